@@ -106,39 +106,42 @@ static ts_opcode packed_opcode(const lowering *l, const elementwise_row *row) {
     return bitwise ? row->i32 : is_bf16(type_at(l, 0)) && l->target->core.limits.bf16 ? row->bf16 : TS_OP_nop;
 }
 
-static bool lower_row(lowering *l, const elementwise_row *row) {
-    const mlir_type *type = type_at(l, 0);
-    ts_operand in[3], out;
-    int count = l->op->operand_count;
-    if (count < 1 || count > 2) {
-        return malformed(l, "one or two operands");
-    }
-    for (int i = 0; i < count; i++) {
-        const value *v = value_at(l, i);
-        if (v->count != 1 || v->kind != value_at(l, 0)->kind) return refuse(l, "of these operands");
-        in[i] = v->one;
-    }
-    if (value_at(l, 0)->kind == VALUE_SCALAR) {
-        bool known = row->scalar != TS_OP_nop && type->bits <= 32;
-        return known ? set_scalar(l, scalar2(l, row->scalar, in[0], in[1])) : on_scalars(l, row, in);
-    }
-    if (value_at(l, 0)->kind != VALUE_VECTOR) {
-        return refuse(l, "of these operands");
-    }
+static bool on_vregs(lowering *l, const elementwise_row *row, ts_operand *in) {
+    const mlir_type *type = type_at(l, 0), *result = result_type(l, 0);
     ts_opcode packed = packed_opcode(l, row);
+    int count = l->op->operand_count;
+    ts_operand out;
     if (is_mask_type(type)) {
         return row->mask == TS_OP_nop ? refuse(l, "of masks") : set_vector(l, emit_row(l, row->mask, in));
     }
     if (type->bits == 32) {
-        return result_type(l, 0)->bits == 32 || is_mask_type(result_type(l, 0))
-                   ? on_words(l, row, in, &out) && set_vector(l, out)
-                   : refuse(l, "of such vectors");
+        if (result->bits != 32 && !is_mask_type(result)) return refuse(l, "of such vectors");
+        return on_words(l, row, in, &out) && set_vector(l, out);
     }
     if (packed == TS_OP_nop) {
         return on_parts(l, row, in);
     }
     if (is_bf16(type)) in[count - 1] = in_vreg(l, in[count - 1]);
     return set_vector(l, emit_row(l, packed, in));
+}
+
+static bool lower_row(lowering *l, const elementwise_row *row) {
+    value_kind kind = value_at(l, 0)->kind;
+    ts_operand in[3];
+    int count = l->op->operand_count;
+    if (count < 1 || count > 2) {
+        return malformed(l, "one or two operands");
+    }
+    for (int i = 0; i < count; i++) {
+        const value *v = value_at(l, i);
+        if (v->count != 1 || v->kind != kind) return refuse(l, "of these operands");
+        in[i] = v->one;
+    }
+    if (kind == VALUE_SCALAR) {
+        bool known = row->scalar != TS_OP_nop && type_at(l, 0)->bits <= 32;
+        return known ? set_scalar(l, scalar2(l, row->scalar, in[0], in[1])) : on_scalars(l, row, in);
+    }
+    return kind == VALUE_VECTOR ? on_vregs(l, row, in) : refuse(l, "of these operands");
 }
 
 /* ---- Those that differ by what they are of ---- */
@@ -252,38 +255,48 @@ bool lower_division(lowering *l) {
     return set_scalar(l, rest ? scalar2(l, TS_OP_ssub, a, scalar2(l, TS_OP_smul, q, b)) : q);
 }
 
-/* Integers of scalars change their width; masks become integers. */
-bool lower_width(lowering *l) {
-    const value *a = value_at(l, 0);
-    if (a->kind == VALUE_SCALAR) {
-        int from = type_at(l, 0)->bits;
-        bool sign = mlir_is(l->op->name, "arith.extsi") && from == 1;
-        bool cut = mlir_is(l->op->name, "arith.extui") && from > 1 && from < 32;
-        if (type_at(l, 0)->bits > 32 || result_type(l, 0)->bits > 32) return refuse(l, "of 64 bits");
-        if (cut || (result_type(l, 0)->bits == 1 && from > 1)) {
-            int64_t mask = ((int64_t)1 << (cut ? from : 1)) - 1;
-            return set_scalar(l, scalar2(l, TS_OP_sand, a->one, ts_integer(mask)));
-        }
-        if (result_type(l, 0)->bits < from && result_type(l, 0)->bits < 32) {
-            ts_operand up = ts_integer(32 - result_type(l, 0)->bits);
-            return set_scalar(l, scalar2(l, TS_OP_ssra, scalar2(l, TS_OP_sshl, a->one, up), up));
-        }
-        return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a->one) : a->one);
+/* What is narrower is kept with its sign; without one the rest is cut. */
+static bool scalar_width(lowering *l) {
+    ts_operand a = value_at(l, 0)->one;
+    int from = type_at(l, 0)->bits, to = result_type(l, 0)->bits;
+    bool cut = mlir_is(l->op->name, "arith.extui") && from > 1 && from < 32;
+    if (from > 32 || to > 32) {
+        return refuse(l, "of 64 bits");
     }
-    if (is_mask_type(type_at(l, 0))) { /* 1 or -1 in each place */
-        int bits = result_type(l, 0)->bits;
+    if (cut || (to == 1 && from > 1)) {
+        return set_scalar(l, scalar2(l, TS_OP_sand, a, ts_integer((INT64_C(1) << (cut ? from : 1)) - 1)));
+    }
+    if (to < from && to < 32) {
+        ts_operand up = ts_integer(32 - to);
+        return set_scalar(l, scalar2(l, TS_OP_ssra, scalar2(l, TS_OP_sshl, a, up), up));
+    }
+    bool sign = mlir_is(l->op->name, "arith.extsi") && from == 1;
+    return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a) : a);
+}
+
+/* Masks become integers, 1 or -1 in each place, and integers masks of their lowest bits. */
+static bool vector_width(lowering *l) {
+    ts_operand a = value_at(l, 0)->one;
+    int bits = result_type(l, 0)->bits;
+    if (is_mask_type(type_at(l, 0)) && bits >= 4 && bits <= 32) {
         uint32_t ones = 1;
-        for (int have = bits; have > 0 && have < 32; have *= 2) ones |= ones << have;
+        for (int have = bits; have < 32; have *= 2) ones |= ones << have;
         ts_operand one = in_vreg(l, ts_integer(mlir_is(l->op->name, "arith.extsi") ? -1 : (int32_t)ones));
-        return bits >= 4 && bits <= 32 ? set_vector(l, emit3(l, TS_OP_vsel, a->one, one, ts_integer(0)))
-                                       : refuse(l, "to such integers");
+        return set_vector(l, emit3(l, TS_OP_vsel, a, one, ts_integer(0)));
     }
     if (mlir_is(l->op->name, "arith.trunci") && is_mask_type(result_type(l, 0)) &&
         type_at(l, 0)->bits == 32) {
-        ts_operand bit = emit2(l, TS_OP_vand_i32, a->one, ts_integer(1));
+        ts_operand bit = emit2(l, TS_OP_vand_i32, a, ts_integer(1));
         return set_vector(l, emit2(l, TS_OP_vcmp_ne_i32, bit, ts_integer(0)));
     }
     return refuse(l, "of such vectors");
+}
+
+bool lower_width(lowering *l) {
+    value_kind kind = value_at(l, 0)->kind;
+    return kind == VALUE_SCALAR                                 ? scalar_width(l)
+           : kind == VALUE_VECTOR && value_at(l, 0)->count == 1 ? vector_width(l)
+                                                                : malformed(l, "a scalar or a vreg");
 }
 
 bool lower_elementwise(lowering *l, bool *known) {

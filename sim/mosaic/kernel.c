@@ -289,7 +289,14 @@ static bool read_windows(kernel *k) {
         if (w->type.space == MLIR_ANY || w->type.space == MLIR_HBM) continue;
         if (!read_window(k, w, params[i])) return false;
         w->fixed = is_fixed(k, w);
-        if (!make_window(k, k->window_count - 1)) return false;
+    }
+    return true;
+}
+
+static bool make_windows(kernel *k) {
+    for (int i = 0; i < k->window_count; i++) {
+        mlir_space space = k->windows[i].type.space;
+        if (space != MLIR_ANY && space != MLIR_HBM && !make_window(k, i)) return false;
     }
     return true;
 }
@@ -302,5 +309,6 @@ bool kernel_read(kernel *k) {
         return malformed(k->l, "a func.func @main");
     }
     k->l->op = k->main;
-    return read_grid(k) && read_operands(k) && (k->l->op = k->main, read_windows(k));
+    return read_grid(k) && read_operands(k) && (k->l->op = k->main, read_windows(k)) && kernel_plan_vmem(k) &&
+           make_windows(k);
 }

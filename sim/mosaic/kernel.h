@@ -47,6 +47,8 @@ typedef struct {
 
 /* kernel.c: from the module's attributes; makes the tensors. */
 bool kernel_read(kernel *k);
+/* vmem.c: an error where windows and scratch are more than the machine has. */
+bool kernel_plan_vmem(kernel *k);
 /* pipeline.c: all of the code. */
 bool kernel_lower(kernel *k);
 

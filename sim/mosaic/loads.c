@@ -91,7 +91,7 @@ static bool find_shuffle(lowering *l, shuffle *s) {
 static ts_operand row_address(lowering *l, const memref *m, const shuffle *s, int row) {
     memref one = *m;
     one.address.stride = s->even ? s->stride : 0;
-    one.address.sublane_mask = s->even ? s->mask : (uint8_t)(1 << row);
+    one.address.sublane_mask = (uint8_t)(s->even ? s->mask : 1 << row);
     one.address.word += s->offsets[s->even ? 0 : row] * TS_LANES;
     return address_of(l, &one);
 }

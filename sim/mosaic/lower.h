@@ -41,6 +41,13 @@ typedef struct {
     int block, reg;
 } known_constant;
 
+/* Of VMEM, with all buffers. */
+typedef struct {
+    const char *name;
+    int64_t bytes;
+    int slots;
+} vmem_use;
+
 typedef struct lowering {
     ts_error *err;
     ts_arena *arena;
@@ -61,6 +68,7 @@ typedef struct lowering {
     int unit;                     /* the matrix unit that was used last */
     int products;                 /* tpu.matmul in the block of the text */
     int scratch_count;
+    LIST_OF(vmem_use) vmem;
     int grid_rank; /* of the kernel */
     const int64_t *grid;
 } lowering;
@@ -131,6 +139,11 @@ memref *memref_of_tensor(lowering *l, const mlir_type *type, int tensor, int slo
 int tensor_of_type(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots);
 int tensor_with_use(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots,
                     const ts_tensor_use *use);
+const ts_shape *shape_of_type(lowering *l, ts_space_kind space, const mlir_type *type, int slots);
+/* vmem.c: counts a tensor that is going to be made; whether all so far fit. */
+bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots);
+bool vmem_check(lowering *l);
+bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots);
 memref *memref_of_semaphores(lowering *l, const mlir_type *type, int first, int count);
 
 /* DESTINATION <- SOURCE, by a dma instruction. */

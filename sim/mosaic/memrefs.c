@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "layout/shape.h"
 
 #include "lower.h"
 
@@ -62,36 +61,6 @@ memref *memref_of_tensor(lowering *l, const mlir_type *type, int tensor, int slo
         m->address.terms[m->address.term_count++] = (ts_address_term){slot.as.reg, false, 0, 1, 0, words};
     }
     return m;
-}
-
-/* "f32[2,16,256]{2,1,0:T(8,128)}" */
-int tensor_with_use(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots,
-                    const ts_tensor_use *use) {
-    ts_text text;
-    int rank = type->rank + (slots > 1);
-    ts_text_init(&text, l->arena);
-    ts_text_add(&text, "%s[", ts_dtype_get(type->dtype == TS_DTYPE_PRED ? TS_DTYPE_S32 : type->dtype)->name);
-    if (slots > 1) ts_text_add(&text, "%d%s", slots, type->rank > 0 ? "," : "");
-    for (int i = 0; i < type->rank; i++) {
-        ts_text_add(&text, "%s%lld", i > 0 ? "," : "", (long long)type->dims[i]);
-    }
-    ts_text_add(&text, "]{");
-    for (int i = rank - 1; i >= 0; i--) ts_text_add(&text, "%d%s", i, i > 0 ? "," : "");
-    for (int t = 0; t < type->tile_count && space != TS_SPACE_SMEM; t++) {
-        ts_text_add(&text, "%s(", t == 0 ? ":T" : "");
-        for (int i = 0; i < type->tiles[t].rank; i++) {
-            ts_text_add(&text, "%s%lld", i > 0 ? "," : "", (long long)type->tiles[t].dims[i]);
-        }
-        ts_text_add(&text, ")");
-    }
-    ts_text_add(&text, type->bits < 8 ? "%sE(%d)}" : "}", type->tile_count > 0 ? "" : ":", type->bits);
-    ts_source source = {"layout", text.bytes, text.length};
-    const ts_shape *shape = ts_shape_parse(l->err, l->arena, &source);
-    return shape ? ts_program_tensor(l->builder, name, space, shape, use) : -1;
-}
-
-int tensor_of_type(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots) {
-    return tensor_with_use(l, name, space, type, slots, &(ts_tensor_use){0});
 }
 
 /* ---- Moving through them ---- */
@@ -317,6 +286,10 @@ bool lower_alloca(lowering *l) {
         return refuse(l, "of this memory");
     }
     snprintf(name, sizeof name, "alloca%d", l->scratch_count++);
-    int tensor = tensor_of_type(l, name, type->space == MLIR_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
+    bool vmem = type->space == MLIR_VMEM;
+    if (vmem && !vmem_take_and_check(l, name, type, 1)) {
+        return false;
+    }
+    int tensor = tensor_of_type(l, name, vmem ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
     return tensor >= 0 && set_memref(l, memref_of_tensor(l, type, tensor, 1, ts_integer(0)));
 }

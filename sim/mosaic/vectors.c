@@ -1,6 +1,4 @@
 /* Operations on whole vregs: constants, several as one vector, places and masks, reductions. */
-#include <stdio.h>
-
 #include "base/number.h"
 
 #include "convert.h"
@@ -241,34 +239,42 @@ bool lower_pack_masks(lowering *l) {
 /* ---- Across lanes and sublanes ---- */
 
 /* The first place of the largest or smallest, or of a NaN. */
-static ts_operand reduce_index(lowering *l, ts_opcode pick, bool lanes) {
-    ts_operand x = value_at(l, 0)->one, best = emit1(l, pick, x);
+static ts_operand reduce_index(lowering *l, ts_opcode pick, ts_operand x, bool lanes) {
+    ts_operand best = emit1(l, pick, x);
     ts_operand same = emit2(l, TS_OP_vcmp_eq_f32, x, best), nan = emit2(l, TS_OP_vcmp_ne_f32, x, x);
     ts_operand place = emit_new(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane, 0, NULL);
     place = emit3(l, TS_OP_vsel, emit2(l, TS_OP_mor, same, nan), place, ts_integer(INT32_MAX));
     return emit1(l, lanes ? TS_OP_vmin_lane_i32 : TS_OP_vmin_sublane_i32, place);
 }
 
+static const struct {
+    const char *kind;
+    ts_opcode f32[2], i32[2]; /* over sublanes, over lanes */
+    bool index;
+} reductions[] = {{"#tpu.reduction_kind<sum>",
+                   {TS_OP_vsum_sublane_f32, TS_OP_vsum_lane_f32},
+                   {TS_OP_vsum_sublane_i32, TS_OP_vsum_lane_i32},
+                   false},
+                  {"#tpu.reduction_kind<max>",
+                   {TS_OP_vmax_sublane_f32, TS_OP_vmax_lane_f32},
+                   {TS_OP_vmax_sublane_i32, TS_OP_vmax_lane_i32},
+                   false},
+                  {"#tpu.reduction_kind<min>",
+                   {TS_OP_vmin_sublane_f32, TS_OP_vmin_lane_f32},
+                   {TS_OP_vmin_sublane_i32, TS_OP_vmin_lane_i32},
+                   false},
+                  {"#tpu.reduction_kind<arg_max>",
+                   {TS_OP_vmax_sublane_f32, TS_OP_vmax_lane_f32},
+                   {TS_OP_nop, TS_OP_nop},
+                   true},
+                  {"#tpu.reduction_kind<arg_min>",
+                   {TS_OP_vmin_sublane_f32, TS_OP_vmin_lane_f32},
+                   {TS_OP_nop, TS_OP_nop},
+                   true}};
+
 bool lower_reduce(lowering *l) {
-    static const struct {
-        const char *kind;
-        ts_opcode f32[2], i32[2]; /* over sublanes, over lanes */
-        bool index;
-    } table[] = {{"sum",
-                  {TS_OP_vsum_sublane_f32, TS_OP_vsum_lane_f32},
-                  {TS_OP_vsum_sublane_i32, TS_OP_vsum_lane_i32},
-                  false},
-                 {"max",
-                  {TS_OP_vmax_sublane_f32, TS_OP_vmax_lane_f32},
-                  {TS_OP_vmax_sublane_i32, TS_OP_vmax_lane_i32},
-                  false},
-                 {"min",
-                  {TS_OP_vmin_sublane_f32, TS_OP_vmin_lane_f32},
-                  {TS_OP_vmin_sublane_i32, TS_OP_vmin_lane_i32},
-                  false},
-                 {"arg_max", {TS_OP_vmax_sublane_f32, TS_OP_vmax_lane_f32}, {TS_OP_nop, TS_OP_nop}, true},
-                 {"arg_min", {TS_OP_vmin_sublane_f32, TS_OP_vmin_lane_f32}, {TS_OP_nop, TS_OP_nop}, true}};
     const mlir_attribute *a = mlir_find(l->op, "kind");
+    bool floats = type_at(l, 0)->element == MLIR_FLOAT;
     int64_t dim;
     if (!read_integer(l, "dim", &dim)) {
         return false;
@@ -276,13 +282,12 @@ bool lower_reduce(lowering *l) {
     if (type_at(l, 0)->bits != 32 || dim < 0 || dim > 1 || !is_vreg(l, 0)) {
         return refuse(l, "of this type");
     }
-    for (size_t i = 0; a && i < sizeof table / sizeof table[0]; i++) {
-        char kind[40];
-        snprintf(kind, sizeof kind, "#tpu.reduction_kind<%s>", table[i].kind);
-        ts_opcode opcode = (type_at(l, 0)->element == MLIR_FLOAT ? table[i].f32 : table[i].i32)[dim];
-        if (!mlir_is(a->value, kind) || opcode == TS_OP_nop) continue;
-        return set_vector(l, table[i].index ? reduce_index(l, opcode, dim == 1)
-                                            : emit1(l, opcode, value_at(l, 0)->one));
+    for (size_t i = 0; a && i < sizeof reductions / sizeof reductions[0]; i++) {
+        ts_opcode opcode = (floats ? reductions[i].f32 : reductions[i].i32)[dim];
+        if (!mlir_is(a->value, reductions[i].kind) || opcode == TS_OP_nop) continue;
+        ts_operand v = in_vreg(l, value_at(l, 0)->one);
+        return set_vector(l,
+                          reductions[i].index ? reduce_index(l, opcode, v, dim == 1) : emit1(l, opcode, v));
     }
     return refuse(l, "of this kind");
 }

@@ -214,7 +214,7 @@ static const struct {
 } refused[] = {
     {{"2", same, same, "\"tpu.sort\"() : () -> () loc(\"k.py\":9:1)\n", 16, 16},
      TS_ERROR_UNMODELLED,
-     "'tpu.sort' is not modelled (k.py:9)"},
+     "'tpu.sort' is not modelled: only SparseCores have it (k.py:9)"},
     {{"2", same, same,
       "%k = \"arith.constant\"() <{value = dense<[1, 2]> : vector<8x128xf32>}> : () -> vector<8x128xf32>\n",
       16, 16},
@@ -251,18 +251,43 @@ static void what_is_not_modelled_is_refused(void **state) {
     }
 }
 
-static void a_window_must_fit(void **state) {
-    (void)state;
-    char text[2048];
+/* A module of a window, a moving one and scratch: rows of 512 bytes, of 134,217,728 that there are. */
+static void read_sized(int window, int moving, int scratch) {
+    char text[4096];
     err = (ts_error){0};
     snprintf(
         text, sizeof text,
-        "\"m\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%x: memref<%dx128xf32, "
-        "#tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>):\n\"func.return\"() : () -> ()\n}) : () -> ()\n"
-        "}) {tilesim.operands = [tensor<%dx128xf32>], tilesim.results = 1 : i64} : () -> ()\n",
-        1 << 20, 1 << 20);
-    assert_null(read_text(text));
-    assert_non_null(strstr(err.message, "'window_0' is larger than vmem: 536,870,912 bytes"));
+        "\"m\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%i: i32, %%x: memref<%dx128xf32, "
+        "#tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, %%y: memref<%dx128xf32, "
+        "#tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, %%s: memref<%dx128xf32, "
+        "#tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>):\n\"func.return\"() : () -> ()\n})"
+        "{iteration_bounds = array<i64: 2>, scratch_operands = 1 : i64, window_params = [{}, "
+        "{transform_indices = @t}]} : () -> ()\n\"func.func\"() <{sym_name = \"t\"}> ({\n^bb0(%%i: i32):\n"
+        "%%c = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n\"func.return\"(%%i, %%c) : (i32, i32) "
+        "-> ()\n}) : () -> ()\n}) {tilesim.operands = [tensor<%dx128xf32>, tensor<%dx128xf32>], "
+        "tilesim.results = 1 : i64} : () -> ()\n",
+        window, moving, scratch, window, 2 * moving);
+    const ts_program *program = read_text(text);
+    assert_int_equal(program == NULL, err.message[0] != '\0');
+}
+
+static void what_does_not_fit_is_told_by_its_parts(void **state) {
+    (void)state;
+    read_sized(1 << 20, 8, 16);
+    assert_string_equal(
+        err.message,
+        "the kernel takes 536,887,296 bytes of vmem, tpu-v5e has 134,217,728 (402,669,568 too many): "
+        "window_0 536,870,912, window_1 8,192 (2 buffers), scratch0 8,192");
+    assert_int_equal(err.kind, TS_ERROR_INPUT);
+    assert_true(err.line > 0);
+    read_sized(1 << 17, 1 << 16, 1 << 16);
+    assert_non_null(strstr(err.message, "takes 167,772,160 bytes of vmem"));
+    assert_non_null(
+        strstr(err.message, "window_0 67,108,864, window_1 67,108,864 (2 buffers), scratch0 33,554,432"));
+    read_sized(1 << 16, 1 << 16, 1 << 16); /* just all of it */
+    assert_string_equal(err.message, "");
+    read_sized(1 << 16, 1 << 16, (1 << 16) + 8);
+    assert_non_null(strstr(err.message, "(4,096 too many)"));
 }
 
 int main(void) {
@@ -274,7 +299,7 @@ int main(void) {
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(what_is_not_modelled_is_refused),
-        cmocka_unit_test(a_window_must_fit),
+        cmocka_unit_test(what_does_not_fit_is_told_by_its_parts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,86 @@
+/* What a kernel takes of VMEM, against what the machine has: known before anything runs, and told part by part. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+
+#include "kernel.h"
+
+enum { SHOWN = 5 };
+
+bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots) {
+    const ts_shape *shape = shape_of_type(l, TS_SPACE_VMEM, type, slots);
+    if (!shape) {
+        return false;
+    }
+    int64_t bytes = shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
+    *PUSH(l->arena, &l->vmem) = (vmem_use){ts_arena_copy_text(l->arena, name, strlen(name)),
+                                           ts_round_up(bytes, TS_VREG_BYTES), slots};
+    return true;
+}
+
+/* The largest that is smaller than the one before; of equals the one behind it. */
+static const vmem_use *next_largest(const lowering *l, const vmem_use *before) {
+    const vmem_use *best = NULL;
+    for (int i = 0; i < l->vmem.count; i++) {
+        const vmem_use *u = &l->vmem.items[i];
+        bool behind = !before || u->bytes < before->bytes || (u->bytes == before->bytes && u > before);
+        if (behind && (!best || u->bytes > best->bytes)) best = u;
+    }
+    return best;
+}
+
+static void list_uses(const lowering *l, ts_text *text) {
+    const vmem_use *u = NULL;
+    for (int i = 0; i < SHOWN && (u = next_largest(l, u)) != NULL; i++) {
+        char bytes[32];
+        ts_text_group_digits(bytes, u->bytes);
+        ts_text_add(text, "%s%s %s", i > 0 ? ", " : "", u->name, bytes);
+        if (u->slots > 1) ts_text_add(text, " (%d buffers)", u->slots);
+    }
+    if (l->vmem.count > SHOWN) ts_text_add(text, ", %d others", l->vmem.count - SHOWN);
+}
+
+bool vmem_check(lowering *l) {
+    int64_t needed = 0, capacity = l->target->space_bytes[TS_SPACE_VMEM];
+    char total[32], all[32], over[32];
+    ts_text text;
+    for (int i = 0; i < l->vmem.count; i++) {
+        int64_t bytes = l->vmem.items[i].bytes;
+        needed = bytes > INT64_MAX - needed ? INT64_MAX : needed + bytes;
+    }
+    if (needed <= capacity) {
+        return true;
+    }
+    ts_text_group_digits(total, needed);
+    ts_text_group_digits(all, capacity);
+    ts_text_group_digits(over, needed - capacity);
+    ts_text_init(&text, l->arena);
+    list_uses(l, &text);
+    return mlir_error(l->err, l->module, l->op, TS_ERROR_INPUT,
+                      "the kernel takes %s bytes of vmem, %s has %s (%s too many): %s", total,
+                      l->target->machine, all, over, text.bytes);
+}
+
+bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots) {
+    return vmem_take(l, name, type, slots) && vmem_check(l);
+}
+
+/* Windows and scratch. */
+bool kernel_plan_vmem(kernel *k) {
+    const mlir_block *body = k->main->regions[0].blocks[0];
+    char name[40];
+    for (int i = 0; i < k->window_count; i++) {
+        const kernel_window *w = &k->windows[i];
+        if (w->type.space != MLIR_VMEM) continue;
+        snprintf(name, sizeof name, "window_%d", k->prefetch_count + i);
+        if (!vmem_take(k->l, name, &w->type, w->fixed ? 1 : 2)) return false;
+    }
+    for (int i = 0; i < k->scratch_count; i++) {
+        int argument = body->arguments[body->argument_count - k->scratch_count + i];
+        const mlir_type *type = k->l->module->values[argument].type;
+        snprintf(name, sizeof name, "scratch%d", i);
+        if (type->space == MLIR_VMEM && !vmem_take(k->l, name, type, 1)) return false;
+    }
+    return vmem_check(k->l);
+}
