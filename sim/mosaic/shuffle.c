@@ -1,7 +1,7 @@
 /* Operations that move values inside vregs: rotates, gathers, shuffles, transposes. */
 #include "base/number.h"
 
-#include "lower.h"
+#include "convert.h"
 
 static bool is_whole_vreg(const mlir_type *t) {
     return t->rank >= 2 && t->dims[0] == TS_SUBLANES && t->dims[1] == TS_LANES;
@@ -146,16 +146,40 @@ typedef struct {
     int64_t rows, columns; /* of blocks of 128 x 128 */
     int vregs;             /* of 128 rows */
     ts_opcode push;
+    bool bytes;
 } transposition;
 
-static void transpose_block(lowering *l, const transposition *t, int64_t row, int64_t column) {
+enum { EDGE_MAX = 1 << 14 };
+
+/* 8 bits go through the unit as 16. */
+static bool push_vreg(lowering *l, const transposition *t, ts_operand v) {
+    packed_values bytes = {type_at(l, 0), v, true, true};
+    ts_operand words[2], half;
+    if (!t->bytes) {
+        emit(l, t->push, 1, &v);
+        return true;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!take_words(l, &bytes, 2 * i, &words[0]) || !take_words(l, &bytes, 2 * i + 1, &words[1]))
+            return false;
+        half = emit2(l, TS_OP_vpack_rows_b16, words[0], words[1]);
+        emit(l, t->push, 1, &half);
+    }
+    return true;
+}
+
+static ts_operand pop_vreg(lowering *l, const transposition *t) {
+    ts_operand low = emit_new(l, TS_OP_vtr_pop, 0, NULL);
+    return t->bytes ? emit2(l, TS_OP_vpack_rows_b8, low, emit_new(l, TS_OP_vtr_pop, 0, NULL)) : low;
+}
+
+static bool transpose_block(lowering *l, const transposition *t, int64_t row, int64_t column) {
     for (int i = 0; i < t->vregs; i++) {
         int64_t at = (row * t->vregs + i) * t->columns + column;
-        ts_operand from = in_vreg(l, part_of(t->from, (int)at));
-        emit(l, t->push, 1, &from);
+        if (!push_vreg(l, t, in_vreg(l, part_of(t->from, (int)at)))) return false;
     }
-    for (int i = 0; i < t->vregs; i++)
-        t->to[(column * t->vregs + i) * t->rows + row] = emit_new(l, TS_OP_vtr_pop, 0, NULL);
+    for (int i = 0; i < t->vregs; i++) t->to[(column * t->vregs + i) * t->rows + row] = pop_vreg(l, t);
+    return true;
 }
 
 /* The rows become the columns, block by block. */
@@ -163,9 +187,12 @@ bool lower_transpose(lowering *l) {
     const mlir_type *type = type_at(l, 0);
     const value *v = value_at(l, 0);
     int packing = type->bits > 0 ? 32 / type->bits : 0;
-    if (type->rank != 2 || type->dims[0] % TS_LANES != 0 || type->dims[1] % TS_LANES != 0 || packing < 1 ||
-        packing > 2) {
-        return refuse(l, "other than of blocks of 128 x 128 of 32 or 16 bits");
+    if (type->rank != 2 || type->dims[0] % TS_LANES != 0 || type->dims[1] % TS_LANES != 0 ||
+        (packing != 1 && packing != 2 && packing != 4)) {
+        return refuse(l, "other than of blocks of 128 x 128 of 32, 16 or 8 bits");
+    }
+    if (type->dims[0] > EDGE_MAX || type->dims[1] > EDGE_MAX) {
+        return refuse(l, "of over 16,384 rows or columns");
     }
     int64_t count = type->dims[0] / TS_SUBLANES / packing * (type->dims[1] / TS_LANES);
     if (v->kind != VALUE_VECTOR || (v->count != count && v->count != 1) || count < 1) {
@@ -175,10 +202,13 @@ bool lower_transpose(lowering *l) {
                        .rows = type->dims[0] / TS_LANES,
                        .columns = type->dims[1] / TS_LANES,
                        .vregs = TS_LANES / TS_SUBLANES / packing,
+                       .bytes = packing == 4,
                        .push = packing == 1 ? TS_OP_vtr_push_b32 : TS_OP_vtr_push_b16};
     t.to = TS_NEW_ARRAY(l->arena, ts_operand, count + 1);
     for (int64_t i = 0; i < t.rows; i++) {
-        for (int64_t k = 0; k < t.columns; k++) transpose_block(l, &t, i, k);
+        for (int64_t k = 0; k < t.columns; k++) {
+            if (!transpose_block(l, &t, i, k)) return false;
+        }
     }
     return set_result(l, 0, value_of_parts(l, t.to, (int)count));
 }

@@ -272,6 +272,17 @@ static const struct {
                    {TS_OP_nop, TS_OP_nop},
                    true}};
 
+/* Of bf16 over lanes: both halves of the words for themselves, rounded once. */
+static bool reduce_halves(lowering *l, ts_opcode opcode) {
+    packed_values from = {.type = type_at(l, 0), .vreg = value_at(l, 0)->one}, to = {.type = type_at(l, 0)};
+    ts_operand words[2];
+    for (int i = 0; i < 2; i++) {
+        if (!take_words(l, &from, i, &words[i])) return false;
+        words[i] = emit1(l, opcode, words[i]);
+    }
+    return put_words(l, words, &to) && set_vector(l, to.vreg);
+}
+
 bool lower_reduce(lowering *l) {
     const mlir_attribute *a = mlir_find(l->op, "kind");
     bool floats = type_at(l, 0)->element == MLIR_FLOAT;
@@ -279,12 +290,15 @@ bool lower_reduce(lowering *l) {
     if (!read_integer(l, "dim", &dim)) {
         return false;
     }
-    if (type_at(l, 0)->bits != 32 || dim < 0 || dim > 1 || !is_vreg(l, 0)) {
+    bool halves = floats && type_at(l, 0)->bits == 16 && dim == 1;
+    if ((type_at(l, 0)->bits != 32 && !halves) || dim < 0 || dim > 1 || !is_vreg(l, 0)) {
         return refuse(l, "of this type");
     }
     for (size_t i = 0; a && i < sizeof reductions / sizeof reductions[0]; i++) {
         ts_opcode opcode = (floats ? reductions[i].f32 : reductions[i].i32)[dim];
-        if (!mlir_is(a->value, reductions[i].kind) || opcode == TS_OP_nop) continue;
+        if (!mlir_is(a->value, reductions[i].kind) || opcode == TS_OP_nop || (halves && reductions[i].index))
+            continue;
+        if (halves) return reduce_halves(l, opcode);
         ts_operand v = in_vreg(l, value_at(l, 0)->one);
         return set_vector(l,
                           reductions[i].index ? reduce_index(l, opcode, v, dim == 1) : emit1(l, opcode, v));

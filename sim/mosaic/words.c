@@ -92,6 +92,11 @@ static ts_operand with_sign(lowering *l, ts_operand magnitude, ts_operand of) {
     return emit2(l, TS_OP_vor_i32, magnitude, sign);
 }
 
+bool words_trunc(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand size = emit1(l, TS_OP_vfloor_f32, emit1(l, TS_OP_vabs_f32, in[0]));
+    return give(out, with_sign(l, size, in[0]));
+}
+
 /* Of what is half a step or more beyond the floor of the magnitude, one is added. */
 bool words_round(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand size = emit1(l, TS_OP_vabs_f32, in[0]), low = emit1(l, TS_OP_vfloor_f32, size);

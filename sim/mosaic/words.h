@@ -6,7 +6,7 @@
 
 typedef bool words_function(lowering *l, const ts_operand *in, ts_operand *out);
 words_function words_divf, words_maxui, words_minui, words_absi, words_cmpi, words_cmpf, words_ceil,
-    words_round, words_exp2, words_log1p, words_tan, words_powf, words_weird, words_fptosi;
+    words_round, words_trunc, words_exp2, words_log1p, words_tan, words_powf, words_weird, words_fptosi;
 
 typedef struct {
     bool sign, rest; /* toward 0; the remainder */

@@ -558,7 +558,7 @@ def to_narrow(x):
 
 def to_fp8(x):
     return _whole(lambda v: [v.astype(jnp.float8_e4m3fn).astype(jnp.float32), v.astype(jnp.float8_e5m2).astype(jnp.float32),
-                             v.astype(jnp.bfloat16).astype(jnp.float8_e4m3fn).astype(jnp.float32)], jnp.float32, x)
+                             (v * 0.00001).astype(jnp.float8_e5m2).astype(jnp.float32), (v * 0.00001).astype(jnp.float8_e4m3fn).astype(jnp.float32)], jnp.float32, x)
 
 
 def mixed_products(x, bf16, fp8, s8, s4):

@@ -40,9 +40,10 @@ def wide(array):
 
 
 def apart(result, expected, near):
-    """How many values are farther from what is expected than the case allows, and the largest difference."""
-    difference = np.abs(wide(result) - wide(expected))
-    bad = ~(difference <= near[0] + near[1] * np.abs(wide(expected)))
+    """How many values are farther from what is expected than the case allows, and the largest difference; NaN is as NaN."""
+    result, expected = wide(result), wide(expected)
+    difference = np.where(np.isnan(result) & np.isnan(expected), 0, np.abs(result - expected))
+    bad = ~(difference <= near[0] + near[1] * np.abs(np.nan_to_num(expected)))
     return int(bad.sum()), float(difference.max())
 
 
