@@ -26,7 +26,7 @@ static const cli_option options[] = {
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME] | schema | isa | functions | algebra | ops | program FILE",
+    .operands = "machine [NAME]|schema|isa|functions|algebra|ops|program FILE",
     .operands_least = 1,
     .operands_most = 2,
     .about =

@@ -14,7 +14,7 @@ NAMES = sorted(path.stem for path in Path("configs").glob("*.yaml"))
 @test
 def help_has_an_example():
     out = expect(["show", "--help"])
-    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME] | schema | isa | functions | algebra | ops | program FILE\n"), out
+    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME]|schema|isa|functions|algebra|ops|program FILE\n"), out
     assert "\nexample:\n    tilesim show machine tpu-v5e --set hbm.stacks=4\n" in out, out
 
 
