@@ -105,7 +105,7 @@ audit_dot audit_dot_of(const audit_graph *g, const audit_node *v) {
                        .want = v->has_want ? &v->want : NULL};
 }
 
-/* Of a product: of what is put together for it; of another of two dims. */
+/* Of a product but two dims by two: of what is put together for it, and of such products. */
 static void ask_for_dot(const audit_orders *o, const audit_graph *g, const audit_node *v) {
     audit_order usual[2];
     audit_dot dot = audit_dot_of(g, v);
@@ -114,13 +114,11 @@ static void ask_for_dot(const audit_orders *o, const audit_graph *g, const audit
         usable &= audit_order_default(o, dot.operands[k], &usual[k]);
         dot.have[k] = &usual[k];
     }
-    if (!usable) return;
+    if (!usable || (v->op.opcode == TS_HLO_OP_DOT && audit_dot_is_flat(&dot))) return;
     audit_order_dot(o, &v->op, &dot);
     for (int k = 0; k < 2; k++) {
         audit_node *x = audit_operand(g, v, k);
-        if (is_flat_dot(x)) want(x, &(audit_order){{1, 0}});
-        if (is_put_together(x) && !(v->op.opcode == TS_HLO_OP_DOT && audit_dot_is_flat(&dot)))
-            want(x, &dot.needs[k]);
+        if (is_put_together(x) || is_flat_dot(x)) want(x, &dot.needs[k]);
     }
 }
 

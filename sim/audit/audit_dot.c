@@ -58,26 +58,13 @@ static audit_order convolved(const audit_orders *o, const audit_operation *op, i
     int count = 2;
     for (char label = '9'; label >= '0'; label--)
         for (int dim = 0; dim < array->rank; dim++)
-            if (op->labels[side][dim] == label) out.at[count++] = (int8_t)dim;
+            if (op->labels[side][dim] == label && count++ < array->rank) out.at[count - 1] = (int8_t)dim;
     return count == array->rank ? out : found;
-}
-
-/* The features of images first. */
-static audit_order features_first(const audit_operation *op, const audit_array *array,
-                                  const audit_order *have) {
-    audit_order out = {{0}};
-    int count = 0;
-    for (int pass = 1; pass >= 0; pass--)
-        for (int i = 0; i < array->rank; i++)
-            if ((op->labels[0][have->at[i]] == 'f') == (pass == 1)) out.at[count++] = have->at[i];
-    return out;
 }
 
 static void convolve(const audit_orders *o, const audit_operation *op, audit_dot *dot) {
     dot->makes = convolved(o, op, 2, dot->made, dot->want ? dot->want : &dot->usual);
-    audit_order walk = features_first(op, dot->operands[0], dot->have[0]);
-    dot->needs[0] = convolved(o, op, 0, dot->operands[0], &walk);
-    dot->needs[1] = convolved(o, op, 1, dot->operands[1], dot->have[1]);
+    for (int k = 0; k < 2; k++) dot->needs[k] = convolved(o, op, k, dot->operands[k], dot->have[k]);
 }
 
 void audit_order_dot(const audit_orders *o, const audit_operation *op, audit_dot *dot) {
@@ -92,7 +79,7 @@ void audit_order_dot(const audit_orders *o, const audit_operation *op, audit_dot
     bool flat = audit_dot_is_flat(dot);
     for (int k = 0; k < 2; k++) dot->needs[k] = *dot->have[k];
     dot->makes = dot->want ? *dot->want : dot->usual;
-    if (!sets[0] || !sets[1] || !op->contracting[0] || (flat && dot->want)) return;
+    if (flat && dot->want) return;
     dot->makes = inside(o, made, sets, &dot->makes);
     for (int k = 0; k < 2 && !flat; k++) {
         int dim = sets[k] & bit(dot->makes.at[0]) ? dot->makes.at[0] : dot->makes.at[1];
