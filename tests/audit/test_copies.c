@@ -16,6 +16,11 @@
 #include "layout/notation/xla.h"
 #include "machine/machine.h"
 
+#ifdef __SANITIZE_ADDRESS__
+enum { EVERY = 6 }; /* programs of the table, of which one is taken: all take long */
+#else
+enum { EVERY = 1 };
+#endif
 enum { MOST_COPIES = 16, MOST_TEXT = 96, MOST_FILE_BYTES = 1 << 26 };
 
 static const char table[] = "tests/data/tpu_copies.txt", picked[] = "tests/data/tpu_copies_picked.txt";
@@ -108,7 +113,8 @@ static const char *check_program(const ts_machine *machine, const char *at, bool
     return end;
 }
 
-static score check_file(const char *path, const char *machine_name, bool prints) {
+/* Of so many programs one. */
+static score check_file(const char *path, const char *machine_name, int every, bool prints) {
     ts_arena *memory = ts_arena_new();
     ts_error err = {0};
     score total = {0};
@@ -119,14 +125,23 @@ static score check_file(const char *path, const char *machine_name, bool prints)
     assert_true(ts_file_read(&err, memory, path, MOST_FILE_BYTES, &text, &length));
     const char *at = strstr(text, "\n="); /* behind the remark of the first line */
     assert_non_null(at);
-    for (at++; *at == '=';) at = check_program(machine, at, prints, &total);
+    for (at++; *at == '=';) {
+        for (int i = 1; i < every && at; i++) at = strstr(at, "\n=") ? strstr(at, "\n=") + 1 : NULL;
+        if (!at) break;
+        at = check_program(machine, at, prints, &total);
+    }
     ts_arena_free(memory);
     return total;
 }
 
 static void foretells_what_the_compiler_made(void **state) {
     (void)state;
-    score found = check_file(table, "tpu-v6e", false);
+    score found = check_file(table, "tpu-v6e", EVERY, false);
+    if (EVERY > 1) {
+        assert_int_equal(found.programs, 1845 / EVERY);
+        assert_true(found.agree * 20 >= found.programs * 19);
+        return;
+    }
     assert_int_equal(found.programs, 1845);
     assert_int_equal(found.agree, 1809);
     assert_int_equal(found.with_copies, 456);
@@ -137,9 +152,9 @@ static void foretells_what_the_compiler_made(void **state) {
 
 static void foretells_what_was_picked(void **state) {
     (void)state;
-    score found = check_file(picked, "tpu-v6e", true);
-    assert_int_equal(found.programs, 10);
-    assert_int_equal(found.agree, 10);
+    score found = check_file(picked, "tpu-v6e", 1, true);
+    assert_int_equal(found.programs, 17);
+    assert_int_equal(found.agree, 17);
 }
 
 /* What the tables have none of: operations that are not known, and what fits nothing. */
@@ -197,6 +212,14 @@ static const struct {
      "collapsed_slice_dims = [0], start_index_map = [0]>}> : (tensor<40x50x60xf32>, tensor<3xi32>) -> "
      "tensor<3x50x7xf32>\n  return %0 : tensor<3x50x7xf32>\n}\n",
      {0, {""}}},
+    {"func.func @main(%a: tensor<40x50x60xf32>, %i: tensor<3xi32>) -> tensor<40x50x60xf32> {\n"
+     "  %0 = call @_take(%a, %i) : (tensor<40x50x60xf32>, tensor<3xi32>) -> tensor<40x50x60xf32>\n"
+     "  return %0 : tensor<40x50x60xf32>\n}\n"
+     "func.func private @_take(%a: tensor<40x50x60xf32>, %i: tensor<3xi32>) -> tensor<40x50x60xf32> {\n"
+     "  %0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], "
+     "collapsed_slice_dims = [6], start_index_map = [0]>}> : (tensor<40x50x60xf32>, tensor<3xi32>) -> "
+     "tensor<40x50x60xf32>\n  return %0 : tensor<40x50x60xf32>\n}\n",
+     {0, {""}}},
     /* HLO's text says the same as StableHLO's. */
     {"HloModule m\n\nENTRY %main (a: f32[8,28,56,8], b: f32[5,5,28,64]) -> f32[8,56,8,64] {\n"
      "  %a = f32[8,28,56,8]{3,2,1,0} parameter(0)\n  %b = f32[5,5,28,64]{3,2,1,0} parameter(1)\n"
@@ -236,7 +259,7 @@ int main(int argc, char **argv) {
         ts_arena_free(arena);
         return failed;
     }
-    score s = check_file(argv[1], argc > 2 ? argv[2] : "tpu-v6e", true);
+    score s = check_file(argv[1], argc > 2 ? argv[2] : "tpu-v6e", 1, true);
     printf("%d programs, %d agree; with copies %d, %d agree; of one operation %d, %d agree\n", s.programs,
            s.agree, s.with_copies, s.agree_with_copies, s.single, s.agree_single);
     ts_arena_free(arena);
