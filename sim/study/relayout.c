@@ -58,7 +58,7 @@ static bool find_cycles(ts_error *err, ts_arena *arena, const ts_machine *machin
     ts_relayout_kernel(&out->plan, false, &without);
     if (run_kernel(&own, arena, machine, &with, &cycles) &&
         run_kernel(&own, arena, machine, &without, &out->without)) {
-        out->cycles = cycles - out->without;
+        out->cycles = cycles > out->without ? cycles - out->without : 0;
         return true;
     }
     if (own.kind != TS_ERROR_UNMODELLED) {

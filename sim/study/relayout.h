@@ -14,7 +14,7 @@ typedef struct {
 typedef struct {
     ts_relayout_request request;
     ts_relayout plan;
-    int64_t cycles;       /* with the ops, less those without */
+    int64_t cycles;       /* with the ops, less those without; 0: they hide behind these */
     int64_t without;      /* of the loads and stores, and the DMAs around them */
     const char *unpriced; /* why there are no cycles; NULL: there are */
 } ts_relayout_price;

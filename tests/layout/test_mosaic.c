@@ -38,6 +38,7 @@ static void test_canonical(void **state) {
         {"f32[] vpad<\"32,{*,*},(8,128),-2,-1\">", "f32[] vpad<\"32,{*,*},(8,128),-2,-1\">", 4096},
         {"f32[16] vpad<\"32,{0,0},(8,128),-2,-1\">", "f32[16] vpad<\"32,{0,0},(8,128),-2,-1\">", 65536},
         {"s4[64,256] vpad<\"4,{0,0},(64,128)\">", "s4[64,256] vpad<\"4,{0,0},(64,128)\"> E(4)", 8192},
+        {"pred[64,256] vpad<\"1,{0,0},(32,128)\">", "pred[64,256] vpad<\"1,{0,0},(32,128)\"> E(1)", 8192},
         {"pred[16,128] vpad<\"16,{0,0},(16,128)\">", "pred[16,128] vpad<\"16,{0,0},(16,128)\"> E(16)", 4096},
         {"memref<16x256xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>>",
          "bf16[16,256] tiled<(8,128)(2,1),[2,1]> S(1)", 8192},
@@ -124,6 +125,28 @@ static void test_errors(void **state) {
         if (strcmp(err.message, rows[i].message) != 0 || err.column != rows[i].column)
             fail_msg("%s: column %d: %s", rows[i].text, err.column, err.message);
         ts_arena_free(arena);
+    }
+}
+
+static void test_replicated_dims(void **state) {
+    static const struct {
+        int64_t offsets[2];
+        ts_vpad_implicit implicit;
+        bool last, before, others;
+    } rows[] = {
+        {{-1, 0}, TS_VPAD_ALL, false, true, false},     {{0, -1}, TS_VPAD_ALL, true, false, false},
+        {{-1, -1}, TS_VPAD_ALL, true, true, false},     {{0, 0}, TS_VPAD_ALL, false, false, false},
+        {{-1, 0}, TS_VPAD_MINOR, true, false, false},   {{0, -1}, TS_VPAD_MINOR, false, false, false},
+        {{-1, 0}, TS_VPAD_SECOND, false, false, false}, {{0, -1}, TS_VPAD_SECOND, true, false, false},
+        {{-1, -1}, TS_VPAD_BOTH, false, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_vpad v = {.bits = 32, .tile = {8, 128}, .implicit = rows[i].implicit};
+        v.offsets[0] = rows[i].offsets[0], v.offsets[1] = rows[i].offsets[1];
+        assert_int_equal(ts_vpad_is_replicated(&v, 0), rows[i].last);
+        assert_int_equal(ts_vpad_is_replicated(&v, 1), rows[i].before);
+        assert_int_equal(ts_vpad_is_replicated(&v, 2), rows[i].others);
     }
 }
 
@@ -324,9 +347,10 @@ static void test_memrefs_are_xlas(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_sizes_are_checked), cmocka_unit_test(test_places_in_vregs),
-        cmocka_unit_test(test_places_in_memrefs), cmocka_unit_test(test_memrefs_are_xlas),
+        cmocka_unit_test(test_canonical),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_replicated_dims),  cmocka_unit_test(test_sizes_are_checked),
+        cmocka_unit_test(test_places_in_vregs),  cmocka_unit_test(test_places_in_memrefs),
+        cmocka_unit_test(test_memrefs_are_xlas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,10 @@ def grid():
     return [(row, 5, 72) for row in dict.fromkeys(chosen)]
 
 
+# What a draw seldom meets
+CHOSEN = [((5, 1), "f32", "32,{*,*},(8,128),-2,-1", "32,{0,0},(8,128),-1"), ((1, 1), "f32", "32,{0,0},(8,128),-2,-1", "32,{*,*},(8,128),-1"),
+          ((16, 384), "pred", "32,{0,0},(8,128)", "16,{0,0},(8,128)"), ((16, 300), "pred", "32,{0,*},(8,128)", "16,{0,*},(8,128)"),
+          ((3, 5, 7), "f32", "32,{0,0},(8,128)", "32,{*,0},(8,128)"), ((7,), "f32", "32,{0,*},(8,128),-1", "32,{*,0},(8,128),-2")]
 DRAWN_TYPES = {"f32": 32, "bf16": 16, "s8": 8, "s16": 16, "s4": 4, "f8e4m3fn": 8, "pred": None}
 DRAWN_SHAPES = [(9, 257), (40, 100), (1, 1), (3, 2, 129), (64, 64), (17,), (1, 4, 600), (300,), (2, 3, 5, 20), (33, 128), (1, 1100), (130, 3)]
 
@@ -161,7 +165,7 @@ def main():
         write_rows(context, file, grid())
     random.seed(1908)
     with (HERE / "relayouts_drawn.tsv").open("w") as file:
-        write_rows(context, file, drawn(1000))
+        write_rows(context, file, [(row, generation, 72) for row in CHOSEN for generation in (4, 5, 6)] + drawn(1000))
 
 
 main()

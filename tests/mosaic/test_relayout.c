@@ -50,7 +50,7 @@ static void test_ops_are_mosaics(void **state) {
     const char *other = getenv("TS_RELAYOUTS"); /* a table that was drawn */
     (void)state;
     check_table("tests/mosaic/relayouts.tsv", 2459);
-    check_table("tests/mosaic/relayouts_drawn.tsv", 1000);
+    check_table("tests/mosaic/relayouts_drawn.tsv", 1018);
     if (other != NULL) check_table(other, 0);
 }
 

@@ -36,7 +36,7 @@ static bool check_tile(ts_error *err, const ts_cursor *cursor, const ts_vpad *v)
         return refuse(err, cursor, "the tile does not divide a vreg");
     if (words % (packing * LANES) != 0 || v->tile[1] % LANES != 0)
         return refuse(err, cursor, "the tile is no whole number of sublanes of 128 lanes");
-    if (v->tile[1] != LANES && packing > 1 && (v->tile[0] != 1 || v->tile[1] % (packing * LANES) != 0))
+    if (v->tile[1] != LANES && packing > 1 && v->tile[0] != 1)
         return refuse(err, cursor, "a tile of packed elements has 128 columns, or is one row of whole words");
     if (v->offsets[0] >= v->tile[0])
         return refuse(err, cursor, "the first offset is not within the rows of the tile");
