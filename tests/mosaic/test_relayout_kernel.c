@@ -129,13 +129,14 @@ static void check_word(const relayout_row *row, const view w[2], int64_t at, uin
     }
 }
 
-/* Mosaic takes vregs as they are where one tile holds the value in both layouts. It does so also if columns are replicated: then
- * other tiles of the vreg, where the result may be wanted, need not have them. */
+/* Mosaic takes vregs as they are where one tile holds the value in both layouts. It does so also of what is replicated: then
+ * what is in only one of the tiles, and other tiles of the vreg, where the result may be wanted, need not have it. */
 static bool is_loose(const relayout_row *row, const ts_relayout *plan, int64_t at) {
     const ts_vpad *from = &row->request.from, *to = &row->request.to;
-    int64_t each = to->tile[0] * to->tile[1] * to->bits / 32 / LANES; /* sublanes of a tile */
-    return plan->op_count == 0 && from->tile[0] != to->tile[0] &&
-           (from->offsets[1] < 0 || to->offsets[1] < 0) && at / LANES % SUBLANES >= each;
+    const ts_vpad *small = from->tile[0] < to->tile[0] ? from : to;
+    int64_t each = small->tile[0] * small->tile[1] * small->bits / 32 / LANES; /* sublanes of a tile */
+    bool replicated = from->offsets[0] < 0 || from->offsets[1] < 0;
+    return plan->op_count == 0 && from->tile[0] != to->tile[0] && replicated && at / LANES % SUBLANES >= each;
 }
 
 static void check_values(ts_arena *arena, const relayout_row *row, const ts_relayout *plan) {
