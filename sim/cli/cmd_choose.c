@@ -7,7 +7,7 @@
 #include "options.h"
 #include "progress.h"
 #include "base/file.h"
-#include "report/blocks.h"
+#include "report/sweep_blocks.h"
 #include "report/choose.h"
 
 static const cli_option options[] = {

@@ -1,6 +1,6 @@
 /* The ranking of a program's block sizes, as text and as JSON. */
-#ifndef TILESIM_REPORT_BLOCKS_H
-#define TILESIM_REPORT_BLOCKS_H
+#ifndef TILESIM_REPORT_SWEEP_BLOCKS_H
+#define TILESIM_REPORT_SWEEP_BLOCKS_H
 
 #include "machine/machine.h"
 #include "sweep/blocks.h"

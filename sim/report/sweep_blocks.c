@@ -1,5 +1,5 @@
 /* The ranking of a program's block sizes. */
-#include "report/blocks.h"
+#include "report/sweep_blocks.h"
 
 #include <string.h>
 
