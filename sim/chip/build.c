@@ -95,7 +95,8 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     }
     if (!place_tensors(err, chip)) return false;
     for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
-    chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
+    chip->traffic = traffic_new(chip->arena, &chip->config->memory,
+                                chip->config->links ? chip->config->links->device->count : 1, chip->config->exact);
     if (chip->observer && chip->observer->burst)
         traffic_observe(chip->traffic, chip->observer->burst, chip->observer->self);
     chip->sampler = loop_sampler_new(chip->arena, chip);

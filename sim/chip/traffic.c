@@ -52,7 +52,7 @@ struct traffic {
     ts_hbm_observer *observer; /* of bursts; NULL: none */
     void *observed;
     bool recalls; /* this busy period is recalled so far: the engine knows nothing of it */
-    int64_t walked_bytes, serial, started;
+    int64_t walked_bytes, walked_most, serial, started;
     int64_t least;        /* the engine has been here */
     record *first, *free; /* first: of the busy period, while its steps are kept; else those under way */
     record *next;         /* for the next start */
@@ -91,11 +91,12 @@ static void learn_refresh(traffic *t) {
                         hbm->channels * hbm->pseudo_channels;
 }
 
-traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact) {
+traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, int64_t chips, bool exact) {
     traffic *t = TS_NEW(arena, traffic);
     t->arena = arena;
     t->machine = machine;
     t->exact = exact;
+    t->walked_most = TRAFFIC_WALKED_BYTES / (chips > 1 ? chips : 1);
     learn_refresh(t);
     return t;
 }
@@ -320,7 +321,7 @@ static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     t->at = NULL;
     t->recalls = false;
     t->steps = 0;
-    if (t->exact || t->walked_bytes < TRAFFIC_WALKED_BYTES || cycle - t->latest < REST) return;
+    if (t->exact || t->walked_bytes < t->walked_most || cycle - t->latest < REST) return;
     const shape *of = find_shape(t, what, layouts);
     int64_t phase = phase_of(t, planned_bytes(what), to_engine(t, cycle));
     bool known;

@@ -19,8 +19,8 @@ enum { TRAFFIC_WALKED_BYTES = 128 << 20 };
 
 typedef struct traffic traffic;
 
-/* exact: walk everything. */
-traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact);
+/* exact: walk everything. chips: of a run, which share the bytes that it walks before it recalls; 0: one. */
+traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, int64_t chips, bool exact);
 void traffic_free(traffic *traffic);
 /* Tells of the bursts of what is walked, each channel by itself; before the first start. */
 void traffic_observe(traffic *traffic, ts_hbm_observer *observer, void *self);
