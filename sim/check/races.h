@@ -5,6 +5,7 @@
 #include "check/access.h"
 #include "check/in_flight.h"
 #include "check/left.h"
+#include "check/reach.h"
 
 typedef struct ts_races ts_races;
 
@@ -21,6 +22,8 @@ void ts_races_start(ts_races *races, ts_in_flight *transfer);
 void ts_races_compare_cores(ts_races *other, const ts_in_flight *started);
 /* Of each core, when all have come to it. */
 void ts_races_pass_barrier(ts_races *races);
+/* What a transfer that was started touches. */
+void ts_races_reach(const ts_in_flight *transfer, const ts_reach **src, const ts_reach **dst);
 void ts_races_complete(ts_races *races, const ts_in_flight *transfer);
 /* The program added to a semaphore, or took from it. Returns the transfers that were waited for by that, linked
  * by `next`: nobody asks for them any more. */

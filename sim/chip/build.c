@@ -95,8 +95,9 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     }
     if (!place_tensors(err, chip)) return false;
     for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
-    chip->traffic = traffic_new(chip->arena, &chip->config->memory,
-                                chip->config->links ? chip->config->links->device->count : 1, chip->config->exact);
+    chip->traffic =
+        traffic_new(chip->arena, &chip->config->memory,
+                    chip->config->links ? chip->config->links->device->count : 1, chip->config->exact);
     if (chip->observer && chip->observer->burst)
         traffic_observe(chip->traffic, chip->observer->burst, chip->observer->self);
     chip->sampler = loop_sampler_new(chip->arena, chip);
@@ -129,7 +130,10 @@ void ts_chip_free(ts_chip *chip) {
             if (core == 0 || own[i] != first[i]) ts_space_free(own[i]);
         }
     }
-    for (int i = 0; i < chip->core_count; i++) ts_races_free(chip->cores[i].races);
+    for (int i = 0; i < chip->core_count; i++) {
+        ts_races_free(chip->cores[i].races);
+        ts_arrivals_free(chip->cores[i].arrivals);
+    }
     if (chip->traffic) traffic_free(chip->traffic);
     if (chip->scratch) ts_arena_free(chip->scratch);
     while (chip->made) {

@@ -14,6 +14,7 @@ static void accessed(void *self, const ts_access *access) {
     const chip_core *own = self;
     const ts_chip_observer *o = own->chip->observer;
     if (own->races) ts_races_access(own->races, access);
+    ts_arrivals_access(own->arrivals, access);
     if (access->writes && own->stores_checked) ts_outputs_store(&own->chip->outputs, own->spaces, access);
     if (access->writes && o && o->stored) o->stored(o->self, access);
 }
@@ -24,6 +25,14 @@ static void watch(chip_core *own) {
     own->races = ts_races_new(chip->arena, chip->code, chip->config->findings, own->accounts,
                               spaces[TS_SPACE_HBM], spaces[TS_SPACE_CMEM]);
     own->ports.accessed = accessed;
+    const ts_core_device *device = chip->config->links ? chip->config->links->device : NULL;
+    ts_arrivals_setup arrivals = {
+        .arena = chip->arena, .code = chip->code, .findings = chip->config->findings, .spaces = own->spaces};
+    if (device) {
+        arrivals.device = device->id;
+        arrivals.device_count = device->count;
+        own->arrivals = ts_arrivals_new(&arrivals);
+    }
     for (int i = 0; i < chip->code->tensor_count; i++) {
         bool stored =
             chip->code->tensors[i].space == TS_SPACE_VMEM || chip->code->tensors[i].space == TS_SPACE_SMEM;

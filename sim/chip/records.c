@@ -35,6 +35,7 @@ chip_core *chip_core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->co
 
 static void check_start(ts_chip *chip, ts_in_flight *t) {
     ts_races_start(chip_core_of(chip, t)->races, t);
+    ts_arrivals_start(chip_core_of(chip, t)->arrivals, t);
     for (int i = 0; i < chip->core_count; i++) {
         if (i != t->core) ts_races_compare_cores(chip->cores[i].races, t);
     }
@@ -59,6 +60,7 @@ static void check_done(ts_chip *chip, ts_in_flight *t) {
     const chip_core *by = chip_core_of(chip, t);
     bool vmem = chip->code->tensors[t->what->source.tensor].space == TS_SPACE_VMEM;
     ts_races_complete(by->races, t);
+    ts_arrivals_done(by->arrivals, t);
     if (!chip->config->time_only && t->dst)
         ts_outputs_done(&chip->outputs, t, vmem ? ts_core_poison(by->core) : NULL);
 }
@@ -79,6 +81,7 @@ void chip_change_semaphore(void *self, const ts_instruction *instruction, int se
     const ts_chip_observer *o = chip_told_of(own);
     if (o && o->changed) o->changed(o->self, instruction, semaphore, by, cycle);
     ts_left_change(&own->accounts[semaphore], instruction, by);
+    if (by < 0) ts_arrivals_wait(own->arrivals, instruction, semaphore, -by, cycle);
     for (ts_in_flight *t = own->races ? ts_races_change(own->races, semaphore) : NULL; t;) {
         ts_in_flight *next = t->next;
         chip_give_back(own->chip, t);

@@ -41,6 +41,14 @@ static ts_core_device const *own_device(const ts_chip *chip) { return chip->conf
 
 /* ---- Sending ---- */
 
+/* What the sender knows of other devices goes along. */
+static void tell_known(chip_core *by, ts_chip_message *m, int64_t cycle) {
+    int64_t count = own_device(by->chip)->count;
+    if (!by->arrivals) return;
+    if (!m->known) m->known = TS_NEW_ARRAY(m->arena, int64_t, count);
+    memcpy(m->known, ts_arrivals_known(by->arrivals, cycle), (size_t)count * sizeof *m->known);
+}
+
 static int64_t message_bytes(const ts_chip *chip, const ts_transfer *what) {
     int64_t elements = 1;
     for (int i = 0; i < what->destination.rank; i++) elements *= what->destination.size[i];
@@ -64,6 +72,7 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     memcpy(m->source_begin, start->source_begin, (size_t)t->what->source.rank * sizeof *m->source_begin);
     memcpy(m->begin, start->destination_begin, (size_t)to->rank * sizeof *m->begin);
     t->message = m;
+    tell_known(&chip->cores[t->core], m, start->cycle);
     links->send(links->self, m, t->begun_cycle);
 }
 
@@ -123,6 +132,7 @@ void chip_signal(void *self, const ts_core_signal *signal) {
     m->by = signal->by;
     m->instruction = signal->instruction;
     m->values = false;
+    tell_known(by, m, signal->cycle);
     links->send(links->self, m, signal->cycle);
 }
 
@@ -134,6 +144,22 @@ static bool write_values(ts_error *err, ts_chip *chip, const ts_chip_message *m)
     return plan && ts_dma_move(err, plan, m->memory, space_of(chip, m, &what->destination));
 }
 
+/* For the sanitizer: what comes is not waited for yet. */
+static bool check_arrival(ts_error *err, ts_chip *chip, const ts_chip_message *m, int64_t cycle) {
+    ts_arrivals *arrivals = chip->cores[m->core].arrivals;
+    if (!arrivals) return true;
+    ts_arrivals_learn(arrivals, m->known);
+    if (m->transfer < 0) return true;
+    ts_arrival arrival = {.what = &chip->code->transfers[m->transfer],
+                          .plan = message_plan(err, chip, m, false),
+                          .source = m->source,
+                          .cycle = cycle,
+                          .semaphore = m->semaphore,
+                          .known = m->known};
+    if (arrival.plan) ts_arrivals_come(arrivals, &arrival);
+    return arrival.plan != NULL;
+}
+
 static void account(ts_chip *chip, const ts_chip_message *m) {
     ts_semaphore_account *a = &chip->cores[m->core].accounts[m->semaphore];
     if (m->transfer >= 0)
@@ -143,7 +169,7 @@ static void account(ts_chip *chip, const ts_chip_message *m) {
 }
 
 bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *m, int64_t cycle) {
-    bool good = !m->values || write_values(err, chip, m);
+    bool good = (!m->values || write_values(err, chip, m)) && check_arrival(err, chip, m, cycle);
     account(chip, m);
     ts_core_signal_from_outside(chip->cores[m->core].core, m->semaphore, m->by, cycle);
     chip->last_done = cycle > chip->last_done ? cycle : chip->last_done;

@@ -12,9 +12,9 @@
  * given back by the chip that made it. */
 typedef struct ts_chip_message {
     struct ts_chip_message *next, *made; /* of those that are spare; that the same chip made before */
-    ts_arena *arena;              /* its own */
-    int64_t source, destination;  /* devices */
-    int64_t bytes;                /* on the links */
+    ts_arena *arena;                     /* its own */
+    int64_t source, destination;         /* devices */
+    int64_t bytes;                       /* on the links */
     int transfer, core, semaphore;
     int64_t by;                                                          /* what the semaphore grows by */
     int64_t number;                                                      /* of the sender's transfers */
@@ -24,6 +24,7 @@ typedef struct ts_chip_message {
     struct ts_space *memory;
     uint8_t *buffer; /* of so many bytes */
     int64_t room;
+    int64_t *known; /* with the sanitizer: what the sender knew (check/arrivals.h) */
 } ts_chip_message;
 
 typedef struct ts_chip_links {

@@ -2,6 +2,7 @@
 #ifndef TILESIM_CHIP_STATE_H
 #define TILESIM_CHIP_STATE_H
 
+#include "check/arrivals.h"
 #include "check/left.h"
 #include "check/outputs.h"
 #include "check/races.h"
@@ -18,8 +19,9 @@ typedef struct {
     int64_t *semaphores;
     ts_semaphore_account *accounts; /* of them */
     ts_core_ports ports;
-    ts_races *races;     /* of its own transfers; NULL: the sanitizer is off */
-    bool stores_checked; /* with it: some input lies where stores go */
+    ts_races *races;       /* of its own transfers; NULL: the sanitizer is off */
+    ts_arrivals *arrivals; /* in a mesh, with it */
+    bool stores_checked;   /* with it: some input lies where stores go */
 } chip_core;
 
 /* What transfers added up to at a mark. */

@@ -227,4 +227,54 @@ def memory_is_counted_for_all_devices():
     fails(["run", path, *MACHINE, "--mesh", "8", "--max-memory", "16MiB"], 1, "y")
 
 
+RACY = """
+.tensor x hbm f32[8,128]{1,0:T(8,128)} in iota
+.tensor y hbm f32[16,128]{1,0:T(8,128)} out
+.tensor b vmem f32[2,8,128]{2,1,0:T(8,128)}
+.sem l, s[2], r, free, o
+  device.id s1
+  sxor s2, s1, 1
+  dma b[0] <- x, l
+  wait l
+  dma b[1] <- b[0], s[0], r device=s2
+"""
+
+
+@test
+def what_came_is_waited_for():
+    """Line 12 reads what the other device wrote; with the wait behind it, that is found."""
+    late = "  delay 20000\n  vld v1, b[1, 0, 0]\n  wait r\n  wait s[0]\n  dma y[0:8] <- b[0], o\n  wait o\n  dma y[8:16] <- b[1], o\n  wait o\n"
+    words = ["run", program(RACY + late), *MACHINE, "--mesh", "2", "--check"]
+    fails(words, 3, "a.tsim:12:3", "device 0: this reads bytes of 'b' that a DMA of device 1 wrote, without waiting for it; it was won by",
+          "the DMA that was not waited for", "[read_race]")
+    fails(["run", program(RACY + late.replace("vld v1, b[1, 0, 0]", "vst b[1, 0, 0], v1")), *words[2:]], 3,
+          "device 0: this writes bytes of 'b' that a DMA of device 1 wrote, without waiting for it", "[write_race]")
+    in_order = late.replace("  delay 20000\n", "  wait r\n  delay 20000\n").replace("0, 0]\n  wait r\n", "0, 0]\n")
+    expect_json(["run", program(RACY + in_order), *words[2:]], passed=True, findings=[])
+    dma = late.replace("vld v1, b[1, 0, 0]", "dma y[8:16] <- b[1], o\n  wait o")
+    fails(["run", program(RACY + dma), *words[2:]], 3, "a.tsim:12:7", "[read_race]")
+
+
+@test
+def what_is_in_use_is_not_written():
+    """A second write to the same buffer: in order where its user said that it is free."""
+    second = ("  wait r\n  wait s[0]\n  vld v1, b[1, 0, 0]\n{}  dma b[1] <- b[0], s[1], r device=s2\n  wait r\n  wait s[1]\n"
+              "  dma y[0:8] <- b[0], o\n  wait o\n  dma y[8:16] <- b[1], o\n  wait o\n")
+    words = [*MACHINE, "--mesh", "2", "--check"]
+    fails(["run", program(RACY + second.format("")), *words], 3, "a.tsim:14:7",
+          "device 0: this DMA of device 1 writes bytes of 'b' whose use here it did not wait for; it was won by",
+          "the use: nothing that the sender waited for comes behind it", "[write_race]")
+    credit = "  sem.signal free, 1, s2\n  wait free\n"
+    expect_json(["run", program(RACY + second.format(credit)), *words], passed=True, findings=[])
+    early = second.format("").replace("  vld v1", credit + "  vld v1")
+    fails(["run", program(RACY + early), *words], 3, "[write_race]")
+
+
+@test
+def undefined_values_go_along():
+    path = program(RACY.replace("  dma b[0] <- x, l\n  wait l\n", "") +
+                   "  wait r\n  wait s[0]\n  dma y[0:8] <- b[1], o\n  wait o\n  dma y[8:16] <- x, o\n  wait o\n")
+    fails(["run", path, *MACHINE, "--mesh", "2", "--check"], 3, "device 0: y[0,0] gets an undefined value from 'b'", "[undefined_output]")
+
+
 main()

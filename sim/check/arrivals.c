@@ -1,0 +1,213 @@
+/* Writes of other devices. */
+#include "check/arrivals.h"
+
+#include "base/number.h"
+#include "check/races.h"
+#include "check/reach.h"
+
+/* The last use of a granule. */
+typedef struct {
+    int64_t cycle;            /* -1: none */
+    const ts_instruction *by; /* NULL: `transfer` */
+    const ts_transfer *transfer;
+} use;
+
+/* A tensor that other devices write. */
+typedef struct {
+    const ts_space *space;
+    int64_t first, end; /* granules */
+    use *last;
+} watched;
+
+/* What came and was not waited for, the first first. */
+typedef struct arrived {
+    struct arrived *next;
+    ts_arena *arena;
+    ts_arrival is;
+    ts_reach reach;
+} arrived;
+
+struct ts_arrivals {
+    ts_arrivals_setup setup;
+    int count;
+    watched *tensors;
+    arrived *first;
+    int64_t *known;
+};
+
+static bool is_watched(const ts_code *code, int tensor) {
+    bool found = false;
+    for (int i = 0; i < code->transfer_count; i++)
+        found = found || (code->transfers[i].remote && code->transfers[i].destination.tensor == tensor);
+    return found;
+}
+
+ts_arrivals *ts_arrivals_new(const ts_arrivals_setup *setup) {
+    const ts_code *code = setup->code;
+    ts_arrivals *a = TS_NEW(setup->arena, ts_arrivals);
+    *a = (ts_arrivals){.setup = *setup};
+    a->known = TS_NEW_ARRAY(setup->arena, int64_t, setup->device_count);
+    for (int64_t d = 0; d < setup->device_count; d++) a->known[d] = -1;
+    a->tensors = TS_NEW_ARRAY(setup->arena, watched, code->tensor_count);
+    for (int i = 0; i < code->tensor_count; i++) {
+        const ts_tensor *t = &code->tensors[i];
+        if (!is_watched(code, i)) continue;
+        watched *w = &a->tensors[a->count++];
+        *w = (watched){setup->spaces[t->space], t->base_bytes / TS_GRANULE_BYTES,
+                       ts_ceil_div(t->base_bytes + t->bytes, TS_GRANULE_BYTES), NULL};
+        w->last = TS_NEW_ARRAY(setup->arena, use, w->end - w->first);
+        for (int64_t g = 0; g < w->end - w->first; g++) w->last[g].cycle = -1;
+    }
+    return a;
+}
+
+void ts_arrivals_free(ts_arrivals *a) {
+    while (a && a->first) {
+        arrived *gone = a->first;
+        a->first = gone->next;
+        ts_arena_free(gone->arena);
+    }
+}
+
+/* ---- Uses ---- */
+
+static void note_span(watched *w, int64_t first, int64_t end, const use *by) {
+    for (int64_t g = first > w->first ? first : w->first; g < end && g < w->end; g++)
+        w->last[g - w->first] = *by;
+}
+
+static void note_reach(ts_arrivals *a, const ts_reach *r, const use *by) {
+    for (int i = 0; i < a->count && r->touched; i++) {
+        watched *w = &a->tensors[i];
+        if (w->space != r->space) continue;
+        for (int64_t g = r->first; g < r->end; g++)
+            if (r->touched[(g - r->first) / TS_REACH_WORD] >> ((g - r->first) % TS_REACH_WORD) & 1)
+                note_span(w, g, g + 1, by);
+    }
+}
+
+static void report(const ts_arrivals *a, const arrived *other, bool reads, ts_place where, int64_t cycle) {
+    ts_finding *f = ts_findings_add(a->setup.findings, reads ? TS_FINDING_READ_RACE : TS_FINDING_WRITE_RACE,
+                                    where, ts_place_of_transfer(other->is.what), cycle);
+    if (!f) return;
+    ts_finding_describe(f, "this %s bytes of '%s' that a DMA of device %lld wrote, without waiting for it",
+                        reads ? "reads" : "writes",
+                        a->setup.code->tensors[other->is.what->destination.tensor].name,
+                        (long long)other->is.source);
+    f->other_text = "the DMA that was not waited for";
+    f->has_margin = true;
+    f->margin_cycles = cycle - other->is.cycle;
+}
+
+void ts_arrivals_access(ts_arrivals *a, const ts_access *access) {
+    if (!a) return;
+    int64_t first = access->first / TS_GRANULE_BYTES, end = ts_ceil_div(access->end, TS_GRANULE_BYTES);
+    for (const arrived *i = a->first; i; i = i->next)
+        if (i->reach.space == access->space && ts_reach_touches(&i->reach, first, end))
+            report(a, i, !access->writes, ts_place_of(access->instruction), access->cycle);
+    const use by = {access->cycle, access->instruction, NULL};
+    for (int i = 0; i < a->count; i++)
+        if (a->tensors[i].space == access->space) note_span(&a->tensors[i], first, end, &by);
+}
+
+void ts_arrivals_start(ts_arrivals *a, const ts_in_flight *t) {
+    if (!a || !a->first) return;
+    ts_arena *scratch = ts_arena_new();
+    ts_reach src = ts_reach_find(scratch, t->plan, true, t->src), dst = {0};
+    if (t->dst) dst = ts_reach_find(scratch, t->plan, false, t->dst);
+    for (const arrived *i = a->first; i; i = i->next) {
+        if (ts_reach_overlap(&src, &i->reach))
+            report(a, i, true, ts_place_of_transfer(t->what), t->issued_cycle);
+        if (ts_reach_overlap(&dst, &i->reach))
+            report(a, i, false, ts_place_of_transfer(t->what), t->issued_cycle);
+    }
+    ts_arena_free(scratch);
+}
+
+void ts_arrivals_done(ts_arrivals *a, const ts_in_flight *t) {
+    if (!a) return;
+    const ts_reach *src, *dst;
+    const use by = {t->done_cycle, NULL, t->what};
+    ts_races_reach(t, &src, &dst);
+    note_reach(a, src, &by);
+    note_reach(a, dst, &by);
+}
+
+/* ---- Writes ---- */
+
+static ts_place place_of_use(const use *u) {
+    return u->by ? ts_place_of(u->by) : ts_place_of_transfer(u->transfer);
+}
+
+/* The last of the uses of what is written of which the sender did not know; NULL: none. */
+static const use *find_unordered(const ts_arrivals *a, const arrived *new) {
+    const use *found = NULL;
+    const ts_reach *r = &new->reach;
+    int64_t known = new->is.known[a->setup.device];
+    for (int i = 0; i < a->count; i++) {
+        const watched *w = &a->tensors[i];
+        for (int64_t g = w->first; w->space == r->space && g < w->end; g++) {
+            const use *u = &w->last[g - w->first];
+            if (u->cycle > known && ts_reach_touches(r, g, g + 1) && (!found || u->cycle > found->cycle))
+                found = u;
+        }
+    }
+    return found;
+}
+
+static void compare_uses(ts_arrivals *a, const arrived *new) {
+    const use *last = find_unordered(a, new);
+    ts_finding *f =
+        last ? ts_findings_add(a->setup.findings, TS_FINDING_WRITE_RACE, ts_place_of_transfer(new->is.what),
+                               place_of_use(last), new->is.cycle)
+             : NULL;
+    if (!f) return;
+    ts_finding_describe(f, "this DMA of device %lld writes bytes of '%s' whose use here it did not wait for",
+                        (long long)new->is.source,
+                        a->setup.code->tensors[new->is.what->destination.tensor].name);
+    f->other_text = "the use: nothing that the sender waited for comes behind it";
+    f->has_margin = true;
+    f->margin_cycles = new->is.cycle - last->cycle;
+}
+
+void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival) {
+    if (!a) return;
+    ts_arena *arena = ts_arena_new();
+    arrived *new = TS_NEW(arena, arrived);
+    const ts_space *space = a->setup.spaces[a->setup.code->tensors[arrival->what->destination.tensor].space];
+    *new =
+        (arrived){.arena = arena, .is = *arrival, .reach = ts_reach_find(arena, arrival->plan, false, space)};
+    compare_uses(a, new);
+    arrived **last = &a->first;
+    for (; *last; last = &(*last)->next)
+        if (ts_reach_overlap(&(*last)->reach, &new->reach))
+            report(a, *last, false, ts_place_of_transfer(arrival->what), arrival->cycle);
+    *last = new;
+}
+
+void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
+                      int64_t cycle) {
+    for (arrived **link = a ? &a->first : NULL; link && *link && count > 0;) {
+        arrived *i = *link;
+        if (i->is.semaphore != semaphore) {
+            link = &i->next;
+            continue;
+        }
+        *link = i->next;
+        note_reach(a, &i->reach, &(use){cycle, wait, NULL});
+        ts_arena_free(i->arena);
+        count--;
+    }
+}
+
+/* ---- Clocks ---- */
+
+const int64_t *ts_arrivals_known(ts_arrivals *a, int64_t cycle) {
+    a->known[a->setup.device] = cycle;
+    return a->known;
+}
+
+void ts_arrivals_learn(ts_arrivals *a, const int64_t *known) {
+    for (int64_t d = 0; a && d < a->setup.device_count; d++)
+        if (known[d] > a->known[d]) a->known[d] = known[d];
+}

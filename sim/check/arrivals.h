@@ -1,0 +1,48 @@
+/* What other devices of a mesh write into this one: bytes that came and were not waited for, and bytes that are written
+ * while this device may still use them.
+ *
+ * A device knows of each other one up to which of its cycles all was done before something that came from there, or from a
+ * third one that knew it (vector clocks: Lamport 1978, Mattern 1988). A write is in order when its sender knew, when
+ * it started, of the last use of those bytes here. */
+#ifndef TILESIM_CHECK_ARRIVALS_H
+#define TILESIM_CHECK_ARRIVALS_H
+
+#include "check/access.h"
+#include "check/findings.h"
+#include "check/in_flight.h"
+
+typedef struct {
+    ts_arena *arena;
+    const ts_code *code;
+    ts_findings *findings;
+    ts_space *const *spaces; /* of the core */
+    int64_t device, device_count;
+} ts_arrivals_setup;
+
+typedef struct ts_arrivals ts_arrivals;
+/* Of one core. Only tensors that a remote transfer of the program writes are looked at. */
+ts_arrivals *ts_arrivals_new(const ts_arrivals_setup *setup);
+void ts_arrivals_free(ts_arrivals *a); /* NULL is fine, here and below */
+
+void ts_arrivals_access(ts_arrivals *a, const ts_access *access);
+/* A transfer of this core starts, and is done. */
+void ts_arrivals_start(ts_arrivals *a, const ts_in_flight *t);
+void ts_arrivals_done(ts_arrivals *a, const ts_in_flight *t);
+
+typedef struct {
+    const ts_transfer *what;
+    const ts_plan *plan;
+    int64_t source, cycle; /* the sender */
+    int semaphore;
+    const int64_t *known; /* what it knew when it started */
+} ts_arrival;
+void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival);
+/* So many were taken from a semaphore: as many of what came to it first. */
+void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
+                      int64_t cycle);
+
+/* What this device knows at a cycle, [device_count]; and learns. */
+const int64_t *ts_arrivals_known(ts_arrivals *a, int64_t cycle);
+void ts_arrivals_learn(ts_arrivals *a, const int64_t *known);
+
+#endif

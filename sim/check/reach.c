@@ -1,0 +1,124 @@
+/* The bytes that a side of a plan touches. */
+#include "check/reach.h"
+
+#include "base/number.h"
+
+enum { GRANULE_BITS = TS_GRANULE_BYTES * 8 };
+
+typedef struct {
+    int64_t extent, bits;
+} side_loop;
+
+static void mark(ts_reach *r, int64_t first_bit, int64_t end_bit) {
+    int64_t first = ts_floor_div(first_bit, GRANULE_BITS), end = ts_ceil_div(end_bit, GRANULE_BITS);
+    for (int64_t g = first; g < end; g++) {
+        int64_t at = g - r->first;
+        if (at % TS_REACH_WORD == 0 && end - g >= TS_REACH_WORD) {
+            r->touched[at / TS_REACH_WORD] = UINT64_MAX;
+            g += TS_REACH_WORD - 1;
+        } else {
+            r->touched[at / TS_REACH_WORD] |= UINT64_C(1) << (at % TS_REACH_WORD);
+        }
+    }
+}
+
+/* The loops of one side with steps of at least a granule, and the span of the others. */
+static int split_loops(const ts_plan_box *box, bool source, int element_bits, side_loop *loops, int64_t *low,
+                       int64_t *high) {
+    int count = 0;
+    *low = 0;
+    *high = element_bits;
+    for (int i = 0; i < box->loop_count; i++) {
+        side_loop l = {box->loops[i].extent, source ? box->loops[i].src_bits : box->loops[i].dst_bits};
+        if (l.bits == 0) continue;
+        if (l.bits > 0 && l.bits <= GRANULE_BITS)
+            *high += (l.extent - 1) * l.bits;
+        else if (l.bits < 0 && l.bits >= -GRANULE_BITS)
+            *low += (l.extent - 1) * l.bits;
+        else
+            loops[count++] = l;
+    }
+    return count;
+}
+
+/* Steps that the span fills without a gap make it longer. */
+static int join_loops(side_loop *loops, int count, int64_t *low, int64_t *high) {
+    for (int i = 0; i < count; i++) {
+        if (loops[i].bits > 0 && loops[i].bits <= *high - *low + GRANULE_BITS) {
+            *high += (loops[i].extent - 1) * loops[i].bits;
+            loops[i] = loops[--count];
+            i = -1;
+        }
+    }
+    return count;
+}
+
+static void mark_loops(ts_reach *r, const side_loop *loops, int count, int64_t at, int64_t low,
+                       int64_t high) {
+    if (count == 0) {
+        mark(r, at + low, at + high);
+        return;
+    }
+    for (int64_t i = 0; i < loops[0].extent; i++) {
+        mark_loops(r, loops + 1, count - 1, at + i * loops[0].bits, low, high);
+    }
+}
+
+static void box_range(const ts_plan_box *box, bool source, int element_bits, int64_t *first, int64_t *end) {
+    int64_t low = source ? box->src_bits : box->dst_bits, high = low + element_bits;
+    for (int i = 0; i < box->loop_count; i++) {
+        int64_t reach_bits =
+            (box->loops[i].extent - 1) * (source ? box->loops[i].src_bits : box->loops[i].dst_bits);
+        *(reach_bits < 0 ? &low : &high) += reach_bits;
+    }
+    *first = low < *first ? low : *first;
+    *end = high > *end ? high : *end;
+}
+
+ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, bool source, const ts_space *space) {
+    int element_bits = (source ? plan->src : plan->dst).shape->element_bits;
+    int64_t first = INT64_MAX, end = INT64_MIN;
+    ts_plan_box box;
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        ts_plan_get_box(plan, n, &box);
+        box_range(&box, source, element_bits, &first, &end);
+    }
+    ts_reach r = {.space = space};
+    if (end <= first) return r;
+    r.first = ts_floor_div(first, GRANULE_BITS) / TS_REACH_WORD * TS_REACH_WORD;
+    r.end = ts_ceil_div(end, GRANULE_BITS);
+    r.touched = TS_NEW_ARRAY(arena, uint64_t, ts_ceil_div(r.end - r.first, TS_REACH_WORD));
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        side_loop loops[TS_PLAN_MAX_LOOPS];
+        int64_t low, high;
+        ts_plan_get_box(plan, n, &box);
+        int count = split_loops(&box, source, element_bits, loops, &low, &high);
+        count = join_loops(loops, count, &low, &high);
+        mark_loops(&r, loops, count, source ? box.src_bits : box.dst_bits, low, high);
+    }
+    return r;
+}
+
+bool ts_reach_touches(const ts_reach *r, int64_t first, int64_t end) {
+    first = first > r->first ? first : r->first;
+    end = end < r->end ? end : r->end;
+    for (int64_t g = first; g < end; g++) {
+        int64_t at = g - r->first;
+        uint64_t word = r->touched[at / TS_REACH_WORD] >> (at % TS_REACH_WORD);
+        int64_t left = end - g, here = TS_REACH_WORD - at % TS_REACH_WORD;
+        if (left < here) word &= (UINT64_C(1) << left) - 1;
+        if (word) return true;
+        g += here - 1;
+    }
+    return false;
+}
+
+bool ts_reach_overlap(const ts_reach *a, const ts_reach *b) {
+    if (a->space != b->space || !a->touched || !b->touched) return false;
+    int64_t first = a->first > b->first ? a->first : b->first, end = a->end < b->end ? a->end : b->end;
+    for (int64_t g = first; g < end; g += TS_REACH_WORD) { /* both begin at a multiple of 64 */
+        if (a->touched[(g - a->first) / TS_REACH_WORD] & b->touched[(g - b->first) / TS_REACH_WORD])
+            return true;
+    }
+    return false;
+}
