@@ -179,11 +179,18 @@ class Builder:
         else:
             lib.ts_builder_add_masked(self._builder, mask, name, count, *values)
 
-    def dma(self, destination: Union[Tensor, Box], source: Union[Tensor, Box], done: Semaphore) -> None:
-        """Starts a transfer, of whole tensors or of boxes."""
+    def dma(self, destination: Union[Tensor, Box], source: Union[Tensor, Box], done: Semaphore,
+            received: Optional[Semaphore] = None, device: Optional[Index] = None) -> None:
+        """Starts a transfer, of whole tensors or of boxes; into the memory of a device of the mesh with `device` and `received`,
+        the semaphore there."""
         boxes = [end if isinstance(end, Box) else end.box([0] * len(end.layout.dims), end.layout.dims)
                  for end in (destination, source)]
         transfer = lib.ts_builder_transfer(self._builder, boxes[0]._box, boxes[1]._box, self._value(done))
+        if (received is None) != (device is None):
+            raise TypeError("a transfer to a device needs both: received and device")
+        if received is not None and device is not None:
+            at = (device.constant, device.factor, device.sreg) if isinstance(device, At) else (device, 0, 0)
+            lib.ts_builder_to_device(self._builder, transfer, self._value(received), at)
         self.add("dma", Operand(self, transfer))
 
     def wait(self, done: Semaphore) -> None:

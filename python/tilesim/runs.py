@@ -75,12 +75,15 @@ class Run:
 
 def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mapping[str, Any]] = None,
         machine: Union[str, Machine, None] = None, params: Optional[Mapping[str, object]] = None, convert: bool = False,
-        time_only: bool = False, check: bool = False, exact: bool = False, max_cycles: int = 0) -> Run:
+        time_only: bool = False, check: bool = False, exact: bool = False, max_cycles: int = 0,
+        mesh: Optional[str] = None, topology: Optional[str] = None, threads: int = 1) -> Run:
     """Runs a program: a path, ``"tilesim:/softmax.tsim"`` of those that the library carries, or a :class:`Program`.
 
     `inputs` by tensor; others are as the program says. `params` are its ``.param``. `convert`: round inputs of another
     type; `time_only`: no values; `check`: look for undefined values, races and what is left over; `exact`: nothing is left
     out of the time; `max_cycles`: a program that still runs then has failed, 0: no limit.
+    `mesh`: "4x4" or "data=2,model=8": devices that all run the program, each with a copy of its inputs; `topology`: how their
+    chips lie; `threads`: that step them, with the same result.
     """
     if isinstance(program, Program):
         if machine is not None or params:
@@ -88,4 +91,5 @@ def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mappi
     else:
         program = Program.read(program, DEFAULT if machine is None else machine, params)
     return Run(program, inputs or {}, {"convert": convert, "time_only": time_only, "check": check, "exact": exact,
-                                       "max_cycles": max_cycles})
+                                       "max_cycles": max_cycles, "mesh": native.optional(mesh),
+                                       "topology": native.optional(topology), "threads": threads})

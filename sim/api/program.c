@@ -124,6 +124,11 @@ ts_value ts_builder_semaphore(ts_builder *b, int number) { return keep(b, ts_sem
 ts_value ts_builder_label(ts_builder *b) { return keep(b, ts_program_label(b->inner)); }
 void ts_builder_place(ts_builder *b, ts_value label) { ts_program_place(b->inner, value_of(b, label)); }
 
+static ts_affine read_index(const ts_builder_index *index) {
+    return index->factor ? ts_index_of(index->sreg, index->factor, index->constant)
+                         : ts_index(index->constant);
+}
+
 /* The indices of a tensor's dims; NULL, and an error, where there is no such tensor. */
 static ts_affine *read_indices(ts_builder *b, int tensor, const ts_builder_index *index) {
     if (b->failed || tensor < 0 || tensor >= b->tensor_count) {
@@ -132,9 +137,7 @@ static ts_affine *read_indices(ts_builder *b, int tensor, const ts_builder_index
         return NULL;
     }
     ts_affine *out = TS_NEW_ARRAY(b->arena, ts_affine, b->ranks[tensor] + 1);
-    for (int i = 0; i < b->ranks[tensor]; i++)
-        out[i] = index[i].factor ? ts_index_of(index[i].sreg, index[i].factor, index[i].constant)
-                                 : ts_index(index[i].constant);
+    for (int i = 0; i < b->ranks[tensor]; i++) out[i] = read_index(&index[i]);
     return out;
 }
 
@@ -151,6 +154,11 @@ ts_value ts_builder_transfer(ts_builder *b, const ts_builder_box *destination, c
     const ts_program_box dst = {destination->tensor, to, destination->sizes},
                          src = {source->tensor, from, source->sizes};
     return keep(b, ts_program_transfer(b->inner, dst, src, value_of(b, semaphore)));
+}
+
+void ts_builder_to_device(ts_builder *b, ts_value transfer, ts_value received, ts_builder_index device) {
+    if (b->failed) return;
+    ts_program_to_device(b->inner, value_of(b, transfer), value_of(b, received), read_index(&device));
 }
 
 static void add(ts_builder *b, int vmask, const char *mnemonic, int count, va_list values) {

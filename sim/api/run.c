@@ -13,6 +13,7 @@ struct ts_simulation {
     ts_run_result result;
     ts_timeline timeline;
     ts_page_trace *page; /* NULL: none is kept */
+    ts_mesh mesh;
 };
 
 static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_run_options *options) {
@@ -26,6 +27,16 @@ static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_
         list[i] = (ts_run_array){input->name, &input->array->host};
     }
     return list;
+}
+
+static bool read_mesh(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
+    ts_mesh_request request = {.machine = options->machine, .axes = api_source("mesh", options->mesh)};
+    if (options->topology) request.topology = api_source("topology", options->topology);
+    if (options->trace || options->page)
+        return ts_error_set(err, TS_ERROR_USAGE, "a timeline is of one device, and a mesh has many");
+    run->request.mesh = &run->mesh;
+    run->request.threads = options->threads;
+    return ts_mesh_read(err, arena, &request, &run->mesh);
 }
 
 static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
@@ -45,6 +56,7 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
         .profile = options->page != 0,
         .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
     };
+    if (options->mesh && !read_mesh(err, arena, options, run)) return false;
     if (options->trace || options->page) {
         run->timeline =
             (ts_timeline){.until = INT64_MAX, .events = options->trace ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};

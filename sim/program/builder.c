@@ -213,6 +213,30 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
     return out;
 }
 
+static bool check_affine(assembler *as, const token *place, const ts_affine *affine) {
+    bool good = true;
+    for (int i = 0; good && i < affine->term_count; i++)
+        good = check_register(as, place, TS_OPERAND_SREG, affine->terms[i].sreg);
+    return good;
+}
+
+void ts_program_to_device(ts_program_builder *b, ts_operand transfer, ts_operand received, ts_affine device) {
+    const token *place = place_of(b, "transfer");
+    if (b->failed) return;
+    bool good = transfer.kind == TS_OPERAND_TRANSFER && received.kind == TS_OPERAND_SEMAPHORE;
+    if (!good)
+        TOKEN_ERROR(b->as.err, place, "expected a transfer, and a semaphore of the device that it goes to");
+    if (!good || !check_semaphore(&b->as, place, &received.as.semaphore) ||
+        !check_affine(&b->as, place, &device)) {
+        fail(b);
+        return;
+    }
+    ts_transfer *t = &b->as.transfers.items[transfer.as.transfer];
+    t->remote = true;
+    t->receive = received.as.semaphore;
+    t->device = device;
+}
+
 /* ---- Instructions ---- */
 
 static bool has_label(ts_program_builder *b, const token *place, const ts_operand *label) {

@@ -77,6 +77,9 @@ typedef struct {
 ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination, ts_program_box source,
                                ts_operand semaphore);
 
+/* The transfer goes into the memory of a device of the mesh, where `received` grows by 1. */
+void ts_program_to_device(ts_program_builder *b, ts_operand transfer, ts_operand received, ts_affine device);
+
 /* ---- Instructions ---- */
 
 /* From here on instructions and transfers come from this line of a text, which outlives the program; NULL: from

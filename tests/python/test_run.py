@@ -182,6 +182,38 @@ def parts_and_bundles():
 
 
 @test
+def devices_send_to_each_other():
+    """Every device sends its copy, with its number added, to the next one."""
+    def build():
+        b = Builder("ring", "tpu-v5p")
+        x = b.tensor("x", "hbm", "f32[8,128]{1,0:T(8,128)}", "in", "iota")
+        got, mine = (b.tensor(name, "vmem", "f32[8,128]{1,0:T(8,128)}") for name in ("got", "mine"))
+        y = b.tensor("y", "hbm", "f32[8,128]{1,0:T(8,128)}", "out")
+        sent, received, done = (b.semaphore(name) for name in ("sent", "received", "done"))
+        b.dma(mine, x, done)
+        b.wait(done)
+        b.add("device.id", b.s(1))
+        b.add("sxor", b.s(2), b.s(1), 1)
+        b.dma(got, mine, sent, received, At(2))
+        b.wait(received)
+        b.wait(sent)
+        b.dma(y, got, done)
+        b.wait(done)
+        return b
+    b = build()
+    b.check("y == x")
+    program = b.end()
+    assert "dma got[0:+8, 0:+128] <- mine[0:+8, 0:+128], sent[0], received[0] device=s2" in program.text, program.text
+    alone, both = (ts.run(program, mesh="2", threads=n) for n in (1, 2))
+    assert both.passed and both.json() == alone.json() and len(both.json()["mesh"]["devices"]) == 2
+    assert (both.outputs["y"] == np.arange(1024, dtype=np.float32).reshape(8, 128)).all()
+    assert "there is no device 1, expected 0 to 0" in raised(ts.FaultError, ts.run, program).message
+    b = build()
+    z, w = b.tensor("z", "hbm", "f32[8,128]"), b.tensor("w", "hbm", "f32[8,128]")
+    raised(TypeError, b.dma, z, w, b.semaphore("t"), device=1)
+
+
+@test
 def builders_say_what_is_wrong():
     b = Builder("wrong")
     b.add("vadd.f23", b.v(0), b.v(1))
