@@ -1,0 +1,168 @@
+/* Programs on a mesh: what crosses takes its hops and bytes, and the number of threads does not show. */
+#include "pod/pod.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "run/run.h"
+#include "tests/support/test.h"
+
+typedef struct {
+    ts_arena *arena;
+    ts_error err;
+    ts_run_result result;
+    const ts_machine *machine;
+    bool good;
+} outcome;
+
+static outcome run(const char *axes, const char *text, int threads) {
+    outcome o = {.arena = ts_arena_new()};
+    o.machine = ts_machine_load(&o.err, o.arena, "tpu-v5e");
+    assert_non_null(o.machine);
+    ts_mesh *mesh = TS_NEW(o.arena, ts_mesh);
+    ts_mesh_request request = {.machine = o.machine, .axes = {"mesh", axes, strlen(axes)}};
+    assert_true(ts_mesh_read(&o.err, o.arena, &request, mesh));
+    ts_source *source = TS_NEW(o.arena, ts_source);
+    char *copy = ts_arena_copy_text(o.arena, text, strlen(text));
+    *source = (ts_source){"a.tsim", copy, strlen(copy)};
+    ts_target target;
+    ts_run_target(o.machine, &target);
+    target.mesh = mesh;
+    ts_run_request asked = {.program = "a.tsim",
+                            .built = ts_program_parse(&o.err, o.arena, source, &target, NULL, 0),
+                            .machine = o.machine,
+                            .mesh = mesh,
+                            .threads = threads,
+                            .max_cycles = 100000000};
+    if (!asked.built) print_error("%d: %s\n", o.err.line, o.err.message);
+    assert_non_null(asked.built);
+    o.good = ts_run(&o.err, o.arena, &asked, &o.result);
+    return o;
+}
+
+static int64_t cycles_of(outcome *o, int device) {
+    if (!o->good) print_error("%d: %s\n", o->err.line, o->err.message);
+    assert_true(o->good);
+    assert_true(o->result.passed);
+    return o->result.mesh->chips[device].cycles;
+}
+
+static int64_t hop_cycles(const outcome *o) {
+    return (o->machine->ici.hop_ps * (o->machine->chip.sustained_khz / 1000)) / 1000000;
+}
+
+/* v5e: a line, as it has no 16 chips. */
+static void a_signal_takes_a_hop_for_each_chip(void **state) {
+    (void)state;
+    int64_t before = 0;
+    for (int d = 1; d < 8; d++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 ".sem a\n device.id s1\n br.eq s1, %d, last\n br.ne s1, 0, over\n sem.signal a, 1, %d\n"
+                 "over: halt\nlast: wait a\n",
+                 d, d);
+        outcome o = run("8", text, 1 + d % 3);
+        int64_t cycles = cycles_of(&o, d), hop = hop_cycles(&o);
+        assert_true(hop > 1000);
+        assert_in_range(cycles_of(&o, 0), 1, 300);
+        if (d > 1) assert_in_range(cycles - before, hop - 1, hop + 1);
+        if (d == 1) assert_in_range(cycles, hop, hop + 400);
+        before = cycles;
+        ts_arena_free(o.arena);
+    }
+}
+
+static int64_t send(int rows, int to, int64_t *sent) {
+    char text[512];
+    snprintf(text, sizeof text,
+             ".tensor x vmem f32[%d,128]{1,0:T(8,128)}\n.tensor y vmem f32[%d,128]{1,0:T(8,128)}\n.sem s, r\n"
+             " device.id s1\n br.eq s1, %d, last\n br.ne s1, 0, over\n dma y <- x, s, r device=%d\n wait s\n"
+             "over: halt\nlast: wait r\n",
+             rows, rows, to, to);
+    outcome o = run("8", text, 1);
+    int64_t cycles = cycles_of(&o, to);
+    *sent = cycles_of(&o, 0);
+    ts_arena_free(o.arena);
+    return cycles;
+}
+
+/* Each byte once on its way, however far: chunks are on all links at once. */
+static void bytes_take_the_rate_of_a_link(void **state) {
+    (void)state;
+    outcome o = run("8", ".sem a\n nop\n", 1);
+    int64_t hop = hop_cycles(&o);
+    double ps = ts_mesh_link_ps(o.result.mesh->mesh, 2048 * 512.0);
+    int64_t bytes = (int64_t)(ps * (double)o.machine->chip.sustained_khz / 1e9);
+    int64_t sent[4], near = send(2048, 1, &sent[0]), far = send(2048, 5, &sent[1]),
+                     twice = send(4096, 1, &sent[2]);
+    assert_in_range(far - near, 4 * hop - 1, 4 * hop + 1);
+    assert_int_equal(sent[0], sent[1]);
+    assert_in_range(near - sent[0], hop - 1, hop + 1);
+    assert_in_range(twice - near, bytes - 80, bytes + 80);
+    assert_in_range(sent[2] - sent[0], bytes - 80, bytes + 80);
+    ts_arena_free(o.arena);
+}
+
+static const char storm[] =
+    ".param N = mesh.devices\n"
+    ".tensor x hbm s32[N,N,8,128]{3,2,1,0:T(8,128)} {devices=[N,1,1,1]<=[N]} in random(seed=3, lo=-9, hi=9)\n"
+    ".tensor y hbm s32[N,N,8,128]{3,2,1,0:T(8,128)} {devices=[N,1,1,1]<=[N]} out\n"
+    ".sem s, r, c\n.check y == transpose(x, 1, 0, 2, 3)\n"
+    " device.id s1\n dma y[0, s1] <- x[0, s1], c\n"
+    ".loop s3 = 1, N\n sadd s2, s1, s3\n smod s2, s2, N\n dma y[0, s1] <- x[0, s2], s, r device=s2\n"
+    " sem.signal c, 1, s2\n.end\n wait s, N - 1\n wait r, N - 1\n wait c, N\n";
+
+static void threads_do_not_show(void **state) {
+    (void)state;
+    static const char *const meshes[] = {"12", "3x4", "16x2"};
+    for (size_t m = 0; m < 3; m++) {
+        outcome alone = run(meshes[m], storm, 1);
+        for (int threads = 2; threads < 40; threads += 9) {
+            outcome o = run(meshes[m], storm, threads);
+            const ts_mesh *mesh = o.result.mesh->mesh;
+            for (int d = 0; d < mesh->device_count; d++)
+                assert_int_equal(cycles_of(&o, d), cycles_of(&alone, d));
+            assert_memory_equal(o.result.mesh->links, alone.result.mesh->links,
+                                (size_t)ts_mesh_link_count(mesh) * sizeof(ts_run_link));
+            ts_arena_free(o.arena);
+        }
+        ts_arena_free(alone.arena);
+    }
+}
+
+/* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
+static void the_first_error_is_told(void **state) {
+    (void)state;
+    for (int threads = 1; threads < 4; threads++) {
+        outcome o = run(
+            "8", " device.id s1\n ssub s2, 9, s1\n smul s2, s2, 100\n delay s2\n sdiv s3, s1, 0\n", threads);
+        assert_false(o.good);
+        assert_string_equal(o.err.message, "device 7: division by 0, expected a divisor above 0");
+        ts_arena_free(o.arena);
+        o = run("8", " nop\n sdiv s3, s1, 0\n", threads);
+        assert_string_equal(o.err.message, "device 0: division by 0, expected a divisor above 0");
+        assert_int_equal(o.err.kind, TS_ERROR_FAULT);
+        ts_arena_free(o.arena);
+    }
+}
+
+static void polling_a_semaphore_is_no_endless_loop(void **state) {
+    (void)state;
+    outcome o = run("2",
+                    ".sem a\n device.id s1\n brz s1, first\ngo: sem.read s2, a\n brz s2, go\n wait a\n halt\n"
+                    "first: delay 300000\n sem.signal a, 1, 1\n",
+                    2);
+    assert_in_range(cycles_of(&o, 1), 300000, 310000);
+    ts_arena_free(o.arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_signal_takes_a_hop_for_each_chip),
+        cmocka_unit_test(bytes_take_the_rate_of_a_link),
+        cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(the_first_error_is_told),
+        cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
