@@ -1,0 +1,98 @@
+/* Kernels of single operations: values bit by bit, or within a bound, those that JAX's interpret mode computed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim.h"
+
+#include "base/number.h"
+
+/* Of each value: absolute, and as a share of it. */
+typedef struct {
+    const char *text, *machine, *result, *expected;
+    double near, share;
+} kernel_case;
+
+static const kernel_case cases[] = {
+    {"functions", "tpu-v5e", "1", "functions.out0", 1e-5, 1e-5},
+    {"functions_bf16", "tpu-v5e", "1", "functions_bf16.out0", 1e-2, 0x1p-7},
+    {"functions_bf16.v7", "tpu-v7x", "1", "functions_bf16.out0", 1e-2, 0x1p-7},
+    {"integers", "tpu-v5e", "2", "integers.out0", 0, 0},
+    {"integers_narrow", "tpu-v5e", "2", "integers_narrow.out0", 0, 0},
+    {"conversions", "tpu-v5e", "4", "conversions.out0", 0, 0},
+    {"to_narrow", "tpu-v5e", "1", "to_narrow.out0", 0, 0},
+    {"to_narrow.v7", "tpu-v7x", "1", "to_narrow.out0", 0, 0},
+    {"to_fp8.v7", "tpu-v7x", "1", "to_fp8.out0", 0, 0},
+    {"mixed_products", "tpu-v5e", "5", "mixed_products.out0", 5e-1, 1e-2},
+    {"product_fp8", "tpu-v5e", "2", "product_fp8.out0", 1e-5, 1e-5},
+    {"product_fp8.v7", "tpu-v7x", "2", "product_fp8.out0", 1e-5, 1e-5},
+    {"places", "tpu-v5e", "1", "places.out0", 0, 0},
+    {"swap_rows", "tpu-v5e", "1", "swap_rows.out0", 0, 0},
+    {"reshape", "tpu-v5e", "1", "reshape.out0", 0, 0},
+    {"along_rows", "tpu-v5e", "3", "along_rows.out0", 0, 0},
+    {"odd_rows", "tpu-v5e", "1", "odd_rows.out0", 0, 0},
+    {"transpose_narrow", "tpu-v5e", "2", "transpose_narrow.out0", 0, 0},
+    {"transpose_narrow", "tpu-v5e", "3", "transpose_narrow.out1", 0, 0},
+    {"transpose_narrow.v7", "tpu-v7x", "3", "transpose_narrow.out1", 0, 0},
+    {"scalars", "tpu-v5e", "3", "scalars.out0", 1e-5, 1e-5},
+    {"scalars", "tpu-v5e", "4", "scalars.out1", 1e-5, 1e-5},
+    {"table_of_bytes", "tpu-v5e", "2", "table_of_bytes.out0", 0, 0},
+    {"transpose", "tpu-v5e", "1", "transpose.out0", 0, 0},
+    {"rotate_halves", "tpu-v5e", "3", "rotate_halves.out0", 1e-5, 1e-5},
+    {"unpack_halves", "tpu-v5e", "1", "unpack_halves.out0", 0, 0},
+};
+
+/* NumPy has no bf16: a file of it holds two bytes without a type. */
+static double value_at(const char *type, const void *data, int64_t i) {
+    if (strcmp(type, "f32") == 0) return (double)((const float *)data)[i];
+    if (strcmp(type, "s32") == 0) return ((const int32_t *)data)[i];
+    if (strcmp(type, "s16") == 0) return ((const int16_t *)data)[i];
+    if (strcmp(type, "s8") == 0) return ((const int8_t *)data)[i];
+    assert_string_equal(type, "bf16");
+    return (double)ts_bf16_to_f32(((const uint16_t *)data)[i]);
+}
+
+static void compare(const kernel_case *c, const ts_array *found, const ts_array *expected) {
+    const char *type = ts_array_type(found);
+    int64_t count = 1, wrong = 0;
+    assert_int_equal(ts_array_bytes(found), ts_array_bytes(expected));
+    for (int i = 0; i < ts_array_rank(found); i++) count *= ts_array_dims(found)[i];
+    for (int64_t i = 0; i < count; i++) {
+        double a = value_at(type, ts_array_data(found), i), b = value_at(type, ts_array_data(expected), i);
+        wrong += isnan(b) ? !isnan(a) : !(fabs(a - b) <= c->near + c->share * fabs(b)) && a != b;
+    }
+    if (wrong > 0) fail_msg("%s on %s: %lld values are wrong", c->text, c->machine, (long long)wrong);
+}
+
+static void run_case(const kernel_case *c) {
+    ts_error *err = ts_error_new();
+    ts_arena *arena = ts_arena_new();
+    char path[128];
+    ts_run_options options = {.struct_bytes = sizeof options};
+    options.machine = ts_machine_load(err, arena, c->machine);
+    snprintf(path, sizeof path, "tests/mosaic/kernels/%s.mlir", c->text);
+    options.program = ts_program_read(err, arena, options.machine, path, NULL, 0);
+    if (!options.program) fail_msg("%s", ts_error_message(err));
+    const ts_simulation *run = ts_simulate(err, arena, &options);
+    snprintf(path, sizeof path, "tests/mosaic/kernels/%s.npy", c->expected);
+    const ts_array *expected = ts_array_load(err, arena, path);
+    if (!run || !expected) fail_msg("%s", ts_error_message(err));
+    compare(c, ts_simulation_output(run, c->result), expected);
+    ts_arena_free(arena);
+    ts_error_free(err);
+}
+
+static void values_are_those_of_interpret_mode(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_interpret_mode)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
