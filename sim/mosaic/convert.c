@@ -94,7 +94,7 @@ bool take_words(lowering *l, const packed_values *from, int index, ts_operand *o
     }
     for (int i = 0; i < 3 && (small || !is_float(type)); i++) {
         if (table[i].bits != type->bits) continue;
-        bool sign = from->sign && !small;
+        bool sign = from->sign;
         *out = emit2(l, from->rows ? table[i].rows[sign] : table[i].words[sign], a, n);
         if (small) *out = widen(l, small, *out);
         return true;

@@ -42,11 +42,10 @@ bool words_absi(lowering *l, const ts_operand *in, ts_operand *out) {
 bool words_cmpi(lowering *l, const ts_operand *in, ts_operand *out) {
     static const ts_opcode compares[] = {TS_OP_vcmp_eq_i32, TS_OP_vcmp_ne_i32, TS_OP_vcmp_lt_i32,
                                          TS_OP_vcmp_le_i32, TS_OP_vcmp_gt_i32, TS_OP_vcmp_ge_i32};
-    const mlir_attribute *a = mlir_find(l->op, "predicate");
     ts_operand x = in[0], y = in[1];
     int64_t predicate;
-    if (!a || !mlir_integer(a->value, &predicate) || predicate < 0 || predicate > 9) {
-        return malformed(l, "a predicate");
+    if (!read_integer(l, "predicate", &predicate)) {
+        return false;
     }
     if (predicate > 5) x = turned(l, x), y = turned(l, y);
     return give(out, emit2(l, compares[predicate - (predicate > 5 ? 4 : 0)], x, y));
@@ -57,10 +56,9 @@ bool words_cmpf(lowering *l, const ts_operand *in, ts_operand *out) {
     static const ts_opcode ordered[] = {TS_OP_nop,         TS_OP_vcmp_eq_f32, TS_OP_vcmp_gt_f32,
                                         TS_OP_vcmp_ge_f32, TS_OP_vcmp_lt_f32, TS_OP_vcmp_le_f32};
     static const int same_as[] = {0, 1, 2, 3, 4, 5, 6, 7, 6, 5, 4, 3, 2, 1, 7, 0};
-    const mlir_attribute *a = mlir_find(l->op, "predicate");
     int64_t predicate;
-    if (!a || !mlir_integer(a->value, &predicate) || predicate < 0 || predicate > 15) {
-        return malformed(l, "a predicate");
+    if (!read_integer(l, "predicate", &predicate)) {
+        return false;
     }
     int kind = same_as[predicate];
     ts_operand x = in[0], y = in[1], m;

@@ -553,7 +553,7 @@ def conversions(e4m3, e5m2, nibbles, small):
 def to_narrow(x):
     """bf16 and f32 to 8 bits, and back."""
     return _whole(lambda v: [(v * 60).astype(jnp.int8).astype(jnp.float32), (v * 300).astype(jnp.int32).astype(jnp.int16).astype(jnp.float32),
-                             (v * 3).astype(jnp.int32).astype(jnp.int4).astype(jnp.float32)], jnp.float32, x)
+                             (v * 3).astype(jnp.int32).astype(jnp.int4).astype(jnp.float32), (v * 90).astype(jnp.int16).astype(jnp.int8).astype(jnp.float32)], jnp.float32, x)
 
 
 def to_fp8(x):

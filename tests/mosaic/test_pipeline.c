@@ -207,6 +207,11 @@ static void a_step_has_its_cost(void **state) {
     assert_in_range(cycles_with(3000, moving) - 4 * 3000, 0, 1500);
 }
 
+/* A vreg of words and one of halves that are not known. */
+#define SPLAT                                                                                                \
+    "%v = \"tpu.iota\"() <{dimensions = array<i32: 1>}> : () -> vector<8x128xi32>\n"                         \
+    "%h = \"tpu.bitcast_vreg\"(%v) : (vector<8x128xi32>) -> vector<8x128x2xi16>\n"
+
 static const struct {
     sketch s;
     ts_error_kind kind;
@@ -235,6 +240,86 @@ static const struct {
       16, 16},
      TS_ERROR_UNMODELLED,
      "'tpu.load' is not modelled: at an index inside a word or a row of lanes"},
+    {{"2", same, same,
+      SPLAT "%r = \"arith.cmpi\"(%v, %v) <{predicate = 10 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) "
+            "-> vector<8x128xi1>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'arith.cmpi': expected a predicate"},
+    {{"2", same, same,
+      SPLAT "%r = \"arith.cmpi\"(%v, %v) <{predicate = -1 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) "
+            "-> vector<8x128xi1>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'arith.cmpi': expected a predicate"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = 2 : i32, pack_format = "
+            "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.unpack_subelements' is not modelled: of such types"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = -1 : i32, pack_format = "
+            "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.unpack_subelements' is not modelled: of such types"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = 0 : i32, pack_format = #tpu.pack_format<mixed>}> "
+            ": (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.unpack_subelements': expected a pack_format"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{pack_format = #tpu.pack_format<compressed>}> : "
+            "(vector<8x128x2xi16>) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.unpack_subelements': expected a vreg and an index"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.pack_subelements\"(%v, %v) <{pack_format = #tpu.pack_format<compressed>, positions = "
+            "array<i32: 0>}> : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128x2xi16>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.pack_subelements': expected a position of each operand"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.pack_subelements\"(%v, %v) <{pack_format = #tpu.pack_format<compressed>, positions = "
+            "array<i32: 0, 2>}> : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128x2xi16>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.pack_subelements': expected vregs and their positions"},
+    {{"2", same, same,
+      SPLAT
+      "%r = \"tpu.pack_elementwise\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.pack_elementwise': expected target_type"},
+    {{"2", same, same,
+      SPLAT "%r = \"arith.divui\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'arith.divui' is not modelled: of vectors without sign by other than a power of 2"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.sublane_shuffle\"(%v, %v) <{pattern = array<i32: 0, 1, 2, 3, 4, 5, 6, 16>}> : "
+            "(vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.sublane_shuffle': expected sublanes from 0 to 15"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%v) <{lane = 128 : i32}> : (vector<8x128xi32>) -> "
+            "vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.dynamic_rotate\"(%v, %c) <{dimension = 1 : si32, stride = 1 : si32, stride_dimension "
+            "= 1 : si32}> : (vector<8x128xi32>, i32) -> vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.dynamic_rotate' is not modelled: with a stride along the same dim"},
+    {{"2", same, same, SPLAT "%r = \"tpu.iteration_bound\"() <{dim = 1 : i32}> : () -> i32\n", 16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.iteration_bound': expected a dim of the grid"},
     {{"2", same, same, "\"scf.for\"(%c, %c) ({}) : (index, index) -> ()\n", 16, 16},
      TS_ERROR_INPUT,
      "'scf.for': expected bounds, a step and a region of one block"},
