@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/ratio.h"
 #include "core/forward.h"
 
 enum {
@@ -32,10 +33,9 @@ struct loop_sampler {
     int end;                   /* of the loop that is sampled; -1: none */
     int64_t alike, period;     /* iterations from the first batch on that are; until they begin again */
     int64_t batch, iterations; /* of a batch; walked in all */
-    int batches;
-    int64_t from;        /* the cycle where the batch began */
-    double sum, squares; /* of the batches' cycles */
-    int64_t busy_cycles; /* before them */
+    int64_t from;              /* the cycle where the batch began */
+    ts_ratio cycles;           /* of the batches; each has the weight 1 */
+    int64_t busy_cycles;       /* before them */
 };
 
 loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip) {
@@ -89,20 +89,13 @@ static void begin(loop_sampler *s, int end) {
     s->batch = ts_round_up(iterations, s->period);
     if (!is_worth(s, LEAST_BATCHES * s->batch)) return;
     s->end = end;
-    s->batches = 0;
+    s->cycles = (ts_ratio){0};
     s->iterations = 0;
-    s->sum = s->squares = 0;
     s->from = cycle_of(s);
     mark(s);
 }
 
 /* ---- Batches ---- */
-
-/* Is the mean known to one part in `error`? */
-static bool is_known(const loop_sampler *s, double error) {
-    double n = s->batches, mean = s->sum / n, variance = (s->squares / n - mean * mean) * n / (n - 1);
-    return variance / n * error * error <= mean * mean;
-}
 
 static void move_times(ts_chip *chip, int64_t by) {
     for (ts_in_flight *t = chip->active; t; t = t->younger) {
@@ -130,13 +123,10 @@ static void leave_out(loop_sampler *s) {
 }
 
 static void end_batch(loop_sampler *s) {
-    double cycles = (double)(cycle_of(s) - s->from);
-    s->sum += cycles;
-    s->squares += cycles * cycles;
+    ts_ratio_add(&s->cycles, (double)(cycle_of(s) - s->from), 1);
     s->from = cycle_of(s);
-    s->batches++;
-    bool is_last = s->batches == MOST_BATCHES || !is_worth(s, s->iterations + s->batch);
-    if (s->batches >= LEAST_BATCHES && is_known(s, is_last ? ROUGHLY : ERROR))
+    bool is_last = s->cycles.count == MOST_BATCHES || !is_worth(s, s->iterations + s->batch);
+    if (s->cycles.count >= LEAST_BATCHES && ts_ratio_is_known(&s->cycles, is_last ? ROUGHLY : ERROR, 1))
         leave_out(s);
     else if (is_last)
         s->end = -1;
