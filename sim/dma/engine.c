@@ -28,6 +28,7 @@ typedef struct transfer {
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
     int64_t skipped_quiet; /* the same, outside refreshes */
     sampler sampler;
+    bool has_joined; /* its boxes, once */
 } transfer;
 
 enum { REQUESTS = 256 };  /* offered together */
@@ -433,6 +434,16 @@ static void leave_box(ts_dma *dma, transfer *t, int64_t box) {
     ts_walk_add_totals(t->walk, &skip.gained.totals);
 }
 
+/* Where boxes are many, a window in each of them is more than all of them together need. */
+static void join_boxes(transfer *t) {
+    const ts_plan *plan = t->what.plan;
+    const ts_walk_totals *totals = ts_walk_get_totals(t->walk);
+    bool is_many = !plan->gathers && plan->box_count > SAMPLER_BOXES && plan->box_count < SAMPLER_MOST_BOXES;
+    if (!is_many || t->has_joined || totals->src_lines + totals->dst_lines < t->sampler.memory.lines) return;
+    t->has_joined = true;
+    ts_walk_join_boxes(t->walk);
+}
+
 /* Between two blocks: leaves the next ones out if their time is known by now. False: the walked channels do
  * not stand for the rest, and the walk is in vain. */
 static bool skip_blocks(ts_dma *dma, transfer *t) {
@@ -440,6 +451,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     sampler_skip skip;
     bool is_even = true;
     if (dma->hbm && !ts_hbm_subset_is_fair(dma->hbm)) return false;
+    join_boxes(t);
     leave_box(dma, t, ts_walk_place(t->walk, &next, &count));
     sampler_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
     if (!sampler_note(&t->sampler, t->walk, tick)) return true;
@@ -452,6 +464,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     if (!sampler_look(&t->sampler, t->walk, &now, is_even, &skip)) return true;
     if (dma->hbm) ts_hbm_subset_restart(dma->hbm);
     ts_walk_seek(t->walk, skip.to);
+    if (skip.in_vain) ts_walk_part_boxes(t->walk);
     ts_walk_add_totals(t->walk, &skip.gained.totals);
     add_skipped(dma, t, &skip);
     return true;

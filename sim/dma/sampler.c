@@ -70,7 +70,7 @@ static void warm_up(sampler *s, const ts_walk *walk, int64_t tick) {
 }
 
 static void open_box(sampler *s, const ts_walk *walk, int64_t number, int64_t count, int64_t tick) {
-    int64_t elements = ts_walk_elements_before(walk, count);
+    int64_t elements = ts_walk_before(walk, count).elements;
     s->box = (sampler_box){.number = number,
                            .elements = elements,
                            .turn = SAMPLER_BLOCKS,
@@ -85,13 +85,13 @@ static void open_window(sampler *s, const ts_walk *walk, int64_t next, const sam
     s->box.open_line = lines_of(walk);
 }
 
-static bool is_paced(const sampler_box *b) { return b->windows > 0 && b->is_engine_bound; }
 static bool is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_LARGE; }
+static bool is_paced(const sampler_box *b) { return b->ticks.count > 0 && b->is_engine_bound; }
 
-static int64_t window_ticks(const sampler *s) {
+static int64_t window_ticks(const sampler *s, bool is_joined) {
     const sampler_box *b = &s->box;
-    bool is_long =
-        s->is_mixed && !is_paced(b) && is_large(b) && b->open_line >= SAMPLER_UNEVEN * s->memory.lines;
+    bool is_long = s->is_mixed && !is_joined && !is_paced(b) && is_large(b) &&
+                   b->open_line >= SAMPLER_UNEVEN * s->memory.lines;
     return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
 }
 
@@ -102,24 +102,34 @@ bool sampler_note(sampler *s, const ts_walk *walk, int64_t tick) {
     if (b->number != number) open_box(s, walk, number, count, tick);
     if (b->phase == SAMPLER_RESTS) return false;
     if (b->phase == SAMPLER_WARMS) return tick >= b->from && lines_of(walk) >= b->from_line;
-    return next - b->open_block >= b->turn && tick - b->open.tick >= window_ticks(s) &&
+    return next - b->open_block >= b->turn &&
+           tick - b->open.tick >= window_ticks(s, ts_walk_boxes_are_joined(walk)) &&
            lines_of(walk) - b->open_line >= s->memory.lines;
 }
 
 /* ---- Windows ---- */
 
-static int64_t elements_between(const ts_walk *walk, int64_t from, int64_t to) {
-    return ts_walk_elements_before(walk, to) - ts_walk_elements_before(walk, from);
+static ts_walk_amount less(ts_walk_amount a, ts_walk_amount b) {
+    return (ts_walk_amount){a.elements - b.elements, a.work - b.work};
+}
+
+static void add_amount(ts_walk_amount *sum, ts_walk_amount more) {
+    sum->elements += more.elements;
+    sum->work += more.work;
+}
+
+static ts_walk_amount between(const ts_walk *walk, int64_t from, int64_t to) {
+    return less(ts_walk_before(walk, to), ts_walk_before(walk, from));
 }
 
 typedef struct {
-    double ticks; /* of an element */
+    double ticks, engine; /* what the memory took for it, and the engine alone would have */
     bool is_engine_bound;
     bool is_far; /* from being that */
 } window;
 
 /* Where the engine sets the pace, or nearly, refreshes are hidden. */
-static window measure(const sampler *s, const sampler_sample *now, int64_t elements) {
+static window measure(const sampler *s, const sampler_sample *now) {
     const ts_hbm_progress *a = &s->box.open.progress, *b = &now->progress;
     double engine = (double)(now->parts - s->box.open.parts) * s->engine_ticks_per_part,
            ticks = (double)(now->tick - s->box.open.tick), interval = (double)s->memory.interval;
@@ -127,31 +137,34 @@ static window measure(const sampler *s, const sampler_sample *now, int64_t eleme
     double rate = engine * 8 > ticks * 7 ? ticks : quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
     bool is_bound = ticks * 1000 <= engine * 1003 || rate < engine;
-    return (window){(is_bound ? engine : rate) / (double)elements, is_bound, engine * 4 < rate * 3};
+    return (window){rate, engine, is_bound, engine * 4 < rate * 3};
 }
 
-static void add_measured(sampler_box *b, const sampler_sample *now, const window *w, int64_t elements) {
-    if (b->windows == 0) {
+/* Windows hold more elements or fewer: the mean is that of all of them. The engine may be ahead of the memory
+ * in some windows and wait for nothing in others, so what counts is which of the two takes longer in all. */
+static void add_measured(sampler_box *b, const sampler_sample *now, const window *w, ts_walk_amount amount) {
+    if (b->ticks.count == 0) {
         b->is_engine_bound = true;
-        b->sum = b->squares = 0;
         b->measured = (sampler_sample){0};
-        b->measured_elements = 0;
+        b->measured_amount = (ts_walk_amount){0};
     }
-    b->windows++;
+    ts_ratio_add(&b->ticks, w->ticks, (double)amount.work);
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
-    b->sum += w->ticks;
-    b->squares += w->ticks * w->ticks;
-    b->mean = b->sum / b->windows;
     add_sample(&b->measured, now, 1, 1);
     add_sample(&b->measured, &b->open, -1, 1);
-    b->measured_elements += elements;
+    add_amount(&b->measured_amount, amount);
 }
 
 /* Is the mean known well enough for one part in `error` of the whole? */
 static bool is_known(const sampler_box *b, double error) {
-    if (b->windows < 2 || b->is_engine_bound) return b->windows > 1;
-    double n = b->windows, variance = (b->squares / n - b->mean * b->mean) * n / (n - 1);
-    return b->windows >= b->least && variance / n * error * error * b->weight <= b->mean * b->mean;
+    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count > 1;
+    return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight);
+}
+
+/* Does each window take longer than the one before, or each less long? Then the queues still settle. */
+static bool is_drifting(const sampler_box *b) {
+    return b->ticks.count >= SAMPLER_LEAST && !b->is_engine_bound && is_large(b) &&
+           ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 
 /* ---- Places ---- */
@@ -162,7 +175,7 @@ static int64_t tail_of(const sampler_box *b, int64_t count) { return count - 1 -
 /* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
  * is counted of channels is counted in rounds, so a place is a multiple of a power of two. */
 static int64_t next_place(const sampler_box *b, int64_t count) {
-    double golden = 0.618034 * (b->windows + 1), fraction = golden - (double)(int)golden;
+    double golden = 0.618034 * (b->ticks.count + 1), fraction = golden - (double)(int)golden;
     int64_t block = b->base + (int64_t)(fraction * (double)(tail_of(b, count) - b->length * 2 - b->base));
     return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
 }
@@ -171,7 +184,7 @@ static int64_t next_place(const sampler_box *b, int64_t count) {
 static bool take_length(sampler_box *b, int64_t length, int64_t count) {
     int64_t rest, most;
     b->length = length;
-    b->windows = 0;
+    b->ticks = (ts_ratio){0};
     rest = tail_of(b, count) - b->base;
     most = rest * 2 / 3 / length; /* few blocks are walked twice */
     b->most = most < SAMPLER_MOST ? (int)most : SAMPLER_MOST;
@@ -195,14 +208,14 @@ static double weight_of(const sampler *s, const sampler_sample *now, double rate
 /* After the first window: is it worth to leave out anything of the rest? Where channels do not all get the
  * same, twice as many windows are needed. */
 static bool begin_places(sampler *s, const ts_walk *walk, const sampler_sample *now, const window *w,
-                         bool is_even) {
+                         int64_t elements, bool is_even) {
     sampler_box *b = &s->box;
     int64_t next, count;
     ts_walk_place(walk, &next, &count);
     b->base = b->stretch = next;
     b->before = *now;
     b->is_fine = !s->is_mixed && w->is_far && is_even;
-    b->weight = weight_of(s, now, w->ticks);
+    b->weight = weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / (double)elements);
     b->least = is_large(b) ? SAMPLER_LEAST : 2;
     if (!is_even && b->weight > 1.0 / 16) b->least *= 2;
     int64_t length = next - b->open_block;
@@ -215,17 +228,27 @@ static bool begin_places(sampler *s, const ts_walk *walk, const sampler_sample *
 
 /* ---- Charging ---- */
 
-/* What so many elements amount to. Blocks that were walked twice stand for others; where they are more than
- * what was left out, they are too many by so much. Where the engine sets the pace, a memory that is still behind
- * it, for it had more to do before, goes on at its own pace until it is not. */
-static void charge(sampler *s, int64_t elements, int64_t behind, sampler_skip *skip) {
+static int64_t engine_ticks(const sampler *s, int64_t parts) {
+    return (int64_t)((double)parts * s->engine_ticks_per_part);
+}
+
+/* What so much amounts to. Blocks that were walked twice stand for others; where they are more than what was left
+ * out, they are too many by so much. Where the memory takes longer than the engine, it falls further behind; where
+ * the engine sets the pace, a memory that is still behind it goes on at its own pace until it is not. */
+static void charge(sampler *s, ts_walk_amount amount, int64_t behind, sampler_skip *skip) {
     const sampler_box *b = &s->box;
-    add_sample(&skip->gained, &b->measured, elements, b->measured_elements);
-    int64_t ticks = (int64_t)(b->mean * (double)elements), most = ticks - skip->gained.tick;
+    add_sample(&skip->gained, &b->measured, amount.work, b->measured_amount.work);
+    skip->gained.parts =
+        (int64_t)((__int128)b->measured.parts * amount.elements / b->measured_amount.elements);
+    int64_t engine = engine_ticks(s, skip->gained.parts),
+            ticks = (int64_t)(ts_ratio_get(&b->ticks) * (double)amount.work);
+    if (b->is_engine_bound || engine > ticks) ticks = engine;
+    int64_t most = ticks - skip->gained.tick;
     s->charged += ticks;
     if (!b->is_engine_bound) {
         int64_t interval = s->memory.interval;
         skip->quiet = (int64_t)((__int128)ticks * (interval - s->memory.stall) / interval);
+        skip->caught_up = engine - ticks;
         skip->gained.tick = 0;
         return;
     }
@@ -239,6 +262,7 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
     add_sample(&skip->gained, before, 1, 1);
     add_sample(&skip->gained, now, -1, 1);
     skip->quiet = quiet_ticks(&s->memory, before->tick) - quiet_ticks(&s->memory, now->tick);
+    skip->caught_up = engine_ticks(s, skip->gained.parts) - skip->gained.tick;
     skip->gained.tick = 0;
     skip->to = s->box.base;
     s->box.owes = false;
@@ -246,7 +270,32 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
 
 /* Windows that end here are all: what do they tell? */
 static bool is_enough(const sampler_box *b, int64_t count) {
-    return is_known(b, SAMPLER_ROUGHLY) || tail_of(b, count) - b->base >= SAMPLER_MANY * b->length;
+    bool are_many = tail_of(b, count) - b->base >= SAMPLER_MANY * b->length;
+    return is_known(b, SAMPLER_ROUGHLY) || (are_many && b->turn != SAMPLER_BLOCKS);
+}
+
+/* Goes on at a block, with boxes by themselves. */
+static void part_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
+    skip->to = block;
+    skip->in_vain = true;
+    b->elements = 0;
+    b->owes = false;
+}
+
+/* Reads and writes lose their pace with each jump: the windows are measured anew, one behind the other, when the
+ * queues have had as much time again to find it. */
+static void stay(sampler *s, const ts_walk *walk, int64_t tick) {
+    sampler_box *b = &s->box;
+    b->stays = b->owes = true;
+    b->ticks = (ts_ratio){0};
+    b->least = 2 * SAMPLER_LEAST;
+    warm_up(s, walk, tick);
+    b->from_line = 2 * lines_of(walk);
+}
+
+/* Boxes that are taken as one: will SAMPLER_MOST windows tell their mean? Four tell it half as well. */
+static bool will_agree(const sampler_box *b) {
+    return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
 }
 
 /* After a window: charges what was left out if its time is known by now; else there is to be another one. */
@@ -254,20 +303,28 @@ static void go_on(sampler *s, const ts_walk *walk, const sampler_sample *now, sa
     int64_t next, count;
     sampler_box *b = &s->box;
     ts_walk_place(walk, &next, &count);
-    bool is_last = b->windows >= b->most;
+    bool is_last = b->ticks.count >= b->most;
+    if (!b->stays && b->most >= SAMPLER_MOST && is_drifting(b)) {
+        stay(s, walk, now->tick);
+        skip->to = b->base;
+        return;
+    }
     if (is_known(b, SAMPLER_ERROR) || (is_last && is_enough(b, count))) {
         skip->to = tail_of(b, count);
-        charge(s, elements_between(walk, b->base, skip->to) - b->walked, now->behind, skip);
+        charge(s, less(between(walk, b->base, skip->to), b->walked), now->behind, skip);
         b->owes = false;
         return;
     }
-    if (is_last && (b->turn != SAMPLER_BLOCKS || !take_turns(b, walk, count))) {
+    bool is_joined = ts_walk_boxes_are_joined(walk), has_turns = b->turn == SAMPLER_BLOCKS && !is_joined;
+    if ((is_last && (!has_turns || !take_turns(b, walk, count))) || (is_joined && !will_agree(b))) {
         give_up(s, now, skip);
+        if (is_joined) part_boxes(b, b->base, skip);
         return;
     }
-    skip->to = next_place(b, count);
+    skip->to = b->stays ? next : next_place(b, count);
     b->owes = true;
     warm_up(s, walk, now->tick);
+    if (b->stays) b->from = b->from_line = 0;
 }
 
 bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *skip) {
@@ -275,7 +332,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
     *skip = (sampler_skip){0};
     if (b->number == number || b->number < 0) return false;
     bool owes = b->owes;
-    if (owes) charge(s, b->stretch_elements - b->walked, behind, skip);
+    if (owes) charge(s, less(b->stretch_amount, b->walked), behind, skip);
     s->passed += b->elements;
     *b = (sampler_box){.number = -1};
     return owes;
@@ -291,27 +348,41 @@ static bool settle(sampler *s, const window *w, bool is_even) {
     return true;
 }
 
+/* After the first window of all boxes as one: may there be so many windows as it takes until boxes agree? */
+static bool is_worth_joining(const sampler *s, const ts_walk *walk, const window *w, int64_t lines) {
+    int64_t next, count, all = (int64_t)SAMPLER_SETTLED * s->memory.lines;
+    ts_walk_place(walk, &next, &count);
+    all += (int64_t)SAMPLER_MOST * (lines + s->memory.lines);
+    return w->is_engine_bound || ts_walk_before(walk, count).work >= SAMPLER_JOINED * all;
+}
+
 bool sampler_look(sampler *s, const ts_walk *walk, const sampler_sample *now, bool is_even,
                   sampler_skip *skip) {
     int64_t next, count;
     sampler_box *b = &s->box;
+    bool is_joined = ts_walk_boxes_are_joined(walk);
     ts_walk_place(walk, &next, &count);
     if (b->phase == SAMPLER_WARMS) {
         open_window(s, walk, next, now);
         return false;
     }
-    int64_t elements = elements_between(walk, b->open_block, next);
-    window w = measure(s, now, elements);
+    ts_walk_amount amount = between(walk, b->open_block, next);
+    if (is_joined) amount.work = lines_of(walk) - b->open_line;
+    window w = measure(s, now);
     *skip = (sampler_skip){0};
+    if (is_joined && b->length == 0 && !is_worth_joining(s, walk, &w, amount.work)) {
+        part_boxes(b, next, skip);
+        return true;
+    }
     if (settle(s, &w, is_even)) return false;
     b->phase = SAMPLER_RESTS;
     if (b->length > 0)
-        b->walked += elements_between(walk, b->stretch, next);
-    else if (!begin_places(s, walk, now, &w, is_even))
+        add_amount(&b->walked, between(walk, b->stretch, next));
+    else if (!begin_places(s, walk, now, &w, amount.elements, is_even))
         return false;
-    add_measured(b, now, &w, elements);
+    add_measured(b, now, &w, amount);
     go_on(s, walk, now, skip);
     b->stretch = skip->to;
-    b->stretch_elements = elements_between(walk, b->base, b->stretch);
+    b->stretch_amount = between(walk, b->base, b->stretch);
     return true;
 }

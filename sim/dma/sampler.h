@@ -3,6 +3,7 @@
 #ifndef TILESIM_DMA_SAMPLER_H
 #define TILESIM_DMA_SAMPLER_H
 
+#include "base/ratio.h"
 #include "dma/walk.h"
 #include "machine/dma_config.h"
 #include "dram/hbm.h"
@@ -23,10 +24,18 @@
  * SAMPLER_SETTLED times what the memory holds has been accessed by the transfer; SAMPLER_UNEVEN times where channels
  * do not all get the same, for these soon forget how they began.
  *
+ * With each jump reads and writes lose some of their pace. Where a large box has windows that grow, or shrink, one
+ * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
+ * anew, without jumps, after as many accesses again as there were.
+ *
  * Where SAMPLER_MOST windows do not agree, windows are whole turns of the inner loops. Where the mean is then
  * known to one part in SAMPLER_ROUGHLY, or there would be SAMPLER_MANY windows, it is taken; else the walk goes on
  * from behind the first window, and what was walked elsewhere is taken off. A rest of less than SAMPLER_WORTH
- * times the least windows is walked. */
+ * times the least windows is walked.
+ *
+ * More boxes than SAMPLER_BOXES are taken as one, with the time by lines instead of elements, for most agree in
+ * that: where the engine sets the pace, or there are SAMPLER_JOINED times the lines that SAMPLER_MOST windows need.
+ * If they do not agree, each is by itself. */
 enum {
     SAMPLER_ERROR = 400,
     SAMPLER_ROUGHLY = 200,
@@ -41,6 +50,11 @@ enum {
     SAMPLER_SETTLED = 80,
     SAMPLER_UNEVEN = 24,
     SAMPLER_INTERVALS = 2,
+    SAMPLER_DRIFT = 200,
+    SAMPLER_SURE = 3,
+    SAMPLER_BOXES = 16,
+    SAMPLER_JOINED = 2,
+    SAMPLER_MOST_BOXES = 1 << 14,
     SAMPLER_ALIGNED = 64 /* of the block where a window begins, if it has so many */
 };
 
@@ -73,15 +87,16 @@ typedef struct {
     double weight;           /* of the transfer's time, about */
     int64_t base;            /* the block after the first window */
     int64_t stretch;         /* the block where the walk has gone on */
-    int64_t stretch_elements, walked; /* elements from base to there, and walked of them */
-    bool owes;                        /* blocks are left out that are not charged yet */
-    sampler_sample open, before;      /* before: when base was reached */
+    ts_walk_amount stretch_amount, walked; /* from base to there, and walked of it */
+    bool owes;                             /* blocks are left out that are not charged yet */
+    sampler_sample open, before;           /* before: when base was reached */
     int64_t open_block, open_line;
-    int windows, least, most;  /* measured; how many there are to be, and may be */
-    bool is_engine_bound;      /* the engine set the pace in all of them */
-    double sum, squares, mean; /* of their rates, in ticks an element */
-    sampler_sample measured;   /* by the windows, in all */
-    int64_t measured_elements;
+    bool stays;              /* windows lie one behind the other */
+    int least, most;         /* windows: how many there are to be, and may be */
+    bool is_engine_bound;    /* the engine set the pace in all of them */
+    ts_ratio ticks;          /* of the memory, in them, over their work */
+    sampler_sample measured; /* by the windows, in all */
+    ts_walk_amount measured_amount;
 } sampler_box;
 
 typedef struct {
@@ -96,9 +111,10 @@ typedef struct {
 
 typedef struct {
     int64_t to;            /* the block to go on with */
+    bool in_vain;          /* from where the windows began: they did not agree */
     sampler_sample gained; /* what the blocks left out amount to, once it is known */
     int64_t quiet;         /* ticks outside refreshes, beside those gained */
-    int64_t caught_up;     /* ticks that the memory took less for them than the engine, which was ahead */
+    int64_t caught_up;     /* ticks that the memory took less for them than the engine; below 0: more */
 } sampler_skip;
 
 sampler_memory sampler_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma);

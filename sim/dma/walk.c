@@ -11,8 +11,14 @@ enum {
     RUN_BYTES = 512
 }; /* long enough that a longer run gains a memory nothing: several lines of 64 bytes */
 
+/* What lies before a box, where all are taken as one; `work` is lines, about. */
+typedef struct {
+    int64_t blocks, elements, work;
+} box_start;
+
 struct ts_walk {
     const ts_plan *plan;
+    box_start *starts; /* by box, and behind the last; NULL: each box is by itself */
     ts_arena *arena;
     int line_bytes[2], granule_bits, element_bits[2]; /* source, destination */
     int64_t box_number;
@@ -276,25 +282,39 @@ static int64_t blocks_along(const ts_walk *walk, int loop) {
     return ts_ceil_div(walk->box.loops[loop].extent, walk->block[loop]);
 }
 
-int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
-    *next = *count = 0;
-    if (walk->plan->gathers) {
-        *next = walk->box_number;
-        *count = walk->plan->box_count;
-        return 0;
-    }
-    if (!walk->box_open) return -1;
+/* The block that is next in the open box; *count: how many it has. */
+static int64_t next_of_box(const ts_walk *walk, int64_t *count) {
+    int64_t next = 0;
     *count = 1;
     for (int i = 0; i < walk->box.loop_count; i++) {
         int64_t along = blocks_along(walk, i);
-        *next = *next * along + walk->at[i] / walk->block[i];
+        next = next * along + walk->at[i] / walk->block[i];
         *count *= along;
     }
+    return next;
+}
+
+int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
+    const int64_t boxes = walk->plan->box_count;
+    int64_t ignored;
+    *next = *count = 0;
+    if (walk->plan->gathers) {
+        *next = walk->box_number;
+        *count = boxes;
+        return 0;
+    }
+    if (walk->starts && (walk->box_open || walk->box_number < boxes)) {
+        *next = walk->box_open ? walk->starts[walk->box_number - 1].blocks + next_of_box(walk, &ignored)
+                               : walk->starts[walk->box_number].blocks;
+        *count = walk->starts[boxes].blocks;
+        return boxes;
+    }
+    if (!walk->box_open) return -1;
+    *next = next_of_box(walk, count);
     return walk->box_number - 1;
 }
 
-int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block) {
-    if (walk->plan->gathers) return block;
+static int64_t elements_of_box_before(const ts_walk *walk, int64_t block) {
     int64_t before = 0, inner = 1;
     for (int i = walk->box.loop_count - 1; i >= 0; i--) {
         int64_t extent = walk->box.loops[i].extent, along = blocks_along(walk, i);
@@ -309,8 +329,34 @@ int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block) {
     return before;
 }
 
+/* Of all boxes as one, the box of a block. */
+static int64_t box_of(const ts_walk *walk, int64_t block) {
+    int64_t low = 0, high = walk->plan->box_count;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (walk->starts[middle].blocks <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+ts_walk_amount ts_walk_before(const ts_walk *walk, int64_t block) {
+    if (walk->plan->gathers) return (ts_walk_amount){block, block};
+    if (!walk->starts) {
+        int64_t elements = elements_of_box_before(walk, block);
+        return (ts_walk_amount){elements, elements};
+    }
+    int64_t number = box_of(walk, block);
+    const box_start *from = &walk->starts[number], *to = from + 1;
+    double part = (double)(block - from->blocks) / (double)(to->blocks - from->blocks);
+    return (ts_walk_amount){from->elements + (int64_t)(part * (double)(to->elements - from->elements)),
+                            from->work + (int64_t)(part * (double)(to->work - from->work))};
+}
+
 int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
-    if (walk->plan->gathers) return least;
+    if (walk->plan->gathers || walk->starts) return least;
     int64_t inner = 1;
     for (int i = walk->box.loop_count - 1; i >= 0; i--) {
         int64_t along = blocks_along(walk, i), wanted = ts_ceil_div(least, inner);
@@ -325,22 +371,74 @@ int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
     return inner;
 }
 
+static void seek_in_box(ts_walk *walk, int64_t block) {
+    for (int i = walk->box.loop_count - 1; i >= 0; i--) {
+        int64_t along = blocks_along(walk, i);
+        walk->at[i] = block % along * walk->block[i];
+        block /= along;
+    }
+    walk->last_line[0] = walk->last_line[1] = -1;
+}
+
 void ts_walk_seek(ts_walk *walk, int64_t block) {
     int64_t next, count;
     ts_walk_place(walk, &next, &count);
     assert(block >= 0 && block < count);
-    next = block;
     if (walk->plan->gathers) {
         walk->box_number = block;
         walk->box_open = false;
     }
-    for (int i = walk->box.loop_count - 1; i >= 0 && walk->box_open; i--) {
-        int64_t along = blocks_along(walk, i);
-        walk->at[i] = next % along * walk->block[i];
-        next /= along;
+    if (walk->starts) {
+        walk->box_number = box_of(walk, block);
+        block -= walk->starts[walk->box_number].blocks;
+        open_box(walk);
     }
+    if (walk->box_open) seek_in_box(walk, block);
     walk->last_line[0] = walk->last_line[1] = -1;
 }
+
+/* ---- All boxes as one ---- */
+
+enum {
+    COUNTED = 1 << 15
+}; /* blocks, of all boxes together, whose lines stand for the rest; one of each at least */
+
+/* What the box adds to what lies before it. */
+static box_start measure_box(ts_walk *probe, int64_t number, int64_t most) {
+    ts_walk_totals before = probe->totals;
+    const ts_walk_access *accesses;
+    int64_t count, seen = 0, elements;
+    int access_count;
+    probe->box_number = number;
+    open_box(probe);
+    const int64_t all = probe->box.elements;
+    next_of_box(probe, &count);
+    for (int64_t block = 0; block < count; block += count / most | 1) {
+        seek_in_box(probe, block);
+        ts_walk_next(probe, &accesses, &access_count, &elements);
+        seen += elements;
+    }
+    const ts_walk_totals *t = &probe->totals;
+    int64_t lines =
+        t->src_lines + t->dst_lines + t->rmw_lines - before.src_lines - before.dst_lines - before.rmw_lines;
+    return (box_start){count, all, 1 + (int64_t)((double)lines / (double)seen * (double)all)};
+}
+
+void ts_walk_join_boxes(ts_walk *walk) {
+    const int64_t boxes = walk->plan->box_count;
+    ts_walk *probe =
+        ts_walk_new(walk->arena, walk->plan, walk->line_bytes[0], walk->line_bytes[1], walk->granule_bits);
+    box_start *starts = TS_NEW_ARRAY(walk->arena, box_start, boxes + 1);
+    for (int64_t i = 0; i < boxes; i++) {
+        box_start own = measure_box(probe, i, COUNTED / boxes + 1);
+        starts[i + 1] = (box_start){starts[i].blocks + own.blocks, starts[i].elements + own.elements,
+                                    starts[i].work + own.work};
+    }
+    walk->starts = starts;
+}
+
+void ts_walk_part_boxes(ts_walk *walk) { walk->starts = NULL; }
+bool ts_walk_boxes_are_joined(const ts_walk *walk) { return walk->starts != NULL; }
 
 const ts_member ts_walk_totals_members[] = {
     TS_MEMBER(ts_walk_totals, blocks),

@@ -47,13 +47,23 @@ void ts_walk_last_block(const ts_walk *walk, ts_walk_block *block);
 /* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. The boxes of
  * a plan that gathers are blocks of one. */
 int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
-/* How many elements the blocks of the box before `block` have, 0 to the number of its blocks. */
-int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block);
+/* What the blocks of the box before `block` are, 0 to the number of its blocks: elements, and what the time goes by. */
+typedef struct {
+    int64_t elements, work;
+} ts_walk_amount;
+ts_walk_amount ts_walk_before(const ts_walk *walk, int64_t block);
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
  * turns of a loop that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_walk_period(const ts_walk *walk, int64_t least);
 /* Goes on with another block of the box. */
 void ts_walk_seek(ts_walk *walk, int64_t block);
+/* Takes all boxes of a plan that does not gather as one: its number is that of the boxes, and its work is the
+ * lines that are accessed, about, as boxes differ in how many elements share a line. Before the first block, or
+ * between two. */
+void ts_walk_join_boxes(ts_walk *walk);
+/* Each by itself again. */
+void ts_walk_part_boxes(ts_walk *walk);
+bool ts_walk_boxes_are_joined(const ts_walk *walk);
 /* Counts them for what is left out. */
 void ts_walk_add_totals(ts_walk *walk, const ts_walk_totals *totals);
 

@@ -52,8 +52,8 @@ static void elements_before_a_block_are_those_walked(void **state) {
             }
             if (here != box) walked = elements;
             box = here;
-            assert_int_equal(ts_walk_elements_before(walk, next), walked);
-            assert_in_range(ts_walk_elements_before(walk, count), walked + 1, INT64_MAX);
+            assert_int_equal(ts_walk_before(walk, next).elements, walked);
+            assert_in_range(ts_walk_before(walk, count).elements, walked + 1, INT64_MAX);
         }
         ts_arena_free(arena);
     }
@@ -95,6 +95,79 @@ static void places_of_blocks(void **state) {
     }
 }
 
+static int64_t lines_of(const ts_walk *walk) {
+    const ts_walk_totals *t = ts_walk_get_totals(walk);
+    return t->src_lines + t->dst_lines + t->rmw_lines;
+}
+
+/* All boxes as one: what lies before a block is what was walked until there, and so few blocks are all counted. A
+ * line that follows itself, from one block to the next, is counted once where they are walked in their order. */
+static void boxes_are_taken_as_one(void **state) {
+    (void)state;
+    uint64_t seed = SEED + 2;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_plan *plan = some_plan(arena, &seed);
+        ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32);
+        const ts_walk_access *accesses;
+        int64_t elements, next, count, box = -1, walked = 0, blocks = 0;
+        int ignored;
+        ts_walk_join_boxes(walk);
+        assert_true(ts_walk_boxes_are_joined(walk));
+        while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
+            int64_t here = ts_walk_place(walk, &next, &count);
+            ts_walk_block block;
+            ts_walk_last_block(walk, &block);
+            if (here >= 0 && block.box != box)
+                assert_int_equal(ts_walk_before(walk, blocks).elements, walked);
+            box = block.box;
+            walked += elements;
+            blocks++;
+            if (here < 0) break;
+            assert_int_equal(here, plan->box_count);
+            assert_int_equal(next, blocks);
+            assert_int_equal(ts_walk_before(walk, count).elements, plan->moved_elements);
+            int64_t work = ts_walk_before(walk, count).work;
+            assert_in_range(work, lines_of(walk), INT64_MAX);
+            assert_true(ts_walk_before(walk, next).work <= work);
+        }
+        assert_int_equal(walked, plan->moved_elements);
+        ts_arena_free(arena);
+    }
+}
+
+/* A walk that goes on at a block gives what one gives that has come there; then its box is by itself. */
+static void any_block_can_be_next(void **state) {
+    (void)state;
+    uint64_t seed = SEED + 3;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_plan *plan = some_plan(arena, &seed);
+        ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32), *other = ts_walk_new(arena, plan, 64, 64, 32);
+        const ts_walk_access *accesses;
+        int64_t elements, next, count;
+        int ignored;
+        ts_walk_join_boxes(walk);
+        for (int64_t block = 0; ts_walk_next(other, &accesses, &ignored, &elements); block++) {
+            ts_walk_block a, b;
+            int64_t sought = elements;
+            ts_walk_last_block(other, &a);
+            ts_walk_seek(walk, block);
+            assert_int_equal(ts_walk_place(walk, &next, &count), plan->box_count);
+            assert_int_equal(next, block);
+            assert_true(ts_walk_next(walk, &accesses, &ignored, &elements));
+            assert_int_equal(elements, sought);
+            ts_walk_last_block(walk, &b);
+            assert_memory_equal(&a, &b, sizeof a);
+            if (ts_walk_place(walk, &next, &count) < 0) break; /* behind the last, nothing can be sought */
+        }
+        ts_walk_part_boxes(walk);
+        assert_false(ts_walk_boxes_are_joined(walk));
+        assert_int_equal(ts_walk_place(walk, &next, &count), -1);
+        ts_arena_free(arena);
+    }
+}
+
 /* 512 bytes a row of the destination, then as many rows as make 4 KiB. */
 static void places_of_the_blocks_of_a_transpose(void **state) {
     (void)state;
@@ -126,6 +199,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_before_a_block_are_those_walked),
         cmocka_unit_test(places_of_blocks),
+        cmocka_unit_test(boxes_are_taken_as_one),
+        cmocka_unit_test(any_block_can_be_next),
         cmocka_unit_test(places_of_the_blocks_of_a_transpose),
     };
     return cmocka_run_group_tests_name("dma/walk", tests, NULL, NULL);
