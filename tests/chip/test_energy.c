@@ -70,6 +70,9 @@ static void operations(void **state) {
     ts_energy_of_chip(machine_of(arena, all, ROWS), &counters, &energy);
     expect_picojoules(energy.ops_total, sum);
     assert_false(energy.stated[TS_ENERGY_MXU_FP8]);
+    static const char *const nothing[] = {"energy.dma.femtojoules=0"}; /* is stated */
+    ts_energy_of_chip(machine_of(arena, nothing, 1), &counters, &energy);
+    assert_true(energy.stated[TS_ENERGY_DMA] && energy.any_stated);
     ts_energy_of_chip(machine_of(arena, NULL, 0), &counters, &energy);
     assert_false(energy.any_stated);
     expect_picojoules(energy.ops_total, 0);
