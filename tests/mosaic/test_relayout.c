@@ -22,7 +22,10 @@ static const char *say(ts_arena *arena, const ts_relayout_request *request) {
     ts_error err = {0};
     ts_relayout relayout;
     ts_text out;
-    if (ts_relayout_plan(&err, arena, request, &relayout)) return print_counts(arena, &relayout);
+    if (ts_relayout_plan(&err, arena, request, &relayout)) {
+        assert_true(relayout.scratch_sublanes <= request->scratch_sublanes);
+        return print_counts(arena, &relayout);
+    }
     if (err.kind == TS_ERROR_INPUT && strstr(err.message, "at a check of its own") != NULL) return "stops";
     ts_text_init(&out, arena);
     ts_text_add(&out, "%s: %s", err.kind == TS_ERROR_INPUT ? "refused" : "not modelled", err.message);
