@@ -1,6 +1,6 @@
-/* List scheduling of a block, cycle by cycle within slots and units, as long as there are registers: the instruction with
- * the longest way to the end goes first, or, in a block that slots and units bound more than latencies, the one that a
- * walk from the results needs first. */
+/* List scheduling of a block, cycle by cycle within slots and units, as long as there are registers: the instruction that a
+ * walk from the results needs first goes first, or, where latencies bound the block and it is shorter, the one with the
+ * longest way to the end. */
 #include <string.h>
 
 #include "graph.h"
@@ -166,6 +166,29 @@ static void find_bounds(const graph *g, mosaic_bound *bound) {
     }
 }
 
+/* In one of the two orders; the cycles. */
+static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, bool as_walked,
+                         ts_instruction *out) {
+    const ts_core_config *core = g->core;
+    int *waits = TS_NEW_ARRAY(g->arena, int, g->count + 1);
+    scheduler s = {.g = g, .code = code, .arena = g->arena, .as_walked = as_walked};
+    s.most[0] = core->limits.vregs * 7 / 8;
+    s.most[1] = core->limits.vmasks * 7 / 8;
+    s.most[2] = core->limits.sregs * 5 / 8;
+    s.uses = TS_NEW_ARRAY(g->arena, int, code->kinds.count + 1);
+    s.placed = TS_NEW_ARRAY(g->arena, bool, g->count + 1);
+    s.ready = TS_NEW_ARRAY(g->arena, int, g->count + 1);
+    s.ready_cycle = TS_NEW_ARRAY(g->arena, int64_t, g->count + 1);
+    s.unit_free = TS_NEW_ARRAY(g->arena, int64_t, ts_core_unit_count(core) + 1);
+    for (int i = 0; i < g->count; i++) waits[i] = g->nodes[i].waits_for;
+    count_uses(&s, blocks_of);
+    int64_t cycles = run(&s, out);
+    for (int i = 0; i < g->count; i++) g->nodes[i].waits_for = waits[i];
+    return cycles;
+}
+
+/* By the longest way, and as the walk goes: where values are many, the one may keep registers from what the other would
+ * have ended. What slots bound from the start is as walked. */
 static void schedule_block(mosaic_code *code, const ts_core_config *core, int number, const int *blocks_of,
                            mosaic_bound *bound) {
     mosaic_block *block = &code->blocks.items[number];
@@ -175,20 +198,17 @@ static void schedule_block(mosaic_code *code, const ts_core_config *core, int nu
         count--; /* a branch stays last */
     }
     graph *g = graph_new(arena, code, core, block->list.items, count);
-    scheduler s = {.g = g, .code = code, .arena = arena};
-    s.most[0] = core->limits.vregs * 7 / 8;
-    s.most[1] = core->limits.vmasks * 7 / 8;
-    s.most[2] = core->limits.sregs * 5 / 8;
-    s.uses = TS_NEW_ARRAY(arena, int, code->kinds.count + 1);
-    s.placed = TS_NEW_ARRAY(arena, bool, count + 1);
-    s.ready = TS_NEW_ARRAY(arena, int, count + 1);
-    s.ready_cycle = TS_NEW_ARRAY(arena, int64_t, count + 1);
-    s.unit_free = TS_NEW_ARRAY(arena, int64_t, ts_core_unit_count(core) + 1);
     ts_instruction *out = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
     find_bounds(g, bound);
-    s.as_walked = bound->slot_cycles > bound->path_cycles;
-    count_uses(&s, blocks_of);
-    bound->cycles = run(&s, out);
+    bound->cycles = try_order(code, g, blocks_of, true, out);
+    if (bound->slot_cycles <= bound->path_cycles) {
+        ts_instruction *other = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
+        int64_t cycles = try_order(code, g, blocks_of, false, other);
+        if (cycles <= bound->cycles) {
+            bound->cycles = cycles;
+            out = other;
+        }
+    }
     if (count > 0) memcpy(block->list.items, out, (size_t)count * sizeof out[0]);
     ts_arena_free(arena);
 }

@@ -96,6 +96,31 @@ static void parts_of_a_grid(void **state) {
     ts_arena_free(arena);
 }
 
+/* The program that is written by hand, and the kernel, in the same blocks. */
+static void kernels_are_as_fast_as_programs(void **state) {
+    static const ts_define defines[] = {{"M", "1024"}, {"N", "1024"}, {"K", "1024"}, {"BM", "512"},
+                                        {"BN", "512"}, {"BK", "512"}, {"OUT", "2"}};
+    const ts_product_kernel k = {
+        .m = 1024, .n = 1024, .k = 1024, .block_m = 512, .block_n = 512, .block_k = 512};
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
+    ts_target target;
+    ts_text text;
+    ts_run_target(machine, &target);
+    ts_text_init(&text, arena);
+    assert_true(ts_product_kernel_text(&err, &k, &text));
+    const ts_source source = {"product.mlir", text.bytes, text.length};
+    int64_t kernel = cycles_of(arena, machine, ts_mosaic_parse(&err, arena, &source, &target));
+    int64_t program = cycles_of(arena, machine,
+                                ts_program_load(&err, arena, "tilesim:/matmul.tsim", &target, defines,
+                                                (int)(sizeof defines / sizeof defines[0])));
+    print_message("%.2f times programs/matmul.tsim\n", (double)kernel / (double)program);
+    assert_true(kernel * 10 <= program * 13);
+    ts_arena_free(arena);
+}
+
 static void blocks_are_whole(void **state) {
     static const ts_product_kernel bad[] = {
         {128, 128, 128, 8, 128, 128, .transposed = false},
@@ -124,6 +149,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_mosaics),
         cmocka_unit_test(parts_of_a_grid),
+        cmocka_unit_test(kernels_are_as_fast_as_programs),
         cmocka_unit_test(blocks_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
