@@ -520,7 +520,7 @@ def _whole(function, out, *arrays):
 
 def functions(x):
     return _whole(lambda v: [jnp.ceil(v), jnp.trunc(v), jnp.log1p(jnp.abs(v) * 0.01), jnp.log1p(v * 0.2), jnp.tan(v), jnp.sign(v), jnp.exp2(v),
-                             jnp.power(jnp.abs(v) + 0.01, v), jnp.power(v, 3.0), lax.round(v), jnp.isfinite(v / jnp.floor(v)), jax.nn.softplus(v)],
+                             jnp.power(jnp.abs(v) + 0.01, v), jnp.power(v, 3.0), lax.round(v), jnp.isfinite(v / jnp.floor(v)), jax.nn.softplus(v), 2 / (v + 9), jnp.power(v, jnp.floor(v * 0.4))],
                   jnp.float32, x)
 
 
