@@ -239,6 +239,36 @@ static void time_is_that_of_the_mesh(void **state) {
     assert_over(&n);
 }
 
+/* A queue of many, some at equal times, gives them in the order of time, source and number. */
+static void a_queue_is_in_order(void **state) {
+    (void)state;
+    net n;
+    net_begin(&n, 6, false, 0, false);
+    uint32_t random = 1;
+    pod_event last = {.ps = -1}, event;
+    for (int round = 0; round < 3; round++) {
+        for (int64_t i = 0; i < 300; i++) {
+            random = random * 1664525 + 1013904223;
+            pod_event new = {
+                .ps = random >> 26, .source = random >> 20 & 3, .sequence = i, .kind = POD_ARRIVED};
+            pod_links_push(&n.chips[0], &new);
+        }
+        last.ps = -1;
+        for (int i = 0; i < 300; i++) {
+            int64_t next_ps = pod_links_next(&n.chips[0]);
+            assert_true(pod_links_step(&n.chips[0], &event));
+            assert_int_equal(event.ps, next_ps);
+            bool later = event.ps != last.ps           ? event.ps > last.ps
+                         : event.source != last.source ? event.source > last.source
+                                                       : event.sequence > last.sequence;
+            assert_true(later);
+            last = event;
+        }
+        assert_int_equal(pod_links_next(&n.chips[0]), INT64_MAX);
+    }
+    ts_arena_free(n.arena);
+}
+
 /* Many at once, from everywhere: everyone comes, once, and no sooner than it can. */
 static void nothing_is_lost(void **state) {
     (void)state;
@@ -275,6 +305,7 @@ int main(void) {
         cmocka_unit_test(equal_times_go_by_source_then_number),
         cmocka_unit_test(routes_go_dim_after_dim),
         cmocka_unit_test(time_is_that_of_the_mesh),
+        cmocka_unit_test(a_queue_is_in_order),
         cmocka_unit_test(nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
