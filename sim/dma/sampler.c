@@ -304,7 +304,7 @@ static void go_on(sampler *s, const ts_walk *walk, const sampler_sample *now, sa
     sampler_box *b = &s->box;
     ts_walk_place(walk, &next, &count);
     bool is_last = b->ticks.count >= b->most;
-    if (!b->stays && b->most >= SAMPLER_MOST && is_drifting(b)) {
+    if (!b->stays && count >= SAMPLER_ROOM * b->base && is_drifting(b)) {
         stay(s, walk, now->tick);
         skip->to = b->base;
         return;
@@ -331,7 +331,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
     sampler_box *b = &s->box;
     *skip = (sampler_skip){0};
     if (b->number == number || b->number < 0) return false;
-    bool owes = b->owes;
+    bool owes = b->owes && b->ticks.count > 0;
     if (owes) charge(s, less(b->stretch_amount, b->walked), behind, skip);
     s->passed += b->elements;
     *b = (sampler_box){.number = -1};

@@ -26,7 +26,7 @@
  *
  * With each jump reads and writes lose some of their pace. Where a large box has windows that grow, or shrink, one
  * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
- * anew, without jumps, after as many accesses again as there were.
+ * anew, without jumps, after as many accesses again as there were, if it is SAMPLER_ROOM times what they began behind.
  *
  * Where SAMPLER_MOST windows do not agree, windows are whole turns of the inner loops. Where the mean is then
  * known to one part in SAMPLER_ROUGHLY, or there would be SAMPLER_MANY windows, it is taken; else the walk goes on
@@ -52,6 +52,7 @@ enum {
     SAMPLER_INTERVALS = 2,
     SAMPLER_DRIFT = 200,
     SAMPLER_SURE = 3,
+    SAMPLER_ROOM = 10,
     SAMPLER_BOXES = 16,
     SAMPLER_JOINED = 2,
     SAMPLER_MOST_BOXES = 1 << 14,
