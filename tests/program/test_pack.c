@@ -250,7 +250,9 @@ static void add_stream(uint64_t *seed, ts_text *out) {
         if (random_below(seed, 8) == 0) ts_text_add(out, "vmov v%u, 3.0 if m1\n", to);
         v = to;
     }
-    ts_text_add(out, "vst y[s7%s, 0], v%u\n", random_below(seed, 4) == 0 ? " + 8" : "", v);
+    if (random_below(seed, 4) == 0) ts_text_add(out, "sadd s1, s7, 3\nvadd.i32 v%u, v%u, s1\n", v, v);
+    ts_text_add(out, "vst %c[s7%s, 0], v%u\n", random_below(seed, 4) == 0 ? 'w' : 'y',
+                random_below(seed, 4) == 0 ? " + 8" : "", v);
 }
 
 static void random_loop(uint64_t *seed, ts_text *out) {
