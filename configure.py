@@ -462,7 +462,7 @@ class Writer:
     def library(self, variant):
         """libtilesim.a: every layer but cli. Of the release there is a shared library too."""
         sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c") if f != RANKS]
-        sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
+        sources += [EMBEDDED, MESHES, PROGRAMS, MEASURED, STYLE, REFERENCES]
         objects = [self.compile(variant, f) for f in sources]
         if variant == "release":
             self.edge("shared", f"build/release/{SONAME}", objects)
@@ -476,17 +476,19 @@ class Writer:
 
 
 EMBEDDED = "build/gen/embedded_configs.c"
+MESHES = "build/gen/embedded_meshes.c"
 PROGRAMS = "build/gen/embedded_programs.c"
 MEASURED = "build/gen/embedded_measured.c"
 STYLE = "build/gen/embedded_style.c"
 CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
+           (MESHES, "configs/meshes", "mesh/embedded.h", "slice", ["*.yaml"]),
            (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim", "*/*/*.tsim"]),
            (STYLE, "web/page", "report/style.h", "style", ["report.css", "report.js", "style.css", "timeline.js"]),
            (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"
 PACKAGE = [f"build/python/{SONAME}", "build/python/declarations.h"]  # what python/ needs of the build
-SOURCES = ["sim/**/*", "python/*.py", "python/tilesim/*.py", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*", "programs/*/*/*"]
+SOURCES = ["sim/**/*", "python/*.py", "python/tilesim/*.py", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "configs/meshes/*", "programs/*", "programs/*/*", "programs/*/*/*"]
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix", "web", "python")  # folders of tests/ with rules of their own
 
 
@@ -537,7 +539,7 @@ def long_fuzz(out):
 def syntax_of_32_bits(out):
     """Every source of the project under its warnings where a pointer and a long have 32 bits; nothing is linked."""
     sources = [f for layer in LAYERS for f in files(f"sim/{layer}/*.c") if f != RANKS]
-    sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
+    sources += [EMBEDDED, MESHES, PROGRAMS, MEASURED, STYLE, REFERENCES]
     checked = [out.edge("syntax32", f"build/syntax32/{f.removeprefix('build/')}.ok", [f]) for f in sources]
     return out.edge("phony", "syntax32", checked)
 
@@ -578,7 +580,7 @@ def web(out, compiler):
     headers = ["build/web/src/libyaml/yaml.h", "build/web/src/libyaml/yaml_private.h", "build/web/src/cjson/cJSON.h"]
     out.edge("sources", " ".join(WEB_LIBRARIES + headers), ["|", "web/sources.py"])
     sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c") if "sweep" not in f]  # a page has no processes
-    sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES, *files("web/*.c")]
+    sources += [EMBEDDED, MESHES, PROGRAMS, MEASURED, STYLE, REFERENCES, *files("web/*.c")]
     objects = [out.compile("web", f, order=headers[0]) for f in sources]
     objects += [out.compile("web", f, last=YAML_MACROS) for f in WEB_LIBRARIES]
     engine = out.edge("link-web", "build/web/engine.js", objects, libs=WEB_LINK)

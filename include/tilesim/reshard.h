@@ -12,13 +12,15 @@ extern "C" {
 #endif
 
 typedef struct {
-    size_t struct_bytes; /* sizeof(ts_reshard_query); what is zero is the default */
-    const ts_machine *machine;
+    size_t struct_bytes;              /* sizeof(ts_reshard_query); what is zero is the default */
+    const ts_machine *machine;        /* NULL, of a mesh file: that of the file */
     const char *source, *destination; /* a shape and its sharding: "f32[64,64] P('x', None)" (docs/mesh.md) */
-    const char *mesh;                 /* "4x4", or "data=2,model=8" */
+    const char *mesh;                 /* "4x4", "data=2,model=8", or a mesh file: "v4-64", "./mine.yaml" */
     const char *topology;             /* how the chips lie, "2x2x4"; NULL: as the mesh */
     const char *algorithm;            /* direct, ring, bidirectional, torus, two-rings; NULL: the fastest */
     int unproved;                     /* do not move a small array by the plan */
+    const char *const *failed_links;  /* "(0,0)->(0,1)", one way each */
+    int failed_link_count;
 } ts_reshard_query;
 
 typedef struct ts_reshard_answer ts_reshard_answer;

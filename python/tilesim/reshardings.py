@@ -1,10 +1,10 @@
 """Resharding: a tensor from one sharding over a mesh of chips to another."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import _native as native
-from ._native import lib
+from ._native import ffi, lib
 from ._table import table
 from .machine import DEFAULT, Machine, as_machine
 
@@ -12,9 +12,13 @@ from .machine import DEFAULT, Machine, as_machine
 class Reshard:
     """What :func:`reshard` found."""
 
-    def __init__(self, machine: Machine, **query: Any):
-        self.machine = machine
-        self._answer = native.asked(lib.ts_reshard_find, "ts_reshard_query", machine, machine=machine._machine, **query)
+    def __init__(self, machine: Optional[Machine], failed_links: Sequence[str] = (), **query: Any):
+        self.machine = machine  #: None: that of the mesh file
+        links = [ffi.new("char[]", link.encode()) for link in failed_links]
+        self._answer = native.asked(lib.ts_reshard_find, "ts_reshard_query", (machine, links),
+                                    machine=machine._machine if machine else ffi.NULL,
+                                    failed_links=ffi.new("char *[]", links) if links else ffi.NULL,
+                                    failed_link_count=len(links), **query)
         self.microseconds: float = lib.ts_reshard_microseconds(self._answer)
         self.bound_microseconds: float = lib.ts_reshard_bound_microseconds(self._answer)  #: by the links' bandwidth
         found = self.json()
@@ -39,9 +43,12 @@ class Reshard:
         return table(f"{self.microseconds:.2f} us", ("collective", "algorithm", "steps", "us"), rows)
 
 
-def reshard(source: str, destination: str, mesh: str, machine: Union[str, Machine] = DEFAULT,
-            topology: Optional[str] = None, algorithm: Optional[str] = None, proof: bool = True) -> Reshard:
-    """How a tensor comes from one sharding to another: ``"f32[64,64] P('x', None)"`` to ``"f32[64,64]"`` on `mesh` ``"4x4"``
-    or ``"data=2,model=8"``, whose chips lie as `topology` says; in partition specs, HLO's, Shardy's or Axe's notation."""
-    return Reshard(as_machine(machine), source=source, destination=destination, mesh=mesh, topology=topology,
-                   algorithm=algorithm, unproved=not proof)
+def reshard(source: str, destination: str, mesh: str, machine: Union[str, Machine, None] = None,
+            topology: Optional[str] = None, algorithm: Optional[str] = None, proof: bool = True,
+            failed_links: Sequence[str] = ()) -> Reshard:
+    """How a tensor comes from one sharding to another: ``"f32[64,64] P('x', None)"`` to ``"f32[64,64]"`` on `mesh` ``"4x4"``,
+    ``"data=2,model=8"``, whose chips lie as `topology` says, or ``"v4-64"``, a mesh file with a machine of its own; in
+    partition specs, HLO's, Shardy's or Axe's notation. Links that have failed are ``"(0,0)->(0,1)"``, one way each."""
+    named = "=" not in mesh and (mesh[:1].isalpha() or "/" in mesh or "." in mesh)
+    return Reshard(None if named and machine is None else as_machine(machine or DEFAULT), failed_links, source=source,
+                   destination=destination, mesh=mesh, topology=topology, algorithm=algorithm, unproved=not proof)

@@ -19,9 +19,11 @@ static bool find(ts_error *err, ts_arena *arena, const ts_reshard_query *query, 
     ts_mesh_request mesh = {.machine = query->machine, .axes = api_source("mesh", query->mesh)};
     ts_reshard_request request = {&report->mesh, &report->source, &report->destination, {0}};
     if (query->topology) mesh.topology = api_source("topology", query->topology);
-    report->machine = query->machine;
-    return ts_mesh_read(err, arena, &mesh, &report->mesh) &&
-           read_choice(err, query->algorithm, &request.choice) &&
+    mesh.failed = query->failed_links;
+    mesh.failed_count = query->failed_link_count;
+    if (!ts_mesh_read(err, arena, &mesh, &report->mesh)) return false;
+    report->machine = report->mesh.machine;
+    return read_choice(err, query->algorithm, &request.choice) &&
            ts_sharding_parse(err, arena, &report->mesh, &from, &report->source) &&
            ts_sharding_parse(err, arena, &report->mesh, &to, &report->destination) &&
            ts_reshard(err, arena, &request, &report->plan) &&
@@ -32,9 +34,8 @@ const ts_reshard_answer *ts_reshard_find(ts_error *err, ts_arena *arena, const t
     ts_reshard_query own;
     ts_reshard_answer *answer = TS_NEW(arena, ts_reshard_answer);
     if (!api_read_request(err, "ts_reshard_query", query, &own, sizeof own)) return NULL;
-    if (own.machine == NULL || own.source == NULL || own.destination == NULL || own.mesh == NULL) {
-        ts_error_set(err, TS_ERROR_USAGE,
-                     "ts_reshard_query needs a machine, a mesh, a source and a destination");
+    if (own.source == NULL || own.destination == NULL || own.mesh == NULL) {
+        ts_error_set(err, TS_ERROR_USAGE, "ts_reshard_query needs a mesh, a source and a destination");
         return NULL;
     }
     return find(err, arena, &own, &answer->report) ? answer : NULL;

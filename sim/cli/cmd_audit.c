@@ -131,7 +131,7 @@ static bool check_any(ts_error *err, const ts_audit_result *r, const ts_audit_vi
 static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request, ts_audit_view *view,
                   ts_audit **state, ts_audit_result *result) {
     cli_progress bar = cli_progress_begin();
-    request->machine = cli_machine(err, line);
+    request->machine = cli_mesh_machine(err, line);
     if (!request->machine || !read_untiled(err, line, &request->untiled) ||
         !read_rows(err, line, &view->rows))
         return false;

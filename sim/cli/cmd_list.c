@@ -5,17 +5,19 @@
 #include "options.h"
 #include "report/functions.h"
 #include "report/machine.h"
+#include "report/mesh.h"
 #include "report/programs.h"
 
 static const cli_option options[] = {{"json", '\0', NULL, "the same as JSON; not of checks"}};
 
 static const cli_command usage = {
     .name = "list",
-    .operands = "programs|machines|checks",
+    .operands = "programs|machines|meshes|checks",
     .operands_least = 1,
     .operands_most = 1,
     .about = "What the binary carries: programs, which tilesim run takes by these names; machines, which -m "
-             "takes;\nand checks, the functions that .check and .report of a program may call.\n",
+             "takes;\nmeshes, which --mesh takes; and checks, the functions that .check and .report of a "
+             "program may call.\n",
     .example = "    tilesim list programs\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -31,6 +33,10 @@ static bool list_machines(ts_error *err, const cli_line *line, ts_text *out) {
     return (cli_value(line, "json") ? ts_report_machines_json : ts_report_machines)(err, line->arena, out);
 }
 
+static bool list_meshes(ts_error *err, const cli_line *line, ts_text *out) {
+    return (cli_value(line, "json") ? ts_report_meshes_json : ts_report_meshes)(err, line->arena, out);
+}
+
 static bool list_checks(ts_error *err, const cli_line *line, ts_text *out) {
     if (cli_value(line, "json")) return ts_error_set(err, TS_ERROR_USAGE, "--json is not of checks");
     ts_report_functions(out);
@@ -40,7 +46,10 @@ static bool list_checks(ts_error *err, const cli_line *line, ts_text *out) {
 static const struct {
     const char *name;
     bool (*list)(ts_error *err, const cli_line *line, ts_text *out);
-} subjects[] = {{"programs", list_programs}, {"machines", list_machines}, {"checks", list_checks}};
+} subjects[] = {{"programs", list_programs},
+                {"machines", list_machines},
+                {"meshes", list_meshes},
+                {"checks", list_checks}};
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 static bool list(ts_error *err, const cli_line *line, ts_text *out) {

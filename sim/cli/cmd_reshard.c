@@ -39,7 +39,7 @@ static const cli_command command_reshard = {
 static bool read_mesh(ts_error *err, const cli_line *line, ts_reshard_report *report) {
     if (!cli_value(line, "mesh"))
         return ts_error_set(err, TS_ERROR_USAGE, "--mesh is not given, expected the devices, as 4x4");
-    report->machine = cli_machine(err, line);
+    report->machine = cli_mesh_machine(err, line);
     return report->machine && cli_mesh(err, line, report->machine, &report->mesh);
 }
 

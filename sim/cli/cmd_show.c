@@ -10,6 +10,7 @@
 #include "report/algebra.h"
 #include "report/functions.h"
 #include "report/machine.h"
+#include "report/mesh.h"
 #include "report/program.h"
 #include "run/run.h"
 
@@ -26,13 +27,14 @@ static const cli_option options[] = {
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME]|schema|isa|functions|algebra|ops|program FILE",
+    .operands = "machine [NAME]|mesh NAME|schema|isa|functions|algebra|ops|program FILE",
     .operands_least = 1,
     .operands_most = 2,
     .about =
         "machine: every figure of a machine, where it comes from (published, derived or assumed), and the\n"
         "peak rates and ridge points that follow. The output is a machine file. NAME is that of a\n"
         "built-in machine, or a file; the default is " TS_MACHINE_DEFAULT ".\n"
+        "mesh: every figure of a slice of such chips, which is a mesh file.\n"
         "schema: every field of a machine file: type, range, unit, meaning.\n"
         "isa: every instruction: operands, slot, latency key, meaning.\n"
         "functions: every function of .check and .report: arguments, value, error.\n"
@@ -55,6 +57,12 @@ static bool show_machine(ts_error *err, const cli_line *line, ts_text *out) {
     }
     ts_report_machine(machine, out);
     return true;
+}
+
+static bool show_mesh(ts_error *err, const cli_line *line, ts_text *out) {
+    if (line->operand_count < 2)
+        return ts_error_set(err, TS_ERROR_USAGE, "expected a name or a file behind mesh");
+    return ts_report_mesh(err, line->arena, line->operands[1], out);
 }
 
 static bool show_list(ts_error *err, const cli_line *line, ts_text *out) {
@@ -91,6 +99,7 @@ static const struct {
     const char *name, *options[MAX_OF_SUBJECT + 1];
 } subjects[] = {
     {"machine", {"list", "set", "json"}},
+    {"mesh", {NULL}},
     {"schema", {"markdown", "json"}},
     {"isa", {"markdown"}},
     {"functions", {"markdown"}},
@@ -116,6 +125,7 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
         if (strcmp(subject, subjects[i].name) == 0 && !check_options(err, line, i)) return false;
     if (strcmp(subject, "machine") == 0)
         return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
+    if (strcmp(subject, "mesh") == 0) return show_mesh(err, line, out);
     if (strcmp(subject, "schema") == 0) {
         if (!alone(err, line)) return false;
         (cli_value(line, "json")       ? ts_report_schema_json
@@ -146,7 +156,7 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
     }
     if (strcmp(subject, "program") == 0) return show_program(err, line, out);
     ts_error_set(err, TS_ERROR_USAGE,
-                 "found '%s', expected machine, schema, isa, functions, algebra, ops or program", subject);
+                 "found '%s', expected machine, mesh, schema, isa, functions, algebra, ops or program", subject);
     return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name,
                                               sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mesh/mesh_file.h"
+
 int cli_usage_error(const cli_line *line, const ts_error *err) {
     ts_text program, help;
     ts_text_init(&program, line->arena);
@@ -105,9 +107,19 @@ const ts_machine *cli_machine(ts_error *err, const cli_line *line) {
     return cli_machine_named(err, line, cli_value(line, "machine"), NULL);
 }
 
+const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line) {
+    const char *mesh = cli_value(line, "mesh"), *name = cli_value(line, "machine");
+    if (!name && mesh && ts_mesh_file_is(mesh, strlen(mesh))) {
+        name = ts_mesh_file_machine(err, line->arena, mesh);
+        if (!name) return NULL;
+    }
+    return cli_machine_named(err, line, name, NULL);
+}
+
 bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts_mesh *mesh) {
     const char *axes = cli_value(line, "mesh"), *topology = cli_value(line, "topology");
     ts_mesh_request request = {.machine = machine, .axes = {"--mesh", axes, strlen(axes)}};
     if (topology) request.topology = (ts_source){"--topology", topology, strlen(topology)};
+    request.failed = cli_values(line, "fail-link", &request.failed_count);
     return ts_mesh_read(err, line->arena, &request, mesh);
 }

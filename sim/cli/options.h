@@ -77,11 +77,17 @@ bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);
 
-/* The mesh of --mesh and --topology, on a machine. */
+/* The machine of --machine and --set; where it is not given and --mesh is a mesh file, that of the file. */
+const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line);
+/* The mesh of --mesh, --topology and --fail-link, on a machine. */
 bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts_mesh *mesh);
 #define CLI_MESH_OPTIONS                                                                                     \
-    {"mesh", '\0', "AXES",                                                                                   \
-     "the devices: 4x4 (axes x, y, z, w), or data=2,model=8; the last is the fastest"},                      \
+    {"mesh", '\0', "AXES|NAME|FILE",                                                                         \
+     "the devices: 4x4 (axes x, y, z, w), or data=2,model=8; the last is the fastest; or a mesh file: a "    \
+     "name of "                                                                                              \
+     "tilesim list meshes, or a path"},                                                                      \
+        {"fail-link", '\0', "FROM->TO",                                                                      \
+         "a link that has failed, one way, as '(0,0)->(0,1)'; may be repeated"},                             \
     {                                                                                                        \
         "topology", '\0', "CHIPS", "how the chips lie, as 2x2x4; the mesh's extents when not given"          \
     }

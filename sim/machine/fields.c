@@ -186,19 +186,15 @@ static const ts_field rows[] = {
     RATE(CONVERT, "convert", "element types differ, 0: not done"),
     RATE(GATHER, "gather", "element by element, 0: not done"),
 
-    INTEGER("ici.dims", ici.dims, 0, 4, "dims", "of the torus that a chip has links for, two a dim; 0: none"),
-    INTEGER("ici.wrap", ici.wrap, 1, 1 << 16, "chips",
-            "a dim of a slice is a ring where its extent is a multiple of this"),
-    INTEGER("ici.chips", ici.most_chips, 1, 1 << 16, "chips", "of the largest slice"),
-    INTEGER("ici.rate", ici.rate, 1, 100000000, "MB/s", "of a link, one way, in 10^6 bytes"),
-    INTEGER("ici.efficiency", ici.efficiency, 1, 1000, "thousandths",
-            "of that rate, reached by long transfers"),
-    TIME("ici.hop", ici.hop_ps, "from a chip to its neighbour, beyond the time of the data"),
-    TIME("ici.launch", ici.launch_ps, "of a collective, once, beyond its hops and data"),
+#define ICI(kind, key, member, low, high, unit, meaning)                                                     \
+    FIELD("ici." key, kind, ici.member, low, high, unit, meaning),
+#include "machine/ici.def"
+#undef ICI
 
     FIELD("energy", GROUP, energies, 0, TS_ENERGY_OPS, "",
           "of mxu_f32, mxu_bf16 .., vpu_f32, vpu_bf16, vmem, dma, bundle", .fields = &energy_table,
           .count_offset = offsetof(ts_machine, energy_count)),
+
     FIELD("memories", GROUP, memories, 1, 8, "", "the memory spaces, by name", .fields = &memory_table,
           .count_offset = offsetof(ts_machine, memory_count)),
 };

@@ -253,40 +253,8 @@ const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *na
 
 /* ---- Printing ---- */
 
-/* The keys of `path` that are not also those of `previous`, as lines of their own, but for the last. Returns
- * it. */
-static const char *print_keys(ts_text *out, const char *path, const char *previous, int *depth) {
-    size_t start = 0;
-    bool same = true;
-    *depth = 0;
-    for (size_t dot = strcspn(path, "."); path[dot]; dot += 1 + strcspn(path + dot + 1, "."), ++*depth) {
-        same = same && strncmp(path, previous, dot + 1) == 0;
-        if (!same) ts_text_add(out, "%*s%.*s:\n", 4 * *depth, "", (int)(dot - start), path + start);
-        start = dot + 1;
-    }
-    return path + start;
-}
-
 void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments) {
-    enum { COMMENT_COLUMN = 36 };
-    const char *previous = "";
-    for (int i = 0; i < machine->leaf_count; i++) {
-        const ts_field_leaf *leaf = &machine->leaves[i];
-        int depth;
-        const char *key = print_keys(out, leaf->path, previous, &depth);
-        size_t start = out->length;
-        ts_text_add(out, "%*s%s: ", 4 * depth, "", key);
-        if (comments)
-            ts_field_print_given(out, leaf);
-        else
-            ts_field_print(out, leaf->field, leaf->at);
-        size_t width = out->length - start;
-        if (comments && leaf->node->comment[0])
-            ts_text_add(out, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
-                        leaf->node->comment);
-        ts_text_add_char(out, '\n');
-        previous = leaf->path;
-    }
+    ts_field_print_leaves(out, machine->leaves, machine->leaf_count, comments);
 }
 
 /* ---- What follows from the figures ---- */

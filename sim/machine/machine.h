@@ -37,6 +37,8 @@ typedef struct {
     int32_t most_chips; /* of a slice */
     int64_t rate;       /* MB/s (10^6 bytes), one link, one way */
     int32_t efficiency; /* of that rate, thousandths */
+    int64_t flit_bytes; /* smallest piece that a link carries */
+    int64_t injection;  /* MB/s that a chip sends of its own, at most; 0: what its links take */
     int64_t hop_ps;     /* from a chip to its neighbour, beyond the data's own time */
     int64_t launch_ps;  /* of a collective, once */
 } ts_machine_ici;

@@ -5,12 +5,26 @@
 #include "mesh/even_private.h"
 
 typedef struct {
+    ts_arena *arena;
     const ts_collective *collective;
     ts_collective_price *price;
     int64_t *phase_loads, *loads;
     int64_t times, rounds, hops; /* of the phase that is being made */
+    int64_t *injected;           /* by each chip, of the phase */
     ts_even_totals direct;       /* crossing and received, of direct transfers */
 } meter;
+
+/* Of the chip that sends most of its own, where that is limited. */
+static double injection_ps(meter *m) {
+    const ts_mesh *mesh = m->collective->mesh;
+    int64_t most = 0;
+    for (int64_t i = 0; i < mesh->chip_count && mesh->ici->injection > 0; i++) {
+        if (m->injected[i] > most) most = m->injected[i];
+        m->injected[i] = 0;
+    }
+    return most == 0 ? 0
+                     : (double)most * 1e9 / ((double)mesh->ici->injection * (double)mesh->ici->efficiency);
+}
 
 static void end_phase(meter *m) {
     int64_t links = ts_mesh_link_count(m->collective->mesh), most = 0;
@@ -20,7 +34,9 @@ static void end_phase(meter *m) {
         m->loads[i] += m->phase_loads[i] * m->times;
     }
     const ts_mesh *mesh = m->collective->mesh;
-    double phase_ps = (double)m->hops * (double)mesh->ici->hop_ps + ts_mesh_link_ps(mesh, (double)most);
+    double busy_ps = ts_mesh_link_ps(mesh, (double)most), injected_ps = injection_ps(m);
+    double phase_ps =
+        (double)m->hops * (double)mesh->ici->hop_ps + (injected_ps > busy_ps ? injected_ps : busy_ps);
     m->price->ps += (double)m->times * phase_ps;
     m->price->hops += m->times * m->hops;
     m->price->steps += m->times * m->rounds;
@@ -50,11 +66,12 @@ static void count_transfer(void *self, const ts_collective_transfer *t) {
     if (t->source == t->destination) return;
     m->price->transfers += m->times * t->times;
     m->price->sent_bytes += t->bytes * m->times * t->times;
-    int64_t hops =
-        t->times * ts_mesh_route(mesh, t->source, t->destination, t->bytes * t->times, m->phase_loads);
+    int64_t hops = t->times * ts_mesh_route(mesh, t->source, t->destination,
+                                            ts_mesh_wire_bytes(mesh, t->bytes) * t->times, m->phase_loads);
+    if (hops > 0) m->injected[ts_mesh_chip(mesh, t->source)] += t->bytes * t->times;
     if (hops > m->hops) m->hops = hops;
     if (m->collective->algorithm != TS_ALGORITHM_DIRECT || hops == 0) return;
-    m->direct.received[t->destination / mesh->devices_per_chip] += t->bytes;
+    m->direct.received[ts_mesh_chip(mesh, t->destination)] += t->bytes;
     count_crossing(m, t);
 }
 
@@ -93,44 +110,67 @@ static unsigned group_dims(const ts_collective *c) {
     return dims;
 }
 
-/* Links of some dims: of all chips, or of the one that has fewest. */
-static int64_t links_in(const ts_mesh *mesh, unsigned dims, int64_t *fewest) {
-    int64_t all = 0;
-    *fewest = INT64_MAX;
-    for (int64_t chip = 0; chip < mesh->chip_count; chip++) {
-        int64_t links = 0;
-        for (int i = 0; i < 2 * mesh->dim_count; i++)
-            if (dims >> i / 2 & 1) links += ts_mesh_has_link(mesh, chip * 2 * mesh->dim_count + i);
-        all += links;
-        if (links < *fewest) *fewest = links;
+/* Links of some dims, into the chips that are alike in these dims, or out of them: of each such row of chips at the
+ * place of its first chip, which is 0 in the other dims. */
+static int64_t *row_links(const meter *m, unsigned dims, bool out) {
+    const ts_mesh *mesh = m->collective->mesh;
+    int64_t *links = TS_NEW_ARRAY(m->arena, int64_t, mesh->chip_count);
+    for (int64_t link = 0; link < ts_mesh_link_count(mesh); link++) {
+        if (!(dims >> link % (2 * mesh->dim_count) / 2 & 1) || !ts_mesh_has_link(mesh, link)) continue;
+        int64_t chip = out ? link / (2 * mesh->dim_count) : ts_mesh_link_end(mesh, link), row = 0;
+        for (int d = 0; d < mesh->dim_count; d++)
+            if (dims >> d & 1) row += mesh->coordinates[chip * mesh->dim_count + d] * mesh->strides[d];
+        links[row]++;
     }
-    return all;
+    return links;
+}
+
+/* A chip of the row that has fewest; 0: no chip has any. */
+static double fewest_links(const meter *m, unsigned dims, bool out, int64_t *all) {
+    const ts_mesh *mesh = m->collective->mesh;
+    int64_t *links = row_links(m, dims, out), fewest = INT64_MAX, chips = 1;
+    *all = 0;
+    for (int64_t row = 0; row < mesh->chip_count; row++) {
+        *all += links[row];
+        bool first = true;
+        for (int d = 0; d < mesh->dim_count; d++)
+            first = first && (dims >> d & 1 || mesh->coordinates[row * mesh->dim_count + d] == 0);
+        if (first && links[row] < fewest) fewest = links[row];
+    }
+    for (int d = 0; d < mesh->dim_count; d++)
+        if (!(dims >> d & 1)) chips *= mesh->dims[d];
+    return (double)fewest / (double)chips;
 }
 
 /* Of groups each of which has data of its own. What comes to chips that are alike in the dims of a group comes over
- * links of these dims. A sum of all must go from every chip but one, and come to every chip but one. */
-static double group_bound(const ts_collective *c) {
+ * links of these dims, and so does what they give away. A sum of all must go from every chip but one, and come to every
+ * chip but one. */
+static double group_bound(const meter *m) {
+    const ts_collective *c = m->collective;
+    int64_t links;
     double share, bytes = group_bytes(c, &share);
-    int64_t fewest, links = links_in(c->mesh, group_dims(c), &fewest);
+    double fewest = fewest_links(m, group_dims(c), c->kind == TS_COLLECTIVE_REDUCE_SCATTER, &links);
     if (links == 0 || fewest == 0) return 0;
-    if (c->kind != TS_COLLECTIVE_ALL_REDUCE) return ts_mesh_link_ps(c->mesh, bytes * share / (double)fewest);
+    if (c->kind != TS_COLLECTIVE_ALL_REDUCE) return ts_mesh_link_ps(c->mesh, bytes * share / fewest);
     double sent = 2 * bytes * share * (double)c->mesh->chip_count / (double)links;
-    double received = share > 0 ? bytes / (double)fewest : 0;
+    double received = share > 0 ? bytes / fewest : 0;
     return ts_mesh_link_ps(c->mesh, sent > received ? sent : received);
 }
 
-/* Bytes over the middle of a dim, and bytes times the least hops in it over all its links. */
+/* Bytes over the middle of a dim, and bytes times the least hops in it over all its links; detours have more. */
 static double dim_bytes(const meter *m, int dim) {
     const ts_mesh *mesh = m->collective->mesh;
-    int64_t middle = mesh->chip_count / mesh->dims[dim] * (mesh->ring[dim] ? 2 : 1), fewest;
+    int64_t middle = mesh->chip_count / mesh->dims[dim] * (mesh->ring[dim] ? 2 : 1), links = 0;
     double bytes = 0, hops = 0;
     for (int way = 0; way < 2; way++) {
         double crossing = (double)m->direct.crossing[dim][way] / (double)middle;
         if (crossing > bytes) bytes = crossing;
     }
-    for (int64_t link = 2 * dim; link < ts_mesh_link_count(mesh); link += 2 * mesh->dim_count)
+    for (int64_t link = 2 * dim; link < ts_mesh_link_count(mesh); link += 2 * mesh->dim_count) {
         hops += (double)m->loads[link] + (double)m->loads[link + 1];
-    hops /= (double)links_in(mesh, 1U << dim, &fewest);
+        links += ts_mesh_has_link(mesh, link) + ts_mesh_has_link(mesh, link + 1);
+    }
+    hops = mesh->failed ? 0 : hops / (double)links;
     return hops > bytes ? hops : bytes;
 }
 
@@ -144,11 +184,12 @@ static bool keeps_copies(const ts_collective *c) {
 
 static double direct_bound(const meter *m) {
     const ts_collective *c = m->collective;
-    int64_t most = 0, fewest;
-    for (int64_t i = 0; i < c->mesh->chip_count; i++)
-        if (m->direct.received[i] > most) most = m->direct.received[i];
-    links_in(c->mesh, ~0U, &fewest);
-    double bytes = (double)most / (double)fewest;
+    const int64_t *links = row_links(m, ~0U, false);
+    double bytes = 0;
+    for (int64_t i = 0; i < c->mesh->chip_count; i++) {
+        double there = m->direct.received[i] == 0 ? 0 : (double)m->direct.received[i] / (double)links[i];
+        if (there > bytes) bytes = there;
+    }
     for (int i = 0; i < c->mesh->dim_count && (c->pairs || keeps_copies(c)); i++) {
         double there = c->mesh->dims[i] > 1 ? dim_bytes(m, i) : 0;
         if (there > bytes) bytes = there;
@@ -159,7 +200,7 @@ static double direct_bound(const meter *m) {
 static double bound_of(const meter *m) {
     const ts_collective *c = m->collective;
     if (c->kind == TS_COLLECTIVE_SLICE || c->mesh->chip_count == 1) return 0;
-    return c->algorithm == TS_ALGORITHM_DIRECT ? direct_bound(m) : group_bound(c);
+    return c->algorithm == TS_ALGORITHM_DIRECT ? direct_bound(m) : group_bound(m);
 }
 
 /* All at once, without a look at every pair. */
@@ -178,9 +219,10 @@ static bool count_even(meter *m) {
 void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_collective_price *price) {
     const ts_mesh *mesh = collective->mesh;
     int64_t links = ts_mesh_link_count(mesh);
-    meter m = {.collective = collective, .price = price};
+    meter m = {.arena = arena, .collective = collective, .price = price};
     m.phase_loads = TS_NEW_ARRAY(arena, int64_t, links);
     m.loads = TS_NEW_ARRAY(arena, int64_t, links);
+    m.injected = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
     m.direct.received = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
     *price = (ts_collective_price){.busiest_link = -1, .loads = m.loads};
     if (collective->kind != TS_COLLECTIVE_SLICE) price->ps = (double)mesh->ici->launch_ps;

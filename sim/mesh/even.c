@@ -146,7 +146,8 @@ static void count_lines(even *e, int dim) {
     const ts_mesh *mesh = e->mesh;
     rules r;
     set_rules(e, dim, &r);
-    int64_t below = mesh->strides[dim], extent = mesh->dims[dim], bytes = r.pairs * e->bytes;
+    int64_t below = mesh->strides[dim], extent = mesh->dims[dim],
+            bytes = r.pairs * ts_mesh_wire_bytes(mesh, e->bytes / e->runs) * e->runs;
     for (int64_t to = 0; to < mesh->chip_count; to += below)
         for (int64_t from = 0; from < below * extent; from++) {
             int64_t way[2] = {from / below, to / below % extent};
@@ -230,7 +231,8 @@ bool ts_even_count(const ts_collective *collective, ts_even_totals *totals) {
     even e = {.collective = collective, .mesh = collective->mesh, .totals = totals};
     e.before = collective->before;
     e.after = collective->after;
-    if (collective->pairs || !cut_alike(&e.before, &e.after)) return false;
+    bool regular = !e.mesh->order && !e.mesh->failed && e.mesh->ici->injection == 0;
+    if (!regular || collective->pairs || !cut_alike(&e.before, &e.after)) return false;
     ts_sharding_cut_at_dims(&e.before, &e.after, e.mesh);
     e.digits = e.before.digit_count;
     if (!divides(&e.before) || !divides(&e.after) || !set_places(&e) || !set_sources(&e)) return false;

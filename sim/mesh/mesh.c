@@ -1,7 +1,10 @@
-/* Meshes of devices, the topology of their chips, and routes. */
+/* Meshes of devices and the topology of their chips, from text and from files. */
 #include "mesh/mesh.h"
 
 #include <string.h>
+
+#include "mesh/failed_private.h"
+#include "mesh/mesh_file.h"
 
 /* ---- Reading ---- */
 
@@ -107,41 +110,117 @@ static void set_coordinates(ts_arena *arena, ts_mesh *mesh) {
     mesh->coordinates = coordinates;
 }
 
-static bool check_mesh(ts_error *err, const ts_mesh_request *request, const ts_mesh *mesh) {
-    const ts_machine *machine = request->machine;
-    if (machine->ici.dims == 0)
+/* Where errors of the axes and of the chips are shown. */
+typedef struct {
+    const ts_source *source;
+    size_t at;
+} place;
+
+static bool check_mesh(ts_error *err, const ts_mesh *mesh, place axes, place chips) {
+    const ts_machine *machine = mesh->machine;
+    if (mesh->ici->dims == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "%s has no links between chips (ici.dims is 0)",
                             machine->name);
     int used = 0;
     for (int i = 0; i < mesh->dim_count; i++) used += mesh->dims[i] > 1;
-    const ts_source *source = request->topology.text ? &request->topology : &request->axes;
-    if (used > machine->ici.dims)
+    if (used > mesh->ici->dims)
         return ts_error_at(
-            err, TS_ERROR_INPUT, source, 0,
+            err, TS_ERROR_INPUT, chips.source, chips.at,
             "the links of %s form a grid of %d dims, found %d; --topology says how the chips lie",
-            machine->name, machine->ici.dims, used);
-    if (mesh->chip_count > machine->ici.most_chips)
-        return ts_error_at(err, TS_ERROR_INPUT, source, 0, "found %lld chips, a slice of %s has at most %d",
-                           (long long)mesh->chip_count, machine->name, machine->ici.most_chips);
+            machine->name, mesh->ici->dims, used);
+    if (mesh->chip_count > mesh->ici->most_chips)
+        return ts_error_at(err, TS_ERROR_INPUT, chips.source, chips.at,
+                           "found %lld chips, a slice of %s has at most %d", (long long)mesh->chip_count,
+                           machine->name, mesh->ici->most_chips);
     if (mesh->device_count == mesh->chip_count * mesh->devices_per_chip) return true;
-    return ts_error_at(err, TS_ERROR_INPUT, source, 0,
+    return ts_error_at(err, TS_ERROR_INPUT, axes.source, axes.at,
                        "the mesh has %lld devices, the topology %lld chips of %d: the products must be equal",
                        (long long)mesh->device_count, (long long)mesh->chip_count, mesh->devices_per_chip);
 }
 
-bool ts_mesh_read(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *out) {
-    memset(out, 0, sizeof *out);
+static bool read_text(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *out) {
+    const ts_source *chips = request->topology.text ? &request->topology : &request->axes;
+    out->machine = request->machine;
     out->ici = &request->machine->ici;
     out->devices_per_chip = request->machine->chip.devices;
-    if (!request->topology.text && request->machine->ici.dims > 0 && out->devices_per_chip > 1)
+    if (!request->topology.text && out->ici->dims > 0 && out->devices_per_chip > 1)
         return ts_error_at(err, TS_ERROR_INPUT, &request->axes, 0,
                            "a chip of %s is %d devices: --topology must say how the chips lie",
                            request->machine->name, out->devices_per_chip);
-    if (!set_axes(err, arena, &request->axes, out) || !set_topology(err, request, out) ||
-        !check_mesh(err, request, out))
-        return false;
-    set_coordinates(arena, out);
+    return set_axes(err, arena, &request->axes, out) && set_topology(err, request, out) &&
+           check_mesh(err, out, (place){chips, 0}, (place){chips, 0});
+}
+
+/* ---- Files ---- */
+
+static bool multiply(ts_error *err, const ts_mesh_file *file, const char *path, int64_t extent,
+                     int64_t *all) {
+    const ts_tree *node = ts_mesh_file_place(file, path);
+    *all *= extent; /* at most 2^16 each */
+    return *all <= TS_MESH_MAX_DEVICES || ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset,
+                                                      "more than %d devices", TS_MESH_MAX_DEVICES);
+}
+
+static void add_axis(ts_mesh *mesh, const char *name, int64_t extent, int64_t stride) {
+    for (int i = mesh->axis_count++; i > 0; i--) mesh->axes[i] = mesh->axes[i - 1];
+    mesh->axes[0] = (ts_mesh_axis){name, extent, stride};
+}
+
+static bool set_file_axes(ts_error *err, const ts_mesh_file *file, ts_mesh *mesh) {
+    mesh->device_count = 1;
+    for (int i = file->axis_count - 1; i >= 0; i--) {
+        int64_t stride = mesh->device_count;
+        if (!multiply(err, file, "axes", file->axes[i].devices, &mesh->device_count)) return false;
+        add_axis(mesh, file->axes[i].name, file->axes[i].devices, stride);
+    }
+    if (file->axis_count > 0) return true;
+    if (mesh->devices_per_chip > 1) add_axis(mesh, "core", mesh->devices_per_chip, 1);
+    for (int i = mesh->dim_count - 1; i >= 0; i--)
+        add_axis(mesh, file->dims[i].name, mesh->dims[i], mesh->strides[i] * mesh->devices_per_chip);
+    mesh->device_count = mesh->chip_count * mesh->devices_per_chip;
     return true;
+}
+
+static bool set_file_dims(ts_error *err, const ts_mesh_file *file, ts_mesh *mesh) {
+    mesh->dim_count = file->dim_count;
+    mesh->chip_count = 1;
+    for (int i = file->dim_count - 1; i >= 0; i--) {
+        const ts_mesh_file_dim *dim = &file->dims[i];
+        bool rule = file->ici.wrap > 0 && dim->chips % file->ici.wrap == 0;
+        mesh->dims[i] = dim->chips;
+        mesh->strides[i] = mesh->chip_count;
+        mesh->ring[i] =
+            dim->chips > 2 && (dim->wrap == TS_MESH_WRAP_RULE ? rule : dim->wrap == TS_MESH_WRAP_RING);
+        if (!multiply(err, file, "dims", dim->chips, &mesh->chip_count)) return false;
+    }
+    return true;
+}
+
+static bool read_file(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *out) {
+    const ts_machine *machine = request->machine;
+    if (request->topology.text)
+        return ts_error_at(err, TS_ERROR_INPUT, &request->topology, 0,
+                           "the mesh file says how the chips lie");
+    const char *name = ts_arena_copy_text(arena, request->axes.text, request->axes.length);
+    const ts_mesh_file *file = ts_mesh_file_load(err, arena, name, &machine);
+    if (!file) return false;
+    const ts_tree *axes = ts_mesh_file_place(file, "axes."), *dims = ts_mesh_file_place(file, "dims.");
+    out->machine = machine;
+    out->ici = &file->ici;
+    out->devices_per_chip = machine->chip.devices;
+    return set_file_dims(err, file, out) && set_file_axes(err, file, out) &&
+           check_mesh(err, out, (place){axes->source, axes->offset}, (place){dims->source, dims->offset}) &&
+           ts_mesh_file_order(err, arena, file, out->chip_count, &out->order);
+}
+
+bool ts_mesh_read(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *out) {
+    bool file = ts_mesh_file_is(request->axes.text, request->axes.length);
+    memset(out, 0, sizeof *out);
+    if (!file && !request->machine)
+        return ts_error_set(err, TS_ERROR_USAGE, "a mesh that is no file needs a machine");
+    if (!(file ? read_file : read_text)(err, arena, request, out)) return false;
+    set_coordinates(arena, out);
+    return mesh_read_failed(err, arena, request, out);
 }
 
 /* ---- Asking ---- */
@@ -156,71 +235,10 @@ int64_t ts_mesh_coordinate(const ts_mesh *mesh, int64_t device, int axis) {
     return device / mesh->axes[axis].stride % mesh->axes[axis].extent;
 }
 
-static int64_t chip_coordinate(const ts_mesh *mesh, int64_t chip, int dim) {
-    return mesh->coordinates[chip * mesh->dim_count + dim];
-}
-
-bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link) {
-    int64_t chip = link / (2 * mesh->dim_count);
-    int dim = (int)(link % (2 * mesh->dim_count)) / 2;
-    int64_t at = chip_coordinate(mesh, chip, dim);
-    if (mesh->ring[dim]) return true;
-    return link % 2 == 0 ? at + 1 < mesh->dims[dim] : at > 0;
-}
-
-int64_t ts_mesh_link_end(const ts_mesh *mesh, int64_t link) {
-    int64_t chip = link / (2 * mesh->dim_count);
-    int dim = (int)(link % (2 * mesh->dim_count)) / 2;
-    int64_t at = chip_coordinate(mesh, chip, dim), extent = mesh->dims[dim];
-    int64_t next = (at + (link % 2 == 0 ? 1 : extent - 1)) % extent;
-    return chip + (next - at) * mesh->strides[dim];
-}
-
-int ts_mesh_least_links(const ts_mesh *mesh) {
-    int count = 0;
-    for (int i = 0; i < mesh->dim_count; i++) count += mesh->ring[i] ? 2 : mesh->dims[i] > 1;
-    return count;
-}
-
-/* Adds to the links of the chips first .. last-1 of a line; round the ring where first > last. `line` is the link of
- * the line's chip 0, `apart` the distance of neighbours' links. */
-static void add_range(int64_t *line, int64_t apart, int64_t extent, const int64_t range[2], int64_t bytes) {
-    line[range[0] * apart] += bytes;
-    if (range[1] < extent) line[range[1] * apart] -= bytes;
-    if (range[0] > range[1]) line[0] += bytes;
-}
-
-/* The shorter way round a ring; where both are as long, by the place where one is. */
-static bool goes_down(const ts_mesh *mesh, int dim, int64_t from, int64_t to) {
-    if (!mesh->ring[dim]) return to < from;
-    int64_t up = to - from + (to < from ? mesh->dims[dim] : 0);
-    return 2 * up + from % 2 > mesh->dims[dim];
-}
-
-int64_t ts_mesh_next_link(const ts_mesh *mesh, int64_t chip, int64_t destination) {
-    for (int dim = 0; dim < mesh->dim_count; dim++) {
-        int64_t from = chip_coordinate(mesh, chip, dim), to = chip_coordinate(mesh, destination, dim);
-        if (from != to) return chip * 2 * mesh->dim_count + 2 * dim + goes_down(mesh, dim, from, to);
-    }
-    return -1;
-}
-
-int64_t ts_mesh_route_dim(const ts_mesh *mesh, int dim, const int64_t way[2], int64_t chip, int64_t bytes,
-                          int64_t *loads) {
-    int64_t extent = mesh->dims[dim], up = way[1] - way[0], apart = mesh->strides[dim] * 2 * mesh->dim_count;
-    if (mesh->ring[dim] && up < 0) up += extent;
-    bool down = goes_down(mesh, dim, way[0], way[1]);
-    int64_t hops = !down ? up : mesh->ring[dim] ? extent - up : -up;
-    if (!loads || hops == 0) return hops;
-    int64_t *line = &loads[(chip - way[0] * mesh->strides[dim]) * 2 * mesh->dim_count + 2 * dim + down];
-    int64_t range[2] = {down ? (way[1] + 1) % extent : way[0], down ? way[0] + 1 : way[1]};
-    add_range(line, apart, extent, range, bytes);
-    return hops;
-}
-
 int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, int64_t bytes,
                       int64_t *loads) {
-    int64_t chip = source / mesh->devices_per_chip, hops = 0;
+    int64_t chip = ts_mesh_chip(mesh, source), hops = 0;
+    if (mesh->failed) return mesh_route_around(mesh, chip, ts_mesh_chip(mesh, destination), bytes, loads);
     for (int dim = 0; dim < mesh->dim_count; dim++) {
         int64_t way[2] = {ts_mesh_chip_at(mesh, source, dim), ts_mesh_chip_at(mesh, destination, dim)};
         if (way[0] == way[1]) continue;
@@ -228,32 +246,4 @@ int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, 
         chip += (way[1] - way[0]) * mesh->strides[dim];
     }
     return hops;
-}
-
-void ts_mesh_sum_loads(const ts_mesh *mesh, int64_t *loads) {
-    for (int64_t chip = 0; chip < mesh->chip_count; chip++)
-        for (int dim = 0; dim < mesh->dim_count; dim++) {
-            if (mesh->coordinates[chip * mesh->dim_count + dim] == 0) continue;
-            int64_t link = chip * 2 * mesh->dim_count + 2 * dim;
-            int64_t before = link - mesh->strides[dim] * 2 * mesh->dim_count;
-            loads[link] += loads[before];
-            loads[link + 1] += loads[before + 1];
-        }
-}
-
-double ts_mesh_link_ps(const ts_mesh *mesh, double bytes) {
-    /* MB/s, thousandths: bytes / (rate * 1e6 * efficiency / 1e3) seconds */
-    return bytes * 1e9 / ((double)mesh->ici->rate * (double)mesh->ici->efficiency);
-}
-
-static void print_chip(ts_text *out, const ts_mesh *mesh, int64_t chip) {
-    for (int i = 0; i < mesh->dim_count; i++)
-        ts_text_add(out, "%s%lld", i ? "," : "(", (long long)chip_coordinate(mesh, chip, i));
-    ts_text_add_char(out, ')');
-}
-
-void ts_mesh_print_link(ts_text *out, const ts_mesh *mesh, int64_t link) {
-    print_chip(out, mesh, link / (2 * mesh->dim_count));
-    ts_text_add(out, " -> ");
-    print_chip(out, mesh, ts_mesh_link_end(mesh, link));
 }

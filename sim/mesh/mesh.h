@@ -5,7 +5,8 @@
  * direction of each dim of the topology that has a neighbour there; a dim is a ring where the slice's extent is a
  * multiple of the machine's `ici.wrap` (Google Cloud, "TPU system architecture": v4, v5p and v7x wrap at multiples of
  * 4, v5e and v6e at 16). Routes go dim after dim, the shorter way round; where both are as long, from even
- * places up and from odd ones down, so that all links of a ring have as much to do. */
+ * places up and from odd ones down, so that all links of a ring have as much to do. A route that would take a failed
+ * link is the shortest over those that work, of several the first by dim, up before down (mesh/failed.c). */
 #ifndef TILESIM_MESH_MESH_H
 #define TILESIM_MESH_MESH_H
 
@@ -32,14 +33,20 @@ typedef struct {
     int64_t dims[TS_MESH_MAX_DIMS], strides[TS_MESH_MAX_DIMS];
     bool ring[TS_MESH_MAX_DIMS];
     const int32_t *coordinates; /* dim_count a chip */
-    const ts_machine_ici *ici;  /* rates and latencies of its links */
+    const int32_t *order;       /* the chip at each place, where they are not in order; else NULL */
+    const bool *failed;         /* of the links; NULL: all work */
+    const ts_machine *machine;
+    const ts_machine_ici *ici; /* rates and latencies of its links */
 } ts_mesh;
 
 /* What a user writes: axes are "4x4" (then they are called x, y, z, w) or "data=2,model=8"; topology is the chips,
- * "4x4", or NULL where a device is a chip: the axes. */
+ * "4x4", or NULL where a device is a chip: the axes. Or the name or path of a mesh file (mesh/mesh_file.h) stands in
+ * place of the axes. Links that have failed are "(0,0)->(0,1)", one way each. */
 typedef struct {
-    const ts_machine *machine;
-    ts_source axes, topology; /* topology.text NULL: not given */
+    const ts_machine *machine; /* NULL: that of a mesh file */
+    ts_source axes, topology;  /* topology.text NULL: not given */
+    const char *const *failed;
+    int failed_count;
 } ts_mesh_request;
 bool ts_mesh_read(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *out);
 
@@ -55,12 +62,17 @@ int64_t ts_mesh_link_end(const ts_mesh *mesh, int64_t link);
 /* Chips in the order of two rings through all of them that share no link (each has room for all). False: none were
  * found, or there are more than TS_MESH_TWO_RINGS_CHIPS. */
 bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second);
-/* The link by which one comes from a chip nearer to another one, on that route; -1: they are the same. */
+/* The link by which one comes from a chip nearer to another one, on a route along dims, as if all links
+ * worked; -1: they are the same. */
 int64_t ts_mesh_next_link(const ts_mesh *mesh, int64_t chip, int64_t destination);
-/* Whether there is a neighbour. */
+/* Whether there is a neighbour, and the link has not failed. */
 bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link);
+static inline int64_t ts_mesh_chip(const ts_mesh *mesh, int64_t device) {
+    int64_t place = device / mesh->devices_per_chip;
+    return mesh->order ? mesh->order[place] : place;
+}
 static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int dim) {
-    return mesh->coordinates[device / mesh->devices_per_chip * mesh->dim_count + dim];
+    return mesh->coordinates[ts_mesh_chip(mesh, device) * mesh->dim_count + dim];
 }
 /* Adds `bytes` to every link on the way between the chips of two devices; how many there are. `loads` has what is
  * added from a link on, and off from one on, in its line: ts_mesh_sum_loads makes loads of that, once, in the end. */
@@ -72,9 +84,12 @@ int64_t ts_mesh_route_dim(const ts_mesh *mesh, int dim, const int64_t way[2], in
                           int64_t *loads);
 /* Outgoing links of the chip that has fewest, the corners of a grid. */
 int ts_mesh_least_links(const ts_mesh *mesh);
+/* What a message has on a link: whole flits. */
+int64_t ts_mesh_wire_bytes(const ts_mesh *mesh, int64_t bytes);
 /* Picoseconds that a link is busy with so many bytes. */
 double ts_mesh_link_ps(const ts_mesh *mesh, double bytes);
-/* "link (0,1) -> (0,2)", of a link. */
+void ts_mesh_print_chip(ts_text *out, const ts_mesh *mesh, int64_t chip); /* "(0,1)" */
+/* "(0,1) -> (0,2)", of a link. */
 void ts_mesh_print_link(ts_text *out, const ts_mesh *mesh, int64_t link);
 
 #endif

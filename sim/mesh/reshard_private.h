@@ -10,7 +10,8 @@ enum { RESHARD_BUNDLES = 6, RESHARD_PLACES = 9, RESHARD_NODES = 512 };
  * in between they can be split, for more links to share the work. */
 typedef struct {
     int count, place_count, digits[TS_SHARDING_MAX_DIGITS];
-    ts_mesh_digit (*places)[TS_SHARDING_MAX_DIGITS]; /* the first is the start, the second the goal */
+    int goal;                                        /* which of the places it is */
+    ts_mesh_digit (*places)[TS_SHARDING_MAX_DIGITS]; /* the first is the start */
 } reshard_bundle;
 
 /* A node is a place of each bundle, 0 the start. */

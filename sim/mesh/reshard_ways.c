@@ -45,7 +45,7 @@ static bool set_bundles(reshard_ways *w, likeness how) {
 /* Unless there is one like it. */
 static void add_place(reshard_bundle *b, const ts_mesh_digit *digits) {
     if (b->place_count == RESHARD_PLACES) return;
-    for (int at = 2; at < b->place_count; at++) {
+    for (int at = 0; at < b->place_count; at++) {
         int same = 0;
         for (int i = 0; i < b->count; i++) same += reshard_same_place(&b->places[at][i], &digits[i]);
         if (same == b->count) return;
@@ -111,6 +111,7 @@ static void set_places(ts_arena *arena, reshard_ways *w) {
         b->places = ts_arena_alloc(arena, RESHARD_PLACES, sizeof *b->places);
         add_end(b, &w->start);
         add_end(b, &w->goal);
+        b->goal = b->place_count - 1; /* copies that stay copies are there already */
         add_copies(b);
         if (w->start.dims[0] > 0) add_dims(w, b);
     }
@@ -139,7 +140,7 @@ void reshard_find_ways(ts_arena *arena, const ts_sharding *start, const ts_shard
     set_places(arena, ways);
     limit_nodes(ways);
     for (int at = 0; at < ways->bundle_count; at++) {
-        ways->goal_node += ways->node_count; /* the second place of each */
+        ways->goal_node += ways->bundles[at].goal * ways->node_count;
         ways->node_count *= ways->bundles[at].place_count;
     }
 }
@@ -158,7 +159,8 @@ bool reshard_node(const reshard_ways *ways, int64_t node, ts_sharding *out) {
 int reshard_detours(const reshard_ways *ways, int64_t node) {
     int count = 0;
     for (int at = 0; at < ways->bundle_count; at++) {
-        count += node % ways->bundles[at].place_count > 1;
+        int64_t place = node % ways->bundles[at].place_count;
+        count += place != 0 && place != ways->bundles[at].goal;
         node /= ways->bundles[at].place_count;
     }
     return count;

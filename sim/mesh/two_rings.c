@@ -84,7 +84,8 @@ static bool find_both(search *s, int first[MOST_CHIPS]) {
 bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second) {
     int path[MOST_CHIPS];
     search s = {.mesh = mesh, .chips = (int)mesh->chip_count};
-    if (ts_mesh_least_links(mesh) < 4) return false; /* two of each ring at every chip */
+    if (mesh->order || mesh->failed || ts_mesh_least_links(mesh) < 4)
+        return false; /* two of each ring at every chip */
     if (mesh->chip_count < 5 || mesh->chip_count > MOST_CHIPS) return false;
     set_neighbours(&s);
     if (!find_both(&s, path)) return false;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/mesh.h"
+
 static double microseconds(double ps) { return ps / 1e6; }
 
 /* "512 B", "4.0 KiB", "16.0 MiB" */
@@ -26,11 +28,7 @@ static void add_mesh(ts_text *out, const ts_reshard_report *r) {
         ts_text_add(out, "%s%s=%" PRId64, i ? ", " : "", mesh->axes[i].name, mesh->axes[i].extent);
     ts_text_add(out, ": %" PRId64 " devices of %s\n", mesh->device_count, r->machine->title);
     ts_text_add(out, "links         chips ");
-    for (int i = 0; i < mesh->dim_count; i++)
-        ts_text_add(out, "%s%" PRId64 "%s", i ? " x " : "", mesh->dims[i],
-                    mesh->ring[i]       ? " (ring)"
-                    : mesh->dims[i] > 1 ? " (line)"
-                                        : "");
+    ts_report_dims(mesh, out);
     ts_text_add(out, "; %.1f GB/s one way, %.2f us a hop, %.2f us to launch\n",
                 (double)mesh->ici->rate * mesh->ici->efficiency / 1e6,
                 microseconds((double)mesh->ici->hop_ps), microseconds((double)mesh->ici->launch_ps));

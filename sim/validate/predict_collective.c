@@ -29,7 +29,9 @@ bool ts_workload_predict_collective(ts_error *err, ts_arena *arena, const ts_wor
     ts_collective_price price;
     print_extents(topology, SIZE, work, 1);
     print_extents(axes, SIZE, work, machine->chip.devices);
-    ts_mesh_request at = {machine, {"mesh", axes, strlen(axes)}, {"topology", topology, strlen(topology)}};
+    ts_mesh_request at = {.machine = machine,
+                          .axes = {"mesh", axes, strlen(axes)},
+                          .topology = {"topology", topology, strlen(topology)}};
     if (!ts_mesh_read(err, arena, &at, &mesh)) return false;
     if (mesh.device_count % work->members != 0)
         return ts_error_set(err, TS_ERROR_UNMODELLED, "its groups do not divide its devices");

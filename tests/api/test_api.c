@@ -320,7 +320,7 @@ static void reshardings(void **state) {
                            "did you mean 'ring'?");
     q.mesh = NULL;
     assert_null(ts_reshard_find(err, arena, &q));
-    failed(TS_ERROR_USAGE, "ts_reshard_query needs a machine, a mesh, a source and a destination");
+    failed(TS_ERROR_USAGE, "ts_reshard_query needs a mesh, a source and a destination");
 }
 
 static void relayouts(void **state) {

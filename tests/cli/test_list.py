@@ -31,9 +31,19 @@ def machines_and_checks():
 
 
 @test
+def meshes():
+    lines = expect(["list", "meshes"]).splitlines()
+    assert "v5e-16       tpu-v5e          16       16  4 (line) x 4 (line)" in lines, lines
+    listed = {m["name"]: m for m in expect_json(["list", "meshes"], schema="tilesim.meshes")["meshes"]}
+    assert sorted(listed) == sorted(path.stem for path in Path("configs/meshes").glob("*.yaml"))
+    assert listed["v7x-64"] == {"name": "v7x-64", "machine": "tpu-v7x", "chips": 64, "devices": 128, "dims": [4, 4, 4],
+                                "rings": [True, True, True]}
+
+
+@test
 def refused():
-    for words, message in ((["machine"], "found 'machine', expected programs|machines|checks; did you mean 'machines'?"),
-                           (["checks", "--json"], "--json is not of checks"), ([], "programs|machines|checks")):
+    for words, message in ((["machine"], "found 'machine', expected programs|machines|meshes|checks; did you mean 'machines'?"),
+                           (["checks", "--json"], "--json is not of checks"), ([], "programs|machines|meshes|checks")):
         code, out, err = run("list", *words)
         assert code == 2 and message in err, (words, err)
 

@@ -1,5 +1,6 @@
 """tilesim reshard: what it prints, its JSON keys, algorithms, proofs and bad input."""
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -23,7 +24,7 @@ def keys():
     found = expect_json(["reshard", "bf16[64,64] P('x', unreduced={'y'})", "bf16[64,64] P(None, 'x')", *MESH],
                         schema="tilesim.reshard", proved=True, topology=[4, 4], rings=[True, True])
     assert found["mesh"] == {"x": 4, "y": 4}
-    assert sorted(c["kind"] for c in found["plan"]) == ["all-reduce", "all-to-all"], found
+    assert sorted(c["kind"] for c in found["plan"]) == ["point-to-point", "reduce-scatter"], found
     assert abs(sum(c["microseconds"] for c in found["plan"]) - found["microseconds"]) < 0.01
     assert found["source"]["spec"] == "P('x', None, unreduced={'y'})" and found["source"]["device_elements"] == 1024
     assert found["destination"]["copies"] == 4
@@ -50,7 +51,7 @@ def nothing():
 
 @test
 def changed_machine():
-    pair = ["f32[1024,1024] P('x')", "f32[1024,1024]", *MESH]
+    pair = ["f32[1024,1024] P(('x','y'))", "f32[1024,1024]", *MESH]
     slow = expect_json(["reshard", *pair, "--set", "ici.hop=101us"])
     fast = expect_json(["reshard", *pair])
     assert abs(slow["microseconds"] - fast["microseconds"] - 100 * slow["plan"][0]["hops"]) < 0.01
@@ -61,6 +62,37 @@ def large():
     found = expect_json(["reshard", "f32[65536,4096] P(('x','y','z'))", "f32[65536,4096]", "--mesh", "16x16x16", "-m",
                          "tpu-v4"], proved=False)
     assert found["plan"][0]["steps"] == 45 and len(found["links"]) == 4096 * 6
+
+
+@test
+def mesh_files():
+    pair = ["f32[256,256] P(('x','y'))", "f32[256,256]"]
+    assert expect(["reshard", *pair, "--mesh", "v5e-16"]) == expect(["reshard", *pair, "--mesh", "4x4", "-m", "tpu-v5e"])
+    shown = expect(["show", "mesh", "v4-64"])
+    assert "    flit: 128 B                      # published (XSRC" in shown, shown
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/mine.yaml"
+        Path(path).write_text(shown.replace('order: "row_major"', "order: row_major"))
+        again = [name for name in expect(["show", "mesh", path]).splitlines() if not name.startswith("order")]
+        assert again == [name for name in shown.splitlines() if not name.startswith("order")]
+        Path(path).write_text("title: mine\nmachine: tpu-v5p\ndims:\n  a: {chips: 2, wrap: rule}\n  b: {chips: 3, wrap: ring}\n"
+                              "axes:\n  data: {devices: 6}\norder: 5,4,3,2,1,0\nici: {hop: 9 us}\n")
+        out = expect(["reshard", "f32[36] P('data')", "f32[36]", "--mesh", path])
+        assert "chips 2 (line) x 3 (ring); 86.4 GB/s one way, 9.00 us a hop" in out and "6 devices of TPU v5p" in out, out
+        assert "6 devices of TPU v4" in expect(["reshard", "f32[36] P('data')", "f32[36]", "--mesh", path, "-m", "tpu-v4"])
+        Path(path).write_text("title: mine\nmachine: tpu-v5p\ndims:\n  a: {chips: 2, warp: rule}\n")
+        code, _, err = run("reshard", "f32[36]", "f32[36]", "--mesh", path)
+        assert code == 1 and f"{path}:4:17: error: " in err and "did you mean 'wrap'" in err and " ^" in err, err
+
+
+@test
+def failed_links():
+    pair = ["f32[256,256] P(('x','y'))", "f32[256,256]", *MESH]
+    whole, broken = (expect_json(["reshard", *pair, *more]) for more in ([], ["--fail-link", "(0,0)->(0,1)"]))
+    assert broken["proved"] and broken["microseconds"] > whole["microseconds"]
+    assert "(0,0) -> (0,1)" in whole["links"] and "(0,0) -> (0,1)" not in broken["links"]
+    code, _, err = run("reshard", *pair, "--fail-link", "(0,0)->(2,2)")
+    assert code == 1 and "--fail-link:1:1: error: there is no such link" in err, err
 
 
 @test

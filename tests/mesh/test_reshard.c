@@ -20,7 +20,8 @@ typedef struct {
 static void begin(fixture *f, const char *machine, const char *axes, const char *topology) {
     memset(f, 0, sizeof *f);
     f->arena = ts_arena_new();
-    ts_mesh_request request = {.machine = ts_machine_load(&f->err, f->arena, machine),
+    const char *const whole = "ici.flit=1 B"; /* so that bytes are bytes */
+    ts_mesh_request request = {.machine = ts_machine_load_with(&f->err, f->arena, machine, "", &whole, 1),
                                .axes = {"--mesh", axes, strlen(axes)}};
     if (topology) request.topology = (ts_source){"--topology", topology, strlen(topology)};
     if (!request.machine || !ts_mesh_read(&f->err, f->arena, &request, &f->mesh))

@@ -25,6 +25,16 @@ def reshardings_are_the_command_lines():
 
 
 @test
+def meshes_and_failed_links():
+    pair = ["bf16[64,64] P('x', 'y')", "bf16[64,64]"]
+    for mesh, words, more in (("v5e-16", [], {}), ("4x4", ["-m", "tpu-v4", "--fail-link", "(0,0)->(0,1)", "--fail-link", "(1,0)->(0,0)"],
+                                                   {"machine": "tpu-v4", "failed_links": ["(0,0)->(0,1)", "(1,0)->(0,0)"]})):
+        found = ts.reshard(*pair, mesh=mesh, **more)
+        assert found.report() == expect(["reshard", *pair, "--mesh", mesh, *words])
+        assert found.json() == expect_json(["reshard", *pair, "--mesh", mesh, *words])
+
+
+@test
 def refusals():
     assert "no axis 'q'" in str(raised(ts.InputError, ts.reshard, "f32[8] P('q')", "f32[8]", "4x4"))
     raised(ts.UnmodelledError, ts.reshard, "f32[8]", "f32[8] P(unreduced={'x'})", "4x4")
