@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "files.h"
+#include "layout_sharding.h"
 #include "options.h"
 #include "base/file.h"
 #include "layout/notation/tpu_rule.h"
@@ -26,6 +27,7 @@ static const cli_option options[] = {
      "of two shapes: which prices the move; " TS_MACHINE_DEFAULT " when not given. Of TYPE[DIMS] alone: "
      "with the layout that the machine's compiler gives it"},
     {"set", '\0', "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
+    CLI_MESH_OPTIONS,
     CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
 };
@@ -40,14 +42,17 @@ static const cli_command usage = {
         "both "
         "side\nby side, the plan that moves one to the other, and its price.\n"
         "SHAPE is TYPE[DIMS] and a layout in any notation: XLA's {MINOR_TO_MAJOR:T(TILE)(TILE)..}, Axe's\n"
-        "S[..] + R[..] + .., TVM's lambda i, j: [..], CuTe's (4,8):(8,1), a name such as NCHW4c, or Mosaic's\n"
+        "S[..] + R[..] + .., TVM's lambda i, j: [..], CuTe's (4,8):(8,1), a name such as NCHW4c, or "
+        "Mosaic's\n"
         "vpad<\"32,{0,0},(8,128)\">; or a memref<..> of Mosaic's.\n"
         "EXPR is function calls over layouts, tuples and integers, in place of SHAPE; `tilesim show "
         "algebra`\n"
-        "lists the functions of CuTe, Axe and TVM's index maps. Behind TYPE[DIMS] it is a shape.\n",
+        "lists the functions of CuTe, Axe and TVM's index maps. Behind TYPE[DIMS] it is a shape.\n"
+        "With --mesh SHAPE is sharded, as for tilesim reshard: which device holds what.\n",
     .example = "    tilesim layout 'f32[3,5]{1,0:T(2,2)}' --at 2,3\n"
                "    tilesim layout 'f32[1000,1]{1,0:T(8,128)}' 'f32[1000,1]{0,1:T(1,128)}' --svg both.svg\n"
                "    tilesim layout 'f32[1536,1]' -m tpu-v6e\n"
+               "    tilesim layout \"f32[8,16] P('x', 'y')\" --mesh 2x4\n"
                "    tilesim layout --eval 'composition((6,2):(8,2), (4,3):(3,1))'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -231,6 +236,7 @@ int cmd_layout(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    if (cli_value(&line, "mesh")) return cli_end(&line, cli_layout_sharding(&line));
     const char *eval = cli_value(&line, "eval");
     if (line.operand_count == 2 && eval == NULL) return cli_end(&line, explain_pair(&err, &line));
     if ((line.operand_count > 0) == (eval != NULL)) {

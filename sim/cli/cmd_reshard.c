@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "report/reshard.h"
 
@@ -12,6 +13,8 @@ static const cli_option options[] = {
     {"algorithm", '\0', "NAME",
      "direct, ring, bidirectional, torus or two-rings; the fastest when not given"},
     {"no-proof", '\0', NULL, "do not move a small array by the plan to check it"},
+    {"svg", '\0', "FILE", "also draw the bytes over each link, as an SVG image"},
+    {"html", '\0', "FILE", "also all of it as one page"},
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -64,14 +67,32 @@ static bool plan(ts_error *err, const cli_line *line, ts_reshard_report *report)
            ts_reshard(err, line->arena, &request, &report->plan) && prove(err, line, report);
 }
 
+static bool save(ts_error *err, const cli_line *line, const ts_reshard_report *report) {
+    static const struct {
+        const char *option;
+        void (*add)(const ts_reshard_report *report, ts_text *out);
+    } rows[] = {{"svg", ts_report_reshard_svg}, {"html", ts_report_reshard_html}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_text text;
+        if (!cli_value(line, rows[i].option)) continue;
+        ts_text_init(&text, line->arena);
+        rows[i].add(report, &text);
+        if (!cli_save(err, line, rows[i].option, &text)) return false;
+    }
+    return true;
+}
+
 int cmd_reshard(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     ts_text out;
     if (!cli_begin(&line, &command_reshard, argc, argv)) return line.exit_code;
     ts_reshard_report *report = TS_NEW(line.arena, ts_reshard_report);
-    if (!plan(&err, &line, report)) return cli_end(&line, cli_fail(&err));
+    if (!plan(&err, &line, report) || !save(&err, &line, report)) return cli_end(&line, cli_fail(&err));
     ts_text_init(&out, line.arena);
-    (cli_value(&line, "json") ? ts_report_reshard_json : ts_report_reshard)(report, &out);
+    if (cli_value(&line, "json"))
+        ts_report_reshard_json(report, &out);
+    else if (cli_reports(&line))
+        ts_report_reshard(report, &out);
     return cli_end(&line, cli_print(&out));
 }

@@ -20,6 +20,10 @@ typedef struct {
 bool ts_reshard_report_prove(ts_error *err, ts_arena *arena, ts_reshard_report *report);
 
 void ts_report_reshard(const ts_reshard_report *report, ts_text *out);
+void ts_report_reshard_svg(const ts_reshard_report *report, ts_text *out);
+void ts_report_reshard_html(const ts_reshard_report *report, ts_text *out);
+/* Bytes over a link, of all collectives of the plan. */
+int64_t ts_reshard_report_link_bytes(const ts_reshard_report *report, int64_t link);
 void ts_report_reshard_json(const ts_reshard_report *report, ts_text *out);
 
 #endif

@@ -2,6 +2,7 @@
 import sys
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import expect, expect_json, main, run, test
@@ -93,6 +94,44 @@ def failed_links():
     assert "(0,0) -> (0,1)" in whole["links"] and "(0,0) -> (0,1)" not in broken["links"]
     code, _, err = run("reshard", *pair, "--fail-link", "(0,0)->(2,2)")
     assert code == 1 and "--fail-link:1:1: error: there is no such link" in err, err
+
+
+HELD = {  # what each device of a mesh x=2, y=4 holds of f32[8,16], in four notations
+    "P('y', 'x')": [(f"{2 * y}-{2 * y + 1}", f"{8 * x}-{8 * x + 7}") for x in range(2) for y in range(4)],
+    "{devices=[4,1,2]<=[8] last_tile_dim_replicate}": [(f"{2 * (d // 2)}-{2 * (d // 2) + 1}", "0-15") for d in range(8)],
+    '#sdy.sharding<@mesh, [{"x", "y"}, {}]>': [(f"{d}-{d}", "0-15") for d in range(8)],
+    "S[(4,2,16):(16,1@x,1)] + R[4:1@y]": [("0-0 and 3 more" if d < 4 else "1-1 and 3 more", "0-15") for d in range(8)],
+}
+
+
+@test
+def who_holds_what():
+    for notation, held in HELD.items():
+        shape = [f"f32[8,16] {notation}", "--mesh", "2x4"]
+        found = expect_json(["layout", *shape], schema="tilesim.sharding")
+        assert [tuple(d["holds"]) for d in found["devices"]] == held, (notation, found["devices"])
+        text = expect(["layout", *shape])
+        assert all(len(line) <= 100 and line == line.rstrip() for line in text.splitlines()), text
+        rows = [line.split(maxsplit=2)[2].split("  ") for line in text.split("device   chip")[1].splitlines()[1:]]
+        assert [tuple(part.strip() for part in row if part.strip()) for row in rows] == held, rows
+    text = expect(["layout", "f32[8,16] P('x', unreduced={'y'})", "--mesh", "2x4"])
+    assert "0-3           0 + 1 + 2 + 3" in text and "4-7           4 + 5 + 6 + 7" in text, text
+    code, _, err = run("layout", "f32[8] P('x')", "--mesh", "2x4", "--at", "3")
+    assert code == 2 and "--at is not of a sharding" in err, err
+
+
+@test
+def pictures():
+    with tempfile.TemporaryDirectory() as folder:
+        for words in (["reshard", "f32[64,64] P('x')", "f32[64,64] P(None,'y')", *MESH], ["layout", "f32[64,64] P('x')", *MESH]):
+            expect([*words, "--svg", f"{folder}/a.svg", "--html", f"{folder}/a.html"])
+            drawn = ElementTree.parse(f"{folder}/a.svg").getroot()
+            texts = ["".join(node.itertext()) for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+            assert len(texts) > 4 and "<svg" in Path(f"{folder}/a.html").read_text(), texts
+        expect(["reshard", "f32[64,64] P('x')", "f32[64,64] P(None,'y')", *MESH, "--svg", f"{folder}/a.svg"])
+        titles = [node.text for node in ElementTree.parse(f"{folder}/a.svg").getroot().iter("{http://www.w3.org/2000/svg}title")]
+        links = expect_json(["reshard", "f32[64,64] P('x')", "f32[64,64] P(None,'y')", *MESH])["links"]
+        assert len(titles) == 64 and sum(not title.endswith(": 0 B") for title in titles) == len(links), titles
 
 
 @test

@@ -1,0 +1,52 @@
+/* tilesim layout --mesh: which device of a mesh holds what of a sharded tensor. */
+#include "layout_sharding.h"
+
+#include <string.h>
+
+#include "commands.h"
+#include "files.h"
+#include "report/sharding.h"
+
+/* An option of layouts within one memory would be passed over in silence. */
+static bool check_options(ts_error *err, const cli_line *line) {
+    static const char *const others[] = {"eval", "at", "inverse", "as", "equal", "ansi", NULL};
+    for (const char *const *name = others; *name; name++)
+        if (cli_value(line, *name))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s is not of a sharding (--mesh)", *name);
+    return line->operand_count == 1 ||
+           ts_error_set(err, TS_ERROR_USAGE, "expected one sharded SHAPE with --mesh");
+}
+
+static bool save(ts_error *err, const cli_line *line, const ts_mesh *mesh, const ts_sharding *sharding) {
+    static const struct {
+        const char *option;
+        void (*add)(const ts_mesh *mesh, const ts_sharding *s, ts_text *out);
+    } rows[] = {{"svg", ts_report_sharding_svg}, {"html", ts_report_sharding_html}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_text text;
+        if (!cli_value(line, rows[i].option)) continue;
+        ts_text_init(&text, line->arena);
+        rows[i].add(mesh, sharding, &text);
+        if (!cli_save(err, line, rows[i].option, &text)) return false;
+    }
+    return true;
+}
+
+int cli_layout_sharding(cli_line *line) {
+    ts_error err = {0};
+    ts_mesh mesh;
+    ts_sharding *sharding = TS_NEW(line->arena, ts_sharding);
+    ts_text out;
+    if (!check_options(&err, line)) return cli_usage_error(line, &err);
+    const ts_machine *machine = cli_mesh_machine(&err, line);
+    ts_source source = {"shape", line->operands[0], strlen(line->operands[0])};
+    if (!machine || !cli_mesh(&err, line, machine, &mesh) ||
+        !ts_sharding_parse(&err, line->arena, &mesh, &source, sharding) || !save(&err, line, &mesh, sharding))
+        return cli_fail(&err);
+    ts_text_init(&out, line->arena);
+    if (cli_value(line, "json"))
+        ts_report_sharding_json(&mesh, sharding, &out);
+    else if (cli_reports(line))
+        ts_report_sharding(&mesh, sharding, &out);
+    return cli_print(&out);
+}

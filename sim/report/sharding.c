@@ -1,0 +1,82 @@
+/* Shardings: how they are written, as text and as JSON. */
+#include "report/sharding.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report/mesh.h"
+
+static double microseconds(double ps) { return ps / 1e6; }
+
+/* "512 B", "4.0 KiB", "16.0 MiB" */
+char *ts_report_size(char out[32], double bytes) {
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    int unit = -1;
+    for (; bytes >= 1024 && unit < 3; unit++) bytes /= 1024;
+    if (unit < 0)
+        snprintf(out, 32, "%.0f B", bytes);
+    else
+        snprintf(out, 32, "%.1f %s", bytes, units[unit]);
+    return out;
+}
+
+void ts_report_mesh_lines(const ts_mesh *mesh, ts_text *out) {
+    ts_text_add(out, "mesh          ");
+    for (int i = 0; i < mesh->axis_count; i++)
+        ts_text_add(out, "%s%s=%" PRId64, i ? ", " : "", mesh->axes[i].name, mesh->axes[i].extent);
+    ts_text_add(out, ": %" PRId64 " devices of %s\n", mesh->device_count, mesh->machine->title);
+    ts_text_add(out, "links         chips ");
+    ts_report_dims(mesh, out);
+    ts_text_add(out, "; %.1f GB/s one way, %.2f us a hop, %.2f us to launch\n",
+                (double)mesh->ici->rate * mesh->ici->efficiency / 1e6,
+                microseconds((double)mesh->ici->hop_ps), microseconds((double)mesh->ici->launch_ps));
+}
+
+static double device_bytes(const ts_sharding *s) {
+    return (double)ts_sharding_elements(s) * s->shape->element_bits / 8;
+}
+
+void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
+    ts_text spec, hlo, axe;
+    char size[32];
+    ts_text_init(&spec, out->arena);
+    ts_text_init(&hlo, out->arena);
+    ts_text_init(&axe, out->arena);
+    bool has_spec = ts_sharding_print_spec(&spec, mesh, s);
+    bool has_hlo = ts_sharding_print_hlo(&hlo, s);
+    ts_sharding_print_axe(&axe, mesh, s);
+    ts_text_add(out, "%-13s %s\n", what, axe.bytes);
+    if (has_spec) ts_text_add(out, "%-13s %s\n", "", spec.bytes);
+    if (has_hlo) ts_text_add(out, "%-13s %s\n", "", hlo.bytes);
+    ts_report_size(size, device_bytes(s));
+    int64_t copies = ts_sharding_copies(s);
+    ts_text_add(out, "%-13s %s a device, ", "", size);
+    ts_text_add(out, copies == 1 ? "every element once\n" : "every element %" PRId64 " times\n", copies);
+}
+
+void ts_report_mesh_keys(const ts_mesh *mesh, ts_json *json) {
+    ts_json_object(json, "mesh");
+    for (int i = 0; i < mesh->axis_count; i++) ts_json_int(json, mesh->axes[i].name, mesh->axes[i].extent);
+    ts_json_close(json);
+    ts_json_ints(json, "topology", mesh->dim_count, mesh->dims);
+    ts_json_array(json, "rings");
+    for (int i = 0; i < mesh->dim_count; i++) ts_json_bool(json, NULL, mesh->ring[i]);
+    ts_json_close(json);
+}
+
+void ts_report_sharding_keys(const char *key, const ts_mesh *mesh, const ts_sharding *s, ts_json *json) {
+    ts_text spec, hlo, axe;
+    ts_text_init(&spec, json->out->arena);
+    ts_text_init(&hlo, json->out->arena);
+    ts_text_init(&axe, json->out->arena);
+    bool has_spec = ts_sharding_print_spec(&spec, mesh, s);
+    bool has_hlo = ts_sharding_print_hlo(&hlo, s);
+    ts_sharding_print_axe(&axe, mesh, s);
+    ts_json_object(json, key);
+    ts_json_text(json, "spec", has_spec ? spec.bytes : NULL);
+    ts_json_text(json, "hlo", has_hlo ? hlo.bytes : NULL);
+    ts_json_text(json, "axe", axe.bytes);
+    ts_json_int(json, "device_elements", ts_sharding_elements(s));
+    ts_json_int(json, "copies", ts_sharding_copies(s));
+    ts_json_close(json);
+}

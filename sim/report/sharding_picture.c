@@ -1,0 +1,275 @@
+/* Which device holds what: the blocks of the last two dims as a grid, as text, SVG and a page; and a row a device. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "page.h"
+#include "picture.h"
+#include "report/sharding.h"
+
+enum { MOST_BLOCKS = 16, MOST_ROWS = 64, MOST_LOOKS = 1 << 22, NAME = 48, HELD = 96 };
+
+/* Blocks that no digit cuts; of more than MOST_BLOCKS in a dim the first. */
+typedef struct {
+    const ts_mesh *mesh;
+    const ts_sharding *s;
+    int dims[2]; /* rows and columns; -1: there is no such dim */
+    int64_t unit[2], count[2], all[2];
+} picture;
+
+static int64_t unit_of(const ts_sharding *s, int dim) {
+    int64_t unit = s->dims[dim] > 0 ? s->dims[dim] : 1;
+    for (int i = 0; i < s->digit_count; i++)
+        if (s->digits[i].kind == TS_DIGIT_SHARD && s->digits[i].dim == dim && s->digits[i].weight < unit)
+            unit = s->digits[i].weight;
+    return unit;
+}
+
+static picture picture_of(const ts_mesh *mesh, const ts_sharding *s) {
+    picture p = {.mesh = mesh, .s = s, .dims = {s->rank - 2, s->rank - 1}};
+    for (int i = 0; i < 2; i++) {
+        p.unit[i] = p.count[i] = p.all[i] = 1;
+        if (p.dims[i] < 0) {
+            p.dims[i] = -1;
+            continue;
+        }
+        p.unit[i] = unit_of(s, p.dims[i]);
+        p.all[i] = p.count[i] = (s->dims[p.dims[i]] + p.unit[i] - 1) / p.unit[i];
+        if (p.count[i] > MOST_BLOCKS) p.count[i] = MOST_BLOCKS;
+    }
+    return p;
+}
+
+static int64_t addend_of(const ts_sharding *s, int64_t device) {
+    int64_t addend = 0;
+    for (int i = 0; i < s->digit_count; i++)
+        if (s->digits[i].kind == TS_DIGIT_PARTIAL)
+            addend = addend * s->digits[i].extent + device / s->digits[i].stride % s->digits[i].extent;
+    return addend;
+}
+
+/* "0-3", "0,4", and of partial sums "0,1 + 2,3"; the first that holds it. */
+static int64_t holders(const picture *p, int64_t row, int64_t column, char out[NAME]) {
+    int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, first = -1, last = -2, run = -1;
+    size_t at = 0;
+    if (p->dims[0] >= 0) index[p->dims[0]] = row * p->unit[0];
+    if (p->dims[1] >= 0) index[p->dims[1]] = column * p->unit[1];
+    out[0] = '\0';
+    for (int64_t device = 0; device < p->mesh->device_count && at + 12 < NAME; device++) {
+        if (!ts_sharding_holds(p->s, index, device)) continue;
+        bool sum = last >= 0 && addend_of(p->s, last) != addend_of(p->s, device);
+        if (first < 0) first = device;
+        if (device == last + 1 && !sum) {
+            at = (size_t)run;
+            at += (size_t)snprintf(out + at, NAME - at, "-%" PRId64, device);
+        } else {
+            at += (size_t)snprintf(out + at, NAME - at, "%s%" PRId64,
+                                   last < 0 ? ""
+                                   : sum    ? " + "
+                                            : ",",
+                                   device);
+            run = (int64_t)at;
+        }
+        last = device;
+    }
+    if (at + 12 >= NAME) snprintf(out + (at < NAME - 3 ? at : NAME - 3), 3, "..");
+    return first;
+}
+
+static void range_text(const picture *p, int side, int64_t block, char out[NAME]) {
+    int64_t begin = block * p->unit[side], end = begin + p->unit[side];
+    if (p->dims[side] >= 0 && end > p->s->dims[p->dims[side]]) end = p->s->dims[p->dims[side]];
+    if (p->dims[side] < 0)
+        out[0] = '\0';
+    else if (end == begin + 1)
+        snprintf(out, NAME, "%" PRId64, begin);
+    else
+        snprintf(out, NAME, "%" PRId64 "-%" PRId64, begin, end - 1);
+}
+
+static bool can_draw(const picture *p) {
+    return p->count[0] * p->count[1] * p->mesh->device_count <= MOST_LOOKS && p->count[0] > 0 &&
+           p->count[1] > 0;
+}
+
+/* ---- Text ---- */
+
+static void add_line(const picture *p, int64_t row, ts_text *out, int width, int64_t columns) {
+    char text[NAME];
+    if (row < 0)
+        snprintf(text, NAME, "%s", "");
+    else
+        range_text(p, 0, row, text);
+    ts_text_add(out, "%-13s", text);
+    for (int64_t column = 0; column < columns; column++) {
+        if (row < 0)
+            range_text(p, 1, column, text);
+        else
+            (void)holders(p, row, column, text);
+        ts_text_add(out, " %*s", width, text);
+    }
+    ts_text_add_char(out, '\n');
+}
+
+static void add_grid(const picture *p, ts_text *out) {
+    int width = 5;
+    char text[NAME];
+    for (int64_t i = 0; i < p->count[0] * p->count[1]; i++) {
+        (void)holders(p, i / p->count[1], i % p->count[1], text);
+        if ((int)strlen(text) > width) width = (int)strlen(text);
+        range_text(p, 1, i % p->count[1], text);
+        if ((int)strlen(text) > width) width = (int)strlen(text);
+    }
+    int64_t columns = 86 / (width + 1) < p->count[1] ? 86 / (width + 1) : p->count[1];
+    ts_text_add(out, "\ndevices that hold each block of dims %d and %d%s\n", p->dims[0], p->dims[1],
+                p->s->rank > 2 ? ", of the first index in the others" : "");
+    for (int64_t row = -1; row < p->count[0]; row++) add_line(p, row, out, width, columns);
+    if (columns < p->all[1] || p->count[0] < p->all[0])
+        ts_text_add(out, "and so on: %" PRId64 " x %" PRId64 " blocks\n", p->all[0], p->all[1]);
+}
+
+/* "0-3", of several runs the first and how many. */
+static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HELD]) {
+    int64_t unit = unit_of(s, dim), runs = 0, begin = -1, end = 0;
+    for (int64_t at = 0; at < s->dims[dim]; at += unit) {
+        bool holds = true;
+        for (int i = 0; i < s->digit_count && holds; i++) {
+            const ts_mesh_digit *d = &s->digits[i];
+            if (d->kind == TS_DIGIT_SHARD && d->dim == dim)
+                holds = at / d->weight % d->extent == device / d->stride % d->extent;
+        }
+        if (!holds) continue;
+        runs += at != end || begin < 0;
+        if (begin < 0) begin = at;
+        if (runs == 1) end = at + unit < s->dims[dim] ? at + unit : s->dims[dim];
+    }
+    if (begin < 0)
+        snprintf(out, HELD, "none");
+    else if (runs == 1)
+        snprintf(out, HELD, "%" PRId64 "-%" PRId64, begin, end - 1);
+    else
+        snprintf(out, HELD, "%" PRId64 "-%" PRId64 " and %" PRId64 " more", begin, end - 1, runs - 1);
+}
+
+static void add_devices(const picture *p, ts_text *out) {
+    char text[HELD];
+    ts_text chip;
+    ts_text_init(&chip, out->arena);
+    ts_text_add(out, "\n%-8s %-12s", "device", "chip");
+    for (int d = 0; d < p->s->rank; d++) ts_text_add(out, d + 1 < p->s->rank ? " dim %-14d" : " dim %d", d);
+    ts_text_add_char(out, '\n');
+    for (int64_t device = 0; device < p->mesh->device_count && device < MOST_ROWS; device++) {
+        ts_text_clear(&chip);
+        ts_mesh_print_chip(&chip, p->mesh, ts_mesh_chip(p->mesh, device));
+        ts_text_add(out, "%-8" PRId64 " %-12s", device, chip.bytes);
+        for (int d = 0; d < p->s->rank; d++) {
+            held_text(p->s, d, device, text);
+            ts_text_add(out, d + 1 < p->s->rank ? " %-18s" : " %s", text);
+        }
+        ts_text_add_char(out, '\n');
+    }
+    if (p->mesh->device_count > MOST_ROWS)
+        ts_text_add(out, "and so on: %" PRId64 " devices\n", p->mesh->device_count);
+}
+
+void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
+    ts_text shape;
+    picture p = picture_of(mesh, s);
+    ts_text_init(&shape, out->arena);
+    ts_shape_print(s->shape, &shape);
+    ts_text_add(out, "array         %s\n", shape.bytes);
+    ts_report_mesh_lines(mesh, out);
+    ts_report_sharding_lines("sharding", mesh, s, out);
+    if (can_draw(&p)) add_grid(&p, out);
+    add_devices(&p, out);
+}
+
+void ts_report_sharding_json(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
+    ts_json json;
+    char text[HELD];
+    ts_json_begin(&json, out, "sharding");
+    ts_report_mesh_keys(mesh, &json);
+    ts_report_sharding_keys("sharding", mesh, s, &json);
+    ts_json_array(&json, "devices");
+    for (int64_t device = 0; device < mesh->device_count; device++) {
+        ts_json_object(&json, NULL);
+        ts_json_int(&json, "device", device);
+        ts_json_int(&json, "chip", ts_mesh_chip(mesh, device));
+        ts_json_array(&json, "holds");
+        for (int d = 0; d < s->rank; d++) {
+            held_text(s, d, device, text);
+            ts_json_text(&json, NULL, text);
+        }
+        ts_json_close(&json);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+}
+
+/* ---- SVG ---- */
+
+enum { LEFT = 84, TOP = 44, HIGH = 26 };
+
+static void add_cell(const picture *p, int64_t row, int64_t column, int64_t wide, ts_text *out) {
+    static const picture_font font = {.class = "cell", .anchor = "middle", .pixels = 11};
+    char text[NAME];
+    int64_t first = holders(p, row, column, text), x = LEFT + column * wide, y = TOP + row * HIGH;
+    int64_t hue = first < 0 ? 0 : first * 360 / p->mesh->device_count;
+    ts_text_add(out,
+                "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64
+                "\" height=\"%d\" fill=\"hsl(%" PRId64 ",60%%,80%%)\"/>",
+                x, y, wide, HIGH, hue);
+    picture_text(out, x + wide / 2, y + 17, &font);
+    ts_text_add(out, "%s</text>\n", text);
+}
+
+static void add_heading(const picture *p, int side, int64_t block, int64_t wide, ts_text *out) {
+    const picture_font font = {.class = "soft", .anchor = side ? "middle" : "end", .pixels = 11};
+    char text[NAME];
+    range_text(p, side, block, text);
+    picture_text(out, side ? LEFT + block * wide + wide / 2 : LEFT - 8,
+                 side ? TOP - 8 : TOP + block * HIGH + 17, &font);
+    ts_text_add(out, "%s</text>\n", text);
+}
+
+void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
+    static const picture_font font = {.anchor = "start", .pixels = 13, .bold = true};
+    picture p = picture_of(mesh, s);
+    size_t longest = 5;
+    char text[NAME];
+    bool drawn = can_draw(&p);
+    for (int64_t i = 0; drawn && i < p.count[0] * p.count[1]; i++) {
+        (void)holders(&p, i / p.count[1], i % p.count[1], text);
+        if (strlen(text) > longest) longest = strlen(text);
+    }
+    int64_t wide = 16 + 7 * (int64_t)longest, width = LEFT + (drawn ? p.count[1] : 4) * wide + 16;
+    picture_begin(out, width < 420 ? 420 : width, TOP + (drawn ? p.count[0] : 0) * HIGH + 16);
+    picture_text(out, 8, 18, &font);
+    ts_text_add(out, "%s</text>\n", drawn ? "Devices that hold each block" : "Too many devices to draw");
+    for (int64_t i = 0; drawn && i < p.count[1]; i++) add_heading(&p, 1, i, wide, out);
+    for (int64_t i = 0; drawn && i < p.count[0]; i++) add_heading(&p, 0, i, wide, out);
+    for (int64_t i = 0; drawn && i < p.count[0] * p.count[1]; i++)
+        add_cell(&p, i / p.count[1], i % p.count[1], wide, out);
+    picture_end(out);
+}
+
+void ts_report_sharding_html(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
+    page p;
+    ts_text shape, svg, text;
+    ts_text_init(&shape, out->arena);
+    ts_text_init(&svg, out->arena);
+    ts_text_init(&text, out->arena);
+    ts_shape_print(s->shape, &shape);
+    ts_text_add_char(&shape, ' ');
+    ts_sharding_print_axe(&shape, mesh, s);
+    page_begin(&p, out, "Sharding", shape.bytes, mesh->machine);
+    page_section(&p, "Which device holds what");
+    ts_report_sharding_svg(mesh, s, &svg);
+    page_picture(&p, "Devices by the blocks of the array; those that share one hold copies, or addends (+)",
+                 &svg);
+    page_section(&p, "Notations and devices");
+    ts_report_sharding(mesh, s, &text);
+    page_text(&p, &text);
+    page_end(&p);
+}
