@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
