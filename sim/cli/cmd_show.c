@@ -27,7 +27,7 @@ static const cli_option options[] = {
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME]|mesh NAME|schema|isa|functions|algebra|ops|program FILE",
+    .operands = "machine [NAME]|schema|isa|functions|algebra|ops|mesh|program FILE",
     .operands_least = 1,
     .operands_most = 2,
     .about =
@@ -156,7 +156,8 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
     }
     if (strcmp(subject, "program") == 0) return show_program(err, line, out);
     ts_error_set(err, TS_ERROR_USAGE,
-                 "found '%s', expected machine, mesh, schema, isa, functions, algebra, ops or program", subject);
+                 "found '%s', expected machine, mesh, schema, isa, functions, algebra, ops or program",
+                 subject);
     return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name,
                                               sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
 }

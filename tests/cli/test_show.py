@@ -14,7 +14,7 @@ NAMES = sorted(path.stem for path in Path("configs").glob("*.yaml"))
 @test
 def help_has_an_example():
     out = expect(["show", "--help"])
-    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME]|schema|isa|functions|algebra|ops|program FILE\n"), out
+    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME]|schema|isa|functions|algebra|ops|mesh|program FILE\n"), out
     assert "\nexample:\n    tilesim show machine tpu-v5e --set hbm.stacks=4\n" in out, out
 
 
@@ -195,7 +195,7 @@ def example_of_the_document():
 def bad_command_lines():
     end = "`tilesim show --help` shows how it is used\n"
     expect(["show", "machin"], code=2, out="",
-           err="tilesim show: error: found 'machin', expected machine, schema, isa, functions, algebra, ops or program; did you mean 'machine'?\n" + end)
+           err="tilesim show: error: found 'machin', expected machine, mesh, schema, isa, functions, algebra, ops or program; did you mean 'machine'?\n" + end)
     expect(["show", "schema", "x"], code=2, out="",
            err="tilesim show: error: found 'x' behind schema, expected nothing\n" + end)
     for args, option in ((["isa", "--json"], "json"), (["machine", "-m", "tpu-v4"], "machine"),
