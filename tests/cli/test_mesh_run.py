@@ -81,6 +81,26 @@ def a_ring_takes_what_a_reshard_is_priced_at():
 
 
 @test
+def what_is_multiplied_meanwhile_hides_the_gather():
+    rows, k, devices = 256, 1024, 8
+    words = ["run", "programs/mesh/collective_matmul.tsim", *MACHINE, "--mesh", str(devices), "-D", f"ROWS={rows}", "-D", f"K={k}", "-D",
+             "COLS=2048", "--time-only"]
+    behind, beside = (expect_json([*words, "-D", f"OVERLAP={overlap}"])["microseconds"] for overlap in (0, 1))
+    array = f"bf16[{devices * rows},{k}]"
+    price = expect_json(["reshard", f"{array} P('x')", array, *MACHINE, "--mesh", str(devices), "--algorithm", "ring"])
+    assert behind - beside >= 0.95 * (price["microseconds"] - 3.8), (behind, beside, price["microseconds"])
+
+
+@test
+def buffers_of_parts_are_reused_in_order():
+    for buffers in 2, 3, 4, 7:
+        out = expect_json(["run", "programs/mesh/collective_matmul.tsim", *MACHINE, "--mesh", "7", "-D", f"BUFFERS={buffers}", *SMALL,
+                           "--check"], passed=True)
+        assert out["findings"] == out["warnings"] == [] and out["checks"][0]["passed"], buffers
+    fails(["run", "programs/mesh/collective_matmul.tsim", *MACHINE, "--mesh", "7", "-D", "BUFFERS=1"], 1, "BUFFERS must be 2 or more")
+
+
+@test
 def files_are_dealt_out_and_gathered():
     x = array.array("f", range(6 * 16 * 128)).tobytes()
     (HERE / "x.bin").write_bytes(x)
