@@ -32,8 +32,8 @@ static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_
 static bool read_mesh(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
     ts_mesh_request request = {.machine = options->machine, .axes = api_source("mesh", options->mesh)};
     if (options->topology) request.topology = api_source("topology", options->topology);
-    if (options->trace || options->page)
-        return ts_error_set(err, TS_ERROR_USAGE, "a timeline is of one device, and a mesh has many");
+    if (options->page)
+        return ts_error_set(err, TS_ERROR_USAGE, "a page is of one device, and a mesh has many");
     run->request.mesh = &run->mesh;
     run->request.threads = options->threads;
     return ts_mesh_read(err, arena, &request, &run->mesh);

@@ -49,6 +49,8 @@ typedef struct {
     /* Before the bundle that does it is told: a transfer starts; so much is added to a semaphore. */
     void (*started)(void *self, const ts_in_flight *transfer);
     void (*changed)(void *self, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
+    /* Of a transfer that leaves the chip `transferred` means that it was read; its semaphore grows now. */
+    void (*sent)(void *self, const ts_in_flight *transfer, int64_t cycle);
     /* With it, each channel of the HBM that is walked is walked by itself: the same, but slower. */
     ts_hbm_observer *burst;
 } ts_chip_observer;

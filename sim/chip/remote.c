@@ -68,6 +68,7 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     m->semaphore = t->receive;
     m->by = 1;
     m->number = t->number;
+    m->issued_cycle = t->issued_cycle;
     m->values = values;
     memcpy(m->source_begin, start->source_begin, (size_t)t->what->source.rank * sizeof *m->source_begin);
     memcpy(m->begin, start->destination_begin, (size_t)to->rank * sizeof *m->begin);
@@ -115,6 +116,7 @@ bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle) {
 void ts_chip_sent(ts_chip *chip, int64_t number, int64_t cycle) {
     ts_in_flight *t = chip->active;
     while (t->number != number) t = t->younger;
+    if (chip->observer && chip->observer->sent) chip->observer->sent(chip->observer->self, t, cycle);
     chip_settle(chip, t, cycle);
 }
 
@@ -131,6 +133,7 @@ void chip_signal(void *self, const ts_core_signal *signal) {
     m->semaphore = signal->semaphore;
     m->by = signal->by;
     m->instruction = signal->instruction;
+    m->issued_cycle = signal->cycle;
     m->values = false;
     tell_known(by, m, signal->cycle);
     links->send(links->self, m, signal->cycle);

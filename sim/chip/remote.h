@@ -16,8 +16,10 @@ typedef struct ts_chip_message {
     int64_t source, destination;         /* devices */
     int64_t bytes;                       /* on the links */
     int transfer, core, semaphore;
-    int64_t by;                                                          /* what the semaphore grows by */
-    int64_t number;                                                      /* of the sender's transfers */
+    int64_t by;                     /* what the semaphore grows by */
+    int64_t number;                 /* of the sender's transfers */
+    int64_t issued_cycle;           /* of the sender */
+    int64_t left_ps, left_taken_ps; /* first chunk on its first link; -1: it has not left */
     int64_t source_begin[TS_LAYOUT_MAX_DIMS], begin[TS_LAYOUT_MAX_DIMS]; /* of the slices */
     const ts_instruction *instruction;                                   /* of a signal */
     bool values;                                                         /* else only time is wanted */

@@ -69,7 +69,7 @@ static bool check_break(ts_error *err, const cli_line *line) {
 
 /* What is of one chip. */
 static bool check_mesh(ts_error *err, const cli_line *line) {
-    static const char *const alone[] = {"break", "trace", "trace-text", "html", "update", NULL};
+    static const char *const alone[] = {"break", "trace-text", "html", "update", NULL};
     for (const char *const *name = alone; *name && cli_value(line, "mesh"); name++)
         if (cli_count(line, *name) > 0)
             return ts_error_set(err, TS_ERROR_USAGE, "%s is of one chip, and --mesh makes many",

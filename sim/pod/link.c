@@ -73,6 +73,7 @@ static void offer(pod_links *links, pod_flow *flow, int64_t ps) {
 }
 
 void pod_links_send(pod_links *links, ts_chip_message *message, int64_t ps) {
+    message->left_ps = -1;
     pod_flow *flow = take_flow(links);
     *flow = (pod_flow){.message = message,
                        .sequence = links->sequence++,
@@ -102,6 +103,18 @@ static int64_t link_ps(const pod_links *links, int64_t bytes) {
     return whole + ((double)whole < ps);
 }
 
+static void tell_carried(const pod_links *links, const pod_link *link, const pod_event *event,
+                         int64_t begin_ps) {
+    const ts_pod_observer *observer = links->observer;
+    int64_t number = links->chip * 2 * links->mesh->dim_count + (link - links->links);
+    ts_pod_chunk chunk = {event->message, number, event->bytes, begin_ps, link->free_ps};
+    if (event->message->left_ps < 0) {
+        event->message->left_ps = begin_ps;
+        event->message->left_taken_ps = link->free_ps - begin_ps;
+    }
+    if (observer) observer->carried(observer->self, &chunk);
+}
+
 /* The chunk goes out over a link; when its last byte has left. */
 static int64_t pass_on(pod_links *links, pod_link *link, const pod_event *event) {
     int64_t begin = event->ps > link->free_ps ? event->ps : link->free_ps,
@@ -114,6 +127,7 @@ static int64_t pass_on(pod_links *links, pod_link *link, const pod_event *event)
     link->busy_ps += taken;
     link->bytes += event->bytes;
     link->chunks++;
+    tell_carried(links, link, event, begin);
     return link->free_ps;
 }
 

@@ -8,8 +8,7 @@
 #ifndef TILESIM_POD_LINK_H
 #define TILESIM_POD_LINK_H
 
-#include "chip/remote.h"
-#include "mesh/mesh.h"
+#include "pod/pod.h"
 
 /* Small enough that messages share links evenly, large enough that few events are in a hop. */
 enum { POD_CHUNK_BYTES = 16 << 10 };
@@ -52,6 +51,7 @@ typedef struct {
     const ts_mesh *mesh;
     ts_arena *arena;
     int64_t chip;
+    const ts_pod_observer *observer; /* NULL: none */
     pod_link links[2 * TS_MESH_MAX_DIMS];
     pod_events queue; /* a heap */
     pod_flow *free_flows, *unread;

@@ -38,7 +38,11 @@ static void was_read(void *self, ts_chip_message *message, int64_t cycle) {
 
 static bool happen(pod_node *node, const pod_event *event) {
     int64_t cycle = cycle_at(node->pod, event->ps);
-    if (event->kind == POD_ARRIVED) return ts_chip_receive(&node->err, node->chip, event->message, cycle);
+    const ts_pod_observer *observer = node->pod->request.observer;
+    if (event->kind == POD_ARRIVED) {
+        if (observer) observer->arrived(observer->self, event->message, cycle);
+        return ts_chip_receive(&node->err, node->chip, event->message, cycle);
+    }
     ts_chip_sent(node->chip, event->message->number, cycle);
     return true;
 }
@@ -212,7 +216,8 @@ static void set_device(pod_node *node, int64_t id) {
         size[i] = mesh->axes[i].extent;
     }
     node->device = (ts_core_device){id, mesh->device_count, mesh->axis_count, index, size};
-    node->links = (pod_links){.mesh = mesh, .arena = node->arena, .chip = id};
+    node->links =
+        (pod_links){.mesh = mesh, .arena = node->arena, .chip = id, .observer = node->pod->request.observer};
     node->chip_links = (ts_chip_links){.self = node, .device = &node->device, .send = send, .read = was_read};
 }
 

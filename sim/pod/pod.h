@@ -12,11 +12,26 @@
 
 enum { TS_POD_MAX_THREADS = 256 };
 
+/* Bytes of a message on a link of the mesh. */
+typedef struct {
+    const ts_chip_message *message;
+    int64_t link, bytes, begin_ps, end_ps;
+} ts_pod_chunk;
+
+/* Told by the thread that steps the chip; of a link, and of a destination, in order of time. */
+typedef struct {
+    void *self;
+    void (*carried)(void *self, const ts_pod_chunk *chunk);
+    /* Before the chip has it. */
+    void (*arrived)(void *self, const ts_chip_message *message, int64_t cycle);
+} ts_pod_observer;
+
 typedef struct {
     const ts_mesh *mesh;
     const ts_code *code;
     const ts_chip_config *config;             /* of every chip, but for links and findings */
     const ts_chip_observer *const *observers; /* [device]; NULL: none */
+    const ts_pod_observer *observer;          /* of what is between them; NULL: none */
     ts_findings **findings;                   /* [device] */
     int64_t max_cycles;
     int threads; /* 0 and 1: the caller alone */

@@ -23,9 +23,14 @@ static void add_time(ts_chrome_trace *t, const char *key, int64_t cycles) {
 }
 
 /* Numbers of rows are no numbers of processes, which have meanings of their own. */
+static int row_of(const ts_chrome_trace *t, int track) {
+    int processes = t->timeline->process_count;
+    return track + (processes < FIRST_ROW ? FIRST_ROW : processes + 1);
+}
+
 static void begin_event(ts_chrome_trace *t, const char *phase, int track, int64_t cycle) {
     ts_text_add(&t->text, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", t->events++ > 0 ? ",\n" : "", phase,
-                1 + t->timeline->tracks[track].process, FIRST_ROW + track);
+                1 + t->timeline->tracks[track].process, row_of(t, track));
     add_time(t, "ts", cycle);
     t->used[track] = true;
 }
@@ -110,6 +115,21 @@ static void add_bus(ts_chrome_trace *t, const ts_trace_event *event) {
     add_number(t, "ticks", event->value[2]);
 }
 
+static void add_message(ts_chrome_trace *t, const ts_trace_event *event) {
+    const ts_code *code = &t->timeline->program->code;
+    const ts_transfer *transfer = event->id >= 0 ? &code->transfers[event->id] : NULL;
+    ts_text_add(&t->text, ",\"name\":\"");
+    if (transfer)
+        report_transfer_name(t->timeline->program, event->id, &t->text);
+    else
+        ts_text_add(&t->text, "signal %s", code->semaphore_names[event->part]);
+    ts_text_add(&t->text, "\"");
+    add_place(t, transfer ? transfer->source_text : NULL, transfer ? transfer->line : 0);
+    add_number(t, "from", event->value[0]);
+    add_number(t, "to", event->value[1]);
+    add_number(t, "bytes", event->value[2]);
+}
+
 static void add_rest(ts_chrome_trace *t, const ts_trace_event *event) {
     add_name(t, event->id >= 0 ? ts_stall_get(event->id)->text : "sum of");
     add_place(t, NULL, 0);
@@ -120,7 +140,8 @@ static void add_interval(ts_chrome_trace *t, const ts_trace_event *event) {
     static void (*const rows[])(ts_chrome_trace * t, const ts_trace_event *event) = {
         [TS_TIMELINE_BUNDLE] = add_bundle, [TS_TIMELINE_INSTRUCTION] = add_instruction,
         [TS_TIMELINE_STALL] = add_stall,   [TS_TIMELINE_TRANSFER] = add_transfer,
-        [TS_TIMELINE_BUS] = add_bus,       [TS_TIMELINE_REST] = add_rest,
+        [TS_TIMELINE_BUS] = add_bus,       [TS_TIMELINE_MESSAGE] = add_message,
+        [TS_TIMELINE_REST] = add_rest,
     };
     begin_event(t, "X", event->track, event->begin);
     add_time(t, "dur", event->cycles);
@@ -221,7 +242,8 @@ static void name_process(ts_chrome_trace *t, int process) {
     ts_text_add(&t->text, "\"name\":\"%s\"}}", t->timeline->processes[process]);
     add_metadata(t, process, 0, "process_sort_index");
     ts_text_add(&t->text, "\"sort_index\":%d}}", process);
-    if (t->timeline->share <= 1 || process != t->timeline->process_count - 1) return;
+    bool has_hbm = t->timeline->mesh || process == t->timeline->process_count - 1;
+    if (t->timeline->share <= 1 || !has_hbm) return;
     add_metadata(t, process, 0, "process_labels");
     ts_text_add(&t->text, "\"labels\":\"one of %d channels is walked\"}}", t->timeline->share);
 }
@@ -236,9 +258,9 @@ static void name_tracks(ts_chrome_trace *t) {
         if (track->process != last) name_process(t, track->process);
         last = track->process;
         if (track->series[0]) continue;
-        add_metadata(t, track->process, FIRST_ROW + i, "thread_name");
+        add_metadata(t, track->process, row_of(t, i), "thread_name");
         ts_text_add(&t->text, "\"name\":\"%s\"}}", track->name);
-        add_metadata(t, track->process, FIRST_ROW + i, "thread_sort_index");
+        add_metadata(t, track->process, row_of(t, i), "thread_sort_index");
         ts_text_add(&t->text, "\"sort_index\":%d}}", i);
     }
 }

@@ -5,6 +5,7 @@
 #include "layout/shape.h"
 #include "pod/pod.h"
 
+#include "mesh_recorder.h"
 #include "run_parts.h"
 #include "sharded.h"
 
@@ -12,6 +13,7 @@ typedef struct {
     const ts_run_request *request;
     run_parts parts;
     ts_findings **findings; /* [device] */
+    mesh_recorder *told;    /* NULL: there is no timeline */
     ts_pod *pod;
 } mesh_run;
 
@@ -191,18 +193,26 @@ static bool open_pod(ts_error *err, ts_arena *arena, mesh_run *run) {
         run->findings[d] = TS_NEW(arena, ts_findings);
         run->findings[d]->all_warn = !request->check;
     }
+    if (request->timeline) run->told = mesh_recorder_new(arena, request, run->parts.program);
     ts_pod_request pod = {.mesh = request->mesh,
                           .code = &run->parts.program->code,
                           .config = &run->parts.config,
                           .findings = run->findings,
                           .max_cycles = request->max_cycles,
-                          .threads = request->threads};
+                          .threads = run->told ? 1 : request->threads};
+    if (run->told) {
+        pod.observers = mesh_recorder_observers(run->told);
+        pod.observer = mesh_recorder_observer(run->told);
+    }
     run->pod = ts_pod_new(err, arena, &pod);
     return run->pod != NULL;
 }
 
 static bool simulate(ts_error *err, ts_arena *arena, mesh_run *run, ts_run_result *result) {
-    if (!store_inputs(err, run) || !ts_pod_run(err, run->pod) || !fetch(err, arena, run)) return false;
+    if (!store_inputs(err, run)) return false;
+    bool good = ts_pod_run(err, run->pod);
+    if (run->told) mesh_recorder_end(run->told, run->pod);
+    if (!good || !fetch(err, arena, run)) return false;
     count(arena, run, result);
     if (!find_all_unwritten(err, run, result)) return false;
     gather_findings(run);

@@ -3,15 +3,17 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "buses.h"
 #include "layout/shape.h"
 
 enum { TOKENS = 64 }; /* of a semaphore, that are remembered */
 
-/* What one added to a semaphore; -1 as `transfer`: no transfer did, or one that is not drawn. */
+/* What one added to a semaphore. */
 typedef struct {
-    int transfer;
+    bool drawn;                /* what did */
+    int transfer;              /* -1: a signal of another device */
     int from_track, via_track; /* -1: not drawn */
     int64_t from, via;
 } token;
@@ -32,6 +34,13 @@ typedef struct {
     bool begun;         /* the timeline's first cycle has come */
 } core_state;
 
+/* Chunks of a message that follow each other on a link. */
+typedef struct {
+    const ts_chip_message *message; /* NULL: none */
+    int64_t begin_ps, end_ps;
+    ts_trace_event event;
+} link_state;
+
 struct recorder {
     ts_timeline *timeline;
     ts_chip_observer observer;
@@ -44,6 +53,8 @@ struct recorder {
     core_state *told;
     int64_t outstanding_bytes, outstanding_at;
     int64_t *queue_free; /* the cycle from which each is */
+    link_state links[2 * TS_MESH_MAX_DIMS];
+    int64_t arrivals_free;
 };
 
 static void put_point(recorder *r, int kind, int track, int64_t cycle, int64_t value) {
@@ -159,14 +170,16 @@ static void change_semaphore(recorder *r, core_state *core, int semaphore, int64
     if (rows_draws(&r->rows, cycle)) put_point(r, TS_TIMELINE_COUNTER, track, cycle, s->value);
 }
 
-static void give(recorder *r, semaphore_state *s, token what) {
+static void give(recorder *r, semaphore_state *s, int64_t count, const token *what) {
     if (!s->tokens) s->tokens = TS_NEW_ARRAY(r->arena, token, TOKENS);
-    s->tokens[s->added++ % TOKENS] = what;
+    if (count > TOKENS) s->added += count - TOKENS;
+    for (int64_t i = count > TOKENS ? count - TOKENS : 0; i < count; i++)
+        s->tokens[s->added++ % TOKENS] = *what;
 }
 
 static void draw_arrow(recorder *r, const core_state *core, const token *t, int64_t cycle) {
     int to = core->first_track + TRACK_BUNDLES;
-    if (t->transfer < 0 || !rows_draws(&r->rows, cycle)) return;
+    if (!t->drawn || t->from > cycle || !rows_draws(&r->rows, cycle)) return;
     rows_put(&r->rows, &(ts_trace_event){.begin = t->from,
                                          .value = {to, cycle, t->via_track, t->via},
                                          .kind = TS_TIMELINE_ARROW,
@@ -187,8 +200,7 @@ static void see_changed(void *self, const ts_instruction *instruction, int semap
         if (instruction->opcode == TS_OP_wait) draw_arrow(r, core, &s->tokens[s->taken % TOKENS], cycle);
     }
     s->taken = end;
-    if (by > TOKENS) s->added += by - TOKENS;
-    for (int64_t i = by > TOKENS ? by - TOKENS : 0; i < by; i++) give(r, s, (token){.transfer = -1});
+    if (by > 0) give(r, s, by, &(token){.drawn = false});
 }
 
 /* ---- Transfers ---- */
@@ -247,15 +259,86 @@ static void see_transferred(void *self, const ts_in_flight *t, const ts_dma_resu
     bool drawn = draw_transfer(r, t, result, &event), begins = rows_draws(&r->rows, t->issued_cycle);
     int64_t from = r->timeline->from;
     count_outstanding(r, -bytes_of(t->plan), result->completed_cycle);
-    if (t->semaphore < 0) return;
+    if (t->semaphore < 0 || t->message) return;
     change_semaphore(r, core, t->semaphore, 1, result->completed_cycle);
-    give(r, &core->semaphores[t->semaphore],
-         (token){.transfer = begins ? t->transfer : -1,
-                 .from_track = core->first_track + TRACK_BUNDLES,
-                 .from = t->issued_cycle,
-                 .via_track = drawn ? event.track : -1,
-                 .via = event.begin > from ? event.begin : from});
+    give(r, &core->semaphores[t->semaphore], 1,
+         &(token){.drawn = begins,
+                  .transfer = t->transfer,
+                  .from_track = core->first_track + TRACK_BUNDLES,
+                  .from = t->issued_cycle,
+                  .via_track = drawn ? event.track : -1,
+                  .via = event.begin > from ? event.begin : from});
 }
+
+static void see_sent(void *self, const ts_in_flight *t, int64_t cycle) {
+    recorder *r = self;
+    core_state *core = &r->cores[t->core];
+    if (t->semaphore < 0) return;
+    change_semaphore(r, core, t->semaphore, 1, cycle);
+    give(r, &core->semaphores[t->semaphore], 1,
+         &(token){.drawn = rows_draws(&r->rows, t->issued_cycle),
+                  .transfer = t->transfer,
+                  .from_track = core->first_track + TRACK_BUNDLES,
+                  .from = t->issued_cycle,
+                  .via_track = -1});
+}
+
+/* ---- Messages ---- */
+
+int64_t recorder_cycle(const recorder *r, int64_t ps) {
+    return ts_clock_cycles(ps, r->timeline->machine->chip.sustained_khz);
+}
+
+static void end_message(recorder *r, link_state *link) {
+    ts_trace_event *event = &link->event;
+    event->begin = recorder_cycle(r, link->begin_ps);
+    event->cycles = recorder_cycle(r, link->end_ps) - event->begin;
+    if (link->message && event->cycles > 0) rows_add(&r->rows, event, 0);
+    link->message = NULL;
+}
+
+static ts_trace_event message_event(const ts_chip_message *m, int track) {
+    return (ts_trace_event){.value = {m->source, m->destination, m->bytes},
+                            .kind = TS_TIMELINE_MESSAGE,
+                            .track = track,
+                            .id = m->transfer,
+                            .part = m->semaphore};
+}
+
+void recorder_carried(recorder *r, const ts_pod_chunk *chunk) {
+    int number = (int)(chunk->link % r->tracks.links);
+    link_state *link = &r->links[number];
+    if (link->message != chunk->message || link->end_ps != chunk->begin_ps) {
+        end_message(r, link);
+        link->message = chunk->message;
+        link->begin_ps = chunk->begin_ps;
+        link->event = message_event(chunk->message, r->tracks.link_first + number);
+        link->event.value[2] = 0;
+    }
+    link->event.value[2] += chunk->bytes;
+    link->end_ps = chunk->end_ps;
+}
+
+/* A cycle each, one behind the other. */
+bool recorder_arrived(recorder *r, const ts_chip_message *m, int64_t cycle, int64_t *at) {
+    core_state *core = &r->cores[m->core];
+    ts_trace_event event = message_event(m, r->tracks.arrivals);
+    *at = event.begin = cycle > r->arrivals_free ? cycle : r->arrivals_free;
+    event.cycles = 1;
+    r->arrivals_free = event.begin + 1;
+    bool drawn = rows_add(&r->rows, &event, 0);
+    change_semaphore(r, core, m->semaphore, m->by, cycle);
+    give(r, &core->semaphores[m->semaphore], m->by,
+         &(token){.drawn = drawn,
+                  .transfer = m->transfer,
+                  .from_track = event.track,
+                  .from = event.begin,
+                  .via_track = -1});
+    return drawn;
+}
+
+bool recorder_draws(recorder *r, int64_t cycle) { return rows_draws(&r->rows, cycle); }
+const track_map *recorder_tracks(const recorder *r) { return &r->tracks; }
 
 static void see_burst(void *self, const ts_hbm_burst *burst) {
     buses_burst(&((recorder *)self)->buses, burst);
@@ -274,6 +357,7 @@ recorder *recorder_new(ts_arena *arena, ts_timeline *timeline) {
                                      .core = see_core,
                                      .started = see_started,
                                      .changed = see_changed,
+                                     .sent = see_sent,
                                      .burst = see_burst};
     return r;
 }
@@ -289,11 +373,11 @@ static void begin_core(recorder *r, core_state *core, int number) {
     rows_tell_apart(&r->rows, r->arena, core->first_track + TRACK_STALLS, TS_STALL_COUNT);
 }
 
-void recorder_begin(recorder *r, const ts_machine *machine, const ts_program *program) {
+void recorder_begin(recorder *r, const ts_machine *machine, const ts_program *program, int64_t device) {
     ts_timeline *t = r->timeline;
     t->machine = machine;
     t->program = program;
-    tracks_make(r->arena, t, &r->tracks);
+    tracks_make(r->arena, t, device, &r->tracks);
     r->config = &machine->core;
     rows_init(&r->rows, r->arena, t);
     buses_init(&r->buses, r->arena, &r->rows, &r->tracks);
@@ -310,6 +394,7 @@ void recorder_end(recorder *r, const ts_chip *chip) {
         while (core->region >= 0) leave(r, core, counters.cores[i].cycles);
     }
     buses_end(&r->buses);
+    for (int i = 0; i < r->tracks.links; i++) end_message(r, &r->links[i]);
     rows_end(&r->rows);
     r->timeline->recalled = counters.recalled;
     ts_trace_flush(&r->timeline->trace);

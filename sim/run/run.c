@@ -107,7 +107,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
 static bool run_chip(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts,
                      recorder *told, ts_run_result *result) {
     if (told != NULL) {
-        recorder_begin(told, request->machine, parts->program);
+        recorder_begin(told, request->machine, parts->program, 0);
     }
     bool good = simulate(err, arena, request, parts, result);
     if (told != NULL) {

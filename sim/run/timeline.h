@@ -4,6 +4,7 @@
 #define TILESIM_RUN_TIMELINE_H
 
 #include "machine/machine.h"
+#include "mesh/mesh.h"
 #include "probe/trace.h"
 #include "program/program.h"
 
@@ -15,12 +16,15 @@ typedef enum {
     TS_TIMELINE_STALL,       /* id: stall (ts_stall_get); part: the bundle that waits */
     TS_TIMELINE_TRANSFER,    /* id: transfer; part: core; value: useful, moved bytes, cycles since issue */
     TS_TIMELINE_BUS,         /* of HBM: value: bursts read, written, ticks that they take */
-    TS_TIMELINE_REST,        /* what is not drawn one by one: value: how many; id: their stall, -1: none */
-    TS_TIMELINE_ENTER,       /* no cycles: a region begins; id: region */
-    TS_TIMELINE_LEAVE,       /* no cycles: the one that began last ends */
-    TS_TIMELINE_COUNTER,     /* value: of each series, from now on; of rates: bytes in `cycles` */
+    TS_TIMELINE_MESSAGE, /* on a link, or as it arrives: id: transfer, -1: a signal; part: the semaphore at
+                                the other end; value: source, destination, bytes */
+    TS_TIMELINE_REST,    /* what is not drawn one by one: value: how many; id: their stall, -1: none */
+    TS_TIMELINE_ENTER,   /* no cycles: a region begins; id: region */
+    TS_TIMELINE_LEAVE,   /* no cycles: the one that began last ends */
+    TS_TIMELINE_COUNTER, /* value: of each series, from now on; of rates: bytes in `cycles` */
     /* From `begin` on `track` to cycle value[1] on track value[0], through value[3] on track value[2] (-1: not
-     * drawn): from the start of a transfer (id) to the wait that takes what it adds to its semaphore. */
+     * drawn): from the start of a transfer (id; -1: a signal) to the wait that takes what it adds to its semaphore.
+     * Between devices there are two: from its start to its arrival, and from there to the wait. */
     TS_TIMELINE_ARROW,
 } ts_timeline_kind;
 
@@ -42,7 +46,8 @@ typedef struct {
     /* Known before the first event. */
     const ts_program *program;
     const ts_machine *machine;
-    const char *const *processes; /* cores, the DMA engine, HBM */
+    const ts_mesh *mesh;          /* NULL: one device */
+    const char *const *processes; /* cores, the DMA engine, HBM; on a mesh: devices */
     const ts_track *tracks;
     int process_count, track_count;
     /* Known after the last. */

@@ -66,16 +66,38 @@ static void add_memory(table *t, int process, track_map *out, const ts_timeline 
         .process = process, .name = "bandwidth", .series = {"read GB/s", "written GB/s"}, .is_rate = true};
 }
 
+/* By dim of the topology, up (+) and down (-), and where it leads. */
+static const char *link_name(ts_arena *arena, const ts_mesh *mesh, int64_t link) {
+    ts_text name;
+    ts_text_init(&name, arena);
+    int of_chip = (int)(link % (2 * mesh->dim_count));
+    ts_text_add(&name, "link %d%c ", of_chip / 2, of_chip % 2 ? '-' : '+');
+    ts_mesh_print_link(&name, mesh, link);
+    return name.bytes;
+}
+
+static void add_links(table *t, int process, track_map *out, const ts_mesh *mesh, int64_t device) {
+    out->links = 2 * mesh->dim_count;
+    out->link_first = t->count;
+    for (int i = 0; i < out->links; i++) {
+        int64_t link = device * out->links + i;
+        add(t, process, ts_mesh_has_link(mesh, link) ? link_name(t->arena, mesh, link) : "");
+    }
+    out->arrivals = t->count;
+    add(t, process, "arrivals");
+}
+
 static void add_processes(ts_arena *arena, ts_timeline *timeline, int cores) {
-    const char **names = TS_NEW_ARRAY(arena, const char *, cores + 2);
+    const char **names = TS_NEW_ARRAY(arena, const char *, cores + 3);
     for (int i = 0; i < cores; i++) names[i] = cores > 1 ? text(arena, "core %d", i) : "core";
     names[cores] = "DMA engine";
     names[cores + 1] = "HBM";
+    names[cores + 2] = "links";
     timeline->processes = names;
-    timeline->process_count = cores + 2;
+    timeline->process_count = cores + 2 + (timeline->mesh != NULL);
 }
 
-void tracks_make(ts_arena *arena, ts_timeline *timeline, track_map *out) {
+void tracks_make(ts_arena *arena, ts_timeline *timeline, int64_t device, track_map *out) {
     const ts_machine *machine = timeline->machine;
     const ts_code *code = &timeline->program->code;
     int cores = code->cores > 1 ? code->cores : 1, units = ts_core_unit_count(&machine->core);
@@ -83,10 +105,12 @@ void tracks_make(ts_arena *arena, ts_timeline *timeline, track_map *out) {
         (track_map){.cores = cores, .units = units, .of_core = TRACK_UNITS + units + code->semaphore_count};
     int buses = machine->hbm.stacks * machine->hbm.channels * machine->hbm.pseudo_channels;
     table t = {.arena = arena};
-    t.tracks = TS_NEW_ARRAY(arena, ts_track, cores * out->of_core + machine->dma.queues + buses + 2);
+    t.tracks = TS_NEW_ARRAY(arena, ts_track,
+                            cores * out->of_core + machine->dma.queues + buses + 2 * TS_MESH_MAX_DIMS + 3);
     for (int i = 0; i < cores; i++) add_core(&t, i, timeline);
     add_engine(&t, cores, out, timeline);
     add_memory(&t, cores + 1, out, timeline);
+    if (timeline->mesh) add_links(&t, cores + 2, out, timeline->mesh, device);
     add_processes(arena, timeline, cores);
     timeline->tracks = t.tracks;
     timeline->track_count = t.count;

@@ -11,9 +11,10 @@ typedef struct {
     int cores, units, of_core; /* of_core: tracks of each core, which come first */
     int queues, queue_first, outstanding;
     int buses, bus_first, bandwidth;
+    int links, link_first, arrivals; /* of a device on a mesh; else 0 */
 } track_map;
 
-/* Fills the table of the timeline. */
-void tracks_make(ts_arena *arena, ts_timeline *timeline, track_map *out);
+/* Fills the table of the timeline: of a device of its mesh, or of one alone. */
+void tracks_make(ts_arena *arena, ts_timeline *timeline, int64_t device, track_map *out);
 
 #endif

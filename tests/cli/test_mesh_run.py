@@ -191,7 +191,7 @@ def texts_that_are_wrong():
 @test
 def options_that_do_not_go_together():
     path = program(HEAD + "nop\n")
-    for words, code, found in ((["--mesh", "4", "--trace", HERE / "t.json"], 2, "--trace is of one chip, and --mesh makes many"),
+    for words, code, found in ((["--mesh", "4", "--html", HERE / "t.html"], 2, "--html is of one chip, and --mesh makes many"),
                                (["--topology", "4"], 2, "--topology is of a mesh, expected --mesh as well"),
                                (["--mesh", "4", "-j", "0"], 1, "--jobs is 0, expected 1 to 256"),
                                (["--mesh", "0"], 1, "found extent 0"),
