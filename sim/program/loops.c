@@ -112,12 +112,33 @@ static int leave_at_end(assembler *as, const token *place, const loop *l, int64_
     return good ? as->items.count - 1 : -1;
 }
 
+/* How far the counter is ahead at most. */
+static int64_t most_ahead(const loop *l, const pipeline *p) {
+    return ((int64_t)pack_loop_stages(p) * pack_loop_copies(p) - 1) * l->step;
+}
+
+/* Is a counter that is ahead below 2^31? Of an end in a register the loop finds out itself. */
+static bool has_room(const loop *l, const pipeline *p) {
+    int64_t end = l->end.kind == TS_OPERAND_INTEGER ? l->end.as.integer : 0;
+    return end + most_ahead(l, p) <= INT32_MAX;
+}
+
+/* To the plain loop where a counter ahead of an end in a register would be 2^31 or more. */
+static bool leave_at_edge(assembler *as, const token *place, const loop *l, int64_t ahead) {
+    const ts_operand above = {.kind = TS_OPERAND_INTEGER, .as.integer = INT32_MAX - ahead + 1};
+    return add_branch(as, place, true, (branch){TS_OP_br_ge, l->end.as.reg, &above, 0});
+}
+
 /* The loop as `p` has it, if there are enough iterations; the plain loop stands behind it, for what is left, or for all. */
 static bool add_pipeline(assembler *as, const token *place, const loop *l, const pipeline *p) {
-    int copies = pack_loop_copies(p), stages = pack_loop_stages(p);
-    int64_t needed = ((int64_t)stages * copies - 1) * l->step, ahead = (copies - 1) * l->step;
+    int copies = pack_loop_copies(p);
+    int64_t needed = most_ahead(l, p), ahead = (copies - 1) * l->step;
+    bool in_register = l->end.kind == TS_OPERAND_SREG;
+    int far = as->items.count;
     item control[2];
-    int few = make_control(as, place, l, copies, control) ? leave_at_end(as, place, l, needed) : -1;
+    bool good =
+        make_control(as, place, l, copies, control) && (!in_register || leave_at_edge(as, place, l, needed));
+    int few = good ? leave_at_end(as, place, l, needed) : -1;
     if (few < 0 || !add_to(as, place, l->reg, ahead - needed)) {
         return false;
     }
@@ -128,8 +149,9 @@ static bool add_pipeline(assembler *as, const token *place, const loop *l, const
     }
     as->items.items[few].target = as->items.count;
     as->items.items[done].target = -1; /* behind the plain loop */
-    bool good = add_to(as, place, l->reg, -needed);
+    good = add_to(as, place, l->reg, -needed);
     as->items.items[rest].target = as->items.count;
+    if (in_register) as->items.items[far].target = as->items.count;
     return good;
 }
 
@@ -142,6 +164,10 @@ static bool close_loop(assembler *as, const token *place, const loop *l, int tar
     item *body = TS_NEW_ARRAY(as->arena, item, counted.count);
     memcpy(body, as->items.items + target, (size_t)counted.count * sizeof body[0]);
     const pipeline *p = pack_loop(as, &counted, body);
+    if (p != NULL && !has_room(l, p)) {
+        pack_loop_end(p);
+        p = NULL;
+    }
     if (p == NULL) {
         return close_plainly(as, place, l, target);
     }

@@ -131,7 +131,8 @@ static void run(ts_arena *arena, const ts_target *target, const char *text, outc
     setup.smem = ts_space_new(arena, "smem", SMEM_BYTES);
     ts_core *core = ts_core_new(&err, arena, &setup);
     assert_non_null(core);
-    while (!ts_core_halted(core)) {
+    for (int bundle = 0; !ts_core_halted(core); bundle++) {
+        assert_true(bundle < CYCLES_MAX); /* it ends */
         if (!ts_core_step(&err, core, CYCLES_MAX)) {
             ts_error_format(&err, message, sizeof(message));
             fail_msg("%s%s", message, text);
@@ -311,6 +312,41 @@ static void test_loops_have_the_same_results(void **state) {
     assert_true(cycles[1] < cycles[0] && cycles[2] * 100 < cycles[1] * 92);
 }
 
+/* ---- Ends near 2^31: a counter that is ahead of them would be beyond ---- */
+
+static void run_to(const char *mode, int end, bool in_register, outcome *out) {
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 3;
+    ts_target target = make_target(&seed);
+    ts_text text;
+    target.core.limits.vregs = 32;
+    ts_text_init(&text, arena);
+    ts_text_add(
+        &text,
+        ".pack %s\n.tensor w vmem f32[160,128]{1,0:T(8,128)}\n.tensor y vmem f32[160,128]{1,0:T(8,128)}\n"
+        ".loop s5 = 0, 160, 8\nvadd.f32 v1, v1, 1.0\nvst w[s5, 0], v1\n.end\nsmov s6, %d\n",
+        mode, end);
+    ts_text_add(&text, in_register ? ".loop s7 = %d, s6, 8\n" : ".loop s7 = %d, %d, 8\n", end - 157, end);
+    ts_text_add(&text, "vld v0, w.words[s7 // 8 %% 16 * 1024]\nvexp.f32 v0, v0\nvadd.f32 v0, v0, 1.0\n"
+                       "vst y.words[s7 // 8 %% 16 * 1024], v0\nsadd s2, s2, 1\n.end\n");
+    run(arena, &target, text.bytes, out);
+    ts_arena_free(arena);
+}
+
+static void test_loops_end_below_the_largest_number(void **state) {
+    (void)state;
+    static outcome plain, packed;
+    for (int under = 7; under < 700; under += 8) {
+        for (int form = 0; form < 2; form++) {
+            run_to("auto", INT32_MAX - under, form == 1, &plain);
+            run_to("pipeline v8", INT32_MAX - under, form == 1, &packed);
+            assert_memory_equal(&plain, &packed, offsetof(outcome, cycles));
+            assert_int_equal(packed.sregs[2], 20);
+            assert_true(under < 600 || packed.cycles < plain.cycles);
+        }
+    }
+}
+
 /* v1 is written again 20 cycles after its sum began, and not before what can be done meanwhile. */
 static void test_later_writes_land_later(void **state) {
     (void)state;
@@ -334,6 +370,7 @@ static void test_later_writes_land_later(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results),
                                        cmocka_unit_test(test_loops_have_the_same_results),
+                                       cmocka_unit_test(test_loops_end_below_the_largest_number),
                                        cmocka_unit_test(test_later_writes_land_later)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
