@@ -150,6 +150,23 @@ def passes(generation: int) -> List[str]:
     ]
 
 
+LARGE_TILES = {8: 32, 4: 64}  # rows, by bits: arrays whose rows they divide, on all chips (dumps of libtpu 0.0.42)
+
+
+def _tile_arguments(module) -> None:
+    """Arguments of few bits get the tiles that XLA gives such arrays, which the passes are told by libtpu."""
+    i32 = ir.IntegerType.get_signless(32)
+    main = next(op for op in module.body.operations if ir.StringAttr(op.attributes["sym_name"]).value == "main")
+    attributes = []
+    for argument in main.regions[0].blocks[0].arguments:
+        rows = 0
+        if isinstance(argument.type, ir.MemRefType) and argument.type.rank > 1:
+            rows = LARGE_TILES.get(getattr(argument.type.element_type, "width", 0), 0)
+        tiled = rows > 0 and argument.type.shape[-2] % rows == 0
+        attributes.append(ir.DictAttr.get({"leading_tile_rows": ir.IntegerAttr.get(i32, rows)} if tiled else {}))
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+
+
 def _run_pass(module, name: str) -> None:
     try:
         PassManager.parse(f"builtin.module({name})").run(module.operation)
@@ -230,7 +247,9 @@ def lower(call: Call, generation: int, root: Optional[str] = None, fills: Sequen
     body, = _bodies(lowered)
     module = _parsed(body)
     with module.context, ir.Location.unknown():
-        for name in ("mosaic-serde{serialize=false}", *passes(generation)):
+        _run_pass(module, "mosaic-serde{serialize=false}")
+        _tile_arguments(module)
+        for name in passes(generation):
             _run_pass(module, name)
         outs = call.params["out_avals"]
         types = [_tensor(array) for array in (*call.inputs, *outs)]

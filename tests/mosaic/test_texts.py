@@ -47,6 +47,20 @@ def operands_are_the_cases():
 
 
 @test
+def arguments_of_few_bits_have_the_compilers_tiles():
+    """As libtpu's dumps have them on v4, v5e, v6e and v7x: of 8 bits 32 rows where that divides, of 4 bits 64, else at most 8."""
+    large = 0
+    for pair in cases.names():
+        main = re.search(r"function_type = \((.*?)\) -> ", cases.text_path(*pair).read_text())[1]
+        for dims, element, rows in re.findall(r"memref<((?:\d+x){2,})(i8|i4|f8E\w+), #tpu.tiled<\((\d+),128\)", main):
+            most = 64 if element == "i4" else 32
+            whole = int(dims.split("x")[-3]) % most == 0
+            assert int(rows) == most if whole else int(rows) <= 8, (pair, dims, element, rows)
+            large += whole
+    assert large >= 20, large
+
+
+@test
 def ops_keep_their_lines():
     """Every place is a line of kernels.py; all ops that are not constants or structure have one."""
     lines = Path("tests/mosaic/kernels.py").read_text().splitlines()
