@@ -1,5 +1,6 @@
 """tilesim run --mesh: a program on many devices, its links, and what it says of wrong ones."""
 import array
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -93,11 +94,28 @@ def what_is_multiplied_meanwhile_hides_the_gather():
 
 @test
 def buffers_of_parts_are_reused_in_order():
-    for buffers in 2, 3, 4, 7:
-        out = expect_json(["run", "programs/mesh/collective_matmul.tsim", *MACHINE, "--mesh", "7", "-D", f"BUFFERS={buffers}", *SMALL,
-                           "--check"], passed=True)
-        assert out["findings"] == out["warnings"] == [] and out["checks"][0]["passed"], buffers
-    fails(["run", "programs/mesh/collective_matmul.tsim", *MACHINE, "--mesh", "7", "-D", "BUFFERS=1"], 1, "BUFFERS must be 2 or more")
+    for name, buffers in cases([(name, buffers) for name in ("collective_matmul", "ring_attention") for buffers in (2, 3, 4, 7)], 5):
+        words = ["run", f"programs/mesh/{name}.tsim", *MACHINE, "--mesh", "7", *SMALL, "-D"]
+        out = expect_json([*words, f"BUFFERS={buffers}", "--check"], passed=True)
+        assert out["findings"] == out["warnings"] == [] and out["checks"][0]["passed"], (name, buffers)
+        fails([*words, "BUFFERS=1"], 1, "BUFFERS must be 2 or more")
+
+
+@test
+def attention_over_devices():
+    """Several blocks and heads, keys that do not fill a step, units that two products share; and what its bound must see."""
+    words = [*MACHINE, "--mesh", "3", "--check"]
+    for causal in 0, 1:
+        for values in (["ROWS=270"], ["ROWS=40", "-D", "HEADS=1", "-D", "D=33"]):
+            for units in cases(([], ["--set", "mxu.units=1"]), 1):
+                out = expect_json(["run", "programs/mesh/ring_attention.tsim", *words, "-D", f"CAUSAL={causal}", "-D", *values, *units], passed=True)
+                assert out["findings"] == out["warnings"] == [] and out["checks"][0]["passed"], (causal, values)
+    text = Path("programs/mesh/ring_attention.tsim").read_text()
+    text = re.sub(r'\.include "(.*)"', lambda found: (Path("programs/mesh") / found[1]).read_text(), text)
+    for old, new in (("meet    RESUME", "meet    BEGIN"), ("smov    KEY_LIMIT, 0", "smov    KEY_LIMIT, 1"), ("br.le   part, device", "br.lt   part, device")):
+        assert old in text
+        code, out, err = run("run", program(text.replace(old, new), "attention.tsim"), *MACHINE, "--mesh", "3", "-D", "ROWS=40")
+        assert code == 3 and "FAILED" in out, (old, err)
 
 
 @test

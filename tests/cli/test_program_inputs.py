@@ -169,7 +169,7 @@ DEFECTS = [
     ("mlp_digits", (), ("vadd.f32 v[16 + I], v[16 + I], bias2", "vadd.f32 v[16 + I], v[16 + I], bias2\n        vand.i32 v[16 + I], "
                         "v[16 + I], -65536")),
     ("mlp_digits", (), ("vpack.bf16 low, low, high", "vand.i32 low, low, -65536\n        vpack.bf16 low, low, high")),
-    ("flash_attention", ("-D", "SEQ=1000", "-D", "CAUSAL=0"), ("ssub    s[12 + C], SEQ - 128 * C, key", "ssub    s[12 + C], SEQ + 12 - 128 * C, key")),
+    ("flash_attention", ("-D", "SEQ=1000", "-D", "CAUSAL=0"), ("ssub    s[12 + C], KEY_LIMIT, key", "ssub    s[12 + C], KEY_LIMIT + 12, key")),
     ("flash_attention", (), ("vrcp.f32 sums, sums", "vmul.f32 sums, sums, 1.01\n        vrcp.f32 sums, sums")),
     ("flash_attention", (), ("vcmp.le.i32 m[N], lag", "vcmp.lt.i32 m[N], lag")),
 ]
@@ -178,6 +178,7 @@ DEFECTS = [
 def planted(stem, options, change):
     old, new = change
     text = (Path("programs") / f"{stem}.tsim").read_text()
+    text = re.sub(r'\.include "(.*)"', lambda found: (Path("programs") / found[1]).read_text(), text)
     assert old in text, (stem, old)
     folder = HERE / "programs"
     if not folder.exists():
