@@ -17,9 +17,9 @@ int main(int argc, char **argv) {
     ts_input input = {"x", ts_array_wrap(err, arena, "f32", 2, dims, values)};
     ts_run_options options = {.struct_bytes = sizeof options, .inputs = &input, .input_count = 1};
     const ts_simulation *run = NULL;
-    options.machine = ts_machine_load(err, arena, argc > 1 ? argv[1] : "tpu-v5e");
-    if (options.machine &&
-        (options.program = ts_program_assemble(err, arena, options.machine, text, NULL, 0)))
+    ts_program_request program = {.struct_bytes = sizeof program, .source = text};
+    options.machine = program.machine = ts_machine_load(err, arena, argc > 1 ? argv[1] : "tpu-v5e");
+    if (options.machine && (options.program = ts_program_assemble(err, arena, &program)))
         run = ts_simulate(err, arena, &options);
     if (run) {
         const float *out = ts_array_data(ts_simulation_output(run, "x"));

@@ -30,8 +30,11 @@ int main(int argc, char **argv) {
     options.struct_bytes = sizeof options;
     options.inputs = &input, options.input_count = 1;
     options.machine = ts_machine_load(err.get(), arena.get(), argc > 1 ? argv[1] : "tpu-v5e");
-    if (options.machine)
-        options.program = ts_program_assemble(err.get(), arena.get(), options.machine, text, nullptr, 0);
+    ts_program_request program{};
+    program.struct_bytes = sizeof program;
+    program.machine = options.machine;
+    program.source = text;
+    if (options.machine) options.program = ts_program_assemble(err.get(), arena.get(), &program);
     const ts_simulation *run = options.program ? ts_simulate(err.get(), arena.get(), &options) : nullptr;
     if (!run) return std::fprintf(stderr, "run: %s\n", ts_error_message(err.get())), 1;
     auto out = static_cast<const float *>(ts_array_data(ts_simulation_output(run, "x")));

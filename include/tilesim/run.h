@@ -29,10 +29,10 @@ typedef struct {
     int64_t max_cycles; /* a program that still runs then has failed; 0: no limit */
     const char *trace;  /* a file that gets the timeline, for ui.perfetto.dev; NULL: none */
     int page;           /* keep what ts_simulation_html shows */
-    const char *
-        mesh; /* "4x4" or "data=2,model=8": devices that all run the program, arrays being whole; NULL: one */
-    const char *topology; /* how their chips lie, "4x4"; NULL: as the mesh */
-    int threads;          /* for a mesh; the result is the same */
+    /* Devices that all run the program, arrays being whole, as in ts_program_request; NULL: those that the program was
+     * read for. One that was read for a mesh runs on no other axes. */
+    const char *mesh, *topology;
+    int threads; /* for a mesh; the result is the same */
 } ts_run_options;
 
 typedef struct ts_simulation ts_simulation;

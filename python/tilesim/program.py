@@ -26,22 +26,23 @@ class Program:
 
     @classmethod
     def read(cls, path: Union[str, "os.PathLike[str]"], machine: Union[str, Machine] = DEFAULT,
-             params: Optional[Mapping[str, object]] = None) -> "Program":
-        """Of a file, or one that the library carries: ``"tilesim:/softmax.tsim"``."""
-        return cls._made(lib.ts_program_read, os.fsencode(path), as_machine(machine), params)
+             params: Optional[Mapping[str, object]] = None, mesh: Optional[str] = None, topology: Optional[str] = None) -> "Program":
+        """Of a file, or one that the library carries: ``"tilesim:/softmax.tsim"``. `mesh`: "4x4" or "data=2,model=8": its devices
+        all run the program; `topology`: how their chips lie."""
+        return cls._made(lib.ts_program_read, os.fsencode(path), as_machine(machine), params, mesh, topology)
 
     @classmethod
-    def assemble(cls, text: str, machine: Union[str, Machine] = DEFAULT,
-                 params: Optional[Mapping[str, object]] = None) -> "Program":
+    def assemble(cls, text: str, machine: Union[str, Machine] = DEFAULT, params: Optional[Mapping[str, object]] = None,
+                 mesh: Optional[str] = None, topology: Optional[str] = None) -> "Program":
         """Of a text."""
-        return cls._made(lib.ts_program_assemble, text, as_machine(machine), params)
+        return cls._made(lib.ts_program_assemble, text, as_machine(machine), params, mesh, topology)
 
     @classmethod
-    def _made(cls, function, what, machine, params):
+    def _made(cls, function, source, machine, params, mesh, topology):
         values, count, _kept = defines(params)
-        arena = native.new_arena()
-        made = native.call(function, arena, machine._machine, native.encoded(what), values, count)
-        return cls(native.owned(made, arena), machine)
+        made = native.asked(function, "ts_program_request", machine, machine=machine._machine, source=source, defines=values,
+                            define_count=count, mesh=mesh, topology=topology)
+        return cls(made, machine)
 
     @property
     def text(self) -> str:

@@ -82,14 +82,14 @@ def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mappi
     `inputs` by tensor; others are as the program says. `params` are its ``.param``. `convert`: round inputs of another
     type; `time_only`: no values; `check`: look for undefined values, races and what is left over; `exact`: nothing is left
     out of the time; `max_cycles`: a program that still runs then has failed, 0: no limit.
-    `mesh`: "4x4" or "data=2,model=8": devices that all run the program, each with a copy of its inputs; `topology`: how their
-    chips lie; `threads`: that step them, with the same result.
+    `mesh`: "4x4" or "data=2,model=8": devices that all run the program, arrays being whole, None: those that the program was read for;
+    `topology`: how their chips lie; `threads`: that step them, with the same result.
     """
     if isinstance(program, Program):
         if machine is not None or params:
             raise TypeError("a Program has its machine and its params")
     else:
-        program = Program.read(program, DEFAULT if machine is None else machine, params)
+        program = Program.read(program, DEFAULT if machine is None else machine, params, mesh, topology)
     return Run(program, inputs or {}, {"convert": convert, "time_only": time_only, "check": check, "exact": exact,
                                        "max_cycles": max_cycles, "mesh": native.optional(mesh),
                                        "topology": native.optional(topology), "threads": threads})

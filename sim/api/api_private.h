@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "host/array.h"
+#include "mesh/mesh.h"
 #include "tilesim.h"
 
 struct ts_array {
@@ -16,6 +17,10 @@ struct ts_array {
 bool api_read_request(ts_error *err, const char *what, const void *request, void *own, size_t own_bytes);
 
 ts_array *api_array_of(ts_arena *arena, const ts_host_array *host);
+/* The mesh of a request: its axes, and its topology or NULL. */
+bool api_read_mesh(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *const texts[2],
+                   ts_mesh *mesh);
+bool api_same_axes(const ts_mesh *a, const ts_mesh *b);
 ts_source api_source(const char *name, const char *text);
 
 #endif

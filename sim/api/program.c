@@ -8,20 +8,34 @@
 
 #include "api_private.h"
 
-const ts_program *ts_program_read(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *path,
-                                  const ts_define *defines, int define_count) {
-    ts_target target;
-    ts_run_target(machine, &target);
-    return ts_mosaic_load(err, arena, path, &target, defines, define_count);
+static bool read_target(ts_error *err, ts_arena *arena, const ts_program_request *given,
+                        ts_program_request *own, ts_target *target) {
+    if (!api_read_request(err, "ts_program_request", given, own, sizeof *own)) return false;
+    if (!own->machine || !own->source)
+        return ts_error_set(err, TS_ERROR_USAGE, "ts_program_request needs a machine and a source");
+    ts_run_target(own->machine, target);
+    if (!own->mesh) return true;
+    ts_mesh *mesh = TS_NEW(arena, ts_mesh);
+    const char *const texts[2] = {own->mesh, own->topology};
+    target->mesh = mesh;
+    return api_read_mesh(err, arena, own->machine, texts, mesh);
 }
 
-const ts_program *ts_program_assemble(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                      const char *text, const ts_define *defines, int define_count) {
+const ts_program *ts_program_read(ts_error *err, ts_arena *arena, const ts_program_request *request) {
+    ts_program_request own;
     ts_target target;
+    return read_target(err, arena, request, &own, &target)
+               ? ts_mosaic_load(err, arena, own.source, &target, own.defines, own.define_count)
+               : NULL;
+}
+
+const ts_program *ts_program_assemble(ts_error *err, ts_arena *arena, const ts_program_request *request) {
+    ts_program_request own;
+    ts_target target;
+    if (!read_target(err, arena, request, &own, &target)) return NULL;
     ts_source *source = TS_NEW(arena, ts_source);
-    *source = api_source("program", ts_arena_copy_text(arena, text, strlen(text)));
-    ts_run_target(machine, &target);
-    return ts_program_parse(err, arena, source, &target, defines, define_count);
+    *source = api_source("program", ts_arena_copy_text(arena, own.source, strlen(own.source)));
+    return ts_program_parse(err, arena, source, &target, own.defines, own.define_count);
 }
 
 const char *ts_program_text(ts_arena *arena, const ts_program *program) {

@@ -29,14 +29,18 @@ static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_
     return list;
 }
 
-static bool read_mesh(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
-    ts_mesh_request request = {.machine = options->machine, .axes = api_source("mesh", options->mesh)};
-    if (options->topology) request.topology = api_source("topology", options->topology);
-    if (options->page)
-        return ts_error_set(err, TS_ERROR_USAGE, "a page is of one device, and a mesh has many");
-    run->request.mesh = &run->mesh;
+static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
+    const ts_mesh *of_program = options->program->mesh;
+    const char *const texts[2] = {options->mesh, options->topology};
+    run->request.mesh = options->mesh ? &run->mesh : of_program;
     run->request.threads = options->threads;
-    return ts_mesh_read(err, arena, &request, &run->mesh);
+    if (options->page && run->request.mesh)
+        return ts_error_set(err, TS_ERROR_USAGE, "a page is of one device, and a mesh has many");
+    if (!options->mesh) return true;
+    return api_read_mesh(err, arena, options->machine, texts, &run->mesh) &&
+           (!of_program || api_same_axes(of_program, &run->mesh) ||
+            ts_error_set(err, TS_ERROR_USAGE, "the program was read for a mesh with other axes than '%s'",
+                         options->mesh));
 }
 
 static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
@@ -56,7 +60,7 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
         .profile = options->page != 0,
         .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
     };
-    if (options->mesh && !read_mesh(err, arena, options, run)) return false;
+    if (!find_mesh(err, arena, options, run)) return false;
     if (options->trace || options->page) {
         run->timeline =
             (ts_timeline){.until = INT64_MAX, .events = options->trace ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};

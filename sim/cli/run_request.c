@@ -16,6 +16,6 @@ bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *reques
     if (request->max_cycles <= 0) {
         return ts_error_set(err, TS_ERROR_USAGE, "--max-cycles is %s, expected 1 or more", limit);
     }
-    request->machine = cli_machine(err, line);
+    request->machine = cli_mesh_machine(err, line);
     return request->machine != NULL;
 }

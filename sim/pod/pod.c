@@ -249,6 +249,10 @@ static bool check(ts_error *err, const ts_mesh *mesh) {
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "programs on a mesh whose chips are %d devices each are not modelled",
                             mesh->devices_per_chip);
+    if (mesh->order || mesh->failed)
+        return ts_error_set(err, TS_ERROR_UNMODELLED, "programs on a mesh %s are not modelled",
+                            mesh->failed ? "with failed links"
+                                         : "whose devices are not in the order of the chips");
     return mesh->ici->hop_ps > 0 ||
            ts_error_set(err, TS_ERROR_INPUT, "programs on a mesh need links with latency: ici.hop is 0");
 }

@@ -307,6 +307,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->macros = as->macros.items;
     program->macro_count = as->macros.count;
     program->source = as->source;
+    program->mesh = as->target->mesh;
     program->frames = as->frames.items;
     program->frame_count = as->frames.count;
     program->regions = as->regions.items;

@@ -346,6 +346,22 @@ static const char text[] =
     " dma xb <- x, done\n wait done\n vld v0, xb[0, 0]\n vadd.f32 v0, v0, N\n"
     " vst xb[0, 0], v0\n dma y <- xb, done\n wait done\n.check y == x + N\n";
 
+/* For one device. */
+static ts_program_request program_of(const char *source) {
+    return (ts_program_request){
+        .struct_bytes = sizeof(ts_program_request), .machine = machine(), .source = source};
+}
+
+static const ts_program *read_program(const char *path) {
+    const ts_program_request request = program_of(path);
+    return ts_program_read(err, arena, &request);
+}
+
+static const ts_program *assemble(const char *source) {
+    const ts_program_request request = program_of(source);
+    return ts_program_assemble(err, arena, &request);
+}
+
 static void runs(void **state) {
     (void)state;
     float values[1024];
@@ -355,7 +371,10 @@ static void runs(void **state) {
     ts_input input = {"x", ts_array_wrap(err, arena, "f32", 2, dims, values)};
     ts_run_options options = {
         .struct_bytes = sizeof options, .machine = machine(), .inputs = &input, .input_count = 1};
-    options.program = ts_program_assemble(err, arena, options.machine, text, &two, 1);
+    ts_program_request request = program_of(text);
+    request.defines = &two;
+    request.define_count = 1;
+    options.program = ts_program_assemble(err, arena, &request);
     const ts_simulation *run = ts_simulate(err, arena, &options);
     const ts_array *y = ts_simulation_output(run, "y");
     assert_true(ts_simulation_passed(run) && ts_simulation_cycles(run) > 100);
@@ -385,13 +404,53 @@ static void runs(void **state) {
     failed(TS_ERROR_USAGE, "the run has no machine or no program");
 }
 
+/* A text with shardings is made for a mesh, whole arrays are given and come back; on its axes it runs, on no others. */
+static void meshes(void **state) {
+    (void)state;
+    static const char shifted[] =
+        ".tensor x hbm f32[4,8,128]{2,1,0:T(8,128)} P('x') in\n"
+        ".tensor y hbm f32[4,8,128]{2,1,0:T(8,128)} P('x') out\n.sem sent, came\n"
+        " device.id s1\n sxor s1, s1, 1\n dma y <- x, sent, came device=s1\n wait came\n wait sent\n";
+    float values[4 * 1024];
+    const int64_t dims[] = {4, 8, 128};
+    for (int i = 0; i < 4 * 1024; i++) values[i] = (float)i;
+    ts_input input = {"x", ts_array_wrap(err, arena, "f32", 3, dims, values)};
+    ts_program_request request = program_of(shifted);
+    assert_null(ts_program_assemble(err, arena, &request));
+    failed(TS_ERROR_INPUT, "a sharding needs a mesh of devices: run it with --mesh");
+    request.machine = ts_machine_load(err, arena, "tpu-v5p");
+    request.mesh = "4";
+    ts_run_options options = {
+        .struct_bytes = sizeof options, .machine = request.machine, .inputs = &input, .input_count = 1};
+    options.program = ts_program_assemble(err, arena, &request);
+    for (int given = 0; given < 2; given++) {
+        const ts_simulation *run = ts_simulate(err, arena, &options);
+        const float *y = ts_array_data(ts_simulation_output(run, "y"));
+        for (int i = 0; i < 4 * 1024; i++) assert_true(y[i] == (float)(i ^ 1024));
+        options.mesh = "4";
+    }
+    options.mesh = "2x2";
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "the program was read for a mesh with other axes than '2x2'");
+    options.mesh = NULL;
+    options.page = 1;
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "a page is of one device, and a mesh has many");
+    request.mesh = "0";
+    assert_null(ts_program_assemble(err, arena, &request));
+    ts_error_clear(err);
+    request.source = NULL;
+    assert_null(ts_program_read(err, arena, &request));
+    failed(TS_ERROR_USAGE, "ts_program_request needs a machine and a source");
+}
+
 /* The timeline is there when the run is over, also of one that broke a rule, and of no other. */
 static void traces(void **state) {
     (void)state;
     static const char path[] = "build/api_trace.json";
     char begin[3] = "";
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .trace = path};
-    options.program = ts_program_read(err, arena, options.machine, "tilesim:/add.tsim", NULL, 0);
+    options.program = read_program("tilesim:/add.tsim");
     remove(path);
     const ts_simulation *traced = ts_simulate(err, arena, &options);
     assert_true(ts_simulation_passed(traced));
@@ -434,7 +493,7 @@ static void traces(void **state) {
 static void run_modes(void **state) {
     (void)state;
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .time_only = 1};
-    options.program = ts_program_read(err, arena, options.machine, "tilesim:/add.tsim", NULL, 0);
+    options.program = read_program("tilesim:/add.tsim");
     const ts_simulation *timed = ts_simulate(err, arena, &options);
     options.time_only = 0;
     const ts_simulation *whole = ts_simulate(err, arena, &options);
@@ -446,10 +505,10 @@ static void run_modes(void **state) {
     assert_int_equal(ts_error_get_kind(err), TS_ERROR_FAULT);
     ts_error_clear(err);
     const char *again = ts_program_text(arena, options.program);
-    options.program = ts_program_assemble(err, arena, options.machine, again, NULL, 0);
+    options.program = assemble(again);
     options.max_cycles = 0;
     assert_int_equal(ts_simulation_cycles(ts_simulate(err, arena, &options)), ts_simulation_cycles(whole));
-    assert_null(ts_program_assemble(err, arena, options.machine, " vad.f32 v0, v0, v0\n", NULL, 0));
+    assert_null(assemble(" vad.f32 v0, v0, v0\n"));
     assert_int_equal(ts_error_line(err), 1);
     ts_error_clear(err);
 }
@@ -604,10 +663,11 @@ static void studies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(version), TEST(errors),    TEST(arrays),   TEST(shapes),         TEST(notations),
-        TEST(plans),   TEST(moves),     TEST(machines), TEST(prices),         TEST(bad_requests),
-        TEST(runs),    TEST(run_modes), TEST(traces),   TEST(builder_errors), TEST(builder_parts),
-        TEST(choices), TEST(audits),    TEST(studies),  TEST(relayouts),      TEST(reshardings),
+        TEST(version),       TEST(errors),  TEST(arrays),    TEST(shapes),  TEST(notations),
+        TEST(plans),         TEST(moves),   TEST(machines),  TEST(prices),  TEST(bad_requests),
+        TEST(runs),          TEST(meshes),  TEST(run_modes), TEST(traces),  TEST(builder_errors),
+        TEST(builder_parts), TEST(choices), TEST(audits),    TEST(studies), TEST(relayouts),
+        TEST(reshardings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

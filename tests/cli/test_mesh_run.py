@@ -41,6 +41,13 @@ def programs_are_right_on_any_mesh():
 
 
 @test
+def a_mesh_file_says_what_machine():
+    words = ["run", "programs/mesh/halo.tsim", *SMALL, "--time-only", "--mesh"]
+    assert expect([*words, "v5e-16"]) == expect([*words, "4x4", "-m", "tpu-v5e"])
+    assert expect_json([*words, "v5p-64"])["cycles"] == expect_json([*words, "4x4x4", *MACHINE])["cycles"]
+
+
+@test
 def threads_do_not_show():
     for path in PROGRAMS:
         words = ["run", path, *MACHINE, "--mesh", "4x2", *SMALL, "--json"]
@@ -216,6 +223,10 @@ def options_that_do_not_go_together():
                                (["--mesh", "4", "--set", "ici.hop=0 ns"], 1, "ici.hop is 0")):
         fails(["run", path, *MACHINE, *words], code, found)
     fails(["run", path, "-m", "tpu-v7x", "--mesh", "8", "--topology", "4"], 4, "2 devices each are not modelled")
+    fails(["run", path, *MACHINE, "--mesh", "4", "--fail-link", "(0)->(1)"], 4, "with failed links are not modelled")
+    order = HERE / "order.yaml"
+    order.write_text("title: two\nmachine: tpu-v5p\ndims:\n  i: {chips: 2, wrap: line}\norder: 1,0\n")
+    fails(["run", path, "--mesh", order], 4, "whose devices are not in the order of the chips are not modelled")
 
 
 @test

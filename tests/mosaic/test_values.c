@@ -76,7 +76,10 @@ static void run_case(const kernel_case *c) {
     ts_run_options options = {.struct_bytes = sizeof options};
     options.machine = ts_machine_load(err, arena, c->machine);
     snprintf(path, sizeof path, "tests/mosaic/kernels/%s.mlir", c->text);
-    options.program = ts_program_read(err, arena, options.machine, path, NULL, 0);
+    options.program = ts_program_read(err, arena,
+                                      &(ts_program_request){.struct_bytes = sizeof(ts_program_request),
+                                                            .machine = options.machine,
+                                                            .source = path});
     if (!options.program) fail_msg("%s", ts_error_message(err));
     const ts_simulation *run = ts_simulate(err, arena, &options);
     snprintf(path, sizeof path, "tests/mosaic/kernels/%s.npy", c->expected);

@@ -214,6 +214,23 @@ def devices_send_to_each_other():
 
 
 @test
+def shardings_are_of_a_mesh():
+    """What the library carries, and a text, for devices; arrays are whole."""
+    found = ts.run("tilesim:/mesh/all_reduce.tsim", machine="tpu-v5p", mesh="2x2", params={"ROWS": 16})
+    words = ["run", "tilesim:/mesh/all_reduce.tsim", "-m", "tpu-v5p", "--mesh", "2x2", "-D", "ROWS=16", "--json"]
+    assert found.passed and found.cycles == expect_json(words)["cycles"]
+    x = np.random.default_rng(3).uniform(-8, 8, (4, 4, 1, 8, 128)).astype(np.float32)
+    program = ts.Program.read("tilesim:/mesh/all_reduce.tsim", "tpu-v5p", {"ROWS": 8, "COLS": 128}, mesh="a=2,b=2")
+    sums = ts.run(program, {"x": x}).outputs["x"]
+    assert sums.shape == x.shape and np.abs(sums - x.astype(np.float64).sum(axis=0)).max() < 1e-5
+    text = ".tensor y hbm s32[4,128]{1,0} P('x', None) out\n nop\n"
+    assert ts.run(ts.Program.assemble(text, "tpu-v5p", mesh="4"), time_only=True).json()["mesh"]["axes"] == {"x": 4}
+    assert "a sharding needs a mesh" in raised(ts.InputError, ts.Program.assemble, text, "tpu-v5p").message
+    assert "with other axes than '4'" in raised(ts.UsageError, ts.run, program, mesh="4").message
+    raised(TypeError, ts.Program.assemble, text, "tpu-v5p", mesh=4)
+
+
+@test
 def builders_say_what_is_wrong():
     b = Builder("wrong")
     b.add("vadd.f23", b.v(0), b.v(1))
