@@ -15,7 +15,8 @@ static const cli_command usage = {
     .operands = "programs|machines|meshes|checks",
     .operands_least = 1,
     .operands_most = 1,
-    .about = "What the binary carries: programs, which tilesim run takes by these names; machines, which -m "
+    .about = "What the binary carries: programs, which tilesim run takes by these names, those of mesh/ with "
+             "--mesh; machines, which -m "
              "takes;\nmeshes, which --mesh takes; and checks, the functions that .check and .report of a "
              "program may call.\n",
     .example = "    tilesim list programs\n",

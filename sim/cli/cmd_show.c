@@ -19,6 +19,7 @@ static const cli_option options[] = {
     {"set", 0, "FIELD=VALUE", "machine, program: with this figure changed; may be repeated"},
     {"machine", 'm', "NAME|FILE", "program: the machine; default " TS_MACHINE_DEFAULT},
     {"define", 'D', "NAME=VALUE", "program: sets a .param"},
+    {"mesh", 0, "AXES|NAME|FILE", "program: the devices that it is for, as 4x4"},
     {"live", 0, NULL, "program: where each register is live, instead of its bundles"},
     {"map", 0, NULL, "program: its tensors in each memory, by address, instead of its bundles"},
     {"markdown", 0, NULL, "schema, isa, functions, algebra, ops: as the tables of docs/ have them"},
@@ -81,10 +82,15 @@ static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     int count;
     if (line->operand_count < 2) return ts_error_set(err, TS_ERROR_USAGE, "expected a file behind program");
     if (!cli_pairs(err, line, "define", &defines, &count)) return false;
-    const ts_machine *machine = cli_machine(err, line);
+    const ts_machine *machine = cli_mesh_machine(err, line);
     if (!machine) return false;
     ts_target target;
+    ts_mesh mesh;
     ts_run_target(machine, &target);
+    if (cli_value(line, "mesh")) {
+        if (!cli_mesh(err, line, machine, &mesh)) return false;
+        target.mesh = &mesh;
+    }
     const ts_program *program = ts_mosaic_load(err, line->arena, line->operands[1], &target, defines, count);
     if (!program) return false;
     bool live = cli_value(line, "live") != NULL, map = cli_value(line, "map") != NULL;
@@ -94,7 +100,7 @@ static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     return true;
 }
 
-enum { MAX_OF_SUBJECT = 5 };
+enum { MAX_OF_SUBJECT = 6 };
 static const struct {
     const char *name, *options[MAX_OF_SUBJECT + 1];
 } subjects[] = {
@@ -105,7 +111,7 @@ static const struct {
     {"functions", {"markdown"}},
     {"algebra", {"markdown"}},
     {"ops", {"markdown"}},
-    {"program", {"set", "machine", "define", "live", "map"}},
+    {"program", {"set", "machine", "define", "live", "map", "mesh"}},
 };
 
 /* An option of another subject would be passed over in silence. */

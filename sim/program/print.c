@@ -36,13 +36,23 @@ static void print_param(printer *p, const ts_param *param) {
     ts_text_add_char(p->out, '\n');
 }
 
+/* Of the whole array, in the first notation that has it. */
+static void print_sharding(printer *p, const ts_sharding *sharding) {
+    const ts_mesh *mesh = p->program->mesh;
+    if (!sharding || ts_sharding_copies(sharding) == mesh->device_count) return;
+    ts_text_add_char(p->out, ' ');
+    if (!ts_sharding_print_spec(p->out, mesh, sharding) && !ts_sharding_print_hlo(p->out, sharding))
+        ts_sharding_print_axe(p->out, mesh, sharding);
+}
+
 static void print_tensor(printer *p, int i) {
     static const char *const roles[] = {"", " in", " out", " inout"};
     static const char *const fills[] = {"", " zeros", " iota", " random"};
     const ts_tensor *tensor = &p->code->tensors[i];
     const ts_tensor_use *use = &p->program->uses[i];
     ts_text_add(p->out, ".tensor %s %s ", tensor->name, ts_space_text(tensor->space));
-    ts_shape_print(tensor->shape, p->out);
+    ts_shape_print(ts_program_shape(p->program, i), p->out);
+    print_sharding(p, use->sharding);
     ts_text_add(p->out, "%s%s", roles[use->role], fills[use->fill]);
     if (use->file != NULL) {
         ts_text_add(p->out, " file(\"%s\")", use->file_text);

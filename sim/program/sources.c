@@ -11,24 +11,49 @@ enum { PROGRAM_BYTES_MAX = 1 << 24 };
 
 static const char embedded_prefix[] = "tilesim:/";
 
+/* "include/rows.tsim" of "mesh/../include/rows.tsim". */
+static const char *without_up(const char *name) {
+    const char *up = strstr(name, "/../");
+    return up && strcspn(name, "/") == (size_t)(up - name) ? up + strlen("/../") : name;
+}
+
 /* NULL: the binary has no such file, or the path is no name of one. */
 static const ts_embedded_file *find_embedded(const char *path) {
     if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) != 0) {
         return NULL;
     }
     for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        if (strcmp(ts_embedded_programs[i].name, path + sizeof embedded_prefix - 1) == 0) {
+        if (strcmp(ts_embedded_programs[i].name, without_up(path + sizeof embedded_prefix - 1)) == 0) {
             return &ts_embedded_programs[i];
         }
     }
     return NULL;
 }
 
+/* "mesh/all_reduce", where there is no file of that name. */
+static const ts_embedded_file *find_named(const char *path) {
+    size_t length = strlen(path);
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        const char *name = ts_embedded_programs[i].name;
+        if (strncmp(name, path, length) == 0 && strcmp(name + length, ".tsim") == 0)
+            return ts_file_size(NULL, path, &(uint64_t){0}) ? NULL : &ts_embedded_programs[i];
+    }
+    return NULL;
+}
+
+static const char *embedded_name(ts_arena *arena, const ts_embedded_file *file) {
+    ts_text name;
+    ts_text_init(&name, arena);
+    ts_text_add(&name, "%s%s", embedded_prefix, file->name);
+    return name.bytes;
+}
+
 const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
     ts_source *source = TS_NEW(arena, ts_source);
     char *text;
-    source->name = ts_arena_copy_text(arena, path, strlen(path));
-    const ts_embedded_file *embedded = find_embedded(path);
+    const ts_embedded_file *embedded = find_embedded(path), *named = embedded ? NULL : find_named(path);
+    source->name = named ? embedded_name(arena, named) : ts_arena_copy_text(arena, path, strlen(path));
+    if (named) embedded = named;
     if (embedded != NULL) {
         source->text = embedded->text;
         source->length = embedded->length;

@@ -5,7 +5,11 @@
 
 #include "program/embedded.h"
 
-static bool is_program(const ts_embedded_file *file) { return strchr(file->name, '/') == NULL; }
+/* Those of programs/ and of programs/mesh/, without what they include. */
+static bool is_program(const ts_embedded_file *file) {
+    const char *slash = strrchr(file->name, '/');
+    return !slash || (size_t)(slash - file->name) == strlen("mesh");
+}
 
 /* Ends it a sentence? "Softmax of each row: y = exp(x - max) / sum.": the full stop before a blank or the end. */
 static bool ends(const char *at) { return *at == '.' && at[-1] != '.' && (at[1] == '\n' || at[1] == ' '); }

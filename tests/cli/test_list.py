@@ -9,12 +9,13 @@ from cli import expect, expect_json, main, run, test
 @test
 def programs():
     lines = expect(["list", "programs"]).splitlines()
-    names = [path.name for path in sorted(Path("programs").glob("*.tsim"))]
-    assert [line.split()[0] for line in lines] == [f"tilesim:/{name}" for name in names]
+    folder = Path("programs")
+    names = [str(path.relative_to(folder)) for path in sorted((*folder.glob("*.tsim"), *folder.glob("mesh/*.tsim")))]
+    assert sorted(line.split()[0] for line in lines) == [f"tilesim:/{name}" for name in names]
     assert all(len(line) <= 100 and len(line.split()) > 3 for line in lines), lines
     assert "tilesim:/softmax.tsim           Softmax of each row: y = exp(x - max) / sum(exp(x - max))" in lines
     listed = expect_json(["list", "programs"], schema="tilesim.programs")["programs"]
-    assert [p["name"] for p in listed] == names
+    assert sorted(p["name"] for p in listed) == names
     purposes = {p["name"]: p["purpose"] for p in listed}
     assert purposes["cumsum.tsim"] == "Running sums along each row: y[i, j] = x[i, 0] + ... + x[i, j], in f32", purposes["cumsum.tsim"]
     assert purposes["rope.tsim"] == ("Rotary position embedding: in each head of D columns, column i < D/2 and its partner "

@@ -48,6 +48,20 @@ def a_mesh_file_says_what_machine():
 
 
 @test
+def a_program_is_shown_as_it_is_assembled():
+    for path in PROGRAMS:
+        name = f"mesh/{path.stem}"
+        words = [*MACHINE, "--mesh", "2x2"]
+        shown = expect(["show", "program", name, *words])
+        again = program(shown, "shown.tsim")
+        assert expect(["show", "program", again, *words]) == shown, path
+        assert expect_json(["run", again, *words], passed=True)["cycles"] == expect_json(["run", name, *words])["cycles"]
+    fails(["show", "program", "mesh/halo", "--mesh", "2x"], 1, "error: ")
+    fails(["show", "machine", "--mesh", "2"], 2, "--mesh is not of machine")
+    fails(["run", "mesh/nothing", "--mesh", "2"], 1, "cannot open 'mesh/nothing'")
+
+
+@test
 def threads_do_not_show():
     for path in PROGRAMS:
         words = ["run", path, *MACHINE, "--mesh", "4x2", *SMALL, "--json"]
