@@ -372,17 +372,6 @@ static int64_t index_part(const ts_sharding *sharding, int dim, int64_t index) {
     return part;
 }
 
-/* The least weight of a dim's digits: a device's elements come in runs of it. */
-static int64_t least_weight(const ts_sharding *sharding, int dim) {
-    int64_t least = sharding->dims[dim] > 0 ? sharding->dims[dim] : 1;
-    for (int i = 0; i < sharding->digit_count; i++) {
-        const ts_mesh_digit *digit = &sharding->digits[i];
-        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim && digit->weight < least)
-            least = digit->weight;
-    }
-    return least;
-}
-
 static void add_run(ts_arena *arena, run_list *list, run next) {
     run *last = list->count > 0 ? &list->runs[list->count - 1] : NULL;
     if (last && last->holder == next.holder && last->wanter == next.wanter) {
@@ -400,7 +389,7 @@ static int by_wanter(const void *a, const void *b) {
 }
 
 static void find_runs(ts_arena *arena, const ts_collective *c, int dim, run_list *list) {
-    int64_t a = least_weight(&c->before, dim), b = least_weight(&c->after, dim), end;
+    int64_t a = ts_sharding_run(&c->before, dim), b = ts_sharding_run(&c->after, dim), end;
     for (int64_t at = 0; at < c->before.dims[dim]; at = end) {
         end = (at / a + 1) * a < (at / b + 1) * b ? (at / a + 1) * a : (at / b + 1) * b;
         if (end > c->before.dims[dim]) end = c->before.dims[dim];

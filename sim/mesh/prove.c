@@ -100,15 +100,6 @@ typedef struct {
     int64_t counts[TS_LAYOUT_MAX_DIMS], *indices[TS_LAYOUT_MAX_DIMS];
 } element_list;
 
-static bool is_held(const ts_sharding *held, int dim, int64_t owner, int64_t at) {
-    for (int i = 0; i < held->digit_count; i++) {
-        const ts_mesh_digit *digit = &held->digits[i];
-        if (digit->kind != TS_DIGIT_SHARD || digit->dim != dim) continue;
-        if (at / digit->weight % digit->extent != owner / digit->stride % digit->extent) return false;
-    }
-    return true;
-}
-
 /* `only`: those of its runs, the first index and the extent of each dim; NULL: all. */
 static void list_elements(const proof *p, const ts_sharding *held, int64_t owner, const int64_t *only,
                           element_list *list) {
@@ -118,7 +109,7 @@ static void list_elements(const proof *p, const ts_sharding *held, int64_t owner
         list->counts[d] = 0;
         list->indices[d] = TS_NEW_ARRAY(p->scratch, int64_t, end - begin);
         for (int64_t at = begin; at < end; at++)
-            if (is_held(held, d, owner, at)) list->indices[d][list->counts[d]++] = at;
+            if (ts_sharding_holds_at(held, d, at, owner)) list->indices[d][list->counts[d]++] = at;
         list->count *= list->counts[d];
     }
 }
@@ -133,28 +124,15 @@ static int64_t element_at(const proof *p, const element_list *list, int64_t n) {
 
 /* What device `device` adds to an element: the same for all that hold copies. */
 static uint32_t value_of(const ts_sharding *source, int64_t element, int64_t device) {
-    uint64_t addend = 0;
-    for (int i = 0; i < source->digit_count; i++) {
-        const ts_mesh_digit *digit = &source->digits[i];
-        if (digit->kind == TS_DIGIT_PARTIAL)
-            addend = addend * 131 + (uint64_t)(device / digit->stride % digit->extent) + 1;
-    }
+    uint64_t addend = (uint64_t)ts_sharding_addend(source, device);
     uint64_t x =
         ((uint64_t)element + 1) * UINT64_C(0x9e3779b97f4a7c15) + addend * UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)((x ^ (x >> 29)) * UINT64_C(0x94d049bb133111eb) >> 32);
 }
 
-/* The digits that are summed on the way, and which of the sums that are left in the end a device has. */
+/* The digits that are summed on the way. */
 static bool is_summed(const ts_sharding *source, const ts_sharding *end, int digit) {
     return source->digits[digit].kind == TS_DIGIT_PARTIAL && end->digits[digit].kind != TS_DIGIT_PARTIAL;
-}
-
-static int64_t addend_left(const ts_sharding *end, int64_t device) {
-    int64_t addend = 0;
-    for (int i = 0; i < end->digit_count; i++)
-        if (end->digits[i].kind == TS_DIGIT_PARTIAL)
-            addend = addend * end->digits[i].extent + device / end->digits[i].stride % end->digits[i].extent;
-    return addend;
 }
 
 /* Adds what the devices have that differ in the summed digits from `from` on. */
@@ -174,7 +152,7 @@ static void add_values(const proof *p, const ts_sharding *source, const ts_shard
 /* What a device's elements shall be in the end, by their flat index. */
 static const uint32_t *values_wanted(proof *p, const ts_sharding *source, const ts_sharding *end,
                                      int64_t device) {
-    uint32_t **sums = &p->sums[addend_left(end, device)];
+    uint32_t **sums = &p->sums[ts_sharding_addend(end, device)];
     if (*sums) return *sums;
     *sums = TS_NEW_ARRAY(p->arena, uint32_t, p->elements);
     add_values(p, source, end, 0, device, *sums);

@@ -51,6 +51,33 @@ bool ts_sharding_holds(const ts_sharding *sharding, const int64_t *index, int64_
     return ts_sharding_device(sharding, index, device) == device;
 }
 
+bool ts_sharding_holds_at(const ts_sharding *sharding, int dim, int64_t at, int64_t device) {
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind != TS_DIGIT_SHARD || digit->dim != dim) continue;
+        if (at / digit->weight % digit->extent != digit_of(digit, device)) return false;
+    }
+    return true;
+}
+
+int64_t ts_sharding_run(const ts_sharding *sharding, int dim) {
+    int64_t run = sharding->dims[dim] > 0 ? sharding->dims[dim] : 1;
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim && digit->weight < run) run = digit->weight;
+    }
+    return run;
+}
+
+int64_t ts_sharding_addend(const ts_sharding *sharding, int64_t device) {
+    int64_t addend = 0;
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind == TS_DIGIT_PARTIAL) addend = addend * digit->extent + digit_of(digit, device);
+    }
+    return addend;
+}
+
 bool ts_sharding_cut(ts_sharding *sharding, int64_t stride) {
     for (int i = 0; i < sharding->digit_count; i++) {
         ts_mesh_digit *digit = &sharding->digits[i];

@@ -52,6 +52,12 @@ int64_t ts_sharding_copies(const ts_sharding *sharding); /* devices that hold an
 /* The device that holds an index, among copies that of the digits of `device`. */
 int64_t ts_sharding_device(const ts_sharding *sharding, const int64_t *index, int64_t device);
 bool ts_sharding_holds(const ts_sharding *sharding, const int64_t *index, int64_t device);
+/* The same of an index of one dim. */
+bool ts_sharding_holds_at(const ts_sharding *sharding, int dim, int64_t at, int64_t device);
+/* Neighbours in a dim within a multiple of it are with the same devices: the least weight of the dim's digits. */
+int64_t ts_sharding_run(const ts_sharding *sharding, int dim);
+/* Which of the partial sums a device has: the number that its digits make. */
+int64_t ts_sharding_addend(const ts_sharding *sharding, int64_t device);
 
 /* Makes two digits of the one that `stride` lies within, if one does; false: it does not divide. */
 bool ts_sharding_cut(ts_sharding *sharding, int64_t stride);

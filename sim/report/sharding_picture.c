@@ -17,14 +17,6 @@ typedef struct {
     int64_t unit[2], count[2], all[2];
 } picture;
 
-static int64_t unit_of(const ts_sharding *s, int dim) {
-    int64_t unit = s->dims[dim] > 0 ? s->dims[dim] : 1;
-    for (int i = 0; i < s->digit_count; i++)
-        if (s->digits[i].kind == TS_DIGIT_SHARD && s->digits[i].dim == dim && s->digits[i].weight < unit)
-            unit = s->digits[i].weight;
-    return unit;
-}
-
 static picture picture_of(const ts_mesh *mesh, const ts_sharding *s) {
     picture p = {.mesh = mesh, .s = s, .dims = {s->rank - 2, s->rank - 1}};
     for (int i = 0; i < 2; i++) {
@@ -33,19 +25,11 @@ static picture picture_of(const ts_mesh *mesh, const ts_sharding *s) {
             p.dims[i] = -1;
             continue;
         }
-        p.unit[i] = unit_of(s, p.dims[i]);
+        p.unit[i] = ts_sharding_run(s, p.dims[i]);
         p.all[i] = p.count[i] = (s->dims[p.dims[i]] + p.unit[i] - 1) / p.unit[i];
         if (p.count[i] > MOST_BLOCKS) p.count[i] = MOST_BLOCKS;
     }
     return p;
-}
-
-static int64_t addend_of(const ts_sharding *s, int64_t device) {
-    int64_t addend = 0;
-    for (int i = 0; i < s->digit_count; i++)
-        if (s->digits[i].kind == TS_DIGIT_PARTIAL)
-            addend = addend * s->digits[i].extent + device / s->digits[i].stride % s->digits[i].extent;
-    return addend;
 }
 
 /* "0-3", "0,4", and of partial sums "0,1 + 2,3"; the first that holds it. */
@@ -57,7 +41,7 @@ static int64_t holders(const picture *p, int64_t row, int64_t column, char out[N
     out[0] = '\0';
     for (int64_t device = 0; device < p->mesh->device_count && at + 12 < NAME; device++) {
         if (!ts_sharding_holds(p->s, index, device)) continue;
-        bool sum = last >= 0 && addend_of(p->s, last) != addend_of(p->s, device);
+        bool sum = last >= 0 && ts_sharding_addend(p->s, last) != ts_sharding_addend(p->s, device);
         if (first < 0) first = device;
         if (device == last + 1 && !sum) {
             at = (size_t)run;
@@ -130,15 +114,9 @@ static void add_grid(const picture *p, ts_text *out) {
 
 /* "0-3", of several runs the first and how many. */
 static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HELD]) {
-    int64_t unit = unit_of(s, dim), runs = 0, begin = -1, end = 0;
+    int64_t unit = ts_sharding_run(s, dim), runs = 0, begin = -1, end = 0;
     for (int64_t at = 0; at < s->dims[dim]; at += unit) {
-        bool holds = true;
-        for (int i = 0; i < s->digit_count && holds; i++) {
-            const ts_mesh_digit *d = &s->digits[i];
-            if (d->kind == TS_DIGIT_SHARD && d->dim == dim)
-                holds = at / d->weight % d->extent == device / d->stride % d->extent;
-        }
-        if (!holds) continue;
+        if (!ts_sharding_holds_at(s, dim, at, device)) continue;
         runs += at != end || begin < 0;
         if (begin < 0) begin = at;
         if (runs == 1) end = at + unit < s->dims[dim] ? at + unit : s->dims[dim];
