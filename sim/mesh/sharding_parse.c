@@ -232,13 +232,12 @@ static bool list_order(reader *r, const int64_t *devices, int64_t count, flat_or
         step *= extent;
     }
     for (int64_t flat = 0; flat < count; flat++) {
-        int64_t left = flat, device = devices[0];
+        int64_t left = flat, device = 0;
         for (int i = 0; i < minor_first.count; i++) {
             device += left % minor_first.extent[i] * minor_first.stride[i];
             left /= minor_first.extent[i];
         }
-        if (device != devices[flat] || devices[0] != 0)
-            return refuse(r, "the devices are in no order of a mesh");
+        if (device != devices[flat]) return refuse(r, "the devices are in no order of a mesh");
     }
     for (order->count = 0; order->count < minor_first.count; order->count++) {
         order->extent[order->count] = minor_first.extent[minor_first.count - 1 - order->count];
@@ -249,12 +248,17 @@ static bool list_order(reader *r, const int64_t *devices, int64_t count, flat_or
 
 static bool read_list(reader *r, flat_order *order) {
     int64_t count = r->mesh->device_count, *devices = TS_NEW_ARRAY(r->arena, int64_t, count);
+    bool *listed = TS_NEW_ARRAY(r->arena, bool, count);
     for (int64_t i = 0; i < count; i++) {
         if (i > 0 && !ts_cursor_expect(r->err, &r->cursor, ",")) return false;
         if (!ts_cursor_integer(r->err, &r->cursor, "the number of a device", &devices[i])) return false;
         if (devices[i] < 0 || devices[i] >= count)
             return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
                                "device %" PRId64 ", the mesh has 0 to %" PRId64, devices[i], count - 1);
+        if (listed[devices[i]])
+            return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
+                               "device %" PRId64 " a second time", devices[i]);
+        listed[devices[i]] = true;
     }
     return list_order(r, devices, count, order);
 }
@@ -419,16 +423,21 @@ static bool fill(reader *r, int64_t below, int64_t until, bool stated) {
     return true;
 }
 
+static bool overlap(reader *r, const ts_mesh_digit *digit) {
+    const ts_mesh_axis *axis = &r->mesh->axes[r->mesh->axis_count - 1];
+    while (axis->stride * axis->extent <= digit->stride) axis--;
+    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
+                       "two parts of the sharding use the axis '%s', or parts of it that overlap",
+                       axis->name);
+}
+
 static bool complete(reader *r, bool stated) {
     ts_sharding *sharding = r->out;
     sort_by_stride(sharding);
     int64_t reached = 1;
     for (int i = sharding->digit_count - 1; i >= 0; i--) {
         const ts_mesh_digit *digit = &sharding->digits[i];
-        if (digit->stride < reached || digit->stride % reached != 0) {
-            r->cursor.token = 0;
-            return refuse(r, "two parts of the sharding use the same axis, or parts of an axis that overlap");
-        }
+        if (digit->stride < reached || digit->stride % reached != 0) return overlap(r, digit);
         int64_t below = reached, until = digit->stride;
         reached = digit->stride * digit->extent;
         if (!fill(r, below, until, stated)) return false; /* added behind, which this loop does not read */

@@ -1,14 +1,16 @@
 /* Mesh files and links that have failed: what is read, errors and their places, routes, flits and injection. */
-#include "tests/support/rounds.h"
 #include "tests/support/test.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mesh/embedded.h"
 #include "mesh/mesh_file.h"
 #include "mesh/reshard.h"
-#include "tests/support/random_layout.h"
+#include "tests/support/mesh_routes.h"
 
 typedef struct {
     ts_arena *arena;
@@ -140,53 +142,48 @@ static void test_orders_refused(void **state) {
     }
 }
 
-/* ---- Failed links ---- */
-
-/* Hops of the shortest way, by relaxing all links. */
-static int64_t shortest(const ts_mesh *mesh, ts_arena *arena, int64_t from, int64_t to) {
-    int64_t *far = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
-    for (int64_t i = 0; i < mesh->chip_count; i++) far[i] = i == from ? 0 : INT32_MAX;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int64_t link = 0; link < ts_mesh_link_count(mesh); link++) {
-            int64_t chip = link / (2 * mesh->dim_count);
-            if (!ts_mesh_has_link(mesh, link)) continue;
-            int64_t end = ts_mesh_link_end(mesh, link);
-            if (far[chip] + 1 >= far[end]) continue;
-            far[end] = far[chip] + 1;
-            changed = true;
-        }
+/* Files whose dims and axes are not of one number of devices, or of no slice of the machine. */
+static void test_meshes_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        int line;
+        const char *message;
+    } rows[] = {
+        {DIMS "axes: {a: {devices: 5}}\n", 6,
+         "the mesh has 5 devices, the topology 32 chips of 1: the products must be equal"},
+        {DIMS "axes: {a: {devices: 512}, b: {devices: 256}}\n", 6, "more than 65536 devices"},
+        {"dims: {x: {chips: 512, wrap: rule}, y: {chips: 256, wrap: line}}\n", 3, "more than 65536 devices"},
+        {"dims: {x: {chips: 64, wrap: rule}, y: {chips: 128, wrap: line}}\n", 3,
+         "found 8192 chips, a slice of tpu-v4 has at most 4096"},
+        {"dims: {a: {chips: 2, wrap: line}, b: {chips: 2, wrap: line}, c: {chips: 2, wrap: line}, d: {chips: "
+         "2, "
+         "wrap: line}}\n",
+         3, "the links of tpu-v4 form a grid of 3 dims, found 4; --topology says how the chips lie"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        char path[] = "/tmp/test_mesh_XXXXXX";
+        int descriptor = mkstemp(path);
+        dprintf(descriptor, HEAD "%s", rows[i].body);
+        close(descriptor);
+        assert_false(read_mesh(&f, path, NULL, NULL, 0));
+        unlink(path);
+        if (strcmp(f.err.message, rows[i].message) != 0 || f.err.line != rows[i].line)
+            fail_msg("row %zu: %d: %s", i, f.err.line, f.err.message);
+        ts_arena_free(f.arena);
     }
-    return far[to];
 }
+
+/* ---- Failed links ---- */
 
 static void test_routes_around(void **state) {
     (void)state;
     static const char *const failed[] = {"(0,0)->(0,1)", "( 1 , 2 ) -> (2,2)", "(0,0)->(3,0)"};
     fixture f;
     assert_true(read_mesh(&f, "4x4", "tpu-v4", failed, 3));
-    int64_t most = 0;
     for (int64_t from = 0; from < 16; from++)
-        for (int64_t to = 0; to < 16; to++) {
-            int64_t loads[64] = {0}, leaves[16] = {0}, used = 0;
-            int64_t hops = ts_mesh_route(&f.mesh, from, to, 7, loads),
-                    least = shortest(&f.mesh, f.arena, from, to);
-            ts_mesh_sum_loads(&f.mesh, loads);
-            assert_true(hops >= least);
-            if (hops - least > most) most = hops - least;
-            for (int64_t link = 0; link < 64; link++) {
-                if (loads[link] == 0) continue;
-                assert_int_equal(loads[link], 7);
-                assert_true(ts_mesh_has_link(&f.mesh, link));
-                leaves[link / 4]++;
-                leaves[ts_mesh_link_end(&f.mesh, link)]--;
-                used++;
-            }
-            assert_int_equal(used, hops);
-            for (int64_t chip = 0; chip < 16; chip++)
-                assert_int_equal(leaves[chip], from == to ? 0 : (chip == from) - (chip == to));
-        }
-    assert_int_equal(most, 0); /* no route is longer than need be */
+        for (int64_t to = 0; to < 16; to++) check_route(&f.mesh, from, to);
     int64_t loads[64] = {0};
     assert_int_equal(ts_mesh_route(&f.mesh, 0, 1, 1, loads), 3); /* (0,0) (1,0) (1,1) (0,1) */
     assert_int_equal(loads[0], 1);
@@ -302,10 +299,15 @@ static void test_flits_and_injection(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shipped),       cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_errors),        cmocka_unit_test(test_orders_refused),
-        cmocka_unit_test(test_routes_around), cmocka_unit_test(test_failures_refused),
-        cmocka_unit_test(test_plans),         cmocka_unit_test(test_flits_and_injection),
+        cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_orders_refused),
+        cmocka_unit_test(test_routes_around),
+        cmocka_unit_test(test_failures_refused),
+        cmocka_unit_test(test_meshes_refused),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_flits_and_injection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

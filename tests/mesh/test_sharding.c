@@ -95,7 +95,15 @@ static void test_errors(void **state) {
         const char *message;
     } rows[] = {
         {"f32[8,16] P('x', 'x')", 1,
-         "two parts of the sharding use the same axis, or parts of an axis that overlap"},
+         "two parts of the sharding use the axis 'x', or parts of it that overlap"},
+        {"f32[8,16] P(('y', 'z'), unreduced={'y'})", 1,
+         "two parts of the sharding use the axis 'y', or parts of it that overlap"},
+        {"f32[8,16] #sdy.sharding<@m, [{\"y\":(2)2}, {\"z\"}], replicated={\"y\"}>", 1,
+         "two parts of the sharding use the axis 'y', or parts of it that overlap"},
+        {"f32[8] S[(2,4):(1@z,1)] + R[(2,4,2):(1@x,1@y,1@z)]", 1,
+         "two parts of the sharding use the axis 'z', or parts of it that overlap"},
+        {"f32[8] S[(2,4):(1@device,1)] + R[(2,4,2):(1@x,1@y,1@z)]", 1,
+         "two parts of the sharding use the axis 'z', or parts of it that overlap"},
         {"f32[8,16] P('w')", 13, "the mesh has no axis 'w'"},
         {"f32[8,16] P('x', 'y', 'z')", 23, "the sharding has 3 dims, the array 2"},
         {"f32[8,16] P(x)", 13, "found 'x', expected the name of an axis in quotes"},
@@ -111,6 +119,13 @@ static void test_errors(void **state) {
         {"f32[8] {devices=[16]1,0,2,3,4,5,6,7,8,9,10,11,12,13,14,15}", 56,
          "the devices are in no order of a mesh"},
         {"f32[8] {devices=[16]0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16}", 56, "device 16, the mesh has 0 to 15"},
+        {"f32[8] {devices=[16]0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,14}", 56, "device 14 a second time"},
+        {"f32[8] {devices=[16]0,1,2,4,5,6,7,8,9,10,11,12,13,14,15,15}", 57, "device 15 a second time"},
+        {"f32[8] {devices=[16]0,1,2,3,4,5,6,7,8,9,10,11,12,13,14}", 55, "found '}', expected ','"},
+        {"f32[8] {devices=[16]1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0}", 57,
+         "the devices are in no order of a mesh"},
+        {"f32[8] {devices=[16]-1,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}", 21,
+         "device -1, the mesh has 0 to 15"},
         {"f32[8] {maximal device=3}", 16, "an array on one device, or split by hand, is not modelled"},
         {"f32[8] #sdy.sharding<@m, [{\"x\":(1)3}]>", 35, "(1)3 does not divide the axis, which has 2"},
         {"f32[8] #sdy.sharding<@m, [{\"x\"}, {}]>", 32, "the sharding has 2 dims, the array 1"},
@@ -131,6 +146,29 @@ static void test_errors(void **state) {
         if (strcmp(err.message, rows[i].message) != 0) fail_msg("%s: %s", rows[i].text, err.message);
         if (err.column != rows[i].column)
             fail_msg("%s: column %d, expected %d", rows[i].text, err.column, rows[i].column);
+        ts_arena_free(arena);
+    }
+}
+
+/* Parts that are not those of the devices: of x=6 two by three, cut as three by two. */
+static void test_uneven(void **state) {
+    (void)state;
+    static const char *const texts[][2] = {
+        {"f32[12] {devices=[2,3]<=[3,2] last_tile_dim_replicate}",
+         "the devices are in no order of a mesh: a dim's tiles split one of <=[..] unevenly"},
+        {"f32[12] #sdy.sharding<@m, [{\"x\":(1)4}]>", "(1)4 does not divide the axis, which has 6"},
+        {"f32[12] #sdy.sharding<@m, [{\"x\":(1)2}], replicated={\"x\":(3)2}>",
+         "two parts of the sharding use the axis 'x', or parts of it that overlap"},
+        {"f32[12] {devices=[4]<=[4]}", "the sharding is of 4 devices, the mesh has 6"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_mesh mesh;
+        ts_sharding s;
+        make_mesh(arena, "x=6", &mesh);
+        if (parse(&err, arena, &mesh, texts[i][0], &s)) fail_msg("%s: no error", texts[i][0]);
+        assert_string_equal(err.message, texts[i][1]);
         ts_arena_free(arena);
     }
 }
@@ -284,10 +322,8 @@ static void test_printed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_iota),
-        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_forms), cmocka_unit_test(test_errors),  cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_iota),  cmocka_unit_test(test_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
