@@ -135,7 +135,7 @@ static bool is_summed(const ts_sharding *source, const ts_sharding *end, int dig
     return source->digits[digit].kind == TS_DIGIT_PARTIAL && end->digits[digit].kind != TS_DIGIT_PARTIAL;
 }
 
-/* Adds what the devices have that differ in the summed digits from `from` on. */
+/* Adds what the devices have that differ in the summed digits from `from` on, which are 0 in `device`. */
 static void add_values(const proof *p, const ts_sharding *source, const ts_sharding *end, int from,
                        int64_t device, uint32_t *sums) {
     while (from < source->digit_count && !is_summed(source, end, from)) from++;
@@ -144,12 +144,12 @@ static void add_values(const proof *p, const ts_sharding *source, const ts_shard
         return;
     }
     const ts_mesh_digit *digit = &source->digits[from];
-    int64_t first = device - device / digit->stride % digit->extent * digit->stride;
     for (int64_t i = 0; i < digit->extent; i++)
-        add_values(p, source, end, from + 1, first + i * digit->stride, sums);
+        add_values(p, source, end, from + 1, device + i * digit->stride, sums);
 }
 
-/* What a device's elements shall be in the end, by their flat index. */
+/* What a device's elements shall be in the end, by their flat index. The first that asks for a sum has 0 in the summed
+ * digits. */
 static const uint32_t *values_wanted(proof *p, const ts_sharding *source, const ts_sharding *end,
                                      int64_t device) {
     uint32_t **sums = &p->sums[ts_sharding_addend(end, device)];

@@ -260,6 +260,41 @@ static void test_faults(void **state) {
     ts_arena_free(f.arena);
 }
 
+/* What was moved: of an array that is made smaller where it is too large for all devices. */
+static void test_proofs(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to;
+        int64_t most;
+        const char *shape; /* or the error */
+        int64_t elements, moved;
+        bool shrunk;
+    } rows[] = {
+        {"f32[4096] P('x')", "f32[4096]", 1 << 14, "f32[4096]", 4096, 4 * 3 * 4096, false},
+        {"f32[4096] P('x')", "f32[4096]", (1 << 14) - 1, "f32[2048]", 2048, 4 * 3 * 2048, true},
+        {"f32[4096] P('x')", "f32[4096]", 1 << 10, "f32[256]", 256, 4 * 3 * 256, true},
+        {"f32[12,36] P('x')", "f32[12,36]", 1 << 9, "f32[12,9]", 108, 4 * 3 * 108, true},
+        {"f32[12,36] P('x')", "f32[12,36] P(None,'x')", 1 << 10, "f32[12,12]", 144, 4 * 3 * 36, true},
+        {"bf16[64,4] P(unreduced={'x'})", "bf16[64,4]", 1 << 10, "bf16[64,4]", 256, 4 * 2 * 3 * 256, false},
+        {"f32[4096] S[(1024,4):(1,1@x)]", "f32[4096]", 1 << 10,
+         "f32[4096] on 4 devices is too much to move, and no smaller array has the same parts", 0, 0, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        ts_reshard_proof proof;
+        begin(&f, "tpu-v4", "x=4", NULL);
+        assert_true(make_plan(&f, rows[i].from, rows[i].to, TS_ALGORITHM_RING));
+        bool good = ts_reshard_prove(&f.err, f.arena, &f.plan, rows[i].most, &proof);
+        if (strcmp(good ? proof.shape.bytes : f.err.message, rows[i].shape) != 0)
+            fail_msg("row %zu: %s", i, good ? proof.shape.bytes : f.err.message);
+        if (good && (proof.elements != rows[i].elements || proof.moved_bytes != rows[i].moved ||
+                     proof.shrunk != rows[i].shrunk))
+            fail_msg("row %zu: %lld, %lld, %d", i, (long long)proof.elements, (long long)proof.moved_bytes,
+                     proof.shrunk);
+        ts_arena_free(f.arena);
+    }
+}
+
 static void test_refused(void **state) {
     (void)state;
     static const struct {
@@ -329,6 +364,41 @@ static void test_collectives(void **state) {
     }
 }
 
+/* Bytes of the bound of pairs, on 4 x 4 rings: over 8 links into half of a dim, over 32 of a dim as far as they go, over 4
+ * into a chip. */
+static void test_pair_bounds(void **state) {
+    (void)state;
+    static const struct {
+        const char *pairs;
+        int64_t bytes;
+    } rows[] = {
+        {"{{0,8},{1,9},{2,10},{3,11},{4,12},{5,13},{6,14},{7,15}}", 8 * 400 / 8},
+        {"{{8,0},{9,1},{10,2},{11,3},{12,4},{13,5},{14,6},{15,7}}", 8 * 400 / 8},
+        {"{{0,2},{1,3},{4,6},{5,7},{8,10},{9,11},{12,14},{13,15}}", 8 * 400 / 8},
+        {"{{0,1},{1,0},{2,3},{3,2},{4,5},{5,4},{6,7},{7,6},{8,9},{9,8},{10,11},{11,10},{12,13},{13,12},{14,"
+         "15},{15,14}}",
+         16 * 400 / 32},
+        {"{{0,4},{4,0},{1,5},{5,1},{2,6},{6,2},{3,7},{7,3},{8,12},{12,8},{9,13},{13,9},{10,14},{14,10},{11,"
+         "15},{15,11}}",
+         16 * 400 / 32},
+        {"{{0,5}}", 400 / 4},
+        {"{{0,5},{4,5}}", 2 * 400 / 4},
+        {"{{0,0}}", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective c;
+        ts_collective_price p;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        if (!read_collective(&f, TS_COLLECTIVE_PERMUTE, 400, rows[i].pairs, &c))
+            fail_msg("%s", f.err.message);
+        ts_collective_measure(f.arena, &c, &p);
+        if (fabs(p.bound_ps - ts_mesh_link_ps(&f.mesh, (double)rows[i].bytes)) > 1e-3)
+            fail_msg("row %zu: %.3f ps", i, p.bound_ps);
+        ts_arena_free(f.arena);
+    }
+}
+
 static void test_collectives_refused(void **state) {
     (void)state;
     static const struct {
@@ -355,10 +425,16 @@ static void test_collectives_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prices),      cmocka_unit_test(test_devices_of_a_chip),
-        cmocka_unit_test(test_every_pair),  cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_faults),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_collectives), cmocka_unit_test(test_collectives_refused),
+        cmocka_unit_test(test_prices),
+        cmocka_unit_test(test_devices_of_a_chip),
+        cmocka_unit_test(test_every_pair),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_collectives_refused),
+        cmocka_unit_test(test_pair_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
