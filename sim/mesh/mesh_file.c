@@ -117,7 +117,7 @@ const ts_mesh_file *ts_mesh_file_read(ts_error *err, ts_arena *arena, const ts_t
     if (!*machine) *machine = own_machine(err, arena, tree);
     if (!*machine) return NULL;
     const ts_tree *below = defaults(arena, *machine);
-    const ts_tree *merged = tree->kind == TS_TREE_MAP && below ? ts_tree_merge(arena, below, tree) : tree;
+    const ts_tree *merged = tree->kind == TS_TREE_MAP ? ts_tree_merge(arena, below, tree) : tree;
     ts_mesh_file *file = TS_NEW(arena, ts_mesh_file);
     ts_field_leaves leaves = {0};
     if (!ts_field_read(err, arena, &ts_mesh_file_fields, merged, file, &leaves)) return NULL;

@@ -80,10 +80,22 @@ static void test_fields(void **state) {
     assert_true(ts_mesh_file_order(&f.err, f.arena, file, 2, &order));
     assert_int_equal(order[0], 1);
     assert_int_equal(order[1], 0);
+    assert_false(ts_mesh_file_order(&f.err, f.arena, file, 4096, &order));
+    assert_non_null(strstr(f.err.message, "found the end, expected ','"));
+    f.err = (ts_error){0};
+    assert_false(ts_mesh_file_order(&f.err, f.arena, file, 4097, &order));
+    assert_non_null(strstr(f.err.message, "(of at most 4096)"));
+    f.err = (ts_error){0};
     assert_true(read_tree(&f, HEAD DIMS, &file));
     assert_true(ts_mesh_file_order(&f.err, f.arena, file, 32, &order));
     assert_null(order);
-    assert_false(ts_mesh_file_is("4x4", 3));
+    static const struct {
+        const char *text;
+        bool is;
+    } names[] = {{"4x4", false}, {"", false},  {"a", true},  {"z9", true}, {"A", true},
+                 {"Z9", true},   {"@", false}, {"[", false}, {"`", false}, {"{", false}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(ts_mesh_file_is(names[i].text, strlen(names[i].text)), names[i].is);
     assert_false(ts_mesh_file_is("a=2,b=4", 7));
     assert_true(ts_mesh_file_is("v4-64", 5));
     assert_true(ts_mesh_file_is("./4x4.yaml", 10));
@@ -119,13 +131,35 @@ static void test_errors(void **state) {
     }
 }
 
+/* Names of no file, and what is no mapping where the machine is known. */
+static void test_no_mesh(void **state) {
+    (void)state;
+    fixture f;
+    assert_false(read_mesh(&f, "v4-65", "tpu-v4", NULL, 0));
+    assert_string_equal(f.err.message,
+                        "no mesh is called 'v4-65', and it is neither axes, as 4x4 or data=2,model=8, nor a "
+                        "path: the built-in ones "
+                        "are v4-4096, v4-64, v5e-16, v5e-256, v5p-6144, v5p-64, v6e-256, v7x-64, v7x-9216; "
+                        "did you mean 'v4-64'?");
+    f.err = (ts_error){0};
+    const ts_machine *machine = ts_machine_load(&f.err, f.arena, "tpu-v4");
+    const ts_source source = {"mesh.yaml", "v4\n", 3};
+    const ts_tree *tree = ts_tree_parse(&f.err, f.arena, &source);
+    assert_null(ts_mesh_file_read(&f.err, f.arena, tree, &machine));
+    assert_non_null(strstr(f.err.message, "mapping"));
+    ts_arena_free(f.arena);
+}
+
 static void test_orders_refused(void **state) {
     (void)state;
     static const struct {
         const char *order, *message;
     } rows[] = {{"order: 0,1,2\n", "found the end, expected ','"},
                 {"order: 0,1,2,2\n", "chip 2 a second time"},
+                {"order: 0,0,1,2\n", "chip 0 a second time"},
                 {"order: 0,1,2,4\n", "chip 4, the mesh has 0 to 3"},
+                {"order: 9,1,2,3\n", "chip 9, the mesh has 0 to 3"},
+                {"order: ':0'\n", "order: found ':0', expected row_major, or the chips' numbers"},
                 {"order: 0,1,2,3,4\n", "found ',', expected the end: each chip stood once"},
                 {"order: rows\n", "order: found 'rows', expected row_major, or the chips' numbers"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -303,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_orders_refused),
+        cmocka_unit_test(test_no_mesh),
         cmocka_unit_test(test_routes_around),
         cmocka_unit_test(test_failures_refused),
         cmocka_unit_test(test_meshes_refused),
