@@ -157,12 +157,64 @@ static void test_sums(void **state) {
     ts_arena_free(arena);
 }
 
+/* ---- Two rings without a common link ---- */
+
+/* Both go through all chips over links, and no link is in both, or twice in one, either way. */
+static void check_rings(const ts_mesh *mesh, ts_arena *arena, int32_t *const chips[2]) {
+    bool *used = TS_NEW_ARRAY(arena, bool, mesh->chip_count * mesh->chip_count);
+    for (int ring = 0; ring < 2; ring++) {
+        bool seen[TS_MESH_TWO_RINGS_CHIPS] = {false};
+        for (int64_t i = 0; i < mesh->chip_count; i++) {
+            int64_t a = chips[ring][i], b = chips[ring][(i + 1) % mesh->chip_count],
+                    links = 2 * mesh->dim_count;
+            bool neighbours = false;
+            for (int64_t link = a * links; link < (a + 1) * links; link++)
+                neighbours =
+                    neighbours || (ts_mesh_has_link(mesh, link) && ts_mesh_link_end(mesh, link) == b);
+            assert_true(neighbours && !seen[a]);
+            assert_false(used[a * mesh->chip_count + b]);
+            seen[a] = used[a * mesh->chip_count + b] = used[b * mesh->chip_count + a] = true;
+        }
+    }
+}
+
+/* A torus of two dims has them (Foregger, "Hamiltonian decompositions of products of cycles", 1978). */
+static void test_two_rings(void **state) {
+    (void)state;
+    static const struct {
+        mesh_text text;
+        bool has;
+    } rows[] = {
+        {{"tpu-v4", "4x4", NULL}, true},   {{"tpu-v4", "4x8", NULL}, true},
+        {{"tpu-v4", "8x4", NULL}, true},   {{"tpu-v4", "8x8", NULL}, true},
+        {{"tpu-v4", "4x12", NULL}, true},  {{"tpu-v4", "16x4", NULL}, true},
+        {{"tpu-v4", "4x4x4", NULL}, true}, {{"tpu-v4", "4x4x2", NULL}, true},
+        {{"tpu-v7x", "32", "4x4"}, true},  {{"tpu-v4", "4x2", NULL}, false},  /* 3 links a chip */
+        {{"tpu-v4", "8x12", NULL}, false},                                    /* too many chips */
+        {{"tpu-v4", "16", NULL}, false},   {{"tpu-v5e", "4x4", NULL}, false}, /* lines */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_mesh mesh;
+        int32_t first[TS_MESH_TWO_RINGS_CHIPS], second[TS_MESH_TWO_RINGS_CHIPS];
+        int32_t *const chips[2] = {first, second};
+        assert_true(read_mesh(&err, arena, &rows[i].text, &mesh));
+        if (ts_mesh_two_rings(&mesh, first, second) != rows[i].has) fail_msg("%s", rows[i].text.axes);
+        if (rows[i].has) check_rings(&mesh, arena, chips);
+        mesh.order = first;
+        assert_false(ts_mesh_two_rings(&mesh, first, second));
+        mesh.order = NULL;
+        mesh.failed = TS_NEW_ARRAY(arena, bool, ts_mesh_link_count(&mesh));
+        assert_false(ts_mesh_two_rings(&mesh, first, second));
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_routes),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_read), cmocka_unit_test(test_errors),    cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_sums), cmocka_unit_test(test_two_rings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
