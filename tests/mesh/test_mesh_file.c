@@ -241,6 +241,7 @@ static void test_failures_refused(void **state) {
         {{"(0,0)->(0,1) x"}, 14, "found 'x', expected the end"},
         {{"(0,0)->(0,1)", "(0,0)->(1,0)"}, 1, "no way is left from (0,0) to (0,1)"},
         {{"(0,1)->(0,0)", "(1,0)->(0,0)"}, 1, "no way is left from (0,1) to (0,0)"},
+        {{"(0,1)->(1,1)", "(1,0)->(1,1)"}, 1, "no way is left from (0,0) to (1,1)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
