@@ -68,6 +68,7 @@ typedef struct lowering {
     int unit;                     /* the matrix unit that was used last */
     int products;                 /* tpu.matmul in the block of the text */
     int scratch_count;
+    const int *internal_scratch; /* its tensor, NULL: none yet */
     LIST_OF(vmem_use) vmem;
     int grid_rank; /* of the kernel */
     const int64_t *grid;
@@ -141,6 +142,8 @@ int tensor_with_use(lowering *l, const char *name, ts_space_kind space, const ml
                     const ts_tensor_use *use);
 const ts_shape *shape_of_type(lowering *l, ts_space_kind space, const mlir_type *type, int slots);
 /* vmem.c: counts a tensor that is going to be made; whether all so far fit. */
+/* -1 on an error. */
+int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots);
 bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots);
 bool vmem_check(lowering *l);
 bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots);

@@ -279,17 +279,61 @@ bool lower_view(lowering *l) {
     return set_memref(l, m);
 }
 
-bool lower_alloca(lowering *l) {
-    const mlir_type *type = result_type(l, 0);
-    char name[32];
-    if (type->kind != MLIR_MEMREF || (type->space != MLIR_VMEM && type->space != MLIR_SMEM)) {
-        return refuse(l, "of this memory");
-    }
-    snprintf(name, sizeof name, "alloca%d", l->scratch_count++);
+static bool make_scratch(lowering *l, const char *name, const mlir_type *type, int *tensor) {
     bool vmem = type->space == MLIR_VMEM;
     if (vmem && !vmem_take_and_check(l, name, type, 1)) {
         return false;
     }
-    int tensor = tensor_of_type(l, name, vmem ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
-    return tensor >= 0 && set_memref(l, memref_of_tensor(l, type, tensor, 1, ts_integer(0)));
+    *tensor = tensor_of_type(l, name, vmem ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
+    return *tensor >= 0;
+}
+
+bool lower_alloca(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
+    char name[32];
+    int tensor;
+    if (type->kind != MLIR_MEMREF || (type->space != MLIR_VMEM && type->space != MLIR_SMEM)) {
+        return refuse(l, "of this memory");
+    }
+    snprintf(name, sizeof name, "alloca%d", l->scratch_count++);
+    return make_scratch(l, name, type, &tensor) &&
+           set_memref(l, memref_of_tensor(l, type, tensor, 1, ts_integer(0)));
+}
+
+static bool is_scratch(const mlir_value *v) {
+    return v->op && mlir_is(v->op->name, "tpu.internal_scratch") && v->type->kind == MLIR_MEMREF &&
+           v->type->space == MLIR_VMEM;
+}
+
+/* NULL on an error. */
+static const mlir_type *largest_scratch(lowering *l) {
+    const mlir_type *largest = NULL;
+    int64_t most = -1;
+    for (int i = 0; i < l->module->value_count; i++) {
+        const mlir_value *v = &l->module->values[i];
+        if (!is_scratch(v)) continue;
+        int64_t bytes = vmem_bytes(l, v->type, 1);
+        if (bytes < 0) return NULL;
+        if (bytes > most) largest = v->type, most = bytes;
+    }
+    return largest;
+}
+
+/* One memory, that of the compiler: each operation gives its beginning. */
+bool lower_internal_scratch(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
+    if (type->kind != MLIR_MEMREF || type->space != MLIR_VMEM) {
+        return refuse(l, "of this memory");
+    }
+    if (!l->internal_scratch) {
+        const mlir_type *largest = largest_scratch(l);
+        int *tensor = TS_NEW(l->arena, int);
+        if (!largest || !make_scratch(l, "internal_scratch", largest, tensor)) {
+            return false;
+        }
+        l->internal_scratch = tensor;
+    }
+    memref *m = memref_of_tensor(l, type, *l->internal_scratch, 1, ts_integer(0));
+    m->boxed = false;
+    return set_memref(l, m);
 }

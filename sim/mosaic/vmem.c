@@ -8,12 +8,16 @@
 
 enum { SHOWN = 5 };
 
-bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots) {
+int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots) {
     const ts_shape *shape = shape_of_type(l, TS_SPACE_VMEM, type, slots);
-    if (!shape) {
+    return !shape ? -1 : shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
+}
+
+bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots) {
+    int64_t bytes = vmem_bytes(l, type, slots);
+    if (bytes < 0) {
         return false;
     }
-    int64_t bytes = shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
     *PUSH(l->arena, &l->vmem) = (vmem_use){ts_arena_copy_text(l->arena, name, strlen(name)),
                                            ts_round_up(bytes, TS_VREG_BYTES), slots};
     return true;

@@ -375,6 +375,27 @@ static void what_does_not_fit_is_told_by_its_parts(void **state) {
     assert_non_null(strstr(err.message, "(4,096 too many)"));
 }
 
+#define MEMREF(rows)        "memref<" rows "x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>"
+#define SCRATCH(name, rows) name " = \"tpu.internal_scratch\"() : () -> " MEMREF(rows) "\n"
+
+/* What is written through one is read through another, and all take as much as the largest. */
+static void internal_scratch_is_one_memory(void **state) {
+    (void)state;
+    static const char body[] = SCRATCH("%p", "8") LOAD
+        "\"tpu.store\"(%a, %p, %c, %c) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " ALL
+        "}> : (vector<8x128xf32>, " MEMREF("8") ", index, index) -> ()\n" SCRATCH("%q", "24")
+            SCRATCH("%r", "16") "%b = \"tpu.load\"(%q, %c, %c) <{" ALL
+                                "}> : (" MEMREF("24") ", index, index) -> vector<8x128xf32>\n" STORE("%b");
+    outcome o = run((sketch){"2", same, same, body, 16, 16});
+    int64_t bytes = 0;
+    for (int i = 0; i < 16 * 128; i++) assert_true(o.values[i] == (float)i);
+    for (int i = 0; i < o.program->code.tensor_count; i++) {
+        const ts_tensor *t = &o.program->code.tensors[i];
+        if (strcmp(t->name, "internal_scratch") == 0) bytes += t->bytes;
+    }
+    assert_int_equal(bytes, 24 * 512);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_follow_the_grid),
@@ -383,6 +404,7 @@ int main(void) {
         cmocka_unit_test(the_last_block_is_cut),
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(a_step_has_its_cost),
+        cmocka_unit_test(internal_scratch_is_one_memory),
         cmocka_unit_test(what_is_not_modelled_is_refused),
         cmocka_unit_test(what_does_not_fit_is_told_by_its_parts),
     };
