@@ -117,6 +117,19 @@ static bool lower_way(lowering *l, const mlir_region *region, value *results, bo
     return move_values(l, results, yielded, count);
 }
 
+/* The other way, behind the first; *skip: where the first one ends. */
+static bool lower_other_way(lowering *l, value *results, branch_place *skip) {
+    const mlir_op *op = l->op;
+    if (op->region_count != 2 || op->regions[1].block_count == 0 || op->regions[1].blocks[0]->op_count == 0) {
+        return true;
+    }
+    lower_branch(l, TS_OP_jump, 0, ts_integer(0), ts_integer(0));
+    branch_place end = place_of(l);
+    aim_at(l, *skip, begin_block(l));
+    *skip = end;
+    return lower_way(l, &op->regions[1], results, false);
+}
+
 bool lower_if(lowering *l) {
     const mlir_op *op = l->op;
     const value *condition = value_at(l, 0);
@@ -127,26 +140,13 @@ bool lower_if(lowering *l) {
         return lower_known_if(l, number_of(condition->one) != 0);
     }
     value *results = TS_NEW_ARRAY(l->arena, value, op->result_count + 1);
-    bool other =
-        op->region_count == 2 && op->regions[1].block_count > 0 && op->regions[1].blocks[0]->op_count > 0;
     lower_branch(l, TS_OP_brz, 1, condition->one, condition->one);
-    branch_place skip = place_of(l), end;
+    branch_place skip = place_of(l);
     begin_block(l);
-    if (!lower_way(l, &op->regions[0], results, true)) {
+    if (!lower_way(l, &op->regions[0], results, true) || !lower_other_way(l, results, &skip)) {
         return false;
     }
-    if (other) {
-        lower_branch(l, TS_OP_jump, 0, ts_integer(0), ts_integer(0));
-        end = place_of(l);
-        aim_at(l, skip, begin_block(l));
-        l->op = op;
-        if (!lower_way(l, &op->regions[1], results, false)) {
-            return false;
-        }
-        skip = end;
-    }
     aim_at(l, skip, begin_block(l));
-    l->op = op;
     for (int i = 0; i < op->result_count; i++) set_result(l, i, results[i]);
     return true;
 }
@@ -174,42 +174,51 @@ static bool bind_arguments(lowering *l, const mlir_block *block, int first, cons
     return true;
 }
 
+/* A region of one block, whose first values are bound already; what it yields are the values `to`. */
+static bool lower_body(lowering *l, const mlir_region *region, const value *to, int count) {
+    const mlir_op *op = l->op;
+    int yielded_count;
+    if (!lower_region(l, region)) {
+        return false;
+    }
+    l->op = op;
+    const value *yielded = copy_yielded(l, &yielded_count);
+    if (yielded_count != count) {
+        return malformed(l, "a yield of what is carried");
+    }
+    return move_values(l, to, yielded, count);
+}
+
+static bool lower_counted(lowering *l, ts_operand counter, const value *carried, int count) {
+    const mlir_block *body = l->op->regions[0].blocks[0];
+    if (body->argument_count < 1 || !bind_arguments(l, body, 1, carried, count)) {
+        return malformed(l, "a counter");
+    }
+    l->values[body->arguments[0]] = (value){.kind = VALUE_SCALAR, .count = 1, .one = counter};
+    return lower_body(l, &l->op->regions[0], carried, count);
+}
+
 bool lower_for(lowering *l) {
     const mlir_op *op = l->op;
-    int carried_count = op->operand_count - 3, count;
     if (op->operand_count < 3 || op->region_count != 1 || op->regions[0].block_count != 1) {
         return malformed(l, "bounds, a step and a region of one block");
     }
-    const mlir_block *body = op->regions[0].blocks[0];
-    ts_operand low = value_at(l, 0)->one, high = value_at(l, 1)->one, step = value_at(l, 2)->one;
-    ts_operand i = fresh(l, TS_OPERAND_SREG);
+    ts_operand low = value_at(l, 0)->one, high = value_at(l, 1)->one, i = fresh(l, TS_OPERAND_SREG);
     bool runs = is_number(low) && is_number(high) && number_of(low) < number_of(high);
+    int count = op->operand_count - 3;
     branch_place skip = {0};
     move_to(l, i, low);
-    value *carried = carry(l, 3, carried_count);
-    value counter = {.kind = VALUE_SCALAR, .count = 1, .one = i};
+    const value *carried = carry(l, 3, count);
     if (!runs) {
         lower_branch(l, TS_OP_br_ge, 2, i, high);
         skip = place_of(l);
     }
     l->depth++;
     int head = begin_block(l);
-    if (body->argument_count < 1 || !bind_arguments(l, body, 1, carried, carried_count)) {
-        return malformed(l, "a counter");
-    }
-    l->values[body->arguments[0]] = counter;
-    if (!lower_region(l, &op->regions[0])) {
+    if (!lower_counted(l, i, carried, count)) {
         return false;
     }
-    l->op = op;
-    value *yielded = copy_yielded(l, &count);
-    if (count != carried_count) {
-        return malformed(l, "a yield of what is carried");
-    }
-    if (!move_values(l, carried, yielded, count)) {
-        return false;
-    }
-    emit(l, TS_OP_sadd, 3, (ts_operand[]){i, i, step});
+    emit(l, TS_OP_sadd, 3, (ts_operand[]){i, i, value_at(l, 2)->one});
     aim_branch(lower_branch(l, TS_OP_br_lt, 2, i, high), head);
     l->depth--;
     int end = begin_block(l);
@@ -218,41 +227,47 @@ bool lower_for(lowering *l) {
     return true;
 }
 
+/* What the first region of a loop yields: the condition, and values that it passes on. */
+static const value *lower_condition(lowering *l, const value *carried, int *count) {
+    const mlir_op *op = l->op;
+    if (!bind_arguments(l, op->regions[0].blocks[0], 0, carried, op->operand_count) ||
+        !lower_region(l, &op->regions[0])) {
+        return NULL;
+    }
+    l->op = op;
+    const value *passed = copy_yielded(l, count);
+    if (*count < 1 || passed[0].kind != VALUE_SCALAR) {
+        malformed(l, "a condition");
+        return NULL;
+    }
+    return passed;
+}
+
 bool lower_while(lowering *l) {
     const mlir_op *op = l->op;
-    int count, passed_count;
+    int count;
     if (op->region_count != 2 || op->regions[0].block_count != 1 || op->regions[1].block_count != 1) {
         return malformed(l, "two regions of one block");
     }
-    value *carried = carry(l, 0, op->operand_count);
+    const value *carried = carry(l, 0, op->operand_count);
     l->depth++;
     int head = begin_block(l);
-    if (!bind_arguments(l, op->regions[0].blocks[0], 0, carried, op->operand_count) ||
-        !lower_region(l, &op->regions[0])) {
+    const value *passed = lower_condition(l, carried, &count);
+    if (!passed) {
         return false;
-    }
-    l->op = op;
-    value *passed = copy_yielded(l, &passed_count); /* the condition first */
-    if (passed_count < 1 || passed[0].kind != VALUE_SCALAR) {
-        return malformed(l, "a condition");
     }
     ts_operand condition = in_sreg(l, passed[0].one);
     lower_branch(l, TS_OP_brz, 1, condition, condition);
     branch_place leave = place_of(l);
     begin_block(l);
-    if (!bind_arguments(l, op->regions[1].blocks[0], 0, passed + 1, passed_count - 1) ||
-        !lower_region(l, &op->regions[1])) {
+    if (!bind_arguments(l, op->regions[1].blocks[0], 0, passed + 1, count - 1) ||
+        !lower_body(l, &op->regions[1], carried, op->operand_count)) {
         return false;
-    }
-    l->op = op;
-    value *yielded = copy_yielded(l, &count);
-    if (count != op->operand_count || !move_values(l, carried, yielded, count)) {
-        return malformed(l, "a yield of what is carried");
     }
     aim_branch(lower_branch(l, TS_OP_jump, 0, condition, condition), head);
     l->depth--;
     aim_at(l, leave, begin_block(l));
-    for (int k = 0; k < passed_count - 1; k++) set_result(l, k, passed[k + 1]);
+    for (int k = 0; k < count - 1; k++) set_result(l, k, passed[k + 1]);
     return true;
 }
 

@@ -52,44 +52,48 @@ static bool wants(const lowering *l, const char *name, const char *word) {
     return false;
 }
 
-/* The sides are kept with the product, which refers to them. */
-static bool find_product(lowering *l, product *p, bool exact) {
-    product_side *sides = TS_NEW_ARRAY(l->arena, product_side, 2);
-    const mlir_type *left = &sides[0].type, *right = &sides[1].type, *sum = type_at(l, 2);
-    const ts_machine_mxu *mxu = &l->target->core.mxu;
+/* The instructions of its type, and which dims are summed over. */
+static bool find_form(lowering *l, product *p, const product_side *sides) {
     int64_t left_dim, right_dim;
-    *p = (product){.chunks = mxu->edge / TS_LANES};
-    if (mxu->units < 1 || p->chunks < 1) {
-        return refuse(l, "without a matrix unit");
-    }
-    if (!matmul_read_sides(l, exact, sides)) {
-        return false;
-    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].dtype == left->dtype) p->row = &rows[i];
+        if (rows[i].dtype == sides[0].type.dtype) p->row = &rows[i];
     }
-    if (!p->row || sum->bits != 32) {
+    if (!p->row || type_at(l, 2)->bits != 32) {
         return refuse(l, "of such types");
     }
     if (!contracted(l, &left_dim, &right_dim)) {
         return false;
     }
     p->transposed = right_dim == 1 || wants(l, "transpose_rhs", "true");
-    if (left_dim != 1 || wants(l, "transpose_lhs", "true")) {
-        return refuse(l, "with a transposed left side");
-    }
+    return (left_dim == 1 && !wants(l, "transpose_lhs", "true")) || refuse(l, "with a transposed left side");
+}
+
+static bool find_sizes(lowering *l, product *p, const product_side *sides) {
+    const mlir_type *left = &sides[0].type, *sum = type_at(l, 2);
+    int64_t edge = l->target->core.mxu.edge;
     matrix sums;
     if (!as_matrix(l, &sides[0].vregs, left, p->row->packing, &p->left) ||
-        !as_matrix(l, &sides[1].vregs, right, p->row->packing, &p->right) ||
+        !as_matrix(l, &sides[1].vregs, &sides[1].type, p->row->packing, &p->right) ||
         !as_matrix(l, value_at(l, 2), sum, 1, &sums)) {
         return false;
     }
     p->m = sums.rows;
     p->sum_columns = sums.columns;
-    p->k = ceil_of(left->dims[1], mxu->edge);
-    p->n = ceil_of(sum->dims[1], mxu->edge);
+    p->k = ceil_of(left->dims[1], edge);
+    p->n = ceil_of(sum->dims[1], edge);
     return (p->k > 0 && p->n * p->chunks >= p->sum_columns && p->left.rows * p->row->packing >= p->m) ||
            malformed(l, "sums of the product's shape");
+}
+
+/* The sides are kept with the product, which refers to them. */
+static bool find_product(lowering *l, product *p, bool exact) {
+    product_side *sides = TS_NEW_ARRAY(l->arena, product_side, 2);
+    const ts_machine_mxu *mxu = &l->target->core.mxu;
+    *p = (product){.chunks = mxu->edge / TS_LANES};
+    if (mxu->units < 1 || p->chunks < 1) {
+        return refuse(l, "without a matrix unit");
+    }
+    return matmul_read_sides(l, exact, sides) && find_form(l, p, sides) && find_sizes(l, p, sides);
 }
 
 bool lower_matmul(lowering *l) {
