@@ -105,6 +105,21 @@ ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *i
                              config->occupancy_cycles[info->latency] + bank_conflicts(config, instruction)};
 }
 
+static void raise_bound(ts_core_bound *bound, int64_t work, int64_t units) {
+    int64_t least = units > 0 ? (work + units - 1) / units : work;
+    bound->cycles = least > bound->cycles ? least : bound->cycles;
+}
+
+void ts_core_bound_add(const ts_core_config *config, const ts_instruction *instruction,
+                       ts_core_bound *bound) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    ts_core_use use = ts_core_use_of(config, instruction);
+    int units = info->family == TS_FAMILY_MATRIX ? config->mxu.units : use.count;
+    bound->busy[info->latency] += use.cycles;
+    raise_bound(bound, bound->busy[info->latency], units);
+    raise_bound(bound, ++bound->slots[info->slot], config->limits.slots[info->slot]);
+}
+
 /* Units of a slot whose instructions all take one cycle are always free: the slots of a bundle see to it. */
 void core_units_new(ts_arena *arena, ts_core *core) {
     const ts_core_config *config = core->setup.config;

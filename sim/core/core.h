@@ -130,6 +130,11 @@ typedef struct {
 } ts_core_use;
 ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction);
 int ts_core_unit_count(const ts_core_config *config);
+/* Cycles that instructions take at least, whatever their order: by slots, and by units. All 0 at first. */
+typedef struct {
+    int64_t slots[TS_SLOT_COUNT], busy[TS_LATENCY_COUNT], cycles;
+} ts_core_bound;
+void ts_core_bound_add(const ts_core_config *config, const ts_instruction *instruction, ts_core_bound *bound);
 /* "valu 0", "mxu 3 push". */
 void ts_core_unit_name(const ts_core_config *config, int unit, char name[32]);
 

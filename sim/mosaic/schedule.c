@@ -146,24 +146,14 @@ static int64_t run(scheduler *s, ts_instruction *out) {
 /* ---- Bounds ---- */
 
 static void find_bounds(const graph *g, mosaic_bound *bound) {
-    int64_t slots[TS_SLOT_COUNT] = {0}, busy[TS_LATENCY_COUNT] = {0};
+    ts_core_bound least = {0};
     *bound = (mosaic_bound){.instructions = g->count};
     for (int i = 0; i < g->count; i++) {
         const graph_node *n = &g->nodes[i];
-        int latency = (int)ts_opcode_get(g->instructions[i].opcode)->latency, units = n->unit.count;
-        bool matrix = ts_opcode_get(g->instructions[i].opcode)->family == TS_FAMILY_MATRIX;
-        slots[n->slot]++;
-        busy[latency] += n->unit.cycles;
-        units = matrix ? g->core->mxu.units : units > 0 ? units : 1;
-        int64_t least = (busy[latency] + units - 1) / units;
-        bound->slot_cycles = least > bound->slot_cycles ? least : bound->slot_cycles;
+        ts_core_bound_add(g->core, &g->instructions[i], &least);
         bound->path_cycles = n->height > bound->path_cycles ? n->height : bound->path_cycles;
     }
-    for (int i = 0; i < TS_SLOT_COUNT; i++) {
-        int have = g->core->limits.slots[i] > 0 ? g->core->limits.slots[i] : 1;
-        int64_t least = (slots[i] + have - 1) / have;
-        bound->slot_cycles = least > bound->slot_cycles ? least : bound->slot_cycles;
-    }
+    bound->slot_cycles = least.cycles;
 }
 
 /* In one of the two orders; the cycles. */

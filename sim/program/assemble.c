@@ -301,6 +301,8 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->check_count = as->checks.count;
     program->reports = as->reports.items;
     program->report_count = as->reports.count;
+    program->pipelines = as->pipelines.items;
+    program->pipeline_count = as->pipelines.count;
     program->includes = as->includes.count > 0;
     program->aliases = as->aliases.items;
     program->alias_count = as->aliases.count;

@@ -80,6 +80,7 @@ typedef struct assembler {
     LIST(ts_param) params;
     LIST(ts_program_check) checks;
     LIST(ts_program_report) reports;
+    LIST(ts_program_pipeline) pipelines;
     LIST(ts_program_alias) aliases; /* `bundle` is an item until all are known */
     LIST(ts_program_macro) macros;
     LIST(ts_program_region) regions;

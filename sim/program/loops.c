@@ -114,7 +114,8 @@ static int leave_at_end(assembler *as, const token *place, const loop *l, int64_
 
 /* How far the counter is ahead at most. */
 static int64_t most_ahead(const loop *l, const pipeline *p) {
-    return ((int64_t)pack_loop_stages(p) * pack_loop_copies(p) - 1) * l->step;
+    const ts_program_pipeline facts = pack_loop_facts(p);
+    return ((int64_t)facts.stages * facts.iterations - 1) * l->step;
 }
 
 /* Is a counter that is ahead below 2^31? Of an end in a register the loop finds out itself. */
@@ -131,7 +132,7 @@ static bool leave_at_edge(assembler *as, const token *place, const loop *l, int6
 
 /* The loop as `p` has it, if there are enough iterations; the plain loop stands behind it, for what is left, or for all. */
 static bool add_pipeline(assembler *as, const token *place, const loop *l, const pipeline *p) {
-    int copies = pack_loop_copies(p);
+    int copies = pack_loop_facts(p).iterations;
     int64_t needed = most_ahead(l, p), ahead = (copies - 1) * l->step;
     bool in_register = l->end.kind == TS_OPERAND_SREG;
     int far = as->items.count;
@@ -173,6 +174,10 @@ static bool close_loop(assembler *as, const token *place, const loop *l, int tar
     }
     as->items.count = target;
     bool good = add_pipeline(as, place, l, p);
+    ts_program_pipeline facts = pack_loop_facts(p);
+    facts.source = place->source;
+    facts.line = place->line;
+    *LIST_ADD(as->arena, &as->pipelines) = facts;
     pack_loop_end(p);
     int plain = as->region = as->items.count;
     for (int i = 0; i < counted.count && good; i++) *LIST_ADD(as->arena, &as->items) = body[i];

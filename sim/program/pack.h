@@ -75,8 +75,7 @@ typedef struct {
 typedef struct pipeline pipeline;
 /* NULL: it gains nothing, or cannot be. */
 const pipeline *pack_loop(assembler *as, const counted_loop *loop, const item *body);
-int pack_loop_copies(const pipeline *p); /* iterations of a turn */
-int pack_loop_stages(const pipeline *p); /* turns that are under way at once */
+ts_program_pipeline pack_loop_facts(const pipeline *p); /* its place is for the caller to fill in */
 /* Adds prologue, loop and epilogue, for at least as many turns as there are stages. The counter is to be ahead by copies - 1
  * iterations. control: the addition of a turn, and the branch back. */
 void pack_loop_build(const pipeline *p, item control[2]);

@@ -389,17 +389,21 @@ static bool can_overlap(const pipeline *p) {
     return !is_written(p, p->loop->reg) && (p->loop->end < 0 || !is_written(p, p->loop->end));
 }
 
-/* Cycles that a turn takes at least, by slots and units. */
+/* Cycles that a turn takes at least, by slots and units, with its addition and its branch. */
 static int64_t least_interval(const pipeline *p) {
-    int64_t used[TS_SLOT_COUNT] = {0}, least = 2;
-    used[TS_SLOT_SCALAR] = 2;
-    for (int i = 0; i < p->r.count; i++) used[p->r.nodes[i].slot]++;
-    for (int i = 0; i < TS_SLOT_COUNT; i++) {
-        int64_t slots = p->r.as->target->core.limits.slots[i];
-        int64_t cycles = slots > 0 ? (used[i] + slots - 1) / slots : 0;
-        least = cycles > least ? cycles : least;
-    }
-    return least;
+    static const ts_instruction control[] = {{.opcode = TS_OP_sadd}, {.opcode = TS_OP_br_lt}};
+    const ts_core_config *core = &p->r.as->target->core;
+    ts_core_bound least = {.cycles = 2};
+    for (int i = 0; i < 2; i++) ts_core_bound_add(core, &control[i], &least);
+    for (int i = 0; i < p->r.count; i++) ts_core_bound_add(core, &p->r.nodes[i].it->code, &least);
+    return least.cycles;
+}
+
+/* From the first instruction to the result of the last, each as soon as what it needs is there. */
+static int64_t critical_path(const pipeline *p) {
+    int64_t path = 0;
+    for (int i = 0; i < p->r.count; i++) path = p->r.nodes[i].height > path ? p->r.nodes[i].height : path;
+    return path;
 }
 
 /* The first interval from the least on that has a schedule, below `most`. */
@@ -443,6 +447,11 @@ const pipeline *pack_loop(assembler *as, const counted_loop *loop, const item *b
     return fits ? best : NULL;
 }
 
-int pack_loop_copies(const pipeline *p) { return p->copies; }
-int pack_loop_stages(const pipeline *p) { return p->stages; }
+ts_program_pipeline pack_loop_facts(const pipeline *p) {
+    return (ts_program_pipeline){.iterations = p->copies,
+                                 .stages = p->stages,
+                                 .cycles = p->interval,
+                                 .slot_cycles = least_interval(p),
+                                 .path_cycles = critical_path(p)};
+}
 void pack_loop_end(const pipeline *p) { ts_arena_free(p->r.scratch); }

@@ -57,6 +57,15 @@ typedef struct {
     ts_program_check text;
 } ts_program_report;
 
+/* A .loop of which iterations overlap, under .pack pipeline: a turn of some iterations begins every so many cycles. */
+typedef struct {
+    const ts_source *source;
+    int line;
+    int iterations, stages; /* of a turn; turns under way at once */
+    int64_t cycles, slot_cycles,
+        path_cycles; /* between turns; of one, least by slots and units, and by latencies */
+} ts_program_pipeline;
+
 /* A .reg, known from that bundle on; the same name can be given again elsewhere. */
 typedef struct {
     const char *name;
@@ -109,6 +118,8 @@ struct ts_program {
     const ts_param *params;
     const ts_program_check *checks;
     const ts_program_report *reports;
+    int pipeline_count; /* in the order of the text */
+    const ts_program_pipeline *pipelines;
     int alias_count, macro_count; /* in the order of the text */
     const ts_program_alias *aliases;
     const ts_program_macro *macros;

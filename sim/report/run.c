@@ -7,6 +7,7 @@
 
 #include "padding.h"
 #include "report/run_mesh.h"
+#include "report/run_pipelines.h"
 #include "roofline.h"
 #include "layout/shape.h"
 #include "report/energy.h"
@@ -347,6 +348,7 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, t
         ts_text_add(out, "%-10s %.9g = %.*s\n", program->reports[i].name, result->reports[i],
                     (int)(text->end - text->begin), text->source->text + text->begin);
     }
+    report_run_pipelines(program, out);
     add_sanitizer(out, request, result);
     if (result->mesh) report_run_mesh(request, result->mesh, out);
     add_cycles(out, request, result);
@@ -481,6 +483,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
         ts_json_real(&json, result->program->reports[i].name, result->reports[i], 9);
     }
     ts_json_close(&json);
+    report_run_pipelines_json(result->program, &json);
     ts_report_findings_json(result->findings, true, &json);
     if (request->check) {
         ts_report_findings_json(result->findings, false, &json);

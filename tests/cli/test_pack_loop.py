@@ -61,6 +61,23 @@ def a_product_waits_for_no_result():
 
 
 @test
+def what_a_turn_takes_is_told():
+    """16 rows keep a port of four units for 16 cycles; a product alone takes more than 200."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "product.tsim")
+        path.write_text(PRODUCT.replace("MODE", "pipeline v8"))
+        found = expect_json(["run", str(path), "-m", "tpu-v5e", "--time-only"])["pipelines"]
+        assert len(found) == 1 and found[0]["file"] == str(path) and found[0]["line"] == 20, found
+        assert found[0]["iterations"] == 1 and found[0]["slot_bound"] == 4 <= found[0]["cycles"], found
+        assert found[0]["stages"] * found[0]["cycles"] > 200 < found[0]["critical_path"], found
+        _, out, _ = run("run", str(path), "-m", "tpu-v5e", "--time-only")
+        row = f"pipelines  20: 1 iteration in {found[0]['cycles']} cycles, {found[0]['stages']} under way; slot bound 4, critical path "
+        assert f"{row}{found[0]['critical_path']}\n" in out, out
+        path.write_text(PRODUCT.replace("MODE", "auto"))
+        assert "pipelines" not in expect_json(["run", str(path), "-m", "tpu-v5e", "--time-only"])
+
+
+@test
 def vregs_of_the_packer_are_its_own():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "own.tsim")
