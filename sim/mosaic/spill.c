@@ -124,6 +124,9 @@ static bool can_be_made_again(const spiller *s, int at) {
     if (i->opcode != TS_OP_vld || i->operands[1].as.address->sublane_mask != 0xff) {
         return false;
     }
+    if (i->operands[1].as.address->tensor == MOSAIC_SPILL_VMEM) {
+        return true; /* written in another block */
+    }
     for (int k = 0; k < i->operands[1].as.address->term_count; k++) {
         const value_state *v = &s->values[i->operands[1].as.address->terms[k].sreg];
         if (v->global && v->written) return false; /* it may have changed */
@@ -244,11 +247,98 @@ static void spill_block(spiller *s, int number, const ts_core_config *core, cons
     block->list.count = s->out.count;
 }
 
+/* ---- Between blocks ---- */
+
+/* Of a virtual register: where it is written, its place in memory, and what holds it in the block that was last seen. */
+typedef struct {
+    int block, slot, seen, now;
+    bool fixed, crosses; /* no home for it; it is read in another block */
+} crossing;
+
+/* A value written once, not by a constant, and read no deeper in loops than there. */
+static void find_crossing(const mosaic_code *code, const ts_instruction *i, const mosaic_places *p, int b,
+                          crossing *all) {
+    const mosaic_block *blocks = code->blocks.items;
+    for (int k = 0; k < p->count; k++) {
+        crossing *c = &all[*p->places[k]];
+        if (p->writes && k == p->count - 1) {
+            c->fixed = c->fixed || c->block != NONE || p->merges || i->opcode == TS_OP_vmov ||
+                       i->opcode == TS_OP_viota_lane || i->opcode == TS_OP_viota_sublane;
+            c->block = b;
+        } else {
+            c->fixed = c->fixed || c->block == NONE || blocks[b].depth > blocks[c->block].depth;
+            c->crosses = c->crosses || c->block != b;
+        }
+    }
+}
+
+static int find_crossings(mosaic_code *code, crossing *all) {
+    mosaic_places p;
+    int homes = 0, count = code->kinds.count;
+    for (int v = 0; v < count; v++) all[v] = (crossing){NONE, NONE, NONE, NONE, false, false};
+    for (int b = 0; b < code->blocks.count; b++) {
+        for (int i = 0; i < code->blocks.items[b].list.count; i++) {
+            ts_instruction *at = &code->blocks.items[b].list.items[i];
+            mosaic_find_places(code, at, &p);
+            find_crossing(code, at, &p, b, all);
+        }
+    }
+    for (int v = 0; v < count; v++) {
+        all[v].crosses = all[v].crosses && !all[v].fixed && code->kinds.items[v] == TS_OPERAND_VREG;
+        homes += all[v].crosses;
+    }
+    return homes;
+}
+
+static void home_instruction(spiller *s, ts_instruction *i, int b, crossing *all) {
+    mosaic_places p;
+    mosaic_find_places(s->code, i, &p);
+    for (int k = 0; k < p.count - p.writes; k++) {
+        crossing *c = *p.places[k] < s->count_before ? &all[*p.places[k]] : NULL;
+        if (!c || !c->crosses || c->block == b) continue;
+        if (c->seen != b) {
+            c->seen = b;
+            c->now = mosaic_register(s->code, TS_OPERAND_VREG);
+            add(s, i, TS_OP_vld, vreg(c->now), slot_of(s, c->slot));
+            s->spills->loads++;
+        }
+        *p.places[k] = c->now;
+    }
+    *PUSH(s->code->arena, &s->out) = *i;
+    int written = p.writes ? *p.places[p.count - 1] : NONE;
+    if (written == NONE || !all[written].crosses) {
+        return;
+    }
+    all[written].slot = s->spills->vregs++;
+    add(s, i, TS_OP_vst, slot_of(s, all[written].slot), vreg(written));
+    s->spills->stores++;
+}
+
+/* Where more values go from block to block than registers could hold, they go through memory, so that their loads and
+ * stores are scheduled like any other. */
+static void home_crossings(mosaic_code *code, const ts_core_config *core, ts_arena *arena,
+                           mosaic_spills *spills) {
+    spiller s = {.code = code, .spills = spills, .count_before = code->kinds.count};
+    crossing *all = TS_NEW_ARRAY(arena, crossing, code->kinds.count + 1);
+    if (find_crossings(code, all) <= core->limits.vregs) {
+        return;
+    }
+    for (int b = 0; b < code->blocks.count; b++) {
+        mosaic_block *block = &code->blocks.items[b];
+        s.out.items = NULL;
+        s.out.count = 0;
+        for (int i = 0; i < block->list.count; i++) home_instruction(&s, &block->list.items[i], b, all);
+        block->list.items = s.out.items;
+        block->list.count = s.out.count;
+    }
+}
+
 void mosaic_spill(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills) {
     ts_arena *all = ts_arena_new();
+    *spills = (mosaic_spills){0};
+    home_crossings(code, core, all, spills);
     int *blocks_of = mosaic_find_blocks(code, all);
     int count = code->kinds.count;
-    *spills = (mosaic_spills){0};
     for (int b = 0; b < code->blocks.count; b++) {
         spiller s = {.code = code,
                      .arena = ts_arena_new(),

@@ -236,6 +236,43 @@ static void values_that_fit_are_not_spilled(void **state) {
     }
 }
 
+/* More than there are registers, from one block to the next, or into a loop: only the former get homes before the schedule.
+ * Fewer keep what registers they have. */
+static void values_between_blocks_are_scheduled(void **state) {
+    (void)state;
+    static const struct {
+        int count, depth;
+        bool homed;
+    } rows[] = {{VREGS, 0, false}, {VREGS + 1, 0, true}, {40, 0, true}, {40, 1, false}};
+    ts_core_config core = machine();
+    static little before, after;
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills;
+        mosaic_bound bound;
+        ts_operand values[40], constant = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+        mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){constant, number(7)});
+        for (int i = 0; i < rows[r].count; i++) values[i] = sum(code, load(code, i), constant);
+        mosaic_begin_block(code, rows[r].depth);
+        for (int i = 0; i < rows[r].count; i++) store(code, sum(code, values[i], values[0]), i);
+        mosaic_begin_block(code, 0);
+        store(code, constant, 63);
+        for (int i = 0; i < WORDS; i++) before.memory[0][i] = after.memory[0][i] = i * i + 1;
+        execute(&before, code);
+        mosaic_spill(code, &core, &spills);
+        assert_true(spills.stores >= (rows[r].homed ? rows[r].count : 0));
+        int *blocks = mosaic_find_blocks(code, arena);
+        for (int i = 0; i < rows[r].count; i++)
+            assert_int_equal(blocks[values[i].as.reg], rows[r].homed ? 1 : 2);
+        assert_int_equal(blocks[constant.as.reg], 2);
+        mosaic_schedule(code, &core, &bound);
+        mosaic_allocate(code, &core, &spills);
+        check_registers(code);
+        execute(&after, code);
+        assert_memory_equal(before.memory[1], after.memory[1], sizeof before.memory[1]);
+    }
+}
+
 static void constants_are_made_again(void **state) {
     (void)state;
     ts_core_config core = machine();
@@ -380,10 +417,15 @@ static void new_scalars_come_last(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_code_computes_the_same),     cmocka_unit_test(values_that_fit_are_not_spilled),
-        cmocka_unit_test(constants_are_made_again),       cmocka_unit_test(loads_run_ahead),
-        cmocka_unit_test(memory_keeps_its_order),         cmocka_unit_test(queues_have_room),
-        cmocka_unit_test(results_are_added_as_they_come), cmocka_unit_test(new_scalars_come_last),
+        cmocka_unit_test(the_code_computes_the_same),
+        cmocka_unit_test(values_that_fit_are_not_spilled),
+        cmocka_unit_test(values_between_blocks_are_scheduled),
+        cmocka_unit_test(constants_are_made_again),
+        cmocka_unit_test(loads_run_ahead),
+        cmocka_unit_test(memory_keeps_its_order),
+        cmocka_unit_test(queues_have_room),
+        cmocka_unit_test(results_are_added_as_they_come),
+        cmocka_unit_test(new_scalars_come_last),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
