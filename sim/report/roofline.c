@@ -75,10 +75,17 @@ static void add_busy(const ts_roofline *r, ts_text *out) {
 static void add_bound(const ts_run_result *result, ts_text *out) {
     const ts_roofline *r = &result->roofline;
     char least[32];
-    ts_text_add(out, "bound by   %s: ", ts_bound_text(r->bound));
+    ts_text_add(out, "bound by   ");
+    if (r->bound != TS_BOUND_LINK) ts_text_add(out, "%s: ", ts_bound_text(r->bound));
+    if (r->link >= 0) {
+        ts_text_add(out, "ici link ");
+        ts_mesh_print_link(out, result->mesh->mesh, r->link);
+        ts_text_add(out, ", busy %.1f %% of the time\n           ", 100 * r->link_busy);
+    }
     add_busy(r, out);
     ts_text_add(out, "\n           %s cycles at least; the run took %.2f times that\n",
-                ts_text_group_digits(least, r->least_cycles), 1 / r->busy[r->busiest]);
+                ts_text_group_digits(least, r->least_cycles),
+                1 / (r->link >= 0 ? r->link_busy : r->busy[r->busiest]));
     if (r->bound == TS_BOUND_LATENCY) add_longest_stall(&result->chip, out);
 }
 
@@ -91,10 +98,21 @@ void report_roofline(const ts_run_result *result, ts_text *out) {
     } else {
         ts_text_add(out, "no floating-point operations, and none of the matrix units\n");
     }
-    if (r->busy[r->busiest] > 0) add_bound(result, out);
+    if (r->busy[r->busiest] > 0 || r->link >= 0) add_bound(result, out);
 }
 
-void report_roofline_json(const ts_roofline *r, ts_json *json) {
+static void add_link_json(const ts_run_result *result, ts_json *json) {
+    const ts_roofline *r = &result->roofline;
+    ts_text link;
+    if (r->link < 0) return;
+    ts_text_init(&link, json->out->arena);
+    ts_mesh_print_link(&link, result->mesh->mesh, r->link);
+    ts_json_text(json, "bound_link", link.bytes);
+    ts_json_real(json, "bound_link_busy_percent", 100 * r->link_busy, 3);
+}
+
+void report_roofline_json(const ts_run_result *result, ts_json *json) {
+    const ts_roofline *r = &result->roofline;
     ts_json_object(json, "roofline");
     ts_json_text(json, "unit", ts_flops_unit_text(r->unit));
     ts_json_array(json, "types");
@@ -114,7 +132,8 @@ void report_roofline_json(const ts_roofline *r, ts_json *json) {
     for (int i = 0; i < TS_UNIT_COUNT; i++) ts_json_real(json, ts_unit_text(i), 100 * r->busy[i], 3);
     ts_json_close(json);
     ts_json_text(json, "bound", ts_bound_text(r->bound));
-    ts_json_text(json, "bound_unit", ts_unit_text(r->busiest));
+    ts_json_text(json, "bound_unit", r->link >= 0 ? "ici" : ts_unit_text(r->busiest));
+    add_link_json(result, json);
     ts_json_int(json, "least_cycles", r->least_cycles);
     ts_json_close(json);
 }

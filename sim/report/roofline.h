@@ -6,7 +6,7 @@
 #include "run/run.h"
 
 void report_roofline(const ts_run_result *result, ts_text *out);
-void report_roofline_json(const ts_roofline *roofline, ts_json *json);
+void report_roofline_json(const ts_run_result *result, ts_json *json);
 
 /* "55.51 T": four digits. */
 const char *report_scaled(char text[32], double value);

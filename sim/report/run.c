@@ -467,7 +467,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     report_energy_json(&json, &result->energy);
     add_json_stalls(&json, result->chip.cores, result->chip.core_count);
     ts_json_real(&json, "mxu_busy_percent", 100 * result->roofline.busy[TS_SLOT_MXU], 3);
-    report_roofline_json(&result->roofline, &json);
+    report_roofline_json(result, &json);
     if (result->profile) ts_report_lines_json(result, &json);
     add_json_cores(&json, &result->chip);
     if (result->mesh) report_run_mesh_json(request, result->mesh, &json);

@@ -136,6 +136,14 @@ static bool fetch(ts_error *err, ts_arena *arena, mesh_run *run) {
 
 /* ---- What happened ---- */
 
+static void find_busiest_link(const ts_run_request *request, const ts_run_mesh *m, ts_run_result *result) {
+    int64_t best = 0, cycles = m->chips[m->slowest].cycles;
+    for (int64_t i = 1; i < ts_mesh_link_count(m->mesh); i++)
+        if (m->links[i].busy_ps > m->links[best].busy_ps) best = i;
+    double ps = 1e6 * ts_machine_microseconds(request->machine, cycles);
+    if (ps > 0) ts_roofline_add_link(&result->roofline, best, (double)m->links[best].busy_ps / ps, cycles);
+}
+
 static void count(ts_arena *arena, const mesh_run *run, ts_run_result *result) {
     const ts_mesh *mesh = run->request->mesh;
     ts_run_mesh *out = TS_NEW(arena, ts_run_mesh);
@@ -154,6 +162,7 @@ static void count(ts_arena *arena, const mesh_run *run, ts_run_result *result) {
     result->chip = chips[out->slowest];
     run_count(&result->chip, &result->counters);
     ts_roofline_find(run->request->machine, &result->chip, &result->roofline);
+    find_busiest_link(run->request, out, result);
     ts_energy_of_chip(run->request->machine, &result->chip, &result->energy);
     if (run->request->profile)
         result->profile = ts_profile_new(arena, run->parts.program, ts_pod_chip(run->pod, out->slowest));

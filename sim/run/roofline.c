@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-static const char *const bounds[] = {"latency", "memory", "compute"};
+static const char *const bounds[] = {"latency", "memory", "compute", "ici"};
 const char *ts_bound_text(ts_bound bound) { return bounds[bound]; }
 
 const char *ts_unit_text(int unit) {
@@ -76,7 +76,8 @@ static int busiest_unit(const double busy[TS_UNIT_COUNT]) {
 
 void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *c, ts_roofline *r) {
     *r = (ts_roofline){.hbm_bytes = c->hbm_read_bytes + c->hbm_written_bytes,
-                       .hbm_peak = (double)ts_machine_hbm_rate(machine)};
+                       .hbm_peak = (double)ts_machine_hbm_rate(machine),
+                       .link = -1};
     double seconds = ts_machine_microseconds(machine, c->cycles) / 1e6;
     find_flops(machine, c, TS_FLOPS_MXU, r);
     find_flops(machine, c, TS_FLOPS_VPU, r);
@@ -95,6 +96,14 @@ void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *c, ts_r
     r->bound = most * 100 < TS_BOUND_LEAST_PERCENT ? TS_BOUND_LATENCY
                : r->busiest == TS_UNIT_HBM         ? TS_BOUND_MEMORY
                                                    : TS_BOUND_COMPUTE;
+}
+
+void ts_roofline_add_link(ts_roofline *r, int64_t link, double busy, int64_t cycles) {
+    if (busy <= r->busy[r->busiest]) return;
+    r->link = link;
+    r->link_busy = busy;
+    r->least_cycles = (int64_t)llround(busy * (double)cycles);
+    r->bound = busy * 100 < TS_BOUND_LEAST_PERCENT ? TS_BOUND_LATENCY : TS_BOUND_LINK;
 }
 
 int ts_longest_stall(const ts_chip_counters *chip, int64_t *cycles) {

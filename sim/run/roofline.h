@@ -8,7 +8,7 @@
 /* A bound that is reached by less than this leaves latency as what a run is bound by: the 60 % below which
  * Nsight Compute says so of both compute and memory. */
 enum { TS_BOUND_LEAST_PERCENT = 60 };
-typedef enum { TS_BOUND_LATENCY, TS_BOUND_MEMORY, TS_BOUND_COMPUTE } ts_bound;
+typedef enum { TS_BOUND_LATENCY, TS_BOUND_MEMORY, TS_BOUND_COMPUTE, TS_BOUND_LINK } ts_bound;
 const char *ts_bound_text(ts_bound bound); /* "latency", ... */
 
 /* Whose operations are compared with a peak. */
@@ -36,10 +36,15 @@ typedef struct {
     ts_bound bound;
     int busiest;          /* unit: its time is the least that the run can take */
     int64_t least_cycles; /* that time */
+    int64_t link;         /* of a mesh, which is busier than all units: its time is the least; -1: none is */
+    double link_busy;
 } ts_roofline;
 
 /* Of what a chip with this machine's figures counted. */
 void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *counters, ts_roofline *roofline);
+
+/* The busiest link of a mesh; busy: its share of the time. */
+void ts_roofline_add_link(ts_roofline *roofline, int64_t link, double busy, int64_t cycles);
 
 /* The reason for which the cores stalled longest, and the sum of its cycles over all of them. */
 int ts_longest_stall(const ts_chip_counters *counters, int64_t *cycles);

@@ -62,6 +62,21 @@ def a_program_is_shown_as_it_is_assembled():
 
 
 @test
+def a_run_is_bound_by_its_busiest_link():
+    words = ["run", "mesh/all_gather", *MACHINE, "--mesh", "16", "--time-only", "-D"]
+    for rows, bound in ((1024, "ici"), (8, "latency")):
+        out = expect_json([*words, f"ROWS={rows}"])
+        top = max(out["mesh"]["links"], key=lambda link: link["busy_percent"])
+        roof = out["roofline"]
+        assert (roof["bound"], roof["bound_unit"], roof["bound_link"]) == (bound, "ici", top["link"]), roof
+        assert roof["bound_link_busy_percent"] == top["busy_percent"] > max(roof["busy_percent"].values())
+        assert abs(roof["least_cycles"] - out["cycles"] * top["busy_percent"] / 100) < 1
+        text = expect([*words, f"ROWS={rows}"])
+        assert ("latency: " if bound == "latency" else "bound by   ") + f"ici link {top['link']}, busy {top['busy_percent']:.1f} % of the time" in text, text
+    assert "bound_link" not in expect_json(["run", "mesh/all_gather", *MACHINE, "--mesh", "1"])["roofline"]
+
+
+@test
 def threads_do_not_show():
     for path in PROGRAMS:
         words = ["run", path, *MACHINE, "--mesh", "4x2", *SMALL, "--json"]
