@@ -118,6 +118,24 @@ def a_ring_takes_what_a_reshard_is_priced_at():
 
 
 @test
+def sums_take_their_price_and_their_additions():
+    """What a device waits for is the price less ici.launch, and up to 4 % for addends read from HBM and the start of each DMA. The
+    rest are additions, which the price leaves out: two loads, a sum and a store after each other, some 19 cycles for a vreg."""
+    rows, columns, devices = 512, 1024, 8
+    for name, end in cases((("reduce_scatter", "P('x')"), ("all_reduce", "")), 1):
+        for rings, way in (1, "ring"), (2, "bidirectional"):
+            out = expect_json(["run", f"programs/mesh/{name}.tsim", *MACHINE, "--mesh", str(devices), "-D", f"RINGS={rings}",
+                               "-D", f"ROWS={rows}", "-D", f"COLS={columns}", "--time-only"])
+            array = f"f32[{devices},{rings * rows},{columns}]"
+            price = expect_json(["reshard", f"{array} P(unreduced={{'x'}})", f"{array} {end}", *MACHINE, "--mesh", str(devices),
+                                 "--algorithm", way])
+            priced, waited = (price["microseconds"] - 3.8) * 1750, out["stalls"]["semaphore_low"]
+            assert priced <= waited <= 1.04 * priced, (name, rings, priced, waited)
+            vregs = (devices - 1) * rings * rows * columns // 1024
+            assert 4 * vregs <= out["cycles"] - waited <= 20 * vregs, (name, rings, out["cycles"], waited, vregs)
+
+
+@test
 def what_is_multiplied_meanwhile_hides_the_gather():
     rows, k, devices = 256, 1024, 8
     words = ["run", "programs/mesh/collective_matmul.tsim", *MACHINE, "--mesh", str(devices), "-D", f"ROWS={rows}", "-D", f"K={k}", "-D",
