@@ -413,7 +413,7 @@ static bool uncovered(reader *r, int64_t stride, int64_t extent, bool stated) {
 
 /* The part of the device's number from `below` to `until` that no digit has: copies, an axis at a time. */
 static bool fill(reader *r, int64_t below, int64_t until, bool stated) {
-    for (int i = r->mesh->axis_count - 1; i >= 0 && below < until; i--) {
+    for (int i = r->mesh->axis_count - 1; i >= 0; i--) {
         int64_t top = r->mesh->axes[i].stride * r->mesh->axes[i].extent, end = top < until ? top : until;
         if (end <= below) continue;
         if (end % below != 0) end = until;

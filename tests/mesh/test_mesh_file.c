@@ -92,10 +92,11 @@ static void test_fields(void **state) {
     static const struct {
         const char *text;
         bool is;
-    } names[] = {{"4x4", false}, {"", false},  {"a", true},  {"z9", true}, {"A", true},
-                 {"Z9", true},   {"@", false}, {"[", false}, {"`", false}, {"{", false}};
+    } names[] = {{"/4x4", true}, {".4", true}, {"4x4", false}, {"", false},  {"a", true},  {"z9", true},
+                 {"A", true},    {"Z9", true}, {"@", false},   {"[", false}, {"`", false}, {"{", false}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_int_equal(ts_mesh_file_is(names[i].text, strlen(names[i].text)), names[i].is);
+    assert_false(ts_mesh_file_is("4/x", 1));
     assert_false(ts_mesh_file_is("a=2,b=4", 7));
     assert_true(ts_mesh_file_is("v4-64", 5));
     assert_true(ts_mesh_file_is("./4x4.yaml", 10));

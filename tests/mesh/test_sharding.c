@@ -134,6 +134,15 @@ static void test_errors(void **state) {
          "2 devices that are 1 apart are neither in S nor in R: the array would lie on a part of the mesh"},
         {"f32[8] S[(4,2):(1@x,1)] + R[(4,2):(1@y,1@z)]", 1,
          "4 coordinates 1 apart on the axis 'x', which has 2"},
+        {"f32[8] #sdy.sharding(@m, [{}])", 21, "found '(', expected '<'"},
+        {"f32[8] #sdy.sharding<m, [{}]>", 22, "found 'm', expected '@'"},
+        {"f32[8] #sdy.sharding<@m [{}]>", 25, "found '[', expected ','"},
+        {"f32[8] #sdy.sharding<@m, {}>", 26, "found '{', expected '['"},
+        {"f32[8] #sdy.sharding<@m, [{}], partial={}>", 32, "found 'partial', expected 'replicated'"},
+        {"f32[8] {devices=[1,16]<=[16] last_tile_dims={replicated}", 57, "found the end, expected '}'"},
+        {"f32[8] {devices=[1,16]<=[16] last_tile_dims=replicated}", 45, "found 'replicated', expected '{'"},
+        {"f32[8] {devices=[1,4,4]<=[16] last_tile_dims={replicated unreduced}}", 58,
+         "found 'unreduced', expected ','"},
         {"(f32[8])", 0, "the array is a tuple, expected an array"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -169,6 +178,31 @@ static void test_uneven(void **state) {
         make_mesh(arena, "x=6", &mesh);
         if (parse(&err, arena, &mesh, texts[i][0], &s)) fail_msg("%s: no error", texts[i][0]);
         assert_string_equal(err.message, texts[i][1]);
+        ts_arena_free(arena);
+    }
+}
+
+static void test_copies_and_sums(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t copies, run, addend; /* in dim 0; of device 13, at (1,2,1) */
+    } rows[] = {{"f32[12]", 16, 12, 0},
+                {"f32[12] P('x')", 8, 6, 0},
+                {"f32[13] P('y', unreduced={'x'})", 2, 4, 1},
+                {"f32[12] P(('z','x'), unreduced={'y'})", 1, 3, 2},
+                {"f32[12] P(unreduced={'x','y','z'})", 1, 12, 13},
+                {"f32[0] P('x')", 8, 1, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_mesh mesh;
+        ts_sharding s;
+        make_mesh(arena, "x=2,y=4,z=2", &mesh);
+        assert_true(parse(&err, arena, &mesh, rows[i].text, &s));
+        assert_int_equal(ts_sharding_copies(&s), rows[i].copies);
+        assert_int_equal(ts_sharding_run(&s, 0), rows[i].run);
+        assert_int_equal(ts_sharding_addend(&s, 13), rows[i].addend);
         ts_arena_free(arena);
     }
 }
@@ -322,8 +356,8 @@ static void test_printed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms), cmocka_unit_test(test_errors),  cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_iota),  cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_forms),           cmocka_unit_test(test_errors), cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_copies_and_sums), cmocka_unit_test(test_iota),   cmocka_unit_test(test_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
