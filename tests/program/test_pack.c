@@ -288,7 +288,7 @@ static void test_loops_have_the_same_results(void **state) {
                                         ".pack pipeline v12"};
     uint64_t seed = 7;
     int64_t cycles[4] = {0};
-    for (int i = 0, most = rounds(700, 60); i < most; i++) {
+    for (int i = 0, most = rounds(700, 90); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         ts_target target = make_target(&seed);
         ts_text body, text;
