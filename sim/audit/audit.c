@@ -220,9 +220,8 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
                  (int)(i->opcode.length < 48 ? i->opcode.length : 48), i->opcode.text);
         audit_note(a, 1, i->line, kind, i->name);
     }
-    if (i->cut && i->shape.length > 0 && i->opcode.length == 0) {
+    if (i->cut && i->shape.length > 0 && i->opcode.length == 0)
         audit_note(a, 1, i->line, "an instruction that ends before its opcode", i->name);
-    }
     a->has_mlir |= i->mlir;
     bool whole = i->shape.length > 0 && !(i->cut && i->opcode.length == 0);
     int32_t shape = whole ? audit_intern(a, i->line, i->shape) : AUDIT_NONE;

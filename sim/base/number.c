@@ -116,9 +116,8 @@ uint32_t ts_float_encode(const ts_float_format *format, float value) {
 /* ---- Sorting ---- */
 
 static bool is_before(const int64_t *a, const int64_t *b, int width) {
-    for (int i = 0; i < width; i++) {
+    for (int i = 0; i < width; i++)
         if (a[i] != b[i]) return a[i] < b[i];
-    }
     return false;
 }
 

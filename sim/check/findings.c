@@ -22,16 +22,14 @@ bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding) {
 
 int ts_findings_count(const ts_findings *findings, bool warns) {
     int count = 0;
-    for (int i = 0; i < findings->count; i++) {
+    for (int i = 0; i < findings->count; i++)
         count += ts_finding_warns(findings, &findings->list[i]) == warns;
-    }
     return count;
 }
 
 bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind) {
-    for (int i = 0; i < findings->count; i++) {
+    for (int i = 0; i < findings->count; i++)
         if (findings->list[i].kind == kind) return true;
-    }
     return false;
 }
 
@@ -65,9 +63,7 @@ void ts_finding_describe(ts_finding *finding, const char *format, ...) {
 }
 
 ts_place ts_place_of(const ts_instruction *instruction) {
-    if (!instruction) {
-        return (ts_place){0};
-    }
+    if (!instruction) return (ts_place){0};
     return (ts_place){instruction->source, instruction->source ? instruction->line : 0, instruction->column};
 }
 

@@ -79,9 +79,8 @@ static void check_registers(ts_lint *lint, const ts_bundle *bundle) {
     for (int i = 0; i < bundle->count; i++) {
         const ts_instruction *instruction = &bundle->instructions[i];
         ts_instruction_registers(lint->setup.code, instruction, &use);
-        for (int k = 0; k < use.read_count; k++) {
+        for (int k = 0; k < use.read_count; k++)
             if (!only_merges(instruction, &use, use.reads[k])) check_read(lint, instruction, use.reads[k]);
-        }
     }
     for (int i = 0; i < bundle->count; i++) {
         ts_instruction_registers(lint->setup.code, &bundle->instructions[i], &use);
@@ -121,15 +120,13 @@ static void check_transfer(const ts_lint *lint, const ts_instruction *instructio
 }
 
 static void check_operand(const ts_lint *lint, const ts_instruction *instruction, const ts_operand *o) {
-    if (o->kind == TS_OPERAND_ADDRESS) {
-        for (int i = 0; i < o->as.address->term_count; i++) {
+    if (o->kind == TS_OPERAND_ADDRESS)
+        for (int i = 0; i < o->as.address->term_count; i++)
             check_address(lint, instruction, o->as.address->terms[i].sreg);
-        }
-    } else if (o->kind == TS_OPERAND_SEMAPHORE) {
+    else if (o->kind == TS_OPERAND_SEMAPHORE)
         check_address(lint, instruction, o->as.semaphore.sreg);
-    } else if (o->kind == TS_OPERAND_TRANSFER) {
+    else if (o->kind == TS_OPERAND_TRANSFER)
         check_transfer(lint, instruction, &lint->setup.code->transfers[o->as.transfer]);
-    }
 }
 
 /* A source's value; false: it is unknown, as values are not computed. */
@@ -173,12 +170,10 @@ static void follow_numbers(ts_lint *lint, const ts_bundle *bundle) {
     for (int i = 0; i < bundle->count; i++) {
         const ts_instruction *instruction = &bundle->instructions[i];
         const ts_operand *first = &instruction->operands[0];
-        for (int k = 0; k < instruction->operand_count; k++) {
+        for (int k = 0; k < instruction->operand_count; k++)
             check_operand(lint, instruction, &instruction->operands[k]);
-        }
-        if (instruction->operand_count > 0 && first->kind == TS_OPERAND_SREG) {
+        if (instruction->operand_count > 0 && first->kind == TS_OPERAND_SREG)
             lint->computed[first->as.reg] = wraps(lint, instruction);
-        }
     }
     for (int i = 0; i < bundle->count; i++) {
         const ts_instruction *instruction = &bundle->instructions[i];

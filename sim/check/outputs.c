@@ -38,9 +38,8 @@ enum { INDEX_BYTES = 96 };
 static void write_index(const int64_t *index, int rank, char text[INDEX_BYTES]) {
     size_t at = 0;
     text[0] = '\0';
-    for (int i = 0; i < rank && at < INDEX_BYTES; i++) {
+    for (int i = 0; i < rank && at < INDEX_BYTES; i++)
         at += (size_t)snprintf(text + at, INDEX_BYTES - at, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
-    }
 }
 
 /* The index of element `flat` in row-major order. */

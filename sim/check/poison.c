@@ -58,9 +58,8 @@ static const ts_instruction *origin_of(const vreg_shadow *shadow) {
 }
 
 static const ts_instruction *scalar_origin(const ts_poison_op *op) {
-    for (int i = 0; i < op->origin_count; i++) {
+    for (int i = 0; i < op->origin_count; i++)
         if (*op->origins[i]) return *op->origins[i];
-    }
     return NULL;
 }
 
@@ -132,9 +131,7 @@ static void run_vector(const ts_poison_op *op) {
 
 static void run_scalar(const ts_poison_op *op) {
     const ts_instruction *cause = scalar_origin(op);
-    if (!cause && origin_of(&op->sources[0]) && op->sources[0].words[0]) {
-        cause = origin_of(&op->sources[0]);
-    }
+    if (!cause && origin_of(&op->sources[0]) && op->sources[0].words[0]) cause = origin_of(&op->sources[0]);
     *op->sreg = cause;
 }
 
@@ -168,9 +165,8 @@ static void run_load(const ts_poison_op *op, int64_t address) {
     for (int i = 0; i < TS_SUBLANES; i++) {
         int64_t row;
         if (row_of(op, address, i, &row) &&
-            ts_space_get_poison(op->poison->setup.vmem, row * 8, TS_LANES, words + i * TS_LANES)) {
+            ts_space_get_poison(op->poison->setup.vmem, row * 8, TS_LANES, words + i * TS_LANES))
             cause = op->words.instruction;
-        }
     }
     cause = cause ? cause : origin_of(&op->mask);
     if (cause) settle(op, words, cause);
@@ -181,9 +177,7 @@ static void merge_row(const ts_poison_op *op, int64_t row, int i, uint32_t *word
     const uint32_t *from = ts_poison_source(op, 0) + i * TS_LANES, *mask = op->words.mask + i * TS_LANES;
     const uint32_t *undefined = (origin_of(&op->mask) ? op->mask.words : op->poison->zeros) + i * TS_LANES;
     ts_space_get_poison(op->poison->setup.vmem, row * 8, TS_LANES, words);
-    for (int k = 0; k < TS_LANES; k++) {
-        words[k] = (from[k] & mask[k]) | (words[k] & ~mask[k]) | undefined[k];
-    }
+    for (int k = 0; k < TS_LANES; k++) words[k] = (from[k] & mask[k]) | (words[k] & ~mask[k]) | undefined[k];
 }
 
 static void store_row(const ts_poison_op *op, int64_t row, int i) {
@@ -196,11 +190,10 @@ static void store_row(const ts_poison_op *op, int64_t row, int i) {
     }
     bool poisoned = (op->words.mask || origin_of(&op->sources[0])) &&
                     ts_space_set_poison(poison->setup.vmem, row * 8, TS_LANES, from);
-    if (!poisoned) {
+    if (!poisoned)
         ts_space_mark(poison->setup.vmem, row * 8, TS_LANES * 32, true);
-    } else if (cause_of(op)) {
+    else if (cause_of(op))
         poison->rows[row / (TS_LANES * 4)] = (ts_poison_row){op->words.instruction, cause_of(op)};
-    }
 }
 
 static void run_store(const ts_poison_op *op, int64_t address) {
@@ -311,9 +304,8 @@ static void add_origin(ts_poison_op *op, const uint32_t *word) {
 }
 
 static const ts_address *address_of(const ts_instruction *instruction) {
-    for (int i = 0; i < instruction->operand_count; i++) {
+    for (int i = 0; i < instruction->operand_count; i++)
         if (instruction->operands[i].kind == TS_OPERAND_ADDRESS) return instruction->operands[i].as.address;
-    }
     return NULL;
 }
 
@@ -326,11 +318,10 @@ static ts_poison_op *new_op(ts_poison *poison, const ts_poison_operands *words) 
         ts_scalar_use_of(poison->arena, poison->setup.code, words->instruction, &op->scalars);
         op->address = address_of(words->instruction);
     }
-    if (scalar) {
+    if (scalar)
         op->sreg = sreg_of(poison, words->result, true);
-    } else if (words->result) {
+    else if (words->result)
         op->result = vreg_of(poison, words->result, true);
-    }
     for (int i = 0; i < TS_OPERANDS_MAX; i++) {
         add_origin(op, words->sources[i]);
         if (words->sources[i]) op->sources[i] = vreg_of(poison, words->sources[i], false);

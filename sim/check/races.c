@@ -80,9 +80,8 @@ static void report(ts_races *races, const culprit *c, ts_in_flight *other, bool 
     f->has_margin = other->done_cycle >= 0;
     f->margin_cycles = cycle - other->done_cycle;
     race *r = other->race;
-    if (!f->has_margin && r->pending_count < TS_FINDINGS_MOST) {
+    if (!f->has_margin && r->pending_count < TS_FINDINGS_MOST)
         r->pending[r->pending_count++] = (int)(f - races->findings->list);
-    }
 }
 
 void ts_races_access(ts_races *races, const ts_access *access) {

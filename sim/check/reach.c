@@ -59,9 +59,8 @@ static void mark_loops(ts_reach *r, const side_loop *loops, int count, int64_t a
         mark(r, at + low, at + high);
         return;
     }
-    for (int64_t i = 0; i < loops[0].extent; i++) {
+    for (int64_t i = 0; i < loops[0].extent; i++)
         mark_loops(r, loops + 1, count - 1, at + i * loops[0].bits, low, high);
-    }
 }
 
 static void box_range(const ts_plan_box *box, bool source, int element_bits, int64_t *first, int64_t *end) {
@@ -116,9 +115,8 @@ bool ts_reach_touches(const ts_reach *r, int64_t first, int64_t end) {
 bool ts_reach_overlap(const ts_reach *a, const ts_reach *b) {
     if (a->space != b->space || !a->touched || !b->touched) return false;
     int64_t first = a->first > b->first ? a->first : b->first, end = a->end < b->end ? a->end : b->end;
-    for (int64_t g = first; g < end; g += TS_REACH_WORD) { /* both begin at a multiple of 64 */
+    for (int64_t g = first; g < end; g += TS_REACH_WORD) /* both begin at a multiple of 64 */
         if (a->touched[(g - a->first) / TS_REACH_WORD] & b->touched[(g - b->first) / TS_REACH_WORD])
             return true;
-    }
     return false;
 }

@@ -32,9 +32,8 @@ ts_unknown *ts_unknown_new(ts_arena *arena, const ts_code *code, int sregs, int6
 bool ts_unknown_has(const ts_unknown *unknown, int sreg) { return unknown->sregs[sreg] != NULL; }
 
 bool ts_unknown_any(const ts_unknown *unknown) {
-    for (int i = 0; i < unknown->sreg_count; i++) {
+    for (int i = 0; i < unknown->sreg_count; i++)
         if (unknown->sregs[i]) return true;
-    }
     return false;
 }
 

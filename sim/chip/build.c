@@ -34,9 +34,8 @@ static bool place_tensors(ts_error *err, ts_chip *chip) {
         }
         chip->axis_bits[i] = TS_NEW_ARRAY(chip->arena, int64_t, TS_LAYOUT_MAX_AXES);
         if (!ts_space_place(err, chip->cores[0].spaces[tensor->space], tensor->shape, tensor->base_bytes,
-                            chip->axis_bits[i])) {
+                            chip->axis_bits[i]))
             return false;
-        }
     }
     return true;
 }
@@ -52,9 +51,8 @@ static void hold_tensors(const ts_chip *chip, chip_core *own) {
         else if (end > ends[tensor->space])
             ends[tensor->space] = end;
     }
-    for (int i = 0; i < TS_SPACE_COUNT; i++) {
+    for (int i = 0; i < TS_SPACE_COUNT; i++)
         if (ends[i] > 0) ts_space_hold(own->spaces[i], 0, ends[i]);
-    }
 }
 
 static void looped(void *self, int end) { loop_sampler_visit(((chip_core *)self)->chip->sampler, end); }
@@ -90,9 +88,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
 }
 
 static bool make_units(ts_error *err, ts_chip *chip) {
-    for (int i = 0; i < chip->core_count; i++) {
-        make_spaces(chip, &chip->cores[i]);
-    }
+    for (int i = 0; i < chip->core_count; i++) make_spaces(chip, &chip->cores[i]);
     if (!place_tensors(err, chip)) return false;
     for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
     chip->traffic =
@@ -101,9 +97,8 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     if (chip->observer && chip->observer->burst)
         traffic_observe(chip->traffic, chip->observer->burst, chip->observer->self);
     chip->sampler = loop_sampler_new(chip->arena, chip);
-    for (int i = 0; i < chip->core_count; i++) {
+    for (int i = 0; i < chip->core_count; i++)
         if (!make_core(err, chip, &chip->cores[i])) return false;
-    }
     return true;
 }
 
@@ -126,9 +121,8 @@ void ts_chip_free(ts_chip *chip) {
     if (!chip) return;
     for (int core = chip->core_count - 1; core >= 0; core--) {
         ts_space **own = chip->cores[core].spaces, **first = chip->cores[0].spaces;
-        for (int i = 0; i < TS_SPACE_COUNT; i++) {
+        for (int i = 0; i < TS_SPACE_COUNT; i++)
             if (core == 0 || own[i] != first[i]) ts_space_free(own[i]);
-        }
     }
     for (int i = 0; i < chip->core_count; i++) {
         ts_races_free(chip->cores[i].races);

@@ -211,9 +211,8 @@ const ts_instruction *ts_chip_waiting(const ts_chip *chip, int core, int *semaph
 
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
     bool running = true;
-    while (running) {
+    while (running)
         if (!step(err, chip, max_cycles, INT64_MAX, true, &running)) return false;
-    }
     return true;
 }
 

@@ -36,9 +36,8 @@ chip_core *chip_core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->co
 static void check_start(ts_chip *chip, ts_in_flight *t) {
     ts_races_start(chip_core_of(chip, t)->races, t);
     ts_arrivals_start(chip_core_of(chip, t)->arrivals, t);
-    for (int i = 0; i < chip->core_count; i++) {
+    for (int i = 0; i < chip->core_count; i++)
         if (i != t->core) ts_races_compare_cores(chip->cores[i].races, t);
-    }
     ts_outputs_start(&chip->outputs, t);
 }
 

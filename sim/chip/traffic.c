@@ -181,9 +181,8 @@ static const shape *find_shape(traffic *t, const ts_dma_transfer *what, int layo
     uint64_t hash[2];
     hash_shape(t, what, layouts, hash);
     shape **at = &t->shapes[hash[0] % BUCKETS];
-    for (shape *s = *at; s; s = s->next) {
+    for (shape *s = *at; s; s = s->next)
         if (memcmp(s->hash, hash, sizeof hash) == 0) return s;
-    }
     shape *made = TS_NEW(t->arena, shape);
     *made = (shape){.next = *at, .hash = {hash[0], hash[1]}};
     return *at = made;
@@ -225,9 +224,8 @@ static void forget(traffic *t) {
 /* Of those whose end is known. */
 static record *earliest(const traffic *t) {
     record *best = NULL;
-    for (record *r = t->first; r; r = r->next) {
+    for (record *r = t->first; r; r = r->next)
         if (!r->over && r->done != INT64_MAX && (!best || r->done < best->done)) best = r;
-    }
     return best;
 }
 

@@ -13,9 +13,8 @@
 static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
                                 ts_plan_side *dst) {
     const ts_slice *a = &what->source, *b = &what->destination;
-    if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0) {
+    if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0)
         return ts_plan_new(err, arena, src, dst, a->rank, a->size);
-    }
     int rank;
     const int64_t *sizes = ts_plan_squeeze(err, arena, src, a->size, &rank);
     return sizes && ts_plan_squeeze(err, arena, dst, b->size, &rank)

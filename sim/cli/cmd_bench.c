@@ -65,9 +65,8 @@ static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report
         !cli_number(err, line, "milliseconds", 1000000, &milliseconds) || !read_kernels(err, line, report) ||
         !read_stores(err, line, &bench->how.stores) ||
         !ts_transfer_end_parse(err, line->arena, &from, &bench->src) ||
-        !ts_transfer_end_parse(err, line->arena, &to, &bench->dst)) {
+        !ts_transfer_end_parse(err, line->arena, &to, &bench->dst))
         return false;
-    }
     bench->how.threads = (int)threads;
     bench->seconds = (double)milliseconds * 1e-3;
     return ts_bench_run(err, line->arena, bench, &report->result);

@@ -75,9 +75,7 @@ static bool do_continue(ts_error *err, debugger *d) { return go(err, d, INT64_MA
 
 static bool do_until(ts_error *err, debugger *d) {
     int64_t cycle;
-    if (d->word_count < 2) {
-        return complain(err, d, 1, "a cycle");
-    }
+    if (d->word_count < 2) return complain(err, d, 1, "a cycle");
     return number(err, d, 1, 0, 0, &cycle) && go(err, d, INT64_MAX, cycle);
 }
 
@@ -86,12 +84,8 @@ static bool do_until(ts_error *err, debugger *d) {
 /* Says which of the next lines has an instruction. */
 static bool no_line(ts_error *err, const debugger *d, const char *text, ts_breakpoint at) {
     int line = at.line++, most = line < INT_MAX - NEXT_LINES ? line + NEXT_LINES : INT_MAX - 1;
-    while (at.line <= most && !ts_session_has_line(d->session, &at)) {
-        at.line++;
-    }
-    if (at.line > most) {
-        return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s'", text);
-    }
+    while (at.line <= most && !ts_session_has_line(d->session, &at)) at.line++;
+    if (at.line > most) return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s'", text);
     return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s', the next one from line %d",
                         text, at.line);
 }
@@ -117,9 +111,7 @@ static bool read_place(ts_error *err, debugger *d, const char *text, ts_breakpoi
     char *end;
     long line = strtol(colon ? colon + 1 : text, &end, 10);
     *at = (ts_breakpoint){.line = (int)line};
-    if (colon) {
-        at->file = ts_arena_copy_text(d->out->arena, text, (size_t)(colon - text));
-    }
+    if (colon) at->file = ts_arena_copy_text(d->out->arena, text, (size_t)(colon - text));
     if (*end != '\0' || line <= 0 || line > 1000000000) return find_macro(err, d, text, at);
     return ts_session_has_line(d->session, at) || no_line(err, d, text, *at);
 }
@@ -153,12 +145,10 @@ static bool read_side(ts_error *err, const debugger *d, const char *text, size_t
 
 static bool read_condition(ts_error *err, const debugger *d, const char *text, ts_condition *condition) {
     size_t left = strcspn(text, "=!<> \t"), at = left + strspn(text + left, " \t");
-    for (int i = TS_TEST_NONE + 1; i < TESTS && condition->test == TS_TEST_NONE; i++) {
+    for (int i = TS_TEST_NONE + 1; i < TESTS && condition->test == TS_TEST_NONE; i++)
         if (strncmp(text + at, tests[i], strlen(tests[i])) == 0) condition->test = (ts_test)i;
-    }
-    if (condition->test == TS_TEST_NONE) {
+    if (condition->test == TS_TEST_NONE)
         return ts_error_set(err, TS_ERROR_INPUT, "'%.60s' is no condition, expected one like s1 == 4", text);
-    }
     const char *right = text + at + strlen(tests[condition->test]);
     right += strspn(right, " \t");
     size_t length = strlen(right);
@@ -193,17 +183,11 @@ static bool same_breakpoint(const ts_breakpoint *a, const ts_breakpoint *b) {
 
 static bool add_breakpoint(ts_error *err, debugger *d, const char *text) {
     ts_breakpoint at;
-    if (!read_breakpoint(err, d, text, &at)) {
-        return false;
-    }
-    for (int i = 0; i < d->breakpoint_count; i++) {
-        if (same_breakpoint(&d->breakpoints[i], &at)) {
-            return true;
-        }
-    }
-    if (d->breakpoint_count == BREAKPOINTS) {
+    if (!read_breakpoint(err, d, text, &at)) return false;
+    for (int i = 0; i < d->breakpoint_count; i++)
+        if (same_breakpoint(&d->breakpoints[i], &at)) return true;
+    if (d->breakpoint_count == BREAKPOINTS)
         return ts_error_set(err, TS_ERROR_INPUT, "there are %d breakpoints already", BREAKPOINTS);
-    }
     d->breakpoints[d->breakpoint_count++] = at;
     return true;
 }
@@ -229,27 +213,19 @@ static void list_breakpoints(debugger *d) {
         }
         ts_text_add(d->out, "\n");
     }
-    if (d->breakpoint_count == 0) {
-        ts_text_add(d->out, "no breakpoints\n");
-    }
+    if (d->breakpoint_count == 0) ts_text_add(d->out, "no breakpoints\n");
 }
 
 static bool do_break(ts_error *err, debugger *d) {
-    if (d->word_count > 1 && !add_breakpoint(err, d, d->line.text + d->offsets[1])) {
-        return false;
-    }
+    if (d->word_count > 1 && !add_breakpoint(err, d, d->line.text + d->offsets[1])) return false;
     list_breakpoints(d);
     return true;
 }
 
 static bool do_delete(ts_error *err, debugger *d) {
     int64_t n;
-    if (!number(err, d, 1, 1, d->breakpoint_count, &n)) {
-        return false;
-    }
-    if (n < 1 || n > d->breakpoint_count) {
-        return complain(err, d, 1, "the number of a breakpoint");
-    }
+    if (!number(err, d, 1, 1, d->breakpoint_count, &n)) return false;
+    if (n < 1 || n > d->breakpoint_count) return complain(err, d, 1, "the number of a breakpoint");
     memmove(&d->breakpoints[n - 1], &d->breakpoints[n],
             (size_t)(d->breakpoint_count - n) * sizeof d->breakpoints[0]);
     d->breakpoint_count--;
@@ -267,9 +243,7 @@ static bool do_where(ts_error *err, debugger *d) {
 
 static bool do_list(ts_error *err, debugger *d) {
     int64_t around;
-    if (!number(err, d, 1, 0, 4, &around)) {
-        return false;
-    }
+    if (!number(err, d, 1, 0, 4, &around)) return false;
     ts_report_source(d->session, around > 1000 ? 1000 : (int)around, d->out);
     return true;
 }
@@ -294,9 +268,7 @@ static bool do_transfers(ts_error *err, debugger *d) {
 
 static bool do_core(ts_error *err, debugger *d) {
     int64_t core;
-    if (!number(err, d, 1, 0, ts_session_followed(d->session), &core)) {
-        return false;
-    }
+    if (!number(err, d, 1, 0, ts_session_followed(d->session), &core)) return false;
     int count = ts_chip_core_count(ts_session_chip(d->session));
     if (core >= count) {
         return ts_error_at(err, TS_ERROR_INPUT, &d->line, d->offsets[1], "expected a core, 0 to %d",
@@ -312,9 +284,8 @@ static bool print_register(ts_error *err, debugger *d, ts_operand_kind kind, int
     for (int i = 2; i < d->word_count; i++) {
         bool all = strcmp(d->words[i], "all") == 0;
         whole = whole || all;
-        if (!all && !ts_register_view_find(d->words[i], &view)) {
+        if (!all && !ts_register_view_find(d->words[i], &view))
             return complain(err, d, i, "f32, i32, hex, bf16 or all");
-        }
     }
     ts_report_register(d->session, kind, reg, view, whole, d->out);
     return true;
@@ -365,12 +336,8 @@ static bool read_box(ts_error *err, const debugger *d, int tensor, size_t at, in
                      int64_t *sizes) {
     const ts_tensor *t = &ts_session_program(d->session)->code.tensors[tensor];
     int64_t elements = 1;
-    if (!t->shape->layout) {
-        return complain(err, d, 1, "a tensor with a layout");
-    }
-    if (!read_slice(err, d, at, t->shape->layout, begin, sizes)) {
-        return false;
-    }
+    if (!t->shape->layout) return complain(err, d, 1, "a tensor with a layout");
+    if (!read_slice(err, d, at, t->shape->layout, begin, sizes)) return false;
     for (int i = 0; i < t->shape->layout->rank; i++) {
         elements =
             sizes[i] > 0 && elements > MOST_ELEMENTS / sizes[i] ? MOST_ELEMENTS + 1 : elements * sizes[i];
@@ -384,9 +351,8 @@ static bool print_tensor(ts_error *err, debugger *d, int tensor, size_t length) 
     int64_t begin[TS_LAYOUT_MAX_DIMS], sizes[TS_LAYOUT_MAX_DIMS];
     ts_host_array array;
     if (!read_box(err, d, tensor, d->offsets[1] + length, begin, sizes) ||
-        !ts_session_fetch(err, d->scratch, d->session, &(ts_session_box){tensor, begin, sizes}, &array)) {
+        !ts_session_fetch(err, d->scratch, d->session, &(ts_session_box){tensor, begin, sizes}, &array))
         return false;
-    }
     ts_report_box(ts_session_program(d->session)->code.tensors[tensor].name, &array, begin, d->out);
     return true;
 }
@@ -398,9 +364,7 @@ static bool do_print(ts_error *err, debugger *d) {
         return complain(err, d, 1,
                         "a register (v3, m0, s1), a slice of a tensor (x[0:8, 0:4]) or another name");
     }
-    if (!find_name(err, d, &name, &length)) {
-        return false;
-    }
+    if (!find_name(err, d, &name, &length)) return false;
     switch (name.kind) {
     case TS_NAME_REGISTER:
         return print_register(err, d, name.reg, name.index);
@@ -423,15 +387,12 @@ static bool watch_bytes(ts_error *err, debugger *d, const char *text) {
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         const char *name = ts_space_text((ts_space_kind)i);
         char *dots, *end;
-        if (strlen(name) != length || strncmp(name, text, length) != 0 || text[length] != ':') {
-            continue;
-        }
+        if (strlen(name) != length || strncmp(name, text, length) != 0 || text[length] != ':') continue;
         long long first = strtoll(text + length + 1, &dots, 0);
         bool two = dots != text + length + 1 && strncmp(dots, "..", 2) == 0;
         long long last = two ? strtoll(dots + 2, &end, 0) : 0;
-        if (!two || end == dots + 2 || *end != '\0') {
+        if (!two || end == dots + 2 || *end != '\0')
             return complain(err, d, 1, "bytes of a memory, as vmem:4096..8192");
-        }
         return ts_session_watch_bytes(err, d->session, (ts_space_kind)i, first, last) > 0;
     }
     return complain(err, d, 1, "a slice of a tensor, or bytes of a memory as vmem:4096..8192");
@@ -442,29 +403,22 @@ static bool add_watch(ts_error *err, debugger *d) {
     const char *text = d->line.text + d->offsets[1];
     size_t length = strcspn(text, "[ \t");
     ts_name name = ts_session_name(d->session, text, length);
-    if (name.kind != TS_NAME_TENSOR) {
-        return watch_bytes(err, d, d->words[1]);
-    }
+    if (name.kind != TS_NAME_TENSOR) return watch_bytes(err, d, d->words[1]);
     return read_box(err, d, name.index, d->offsets[1] + length, begin, sizes) &&
            ts_session_watch_box(err, d->session, &(ts_session_box){name.index, begin, sizes}) > 0;
 }
 
 static bool do_watch(ts_error *err, debugger *d) {
-    if (d->word_count > 1 && !add_watch(err, d)) {
-        return false;
-    }
+    if (d->word_count > 1 && !add_watch(err, d)) return false;
     ts_report_watches(d->session, d->out);
     return true;
 }
 
 static bool do_unwatch(ts_error *err, debugger *d) {
     int64_t n;
-    if (!number(err, d, 1, 1, 1, &n)) {
-        return false;
-    }
-    if (n > TS_WATCHES || !ts_session_unwatch(d->session, (int)n)) {
+    if (!number(err, d, 1, 1, 1, &n)) return false;
+    if (n > TS_WATCHES || !ts_session_unwatch(d->session, (int)n))
         return complain(err, d, 1, "the number of a watch");
-    }
     ts_report_watches(d->session, d->out);
     return true;
 }
@@ -520,9 +474,7 @@ static bool run_command(ts_error *err, debugger *d) {
     for (int i = 0; i < COMMANDS; i++) {
         bool same = strcmp(d->words[0], debug_commands[i].name) == 0 ||
                     strcmp(d->words[0], debug_commands[i].letter) == 0;
-        if (same && *debug_commands[i].name != '\0') {
-            return debug_commands[i].run(err, d);
-        }
+        if (same && *debug_commands[i].name != '\0') return debug_commands[i].run(err, d);
     }
     complain(err, d, 0, "a command (help lists them)");
     return ts_error_hint(
@@ -554,9 +506,7 @@ static void obey(debugger *d, const char *text, int number_of_line) {
     bool good = d->word_count == 0 || run_command(&err, d);
     cli_print_now(d->out);
     ts_text_clear(d->out);
-    if (!good) {
-        cli_fail(&err);
-    }
+    if (!good) cli_fail(&err);
     ts_arena_free(d->scratch);
 }
 
@@ -570,9 +520,7 @@ static void prompt(debugger *d) {
 
 /* Is that all of the line? If not, reads what is left of it. */
 static bool skip_rest(const char *text) {
-    if (strlen(text) < LINE_BYTES - 1 || strchr(text, '\n') != NULL) {
-        return true;
-    }
+    if (strlen(text) < LINE_BYTES - 1 || strchr(text, '\n') != NULL) return true;
     int c;
     while ((c = getchar()) != EOF && c != '\n') {
     }
@@ -590,9 +538,7 @@ static void read_commands(debugger *d) {
         }
         text[strcspn(text, "\r\n")] = '\0';
         obey(d, text, i);
-        if (!d->quits) {
-            prompt(d);
-        }
+        if (!d->quits) prompt(d);
     }
 }
 
@@ -603,17 +549,12 @@ int cli_debug(const cli_line *line, const ts_run_request *request, const char *c
     ts_text_init(&out, line->arena);
     debugger d = {.session = ts_session_open(&err, line->arena, request), .out = &out};
     bool good = d.session != NULL;
-    for (int i = 0; good && i < break_count; i++) {
-        good = add_breakpoint(&err, &d, breaks[i]);
-    }
-    if (good && break_count > 0) {
+    for (int i = 0; good && i < break_count; i++) good = add_breakpoint(&err, &d, breaks[i]);
+    if (good && break_count > 0)
         obey(&d, "continue", 0);
-    } else if (good) {
+    else if (good)
         obey(&d, "where", 0);
-    }
-    if (good) {
-        read_commands(&d);
-    }
+    if (good) read_commands(&d);
     ts_session_close(d.session);
     return good ? (d.failed ? 3 : 0) : cli_fail(&err);
 }
@@ -643,12 +584,8 @@ int cmd_debug(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     ts_run_request request;
-    if (!cli_begin(&line, &command_debug, argc, argv)) {
-        return line.exit_code;
-    }
-    if (!cli_run_request(&err, &line, &request)) {
-        return cli_end(&line, cli_fail(&err));
-    }
+    if (!cli_begin(&line, &command_debug, argc, argv)) return line.exit_code;
+    if (!cli_run_request(&err, &line, &request)) return cli_end(&line, cli_fail(&err));
     int count;
     const char *const *breaks = cli_values(&line, "break", &count);
     return cli_end(&line, cli_debug(&line, &request, breaks, count));

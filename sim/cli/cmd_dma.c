@@ -79,9 +79,8 @@ static int print_price(const cli_line *line) {
     bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL;
     if (!price(&err, line, known, &study) ||
         (!alone && (!ts_transfer_try_others(&err, line->arena, known, &study, false, &others[0]) ||
-                    !ts_transfer_try_others(&err, line->arena, known, &study, true, &others[1])))) {
+                    !ts_transfer_try_others(&err, line->arena, known, &study, true, &others[1]))))
         return cli_fail(&err);
-    }
     ts_text_init(&out, line->arena);
     if (cli_value(line, "html")) {
         ts_report_transfer_html(&study, alone ? NULL : others, &out);
@@ -109,9 +108,7 @@ static int print_mix(const cli_line *line) {
     const ts_machine *machine = good ? cli_machine(&err, line) : NULL;
     ts_transfer_mix_request request = {machine, ts_prices_new(line->arena), ends, count,
                                        cli_value(line, "exact") != NULL};
-    if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix)) {
-        return cli_fail(&err);
-    }
+    if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix)) return cli_fail(&err);
     ts_text_init(&out, line->arena);
     (cli_value(line, "json") ? ts_report_transfer_mix_json : ts_report_transfer_mix)(&mix, &out);
     return cli_print(&out);

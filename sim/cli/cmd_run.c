@@ -90,9 +90,8 @@ static bool read_mesh(ts_error *err, const cli_line *line, ts_run_request *reque
 
 static bool read_request(ts_error *err, const cli_line *line, ts_run_request *request) {
     if (!cli_run_request(err, line, request) ||
-        !cli_pairs(err, line, "output", &request->outputs, &request->output_count)) {
+        !cli_pairs(err, line, "output", &request->outputs, &request->output_count))
         return false;
-    }
     if (!check_break(err, line) || !read_mesh(err, line, request)) return false;
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
@@ -124,17 +123,13 @@ static void update_lines(ts_text *out, const char *old, const char *machine, int
         }
         old += length + (old[length] == '\n');
     }
-    if (!found) {
-        ts_text_add(out, "%s %lld\n", machine, (long long)cycles);
-    }
+    if (!found) ts_text_add(out, "%s %lld\n", machine, (long long)cycles);
 }
 
 /* programs/add.tsim has its cycles, with the parameters and inputs of the text, in programs/add.cycles. */
 static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_request *request,
                           const ts_run_result *result) {
-    if (cli_value(line, "update") == NULL) {
-        return true;
-    }
+    if (cli_value(line, "update") == NULL) return true;
     if (request->define_count + request->input_count > 0 || cli_value(line, "set") != NULL) {
         return ts_error_set(err, TS_ERROR_USAGE,
                             "--update takes no -D, -i or --set: the .cycles file is of the program as it is");
@@ -166,9 +161,8 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
         ts_report_run_json(request, result, &out);
     } else if (cli_reports(line)) {
         ts_report_run(request, result, &out);
-        for (int i = 0; i < request->output_count; i++) {
+        for (int i = 0; i < request->output_count; i++)
             ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].name, request->outputs[i].value);
-        }
         bool colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
         if (result->profile != NULL) ts_report_lines(result, colour, &out);
     }
@@ -186,9 +180,7 @@ static int complain(const cli_line *line, const ts_run_result *result) {
     }
     for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
         ts_error err = {0};
-        if (ts_report_failed_check(result, i, &err)) {
-            code = cli_fail(&err);
-        }
+        if (ts_report_failed_check(result, i, &err)) code = cli_fail(&err);
     }
     return code;
 }
@@ -244,9 +236,7 @@ static bool save_page(ts_error *err, const cli_line *line, const ts_run_request 
 /* With its timeline. */
 static bool run(ts_error *err, const cli_line *line, ts_run_request *request, ts_run_result *result) {
     cli_trace *trace = TS_NEW(line->arena, cli_trace);
-    if (!cli_trace_open(err, line, request, result, trace)) {
-        return false;
-    }
+    if (!cli_trace_open(err, line, request, result, trace)) return false;
     ts_error none = {0};
     bool good = ts_run(err, line->arena, request, result);
     return cli_trace_close(good ? err : &none, line, err, trace) && good &&
@@ -259,23 +249,15 @@ int cmd_run(int argc, char **argv) {
     ts_run_request request;
     ts_run_result result;
     ts_grid grid;
-    if (!cli_begin(&line, &command_run, argc, argv)) {
-        return line.exit_code;
-    }
+    if (!cli_begin(&line, &command_run, argc, argv)) return line.exit_code;
     if (!read_request(&err, &line, &request) ||
-        !ts_grid_parse(&err, line.arena, request.defines, request.define_count, &grid)) {
+        !ts_grid_parse(&err, line.arena, request.defines, request.define_count, &grid))
         return cli_end(&line, cli_fail(&err));
-    }
-    if (grid.point_count > 1) {
-        return cli_end(&line, run_grid(&err, &line, &request, &grid));
-    }
-    if (cli_count(&line, "break") > 0) {
-        return cli_end(&line, debug(&line, &request));
-    }
+    if (grid.point_count > 1) return cli_end(&line, run_grid(&err, &line, &request, &grid));
+    if (cli_count(&line, "break") > 0) return cli_end(&line, debug(&line, &request));
     if (!run(&err, &line, &request, &result) || !ts_run_save(&err, line.arena, &request, &result) ||
-        (result.passed && !update_cycles(&err, &line, &request, &result))) {
+        (result.passed && !update_cycles(&err, &line, &request, &result)))
         return cli_end(&line, cli_fail(&err));
-    }
     int code = print_result(&line, &request, &result);
     int failed = complain(&line, &result);
     return cli_end(&line, failed != 0 ? failed : code);

@@ -54,10 +54,9 @@ static void on_row(void *self, int64_t done, int64_t of) { cli_progress_draw(sel
 static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
     static const char *const others[] = {"data", "machine", "set", "rows", "svg", "html"};
     ts_hbm_accuracy accuracy;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_value(line, others[i]) != NULL)
             return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with hbm", others[i]);
-    }
     cli_progress bar = begin("runs", ts_hbm_reference_count, 0.04);
     bool good = ts_hbm_accuracy_measure(err, line->arena, on_row, &bar, &accuracy);
     cli_progress_end(&bar);
@@ -119,9 +118,8 @@ enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
 static bool validate(ts_error *err, const cli_line *line, ts_text *out) {
     if (line->operand_count == 0) return validate_times(err, line, out);
-    for (int i = 0; i < SUBJECTS; i++) {
+    for (int i = 0; i < SUBJECTS; i++)
         if (strcmp(line->operands[0], subjects[i].name) == 0) return subjects[i].run(err, line, out);
-    }
     ts_error_set(err, TS_ERROR_USAGE, "found '%.60s', expected %s", line->operands[0],
                  line->command->operands);
     return ts_error_hint(err,

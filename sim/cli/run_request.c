@@ -10,12 +10,10 @@ bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *reques
     if (!cli_max_memory(err, line, &request->max_memory_bytes) ||
         !cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
         !cli_pairs(err, line, "define", &request->defines, &request->define_count) ||
-        (limit != NULL && !ts_text_to_int(err, "--max-cycles", limit, &request->max_cycles))) {
+        (limit != NULL && !ts_text_to_int(err, "--max-cycles", limit, &request->max_cycles)))
         return false;
-    }
-    if (request->max_cycles <= 0) {
+    if (request->max_cycles <= 0)
         return ts_error_set(err, TS_ERROR_USAGE, "--max-cycles is %s, expected 1 or more", limit);
-    }
     request->machine = cli_mesh_machine(err, line);
     return request->machine != NULL;
 }

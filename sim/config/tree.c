@@ -97,9 +97,8 @@ static const char *find_comment(const parser *p, size_t offset) {
     size_t at = offset, end = offset;
     char quote = '\0';
     while (end < p->source->length && text[end] != '\n') end++;
-    for (; at < end && (quote || text[at] != '#' || at == 0 || !is_blank(text[at - 1])); at++) {
+    for (; at < end && (quote || text[at] != '#' || at == 0 || !is_blank(text[at - 1])); at++)
         if (quote ? text[at] == quote : text[at] == '"' || text[at] == '\'') quote = quote ? '\0' : text[at];
-    }
     if (at == end) return "";
     at++;
     while (at < end && is_blank(text[at])) at++;

@@ -11,9 +11,7 @@ enum { TRANSPOSER_PUSH, TRANSPOSER_POP, TRANSPOSER_PORTS };
 
 static int first_of_slot(const ts_core_config *config, ts_slot slot) {
     int first = 0;
-    for (int i = 0; i < (int)slot; i++) {
-        first += config->limits.slots[i];
-    }
+    for (int i = 0; i < (int)slot; i++) first += config->limits.slots[i];
     return first;
 }
 
@@ -37,22 +35,17 @@ void ts_core_unit_name(const ts_core_config *config, int unit, char name[32]) {
         snprintf(name, 32, "mxu %d %s", matrix / CORE_MXU_PORTS, ports[matrix % CORE_MXU_PORTS]);
         return;
     }
-    while (unit >= config->limits.slots[slot]) {
-        unit -= config->limits.slots[slot++];
-    }
-    if (config->limits.slots[slot] > 1) {
+    while (unit >= config->limits.slots[slot]) unit -= config->limits.slots[slot++];
+    if (config->limits.slots[slot] > 1)
         snprintf(name, 32, "%s %d", ts_slot_get((ts_slot)slot)->text, unit);
-    } else {
+    else
         snprintf(name, 32, "%s", ts_slot_get((ts_slot)slot)->text);
-    }
 }
 
 /* Cycles that rows in the same bank add to a strided access: all rows but the first of the fullest bank. */
 static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction *instruction) {
     const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
-    if (config->vmem_banks == 0 || info->family != TS_FAMILY_MEMORY) {
-        return 0;
-    }
+    if (config->vmem_banks == 0 || info->family != TS_FAMILY_MEMORY) return 0;
     int at = instruction->opcode == TS_OP_vld, most = 0;
     const ts_address *address = instruction->operands[at].as.address;
     for (int i = 0; i < TS_SUBLANES && address->stride != 0; i++) {
@@ -93,12 +86,8 @@ static ts_core_use use_of_transposer(const ts_core_config *config, const ts_inst
 
 ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction) {
     const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
-    if (info->family == TS_FAMILY_MATRIX) {
-        return use_of_matrix(config, instruction);
-    }
-    if (info->family == TS_FAMILY_TRANSPOSE) {
-        return use_of_transposer(config, instruction);
-    }
+    if (info->family == TS_FAMILY_MATRIX) return use_of_matrix(config, instruction);
+    if (info->family == TS_FAMILY_TRANSPOSE) return use_of_transposer(config, instruction);
     return (ts_core_use){.first = first_of_slot(config, info->slot),
                          .count = config->limits.slots[info->slot],
                          .cycles =
@@ -144,9 +133,7 @@ int core_register_index(const ts_core *core, ts_register r) {
 static int add_reads(const ts_core *core, const ts_register_use *use, int *reads, int count) {
     for (int i = 0; i < use->read_count; i++) {
         int index = core_register_index(core, use->reads[i]), at = 0;
-        while (at < count && reads[at] != index) {
-            at++;
-        }
+        while (at < count && reads[at] != index) at++;
         reads[at] = index;
         count += at == count;
     }
@@ -171,14 +158,10 @@ static void add_use(const ts_core *core, core_bundle *bundle, const ts_instructi
     ts_core_use taken = ts_core_use_of(config, instruction);
     int nth = bundle->slots[info->slot]++;
     bool of_slot = taken.first < first_of_matrix(config);
-    if (taken.count == 0 || (of_slot && !core->slot_is_tracked[info->slot])) {
-        return;
-    }
+    if (taken.count == 0 || (of_slot && !core->slot_is_tracked[info->slot])) return;
     *use = (core_use){taken.first, of_slot ? nth : 0, taken.count, TS_STALL_BUSY + (int)info->latency,
                       taken.cycles};
-    if (bank_conflicts(config, instruction) > 0) {
-        use->stall = TS_STALL_VMEM_BANK;
-    }
+    if (bank_conflicts(config, instruction) > 0) use->stall = TS_STALL_VMEM_BANK;
     bundle->use_count++;
 }
 
@@ -218,9 +201,8 @@ bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts
         const ts_instruction *instruction = &source->instructions[i];
         ts_instruction_registers(core->setup.code, instruction, &registers);
         bundle->read_count = add_reads(core, &registers, reads, bundle->read_count);
-        if (registers.writes) {
+        if (registers.writes)
             add_write(core, bundle, instruction, registers.written, &writes[bundle->write_count]);
-        }
         add_use(core, bundle, instruction, &uses[bundle->use_count]);
         add_kind(bundle, instruction->opcode);
     }

@@ -16,9 +16,7 @@ typedef struct {
 } moment;
 
 static inline void delay_until(moment *m, int64_t cycle, int stall) {
-    if (cycle > m->cycle) {
-        *m = (moment){cycle, stall};
-    }
+    if (cycle > m->cycle) *m = (moment){cycle, stall};
 }
 
 /* Sources ready, earlier writes of the destinations landed before the new one, units free. */
@@ -45,28 +43,21 @@ static void wait_for_overlap(const ts_core *core, const core_op *op, int64_t add
     int64_t first = address + op->address->low_bytes, end = address + op->address->high_bytes;
     for (int i = 0; i < core->store_count; i++) {
         const core_store *store = &core->stores[i];
-        if (store->space == space && store->first < end && first < store->end) {
+        if (store->space == space && store->first < end && first < store->end)
             delay_until(m, store->visible, store->stall);
-        }
     }
 }
 
 /* Loads wait for stores to the same bytes; a DMA waits for all stores. */
 static bool stores_on_their_way(ts_error *err, const ts_core *core, const core_bundle *bundle, moment *m) {
-    if (bundle->starts_dma) {
-        delay_until(m, core->stores_visible, TS_STALL_WAIT + TS_LATENCY_VECTOR_STORE);
-    }
+    if (bundle->starts_dma) delay_until(m, core->stores_visible, TS_STALL_WAIT + TS_LATENCY_VECTOR_STORE);
     for (int i = 0; i < bundle->op_count && bundle->reads_memory; i++) {
         const core_op *op = &bundle->ops[i];
         ts_opcode opcode = op->instruction->opcode;
         bool load = op->address && (opcode == TS_OP_vld || opcode == TS_OP_sld);
         int64_t address;
-        if (load && !core_address_find(err, core, op, &address)) {
-            return false;
-        }
-        if (load) {
-            wait_for_overlap(core, op, address, m);
-        }
+        if (load && !core_address_find(err, core, op, &address)) return false;
+        if (load) wait_for_overlap(core, op, address, m);
     }
     return true;
 }
@@ -74,9 +65,7 @@ static bool stores_on_their_way(ts_error *err, const ts_core *core, const core_b
 static bool pass_gates(ts_error *err, const ts_core *core, const core_bundle *bundle, moment *m) {
     for (int i = 0; i < bundle->op_count; i++) {
         const core_op *op = &bundle->ops[i];
-        if (op->gate && !op->gate(err, core, op, &m->cycle, &m->stall)) {
-            return false;
-        }
+        if (op->gate && !op->gate(err, core, op, &m->cycle, &m->stall)) return false;
     }
     return true;
 }
@@ -86,13 +75,9 @@ static bool pass_gates(ts_error *err, const ts_core *core, const core_bundle *bu
 static void charge(ts_core *core, int64_t first_cycle, int64_t cycles, int stall) {
     core->stalls[stall] += cycles;
     core->stall_cycles[core->pc] += cycles;
-    if (core->profile && cycles > 0) {
-        core_profile_charge(core, first_cycle, cycles, stall);
-    }
+    if (core->profile && cycles > 0) core_profile_charge(core, first_cycle, cycles, stall);
     const ts_core_ports *ports = core->setup.ports;
-    if (ports->stalled && cycles > 0) {
-        ports->stalled(ports->chip, core->pc, first_cycle, cycles, stall);
-    }
+    if (ports->stalled && cycles > 0) ports->stalled(ports->chip, core->pc, first_cycle, cycles, stall);
 }
 
 /* The units of a slot are kept in the order in which they become free. */
@@ -114,15 +99,11 @@ static void mark(ts_core *core, const core_bundle *bundle) {
         core->ready[write->reg] = core->now + write->latency_cycles;
         core->ready_stall[write->reg] = write->stall;
     }
-    for (int i = bundle->use_count - 1; i >= 0; i--) {
-        occupy(core, &bundle->uses[i]);
-    }
+    for (int i = bundle->use_count - 1; i >= 0; i--) occupy(core, &bundle->uses[i]);
 }
 
 static void go_on(ts_core *core) {
-    if (core->hold_cycles > 1) {
-        charge(core, core->now + 1, core->hold_cycles - 1, core->hold_stall);
-    }
+    if (core->hold_cycles > 1) charge(core, core->now + 1, core->hold_cycles - 1, core->hold_stall);
     core->next = core->now + (core->hold_cycles > 1 ? core->hold_cycles : 1);
     core->looped = core->taken >= 0 && core->taken <= core->pc ? core->pc : -1;
     core->pc = core->taken >= 0 ? core->taken : core->pc + 1;
@@ -133,38 +114,26 @@ static bool issue(ts_error *err, ts_core *core, const core_bundle *bundle, int64
     core->now = cycle;
     core->taken = -1;
     core->hold_cycles = 0;
-    if (core->lint) {
-        ts_lint_bundle(core->lint, core->pc, cycle);
-    }
+    if (core->lint) ts_lint_bundle(core->lint, core->pc, cycle);
     for (int i = 0; i < bundle->op_count; i++) {
         const core_op *op = &bundle->ops[i];
-        if (op->poison) {
-            core_shadow_op(core, op);
-        }
-        if (!op->run(err, core, op)) {
-            return false;
-        }
+        if (op->poison) core_shadow_op(core, op);
+        if (!op->run(err, core, op)) return false;
     }
-    if (bundle->unknowns) {
-        core_shadow_settle(core, bundle);
-    }
+    if (bundle->unknowns) core_shadow_settle(core, bundle);
     mark(core, bundle);
     core->issues[core->pc]++;
     core->seen |= bundle->sees;
     core->work += bundle->work;
     const ts_core_ports *ports = core->setup.ports;
-    if (ports->issued) {
-        ports->issued(ports->chip, core->pc, cycle);
-    }
+    if (ports->issued) ports->issued(ports->chip, core->pc, cycle);
     go_on(core);
     return true;
 }
 
 /* The bundle cannot issue before m->cycle: count the cycles until then. True if there were any. */
 static bool stalls(ts_core *core, const moment *m) {
-    if (m->cycle <= core->next) {
-        return false;
-    }
+    if (m->cycle <= core->next) return false;
     charge(core, core->next, m->cycle - core->next, m->stall);
     core->next = m->cycle;
     return true;
@@ -185,12 +154,8 @@ static bool wait_from_now(ts_core *core, int stall) {
 /* What the core waited for is there. */
 static bool wait_is_over(ts_core *core) {
     bool ready = true;
-    if (core->waiting_stall == TS_STALL_DMA_QUEUE) {
-        return dma_ready(core);
-    }
-    if (core->waiting_stall == TS_STALL_BARRIER) {
-        return false;
-    }
+    if (core->waiting_stall == TS_STALL_DMA_QUEUE) return dma_ready(core);
+    if (core->waiting_stall == TS_STALL_BARRIER) return false;
     return core_wait_ready(NULL, core, core->bundles[core->pc].wait, &ready) && ready;
 }
 
@@ -200,41 +165,22 @@ static bool advance(ts_error *err, ts_core *core, int64_t until) {
     const core_bundle *bundle = &core->bundles[core->pc];
     const ts_core_ports *ports = core->setup.ports;
     moment m = registers_and_units(core, bundle, core->next);
-    if (stalls(core, &m) && core->next >= until) {
-        return true;
-    }
+    if (stalls(core, &m) && core->next >= until) return true;
     core->now = core->next;
-    if (bundle->unknowns && !core_shadow_check(err, core, bundle)) {
-        return false;
-    }
-    if (core->stores_visible > core->next && !stores_on_their_way(err, core, bundle, &m)) {
-        return false;
-    }
-    if (bundle->gated && !pass_gates(err, core, bundle, &m)) {
-        return false;
-    }
-    if (stalls(core, &m) && core->next >= until) {
-        return true;
-    }
+    if (bundle->unknowns && !core_shadow_check(err, core, bundle)) return false;
+    if (core->stores_visible > core->next && !stores_on_their_way(err, core, bundle, &m)) return false;
+    if (bundle->gated && !pass_gates(err, core, bundle, &m)) return false;
+    if (stalls(core, &m) && core->next >= until) return true;
     bool ready = true;
-    if (bundle->wait && !core_wait_ready(err, core, bundle->wait, &ready)) {
-        return false;
-    }
-    if (!ready) {
-        return wait_from_now(core, TS_STALL_SEMAPHORE);
-    }
-    if (bundle->barrier && core->setup.cores > 1 && !core->passed) {
+    if (bundle->wait && !core_wait_ready(err, core, bundle->wait, &ready)) return false;
+    if (!ready) return wait_from_now(core, TS_STALL_SEMAPHORE);
+    if (bundle->barrier && core->setup.cores > 1 && !core->passed)
         return wait_from_now(core, TS_STALL_BARRIER);
-    }
-    if (bundle->starts_dma && !dma_ready(core)) {
-        return wait_from_now(core, TS_STALL_DMA_QUEUE);
-    }
+    if (bundle->starts_dma && !dma_ready(core)) return wait_from_now(core, TS_STALL_DMA_QUEUE);
     if (ports->vmem_take && bundle->loads + bundle->stores > 0) {
         int64_t taken = ports->vmem_take(ports->chip, core->next, bundle->loads, bundle->stores);
         delay_until(&m, taken, TS_STALL_VMEM_PORT);
-        if (stalls(core, &m)) {
-            return true;
-        }
+        if (stalls(core, &m)) return true;
     }
     return issue(err, core, bundle, core->next);
 }
@@ -245,21 +191,15 @@ bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t sh
     core->yielding = false;
     while (ok && !core->yielding && ts_core_next(core) < until) {
         bool shared = core->bundles[core->pc].shared;
-        if (shared && core->next >= shared_until) {
-            break;
-        }
+        if (shared && core->next >= shared_until) break;
         core->looped = -1;
         ok = advance(err, core, shared && shared_until < until ? shared_until : until);
         if (core->looped >= 0 && ok) {
             core->turned[core->looped]++;
             ok = --core->turns > 0 || core_loops_turn(err, core, core->looped);
         }
-        if (core->looped >= 0 && core->skip && ok) {
-            core_skip_loop(core, core->looped, until);
-        }
-        if (core->looped >= 0 && core->forward && ok) {
-            core_forward_loop(core, core->looped);
-        }
+        if (core->looped >= 0 && core->skip && ok) core_skip_loop(core, core->looped, until);
+        if (core->looped >= 0 && core->forward && ok) core_forward_loop(core, core->looped);
     }
     float_mode_leave(mode);
     return ok;
@@ -272,9 +212,7 @@ bool ts_core_step(ts_error *err, ts_core *core, int64_t until) {
 int64_t ts_core_next(const ts_core *core) { return core->halted || core->waiting ? INT64_MAX : core->next; }
 
 void ts_core_notify(ts_core *core, int64_t cycle) {
-    if (!core->waiting || !wait_is_over(core)) {
-        return;
-    }
+    if (!core->waiting || !wait_is_over(core)) return;
     assert(cycle >= core->waiting_since);
     charge(core, core->waiting_since, cycle - core->waiting_since, core->waiting_stall);
     core->waiting = false;
@@ -308,13 +246,9 @@ ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup)
     core->issues = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
     core->stall_cycles = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
     core->halted = core->bundle_count == 0;
-    if (!core_decode(err, arena, core)) {
-        return NULL;
-    }
+    if (!core_decode(err, arena, core)) return NULL;
     core_skip_new(arena, core);
-    if (setup->profile) {
-        core_profile_new(arena, core);
-    }
+    if (setup->profile) core_profile_new(arena, core);
     core_forward_new(arena, core);
     return core;
 }
@@ -324,19 +258,13 @@ bool ts_core_halted(const ts_core *core) { return core->halted; }
 static const ts_instruction *barrier_of(const ts_core *core) {
     const core_bundle *bundle = &core->bundles[core->pc];
     int i = 0;
-    while (bundle->ops[i].instruction->opcode != TS_OP_barrier) {
-        i++;
-    }
+    while (bundle->ops[i].instruction->opcode != TS_OP_barrier) i++;
     return bundle->ops[i].instruction;
 }
 
 const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed) {
-    if (ts_core_at_barrier(core) >= 0) {
-        return barrier_of(core);
-    }
-    if (!core->waiting || core->waiting_stall != TS_STALL_SEMAPHORE) {
-        return NULL;
-    }
+    if (ts_core_at_barrier(core) >= 0) return barrier_of(core);
+    if (!core->waiting || core->waiting_stall != TS_STALL_SEMAPHORE) return NULL;
     const core_op *op = core->bundles[core->pc].wait;
     core_semaphore_find(NULL, core, op, semaphore);
     *needed = core_wait_count(op);
@@ -370,12 +298,10 @@ void ts_core_count(const ts_core *core, ts_core_counters *counters) {
     for (int i = 0; i < core->bundle_count; i++) {
         const ts_bundle *bundle = &core->setup.code->bundles[i];
         counters->bundles += core->issues[i];
-        for (int slot = 0; slot < TS_SLOT_COUNT; slot++) {
+        for (int slot = 0; slot < TS_SLOT_COUNT; slot++)
             counters->instructions[slot] += core->issues[i] * core->bundles[i].slots[slot];
-        }
-        for (int k = 0; k < bundle->count && core->issues[i] > 0; k++) {
+        for (int k = 0; k < bundle->count && core->issues[i] > 0; k++)
             count_instruction(core, &bundle->instructions[k], core->issues[i], counters);
-        }
     }
 }
 

@@ -54,11 +54,8 @@ static const uint32_t *constant_word(decoder *dec, uint32_t word) {
 }
 
 static const uint32_t *constant_vreg(decoder *dec, uint32_t word) {
-    for (int i = 0; i < dec->fill_count; i++) {
-        if (dec->fills[i][0] == word) {
-            return dec->fills[i];
-        }
-    }
+    for (int i = 0; i < dec->fill_count; i++)
+        if (dec->fills[i][0] == word) return dec->fills[i];
     if (dec->fill_count == dec->fill_capacity) {
         int grown = dec->fill_capacity * 2 + 16;
         dec->fills = ts_arena_grow(dec->arena, dec->fills, (size_t)dec->fill_count, (size_t)grown,
@@ -124,9 +121,7 @@ static const uint32_t *decode_source(decoder *dec, core_op *op, const ts_operand
     if (operand->kind == TS_OPERAND_INTEGER || operand->kind == TS_OPERAND_F32) {
         bool f32 = operand->kind == TS_OPERAND_F32;
         uint32_t word = f32 ? operand->as.f32_bits : (uint32_t)operand->as.integer;
-        if (class->packed) {
-            word = ts_bf16_from_f32(ts_f32_from_bits(word)) * 0x10001u;
-        }
+        if (class->packed) word = ts_bf16_from_f32(ts_f32_from_bits(word)) * 0x10001u;
         return wants_vreg ? constant_vreg(dec, word) : constant_word(dec, word);
     }
     const uint32_t *words = register_words(dec->core, operand->kind, operand->as.reg);
@@ -159,11 +154,10 @@ static bool decode_operand(decoder *dec, core_op *op, const ts_operand_class *cl
         return true;
     }
     const uint32_t *words = decode_source(dec, op, class, operand);
-    if (op->vector && !(class->accepts & (1u << TS_OPERAND_VREG | 1u << TS_OPERAND_VMASK))) {
+    if (op->vector && !(class->accepts & (1u << TS_OPERAND_VREG | 1u << TS_OPERAND_VMASK)))
         op->scalar = words;
-    } else {
+    else
         op->in[(*sources)++] = words;
-    }
     return true;
 }
 
@@ -176,11 +170,9 @@ static bool decode_op(decoder *dec, const ts_instruction *instruction, core_op *
         op->mask = register_words(dec->core, TS_OPERAND_VMASK, instruction->mask);
         op->run = op->vector ? core_run_vector_masked : op->run;
     }
-    for (int i = 0; i < instruction->operand_count; i++) {
-        if (!decode_operand(dec, op, ts_opcode_operand(info, i), &instruction->operands[i], &sources)) {
+    for (int i = 0; i < instruction->operand_count; i++)
+        if (!decode_operand(dec, op, ts_opcode_operand(info, i), &instruction->operands[i], &sources))
             return false;
-        }
-    }
     return true;
 }
 
@@ -217,11 +209,8 @@ static void find_places(member *m) {
 }
 
 static bool reads_register(const member *m, ts_register r) {
-    for (int i = 0; i < m->use.read_count; i++) {
-        if (m->use.reads[i].kind == r.kind && m->use.reads[i].reg == r.reg) {
-            return true;
-        }
-    }
+    for (int i = 0; i < m->use.read_count; i++)
+        if (m->use.reads[i].kind == r.kind && m->use.reads[i].reg == r.reg) return true;
     return false;
 }
 
@@ -241,20 +230,14 @@ static bool precedes(const member *reader, const member *writer) {
 }
 
 static bool is_free(const member *members, int count, int candidate) {
-    for (int i = 0; i < count; i++) {
-        if (i != candidate && !members[i].done && precedes(&members[i], &members[candidate])) {
-            return false;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        if (i != candidate && !members[i].done && precedes(&members[i], &members[candidate])) return false;
     return !members[candidate].done;
 }
 
 static int find_free(const member *members, int count) {
-    for (int i = 0; i < count; i++) {
-        if (is_free(members, count, i)) {
-            return i;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        if (is_free(members, count, i)) return i;
     return -1;
 }
 
@@ -283,15 +266,11 @@ static void append(decoder *dec, member *m, core_op *ops, int *count, core_op *t
     ts_operand_kind kind = m->use.written.kind;
     bool nothing_to_keep = dec->core->setup.time_only && kind != TS_OPERAND_SREG;
     m->done = true;
-    if (!m->op.run) {
-        return;
-    }
+    if (!m->op.run) return;
     if (m->late && !nothing_to_keep) {
         uint32_t *home = m->op.d;
         m->op.d = kind == TS_OPERAND_SREG ? TS_NEW(dec->arena, uint32_t) : new_vreg(dec->arena, 1);
-        if (m->use.merges) {
-            ops[(*count)++] = copy_op(&m->op, kind, m->op.d, home);
-        }
+        if (m->use.merges) ops[(*count)++] = copy_op(&m->op, kind, m->op.d, home);
         tail[(*tail_count)++] = copy_op(&m->op, kind, home, m->op.d);
     }
     ops[(*count)++] = m->op;
@@ -320,9 +299,8 @@ static bool decode_unit(decoder *dec, member *m) {
     switch (ts_opcode_get(instruction->opcode)->family) {
     case TS_FAMILY_MATRIX:
         if (!core_mxus_new(dec->err, dec->arena, dec->core, instruction) ||
-            !core_matrix_check(dec->err, dec->core, instruction, &m->op.unit)) {
+            !core_matrix_check(dec->err, dec->core, instruction, &m->op.unit))
             return false;
-        }
         m->op.gate = instruction->opcode == TS_OP_mxu_pop    ? core_gate_mxu_pop
                      : instruction->opcode == TS_OP_mxu_take ? core_gate_mxu_take
                      : instruction->opcode == TS_OP_mxu_swap ? core_gate_mxu_swap
@@ -339,26 +317,18 @@ static bool decode_unit(decoder *dec, member *m) {
 
 static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bundle) {
     const ts_code *code = dec->core->setup.code;
-    if (!ts_bundle_check(dec->err, code, source, &dec->core->setup.config->limits)) {
-        return false;
-    }
+    if (!ts_bundle_check(dec->err, code, source, &dec->core->setup.config->limits)) return false;
     for (int i = 0; i < source->count; i++) {
         member *m = &dec->members[i];
         memset(m, 0, offsetof(member, use));
         ts_instruction_registers(code, &source->instructions[i], &m->use);
-        if (!decode_op(dec, &source->instructions[i], &m->op)) {
-            return false;
-        }
+        if (!decode_op(dec, &source->instructions[i], &m->op)) return false;
         find_places(m);
-        if (!decode_unit(dec, m)) {
-            return false;
-        }
+        if (!decode_unit(dec, m)) return false;
         core_loops_describe(dec->core, &source->instructions[i], &m->use, bundle);
         core_shadow_instruction(dec->arena, dec->core, &m->op);
     }
-    if (!core_describe(dec->err, dec->arena, dec->core, source, bundle)) {
-        return false;
-    }
+    if (!core_describe(dec->err, dec->arena, dec->core, source, bundle)) return false;
     bundle->op_count = order(dec, dec->members, source->count, dec->ops);
     core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, bundle->op_count);
     memcpy(ops, dec->ops, (size_t)bundle->op_count * sizeof(ops[0]));
@@ -410,9 +380,7 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     decoder dec = {.err = err, .arena = arena, .core = core, .vectors = ts_vector_select()};
     int slots = 0;
-    for (int i = 0; i < TS_SLOT_COUNT; i++) {
-        slots += limits->slots[i];
-    }
+    for (int i = 0; i < TS_SLOT_COUNT; i++) slots += limits->slots[i];
     dec.members = TS_NEW_ARRAY(arena, member, slots);
     dec.tail = TS_NEW_ARRAY(arena, core_op, slots);
     dec.ops = TS_NEW_ARRAY(arena, core_op, 3 * slots);
@@ -425,11 +393,8 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     core_loops_new(arena, core);
     core_shadow_new(arena, core);
     core_bundle *bundles = TS_NEW_ARRAY(arena, core_bundle, core->bundle_count);
-    for (int i = 0; i < core->bundle_count; i++) {
-        if (!decode_bundle(&dec, &core->setup.code->bundles[i], &bundles[i])) {
-            return false;
-        }
-    }
+    for (int i = 0; i < core->bundle_count; i++)
+        if (!decode_bundle(&dec, &core->setup.code->bundles[i], &bundles[i])) return false;
     core->bundles = bundles;
     return true;
 }

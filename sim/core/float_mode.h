@@ -11,16 +11,12 @@ enum { FLOAT_MODE = 0x1f80, FLOAT_FLAGS = 0x3f };
 
 static inline float_mode float_mode_enter(void) {
     unsigned old = _mm_getcsr();
-    if ((old & ~(unsigned)FLOAT_FLAGS) != FLOAT_MODE) {
-        _mm_setcsr(FLOAT_MODE);
-    }
+    if ((old & ~(unsigned)FLOAT_FLAGS) != FLOAT_MODE) _mm_setcsr(FLOAT_MODE);
     return old;
 }
 
 static inline void float_mode_leave(float_mode old) {
-    if ((old & ~(unsigned)FLOAT_FLAGS) != FLOAT_MODE) {
-        _mm_setcsr(old);
-    }
+    if ((old & ~(unsigned)FLOAT_FLAGS) != FLOAT_MODE) _mm_setcsr(old);
 }
 #else
 #include <fenv.h>

@@ -115,9 +115,8 @@ void core_loops_describe(const ts_core *core, const ts_instruction *instruction,
 /* ---- Which loop ---- */
 
 const core_op *core_branch_of(const core_bundle *bundle) {
-    for (int i = 0; i < bundle->op_count; i++) {
+    for (int i = 0; i < bundle->op_count; i++)
         if (bundle->ops[i].target >= 0) return &bundle->ops[i];
-    }
     return NULL;
 }
 
@@ -134,9 +133,8 @@ static const core_op *current(const ts_core *core) {
 }
 
 static int64_t times_taken(const ts_core *core, const core_op *branch) {
-    for (int end = branch->target; end < core->bundle_count; end++) {
+    for (int end = branch->target; end < core->bundle_count; end++)
         if (core_branch_of(&core->bundles[end]) == branch) return core->turned[end];
-    }
     return 0;
 }
 
@@ -247,9 +245,8 @@ static void keep(core_loops *loops, ts_core *core, int end) {
 /* No transfer is under way, or was. */
 static bool is_quiet(const ts_core *core) {
     bool quiet = !(core->seen & TRANSFER_STARTED);
-    for (int i = 0; i < core->setup.code->semaphore_count; i++) {
+    for (int i = 0; i < core->setup.code->semaphore_count; i++)
         quiet = quiet && core->promised[i] == core->setup.semaphores[i];
-    }
     return quiet;
 }
 
@@ -288,9 +285,8 @@ static bool refuse(ts_error *err, const ts_core *core, const char *what, const c
 bool core_loops_turn(ts_error *err, ts_core *core, int end) {
     core_loops *loops = core->loops;
     loops->visits += loops->step;
-    if (loops->visits < loops->compared_until && repeats(loops, core, end)) {
+    if (loops->visits < loops->compared_until && repeats(loops, core, end))
         return refuse(err, core, "endless loop", "and nothing that a branch depends on changes any more");
-    }
     if (core->setup.patience > 0 && core->work > core->setup.patience) {
         static const char why[] =
             "and no DMA of a new slice started in the last of them; --max-cycles N goes on up to cycle N";

@@ -106,9 +106,8 @@ bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction 
     matrix_type type;
     int port;
     int64_t number = core_matrix_unit(instruction);
-    if (mxu->units == 0) {
+    if (mxu->units == 0)
         return ts_instruction_error(err, TS_ERROR_INPUT, instruction, "this machine has no matrix unit");
-    }
     if (number < 0 || number >= mxu->units) {
         return ts_instruction_error(err, TS_ERROR_INPUT, instruction, "no matrix unit %lld, expected 0 to %d",
                                     (long long)number, mxu->units - 1);
@@ -160,9 +159,7 @@ struct core_mxu {
 bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instruction *instruction) {
     const ts_machine_mxu *config = &core->setup.config->mxu;
     int unit;
-    if (core->mxus || !core_matrix_check(err, core, instruction, &unit)) {
-        return core->mxus != NULL;
-    }
+    if (core->mxus || !core_matrix_check(err, core, instruction, &unit)) return core->mxus != NULL;
     core->mxus = TS_NEW_ARRAY(arena, core_mxu, config->units);
     int64_t words = (int64_t)config->edge * config->edge;
     bool values = !core->setup.time_only;
@@ -221,9 +218,8 @@ static uint32_t element(matrix_type type, uint32_t word, int i) {
 /* Row r of the vreg's rows_of(type) rows, 128 elements that are `stride` words apart in `out`. */
 static void unpack_row(matrix_type type, const uint32_t *vreg, int r, uint32_t *out, ptrdiff_t stride) {
     const uint32_t *words = vreg + r / packing(type) * TS_LANES;
-    for (int lane = 0; lane < TS_LANES; lane++) {
+    for (int lane = 0; lane < TS_LANES; lane++)
         out[lane * stride] = element(type, words[lane], r % packing(type));
-    }
 }
 
 /* ---- What is undefined: a column of weights or a row of a push is, when an element of it is. ---- */
@@ -238,14 +234,11 @@ static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, i
     bool *columns = mxu->tile_poison + (ptrdiff_t)tile * edge_of(core);
     int row = mxu->latched / chunks_of(core) * rows_of(type);
     int column = mxu->latched % chunks_of(core) * TS_LANES;
-    if (mxu->latched == 0) {
-        memset(columns, 0, (size_t)edge_of(core));
-    }
+    if (mxu->latched == 0) memset(columns, 0, (size_t)edge_of(core));
     for (int r = 0; r < rows_of(type); r++) {
         const uint32_t *words = shadow + r / packing(type) * TS_LANES;
-        for (int lane = 0; lane < TS_LANES; lane++) {
+        for (int lane = 0; lane < TS_LANES; lane++)
             columns[transposed ? row + r : column + lane] |= is_undefined(type, words[lane], r);
-        }
     }
 }
 
@@ -254,9 +247,7 @@ static void poison_rows(const core_op *op, core_mxu *mxu, matrix_type type) {
     for (int r = 0; r < rows_of(type); r++) {
         const uint32_t *words = shadow + r / packing(type) * TS_LANES;
         mxu->row_poison[r] &= mxu->pushed > 0;
-        for (int lane = 0; lane < TS_LANES; lane++) {
-            mxu->row_poison[r] |= is_undefined(type, words[lane], r);
-        }
+        for (int lane = 0; lane < TS_LANES; lane++) mxu->row_poison[r] |= is_undefined(type, words[lane], r);
     }
 }
 
@@ -286,9 +277,7 @@ static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type t
                           types[mxu->tile_types[tile]].name, types[type].name);
     }
     mxu->tile_types[tile] = type;
-    if (core->poison) {
-        poison_tile(core, op, mxu, tile, transposed);
-    }
+    if (core->poison) poison_tile(core, op, mxu, tile, transposed);
     int row = mxu->latched / chunks_of(core) * rows_of(type),
         column = mxu->latched % chunks_of(core) * TS_LANES;
     for (int r = 0; r < rows_of(type) && !core->setup.time_only; r++) {
@@ -331,9 +320,7 @@ CORE_FUNCTION(mxu_swap) {
 /* ---- Rows ---- */
 
 static void multiply(const ts_core *core, core_mxu *mxu, int row_count) {
-    if (core->setup.time_only) {
-        return;
-    }
+    if (core->setup.time_only) return;
     const ts_matrix_functions *matrix = ts_matrix_select();
     const uint32_t *tile = tile_words(core, mxu, mxu->first);
     if (is_integer(mxu->row_type)) {
@@ -412,34 +399,28 @@ static bool push_allowed(ts_error *err, const ts_core *core, const core_op *op, 
 
 static bool push(ts_error *err, ts_core *core, const core_op *op, matrix_type type) {
     core_mxu *mxu = &core->mxus[op->unit];
-    if (!push_allowed(err, core, op, type)) {
-        return false;
-    }
+    if (!push_allowed(err, core, op, type)) return false;
     for (int r = 0; r < rows_of(type) && !core->setup.time_only; r++) {
         uint32_t *row = mxu->rows + (ptrdiff_t)r * edge_of(core) + mxu->pushed * TS_LANES;
         unpack_row(type, op->in[1], r, row, 1);
     }
-    if (core->poison) {
-        poison_rows(op, mxu, type);
-    }
+    if (core->poison) poison_rows(op, mxu, type);
     mxu->row_type = type;
     if (++mxu->pushed == chunks_of(core)) {
         mxu->pushed = 0;
         multiply(core, mxu, rows_of(type));
-        if (op->instruction->operand_count == 2) {
+        if (op->instruction->operand_count == 2)
             queue_results(core, mxu, rows_of(type));
-        } else {
+        else
             add_results(core, mxu, rows_of(type), (int)op->instruction->operands[2].as.integer);
-        }
     }
     return true;
 }
 
 bool core_gate_mxu_pop(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
     const core_mxu *mxu = &core->mxus[op->unit];
-    if (mxu->result_count == 0) {
+    if (mxu->result_count == 0)
         return core_fault(err, core, op, "matrix unit %d has no result, expected a push first", op->unit);
-    }
     if (mxu->result_ready[mxu->result_first] > *cycle) {
         *cycle = mxu->result_ready[mxu->result_first];
         *stall = TS_STALL_WAIT + TS_LATENCY_MXU_PUSH;
@@ -450,12 +431,10 @@ bool core_gate_mxu_pop(ts_error *err, const ts_core *core, const core_op *op, in
 CORE_FUNCTION(mxu_pop) {
     (void)err;
     core_mxu *mxu = &core->mxus[op->unit];
-    if (core->poison) {
+    if (core->poison)
         ts_poison_result(op->poison, mxu->result_poison + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
-    }
-    if (!core->setup.time_only) {
+    if (!core->setup.time_only)
         core_write_vreg(core, op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
-    }
     mxu->result_first = (mxu->result_first + 1) % core->setup.config->mxu.result_vregs;
     mxu->result_count--;
     return true;
@@ -499,9 +478,7 @@ CORE_FUNCTION(mxu_take) {
 int core_mxus_state(const ts_core *core, int64_t *out) {
     const ts_machine_mxu *config = &core->setup.config->mxu;
     int at = 0, units = core->mxus ? config->units : 0;
-    if (!out) {
-        return units * (6 + 2 * config->staging + config->result_vregs + config->accumulators);
-    }
+    if (!out) return units * (6 + 2 * config->staging + config->result_vregs + config->accumulators);
     for (int i = 0; i < units; i++) {
         const core_mxu *mxu = &core->mxus[i];
         int64_t counts[] = {mxu->in_use, mxu->complete,     mxu->latched,
@@ -530,15 +507,12 @@ int core_mxus_state(const ts_core *core, int64_t *out) {
 void core_mxus_move(ts_core *core, int64_t from, int64_t by) {
     const ts_machine_mxu *config = &core->setup.config->mxu;
     for (int i = 0; core->mxus && i < config->units; i++) {
-        for (int t = 0; t < config->staging; t++) {
+        for (int t = 0; t < config->staging; t++)
             core->mxus[i].tile_ready[t] += core->mxus[i].tile_ready[t] > from ? by : 0;
-        }
-        for (int r = 0; r < config->result_vregs; r++) {
+        for (int r = 0; r < config->result_vregs; r++)
             core->mxus[i].result_ready[r] += core->mxus[i].result_ready[r] > from ? by : 0;
-        }
-        for (int a = 0; a < config->accumulators; a++) {
+        for (int a = 0; a < config->accumulators; a++)
             core->mxus[i].sum_ready[a] += core->mxus[i].sum_ready[a] > from ? by : 0;
-        }
     }
 }
 

@@ -17,9 +17,7 @@ static bool term_value(ts_error *err, const ts_core *core, const core_op *op, co
                           ", or stride=1 behind the index",
                           index, (int)(term->sreg - core->sregs), term->divisor);
     }
-    if (term->modulus > 0) {
-        quotient = ts_floor_mod(quotient, term->modulus);
-    }
+    if (term->modulus > 0) quotient = ts_floor_mod(quotient, term->modulus);
     *value += quotient * term->multiplier;
     return true;
 }
@@ -39,11 +37,8 @@ static bool outside(ts_error *err, const ts_core *core, const core_op *op, int64
 bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address) {
     const core_address *a = op->address;
     int64_t word = a->source->word;
-    for (int i = 0; i < a->term_count; i++) {
-        if (!term_value(err, core, op, &a->terms[i], &word)) {
-            return false;
-        }
-    }
+    for (int i = 0; i < a->term_count; i++)
+        if (!term_value(err, core, op, &a->terms[i], &word)) return false;
     *address = word * 4;
     bool rows = a->high_bytes - a->low_bytes >= ROW_BYTES;
     if (rows && word % TS_LANES != 0) {
@@ -51,9 +46,8 @@ bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, in
                           "word address %" PRId64 " is not the start of a row, expected a multiple of %d",
                           word, TS_LANES);
     }
-    if (*address + a->low_bytes < a->tensor_first || *address + a->high_bytes > a->tensor_end) {
+    if (*address + a->low_bytes < a->tensor_first || *address + a->high_bytes > a->tensor_end)
         return outside(err, core, op, *address);
-    }
     return true;
 }
 
@@ -67,9 +61,8 @@ static void gather_rows(ts_core *core, const core_op *op, int64_t address, uint3
     const ts_address *source = op->address->source;
     for (int i = 0; i < TS_SUBLANES; i++) {
         int64_t row = address + i * source->stride * ROW_BYTES;
-        if (source->sublane_mask >> i & 1) {
+        if (source->sublane_mask >> i & 1)
             memcpy(d + i * TS_LANES, ts_space_touch(core->setup.vmem, row, ROW_BYTES), ROW_BYTES);
-        }
     }
 }
 
@@ -78,9 +71,7 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
                  bool writes) {
     const ts_core_ports *ports = core->setup.ports;
     const core_address *a = op->address;
-    if (!ports->accessed) {
-        return;
-    }
+    if (!ports->accessed) return;
     ts_access access = {.instruction = op->instruction,
                         .space = space,
                         .first = address + a->low_bytes,
@@ -98,13 +89,9 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
 
 CORE_FUNCTION(vld) {
     int64_t address;
-    if (!core_address_find(err, core, op, &address)) {
-        return false;
-    }
+    if (!core_address_find(err, core, op, &address)) return false;
     tell(core, op, core->setup.vmem, address, false);
-    if (core->setup.time_only) {
-        return true;
-    }
+    if (core->setup.time_only) return true;
     if (whole(op)) {
         const void *from = ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES);
         core->copy(op->d, from, NULL, NULL, 0);
@@ -122,9 +109,7 @@ CORE_FUNCTION(vld) {
 static void remember_store(ts_core *core, const core_op *op, const ts_space *space, int64_t address,
                            int key) {
     int64_t latency_cycles = core->setup.config->latency_cycles[key];
-    if (latency_cycles <= 1) {
-        return;
-    }
+    if (latency_cycles <= 1) return;
     int64_t visible = core->now + latency_cycles;
     int64_t first = address + op->address->low_bytes, end = address + op->address->high_bytes;
     core->stores[core->store_next] = (core_store){space, first, end, visible, TS_STALL_WAIT + key};
@@ -134,31 +119,24 @@ static void remember_store(ts_core *core, const core_op *op, const ts_space *spa
 
 static void write_row(ts_space *space, int64_t address, const uint32_t *words, const uint32_t *mask) {
     uint32_t *row = (uint32_t *)(void *)ts_space_touch(space, address, ROW_BYTES);
-    for (int i = 0; i < TS_LANES; i++) {
-        row[i] = (words[i] & mask[i]) | (row[i] & ~mask[i]);
-    }
+    for (int i = 0; i < TS_LANES; i++) row[i] = (words[i] & mask[i]) | (row[i] & ~mask[i]);
 }
 
 static void scatter_rows(ts_core *core, const core_op *op, int64_t address) {
     const ts_address *source = op->address->source;
     for (int i = 0; i < TS_SUBLANES; i++) {
         int64_t row = address + i * source->stride * ROW_BYTES;
-        if (!(source->sublane_mask >> i & 1)) {
-            continue;
-        }
-        if (op->mask) {
+        if (!(source->sublane_mask >> i & 1)) continue;
+        if (op->mask)
             write_row(core->setup.vmem, row, op->in[0] + i * TS_LANES, op->mask + i * TS_LANES);
-        } else {
+        else
             memcpy(ts_space_touch(core->setup.vmem, row, ROW_BYTES), op->in[0] + i * TS_LANES, ROW_BYTES);
-        }
     }
 }
 
 CORE_FUNCTION(vst) {
     int64_t address;
-    if (!core_address_find(err, core, op, &address)) {
-        return false;
-    }
+    if (!core_address_find(err, core, op, &address)) return false;
     tell(core, op, core->setup.vmem, address, true);
     if (core->setup.time_only) {
         remember_store(core, op, core->setup.vmem, address, TS_LATENCY_VECTOR_STORE);
@@ -176,9 +154,7 @@ CORE_FUNCTION(vst) {
 
 CORE_FUNCTION(sld) {
     int64_t address;
-    if (!core_address_find(err, core, op, &address)) {
-        return false;
-    }
+    if (!core_address_find(err, core, op, &address)) return false;
     tell(core, op, core->setup.smem, address, false);
     memcpy(op->d, ts_space_touch(core->setup.smem, address, 4), 4);
     return true;
@@ -186,14 +162,10 @@ CORE_FUNCTION(sld) {
 
 CORE_FUNCTION(sst) {
     int64_t address;
-    if (!core_address_find(err, core, op, &address)) {
-        return false;
-    }
+    if (!core_address_find(err, core, op, &address)) return false;
     tell(core, op, core->setup.smem, address, true);
     void *word = ts_space_touch(core->setup.smem, address, 4);
-    if (memcmp(word, op->in[0], 4) != 0) {
-        core->seen |= CORE_SMEM_CHANGED;
-    }
+    if (memcmp(word, op->in[0], 4) != 0) core->seen |= CORE_SMEM_CHANGED;
     memcpy(word, op->in[0], 4);
     remember_store(core, op, core->setup.smem, address, TS_LATENCY_SCALAR_STORE);
     return true;

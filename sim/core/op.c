@@ -26,9 +26,7 @@ void core_hold(ts_core *core, int64_t cycles, int stall) {
 
 CORE_FUNCTION(vector) {
     (void)err, (void)core;
-    if (op->fill) {
-        ts_vector_fill(op->fill, op->fill_from[0]);
-    }
+    if (op->fill) ts_vector_fill(op->fill, op->fill_from[0]);
     op->vector(op->d, op->in[0], op->in[1], op->in[2], op->scalar ? (int32_t)op->scalar[0] : 0);
     return true;
 }
@@ -42,11 +40,10 @@ CORE_FUNCTION(vector_masked) {
 }
 
 void core_write_vreg(const ts_core *core, const core_op *op, const uint32_t *words) {
-    if (op->mask) {
+    if (op->mask)
         core->select(op->d, op->mask, words, op->d, 0);
-    } else {
+    else
         core->copy(op->d, words, NULL, NULL, 0);
-    }
 }
 
 CORE_FUNCTION(copy_word) {

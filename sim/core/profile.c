@@ -43,9 +43,8 @@ static bool has_constraint(const ts_core *core, const core_bundle *bundle, int c
     ts_instruction_registers(core->setup.code, instruction, &registers);
     if (write >= 0)
         return registers.writes && core_register_index(core, registers.written) == bundle->writes[write].reg;
-    for (int i = 0; i < registers.read_count; i++) {
+    for (int i = 0; i < registers.read_count; i++)
         if (core_register_index(core, registers.reads[i]) == bundle->reads[constraint]) return true;
-    }
     return false;
 }
 
@@ -57,9 +56,8 @@ static int owner_of(ts_core *core, int constraint) {
     int count = bundle->read_count + bundle->write_count + bundle->use_count;
     if (!*owners) *owners = TS_NEW_ARRAY(core->profile->arena, int, count);
     int *owner = &(*owners)[constraint];
-    for (int i = 0; *owner == 0 && i < source->count; i++) {
+    for (int i = 0; *owner == 0 && i < source->count; i++)
         if (has_constraint(core, bundle, constraint, &source->instructions[i])) *owner = i + 1;
-    }
     return *owner - 1;
 }
 
@@ -112,12 +110,10 @@ static int stalled_by_kind(const ts_core *core, int stall) {
     bool of_unit = stall == TS_STALL_WAIT + TS_LATENCY_MXU_PUSH ||
                    stall == TS_STALL_WAIT + TS_LATENCY_MXU_LATCH ||
                    stall == TS_STALL_WAIT + TS_LATENCY_TRANSPOSE;
-    for (int i = 0; of_unit && i < bundle->op_count; i++) {
+    for (int i = 0; of_unit && i < bundle->op_count; i++)
         if (bundle->ops[i].gate) return (int)(bundle->ops[i].instruction - source->instructions);
-    }
-    for (int i = 0; i < source->count; i++) {
+    for (int i = 0; i < source->count; i++)
         if (can_stall(&source->instructions[i], stall)) return i;
-    }
     return 0;
 }
 

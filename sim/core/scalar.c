@@ -86,17 +86,13 @@ static bool divisor_positive(ts_error *err, const ts_core *core, const core_op *
 }
 
 CORE_FUNCTION(sdiv) {
-    if (!divisor_positive(err, core, op)) {
-        return false;
-    }
+    if (!divisor_positive(err, core, op)) return false;
     op->d[0] = (uint32_t)ts_floor_div((int32_t)op->in[0][0], (int32_t)op->in[1][0]);
     return true;
 }
 
 CORE_FUNCTION(smod) {
-    if (!divisor_positive(err, core, op)) {
-        return false;
-    }
+    if (!divisor_positive(err, core, op)) return false;
     op->d[0] = (uint32_t)ts_floor_mod((int32_t)op->in[0][0], (int32_t)op->in[1][0]);
     return true;
 }

@@ -4,9 +4,8 @@
 void core_shadow_new(ts_arena *arena, ts_core *core) {
     const ts_core_setup *setup = &core->setup;
     const ts_isa_limits *limits = &setup->config->limits;
-    if (setup->time_only) {
+    if (setup->time_only)
         core->unknown = ts_unknown_new(arena, setup->code, limits->sregs, setup->smem->capacity_bytes);
-    }
     if (setup->findings && !setup->time_only) {
         ts_poison_setup poison = {.code = setup->code,
                                   .limits = limits,
@@ -76,7 +75,6 @@ void core_shadow_op(const ts_core *core, const core_op *op) {
 }
 
 void core_shadow_settle(ts_core *core, const core_bundle *bundle) {
-    for (int i = 0; i < bundle->op_count; i++) {
+    for (int i = 0; i < bundle->op_count; i++)
         if (bundle->ops[i].unknown) ts_unknown_settle(core->unknown, bundle->ops[i].unknown);
-    }
 }

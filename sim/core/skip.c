@@ -65,14 +65,9 @@ static bool is_body(const ts_core *core, int head, int end) {
     for (int b = head; b <= end; b++) {
         const core_bundle *bundle = &core->bundles[b];
         const core_op *branch = core_branch_of(bundle);
-        for (int i = 0; i < bundle->op_count; i++) {
-            if (&bundle->ops[i] != branch && !may_repeat(&bundle->ops[i])) {
-                return false;
-            }
-        }
-        if ((branch != NULL) != (b == end)) {
-            return false;
-        }
+        for (int i = 0; i < bundle->op_count; i++)
+            if (&bundle->ops[i] != branch && !may_repeat(&bundle->ops[i])) return false;
+        if ((branch != NULL) != (b == end)) return false;
     }
     return true;
 }
@@ -80,9 +75,8 @@ static bool is_body(const ts_core *core, int head, int end) {
 void core_skip_new(ts_arena *arena, ts_core *core) {
     const ts_core_ports *ports = core->setup.ports;
     if (!core->setup.time_only || core->setup.findings || ports->issued || ports->stalled ||
-        ports->accessed || ports->vmem_take) {
+        ports->accessed || ports->vmem_take)
         return;
-    }
     const ts_isa_limits *limits = &core->setup.config->limits;
     core_skip *skip = core->skip = TS_NEW(arena, core_skip);
     int registers = limits->sregs + limits->vregs + limits->vmasks, ops = 0;
@@ -156,11 +150,10 @@ static void limit(core_skip *skip, int64_t iterations) {
 
 /* value + k * slope stays within low .. high for k up to skip->most. */
 static void keep_within(core_skip *skip, int64_t value, int64_t slope, int64_t low, int64_t high) {
-    if (slope > 0) {
+    if (slope > 0)
         limit(skip, (high - value) / slope);
-    } else if (slope < 0) {
+    else if (slope < 0)
         limit(skip, (value - low) / -slope);
-    }
 }
 
 /* The slope of a source; constants have none. */
@@ -203,12 +196,8 @@ static bool do_scalar(core_skip *skip, ts_core *core, const core_op *op) {
     ptrdiff_t reg = op->d - core->sregs;
     bool known = reg >= 0 && reg < core->setup.config->limits.sregs;
     line x = line_of(skip, core, op->in[0]), y = line_of(skip, core, op->in[1]), result;
-    if (!known || !linear(op->instruction->opcode, x, y, &result) || !op->run(NULL, core, op)) {
-        return false;
-    }
-    if (result.value != INT64_MIN && (int32_t)*op->d != result.value) {
-        return false;
-    }
+    if (!known || !linear(op->instruction->opcode, x, y, &result) || !op->run(NULL, core, op)) return false;
+    if (result.value != INT64_MIN && (int32_t)*op->d != result.value) return false;
     keep_within(skip, (int32_t)*op->d, result.slope, INT32_MIN, INT32_MAX);
     skip->slopes[reg] = result.slope;
     return true;
@@ -217,20 +206,14 @@ static bool do_scalar(core_skip *skip, ts_core *core, const core_op *op) {
 static bool do_access(core_skip *skip, const ts_core *core, const core_op *op) {
     const core_address *a = op->address;
     int64_t address, step = 0;
-    if (!core_address_find(NULL, core, op, &address)) {
-        return false;
-    }
+    if (!core_address_find(NULL, core, op, &address)) return false;
     for (int i = 0; i < a->term_count; i++) {
         int64_t slope = slope_of(skip, core, a->terms[i].sreg);
-        if (slope != 0 && (a->terms[i].modulus > 0 || slope % a->terms[i].divisor != 0)) {
-            return false;
-        }
+        if (slope != 0 && (a->terms[i].modulus > 0 || slope % a->terms[i].divisor != 0)) return false;
         step += slope / a->terms[i].divisor * a->terms[i].multiplier * 4;
     }
     bool rows = a->high_bytes - a->low_bytes >= TS_LANES * 4;
-    if (rows && step % (TS_LANES * 4) != 0) {
-        return false;
-    }
+    if (rows && step % (TS_LANES * 4) != 0) return false;
     keep_within(skip, address + a->low_bytes, step, a->tensor_first, INT64_MAX / 2);
     keep_within(skip, address + a->high_bytes, step, INT64_MIN / 2, a->tensor_end);
     skip->accesses[skip->access_count++] =
@@ -240,17 +223,14 @@ static bool do_access(core_skip *skip, const ts_core *core, const core_op *op) {
 
 /* Lets k grow to the iterations in which the branch is taken: difference + k * slope < 0. */
 static void limit_below(core_skip *skip, int64_t difference, int64_t slope) {
-    if (difference >= 0) {
+    if (difference >= 0)
         limit(skip, 0);
-    } else if (slope > 0) {
+    else if (slope > 0)
         limit(skip, (-difference + slope - 1) / slope);
-    }
 }
 
 static void limit_branch(core_skip *skip, const ts_core *core, const core_op *op) {
-    if (op->instruction->opcode == TS_OP_jump) {
-        return;
-    }
+    if (op->instruction->opcode == TS_OP_jump) return;
     const uint32_t *in = op->in[1];
     int64_t d = (int64_t)(int32_t)*op->in[0] - (in ? (int32_t)*in : 0);
     int64_t slope = slope_of(skip, core, op->in[0]) - (in ? slope_of(skip, core, in) : 0);
@@ -280,11 +260,10 @@ static bool do_bundle(core_skip *skip, ts_core *core, const core_bundle *bundle)
     for (int i = 0; i < bundle->op_count; i++) {
         const core_op *op = &bundle->ops[i];
         bool scalar = ts_opcode_get(op->instruction->opcode)->family == TS_FAMILY_SCALAR;
-        if (op->target >= 0) {
+        if (op->target >= 0)
             limit_branch(skip, core, op);
-        } else if (op->address ? !do_access(skip, core, op) : scalar && !do_scalar(skip, core, op)) {
+        else if (op->address ? !do_access(skip, core, op) : scalar && !do_scalar(skip, core, op))
             return false;
-        }
     }
     return true;
 }
@@ -300,9 +279,7 @@ static bool look_ahead(core_skip *skip, ts_core *core) {
         skip->slopes[i] = (int64_t)(int32_t)core->sregs[i] - (int32_t)skip->before.sregs[i];
         keep_within(skip, (int32_t)core->sregs[i], skip->slopes[i], INT32_MIN, INT32_MAX);
     }
-    for (int b = skip->head; b <= skip->end && good; b++) {
-        good = do_bundle(skip, core, &core->bundles[b]);
-    }
+    for (int b = skip->head; b <= skip->end && good; b++) good = do_bundle(skip, core, &core->bundles[b]);
     for (int i = 0; i < sregs; i++) {
         int64_t step = (int64_t)(int32_t)skip->sregs[i] - (int32_t)skip->before.sregs[i];
         good = good && skip->slopes[i] == step && (int32_t)core->sregs[i] == (int32_t)skip->sregs[i] + step;
@@ -330,9 +307,7 @@ static bool stores_stay(const core_skip *skip, int64_t k) {
     for (int i = 0; i < skip->access_count; i++) {
         for (int j = 0; j < skip->access_count && skip->accesses[i].writes; j++) {
             const access *store = &skip->accesses[i], *load = &skip->accesses[j];
-            if (!load->writes && store->step != load->step && ever_meet(store, load, k)) {
-                return false;
-            }
+            if (!load->writes && store->step != load->step && ever_meet(store, load, k)) return false;
         }
     }
     return true;
@@ -345,37 +320,28 @@ static const access *origin_of(const core_skip *skip, const core_store *store) {
     for (int i = 0; i < skip->access_count; i++) {
         const access *a = &skip->accesses[i];
         bool same = a->writes && a->first - a->step == store->first && a->end - a->step == store->end;
-        if (same && found && found->step != a->step) {
-            return NULL;
-        }
+        if (same && found && found->step != a->step) return NULL;
         found = same ? a : found;
     }
     return found;
 }
 
 static bool stores_are_known(const core_skip *skip, const ts_core *core) {
-    for (int i = 0; i < core->store_count; i++) {
-        if (core->stores[i].visible > core->next && !origin_of(skip, &core->stores[i])) {
-            return false;
-        }
-    }
+    for (int i = 0; i < core->store_count; i++)
+        if (core->stores[i].visible > core->next && !origin_of(skip, &core->stores[i])) return false;
     return true;
 }
 
 /* ---- Leaving out ---- */
 
 static void move_times(int64_t *times, int count, int64_t from, int64_t by) {
-    for (int i = 0; i < count; i++) {
-        times[i] += times[i] > from ? by : 0;
-    }
+    for (int i = 0; i < count; i++) times[i] += times[i] > from ? by : 0;
 }
 
 void core_skip_move(ts_core *core, int64_t by) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     int64_t from = core->next;
-    for (int i = 0; i < core->store_count; i++) {
-        move_times(&core->stores[i].visible, 1, from, by);
-    }
+    for (int i = 0; i < core->store_count; i++) move_times(&core->stores[i].visible, 1, from, by);
     move_times(core->ready, limits->sregs + limits->vregs + limits->vmasks, from, by);
     move_times(core->unit_free, ts_core_unit_count(core->setup.config), from, by);
     move_times(&core->stores_visible, 1, from, by);
@@ -395,12 +361,10 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
             store->end += far;
         }
     }
-    for (int i = 0; i < limits->sregs; i++) {
+    for (int i = 0; i < limits->sregs; i++)
         core->sregs[i] += (uint32_t)(k * ((int64_t)(int32_t)core->sregs[i] - (int32_t)skip->before.sregs[i]));
-    }
-    for (int i = 0; i < TS_STALL_COUNT; i++) {
+    for (int i = 0; i < TS_STALL_COUNT; i++)
         core->stalls[i] += k * (core->stalls[i] - skip->before.stalls[i]);
-    }
     for (int b = skip->head; b <= skip->end; b++) {
         core->issues[b] += k * (core->issues[b] - skip->before.issues[b]);
         core->stall_cycles[b] += k * (core->stall_cycles[b] - skip->before.stall_cycles[b]);
@@ -413,23 +377,16 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
 
 static void try_to_skip(core_skip *skip, ts_core *core, int64_t until) {
     int64_t cycles = core->next - skip->before.cycle;
-    if (!!ts_unknown_any(core->unknown) || !look_ahead(skip, core)) {
-        return;
-    }
-    if (skip->most == INT64_MAX) {
-        return; /* it never ends: core_loops_turn will see that */
-    }
+    if (!!ts_unknown_any(core->unknown) || !look_ahead(skip, core)) return;
+    if (skip->most == INT64_MAX) return; /* it never ends: core_loops_turn will see that */
     limit(skip, until > core->next ? (until - core->next) / cycles : 0);
-    if (skip->most > 0 && stores_are_known(skip, core) && stores_stay(skip, skip->most)) {
+    if (skip->most > 0 && stores_are_known(skip, core) && stores_stay(skip, skip->most))
         leave_out(skip, core, skip->most);
-    }
 }
 
 void core_skip_loop(ts_core *core, int end, int64_t until) {
     core_skip *skip = core->skip;
-    if (!skip->bodies[end]) {
-        return;
-    }
+    if (!skip->bodies[end]) return;
     if (skip->head != core->pc || skip->end != end) {
         skip->head = core->pc;
         skip->end = end;
@@ -446,10 +403,6 @@ void core_skip_loop(ts_core *core, int end, int64_t until) {
     bool one_round = skip->known && core->issues[end] == skip->before.issues[end] + 1;
     bool same =
         one_round && count == skip->before.state_count && memcmp(skip->state, skip->before.state, bytes) == 0;
-    if (same) {
-        try_to_skip(skip, core, until);
-    }
-    if (!same || skip->known) {
-        remember(skip, core, count);
-    }
+    if (same) try_to_skip(skip, core, until);
+    if (!same || skip->known) remember(skip, core, count);
 }

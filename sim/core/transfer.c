@@ -7,9 +7,7 @@
 static bool find(ts_error *err, const ts_core *core, const core_op *op, const ts_semaphore_operand *operand,
                  int *semaphore) {
     int64_t index = operand->bias;
-    if (operand->sreg >= 0) {
-        index += (int32_t)core->sregs[operand->sreg];
-    }
+    if (operand->sreg >= 0) index += (int32_t)core->sregs[operand->sreg];
     if (index < 0 || index >= operand->count) {
         return core_fault(err, core, op, "semaphore index %" PRId64 " is out of range, expected 0 to %d",
                           index, operand->count - 1);
@@ -51,9 +49,7 @@ CORE_FUNCTION(sem_add) {
 
 CORE_FUNCTION(sem_read) {
     int semaphore = 0;
-    if (!core_semaphore_find(err, core, op, &semaphore)) {
-        return false;
-    }
+    if (!core_semaphore_find(err, core, op, &semaphore)) return false;
     op->d[0] = (uint32_t)core->setup.semaphores[semaphore];
     return true;
 }
@@ -84,12 +80,9 @@ int64_t core_wait_count(const core_op *op) { return op->in[0] ? (int32_t)op->in[
 
 bool core_wait_ready(ts_error *err, const ts_core *core, const core_op *op, bool *ready) {
     int semaphore = 0;
-    if (!core_semaphore_find(err, core, op, &semaphore)) {
-        return false;
-    }
-    if (core_wait_count(op) < 0) {
+    if (!core_semaphore_find(err, core, op, &semaphore)) return false;
+    if (core_wait_count(op) < 0)
         return core_fault(err, core, op, "wait for %" PRId64 ", expected 0 or more", core_wait_count(op));
-    }
     *ready = core->setup.semaphores[semaphore] >= core_wait_count(op);
     return true;
 }
@@ -97,9 +90,7 @@ bool core_wait_ready(ts_error *err, const ts_core *core, const core_op *op, bool
 /* Runs only once core_wait_ready said so. */
 CORE_FUNCTION(wait) {
     int semaphore = 0;
-    if (!core_semaphore_find(err, core, op, &semaphore)) {
-        return false;
-    }
+    if (!core_semaphore_find(err, core, op, &semaphore)) return false;
     int64_t cycles = core->setup.config->latency_cycles[TS_LATENCY_SEMAPHORE];
     core_hold(core, cycles, TS_STALL_WAIT + TS_LATENCY_SEMAPHORE);
     return set(err, core, op, semaphore, core->setup.semaphores[semaphore] - core_wait_count(op));
@@ -123,20 +114,16 @@ static bool begin_of(ts_error *err, const ts_core *core, const core_op *op, cons
     for (int i = 0; i < affine->term_count; i++) {
         int64_t part;
         if (!ts_mul(affine->terms[i].factor, (int32_t)core->sregs[affine->terms[i].sreg], &part) ||
-            !ts_add(*value, part, value)) {
+            !ts_add(*value, part, value))
             return core_fault(err, core, op, "the index of the slice does not fit in 64 bits");
-        }
     }
     return true;
 }
 
 static bool begin_all(ts_error *err, const ts_core *core, const core_op *op, const ts_slice *slice,
                       int64_t *begin) {
-    for (int dim = 0; dim < slice->rank; dim++) {
-        if (!begin_of(err, core, op, &slice->begin[dim], &begin[dim])) {
-            return false;
-        }
-    }
+    for (int dim = 0; dim < slice->rank; dim++)
+        if (!begin_of(err, core, op, &slice->begin[dim], &begin[dim])) return false;
     return true;
 }
 
@@ -174,18 +161,14 @@ CORE_FUNCTION(dma) {
                            .cycle = core->now,
                            .device = -1,
                            .receive = -1};
-    if (!core_transfer_find(err, core, op, &semaphore) || !remote_end(err, core, op, &start)) {
-        return false;
-    }
+    if (!core_transfer_find(err, core, op, &semaphore) || !remote_end(err, core, op, &start)) return false;
     start.semaphore = semaphore;
     core->yielding = true;
     core->promised[semaphore]++;
     core_loops_transfer(core, index);
     const ts_core_ports *ports = core->setup.ports;
     ts_error cause = {.kind = TS_ERROR_NONE};
-    if (ports->dma_start(&cause, ports->chip, &start)) {
-        return true;
-    }
+    if (ports->dma_start(&cause, ports->chip, &start)) return true;
     if (err) {
         *err = cause;
         place_error(err, core, op);

@@ -50,9 +50,7 @@ static void finish(ts_core *core, core_transposer *t) {
     b->vregs = EDGE / (t->halves ? HALF_ROWS : TS_SUBLANES);
     for (int row = 0; row < EDGE && !core->setup.time_only; row++) {
         transpose_row(t, t->rows, b->words, row);
-        if (core->poison) {
-            transpose_row(t, t->poison, b->poison, row);
-        }
+        if (core->poison) transpose_row(t, t->poison, b->poison, row);
     }
     t->row_count = 0;
 }
@@ -61,9 +59,7 @@ static void finish(ts_core *core, core_transposer *t) {
 static void take_rows(const core_transposer *t, uint32_t rows[EDGE][EDGE], const uint32_t *words, int at) {
     for (int lane = 0; lane < TS_LANES; lane++) {
         rows[at][lane] = t->halves ? words[lane] & 0xffff : words[lane];
-        if (t->halves) {
-            rows[at + 1][lane] = words[lane] >> 16;
-        }
+        if (t->halves) rows[at + 1][lane] = words[lane] >> 16;
     }
 }
 
@@ -81,14 +77,10 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
     for (int s = 0; s < TS_SUBLANES && !core->setup.time_only; s++) {
         int at = t->row_count + s * (halves ? 2 : 1);
         take_rows(t, t->rows, op->in[0] + s * TS_LANES, at);
-        if (core->poison) {
-            take_rows(t, t->poison, ts_poison_source(op->poison, 0) + s * TS_LANES, at);
-        }
+        if (core->poison) take_rows(t, t->poison, ts_poison_source(op->poison, 0) + s * TS_LANES, at);
     }
     t->row_count += halves ? HALF_ROWS : TS_SUBLANES;
-    if (t->row_count == EDGE) {
-        finish(core, t);
-    }
+    if (t->row_count == EDGE) finish(core, t);
     return true;
 }
 
@@ -112,12 +104,8 @@ CORE_FUNCTION(vtr_pop) {
     (void)err;
     core_transposer *t = core->transposer;
     block *b = &t->blocks[t->first];
-    if (core->poison) {
-        ts_poison_result(op->poison, b->poison + (ptrdiff_t)b->popped * TS_VREG_WORDS);
-    }
-    if (!core->setup.time_only) {
-        core_write_vreg(core, op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
-    }
+    if (core->poison) ts_poison_result(op->poison, b->poison + (ptrdiff_t)b->popped * TS_VREG_WORDS);
+    if (!core->setup.time_only) core_write_vreg(core, op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
     if (++b->popped == b->vregs) {
         t->first = (t->first + 1) % BLOCKS;
         t->count--;

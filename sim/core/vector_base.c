@@ -22,24 +22,16 @@ bool ts_vector_has_avx512(void) {
 
 ts_vector_function *const *ts_vector_select(void) {
 #ifdef TS_VECTOR_AVX2
-    if (ts_vector_has_avx512()) {
-        return ts_vector_avx512;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return ts_vector_avx2;
-    }
+    if (ts_vector_has_avx512()) return ts_vector_avx512;
+    if (__builtin_cpu_supports("avx2")) return ts_vector_avx2;
 #endif
     return ts_vector_base;
 }
 
 const ts_matrix_functions *ts_matrix_select(void) {
 #ifdef TS_VECTOR_AVX2
-    if (ts_vector_has_avx512()) {
-        return &ts_matrix_avx512;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return &ts_matrix_avx2;
-    }
+    if (ts_vector_has_avx512()) return &ts_matrix_avx512;
+    if (__builtin_cpu_supports("avx2")) return &ts_matrix_avx2;
 #endif
     return &ts_matrix_base;
 }
@@ -49,9 +41,6 @@ void ts_vector_fill(uint32_t *d, uint32_t word) {
 }
 
 void ts_vector_lay_side_by_side(uint32_t *side, const uint32_t *rows) {
-    for (int row = 0; row < TS_SUBLANES; row++) {
-        for (int i = 0; i < 16; i++) {
-            side[i * TS_SUBLANES + row] = rows[row * 16 + i];
-        }
-    }
+    for (int row = 0; row < TS_SUBLANES; row++)
+        for (int i = 0; i < 16; i++) side[i * TS_SUBLANES + row] = rows[row * 16 + i];
 }

@@ -54,9 +54,8 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
 bool ts_dma_price_concurrent(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
                              ts_dma_result *results, ts_dma_mix *mix) {
     *mix = (ts_dma_mix){0};
-    for (int share = request->exact ? 1 : ts_dma_first_sampling_factor(request->machine); share > 0;) {
+    for (int share = request->exact ? 1 : ts_dma_first_sampling_factor(request->machine); share > 0;)
         if (!run(err, scratch, request, &share, results, mix)) return false;
-    }
     for (int i = 0; i < request->count; i++) {
         if (results[i].completed_cycle > mix->cycles) mix->cycles = results[i].completed_cycle;
         mix->engine_cycles += results[i].engine_cycles;

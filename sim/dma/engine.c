@@ -276,9 +276,8 @@ static void fill_queues(ts_dma *dma, int64_t cycle) {
         t->result.started_cycle = later(t->result.issued_cycle, cycle);
         t->ready_cycle = t->result.started_cycle + ps_cycles(dma, dma->config->issue_ps) +
                          ps_cycles(dma, dma->config->descriptor_ps * later(t->result.descriptors - 1, 0));
-        if (t->what.src.in_hbm || t->what.dst.in_hbm) {
+        if (t->what.src.in_hbm || t->what.dst.in_hbm)
             ts_hbm_stream_start(t->stream, later(to_tick(dma, t->ready_cycle), dma->settled_tick));
-        }
     }
 }
 
@@ -386,9 +385,8 @@ static transfer *next_to_act(const ts_dma *dma, int64_t limit, int64_t *cycle) {
 /* Is some transfer only waiting for its last data? Then nobody may run ahead of the memory: its end may start
  * others. */
 static bool waits_for_end(const ts_dma *dma) {
-    for (const transfer *t = dma->first; t; t = t->next) {
+    for (const transfer *t = dma->first; t; t = t->next)
         if (t->offered && t->done_cycle < 0) return true;
-    }
     return false;
 }
 

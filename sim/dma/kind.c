@@ -19,9 +19,8 @@ enum { WORD_BITS = 32 };
 
 /* The loop whose steps are one element on a side, or -1. */
 static int dense_loop(const ts_plan_box *box, bool dst, int element_bits) {
-    for (int i = 0; i < box->loop_count; i++) {
+    for (int i = 0; i < box->loop_count; i++)
         if (llabs(dst ? box->loops[i].dst_bits : box->loops[i].src_bits) == element_bits) return i;
-    }
     return -1;
 }
 

@@ -78,10 +78,9 @@ static bool parse_field_name(ts_error *err, parser *p, int *field) {
     size_t length;
     if (!ts_cursor_name(&p->cursor, &name, &length))
         return ts_cursor_unexpected(err, &p->cursor, "a field (off, co, pc, ch, st, sid, bg, ba or ro)");
-    for (*field = 0; *field < FIELD_COUNT; (*field)++) {
+    for (*field = 0; *field < FIELD_COUNT; (*field)++)
         if (strlen(field_names[*field]) == length && memcmp(field_names[*field], name, length) == 0)
             return true;
-    }
     return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
                        "unknown field '%.*s', expected off, co, pc, ch, st, sid, bg, ba or ro", (int)length,
                        name);
@@ -202,9 +201,8 @@ static bool parse_hash(ts_error *err, parser *p) {
 }
 
 static void set_fields(parser *p) {
-    for (int f = COLUMN; f < FIELD_COUNT; f++) {
+    for (int f = COLUMN; f < FIELD_COUNT; f++)
         for (int i = 0; i < p->width[f]; i++) p->column_of[p->at[f][i]] = (uint64_t)1 << packed_bit(p, f, i);
-    }
     /* The row takes what is above the fields. */
     for (int bit = p->bits, i = p->width[ROW]; bit < MAX_BITS + p->width[OFFSET] && i < TS_ADDRESS_ROW_BITS;
          bit++)
@@ -307,9 +305,8 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     p->turns_at = -1;
     if (!set_widths(err, p, config, source) || !place_fields(err, p)) return NULL;
     set_fields(p);
-    while (ts_cursor_take(&p->cursor, ";")) {
+    while (ts_cursor_take(&p->cursor, ";"))
         if (!ts_cursor_at_end(&p->cursor) && !parse_hash(err, p)) return NULL;
-    }
     if (!ts_cursor_at_end(&p->cursor)) {
         ts_cursor_unexpected(err, &p->cursor, "'^', ';' or the end of the map");
         return NULL;

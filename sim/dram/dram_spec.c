@@ -66,9 +66,8 @@ static bool is_kept(const ts_dram_rule *rule, int after, int before) {
  * that use it; a PRE waits for other precharges alike. */
 static bool is_whole(const ts_dram_rule *rule) {
     int sets[2] = {rule->before, rule->before & COLUMN_COMMANDS ? rule->after : 0};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (!(sets[i] & RD) != !(sets[i] & RDA) || !(sets[i] & WR) != !(sets[i] & WRA)) return false;
-    }
     if (rule->before & PRE && !(rule->after & PRE) != !(rule->after & PREA)) return false;
     return !rule->is_bus || rule->before == ROW_COMMANDS || rule->before == COLUMN_COMMANDS;
 }
@@ -253,9 +252,8 @@ static void fill_to_others(dram_spec *s, ts_dram_rules rules) {
     s->act_to_pre = ticks_from(s, DRAM_ACT, DRAM_PRE, DRAM_SAME_BANK);
     s->pre_to_pre = ticks_from(s, DRAM_PRE, DRAM_PRE, DRAM_SAME_PC);
     for (int i = 0; i < rules.count; i++) {
-        for (int bit = 0; bit < TS_DRAM_COMMANDS && rules.rows[i].is_bus; bit++) {
+        for (int bit = 0; bit < TS_DRAM_COMMANDS && rules.rows[i].is_bus; bit++)
             if (rules.rows[i].after >> bit & 1) set_bus(s, bit, &rules.rows[i]);
-        }
         s->longest_cycles = max32(s->longest_cycles, rules.rows[i].cycles);
     }
 }
@@ -283,9 +281,8 @@ static void fill_geometry(dram_spec *s, const ts_hbm_config *c) {
 
 dram_spec *dram_spec_new(ts_error *err, ts_arena *arena, const ts_hbm_config *c, ts_dram_rules rules) {
     dram_spec *s = TS_NEW(arena, dram_spec);
-    for (int i = 0; i < rules.count; i++) {
+    for (int i = 0; i < rules.count; i++)
         if (!check_rule(err, &rules.rows[i])) return NULL;
-    }
     fill_geometry(s, c);
     fill_waits(s, arena, rules);
     if (!check_waits(err, s)) return NULL;

@@ -60,8 +60,7 @@ void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     b->stepped = max32(b->stepped - shift, 0);
     b->column_at = max32(b->column_at - shift, -1);
     b->row_at = b->hit_at[0] = b->hit_at[1] = 0; /* found anew */
-    for (int32_t end = b->capacity; end < b->capacity + LISTS * HBM_BANKS_MOST; end++) {
+    for (int32_t end = b->capacity; end < b->capacity + LISTS * HBM_BANKS_MOST; end++)
         for (int32_t slot = b->entries[end].next; slot != end; slot = b->entries[slot].next)
             lower_arrivals(hbm, ch, slot, shift);
-    }
 }

@@ -98,9 +98,8 @@ static void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     for (; due < ch->opening_count && ch->opening[due].at <= t; due++) {
         int bank = ch->opening[due].bank, direction = ch->opening[due].direction;
         const hbm_queue *q = &ch->queue[direction];
-        if (!is_end(q, q->hit[bank]) && ch->dram.opened_time[direction][bank] <= t) {
+        if (!is_end(q, q->hit[bank]) && ch->dram.opened_time[direction][bank] <= t)
             set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
-        }
     }
     ch->opening_count -= due;
     for (int i = 0; i < ch->opening_count; i++) ch->opening[i] = ch->opening[i + due];
@@ -331,9 +330,8 @@ ALWAYS static inline void remove_active(hbm_channel *ch, int index, int directio
     ch->active_of[bank] = 0;
     if (!is_end(q, q->hit[bank]))
         set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, group_shift(sh));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (ch->queue[i].count != 0) set_row_key(ch, &ch->queue[i], bank, sh);
-    }
 }
 
 ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,

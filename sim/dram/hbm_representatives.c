@@ -46,9 +46,8 @@ static bool get_same(const ts_hbm *hbm, int a, int b, int32_t last) {
     for (int i = 0; i < first[a + 1] - first[a]; i++) {
         const hbm_piece *p = of_a[i], *q = of_b[i];
         if (p->place != q->place || p->is_write != q->is_write || p->is_pair != q->is_pair) return false;
-        for (int half = 0; half <= p->is_pair; half++) {
+        for (int half = 0; half <= p->is_pair; half++)
             if (p->at[half] != q->at[half] && max32(p->at[half], q->at[half]) > last) return false;
-        }
     }
     return true;
 }

@@ -61,10 +61,9 @@ int64_t hbm_end_cycle(const ts_hbm *hbm) {
 
 static void stream_rebase(ts_hbm_stream *st, int64_t shift) {
     for (int32_t i = 0; i < st->window; i++) lower(&st->accepted[i], shift);
-    for (int32_t i = 0; i < st->in_flight; i++) {
+    for (int32_t i = 0; i < st->in_flight; i++)
         if (st->done[i] >= -1) /* the rest are channels */
             st->done[i] = (int32_t)later(st->done[i] - shift, -1);
-    }
     lower(&st->latest, shift);
     lower(&st->latest_done, shift);
     lower(&st->start, shift);

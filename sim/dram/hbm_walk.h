@@ -15,9 +15,8 @@
 /* ---- Refresh, and rows that are to be closed. ---- */
 
 static bool any_active(hbm_channel *ch, int first, int count) {
-    for (int i = 0; i < ch->active_count; i++) {
+    for (int i = 0; i < ch->active_count; i++)
         if (active_at(ch, i)->bank >= first && active_at(ch, i)->bank < first + count) return true;
-    }
     return false;
 }
 
@@ -254,9 +253,8 @@ ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t,
 /* Ages start again from 0, in order. */
 static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
     int32_t least = q->age;
-    for (int b = 0; b < hbm->spec->banks; b++) {
+    for (int b = 0; b < hbm->spec->banks; b++)
         if (!is_end(q, first_of(q, b))) least = min32(least, q->slots[first_of(q, b)].key >> KEY_SLOT_BITS);
-    }
     q->age -= least;
     least <<= KEY_SLOT_BITS;
     for (int b = 0; b < hbm->spec->banks; b++) {
@@ -349,9 +347,8 @@ ALWAYS static inline void enqueue(const target o, int direction, uint64_t place,
 static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t place) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
     for (uint16_t s = first_of(q, place_bank(place)); !is_end(q, s); s = q->links[s].next) {
-        for (int i = q->slots[s].at; i < (int)q->slots[s].end; i++) {
+        for (int i = q->slots[s].at; i < (int)q->slots[s].end; i++)
             if (place == (q->slots[s].place ^ (i ? hbm->pair : 0))) return true;
-        }
     }
     return false;
 }

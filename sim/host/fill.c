@@ -22,12 +22,9 @@ static bool is_float(ts_dtype dtype) { return ts_dtype_get(dtype)->class == TS_C
 bool ts_fill_make(ts_error *err, const ts_tensor_use *use, ts_dtype dtype, ts_fill *fill) {
     *fill = (ts_fill){use->fill, dtype, use->low, use->high, mix((uint64_t)use->seed), 0, 1};
     double limit = 9007199254740992.0; /* 2^53 */
-    if (!ts_dtype_has_value(dtype)) {
+    if (!ts_dtype_has_value(dtype))
         return ts_error_set(err, TS_ERROR_INPUT, "%s has no values to begin with", ts_dtype_get(dtype)->name);
-    }
-    if (is_float(dtype)) {
-        return true;
-    }
+    if (is_float(dtype)) return true;
     if (use->low < -limit || use->high > limit || ceil_of(use->low) > floor_of(use->high)) {
         return ts_error_set(err, TS_ERROR_INPUT, "there is no %s between %g and %g",
                             ts_dtype_get(dtype)->name, use->low, use->high);

@@ -55,14 +55,13 @@ static bool begins(const char *at, const char *end, const char *text) {
 /* Behind the '>' that closes the '<' at `at`; "->" is no bracket. */
 static const char *angle_end(const char *at, const char *end) {
     int64_t depth = 0;
-    for (; at < end; at++) {
+    for (; at < end; at++)
         if (*at == '"')
             at = hlo_quote_end(at, end) - 1;
         else if (*at == '<')
             depth++;
         else if (*at == '>' && at[-1] != '-' && --depth == 0)
             return at + 1;
-    }
     return end;
 }
 
@@ -168,14 +167,13 @@ static bool next_item(ts_hlo_span *rest, ts_hlo_span *item) {
     const char *at = rest->text, *end = at + rest->length;
     int64_t depth = 0;
     if (rest->length == 0) return false;
-    for (; at < end && (*at != ',' || depth > 0); at++) {
+    for (; at < end && (*at != ',' || depth > 0); at++)
         if (*at == '"')
             at = hlo_quote_end(at, end) - 1;
         else if (strchr("([{<", *at) && *at)
             depth++;
         else if (*at == ')' || *at == ']' || *at == '}' || (*at == '>' && at[-1] != '-'))
             depth--;
-    }
     if (at > end) at = end;
     *item = (ts_hlo_span){rest->text, (size_t)(at - rest->text)};
     if (at < end) at++;
@@ -214,7 +212,7 @@ static void copy_opcode(char out[HLO_MLIR_NAME], const char *at, size_t length) 
 /* The next "%name" outside braces from `at`; NULL: none. */
 static const char *next_value(const char *at, const char *end, ts_hlo_span *name) {
     int64_t depth = 0;
-    for (; at < end; at++) {
+    for (; at < end; at++)
         if (*at == '"')
             at = hlo_quote_end(at, end) - 1;
         else if (*at == '{')
@@ -223,7 +221,6 @@ static const char *next_value(const char *at, const char *end, ts_hlo_span *name
             depth--;
         else if (*at == '%' && depth <= 0)
             break;
-    }
     if (at >= end) return NULL;
     const char *from = ++at;
     while (at < end && (hlo_is_name(*at) || *at == '#')) at++;
@@ -395,12 +392,11 @@ static void read_return(const hlo_mlir *m, const char *at, const char *end, cons
 
 static int64_t braces(const char *at, const char *end) {
     int64_t depth = 0;
-    for (; at < end; at++) {
+    for (; at < end; at++)
         if (*at == '"')
             at = hlo_quote_end(at, end) - 1;
         else
             depth += (*at == '{') - (*at == '}');
-    }
     return depth;
 }
 

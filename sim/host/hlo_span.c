@@ -40,12 +40,11 @@ static const uint8_t marks[256] = {
     ['('] = 1, ['['] = 1, ['{'] = 1, [')'] = 2, [']'] = 2, ['}'] = 2, ['"'] = 3, [','] = 4, ['\''] = 0};
 
 const char *hlo_quote_end(const char *at, const char *end) {
-    for (at++; at < end; at++) {
+    for (at++; at < end; at++)
         if (*at == '\\')
             at++;
         else if (*at == '"')
             return at + 1;
-    }
     return end;
 }
 

@@ -12,9 +12,7 @@ bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instructio
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    if (!instruction->source) {
-        return ts_error_set(err, kind, "%s", message);
-    }
+    if (!instruction->source) return ts_error_set(err, kind, "%s", message);
     return ts_error_mark(err, kind, instruction->source, instruction->line, instruction->column, "%s",
                          message);
 }
@@ -22,19 +20,14 @@ bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instructio
 /* ---- Registers ---- */
 
 static void add_read(ts_register_use *use, ts_operand_kind kind, int reg) {
-    for (int i = 0; i < use->read_count; i++) {
-        if (use->reads[i].kind == kind && use->reads[i].reg == reg) {
-            return;
-        }
-    }
+    for (int i = 0; i < use->read_count; i++)
+        if (use->reads[i].kind == kind && use->reads[i].reg == reg) return;
     assert(use->read_count < TS_READS_MAX);
     use->reads[use->read_count++] = (ts_register){kind, reg};
 }
 
 static void add_semaphore(ts_register_use *use, const ts_semaphore_operand *semaphore) {
-    if (semaphore->sreg >= 0) {
-        add_read(use, TS_OPERAND_SREG, semaphore->sreg);
-    }
+    if (semaphore->sreg >= 0) add_read(use, TS_OPERAND_SREG, semaphore->sreg);
 }
 
 static void add_affine(ts_register_use *use, const ts_affine *affine) {
@@ -55,9 +48,7 @@ static void add_transfer(ts_register_use *use, const ts_transfer *transfer) {
 }
 
 static void add_address(ts_register_use *use, const ts_address *address) {
-    for (int i = 0; i < address->term_count; i++) {
-        add_read(use, TS_OPERAND_SREG, address->terms[i].sreg);
-    }
+    for (int i = 0; i < address->term_count; i++) add_read(use, TS_OPERAND_SREG, address->terms[i].sreg);
     use->merges |= address->sublane_mask != 0xff;
 }
 
@@ -92,17 +83,14 @@ void ts_instruction_registers(const ts_code *code, const ts_instruction *instruc
     use->read_count = 0; /* what is behind it is long, and not looked at */
     use->writes = use->merges = false;
     use->written = (ts_register){0};
-    for (int i = 0; i < instruction->operand_count; i++) {
+    for (int i = 0; i < instruction->operand_count; i++)
         add_operand(code, use, &instruction->operands[i], ts_opcode_operand(info, i)->written);
-    }
     if (instruction->mask >= 0) {
         add_read(use, TS_OPERAND_VMASK, instruction->mask);
         use->merges = true;
     }
     use->merges &= use->writes;
-    if (use->merges) {
-        add_read(use, use->written.kind, use->written.reg);
-    }
+    if (use->merges) add_read(use, use->written.kind, use->written.reg);
 }
 
 /* ---- Bundles ---- */
@@ -163,9 +151,7 @@ static bool check_register(ts_error *err, const ts_instruction *instruction, ts_
                            const ts_isa_limits *limits) {
     bool scalar = r.kind == TS_OPERAND_SREG;
     int count = scalar ? limits->sregs : r.kind == TS_OPERAND_VREG ? limits->vregs : limits->vmasks;
-    if (r.reg >= 0 && r.reg < count) {
-        return true;
-    }
+    if (r.reg >= 0 && r.reg < count) return true;
     return ts_instruction_error(err, TS_ERROR_INPUT, instruction, "no %s %d here, the machine has 0 to %d",
                                 ts_operand_kind_text(r.kind), r.reg, count - 1);
 }
@@ -174,11 +160,8 @@ static bool check_registers(ts_error *err, const ts_code *code, const ts_instruc
                             const ts_isa_limits *limits) {
     ts_register_use use;
     ts_instruction_registers(code, instruction, &use);
-    for (int i = 0; i < use.read_count; i++) {
-        if (!check_register(err, instruction, use.reads[i], limits)) {
-            return false;
-        }
-    }
+    for (int i = 0; i < use.read_count; i++)
+        if (!check_register(err, instruction, use.reads[i], limits)) return false;
     return !use.writes || check_register(err, instruction, use.written, limits);
 }
 
@@ -194,11 +177,9 @@ static bool check_features(ts_error *err, const ts_instruction *instruction, con
 
 bool ts_bundle_check(ts_error *err, const ts_code *code, const ts_bundle *bundle,
                      const ts_isa_limits *limits) {
-    for (int i = 0; i < bundle->count; i++) {
+    for (int i = 0; i < bundle->count; i++)
         if (!check_features(err, &bundle->instructions[i], limits) ||
-            !check_registers(err, code, &bundle->instructions[i], limits)) {
+            !check_registers(err, code, &bundle->instructions[i], limits))
             return false;
-        }
-    }
     return check_slots(err, bundle, limits) && check_once(err, bundle) && check_writers(err, code, bundle);
 }

@@ -102,9 +102,8 @@ const ts_operand_class *ts_operand_class_mask(void) { return &classes[VMASK]; }
 
 void ts_opcode_arity(const ts_opcode_info *info, int *least, int *most) {
     *least = *most = 0;
-    for (const ts_operand_class *class; (class = ts_opcode_operand(info, *most)) != NULL; ++*most) {
+    for (const ts_operand_class *class; (class = ts_opcode_operand(info, *most)) != NULL; ++*most)
         *least += !class->optional;
-    }
 }
 
 const ts_operand_class *ts_opcode_operand(const ts_opcode_info *info, int index) {
@@ -132,9 +131,7 @@ static bool same_terms(const ts_address *a, const ts_address *b) {
 }
 
 bool ts_address_may_meet(const ts_address *a, const ts_address *b, ts_space_kind space) {
-    if (a->tensor >= 0 && b->tensor >= 0 && a->tensor != b->tensor) {
-        return false;
-    }
+    if (a->tensor >= 0 && b->tensor >= 0 && a->tensor != b->tensor) return false;
     int64_t a_low, a_high, b_low, b_high;
     ts_address_reach(a, space, &a_low, &a_high);
     ts_address_reach(b, space, &b_low, &b_high);

@@ -16,9 +16,8 @@ static const char *operand_word(const ts_operand_class *class, int *sources) {
                  {TS_OPERAND_SEMAPHORE, "semaphore"},
                  {TS_OPERAND_TRANSFER, "transfer"}};
     if (class->written) return "d";
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (class->accepts & 1u << words[i].kind) return words[i].word;
-    }
     return letters[(*sources)++];
 }
 
@@ -112,9 +111,8 @@ static void add_named(ts_text *out, const char *title, const char *intro, int co
                       const ts_named *(*get)(int)) {
     ts_text_add(out, markdown ? "\n## %s\n\n%s\n\n| key | meaning |\n|---|---|\n" : "\n%s. %s\n", title,
                 intro);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         ts_text_add(out, markdown ? "| `%s` | %s |\n" : "  %-18s %s\n", get(i)->text, get(i)->meaning);
-    }
 }
 
 static const ts_named *slot_at(int i) { return ts_slot_get((ts_slot)i); }

@@ -219,9 +219,8 @@ static void forward_sliced_block(const void *self, int64_t (*index)[TS_MAP_BLOCK
                                  int64_t *offsets) {
     const sliced *slice = self;
     const ts_map_function *function = &slice->whole->function;
-    for (int i = 0; i < slice->whole->rank; i++) {
+    for (int i = 0; i < slice->whole->rank; i++)
         for (int k = 0; k < count; k++) index[i][k] += slice->begin[i];
-    }
     function->forward_block(function->self, index, count, offsets);
 }
 

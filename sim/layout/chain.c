@@ -168,9 +168,8 @@ const ts_chains *ts_chains_of(ts_arena *arena, const ts_layout *layout) {
     chains->variables = TS_NEW_ARRAY(arena, ts_variable, layout->rank);
     begin(&t, layout);
     chains->compound = layout->function.forward != NULL || layout->swizzle.present;
-    for (int i = 0; i < layout->stage_count && !chains->compound; i++) {
+    for (int i = 0; i < layout->stage_count && !chains->compound; i++)
         chains->compound = !trace_stage(&t, &layout->stages[i]);
-    }
     if (!chains->compound) {
         assert(t.count == layout->digit_count);
         chains->digits =

@@ -28,10 +28,9 @@ int64_t ts_layout_padded_count(const ts_layout *layout) {
 }
 
 int ts_layout_find_axis(const ts_layout *layout, const char *name, size_t length) {
-    for (int i = 0; i < layout->axis_count; i++) {
+    for (int i = 0; i < layout->axis_count; i++)
         if (strlen(layout->axes[i].name) == length && memcmp(layout->axes[i].name, name, length) == 0)
             return i;
-    }
     return -1;
 }
 
@@ -164,9 +163,8 @@ int64_t ts_swizzle_address(const ts_swizzle *swizzle, int64_t address) {
 
 static void sum_digits(const ts_layout *layout, const int64_t *values, int64_t r, int64_t *coordinates) {
     for (int i = 0; i < layout->axis_count; i++) coordinates[i] = layout->axes[i].offset;
-    for (int i = 0; i < layout->digit_count; i++) {
+    for (int i = 0; i < layout->digit_count; i++)
         coordinates[layout->digits[i].axis] += values[i] * layout->digits[i].stride;
-    }
     for (int i = layout->replica_count - 1; i >= 0; i--) {
         const ts_iter *iter = &layout->replicas[i];
         coordinates[iter->axis] += r % iter->extent * iter->stride;
@@ -262,9 +260,8 @@ static bool found_digits(search *s) {
     int64_t v[TS_LAYOUT_MAX_DIMS];
     int count = s->layout->digit_count;
     memcpy(v, s->values, (size_t)count * sizeof v[0]);
-    for (int i = s->layout->stage_count - 1; i >= 0; i--) {
+    for (int i = s->layout->stage_count - 1; i >= 0; i--)
         if (!undo_stage(&s->layout->stages[i], v, &count)) return true;
-    }
     return add_found(s, v);
 }
 
@@ -289,9 +286,8 @@ static bool search_from(search *s, int at) {
     int64_t *rest = &s->rest[item->iter->axis], before = *rest, first, last;
     feasible(item, before, &first, &last);
     for (int64_t value = first; value <= last; value++) {
-        if (++s->visits > SEARCH_VISITS) {
+        if (++s->visits > SEARCH_VISITS)
             return ts_error_set(s->err, TS_ERROR_INPUT, "the layout overlaps itself too much to be inverted");
-        }
         if (item->position >= 0) s->values[item->position] = value;
         *rest = before - value * item->iter->stride;
         if (!search_from(s, at + 1)) return false;

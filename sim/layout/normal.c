@@ -54,11 +54,10 @@ static int fuse(const plain_digit *digits, int count, ts_iter *out) {
         ts_iter *last = fused ? &out[fused - 1] : NULL;
         int64_t step;
         if (last && last->axis == iter->axis && ts_mul(iter->extent, iter->stride, &step) &&
-            step == last->stride) {
+            step == last->stride)
             *last = (ts_iter){last->extent * iter->extent, iter->stride, iter->axis};
-        } else {
+        else
             out[fused++] = *iter;
-        }
     }
     return fused;
 }
@@ -67,9 +66,8 @@ static int fuse(const plain_digit *digits, int count, ts_iter *out) {
 static bool is_run(const ts_layout *layout, const ts_variable *v) {
     for (int i = 1; i < v->dim_count; i++) {
         if (v->dims[i] < v->dims[i - 1]) return false;
-        for (int between = v->dims[i - 1] + 1; between < v->dims[i]; between++) {
+        for (int between = v->dims[i - 1] + 1; between < v->dims[i]; between++)
             if (layout->dims[between] != 1) return false;
-        }
     }
     return true;
 }
@@ -90,9 +88,8 @@ static bool normalise_variable(ts_arena *arena, const ts_layout *layout, const t
 }
 
 static bool has_constant_bias(const ts_layout *layout, const ts_chains *chains) {
-    for (int i = 0; i < layout->digit_count; i++) {
+    for (int i = 0; i < layout->digit_count; i++)
         if (chains->digits[i].variable == TS_CHAIN_CONSTANT && chains->digits[i].bias != 0) return true;
-    }
     return false;
 }
 
@@ -137,9 +134,8 @@ typedef struct {
 static void join_parts(parts *p, int rank, int a, int b) {
     int low = p->of_dim[a] < p->of_dim[b] ? p->of_dim[a] : p->of_dim[b];
     int high = p->of_dim[a] + p->of_dim[b] - low;
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; i++)
         if (p->of_dim[i] == high) p->of_dim[i] = low;
-    }
 }
 
 static void separate(parts *p, int rank) {
@@ -227,9 +223,8 @@ bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const
     add_layout(&p, arena, a);
     add_layout(&p, arena, b);
     int64_t replicas_a = ts_layout_replica_total(a), replicas_b = ts_layout_replica_total(b), work = 0;
-    for (int i = 0; i < a->rank; i++) {
+    for (int i = 0; i < a->rank; i++)
         if (p.of_dim[i] == i && !ts_add(work, part_size(&p, a, i), &work)) work = INT64_MAX;
-    }
     if (work > limit / (replicas_a > replicas_b ? replicas_a : replicas_b)) {
         return ts_error_set(err, TS_ERROR_INPUT, "comparing these layouts needs more than %lld points",
                             (long long)limit);
@@ -323,9 +318,8 @@ typedef struct {
 } part_tables;
 
 static bool parts_are_runs(const parts *p, int rank) {
-    for (int i = 1; i < rank; i++) {
+    for (int i = 1; i < rank; i++)
         if (p->of_dim[i] != i && p->of_dim[i] != p->of_dim[i - 1]) return false;
-    }
     return true;
 }
 
@@ -387,15 +381,13 @@ static void forward_plain(ts_arena *scratch, const ts_layout *layout, int64_t fi
 
 bool ts_layout_forward_many(ts_error *err, ts_arena *scratch, const ts_layout *layout, int64_t first,
                             int64_t count, int64_t *offsets) {
-    if (layout->axis_count != 1) {
+    if (layout->axis_count != 1)
         return ts_error_set(err, TS_ERROR_INPUT, "the layout has %d axes, expected one", layout->axis_count);
-    }
     assert(first >= 0 && count >= 0 && count <= ts_layout_element_count(layout) - first);
     ts_layout plain = *layout;
     plain.swizzle.present = false;
     forward_plain(scratch, &plain, first, count, offsets);
-    for (int64_t i = 0; i < count && layout->swizzle.present; i++) {
+    for (int64_t i = 0; i < count && layout->swizzle.present; i++)
         offsets[i] = ts_swizzle_address(&layout->swizzle, offsets[i]);
-    }
     return true;
 }

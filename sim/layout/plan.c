@@ -66,9 +66,8 @@ static void emit(solver *s, const stretch *at) {
     *out = *p;
     out->src += at->src_slope * at->low;
     out->dst += at->dst_slope * at->low;
-    if (at->high - at->low > 1) {
+    if (at->high - at->low > 1)
         out->loops[out->loop_count++] = (ts_plan_loop){at->high - at->low, at->src_slope, at->dst_slope};
-    }
 }
 
 /* Folds what does not change within [low, high). False when the term is gone: constant or linear by now. */
@@ -112,18 +111,16 @@ static int64_t bias_of(const term *t) { return t->chain.op_count ? t->chain.ops[
 
 static const term *widest(const stretch *at) {
     const term *best = &at->terms[0];
-    for (int i = 1; i < at->term_count; i++) {
+    for (int i = 1; i < at->term_count; i++)
         if (period_of(&at->terms[i]) > period_of(best)) best = &at->terms[i];
-    }
     return best;
 }
 
 /* The common period of all terms, or `limit` + 1 when it is larger. */
 static int64_t common_period(const stretch *at, int64_t limit) {
     int64_t period = 1;
-    for (int i = 0; i < at->term_count; i++) {
+    for (int i = 0; i < at->term_count; i++)
         if (!ts_lcm(period, period_of(&at->terms[i]), &period) || period > limit) return limit + 1;
-    }
     return period;
 }
 
@@ -176,9 +173,8 @@ static void solve(solver *s, const stretch *whole) {
         solve_between(s, &at, start, at.high, NULL);
         return;
     }
-    for (int64_t low = start; low < at.high && !s->full; low += cell) {
+    for (int64_t low = start; low < at.high && !s->full; low += cell)
         solve_between(s, &at, low, at.high - low < cell ? at.high : low + cell, NULL);
-    }
 }
 
 /* ---- Parts: which dims go together, and their common row-major order ---- */
@@ -194,9 +190,8 @@ static void join_dims(grouping *g, int rank, const ts_chains *chains) {
         for (int j = 1; j < v->dim_count; j++) {
             int a = g->part_of_dim[v->dims[0]], b = g->part_of_dim[v->dims[j]];
             int low = a < b ? a : b;
-            for (int k = 0; k < rank; k++) {
+            for (int k = 0; k < rank; k++)
                 if (g->part_of_dim[k] == a || g->part_of_dim[k] == b) g->part_of_dim[k] = low;
-            }
         }
     }
 }
@@ -204,9 +199,8 @@ static void join_dims(grouping *g, int rank, const ts_chains *chains) {
 /* A variable that spans the whole part sets the order; otherwise the dims' own. */
 static int part_order(const grouping *g, int rank, int part, int *order) {
     int count = 0;
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; i++)
         if (g->part_of_dim[i] == part) order[count++] = i;
-    }
     const ts_chains *sides[2] = {g->src, g->dst};
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < sides[side]->variable_count; i++) {
@@ -226,9 +220,8 @@ static bool place_variable(const ts_variable *v, const int *order, int count, co
     int first = 0;
     while (first < count && order[first] != v->dims[0]) first++;
     if (first + v->dim_count > count ||
-        memcmp(order + first, v->dims, (size_t)v->dim_count * sizeof *order) != 0) {
+        memcmp(order + first, v->dims, (size_t)v->dim_count * sizeof *order) != 0)
         return false;
-    }
     *divisor = 1;
     for (int i = first + v->dim_count; i < count; i++) *divisor *= sizes[order[i]];
     *modulus = first > 0 ? *divisor * v->extent : 0;
@@ -266,9 +259,8 @@ static const char *const different_merges = "the two sides merge dims in ways th
 static int64_t shared_padding(const ts_plan *plan, const ts_normal_form *src, const ts_normal_form *dst,
                               int dim) {
     if (!src || !dst || plan->src.shape->layout->dims[dim] != plan->sizes[dim] ||
-        plan->dst.shape->layout->dims[dim] != plan->sizes[dim]) {
+        plan->dst.shape->layout->dims[dim] != plan->sizes[dim])
         return 0;
-    }
     const ts_iter_group *groups[2] = {NULL, NULL};
     for (int i = 0; i < src->group_count; i++)
         groups[0] = src->groups[i].dim == dim ? &src->groups[i] : groups[0];
@@ -363,18 +355,16 @@ static bool make_parts(ts_plan *plan, ts_arena *arena) {
         return false;
     }
     plan->box_count = 1;
-    for (int i = 0; i < plan->part_count; i++) {
+    for (int i = 0; i < plan->part_count; i++)
         if (!ts_mul(plan->box_count, parts[i].piece_count, &plan->box_count)) return false;
-    }
     return true;
 }
 
 static void index_text(const int64_t *index, int rank, char out[128]) {
     size_t used = 0;
     out[0] = '\0';
-    for (int i = 0; i < rank && used < 100; i++) {
+    for (int i = 0; i < rank && used < 100; i++)
         used += (size_t)snprintf(out + used, 128 - used, "%s%lld", i ? "," : "", (long long)index[i]);
-    }
 }
 
 static bool refuse_overlap(ts_error *err, ts_arena *arena, const ts_layout *layout) {
@@ -395,18 +385,16 @@ static bool addresses_fit(ts_error *err, const ts_plan_side *side) {
         int64_t low, high, bits;
         ts_layout_axis_range(layout, i, &low, &high);
         if (low < 0 && -low > high) high = -low;
-        if (!ts_mul(high < 0 ? -high : high, side->axis_bits[i], &bits) || !ts_add(sum, bits, &sum)) {
+        if (!ts_mul(high < 0 ? -high : high, side->axis_bits[i], &bits) || !ts_add(sum, bits, &sum))
             return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
-        }
     }
     return true;
 }
 
 static const int64_t *whole_axis_bits(ts_arena *arena, const ts_plan_side *side) {
     int64_t *bits = TS_NEW_ARRAY(arena, int64_t, side->shape->layout->axis_count);
-    for (int i = 0; i < side->shape->layout->axis_count; i++) {
+    for (int i = 0; i < side->shape->layout->axis_count; i++)
         bits[i] = side->axis_bits ? side->axis_bits[i] : side->shape->element_bits;
-    }
     return bits;
 }
 
@@ -457,9 +445,8 @@ const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *s
     plan->sizes = ts_arena_grow(arena, sizes, (size_t)rank, (size_t)rank, sizeof *sizes);
     if (!set_side(err, arena, &plan->src, rank, plan->sizes, &plan->src_layout) ||
         !set_side(err, arena, &plan->dst, rank, plan->sizes, &plan->dst_layout) ||
-        !refuse_overlap(err, arena, plan->dst_layout)) {
+        !refuse_overlap(err, arena, plan->dst_layout))
         return NULL;
-    }
     plan->elements = ts_layout_element_count(plan->src_layout) * ts_layout_replica_total(plan->dst_layout);
     plan->moved_elements = ts_layout_replica_total(plan->dst_layout);
     if (plan->elements == 0) {
@@ -500,11 +487,10 @@ static void tidy(ts_plan_box *box) {
         box->elements *= loop.extent;
         if (loop.extent == 1) continue;
         if (last && last->src_bits == loop.extent * loop.src_bits &&
-            last->dst_bits == loop.extent * loop.dst_bits) {
+            last->dst_bits == loop.extent * loop.dst_bits)
             *last = (ts_plan_loop){last->extent * loop.extent, loop.src_bits, loop.dst_bits};
-        } else {
+        else
             box->loops[kept++] = loop;
-        }
     }
     box->loop_count = kept;
 }

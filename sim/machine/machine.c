@@ -47,9 +47,8 @@ static bool check_energy(ts_error *err, const ts_machine *m) {
                 {"hbm.energy.idd4w", e->idd4w},
                 {"hbm.energy.idd5ab", e->idd5ab},
                 {"hbm.energy.idd5pb", e->idd5pb}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].current < e->idd3n) return fail_at(err, m, rows[i].path, "at least hbm.energy.idd3n");
-    }
     int64_t standby = (int64_t)e->idd3n * t->t_ras + (int64_t)e->idd2n * (t->t_rc - t->t_ras);
     return (int64_t)e->idd0 * t->t_rc >= standby ||
            fail_at(err, m, "hbm.energy.idd0",

@@ -181,17 +181,15 @@ bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, i
 /* ---- Placing shapes ---- */
 
 static const ts_space_axis *find_axis(const ts_space *space, const char *name) {
-    for (int i = 0; i < space->axis_count; i++) {
+    for (int i = 0; i < space->axis_count; i++)
         if (strcmp(space->axes[i].name, name) == 0) return &space->axes[i];
-    }
     return NULL;
 }
 
 int64_t ts_space_partition_bits(const ts_space *space) {
     int64_t largest = 0;
-    for (int i = 0; i < space->axis_count; i++) {
+    for (int i = 0; i < space->axis_count; i++)
         if (space->axes[i].step_bytes > largest) largest = space->axes[i].step_bytes;
-    }
     return largest * 8;
 }
 
@@ -220,9 +218,8 @@ static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *sha
                             (long long)(axis->extent > 0 ? axis->extent - 1 : space->capacity_bytes - 1));
     }
     *bits = axis->step_bytes > 0 ? axis->step_bytes * 8 : shape->element_bits;
-    if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end)) {
+    if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end))
         return fits_partition(err, space, axis, reach + shape->element_bits);
-    }
     return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
 }
 
@@ -242,8 +239,7 @@ bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape,
     }
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     if (!fits_behind(err, space, shape->storage_bytes, base_bytes)) return false;
-    for (int i = 0; i < shape->layout->axis_count; i++) {
+    for (int i = 0; i < shape->layout->axis_count; i++)
         if (!place_axis(err, space, shape, i, &axis_bits[i], &end)) return false;
-    }
     return fits_behind(err, space, ts_ceil_div(end, 8), base_bytes);
 }

@@ -216,11 +216,9 @@ static void place_globals(allocator *a) {
         s->rigid = r != NONE;
         s->homed = r == NONE;
         s->reg = r;
-        for (int b = 0; b < blocks && r != NONE; b++) {
-            if (is_in_block(a, b, s->number)) {
+        for (int b = 0; b < blocks && r != NONE; b++)
+            if (is_in_block(a, b, s->number))
                 set(busy + (ptrdiff_t)b * KINDS * (TS_REGISTERS_MAX / 64), kind * TS_REGISTERS_MAX + r);
-            }
-        }
     }
 }
 
@@ -361,9 +359,8 @@ static int *find_next_uses(allocator *a, mosaic_block *block, int **first) {
             last = &a->states[*p.places[k]].next;
             *last = p.writes && k == p.count - 1 && !p.merges ? NEVER : i;
         }
-        if (p.writes && !p.merges) { /* read by the same instruction too? */
+        if (p.writes && !p.merges) /* read by the same instruction too? */
             for (int k = 0; k + 1 < p.count; k++) a->states[*p.places[k]].next = i;
-        }
     }
     return next;
 }
@@ -406,9 +403,8 @@ static void place_instruction(allocator *a, ts_instruction *i, const int *next) 
     *PUSH(a->arena, &a->out) = *i;
     if (w && w->homed) save(a, written, i);
     if (w && w->next == NEVER && !w->rigid) forget(a, written);
-    for (int k = 0; k < reads && p.merges; k++) {
+    for (int k = 0; k < reads && p.merges; k++)
         if (a->states[virtual[k]].next == NEVER && virtual[k] != written) forget(a, virtual[k]);
-    }
 }
 
 static void open_block(allocator *a, int b) {
@@ -437,9 +433,8 @@ static void allocate_block(allocator *a, int b) {
     int *next = find_next_uses(a, block, &first);
     for (int i = 0; i < block->list.count; i++) place_instruction(a, &block->list.items[i], next + first[i]);
     for (int k = 0; k < KINDS; k++) {
-        for (int r = 0; r < a->files[k].count; r++) {
+        for (int r = 0; r < a->files[k].count; r++)
             if (a->files[k].owner[r] != NONE) forget(a, a->files[k].owner[r]);
-        }
     }
     block->list.items = a->out.items;
     block->list.count = a->out.count;

@@ -21,9 +21,7 @@ ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const
 }
 
 static bool add_place(mosaic_places *out, int *place) {
-    if (out->count >= MOSAIC_PLACES - 2) {
-        return false;
-    }
+    if (out->count >= MOSAIC_PLACES - 2) return false;
     out->places[out->count++] = place;
     return true;
 }
@@ -31,9 +29,8 @@ static bool add_place(mosaic_places *out, int *place) {
 static bool add_slice(mosaic_places *out, ts_slice *slice) {
     for (int dim = 0; dim < slice->rank; dim++) {
         ts_affine *begin = (ts_affine *)(uintptr_t)&slice->begin[dim];
-        for (int i = 0; i < begin->term_count; i++) {
+        for (int i = 0; i < begin->term_count; i++)
             if (!add_place(out, &begin->terms[i].sreg)) return false;
-        }
     }
     return true;
 }
@@ -44,9 +41,8 @@ static bool add_transfer(mosaic_places *out, ts_transfer *transfer) {
 }
 
 static bool add_address(mosaic_places *out, ts_address *address) {
-    for (int i = 0; i < address->term_count; i++) {
+    for (int i = 0; i < address->term_count; i++)
         if (!add_place(out, &address->terms[i].sreg)) return false;
-    }
     return true;
 }
 
@@ -68,9 +64,7 @@ static bool add_operand(mosaic_code *code, mosaic_places *out, ts_operand *opera
 }
 
 static bool merges(const ts_instruction *instruction) {
-    if (instruction->mask >= 0) {
-        return true;
-    }
+    if (instruction->mask >= 0) return true;
     return instruction->opcode == TS_OP_vld && instruction->operands[1].as.address->sublane_mask != 0xff;
 }
 
@@ -80,11 +74,10 @@ bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_p
     out->count = 0;
     for (int i = 0; i < instruction->operand_count; i++) {
         const ts_operand_class *class = ts_opcode_operand(info, i);
-        if (class->written) {
+        if (class->written)
             written = i;
-        } else if (!add_operand(code, out, &instruction->operands[i])) {
+        else if (!add_operand(code, out, &instruction->operands[i]))
             return false;
-        }
     }
     if (instruction->mask >= 0) add_place(out, &instruction->mask);
     out->writes = written >= 0;

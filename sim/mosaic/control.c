@@ -49,9 +49,8 @@ static value registers_for(lowering *l, const value *v, const mlir_type *type) {
 }
 
 static bool move_value(lowering *l, const value *to, const value *from) {
-    if (to->kind != from->kind || to->count != from->count || to->kind == VALUE_MEMREF) {
+    if (to->kind != from->kind || to->count != from->count || to->kind == VALUE_MEMREF)
         return malformed(l, "the same kind of value on both ways");
-    }
     for (int i = 0; i < to->count; i++) move_to(l, part_of(to, i), part_of(from, i));
     return true;
 }
@@ -73,9 +72,8 @@ static bool move_values(lowering *l, const value *to, const value *from, int cou
             if (!move_value(l, &copies[i], &from[i])) return false;
         }
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (!move_value(l, &to[i], &copies[i])) return false;
-    }
     return true;
 }
 
@@ -92,9 +90,7 @@ static bool lower_known_if(lowering *l, bool taken) {
     const mlir_op *op = l->op;
     const mlir_region *region = taken || op->region_count < 2 ? &op->regions[0] : &op->regions[1];
     l->yielded.count = 0;
-    if ((taken || op->region_count == 2) && !lower_region(l, region)) {
-        return false;
-    }
+    if ((taken || op->region_count == 2) && !lower_region(l, region)) return false;
     l->op = op;
     for (int i = 0; i < l->yielded.count; i++) set_result(l, i, l->yielded.items[i]);
     return true;
@@ -103,26 +99,19 @@ static bool lower_known_if(lowering *l, bool taken) {
 static bool lower_way(lowering *l, const mlir_region *region, value *results, bool first) {
     const mlir_op *op = l->op;
     int count;
-    if (!lower_region(l, region)) {
-        return false;
-    }
+    if (!lower_region(l, region)) return false;
     l->op = op;
     value *yielded = copy_yielded(l, &count);
-    if (count != op->result_count) {
-        return malformed(l, "a yield of as many values as results");
-    }
-    for (int i = 0; i < count && first; i++) {
-        results[i] = registers_for(l, &yielded[i], result_type(l, i));
-    }
+    if (count != op->result_count) return malformed(l, "a yield of as many values as results");
+    for (int i = 0; i < count && first; i++) results[i] = registers_for(l, &yielded[i], result_type(l, i));
     return move_values(l, results, yielded, count);
 }
 
 /* The other way, behind the first; *skip: where the first one ends. */
 static bool lower_other_way(lowering *l, value *results, branch_place *skip) {
     const mlir_op *op = l->op;
-    if (op->region_count != 2 || op->regions[1].block_count == 0 || op->regions[1].blocks[0]->op_count == 0) {
+    if (op->region_count != 2 || op->regions[1].block_count == 0 || op->regions[1].blocks[0]->op_count == 0)
         return true;
-    }
     lower_branch(l, TS_OP_jump, 0, ts_integer(0), ts_integer(0));
     branch_place end = place_of(l);
     aim_at(l, *skip, begin_block(l));
@@ -133,19 +122,14 @@ static bool lower_other_way(lowering *l, value *results, branch_place *skip) {
 bool lower_if(lowering *l) {
     const mlir_op *op = l->op;
     const value *condition = value_at(l, 0);
-    if (op->region_count < 1 || condition->kind != VALUE_SCALAR) {
+    if (op->region_count < 1 || condition->kind != VALUE_SCALAR)
         return malformed(l, "a condition and a region");
-    }
-    if (is_number(condition->one)) {
-        return lower_known_if(l, number_of(condition->one) != 0);
-    }
+    if (is_number(condition->one)) return lower_known_if(l, number_of(condition->one) != 0);
     value *results = TS_NEW_ARRAY(l->arena, value, op->result_count + 1);
     lower_branch(l, TS_OP_brz, 1, condition->one, condition->one);
     branch_place skip = place_of(l);
     begin_block(l);
-    if (!lower_way(l, &op->regions[0], results, true) || !lower_other_way(l, results, &skip)) {
-        return false;
-    }
+    if (!lower_way(l, &op->regions[0], results, true) || !lower_other_way(l, results, &skip)) return false;
     aim_at(l, skip, begin_block(l));
     for (int i = 0; i < op->result_count; i++) set_result(l, i, results[i]);
     return true;
@@ -167,9 +151,7 @@ static value *carry(lowering *l, int first, int count) {
 }
 
 static bool bind_arguments(lowering *l, const mlir_block *block, int first, const value *values, int count) {
-    if (block->argument_count != first + count) {
-        return malformed(l, "as many arguments as values");
-    }
+    if (block->argument_count != first + count) return malformed(l, "as many arguments as values");
     for (int i = 0; i < count; i++) l->values[block->arguments[first + i]] = values[i];
     return true;
 }
@@ -178,31 +160,25 @@ static bool bind_arguments(lowering *l, const mlir_block *block, int first, cons
 static bool lower_body(lowering *l, const mlir_region *region, const value *to, int count) {
     const mlir_op *op = l->op;
     int yielded_count;
-    if (!lower_region(l, region)) {
-        return false;
-    }
+    if (!lower_region(l, region)) return false;
     l->op = op;
     const value *yielded = copy_yielded(l, &yielded_count);
-    if (yielded_count != count) {
-        return malformed(l, "a yield of what is carried");
-    }
+    if (yielded_count != count) return malformed(l, "a yield of what is carried");
     return move_values(l, to, yielded, count);
 }
 
 static bool lower_counted(lowering *l, ts_operand counter, const value *carried, int count) {
     const mlir_block *body = l->op->regions[0].blocks[0];
-    if (body->argument_count < 1 || !bind_arguments(l, body, 1, carried, count)) {
+    if (body->argument_count < 1 || !bind_arguments(l, body, 1, carried, count))
         return malformed(l, "a counter");
-    }
     l->values[body->arguments[0]] = (value){.kind = VALUE_SCALAR, .count = 1, .one = counter};
     return lower_body(l, &l->op->regions[0], carried, count);
 }
 
 bool lower_for(lowering *l) {
     const mlir_op *op = l->op;
-    if (op->operand_count < 3 || op->region_count != 1 || op->regions[0].block_count != 1) {
+    if (op->operand_count < 3 || op->region_count != 1 || op->regions[0].block_count != 1)
         return malformed(l, "bounds, a step and a region of one block");
-    }
     ts_operand low = value_at(l, 0)->one, high = value_at(l, 1)->one, i = fresh(l, TS_OPERAND_SREG);
     bool runs = is_number(low) && is_number(high) && number_of(low) < number_of(high);
     int count = op->operand_count - 3;
@@ -215,9 +191,7 @@ bool lower_for(lowering *l) {
     }
     l->depth++;
     int head = begin_block(l);
-    if (!lower_counted(l, i, carried, count)) {
-        return false;
-    }
+    if (!lower_counted(l, i, carried, count)) return false;
     emit(l, TS_OP_sadd, 3, (ts_operand[]){i, i, value_at(l, 2)->one});
     aim_branch(lower_branch(l, TS_OP_br_lt, 2, i, high), head);
     l->depth--;
@@ -231,9 +205,8 @@ bool lower_for(lowering *l) {
 static const value *lower_condition(lowering *l, const value *carried, int *count) {
     const mlir_op *op = l->op;
     if (!bind_arguments(l, op->regions[0].blocks[0], 0, carried, op->operand_count) ||
-        !lower_region(l, &op->regions[0])) {
+        !lower_region(l, &op->regions[0]))
         return NULL;
-    }
     l->op = op;
     const value *passed = copy_yielded(l, count);
     if (*count < 1 || passed[0].kind != VALUE_SCALAR) {
@@ -246,24 +219,20 @@ static const value *lower_condition(lowering *l, const value *carried, int *coun
 bool lower_while(lowering *l) {
     const mlir_op *op = l->op;
     int count;
-    if (op->region_count != 2 || op->regions[0].block_count != 1 || op->regions[1].block_count != 1) {
+    if (op->region_count != 2 || op->regions[0].block_count != 1 || op->regions[1].block_count != 1)
         return malformed(l, "two regions of one block");
-    }
     const value *carried = carry(l, 0, op->operand_count);
     l->depth++;
     int head = begin_block(l);
     const value *passed = lower_condition(l, carried, &count);
-    if (!passed) {
-        return false;
-    }
+    if (!passed) return false;
     ts_operand condition = in_sreg(l, passed[0].one);
     lower_branch(l, TS_OP_brz, 1, condition, condition);
     branch_place leave = place_of(l);
     begin_block(l);
     if (!bind_arguments(l, op->regions[1].blocks[0], 0, passed + 1, count - 1) ||
-        !lower_body(l, &op->regions[1], carried, op->operand_count)) {
+        !lower_body(l, &op->regions[1], carried, op->operand_count))
         return false;
-    }
     aim_branch(lower_branch(l, TS_OP_jump, 0, condition, condition), head);
     l->depth--;
     aim_at(l, leave, begin_block(l));
@@ -274,9 +243,7 @@ bool lower_while(lowering *l) {
 /* A region that is only a scope. */
 bool lower_inline(lowering *l) {
     const mlir_op *op = l->op;
-    if (op->region_count != 1 || !lower_region(l, &op->regions[0])) {
-        return malformed(l, "a region");
-    }
+    if (op->region_count != 1 || !lower_region(l, &op->regions[0])) return malformed(l, "a region");
     l->op = op;
     for (int i = 0; i < l->yielded.count && i < op->result_count; i++) set_result(l, i, l->yielded.items[i]);
     return true;
@@ -319,16 +286,12 @@ static const struct {
 };
 
 static bool lower_named(lowering *l) {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (mlir_is(l->op->name, table[i].name)) {
-            return table[i].function(l);
-        }
-    }
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (mlir_is(l->op->name, table[i].name)) return table[i].function(l);
     bool known;
     bool good = lower_elementwise(l, &known);
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0] && !known; i++) {
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0] && !known; i++)
         if (mlir_is(l->op->name, refused[i].name)) return refuse(l, refused[i].why);
-    }
     return known ? good : refuse(l, NULL);
 }
 
@@ -352,8 +315,6 @@ bool lower_block(lowering *l, const mlir_block *block) {
 
 bool lower_region(lowering *l, const mlir_region *region) {
     l->yielded.count = 0;
-    if (region->block_count > 1) {
-        return refuse(l, "with several blocks in a region");
-    }
+    if (region->block_count > 1) return refuse(l, "with several blocks in a region");
     return region->block_count == 0 || lower_block(l, region->blocks[0]);
 }

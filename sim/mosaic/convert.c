@@ -21,9 +21,8 @@ static const small_float small_floats[] = {
 };
 
 static const small_float *find_small(ts_dtype dtype) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (small_floats[i].dtype == dtype) return &small_floats[i];
-    }
     return NULL;
 }
 
@@ -121,9 +120,7 @@ static ts_operand join_rows(lowering *l, const ts_operand *words, int bits) {
     ts_operand pairs[4];
     for (int i = 0; i < 32 / bits / 2; i++)
         pairs[i] = emit2(l, TS_OP_vpack_rows_b16, words[2 * i], words[2 * i + 1]);
-    if (bits == 16) {
-        return pairs[0];
-    }
+    if (bits == 16) return pairs[0];
     ts_operand low = emit2(l, TS_OP_vpack_rows_b8, pairs[0], pairs[1]);
     return bits == 8 ? low
                      : emit2(l, TS_OP_vpack_rows_b4, low, emit2(l, TS_OP_vpack_rows_b8, pairs[2], pairs[3]));
@@ -141,9 +138,8 @@ bool put_words(lowering *l, ts_operand *words, packed_values *to) {
         to->vreg = emit2(l, to->rows ? TS_OP_vpack_rows_bf16 : TS_OP_vpack_bf16, words[0], words[1]);
         return true;
     }
-    if ((is_float(type) && !small) || (type->bits != 16 && type->bits != 8 && type->bits != 4)) {
+    if ((is_float(type) && !small) || (type->bits != 16 && type->bits != 8 && type->bits != 4))
         return refuse(l, "of such types");
-    }
     for (int i = 0; i < count && small; i++) words[i] = narrow(l, small, words[i]);
     to->vreg = to->rows ? join_rows(l, words, type->bits) : join_words(l, words, type->bits);
     return true;
@@ -170,9 +166,7 @@ static bool read_format(lowering *l, bool *rows) {
 
 /* An f32 from an integer, or the integer nearest to an f32. */
 static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_type *to, ts_operand a) {
-    if (is_float(from) == is_float(to)) {
-        return a;
-    }
+    if (is_float(from) == is_float(to)) return a;
     return is_float(to) ? emit1(l, TS_OP_vcvt_f32_i32, a)
                         : emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, a));
 }
@@ -182,16 +176,14 @@ static bool sources_by_position(lowering *l, int places, ts_operand *out) {
     int64_t positions[8];
     const mlir_attribute *a = mlir_find(l->op, "positions");
     int count = a ? mlir_integers(a->value, positions, 8) : l->op->operand_count;
-    if (count != l->op->operand_count || count < 1 || count > places) {
+    if (count != l->op->operand_count || count < 1 || count > places)
         return malformed(l, "a position of each operand");
-    }
     for (int i = 0; i < count && !a; i++) positions[i] = i;
     for (int i = 0; i < places; i++) out[i] = value_at(l, 0)->one;
     for (int i = 0; i < count; i++) {
         const value *v = value_at(l, i);
-        if (positions[i] < 0 || positions[i] >= places || v->kind != VALUE_VECTOR || v->count != 1) {
+        if (positions[i] < 0 || positions[i] >= places || v->kind != VALUE_VECTOR || v->count != 1)
             return malformed(l, "vregs and their positions");
-        }
         out[positions[i]] = v->one;
     }
     return true;
@@ -202,15 +194,10 @@ static bool pack_as(lowering *l, const mlir_type *to, bool rows) {
     const mlir_type *from = type_at(l, 0);
     ts_operand in[8], words[8];
     int places = to->bits > 0 ? from->bits / to->bits : 0, own = from->bits > 0 ? 32 / from->bits : 0;
-    if ((places != 2 && places != 4 && places != 8) || own * places > 8) {
-        return refuse(l, "of such types");
-    }
-    if (!sources_by_position(l, places, in)) {
-        return false;
-    }
-    if (rows && from->bits == 16 && to->bits == 8 && !is_float(from) && !is_float(to)) {
+    if ((places != 2 && places != 4 && places != 8) || own * places > 8) return refuse(l, "of such types");
+    if (!sources_by_position(l, places, in)) return false;
+    if (rows && from->bits == 16 && to->bits == 8 && !is_float(from) && !is_float(to))
         return set_vector(l, emit2(l, TS_OP_vpack_rows_b8, in[0], in[1]));
-    }
     for (int i = 0; i < own * places; i++) {
         packed_values source = {from, rows ? in[i / own] : in[i % places], rows, true};
         if (!take_words(l, &source, rows ? i % own : i / places, &words[i])) return false;
@@ -227,12 +214,9 @@ static bool unpack_as(lowering *l, const mlir_type *from, packed_values source) 
     int ratio = from->bits > 0 ? to->bits / from->bits : 0, count = to->bits > 0 ? 32 / to->bits : 0;
     ts_operand words[8];
     if (!a || !mlir_integer(a->value, &index) || value_at(l, 0)->kind != VALUE_VECTOR ||
-        value_at(l, 0)->count != 1) {
+        value_at(l, 0)->count != 1)
         return malformed(l, "a vreg and an index");
-    }
-    if (ratio < 2 || count < 1 || count > 8 || index < 0 || index >= ratio) {
-        return refuse(l, "of such types");
-    }
+    if (ratio < 2 || count < 1 || count > 8 || index < 0 || index >= ratio) return refuse(l, "of such types");
     source.vreg = value_at(l, 0)->one;
     for (int i = 0; i < count; i++) {
         int place = (int)index * (source.rows ? count : 1) + i * (source.rows ? 1 : ratio);

@@ -31,21 +31,15 @@ static bool commutes(ts_opcode opcode) {
 
 /* One instruction on vregs; of two operands a number goes behind, where that is the same. */
 static ts_operand emit_row(lowering *l, ts_opcode opcode, const ts_operand *in) {
-    if (l->op->operand_count == 1) {
-        return emit1(l, opcode, in[0]);
-    }
+    if (l->op->operand_count == 1) return emit1(l, opcode, in[0]);
     bool turn = is_number(in[0]) && !is_number(in[1]) && commutes(opcode);
     return emit2(l, opcode, in[turn ? 1 : 0], in[turn ? 0 : 1]);
 }
 
 static bool on_words(lowering *l, const elementwise_row *row, const ts_operand *in, ts_operand *out) {
     ts_opcode opcode = type_at(l, 0)->element == MLIR_FLOAT ? row->f32 : row->i32;
-    if (row->function) {
-        return row->function(l, in, out);
-    }
-    if (opcode == TS_OP_nop) {
-        return refuse(l, "of such vectors");
-    }
+    if (row->function) return row->function(l, in, out);
+    if (opcode == TS_OP_nop) return refuse(l, "of such vectors");
     *out = emit_row(l, opcode, in);
     return true;
 }
@@ -56,13 +50,9 @@ static bool on_words(lowering *l, const elementwise_row *row, const ts_operand *
 static bool on_scalars(lowering *l, const elementwise_row *row, const ts_operand *in) {
     ts_operand lifted[3], out;
     int count = l->op->operand_count;
-    if (type_at(l, 0)->bits > 32 || result_type(l, 0)->bits > 32) {
-        return refuse(l, "of such scalars");
-    }
+    if (type_at(l, 0)->bits > 32 || result_type(l, 0)->bits > 32) return refuse(l, "of such scalars");
     for (int i = 0; i < count; i++) lifted[i] = in_vreg(l, in[i]);
-    if (!on_words(l, row, lifted, &out)) {
-        return false;
-    }
+    if (!on_words(l, row, lifted, &out)) return false;
     if (out.kind == TS_OPERAND_VMASK)
         out = emit3(l, TS_OP_vsel, out, in_vreg(l, ts_integer(1)), ts_integer(0));
     return set_scalar(l, is_number(out) ? out : emit1(l, TS_OP_v2s, out));
@@ -71,12 +61,8 @@ static bool on_scalars(lowering *l, const elementwise_row *row, const ts_operand
 static bool join_parts(lowering *l, ts_operand *parts) {
     const mlir_type *type = result_type(l, 0);
     packed_values to = {.type = type};
-    if (!is_mask_type(type)) {
-        return put_words(l, parts, &to) && set_vector(l, to.vreg);
-    }
-    if (is_number(parts[0])) {
-        return set_vector(l, parts[0]);
-    }
+    if (!is_mask_type(type)) return put_words(l, parts, &to) && set_vector(l, to.vreg);
+    if (is_number(parts[0])) return set_vector(l, parts[0]);
     return set_vector(l, join_masks(l, parts, type_at(l, 0)->bits));
 }
 
@@ -87,9 +73,8 @@ static bool on_parts(lowering *l, const elementwise_row *row, const ts_operand *
     bool sign = row->i32 != TS_OP_vshr_u32 && row->i32 != TS_OP_vpopcount_u32;
     int count = type->bits > 0 ? 32 / type->bits : 0;
     if ((result_type(l, 0)->bits != type->bits && !is_mask_type(result_type(l, 0))) || count < 2 ||
-        count > 8 || row->i32 == TS_OP_vclz_u32) {
+        count > 8 || row->i32 == TS_OP_vclz_u32)
         return refuse(l, "of such vectors");
-    }
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < l->op->operand_count; k++) {
             packed_values from = {.type = type, .vreg = in[k], .sign = sign};
@@ -111,16 +96,13 @@ static bool on_vregs(lowering *l, const elementwise_row *row, ts_operand *in) {
     ts_opcode packed = packed_opcode(l, row);
     int count = l->op->operand_count;
     ts_operand out;
-    if (is_mask_type(type)) {
+    if (is_mask_type(type))
         return row->mask == TS_OP_nop ? refuse(l, "of masks") : set_vector(l, emit_row(l, row->mask, in));
-    }
     if (type->bits == 32) {
         if (result->bits != 32 && !is_mask_type(result)) return refuse(l, "of such vectors");
         return on_words(l, row, in, &out) && set_vector(l, out);
     }
-    if (packed == TS_OP_nop) {
-        return on_parts(l, row, in);
-    }
+    if (packed == TS_OP_nop) return on_parts(l, row, in);
     if (is_bf16(type)) in[count - 1] = in_vreg(l, in[count - 1]);
     return set_vector(l, emit_row(l, packed, in));
 }
@@ -129,9 +111,7 @@ static bool lower_row(lowering *l, const elementwise_row *row) {
     value_kind kind = value_at(l, 0)->kind;
     ts_operand in[3];
     int count = l->op->operand_count;
-    if (count < 1 || count > 2) {
-        return malformed(l, "one or two operands");
-    }
+    if (count < 1 || count > 2) return malformed(l, "one or two operands");
     for (int i = 0; i < count; i++) {
         const value *v = value_at(l, i);
         if (v->count != 1 || v->kind != kind) return refuse(l, "of these operands");
@@ -172,15 +152,10 @@ static bool read_predicate(lowering *l, int64_t *out, int64_t most) {
 bool lower_cmpi(lowering *l) {
     const value *a = value_at(l, 0), *b = value_at(l, 1);
     int64_t predicate;
-    if (!read_predicate(l, &predicate, 9)) {
-        return false;
-    }
-    if (a->count != 1 || b->count != 1 || a->kind != b->kind || type_at(l, 0)->bits > 32) {
+    if (!read_predicate(l, &predicate, 9)) return false;
+    if (a->count != 1 || b->count != 1 || a->kind != b->kind || type_at(l, 0)->bits > 32)
         return refuse(l, "of these operands");
-    }
-    if (a->kind == VALUE_SCALAR) {
-        return compare_scalars(l, predicate);
-    }
+    if (a->kind == VALUE_SCALAR) return compare_scalars(l, predicate);
     if (is_mask_type(type_at(l, 0))) {
         if (predicate > 1) return refuse(l, "of masks");
         ts_operand differ = emit2(l, TS_OP_mxor, a->one, b->one);
@@ -194,9 +169,7 @@ bool lower_cmpf(lowering *l) {
                                      TS_OP_vcmp_ge_bf16, TS_OP_vcmp_lt_bf16, TS_OP_vcmp_le_bf16,
                                      TS_OP_nop};
     int64_t predicate;
-    if (!read_predicate(l, &predicate, 15)) {
-        return false;
-    }
+    if (!read_predicate(l, &predicate, 15)) return false;
     return lower_as(l, words_cmpf,
                     predicate == 13 ? TS_OP_vcmp_ne_bf16 : bf16[predicate < 6 ? predicate : 0]);
 }
@@ -204,19 +177,14 @@ bool lower_cmpf(lowering *l) {
 bool lower_select(lowering *l) {
     const value *c = value_at(l, 0), *a = value_at(l, 1), *b = value_at(l, 2);
     ts_operand x = a->one, y = b->one, m = c->one;
-    if (a->count != 1 || b->count != 1 || a->kind != b->kind || c->count != 1) {
+    if (a->count != 1 || b->count != 1 || a->kind != b->kind || c->count != 1)
         return refuse(l, "of these operands");
-    }
-    if (is_number(m) && c->kind == VALUE_SCALAR) {
-        return set_result(l, 0, number_of(m) != 0 ? *a : *b);
-    }
+    if (is_number(m) && c->kind == VALUE_SCALAR) return set_result(l, 0, number_of(m) != 0 ? *a : *b);
     if (a->kind == VALUE_SCALAR) { /* b + c * (a - b) */
         ts_operand d = scalar2(l, TS_OP_smul, scalar2(l, TS_OP_ssub, x, y), m);
         return set_scalar(l, scalar2(l, TS_OP_sadd, d, y));
     }
-    if (c->kind == VALUE_SCALAR) {
-        m = emit2(l, TS_OP_vcmp_ne_i32, emit1(l, TS_OP_vmov, m), ts_integer(0));
-    }
+    if (c->kind == VALUE_SCALAR) m = emit2(l, TS_OP_vcmp_ne_i32, emit1(l, TS_OP_vmov, m), ts_integer(0));
     if (is_mask_type(type_at(l, 1))) {
         ts_operand yes = emit2(l, TS_OP_mand, m, x), no = emit2(l, TS_OP_mand, emit1(l, TS_OP_mnot, m), y);
         return set_vector(l, emit2(l, TS_OP_mor, yes, no));
@@ -226,9 +194,8 @@ bool lower_select(lowering *l) {
 
 /* Toward zero: floor of a + (b - 1 where a is negative), b > 0. */
 static ts_operand divide(lowering *l, ts_operand a, ts_operand b) {
-    if (is_number(a) && is_number(b) && number_of(b) != 0) {
+    if (is_number(a) && is_number(b) && number_of(b) != 0)
         return ts_integer((int32_t)(number_of(a) / number_of(b)));
-    }
     ts_operand sign = scalar2(l, TS_OP_ssra, a, ts_integer(31));
     ts_operand up = scalar2(l, TS_OP_sand, sign, scalar2(l, TS_OP_ssub, b, ts_integer(1)));
     return scalar2(l, TS_OP_sdiv, scalar2(l, TS_OP_sadd, a, up), b);
@@ -245,12 +212,9 @@ bool lower_division(lowering *l) {
             return refuse(l, "of such vectors");
         return divide_vregs(l, &kind, &out) && set_vector(l, out);
     }
-    if (is_number(b) && number_of(b) <= 0) {
-        return refuse(l, "by a number below 1");
-    }
-    if (!sign) { /* of what is not negative */
+    if (is_number(b) && number_of(b) <= 0) return refuse(l, "by a number below 1");
+    if (!sign) /* of what is not negative */
         return set_scalar(l, scalar2(l, rest ? TS_OP_smod : TS_OP_sdiv, a, b));
-    }
     ts_operand q = divide(l, a, b);
     return set_scalar(l, rest ? scalar2(l, TS_OP_ssub, a, scalar2(l, TS_OP_smul, q, b)) : q);
 }
@@ -260,12 +224,9 @@ static bool scalar_width(lowering *l) {
     ts_operand a = value_at(l, 0)->one;
     int from = type_at(l, 0)->bits, to = result_type(l, 0)->bits;
     bool cut = mlir_is(l->op->name, "arith.extui") && from > 1 && from < 32;
-    if (from > 32 || to > 32) {
-        return refuse(l, "of 64 bits");
-    }
-    if (cut || (to == 1 && from > 1)) {
+    if (from > 32 || to > 32) return refuse(l, "of 64 bits");
+    if (cut || (to == 1 && from > 1))
         return set_scalar(l, scalar2(l, TS_OP_sand, a, ts_integer((INT64_C(1) << (cut ? from : 1)) - 1)));
-    }
     if (to < from && to < 32) {
         ts_operand up = ts_integer(32 - to);
         return set_scalar(l, scalar2(l, TS_OP_ssra, scalar2(l, TS_OP_sshl, a, up), up));
@@ -301,9 +262,8 @@ bool lower_width(lowering *l) {
 
 bool lower_elementwise(lowering *l, bool *known) {
     *known = true;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (mlir_is(l->op->name, rows[i].name)) return lower_row(l, &rows[i]);
-    }
     *known = false;
     return false;
 }

@@ -34,9 +34,7 @@ typedef struct {
 
 static void add_edge(builder *b, int from, int to, int64_t latency) {
     graph *g = b->g;
-    if (from == NONE || from == to) {
-        return;
-    }
+    if (from == NONE || from == to) return;
     graph_edge *new = PUSH(g->arena, &g->edges);
     *new = (graph_edge){to, (int)latency, g->nodes[from].first_edge};
     g->nodes[from].first_edge = g->edges.count - 1;
@@ -89,9 +87,8 @@ static bool may_meet(const graph *g, int one, int other) {
 }
 
 bool graph_is_changed(const graph *g, int load) {
-    for (int i = 0; i < g->stores.count; i++) {
+    for (int i = 0; i < g->stores.count; i++)
         if (may_meet(g, g->stores.items[i], load)) return true;
-    }
     return g->waits;
 }
 
@@ -100,11 +97,10 @@ static void add_spill(builder *b, int at) {
     const graph_node *n = &b->g->nodes[at];
     int64_t slot = n->address->word / TS_VREG_WORDS;
     while (b->slots.count <= slot) *PUSH(b->g->arena, &b->slots) = NONE;
-    if (n->store) {
+    if (n->store)
         b->slots.items[slot] = at;
-    } else if (b->slots.items[slot] != NONE) {
+    else if (b->slots.items[slot] != NONE)
         add_edge(b, b->slots.items[slot], at, b->g->nodes[b->slots.items[slot]].latency);
-    }
 }
 
 /* Transfers and waits stay where they are among all accesses. */
@@ -123,9 +119,7 @@ static void add_memory(builder *b, int at) {
         add_sync(b, at);
         return;
     }
-    if (!n->address) {
-        return;
-    }
+    if (!n->address) return;
     if (n->address->tensor == MOSAIC_SPILL_VMEM) {
         add_spill(b, at);
         return;
@@ -135,14 +129,12 @@ static void add_memory(builder *b, int at) {
         int from = b->stores.items[i];
         if (may_meet(g, from, at)) add_edge(b, from, at, n->store ? 1 : g->nodes[from].latency);
     }
-    for (int i = 0; i < b->loads.count && n->store; i++) {
+    for (int i = 0; i < b->loads.count && n->store; i++)
         if (may_meet(g, b->loads.items[i], at)) add_edge(b, b->loads.items[i], at, 0);
-    }
-    if (n->store) {
+    if (n->store)
         *PUSH(g->arena, &b->stores) = at;
-    } else {
+    else
         *PUSH(g->arena, &b->loads) = at;
-    }
 }
 
 /* ---- Units with an order of their own ---- */
@@ -203,20 +195,17 @@ static void add_state(builder *b, int at) {
         b->transposer = at;
         return;
     }
-    if (info->family != TS_FAMILY_MATRIX) {
-        return;
-    }
+    if (info->family != TS_FAMILY_MATRIX) return;
     int64_t number = i->operands[i->opcode == TS_OP_mxu_pop].as.integer;
     unit_history *u = &b->units[number >= 0 && number < UNITS_MAX ? number : 0];
-    if (i->opcode == TS_OP_mxu_pop) {
+    if (i->opcode == TS_OP_mxu_pop)
         add_pop(b, u, at);
-    } else if (i->opcode == TS_OP_mxu_swap) {
+    else if (i->opcode == TS_OP_mxu_swap)
         add_swap(b, u, at);
-    } else if (info->latency == TS_LATENCY_MXU_LATCH) {
+    else if (info->latency == TS_LATENCY_MXU_LATCH)
         add_latch(b, u, at);
-    } else {
+    else
         add_push(b, u, at);
-    }
 }
 
 /* ---- All ---- */
@@ -252,9 +241,8 @@ graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core,
     *b = (builder){.g = g, .sync = NONE, .transposer = NONE};
     b->registers = TS_NEW_ARRAY(arena, history, code->kinds.count + 1);
     for (int v = 0; v < code->kinds.count; v++) b->registers[v].writer = NONE;
-    for (int u = 0; u < UNITS_MAX; u++) {
+    for (int u = 0; u < UNITS_MAX; u++)
         b->units[u].latch = b->units[u].push = b->units[u].pop = b->units[u].swap = NONE;
-    }
     fill_nodes(g);
     for (int i = 0; i < count; i++) {
         g->waits = g->waits || ts_opcode_get(instructions[i].opcode)->family == TS_FAMILY_TRANSFER;
@@ -273,10 +261,9 @@ graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core,
 /* What each waits for, as lists. */
 static int *find_sources(const graph *g, int **first) {
     int *count = *first = TS_NEW_ARRAY(g->arena, int, g->count + 2);
-    for (int i = 0; i < g->count; i++) {
+    for (int i = 0; i < g->count; i++)
         for (int e = g->nodes[i].first_edge; e != NONE; e = g->edges.items[e].next)
             count[g->edges.items[e].to + 1]++;
-    }
     for (int i = 0; i < g->count; i++) count[i + 1] += count[i];
     int *sources = TS_NEW_ARRAY(g->arena, int, g->edges.count + 1),
         *at = TS_NEW_ARRAY(g->arena, int, g->count + 1);
@@ -316,9 +303,8 @@ static walk_root *find_roots(const graph *g, int *count) {
         bool matrix = ts_opcode_get(g->instructions[i].opcode)->family == TS_FAMILY_MATRIX,
              pop = g->instructions[i].opcode == TS_OP_mxu_pop;
         if (matrix) behind[i] = i;
-        if (matrix || adds[i] || g->nodes[i].store || g->nodes[i].first_edge == NONE) {
+        if (matrix || adds[i] || g->nodes[i].store || g->nodes[i].first_edge == NONE)
             roots[(*count)++] = (walk_root){i, writes_scalar(g, i) ? g->count : behind[i]};
-        }
         for (int e = g->nodes[i].first_edge; e != NONE; e = g->edges.items[e].next) {
             int to = g->edges.items[e].to;
             behind[to] = behind[i] > behind[to] ? behind[i] : behind[to];

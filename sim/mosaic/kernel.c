@@ -55,9 +55,8 @@ static bool read_file(kernel *k, mlir_span list, ts_tensor_use *use) {
     const char *module = k->l->module->source->name, *slash = strrchr(module, '/');
     ts_text path;
     if (list.length < 9 || memcmp(list.text + 1, quote, 3) != 0 ||
-        memcmp(list.text + list.length - 4, quote, 3) != 0) {
+        memcmp(list.text + list.length - 4, quote, 3) != 0)
         return false;
-    }
     use->fill = TS_FILL_FILE;
     use->file_text = ts_arena_copy_text(k->l->arena, list.text + 4, list.length - 8);
     ts_text_init(&path, k->l->arena);
@@ -70,9 +69,7 @@ static bool read_file(kernel *k, mlir_span list, ts_tensor_use *use) {
 /* "\"random(seed=1, lo=-1, hi=1)\"", "\"iota\"", "\"zeros\"". */
 static bool read_fill(kernel *k, mlir_span text, ts_tensor_use *use) {
     double seed = 1;
-    if (text.length < 2) {
-        return false;
-    }
+    if (text.length < 2) return false;
     mlir_span s = {text.text + 1, text.length - 2};
     const char *open = memchr(s.text, '(', s.length);
     mlir_span word = {s.text, open ? (size_t)(open - s.text) : s.length};
@@ -96,19 +93,16 @@ static bool make_operand(kernel *k, int number, mlir_span text, mlir_span fill) 
     kernel_operand *o = &k->operands[number];
     int inputs = k->operand_count - k->result_count;
     char name[32];
-    if (!mlir_type_read(text, &o->array) || o->array.kind != MLIR_TENSOR) {
+    if (!mlir_type_read(text, &o->array) || o->array.kind != MLIR_TENSOR)
         return malformed(l, "tilesim.operands of tensor types");
-    }
-    for (int i = 0; i < o->array.rank; i++) {
+    for (int i = 0; i < o->array.rank; i++)
         if (o->array.dims[i] < 1) return refuse(l, "with an array that is empty or of unknown size");
-    }
     o->result = number >= inputs;
     o->prefetch = number < k->prefetch_count;
     snprintf(name, sizeof name, "%d", number);
     ts_tensor_use use = {.role = o->result ? TS_ROLE_OUT : TS_ROLE_IN};
-    if (!o->result && fill.length > 0 && !read_fill(k, fill, &use)) {
+    if (!o->result && fill.length > 0 && !read_fill(k, fill, &use))
         return malformed(l, "tilesim.fills such as \"random(seed=1, lo=-1, hi=1)\", \"iota\" or \"zeros\"");
-    }
     if (!o->prefetch) tile_array(&o->array);
     o->tensor = tensor_with_use(l, name, TS_SPACE_HBM, &o->array, 1, &use);
     return o->tensor >= 0;
@@ -121,14 +115,12 @@ static bool alias_operands(kernel *k) {
     int count = a ? mlir_integers(a->value, pairs, 2 * OPERANDS_MAX) : 0;
     int inputs = k->operand_count - k->result_count;
     for (int i = 0; i + 1 < count; i += 2) {
-        if (pairs[i] < 0 || pairs[i] >= inputs || pairs[i + 1] < 0 || pairs[i + 1] >= k->result_count) {
+        if (pairs[i] < 0 || pairs[i] >= inputs || pairs[i + 1] < 0 || pairs[i + 1] >= k->result_count)
             return malformed(k->l, "tilesim.aliases of an operand and a result");
-        }
         kernel_operand *in = &k->operands[pairs[i]], *out = &k->operands[inputs + pairs[i + 1]];
         if (in->array.text.length != out->array.text.length ||
-            memcmp(in->array.text.text, out->array.text.text, in->array.text.length) != 0) {
+            memcmp(in->array.text.text, out->array.text.text, in->array.text.length) != 0)
             return malformed(k->l, "aliases of one type");
-        }
         ts_program_share(k->l->builder, out->tensor, in->tensor);
     }
     return count >= 0 && count % 2 == 0;
@@ -142,20 +134,16 @@ static bool read_operands(kernel *k) {
     mlir_span items[OPERANDS_MAX], words[OPERANDS_MAX] = {{0}};
     int64_t result_count;
     k->l->op = top;
-    if (!types || !results || !mlir_integer(results->value, &result_count)) {
+    if (!types || !results || !mlir_integer(results->value, &result_count))
         return malformed(k->l, "attributes tilesim.operands and tilesim.results");
-    }
     k->operand_count = mlir_items(types->value, items, OPERANDS_MAX);
-    if (k->operand_count < 1 || result_count < 0 || result_count > k->operand_count) {
+    if (k->operand_count < 1 || result_count < 0 || result_count > k->operand_count)
         return malformed(k->l, "1 to 64 operands, results among them");
-    }
     k->result_count = (int)result_count;
-    if (fills && mlir_items(fills->value, words, OPERANDS_MAX) < 0) {
+    if (fills && mlir_items(fills->value, words, OPERANDS_MAX) < 0)
         return malformed(k->l, "tilesim.fills as a list of strings");
-    }
-    for (int i = 0; i < k->operand_count; i++) {
+    for (int i = 0; i < k->operand_count; i++)
         if (!make_operand(k, i, items[i], words[i])) return false;
-    }
     return alias_operands(k);
 }
 
@@ -169,9 +157,8 @@ static const mlir_op *find_function(const mlir_module *module, mlir_span name) {
         const mlir_attribute *a = mlir_find(block->ops[i], "sym_name");
         if (a && mlir_is(block->ops[i]->name, "func.func") && a->value.length == name.length + 2 &&
             memcmp(a->value.text + 1, name.text, name.length) == 0 && block->ops[i]->region_count == 1 &&
-            block->ops[i]->regions[0].block_count == 1) {
+            block->ops[i]->regions[0].block_count == 1)
             return block->ops[i];
-        }
     }
     return NULL;
 }
@@ -179,9 +166,7 @@ static const mlir_op *find_function(const mlir_module *module, mlir_span name) {
 static bool read_count(kernel *k, const char *name, int *out) {
     const mlir_attribute *a = mlir_find(k->main, name);
     int64_t n = 0;
-    if (a && (!mlir_integer(a->value, &n) || n < 0 || n > OPERANDS_MAX)) {
-        return malformed(k->l, name);
-    }
+    if (a && (!mlir_integer(a->value, &n) || n < 0 || n > OPERANDS_MAX)) return malformed(k->l, name);
     *out = (int)n;
     return true;
 }
@@ -189,13 +174,10 @@ static bool read_count(kernel *k, const char *name, int *out) {
 static bool read_grid(kernel *k) {
     const mlir_attribute *a = mlir_find(k->main, "iteration_bounds");
     k->grid_rank = a ? mlir_integers(a->value, k->grid, GRID_MAX) : 0;
-    if (k->grid_rank < 0) {
-        return malformed(k->l, "iteration_bounds of at most 8 dims");
-    }
-    for (int i = 0; i < k->grid_rank; i++) {
+    if (k->grid_rank < 0) return malformed(k->l, "iteration_bounds of at most 8 dims");
+    for (int i = 0; i < k->grid_rank; i++)
         if (k->grid[i] < 1 || k->grid[i] > INT32_MAX)
             return refuse(k->l, "with a grid that is empty or dynamic");
-    }
     k->l->grid = k->grid;
     k->l->grid_rank = k->grid_rank;
     return read_count(k, "scalar_prefetch", &k->prefetch_count) &&
@@ -204,9 +186,8 @@ static bool read_grid(kernel *k) {
 
 static bool contains(mlir_span text, const char *word) {
     size_t length = strlen(word);
-    for (size_t i = 0; i + length <= text.length; i++) {
+    for (size_t i = 0; i + length <= text.length; i++)
         if (memcmp(text.text + i, word, length) == 0) return true;
-    }
     return false;
 }
 
@@ -217,12 +198,10 @@ static bool read_window(kernel *k, kernel_window *w, mlir_span params) {
     mlir_span kind = mlir_member(params, "window_kind");
     const mlir_type *array = &w->operand->array;
     memcpy(w->block, w->type.dims, sizeof w->block);
-    if (bounds.length > 0 && mlir_integers(bounds, w->block, MLIR_RANK_MAX) != w->type.rank) {
+    if (bounds.length > 0 && mlir_integers(bounds, w->block, MLIR_RANK_MAX) != w->type.rank)
         return malformed(k->l, "window_bounds of as many dims as the operand has");
-    }
-    if (array->rank != w->type.rank || array->bits != w->type.bits) {
+    if (array->rank != w->type.rank || array->bits != w->type.bits)
         return malformed(k->l, "windows of the type and rank of their operands");
-    }
     for (int i = 0; i < w->type.rank; i++) {
         bool inside = w->block[i] >= 1 && w->block[i] <= w->type.dims[i]; /* memrefs are padded to tiles */
         if (!inside) return malformed(k->l, "windows no larger than the body's memrefs");
@@ -256,9 +235,7 @@ static bool make_window(kernel *k, int number) {
 static bool is_fixed(const kernel *k, const kernel_window *w) {
     int64_t steps = 1;
     for (int i = 0; i < k->grid_rank; i++) steps *= k->grid[i] > 1 ? 2 : 1;
-    if (steps == 1 || !w->transform) {
-        return true;
-    }
+    if (steps == 1 || !w->transform) return true;
     const mlir_block *block = w->transform->regions[0].blocks[0];
     const mlir_op *end = block->op_count > 0 ? block->ops[block->op_count - 1] : NULL;
     for (int i = 0; end && i < end->operand_count; i++) {
@@ -273,12 +250,10 @@ static bool read_windows(kernel *k) {
     const mlir_attribute *a = mlir_find(k->main, "window_params");
     mlir_span params[OPERANDS_MAX] = {{0}};
     int first = k->grid_rank + k->prefetch_count, windowed = k->operand_count - k->prefetch_count;
-    if (a && mlir_items(a->value, params, OPERANDS_MAX) != windowed) {
+    if (a && mlir_items(a->value, params, OPERANDS_MAX) != windowed)
         return malformed(k->l, "window_params of all operands that are not prefetched");
-    }
-    if (windowed < 0 || body->argument_count != first + windowed + k->scratch_count) {
+    if (windowed < 0 || body->argument_count != first + windowed + k->scratch_count)
         return malformed(k->l, "as many arguments as grid dims, operands and scratch");
-    }
     for (int i = 0; i < windowed; i++) {
         kernel_window *w = &k->windows[k->window_count];
         *w = (kernel_window){.operand = &k->operands[k->prefetch_count + i],
@@ -305,9 +280,7 @@ bool kernel_read(kernel *k) {
     k->l->op = k->l->module->top;
     k->fetched = -1;
     k->main = find_function(k->l->module, (mlir_span){"main", 4});
-    if (!k->main) {
-        return malformed(k->l, "a func.func @main");
-    }
+    if (!k->main) return malformed(k->l, "a func.func @main");
     k->l->op = k->main;
     return read_grid(k) && read_operands(k) && (k->l->op = k->main, read_windows(k)) && kernel_plan_vmem(k) &&
            make_windows(k);

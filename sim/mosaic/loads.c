@@ -9,17 +9,12 @@
 
 /* Of the memref operand `at` and the `count` indices behind it. */
 static bool find_address(lowering *l, int at, int count, memref **out) {
-    if (!copy_memref(l, at, out)) {
-        return false;
-    }
-    if (count != (*out)->rank || (*out)->tensor < 0) {
-        return malformed(l, "an index for each dim");
-    }
+    if (!copy_memref(l, at, out)) return false;
+    if (count != (*out)->rank || (*out)->tensor < 0) return malformed(l, "an index for each dim");
     for (int i = 0; i < count; i++) {
         const value *index = value_at(l, at + 1 + i);
-        if (index->kind != VALUE_SCALAR || !memref_move(l, *out, i, index->one)) {
+        if (index->kind != VALUE_SCALAR || !memref_move(l, *out, i, index->one))
             return malformed(l, "scalars as indices");
-        }
     }
     return true;
 }
@@ -30,13 +25,10 @@ static bool find_rows(lowering *l, memref *m) {
                          *stride = mlir_find(l->op, "sublane_stride");
     int64_t bits[TS_SUBLANES], step = 1;
     int count = mask ? mlir_integers(mask->value, bits, TS_SUBLANES) : 0;
-    if (m->space != MLIR_VMEM) {
-        return refuse(l, "of other memory than VMEM");
-    }
+    if (m->space != MLIR_VMEM) return refuse(l, "of other memory than VMEM");
     if ((mask && count != TS_SUBLANES) || (stride && !mlir_integer(stride->value, &step)) || step < 0 ||
-        step > INT32_MAX) {
+        step > INT32_MAX)
         return malformed(l, "8 sublanes and a stride");
-    }
     m->address.sublane_mask = mask ? 0 : 0xff;
     for (int i = 0; i < count; i++) m->address.sublane_mask |= (uint8_t)((bits[i] != 0) << i);
     m->address.stride = step;
@@ -51,9 +43,7 @@ static ts_operand address_of(lowering *l, const memref *m) {
 
 bool lower_load(lowering *l) {
     memref *m;
-    if (!find_address(l, 0, l->op->operand_count - 1, &m) || !find_rows(l, m)) {
-        return false;
-    }
+    if (!find_address(l, 0, l->op->operand_count - 1, &m) || !find_rows(l, m)) return false;
     ts_operand d = fresh(l, TS_OPERAND_VREG);
     emit(l, TS_OP_vld, 2, (ts_operand[]){d, address_of(l, m)});
     return set_vector(l, d);
@@ -73,9 +63,8 @@ static bool find_shuffle(lowering *l, shuffle *s) {
     int64_t bits[TS_SUBLANES];
     *s = (shuffle){.even = true};
     if (!mask || mlir_integers(mask->value, bits, TS_SUBLANES) != TS_SUBLANES || !offsets ||
-        mlir_integers(offsets->value, s->offsets, TS_SUBLANES) != TS_SUBLANES) {
+        mlir_integers(offsets->value, s->offsets, TS_SUBLANES) != TS_SUBLANES)
         return malformed(l, "a mask and an offset for each sublane");
-    }
     s->stride = s->offsets[1] - s->offsets[0];
     for (int i = 0; i < TS_SUBLANES; i++) {
         s->mask |= (uint8_t)((bits[i] != 0) << i);
@@ -99,27 +88,23 @@ static ts_operand row_address(lowering *l, const memref *m, const shuffle *s, in
 bool lower_shuffled_load(lowering *l) {
     memref *m;
     shuffle s;
-    if (!find_address(l, 0, l->op->operand_count - 1, &m) || !find_rows(l, m) || !find_shuffle(l, &s)) {
+    if (!find_address(l, 0, l->op->operand_count - 1, &m) || !find_rows(l, m) || !find_shuffle(l, &s))
         return false;
-    }
     ts_operand d = fresh(l, TS_OPERAND_VREG);
-    for (int i = 0; i < (s.even ? 1 : TS_SUBLANES); i++) {
+    for (int i = 0; i < (s.even ? 1 : TS_SUBLANES); i++)
         if (s.even || s.mask >> i & 1) emit(l, TS_OP_vld, 2, (ts_operand[]){d, row_address(l, m, &s, i)});
-    }
     return set_vector(l, d);
 }
 
 bool lower_shuffled_store(lowering *l) {
     memref *m;
     shuffle s;
-    if (!find_address(l, 1, l->op->operand_count - 2, &m) || !find_rows(l, m) || !find_shuffle(l, &s)) {
+    if (!find_address(l, 1, l->op->operand_count - 2, &m) || !find_rows(l, m) || !find_shuffle(l, &s))
         return false;
-    }
     ts_operand source = in_vreg(l, value_at(l, 0)->one);
-    for (int i = 0; i < (s.even ? 1 : TS_SUBLANES); i++) {
+    for (int i = 0; i < (s.even ? 1 : TS_SUBLANES); i++)
         if (s.even || s.mask >> i & 1)
             emit(l, TS_OP_vst, 2, (ts_operand[]){row_address(l, m, &s, i), source});
-    }
     return true;
 }
 
@@ -129,12 +114,8 @@ bool lower_transfer_read(lowering *l) {
     memref *m;
     bool vreg =
         type->rank == 2 && type->dims[0] == TS_SUBLANES && type->dims[1] == TS_LANES && type->bits == 32;
-    if (!vreg || l->op->operand_count < 3) {
-        return refuse(l, "of other than a vreg of words");
-    }
-    if (!find_address(l, 0, l->op->operand_count - 2, &m) || !find_rows(l, m)) {
-        return false;
-    }
+    if (!vreg || l->op->operand_count < 3) return refuse(l, "of other than a vreg of words");
+    if (!find_address(l, 0, l->op->operand_count - 2, &m) || !find_rows(l, m)) return false;
     ts_operand d = fresh(l, TS_OPERAND_VREG);
     emit(l, TS_OP_vld, 2, (ts_operand[]){d, address_of(l, m)});
     return set_vector(l, d);
@@ -145,16 +126,12 @@ bool lower_store(lowering *l) {
     int64_t sizes[4];
     memref *m;
     if (!segments || mlir_integers(segments->value, sizes, 4) != 4 || sizes[2] < 0 ||
-        sizes[2] > MLIR_RANK_MAX) {
+        sizes[2] > MLIR_RANK_MAX)
         return malformed(l, "operandSegmentSizes");
-    }
-    if (!find_address(l, 1, (int)sizes[2], &m) || !find_rows(l, m)) {
-        return false;
-    }
+    if (!find_address(l, 1, (int)sizes[2], &m) || !find_rows(l, m)) return false;
     const mlir_attribute *add = mlir_find(l->op, "add");
-    if ((add && !mlir_is(add->value, "false")) || value_at(l, 0)->count != 1) {
+    if ((add && !mlir_is(add->value, "false")) || value_at(l, 0)->count != 1)
         return refuse(l, "that adds, or of several vregs");
-    }
     ts_operand source = in_vreg(l, value_at(l, 0)->one), mask;
     bool masked = sizes[3] == 1;
     if (masked) mask = in_vmask(l, value_at(l, 2 + (int)sizes[2])->one);
@@ -181,10 +158,9 @@ static bool find_narrow(lowering *l, int at, memref *m, smem_place *out) {
         if (index->kind != VALUE_SCALAR) return malformed(l, "scalars as indices");
         n = scalar2(l, TS_OP_sadd, n, scalar2(l, TS_OP_smul, index->one, ts_integer(m->strides[i])));
     }
-    for (int i = 0; i < m->root_rank; i++) {
+    for (int i = 0; i < m->root_rank; i++)
         if (m->begin[i].term_count > 0 || m->begin[i].constant != 0)
             return refuse(l, "of a part of packed SMEM");
-    }
     ts_operand word = scalar2(l, TS_OP_sdiv, n, ts_integer(packing));
     if (is_number(word)) {
         m->address.word += number_of(word);
@@ -212,9 +188,7 @@ static bool find_scalar(lowering *l, int at, int count, smem_place *out) {
 /* A narrow value is kept with its sign; what takes it without one (arith.extui) cuts it. */
 bool lower_scalar_load(lowering *l) {
     smem_place at;
-    if (!find_scalar(l, 0, l->op->operand_count - 1, &at)) {
-        return false;
-    }
+    if (!find_scalar(l, 0, l->op->operand_count - 1, &at)) return false;
     ts_operand word = emit1(l, TS_OP_sld, address_of(l, at.memref));
     if (at.narrow) {
         int shift = 32 - at.memref->bits;
@@ -227,12 +201,8 @@ bool lower_scalar_load(lowering *l) {
 /* Of a narrow value, the rest of its word is kept. */
 bool lower_scalar_store(lowering *l) {
     smem_place at;
-    if (!find_scalar(l, 1, l->op->operand_count - 2, &at)) {
-        return false;
-    }
-    if (value_at(l, 0)->kind != VALUE_SCALAR) {
-        return malformed(l, "a scalar");
-    }
+    if (!find_scalar(l, 1, l->op->operand_count - 2, &at)) return false;
+    if (value_at(l, 0)->kind != VALUE_SCALAR) return malformed(l, "a scalar");
     ts_operand from = value_at(l, 0)->one, to = address_of(l, at.memref);
     if (at.narrow) {
         ts_operand ones = ts_integer((int32_t)((1u << at.memref->bits) - 1));

@@ -15,14 +15,11 @@ static const matrix_row rows[] = {
 static int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static bool as_matrix(lowering *l, const value *v, const mlir_type *type, int packing, matrix *out) {
-    if (v->kind != VALUE_VECTOR || type->rank != 2) {
-        return malformed(l, "vectors of two dims");
-    }
+    if (v->kind != VALUE_VECTOR || type->rank != 2) return malformed(l, "vectors of two dims");
     *out = (matrix){v, ceil_of(type->dims[0], TS_SUBLANES * packing), ceil_of(type->dims[1], TS_LANES)};
     if (out->rows > MATRIX_VREGS_MAX || out->columns > MATRIX_VREGS_MAX ||
-        out->rows * out->columns > MATRIX_VREGS_MAX) {
+        out->rows * out->columns > MATRIX_VREGS_MAX)
         return refuse(l, "of more than 64 MiB");
-    }
     return v->count == out->rows * out->columns || v->count == 1 ||
            malformed(l, "as many vregs as the shape has");
 }
@@ -36,9 +33,7 @@ static bool contracted(lowering *l, int64_t *left, int64_t *right) {
         open ? mlir_items((mlir_span){open, (size_t)(a->value.text + a->value.length - open)}, items, 8) : 0;
     *left = 1;
     *right = 0;
-    if (!a) {
-        return true;
-    }
+    if (!a) return true;
     return (count >= 2 && mlir_integers(items[0], left, 1) == 1 && mlir_integers(items[1], right, 1) == 1) ||
            malformed(l, "dimension_numbers");
 }
@@ -46,24 +41,18 @@ static bool contracted(lowering *l, int64_t *left, int64_t *right) {
 static bool wants(const lowering *l, const char *name, const char *word) {
     const mlir_attribute *a = mlir_find(l->op, name);
     size_t length = strlen(word);
-    for (size_t i = 0; a && i + length <= a->value.length; i++) {
+    for (size_t i = 0; a && i + length <= a->value.length; i++)
         if (memcmp(a->value.text + i, word, length) == 0) return true;
-    }
     return false;
 }
 
 /* The instructions of its type, and which dims are summed over. */
 static bool find_form(lowering *l, product *p, const product_side *sides) {
     int64_t left_dim, right_dim;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].dtype == sides[0].type.dtype) p->row = &rows[i];
-    }
-    if (!p->row || type_at(l, 2)->bits != 32) {
-        return refuse(l, "of such types");
-    }
-    if (!contracted(l, &left_dim, &right_dim)) {
-        return false;
-    }
+    if (!p->row || type_at(l, 2)->bits != 32) return refuse(l, "of such types");
+    if (!contracted(l, &left_dim, &right_dim)) return false;
     p->transposed = right_dim == 1 || wants(l, "transpose_rhs", "true");
     return (left_dim == 1 && !wants(l, "transpose_lhs", "true")) || refuse(l, "with a transposed left side");
 }
@@ -74,9 +63,8 @@ static bool find_sizes(lowering *l, product *p, const product_side *sides) {
     matrix sums;
     if (!as_matrix(l, &sides[0].vregs, left, p->row->packing, &p->left) ||
         !as_matrix(l, &sides[1].vregs, &sides[1].type, p->row->packing, &p->right) ||
-        !as_matrix(l, value_at(l, 2), sum, 1, &sums)) {
+        !as_matrix(l, value_at(l, 2), sum, 1, &sums))
         return false;
-    }
     p->m = sums.rows;
     p->sum_columns = sums.columns;
     p->k = ceil_of(left->dims[1], edge);
@@ -90,21 +78,15 @@ static bool find_product(lowering *l, product *p, bool exact) {
     product_side *sides = TS_NEW_ARRAY(l->arena, product_side, 2);
     const ts_machine_mxu *mxu = &l->target->core.mxu;
     *p = (product){.chunks = mxu->edge / TS_LANES};
-    if (mxu->units < 1 || p->chunks < 1) {
-        return refuse(l, "without a matrix unit");
-    }
+    if (mxu->units < 1 || p->chunks < 1) return refuse(l, "without a matrix unit");
     return matmul_read_sides(l, exact, sides) && find_form(l, p, sides) && find_sizes(l, p, sides);
 }
 
 bool lower_matmul(lowering *l) {
     product *p = TS_NEW(l->arena, product);
     bool exact = wants(l, "precision", "fp32");
-    if (!find_product(l, p, exact)) {
-        return false;
-    }
-    if (wants(l, "precision", "bf16x3")) {
-        return refuse(l, "in three passes");
-    }
+    if (!find_product(l, p, exact)) return false;
+    if (wants(l, "precision", "bf16x3")) return refuse(l, "in three passes");
     p->passes = exact && p->row->dtype == TS_DTYPE_F32 ? 6 : 1;
     matmul_queue_product(l, p, value_at(l, 2));
     return set_result(l, 0, value_of_parts(l, p->results, (int)(p->m * p->sum_columns)));

@@ -67,9 +67,7 @@ memref *memref_of_tensor(lowering *l, const mlir_type *type, int tensor, int slo
 
 static bool add_term(lowering *l, memref *m, int dim, ts_address_term term) {
     ts_address *a = &m->address;
-    if (term.multiplier == 0) {
-        return true;
-    }
+    if (term.multiplier == 0) return true;
     if (a->term_count == TS_ADDRESS_TERMS) { /* the first two become one */
         ts_operand sum = ts_integer(0);
         for (int i = 0; i < 2; i++) {
@@ -106,12 +104,8 @@ static bool find_tile(lowering *l, const memref *m, int dim, dim_tile *out) {
         out->tile_words = 1;
         return true;
     }
-    if (m->tile_rank == 0) {
-        return packing == 1 || refuse(l, "of packed values without tiles");
-    }
-    if (at < 0) {
-        return true;
-    }
+    if (m->tile_rank == 0) return packing == 1 || refuse(l, "of packed values without tiles");
+    if (at < 0) return true;
     out->size = m->tile[at];
     if (m->tile_rank > 2) return refuse(l, "of tiles with more than two dims");
     bool lanes = at == m->tile_rank - 1;
@@ -122,35 +116,26 @@ static bool find_tile(lowering *l, const memref *m, int dim, dim_tile *out) {
 
 static bool move_known(lowering *l, memref *m, int dim, const dim_tile *t, int64_t n) {
     int64_t within = ts_floor_mod(n, t->size), tiles = ts_floor_div(n, t->size);
-    if (within % t->step != 0) {
-        return refuse(l, "at an index inside a word or a row of lanes");
-    }
+    if (within % t->step != 0) return refuse(l, "at an index inside a word or a row of lanes");
     m->address.word += tiles * m->strides[dim] * t->tile_words + within / t->step * t->step_words;
-    for (int i = 0; i < m->address.term_count && within != 0; i++) {
+    for (int i = 0; i < m->address.term_count && within != 0; i++)
         if (m->term_dims[i] == dim && t->size > 1)
             m->address.terms[i].exact = m->address.terms[i].modulus == 0;
-    }
     return true;
 }
 
 static bool move_by_register(lowering *l, memref *m, int dim, const dim_tile *t, int sreg) {
     bool whole = t->step >= t->size; /* no place within the tile to begin at */
     ts_address_term tiles = {sreg, whole && t->size > 1, 0, t->size, 0, m->strides[dim] * t->tile_words};
-    if (!add_term(l, m, dim, tiles)) {
-        return false;
-    }
-    if (whole || t->size <= 1) {
-        return true;
-    }
+    if (!add_term(l, m, dim, tiles)) return false;
+    if (whole || t->size <= 1) return true;
     ts_address_term within = {sreg, t->step > 1, 0, t->step, t->size / t->step, t->step_words};
     return add_term(l, m, dim, within);
 }
 
 bool memref_move(lowering *l, memref *m, int dim, ts_operand index) {
     dim_tile t;
-    if (is_number(index) && number_of(index) == 0) {
-        return true;
-    }
+    if (is_number(index) && number_of(index) == 0) return true;
     if (m->boxed) {
         ts_affine *begin = &m->begin[m->root_dims[dim]];
         if (is_number(index)) {
@@ -162,9 +147,7 @@ bool memref_move(lowering *l, memref *m, int dim, ts_operand index) {
             m->boxed = false;
         }
     }
-    if (m->space == MLIR_HBM || m->space == MLIR_ANY) {
-        return true;
-    }
+    if (m->space == MLIR_HBM || m->space == MLIR_ANY) return true;
     return find_tile(l, m, dim, &t) && (is_number(index) ? move_known(l, m, dim, &t, number_of(index))
                                                          : move_by_register(l, m, dim, &t, index.as.reg));
 }
@@ -192,9 +175,7 @@ static bool move_semaphore(lowering *l, memref *m, int dim, ts_operand index) {
 
 bool copy_memref(lowering *l, int operand, memref **out) {
     const value *v = value_at(l, operand);
-    if (v->kind != VALUE_MEMREF) {
-        return malformed(l, "a memref");
-    }
+    if (v->kind != VALUE_MEMREF) return malformed(l, "a memref");
     *out = TS_NEW(l->arena, memref);
     **out = *v->memref;
     return true;
@@ -209,19 +190,13 @@ bool lower_erase(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
 bool lower_slice(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
-    if (!copy_memref(l, 0, &m)) {
-        return false;
-    }
-    if (type->rank != m->rank || l->op->operand_count != 1 + m->rank) {
-        return refuse(l, "of dynamic sizes");
-    }
+    if (!copy_memref(l, 0, &m)) return false;
+    if (type->rank != m->rank || l->op->operand_count != 1 + m->rank) return refuse(l, "of dynamic sizes");
     for (int i = 0; i < m->rank; i++) {
         const value *index = value_at(l, 1 + i);
         bool good = index->kind == VALUE_SCALAR &&
                     (m->tensor < 0 ? move_semaphore(l, m, i, index->one) : memref_move(l, m, i, index->one));
-        if (!good || type->dims[i] < 0) {
-            return malformed(l, "scalars, and sizes that are known");
-        }
+        if (!good || type->dims[i] < 0) return malformed(l, "scalars, and sizes that are known");
     }
     memcpy(m->dims, type->dims, sizeof m->dims);
     for (int i = 0; i < m->rank && m->boxed; i++) m->sizes[m->root_dims[i]] = m->dims[i];
@@ -233,9 +208,7 @@ bool lower_squeeze(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
     int kept = 0;
-    if (!copy_memref(l, 0, &m)) {
-        return false;
-    }
+    if (!copy_memref(l, 0, &m)) return false;
     int gone = m->rank - type->rank;
     for (int i = 0; i < m->rank; i++) {
         bool drop = m->dims[i] == 1 && gone > 0 && (kept == type->rank || type->dims[kept] != 1 || gone > 0);
@@ -245,9 +218,7 @@ bool lower_squeeze(lowering *l) {
         m->strides[kept] = m->strides[i];
         m->root_dims[kept++] = m->root_dims[i];
     }
-    if (kept != type->rank) {
-        return malformed(l, "as many dims of 1 as go");
-    }
+    if (kept != type->rank) return malformed(l, "as many dims of 1 as go");
     m->rank = kept;
     for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
     if (type->tiled && m->tensor >= 0 && m->space != MLIR_SMEM) take_layout(m, type);
@@ -259,12 +230,8 @@ bool lower_squeeze(lowering *l) {
 bool lower_view(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
-    if (!copy_memref(l, 0, &m)) {
-        return false;
-    }
-    if (m->tensor < 0 || !type->tiled) {
-        return refuse(l, "of such a memref");
-    }
+    if (!copy_memref(l, 0, &m)) return false;
+    if (m->tensor < 0 || !type->tiled) return refuse(l, "of such a memref");
     bool same = type->rank == m->rank && type->bits == m->bits &&
                 memcmp(type->dims, m->dims, (size_t)m->rank * sizeof type->dims[0]) == 0 &&
                 (m->rank == 0 || m->dims[m->rank - 1] <= TS_LANES || type->tile_count == 0 ||
@@ -281,9 +248,7 @@ bool lower_view(lowering *l) {
 
 static bool make_scratch(lowering *l, const char *name, const mlir_type *type, int *tensor) {
     bool vmem = type->space == MLIR_VMEM;
-    if (vmem && !vmem_take_and_check(l, name, type, 1)) {
-        return false;
-    }
+    if (vmem && !vmem_take_and_check(l, name, type, 1)) return false;
     *tensor = tensor_of_type(l, name, vmem ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
     return *tensor >= 0;
 }
@@ -292,9 +257,8 @@ bool lower_alloca(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     char name[32];
     int tensor;
-    if (type->kind != MLIR_MEMREF || (type->space != MLIR_VMEM && type->space != MLIR_SMEM)) {
+    if (type->kind != MLIR_MEMREF || (type->space != MLIR_VMEM && type->space != MLIR_SMEM))
         return refuse(l, "of this memory");
-    }
     snprintf(name, sizeof name, "alloca%d", l->scratch_count++);
     return make_scratch(l, name, type, &tensor) &&
            set_memref(l, memref_of_tensor(l, type, tensor, 1, ts_integer(0)));
@@ -322,15 +286,11 @@ static const mlir_type *largest_scratch(lowering *l) {
 /* One memory, that of the compiler: each operation gives its beginning. */
 bool lower_internal_scratch(lowering *l) {
     const mlir_type *type = result_type(l, 0);
-    if (type->kind != MLIR_MEMREF || type->space != MLIR_VMEM) {
-        return refuse(l, "of this memory");
-    }
+    if (type->kind != MLIR_MEMREF || type->space != MLIR_VMEM) return refuse(l, "of this memory");
     if (!l->internal_scratch) {
         const mlir_type *largest = largest_scratch(l);
         int *tensor = TS_NEW(l->arena, int);
-        if (!largest || !make_scratch(l, "internal_scratch", largest, tensor)) {
-            return false;
-        }
+        if (!largest || !make_scratch(l, "internal_scratch", largest, tensor)) return false;
         l->internal_scratch = tensor;
     }
     memref *m = memref_of_tensor(l, type, *l->internal_scratch, 1, ts_integer(0));

@@ -20,24 +20,16 @@ const char *mlir_value_end(const char *at, const char *end) {
     for (; at < end; at++) {
         if (*at == '"') {
             for (at++; at < end && *at != '"' && *at != '\n'; at++) at += *at == '\\' && end - at > 1;
-            if (at == end || *at == '\n') {
-                return at;
-            }
+            if (at == end || *at == '\n') return at;
         } else if (*at == '-' && end - at > 1 && at[1] == '>') {
             at++;
         } else if (*at == '(' || *at == '[' || *at == '{' || *at == '<') {
-            if (depth == MLIR_DEPTH_MAX) {
-                return end;
-            }
+            if (depth == MLIR_DEPTH_MAX) return end;
             open[depth++] = *at;
         } else if (*at == ')' || *at == ']' || *at == '}' || *at == '>') {
-            if (depth == 0) {
-                return at;
-            }
+            if (depth == 0) return at;
             char match = *at == ')' ? '(' : *at == ']' ? '[' : *at == '}' ? '{' : '<';
-            if (open[--depth] != match) {
-                return end;
-            }
+            if (open[--depth] != match) return end;
         } else if (depth == 0 && (*at == ',' || *at == '\n')) {
             return at;
         }
@@ -53,15 +45,11 @@ static mlir_span trim(const char *begin, const char *end) {
 
 int mlir_items(mlir_span list, mlir_span *items, int most) {
     int count = 0;
-    if (list.length < 2) {
-        return -1;
-    }
+    if (list.length < 2) return -1;
     const char *at = list.text + 1, *end = list.text + list.length - 1;
     while (trim(at, end).length > 0) {
         const char *stop = mlir_value_end(at, end);
-        if (count == most || (stop < end && *stop != ',')) {
-            return -1;
-        }
+        if (count == most || (stop < end && *stop != ',')) return -1;
         items[count++] = trim(at, stop);
         at = stop < end ? stop + 1 : stop;
     }
@@ -77,9 +65,8 @@ mlir_span mlir_member(mlir_span dictionary, const char *name) {
         const char *end = items[i].text + items[i].length,
                    *equals = memchr(items[i].text, '=', items[i].length);
         mlir_span key = trim(items[i].text, equals ? equals : end);
-        if (equals && key.length == length && memcmp(key.text, name, length) == 0) {
+        if (equals && key.length == length && memcmp(key.text, name, length) == 0)
             return trim(equals + 1, end);
-        }
     }
     return (mlir_span){0};
 }
@@ -98,9 +85,7 @@ bool mlir_integer(mlir_span value, int64_t *out) {
         *out = n.text[0] == 't';
         return true;
     }
-    if (n.length == 0 || n.length >= sizeof text) {
-        return false;
-    }
+    if (n.length == 0 || n.length >= sizeof text) return false;
     memcpy(text, n.text, n.length);
     text[n.length] = 0;
     *out = strtoll(text, &end, n.length > 2 && text[1] == 'x' ? 16 : 10);
@@ -112,9 +97,7 @@ bool mlir_float(mlir_span value, uint32_t *bits) {
     const char *colon = memchr(value.text, ':', value.length);
     bool narrow = colon && memchr(colon, 'b', (size_t)(value.text + value.length - colon));
     char text[64], *end;
-    if (n.length == 0 || n.length >= sizeof text) {
-        return false;
-    }
+    if (n.length == 0 || n.length >= sizeof text) return false;
     memcpy(text, n.text, n.length);
     text[n.length] = 0;
     if (n.length > 2 && text[1] == 'x') {
@@ -131,30 +114,21 @@ int mlir_integers(mlir_span value, int64_t *out, int most) {
     static const char array[] = "array<";
     if (value.length > sizeof array && memcmp(value.text, array, sizeof array - 1) == 0) {
         const char *colon = memchr(value.text, ':', value.length);
-        if (!colon) {
-            return 0; /* array<i64> */
-        }
+        if (!colon) return 0; /* array<i64> */
         list = (mlir_span){colon, (size_t)(value.text + value.length - colon)};
     }
     int count = mlir_items(list, items, most < 256 ? most : 256);
-    for (int i = 0; i < count; i++) {
-        if (!mlir_integer(items[i], &out[i])) {
-            return -1;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        if (!mlir_integer(items[i], &out[i])) return -1;
     return count;
 }
 
 bool mlir_splat(mlir_span value, mlir_span *number) {
     static const char dense[] = "dense<";
     size_t skip = sizeof dense - 1;
-    if (value.length < skip || memcmp(value.text, dense, skip) != 0) {
-        return false;
-    }
+    if (value.length < skip || memcmp(value.text, dense, skip) != 0) return false;
     const char *end = memchr(value.text + skip, '>', value.length - skip);
-    if (!end || value.text[skip] == '[' || value.text[skip] == '"') {
-        return false;
-    }
+    if (!end || value.text[skip] == '[' || value.text[skip] == '"') return false;
     *number = trim(value.text + skip, end);
     return true;
 }
@@ -163,9 +137,7 @@ bool mlir_splat(mlir_span value, mlir_span *number) {
 
 static bool take(mlir_span *s, const char *text) {
     size_t length = strlen(text);
-    if (s->length < length || memcmp(s->text, text, length) != 0) {
-        return false;
-    }
+    if (s->length < length || memcmp(s->text, text, length) != 0) return false;
     s->text += length;
     s->length -= length;
     return true;
@@ -213,17 +185,12 @@ static bool read_tiles(mlir_span text, mlir_type *out) {
     out->tiled = true;
     while (at < end && *at == '(') {
         const char *stop = memchr(at, ')', (size_t)(end - at));
-        if (!stop || out->tile_count == MLIR_TILES_MAX) {
-            return false;
-        }
+        if (!stop || out->tile_count == MLIR_TILES_MAX) return false;
         int rank = mlir_integers((mlir_span){at, (size_t)(stop - at) + 1}, out->tiles[out->tile_count].dims,
                                  MLIR_RANK_MAX);
-        if (rank < 1) {
-            return false;
-        }
-        for (int i = 0; i < rank; i++) {
+        if (rank < 1) return false;
+        for (int i = 0; i < rank; i++)
             if (out->tiles[out->tile_count].dims[i] < 1) return false;
-        }
         out->tiles[out->tile_count++].rank = rank;
         at = stop + 1;
     }
@@ -243,9 +210,8 @@ static bool read_memory_space(mlir_span text, mlir_type *out) {
     const char *comma = memchr(text.text, ',', text.length);
     mlir_span name = trim(text.text, comma ? comma : text.text + text.length);
     out->space = MLIR_OTHER_SPACE;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (mlir_is(name, rows[i].text)) out->space = rows[i].space;
-    }
     return true;
 }
 
@@ -255,13 +221,9 @@ static bool read_dims(mlir_span *s, mlir_type *out) {
         const char *x = memchr(s->text, 'x', s->length);
         mlir_span n = {s->text, x ? (size_t)(x - s->text) : 0};
         int64_t *dim = &out->dims[out->rank];
-        if (!x || out->rank == MLIR_RANK_MAX) {
-            return false;
-        }
+        if (!x || out->rank == MLIR_RANK_MAX) return false;
         *dim = MLIR_DYNAMIC;
-        if (s->text[0] != '?' && (!mlir_integer(n, dim) || *dim < 0 || *dim > INT32_MAX)) {
-            return false;
-        }
+        if (s->text[0] != '?' && (!mlir_integer(n, dim) || *dim < 0 || *dim > INT32_MAX)) return false;
         out->rank++;
         s->length -= n.length + 1;
         s->text = x + 1;
@@ -274,18 +236,15 @@ static bool read_shaped(mlir_span inner, mlir_type *out) {
     mlir_kind kind = out->kind;
     mlir_span list = {inner.text - 1, inner.length + 2};
     int count = mlir_items(list, parts, 6);
-    if (count < 1 || !read_dims(&parts[0], out) || !scalar_type(parts[0], out)) {
-        return false;
-    }
+    if (count < 1 || !read_dims(&parts[0], out) || !scalar_type(parts[0], out)) return false;
     out->kind = kind;
     for (int i = 1; i < count; i++) {
         layout = parts[i];
         if (layout.length > 0) layout.length--; /* '>' */
         if (take(&layout, "#tpu.tiled<")
                 ? !read_tiles(layout, out)
-                : take(&layout, "#tpu.memory_space<") && !read_memory_space(layout, out)) {
+                : take(&layout, "#tpu.memory_space<") && !read_memory_space(layout, out))
             return false;
-        }
     }
     return true;
 }
@@ -293,19 +252,14 @@ static bool read_shaped(mlir_span inner, mlir_type *out) {
 bool mlir_type_read(mlir_span text, mlir_type *out) {
     mlir_span s = text;
     *out = (mlir_type){.text = text};
-    if (scalar_type(text, out)) {
-        return true;
-    }
+    if (scalar_type(text, out)) return true;
     out->kind = take(&s, "vector<")   ? MLIR_VECTOR
                 : take(&s, "memref<") ? MLIR_MEMREF
                 : take(&s, "tensor<") ? MLIR_TENSOR
                                       : MLIR_OTHER;
-    if (out->kind == MLIR_OTHER) {
+    if (out->kind == MLIR_OTHER)
         return text.length > 0 && (text.text[0] == '!' || text.text[0] == '(' || text.text[0] == 'n');
-    }
-    if (s.length == 0 || s.text[s.length - 1] != '>') {
-        return false;
-    }
+    if (s.length == 0 || s.text[s.length - 1] != '>') return false;
     s.length--;
     return read_shaped(s, out);
 }
@@ -313,23 +267,18 @@ bool mlir_type_read(mlir_span text, mlir_type *out) {
 /* ---- What belongs to operations ---- */
 
 const mlir_attribute *mlir_find(const mlir_op *op, const char *name) {
-    for (int i = 0; i < op->attribute_count; i++) {
-        if (mlir_is(op->attributes[i].name, name)) {
-            return &op->attributes[i];
-        }
-    }
+    for (int i = 0; i < op->attribute_count; i++)
+        if (mlir_is(op->attributes[i].name, name)) return &op->attributes[i];
     return NULL;
 }
 
 static bool find_place(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth);
 
 static bool follow_alias(const mlir_module *module, mlir_span name, mlir_span *file, int *line, int depth) {
-    for (int i = 0; i < module->alias_count; i++) {
+    for (int i = 0; i < module->alias_count; i++)
         if (module->aliases[i].name.length == name.length &&
-            memcmp(module->aliases[i].name.text, name.text, name.length) == 0) {
+            memcmp(module->aliases[i].name.text, name.text, name.length) == 0)
             return find_place(module, module->aliases[i].value, file, line, depth);
-        }
-    }
     return false;
 }
 
@@ -337,9 +286,7 @@ static bool follow_alias(const mlir_module *module, mlir_span name, mlir_span *f
 static bool quoted_place(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
     const char *end = l.text + l.length, *quote = memchr(l.text + 1, '"', l.length - 1);
     int64_t n;
-    if (!quote || quote + 1 >= end) {
-        return false;
-    }
+    if (!quote || quote + 1 >= end) return false;
     if (quote[1] == '(') {
         mlir_span inner = {quote + 2, (size_t)(end - quote - 2)};
         inner.length -= inner.length > 0;
@@ -347,9 +294,8 @@ static bool quoted_place(const mlir_module *module, mlir_span l, mlir_span *file
     }
     const char *second = quote[1] == ':' ? memchr(quote + 2, ':', (size_t)(end - quote - 2)) : NULL;
     if (!second || !mlir_integer((mlir_span){quote + 2, (size_t)(second - quote - 2)}, &n) || n < 1 ||
-        n > INT32_MAX) {
+        n > INT32_MAX)
         return false;
-    }
     *file = (mlir_span){l.text + 1, (size_t)(quote - l.text - 1)};
     *line = (int)n;
     return true;
@@ -357,28 +303,20 @@ static bool quoted_place(const mlir_module *module, mlir_span l, mlir_span *file
 
 static bool find_place(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
     mlir_span items[16], s = l;
-    if (depth == 0 || l.length < 2) {
-        return false;
-    }
-    if (l.text[0] == '#') {
+    if (depth == 0 || l.length < 2) return false;
+    if (l.text[0] == '#')
         return follow_alias(module, (mlir_span){l.text + 1, l.length - 1}, file, line, depth - 1);
-    }
-    if (l.text[0] == '"') {
-        return quoted_place(module, l, file, line, depth - 1);
-    }
+    if (l.text[0] == '"') return quoted_place(module, l, file, line, depth - 1);
     if (take(&s, "callsite(")) { /* the callee is the innermost */
         const char *at = s.text;
         while (at + 4 <= s.text + s.length && memcmp(at, " at ", 4) != 0) at++;
         return find_place(module, (mlir_span){s.text, (size_t)(at - s.text)}, file, line, depth - 1);
     }
     const char *bracket = memchr(l.text, '[', l.length);
-    if (!take(&s, "fused") || !bracket) {
-        return false;
-    }
+    if (!take(&s, "fused") || !bracket) return false;
     int count = mlir_items((mlir_span){bracket, (size_t)(l.text + l.length - bracket)}, items, 16);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (find_place(module, items[i], file, line, depth - 1)) return true;
-    }
     return false;
 }
 

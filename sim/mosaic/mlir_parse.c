@@ -38,13 +38,12 @@ typedef struct {
 
 static void skip(parser *p) {
     while (p->at < p->end) {
-        if (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r') {
+        if (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r')
             p->at++;
-        } else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '/') {
+        else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '/')
             while (p->at < p->end && *p->at != '\n') p->at++;
-        } else {
+        else
             return;
-        }
     }
 }
 
@@ -55,9 +54,7 @@ static bool next_is(parser *p, const char *text) {
 }
 
 static bool take(parser *p, const char *text) {
-    if (!next_is(p, text)) {
-        return false;
-    }
+    if (!next_is(p, text)) return false;
     p->at += strlen(text);
     return true;
 }
@@ -93,9 +90,7 @@ static mlir_span word(parser *p) {
 }
 
 static bool quoted(parser *p, mlir_span *out) {
-    if (!take(p, "\"")) {
-        return fail(p, "'\"'");
-    }
+    if (!take(p, "\"")) return fail(p, "'\"'");
     out->text = p->at;
     while (p->at < p->end && *p->at != '"' && *p->at != '\n')
         p->at += *p->at == '\\' && p->end - p->at > 1 ? 2 : 1;
@@ -108,9 +103,8 @@ static bool value_text(parser *p, mlir_span *out) {
     const char *stop = mlir_value_end(p->at, p->end);
     *out = (mlir_span){p->at, (size_t)(stop - p->at)};
     p->at = stop;
-    while (out->length > 0 && (out->text[out->length - 1] == ' ' || out->text[out->length - 1] == '\n')) {
+    while (out->length > 0 && (out->text[out->length - 1] == ' ' || out->text[out->length - 1] == '\n'))
         out->length--;
-    }
     return out->length > 0 || fail(p, "a value");
 }
 
@@ -149,9 +143,7 @@ static int small_number(parser *p) {
 
 static bool use(parser *p, int *value) {
     const char *begin = p->at;
-    if (!take(p, "%")) {
-        return fail(p, "a value such as %0");
-    }
+    if (!take(p, "%")) return fail(p, "a value such as %0");
     mlir_span name = word(p);
     int part = p->at < p->end && *p->at == '#' ? (p->at++, small_number(p)) : 0;
     const binding *b = p->buckets[hash(name)];
@@ -174,9 +166,7 @@ static bool read_type(parser *p, const mlir_type **out) {
     const char *begin;
     skip(p);
     begin = p->at;
-    if (!value_text(p, &text)) {
-        return false;
-    }
+    if (!value_text(p, &text)) return false;
     const char *stop = text.text; /* a type ends where a location or an attribute begins */
     for (int depth = 0; stop < text.text + text.length && (depth > 0 || *stop != ' '); stop++) {
         depth += *stop == '<' || *stop == '(';
@@ -208,31 +198,18 @@ static int new_value(parser *p, const mlir_type *type, const mlir_op *op) {
 static bool read_signature(parser *p, mlir_op *op) {
     const mlir_type *type;
     int operands = 0;
-    if (!expect(p, ":") || !expect(p, "(")) {
-        return false;
-    }
-    while (!take(p, ")")) {
-        if ((operands++ > 0 && !expect(p, ",")) || !read_type(p, &type)) {
-            return false;
-        }
-    }
-    if (operands != op->operand_count) {
-        return fail(p, "as many types as operands");
-    }
-    if (!expect(p, "->")) {
-        return false;
-    }
+    if (!expect(p, ":") || !expect(p, "(")) return false;
+    while (!take(p, ")"))
+        if ((operands++ > 0 && !expect(p, ",")) || !read_type(p, &type)) return false;
+    if (operands != op->operand_count) return fail(p, "as many types as operands");
+    if (!expect(p, "->")) return false;
     op->first_result = p->values.count;
     bool list = take(p, "(");
     while (!list || !take(p, ")")) {
-        if ((op->result_count > 0 && !expect(p, ",")) || !read_type(p, &type)) {
-            return false;
-        }
+        if ((op->result_count > 0 && !expect(p, ",")) || !read_type(p, &type)) return false;
         new_value(p, type, op);
         op->result_count++;
-        if (!list) {
-            break;
-        }
+        if (!list) break;
     }
     return true;
 }
@@ -240,9 +217,7 @@ static bool read_signature(parser *p, mlir_op *op) {
 /* ---- Operations ---- */
 
 static bool read_location(parser *p, mlir_span *out) {
-    if (!take(p, "loc")) {
-        return true;
-    }
+    if (!take(p, "loc")) return true;
     return expect(p, "(") && value_text(p, out) && expect(p, ")");
 }
 
@@ -251,16 +226,11 @@ static bool read_attributes(parser *p, mlir_op *op, const char *close) {
     LIST_OF(mlir_attribute) list = {(mlir_attribute *)(uintptr_t)op->attributes, op->attribute_count};
     for (int i = 0; !take(p, close); i++) {
         mlir_attribute *new = PUSH(p->arena, &list);
-        if (i > 0 && !expect(p, ",")) {
-            return false;
-        }
+        if (i > 0 && !expect(p, ",")) return false;
         skip(p);
-        if (next_is(p, "\"") ? !quoted(p, &new->name) : (new->name = word(p)).length == 0) {
+        if (next_is(p, "\"") ? !quoted(p, &new->name) : (new->name = word(p)).length == 0)
             return fail(p, "the name of an attribute");
-        }
-        if (take(p, "=") && !value_text(p, &new->value)) {
-            return false;
-        }
+        if (take(p, "=") && !value_text(p, &new->value)) return false;
     }
     op->attributes = list.items;
     op->attribute_count = list.count;
@@ -276,13 +246,9 @@ static bool read_arguments(parser *p, mlir_block *block) {
         while (!take(p, ")")) {
             const mlir_type *type;
             mlir_span ignored;
-            if ((list.count > 0 && !expect(p, ",")) || !expect(p, "%")) {
-                return false;
-            }
+            if ((list.count > 0 && !expect(p, ",")) || !expect(p, "%")) return false;
             mlir_span name = word(p);
-            if (!expect(p, ":") || !read_type(p, &type) || !read_location(p, &ignored)) {
-                return false;
-            }
+            if (!expect(p, ":") || !read_type(p, &type) || !read_location(p, &ignored)) return false;
             *PUSH(p->arena, &list) = new_value(p, type, NULL);
             bind(p, name, p->values.count - 1, 1);
         }
@@ -296,15 +262,10 @@ static bool read_block(parser *p, mlir_block *block) {
     LIST_OF(const mlir_op *) ops = {0};
     if (take(p, "^")) {
         word(p);
-        if (!read_arguments(p, block)) {
-            return false;
-        }
+        if (!read_arguments(p, block)) return false;
     }
-    while (!next_is(p, "}") && !next_is(p, "^")) {
-        if (!read_op(p, PUSH(p->arena, &ops))) {
-            return false;
-        }
-    }
+    while (!next_is(p, "}") && !next_is(p, "^"))
+        if (!read_op(p, PUSH(p->arena, &ops))) return false;
     block->ops = ops.items;
     block->op_count = ops.count;
     return true;
@@ -313,18 +274,12 @@ static bool read_block(parser *p, mlir_block *block) {
 static bool read_region(parser *p, mlir_region *region) {
     LIST_OF(const mlir_block *) blocks = {0};
     int outer = p->bound.count;
-    if (!expect(p, "{")) {
-        return false;
-    }
-    if (++p->depth > MLIR_DEPTH_MAX) {
-        return fail(p, "at most 64 regions in each other");
-    }
+    if (!expect(p, "{")) return false;
+    if (++p->depth > MLIR_DEPTH_MAX) return fail(p, "at most 64 regions in each other");
     do {
         mlir_block *block = TS_NEW(p->arena, mlir_block);
         *PUSH(p->arena, &blocks) = block;
-        if (!read_block(p, block)) {
-            return false;
-        }
+        if (!read_block(p, block)) return false;
     } while (!take(p, "}"));
     p->depth--;
     unbind(p, outer);
@@ -335,25 +290,17 @@ static bool read_region(parser *p, mlir_region *region) {
 
 static bool read_operands(parser *p, mlir_op *op) {
     LIST_OF(int) list = {0};
-    if (!expect(p, "(")) {
-        return false;
-    }
-    while (!take(p, ")")) {
-        if ((list.count > 0 && !expect(p, ",")) || list.count == LIST_MAX || !use(p, PUSH(p->arena, &list))) {
+    if (!expect(p, "(")) return false;
+    while (!take(p, ")"))
+        if ((list.count > 0 && !expect(p, ",")) || list.count == LIST_MAX || !use(p, PUSH(p->arena, &list)))
             return p->err != NULL && fail(p, "an operand");
-        }
-    }
     op->operands = list.items;
     op->operand_count = list.count;
     while (take(p, "[") || (op->successor_count > 0 && take(p, ","))) {
-        if (!expect(p, "^")) {
-            return false;
-        }
+        if (!expect(p, "^")) return false;
         word(p);
         op->successor_count++;
-        if (next_is(p, "]")) {
-            return expect(p, "]");
-        }
+        if (next_is(p, "]")) return expect(p, "]");
     }
     return true;
 }
@@ -362,13 +309,9 @@ static bool read_regions(parser *p, mlir_op *op) {
     LIST_OF(mlir_region) list = {0};
     if (take(p, "(")) {
         do {
-            if (!read_region(p, PUSH(p->arena, &list))) {
-                return false;
-            }
+            if (!read_region(p, PUSH(p->arena, &list))) return false;
         } while (take(p, ","));
-        if (!expect(p, ")")) {
-            return false;
-        }
+        if (!expect(p, ")")) return false;
     }
     op->regions = list.items;
     op->region_count = list.count;
@@ -378,18 +321,12 @@ static bool read_regions(parser *p, mlir_op *op) {
 /* "%0:2, %1 = ", whose values are known only when the types are. */
 static bool read_results(parser *p, mlir_span *names, int *counts, int *count, int most) {
     *count = 0;
-    if (!next_is(p, "%")) {
-        return true;
-    }
+    if (!next_is(p, "%")) return true;
     do {
-        if (*count == most || !expect(p, "%")) {
-            return fail(p, "fewer results");
-        }
+        if (*count == most || !expect(p, "%")) return fail(p, "fewer results");
         names[*count] = word(p);
         counts[*count] = take(p, ":") ? (skip(p), small_number(p)) : 1;
-        if (counts[(*count)++] < 1) {
-            return fail(p, "a number of results");
-        }
+        if (counts[(*count)++] < 1) return fail(p, "a number of results");
     } while (take(p, ","));
     return expect(p, "=");
 }
@@ -408,12 +345,8 @@ static bool read_op(parser *p, const mlir_op **out) {
     mlir_span names[NAMES];
     int counts[NAMES], count;
     mlir_op *op = TS_NEW(p->arena, mlir_op);
-    if (++p->ops > OPS_MAX) {
-        return fail(p, "fewer operations");
-    }
-    if (!read_results(p, names, counts, &count, NAMES)) {
-        return false;
-    }
+    if (++p->ops > OPS_MAX) return fail(p, "fewer operations");
+    if (!read_results(p, names, counts, &count, NAMES)) return false;
     skip(p);
     op->offset = (size_t)(p->at - p->source->text);
     *out = op;
@@ -425,9 +358,7 @@ static bool read_op(parser *p, const mlir_op **out) {
 /* "#loc1 = loc(..)", "#map = ..". */
 static bool read_alias(parser *p) {
     mlir_attribute *new = PUSH(p->arena, &p->aliases);
-    if (!expect(p, "#")) {
-        return false;
-    }
+    if (!expect(p, "#")) return false;
     new->name = word(p);
     return expect(p, "=") &&
            (next_is(p, "loc(") ? read_location(p, &new->value) : value_text(p, &new->value));
@@ -445,9 +376,7 @@ const mlir_module *mlir_parse(ts_error *err, ts_arena *arena, const ts_source *s
         bool good = next_is(&p, "#")      ? read_alias(&p)
                     : module->top != NULL ? fail(&p, "the end of the text")
                                           : read_op(&p, &module->top);
-        if (!good) {
-            return NULL;
-        }
+        if (!good) return NULL;
     }
     if (!module->top) {
         fail(&p, "an operation");

@@ -20,9 +20,7 @@ typedef struct {
 
 static ts_operand finish_operand(output *o, ts_operand operand) {
     lowering *l = o->l;
-    if (operand.kind == TS_OPERAND_LABEL) {
-        return o->labels[operand.as.label];
-    }
+    if (operand.kind == TS_OPERAND_LABEL) return o->labels[operand.as.label];
     if (operand.kind == TS_OPERAND_TRANSFER) {
         const ts_transfer *t = &l->code.transfers.items[operand.as.transfer];
         ts_program_box to = {t->destination.tensor, t->destination.begin, t->destination.size};
@@ -55,9 +53,7 @@ static bool make_spills(output *o, const mosaic_spills *spills) {
     vregs.tiles[0].dims[0] = TS_SUBLANES;
     words.dims[0] = spills->words;
     o->spill_vmem = o->spill_smem = -1;
-    if (spills->vregs > 0 && !vmem_take_and_check(o->l, "spilled_vregs", &vregs, 1)) {
-        return false;
-    }
+    if (spills->vregs > 0 && !vmem_take_and_check(o->l, "spilled_vregs", &vregs, 1)) return false;
     if (spills->vregs > 0) o->spill_vmem = tensor_of_type(o->l, "spilled_vregs", TS_SPACE_VMEM, &vregs, 1);
     if (spills->words > 0) o->spill_smem = tensor_of_type(o->l, "spilled_sregs", TS_SPACE_SMEM, &words, 1);
     return (spills->vregs == 0 || o->spill_vmem >= 0) && (spills->words == 0 || o->spill_smem >= 0);
@@ -76,9 +72,7 @@ static const ts_program *finish(lowering *l) {
     mosaic_spill(&l->code, &l->target->core, &spills);
     mosaic_schedule(&l->code, &l->target->core, &bound);
     mosaic_allocate(&l->code, &l->target->core, &spills);
-    if (!make_spills(&o, &spills)) {
-        return NULL;
-    }
+    if (!make_spills(&o, &spills)) return NULL;
     for (int b = 0; b < l->code.blocks.count; b++) o.labels[b] = ts_program_label(l->builder);
     if (l->files.count > 0) ts_program_from(l->builder, l->files.items[0], 1); /* the program's own text */
     ts_program_pack_results(l->builder);
@@ -103,18 +97,14 @@ static const ts_program *make(ts_error *err, ts_arena *arena, const ts_source *s
     const mlir_module *module = mlir_parse(err, arena, source);
     lowering *l = TS_NEW(arena, lowering);
     kernel *k = TS_NEW(arena, kernel);
-    if (!module) {
-        return NULL;
-    }
+    if (!module) return NULL;
     *l = (lowering){
         .err = err, .arena = arena, .target = target, .module = module, .shows_files = shows_files};
     l->code.arena = arena;
     l->values = TS_NEW_ARRAY(arena, value, module->value_count + 1);
     l->builder = ts_program_begin(err, arena, source->name, target);
     *k = (kernel){.l = l};
-    if (!kernel_read(k)) {
-        return NULL;
-    }
+    if (!kernel_read(k)) return NULL;
     return kernel_lower(k) ? finish(l) : NULL;
 }
 
@@ -133,16 +123,12 @@ const ts_program *ts_mosaic_load(ts_error *err, ts_arena *arena, const char *pat
                                  const ts_define *defines, int define_count) {
     ts_source source = {.name = path};
     char *text;
-    if (!ts_mosaic_is_module(path)) {
-        return ts_program_load(err, arena, path, target, defines, define_count);
-    }
+    if (!ts_mosaic_is_module(path)) return ts_program_load(err, arena, path, target, defines, define_count);
     if (define_count > 0) {
         ts_error_set(err, TS_ERROR_USAGE, "-D %s: a module has no parameters", defines[0].name);
         return NULL;
     }
-    if (!ts_file_read(err, arena, path, MODULE_BYTES_MAX, &text, &source.length)) {
-        return NULL;
-    }
+    if (!ts_file_read(err, arena, path, MODULE_BYTES_MAX, &text, &source.length)) return NULL;
     source.text = text;
     return make(err, arena, &source, true, target);
 }

@@ -16,21 +16,16 @@ static const struct {
 enum { KIND_F32, KIND_BF16, KIND_S8 = 4, KIND_COUNT = 6 };
 
 static int find_kind(const mlir_type *type) {
-    for (int i = 0; i < KIND_COUNT; i++) {
+    for (int i = 0; i < KIND_COUNT; i++)
         if (kinds[i].dtype == type->dtype) return i;
-    }
     return -1;
 }
 
 /* bf16 holds all values of 8 and 4 bits; f32 is rounded to it by the unit anyhow, if no more is asked for. */
 static int choose_kind(const lowering *l, const int *sides, bool exact, bool integers) {
     const int32_t *rate = l->target->core.mxu.rate;
-    if (sides[0] == sides[1] && rate[kinds[sides[0]].unit] > 0) {
-        return sides[0];
-    }
-    if (integers) {
-        return rate[TS_MXU_INT8] > 0 && sides[0] >= KIND_S8 && sides[1] >= KIND_S8 ? KIND_S8 : -1;
-    }
+    if (sides[0] == sides[1] && rate[kinds[sides[0]].unit] > 0) return sides[0];
+    if (integers) return rate[TS_MXU_INT8] > 0 && sides[0] >= KIND_S8 && sides[1] >= KIND_S8 ? KIND_S8 : -1;
     return exact && (sides[0] == KIND_F32 || sides[1] == KIND_F32) ? KIND_F32 : KIND_BF16;
 }
 
@@ -51,9 +46,7 @@ static bool change_words(lowering *l, const change *c, int64_t group, int64_t co
         return true;
     }
     packed_values source = {c->from, part_of(c->vregs, (int)(row * c->columns + column)), true, true};
-    if (!take_words(l, &source, (int)(group % packing), out)) {
-        return false;
-    }
+    if (!take_words(l, &source, (int)(group % packing), out)) return false;
     if (c->from->element != c->to->element) *out = emit1(l, TS_OP_vcvt_f32_i32, *out);
     return true;
 }
@@ -62,12 +55,9 @@ static bool change_vreg(lowering *l, const change *c, int64_t row, int64_t colum
     packed_values to = {.type = c->to, .rows = true};
     int packing = 32 / c->to->bits;
     ts_operand words[8];
-    for (int i = 0; i < packing; i++) {
+    for (int i = 0; i < packing; i++)
         if (!change_words(l, c, row * packing + i, column, &words[i])) return false;
-    }
-    if (!put_words(l, words, &to)) {
-        return false;
-    }
+    if (!put_words(l, words, &to)) return false;
     *out = to.vreg;
     return true;
 }
@@ -86,15 +76,13 @@ static bool change_side(lowering *l, product_side *side, int kind) {
     int64_t rows = (from.dims[0] + tall - 1) / tall;
     if (from.rank != 2 || rows > MATRIX_VREGS_MAX || c.columns > MATRIX_VREGS_MAX ||
         rows * c.columns > MATRIX_VREGS_MAX ||
-        (side->vregs.count != 1 && side->vregs.count != c.rows * c.columns)) {
+        (side->vregs.count != 1 && side->vregs.count != c.rows * c.columns))
         return malformed(l, "as many vregs as the shape has");
-    }
     bool same = side->vregs.count == 1 && c.rows * c.columns > 1; /* of one vreg in all places */
     int64_t count = same ? 1 : rows * c.columns;
     ts_operand *parts = TS_NEW_ARRAY(l->arena, ts_operand, count + 1);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         if (!change_vreg(l, &c, i / c.columns, i % c.columns, &parts[i])) return false;
-    }
     side->vregs = value_of_parts(l, parts, (int)count);
     return true;
 }
@@ -109,9 +97,7 @@ bool matmul_read_sides(lowering *l, bool exact, product_side *sides) {
         if (found[i] < 0) return refuse(l, "of such types");
     }
     int kind = choose_kind(l, found, exact, type_at(l, 2)->element == MLIR_INTEGER);
-    if (kind < 0) {
-        return refuse(l, "of integers that the matrix unit of this machine does not have");
-    }
+    if (kind < 0) return refuse(l, "of integers that the matrix unit of this machine does not have");
     for (int i = 0; i < 2; i++) {
         if (found[i] == kind) continue;
         if (matmul_awaits(l, &sides[i].vregs)) matmul_flush(l);

@@ -16,9 +16,7 @@ typedef struct {
 } guard;
 
 static guard guard_begin(lowering *l, ts_operand condition) {
-    if (is_number(condition)) {
-        return (guard){.known = true, .taken = number_of(condition) != 0};
-    }
+    if (is_number(condition)) return (guard){.known = true, .taken = number_of(condition) != 0};
     lower_branch(l, TS_OP_brz, 1, condition, condition);
     int block = l->code.blocks.count - 1, index = l->code.blocks.items[block].list.count - 1;
     begin_block(l);
@@ -55,27 +53,19 @@ static void enter_pipeline(kernel *k) {
 static bool transform(kernel *k, kernel_window *w, const ts_operand *at, ts_operand *out) {
     lowering *l = k->l;
     for (int i = 0; i < w->type.rank; i++) out[i] = ts_integer(0);
-    if (!w->transform) {
-        return true;
-    }
+    if (!w->transform) return true;
     const mlir_block *block = w->transform->regions[0].blocks[0];
     l->op = w->transform;
-    if (block->argument_count != k->grid_rank + k->prefetch_count) {
+    if (block->argument_count != k->grid_rank + k->prefetch_count)
         return malformed(l, "arguments for the grid and what is prefetched");
-    }
-    for (int i = 0; i < k->grid_rank; i++) {
+    for (int i = 0; i < k->grid_rank; i++)
         l->values[block->arguments[i]] = (value){.kind = VALUE_SCALAR, .count = 1, .one = at[i]};
-    }
     for (int i = 0; i < k->prefetch_count; i++)
         l->values[block->arguments[k->grid_rank + i]] = k->prefetch[i];
-    if (!lower_block(l, block)) {
-        return false;
-    }
+    if (!lower_block(l, block)) return false;
     l->op = w->transform;
     enter_pipeline(k);
-    if (l->yielded.count != w->type.rank) {
-        return malformed(l, "a block index for each dim");
-    }
+    if (l->yielded.count != w->type.rank) return malformed(l, "a block index for each dim");
     for (int i = 0; i < w->type.rank; i++) {
         if (l->yielded.items[i].kind != VALUE_SCALAR) return malformed(l, "scalars");
         out[i] = l->yielded.items[i].one;
@@ -122,9 +112,7 @@ static bool move_cut(kernel *k, kernel_window *w, const ts_operand *index, ts_op
     for (; dim < w->type.rank; dim++) {
         int64_t size = w->operand->array.dims[dim], rest = size % w->block[dim];
         sizes[dim] = size < w->block[dim] ? size : w->block[dim];
-        if (rest == 0 || w->elements || size < w->block[dim]) {
-            continue;
-        }
+        if (rest == 0 || w->elements || size < w->block[dim]) continue;
         ts_operand last = scalar2(l, TS_OP_scmp_ge, index[dim], ts_integer(size / w->block[dim]));
         ts_operand inner = is_not(l, last);
         guard g = guard_begin(l, inner);
@@ -171,12 +159,9 @@ static void step_grid(kernel *k) {
 static bool find_next(kernel *k, kernel_window *w) {
     lowering *l = k->l;
     ts_operand moves = ts_integer(0);
-    if (!transform(k, w, k->next, w->next)) {
-        return false;
-    }
-    for (int i = 0; i < w->type.rank; i++) {
+    if (!transform(k, w, k->next, w->next)) return false;
+    for (int i = 0; i < w->type.rank; i++)
         moves = scalar2(l, TS_OP_sor, moves, scalar2(l, TS_OP_scmp_ne, w->next[i], w->index[i]));
-    }
     w->moves = w->operand->result ? scalar2(l, TS_OP_sor, moves, k->last)
                                   : scalar2(l, TS_OP_sand, moves, is_not(l, k->last));
     return true;
@@ -201,9 +186,7 @@ static bool begin_step(kernel *k) {
     emit(l, TS_OP_delay, 1, (ts_operand[]){ts_integer(1)});
     k->pause_block = l->code.blocks.count - 1;
     k->pause = l->code.blocks.items[k->pause_block].list.count - 1;
-    if (k->fetched < 0) {
-        return true;
-    }
+    if (k->fetched < 0) return true;
     guard g = guard_begin(l, k->fetches);
     emit(l, TS_OP_wait, 2, (ts_operand[]){semaphore_at(k->fetched, k->parity), k->fetches});
     guard_end(l, g);
@@ -227,14 +210,12 @@ static bool end_step(kernel *k) {
             move_to(l, w->waits, w->moves);
         }
         emit(l, TS_OP_sxor, 3, (ts_operand[]){w->slot, w->slot, w->moves});
-        for (int d = 0; d < w->type.rank; d++) {
+        for (int d = 0; d < w->type.rank; d++)
             if (!is_number(w->index[d])) move_to(l, w->index[d], w->next[d]);
-        }
     }
     if (k->fetched >= 0) emit(l, TS_OP_sxor, 3, (ts_operand[]){k->parity, k->parity, ts_integer(1)});
-    for (int i = 0; i < k->grid_rank; i++) {
+    for (int i = 0; i < k->grid_rank; i++)
         if (k->grid[i] > 1) move_to(l, k->at[i], k->next[i]);
-    }
     return true;
 }
 
@@ -272,20 +253,15 @@ static bool bring_prefetch(kernel *k) {
         char name[32];
         snprintf(name, sizeof name, "prefetch_%d", i);
         if (type->kind != MLIR_MEMREF || type->rank != array->rank || array->bits != type->bits ||
-            type->space != MLIR_SMEM) {
+            type->space != MLIR_SMEM)
             return malformed(l, "what is prefetched as memrefs in SMEM");
-        }
         int tensor = tensor_of_type(l, name, TS_SPACE_SMEM, type, 1);
         snprintf(name, sizeof name, "prefetched_%d", i);
         int semaphore = tensor < 0 ? -1 : ts_program_semaphores(l->builder, name, 1);
-        if (semaphore < 0) {
-            return false;
-        }
+        if (semaphore < 0) return false;
         ts_affine begin[MLIR_RANK_MAX] = {{0}};
         ts_program_box from = {k->operands[i].tensor, begin, array->dims}, to = {tensor, begin, array->dims};
-        if (!kernel_transfer(l, to, from, ts_semaphore(semaphore))) {
-            return false;
-        }
+        if (!kernel_transfer(l, to, from, ts_semaphore(semaphore))) return false;
         emit(l, TS_OP_wait, 1, (ts_operand[]){ts_semaphore(semaphore)});
         memref *m = memref_of_tensor(l, type, tensor, 1, ts_integer(0));
         k->prefetch[i] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
@@ -317,9 +293,8 @@ static bool bring_first(kernel *k) {
         kernel_window *w = &k->windows[i];
         if (w->tensor >= 0 && w->fixed && !w->operand->result) wait_for(k, w, ts_integer(0));
     }
-    for (int i = 0; i < k->grid_rank; i++) {
+    for (int i = 0; i < k->grid_rank; i++)
         if (k->grid[i] > 1) k->at[i] = variable(l, ts_integer(0));
-    }
     return true;
 }
 
@@ -368,9 +343,8 @@ static bool lower_body(kernel *k) {
     lowering *l = k->l;
     const mlir_block *body = k->main->regions[0].blocks[0];
     int at = k->grid_rank + k->prefetch_count;
-    for (int i = 0; i < k->grid_rank; i++) {
+    for (int i = 0; i < k->grid_rank; i++)
         l->values[body->arguments[i]] = (value){.kind = VALUE_SCALAR, .count = 1, .one = k->at[i]};
-    }
     for (int i = 0; i < k->prefetch_count; i++) l->values[body->arguments[k->grid_rank + i]] = k->prefetch[i];
     for (int i = 0; i < k->window_count; i++) {
         kernel_window *w = &k->windows[i];
@@ -393,25 +367,16 @@ bool kernel_lower(kernel *k) {
     l->op = k->main;
     enter_pipeline(k);
     begin_block(l);
-    if (!bind_scratch(k, k->main->regions[0].blocks[0]) || !bring_prefetch(k) || !bring_first(k)) {
+    if (!bind_scratch(k, k->main->regions[0].blocks[0]) || !bring_prefetch(k) || !bring_first(k))
         return false;
-    }
-    if (steps == 1) {
-        return lower_body(k) && take_last(k);
-    }
+    if (steps == 1) return lower_body(k) && take_last(k);
     l->depth++;
     int head = begin_block(l), own = -count_instructions(l);
-    if (!begin_step(k)) {
-        return false;
-    }
+    if (!begin_step(k)) return false;
     own += count_instructions(l);
-    if (!lower_body(k)) {
-        return false;
-    }
+    if (!lower_body(k)) return false;
     own -= count_instructions(l);
-    if (!end_step(k)) {
-        return false;
-    }
+    if (!end_step(k)) return false;
     complete_step(k, own + count_instructions(l) - 1);
     ts_operand last = in_sreg(l, k->last);
     aim_branch(lower_branch(l, TS_OP_brz, 1, last, last), head);

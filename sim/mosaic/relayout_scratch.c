@@ -142,12 +142,11 @@ bool relayout_through_scratch(relayout_state *s, const int64_t *tile, const int6
     if (!begin(s, &next, &t.how) || !relayout_become(s, &next)) return false;
     int64_t used = (int64_t)SUBLANES * t.how.n * t.how.groups;
     if (used > s->out->scratch_sublanes) s->out->scratch_sublanes = used;
-    for (int64_t i = 0; i < relayout_count(t.how.larger ? s : &old); i++) {
+    for (int64_t i = 0; i < relayout_count(t.how.larger ? s : &old); i++)
         if (t.how.larger)
             to_larger(&t, &old, i);
         else
             to_smaller(&t, &old, i);
-    }
     relayout_step(s, "through scratch memory");
     return true;
 }

@@ -47,12 +47,11 @@ bool relayout_become(relayout_state *s, const ts_vpad *layout) {
 bool relayout_materialize(relayout_state *s, const int64_t *offsets) {
     const relayout_state old = *s;
     ts_vpad next = old.layout;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (is_replica(old.layout.offsets[i]))
             next.offsets[i] = offsets[i];
         else if (offsets[i] != old.layout.offsets[i])
             return relayout_stops(s);
-    }
     if (!relayout_become(s, &next)) return false;
     for (int64_t l = 0; l < s->leading; l++)
         for (int64_t i = 0; i < s->down; i++)

@@ -55,12 +55,8 @@ static void find_change(const scheduler *s, int at, int change[CLASSES]) {
 /* What begins a chain leaves room for what ends one. What the walk needs next always goes. */
 static bool fits(const scheduler *s, int at) {
     int change[CLASSES];
-    if (at <= s->frontier) {
-        return true;
-    }
-    if (at > s->frontier + WINDOW) {
-        return false;
-    }
+    if (at <= s->frontier) return true;
+    if (at > s->frontier + WINDOW) return false;
     find_change(s, at, change);
     for (int c = 0; c < CLASSES; c++) {
         int most = s->g->nodes[at].leaf && c == 0 ? s->most[c] * 3 / 4 : s->most[c];
@@ -82,9 +78,8 @@ static void take_registers(scheduler *s, int at) {
 /* ---- Placing ---- */
 
 static int free_unit(const scheduler *s, const graph_node *n, int64_t cycle) {
-    for (int i = n->unit.first; i < n->unit.first + n->unit.count; i++) {
+    for (int i = n->unit.first; i < n->unit.first + n->unit.count; i++)
         if (s->unit_free[i] <= cycle) return i;
-    }
     return NONE;
 }
 
@@ -104,9 +99,8 @@ static int choose(const scheduler *s, int64_t cycle) {
     for (int i = 0; i < s->ready_count; i++) {
         int at = s->ready[i];
         if (s->ready_cycle[at] <= cycle && (best == NONE || is_before(s, at, s->ready[best])) &&
-            has_slot(s, &s->g->nodes[at], cycle) && fits(s, at)) {
+            has_slot(s, &s->g->nodes[at], cycle) && fits(s, at))
             best = i;
-        }
     }
     return best;
 }
@@ -130,9 +124,8 @@ static void place(scheduler *s, int chosen, int64_t cycle) {
 static int64_t run(scheduler *s, ts_instruction *out) {
     int placed = 0;
     int64_t cycle = 0;
-    for (int i = 0; i < s->g->count; i++) {
+    for (int i = 0; i < s->g->count; i++)
         if (s->g->nodes[i].waits_for == 0) s->ready[s->ready_count++] = i;
-    }
     for (; placed < s->g->count; cycle++) {
         memset(s->used, 0, sizeof s->used);
         for (int chosen; (chosen = choose(s, cycle)) != NONE;) {
@@ -184,9 +177,8 @@ static void schedule_block(mosaic_code *code, const ts_core_config *core, int nu
     mosaic_block *block = &code->blocks.items[number];
     int count = block->list.count;
     ts_arena *arena = ts_arena_new();
-    if (count > 0 && ts_opcode_get(block->list.items[count - 1].opcode)->family == TS_FAMILY_CONTROL) {
+    if (count > 0 && ts_opcode_get(block->list.items[count - 1].opcode)->family == TS_FAMILY_CONTROL)
         count--; /* a branch stays last */
-    }
     graph *g = graph_new(arena, code, core, block->list.items, count);
     ts_instruction *out = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
     find_bounds(g, bound);

@@ -69,9 +69,7 @@ static void make_room(spiller *s, int at, const ts_instruction *like) {
             int next = s->values[s->held[i]].next;
             if (next > at && (far == NONE || next > s->values[far].next)) far = s->held[i];
         }
-        if (far == NONE) {
-            return;
-        }
+        if (far == NONE) return;
         value_state *state = &s->values[far];
         if (state->maker == NONE && state->slot == NONE && state->next != NEVER) {
             state->slot = s->spills->vregs++;
@@ -115,18 +113,11 @@ static void bring(spiller *s, int v, int at, const ts_instruction *like) {
 /* Constants, and loads of what the block does not change. */
 static bool can_be_made_again(const spiller *s, int at) {
     const ts_instruction *i = &s->g->instructions[at];
-    if (i->mask >= 0) {
-        return false;
-    }
-    if (i->opcode == TS_OP_vmov) {
+    if (i->mask >= 0) return false;
+    if (i->opcode == TS_OP_vmov)
         return i->operands[1].kind == TS_OPERAND_INTEGER || i->operands[1].kind == TS_OPERAND_F32;
-    }
-    if (i->opcode != TS_OP_vld || i->operands[1].as.address->sublane_mask != 0xff) {
-        return false;
-    }
-    if (i->operands[1].as.address->tensor == MOSAIC_SPILL_VMEM) {
-        return true; /* written in another block */
-    }
+    if (i->opcode != TS_OP_vld || i->operands[1].as.address->sublane_mask != 0xff) return false;
+    if (i->operands[1].as.address->tensor == MOSAIC_SPILL_VMEM) return true; /* written in another block */
     for (int k = 0; k < i->operands[1].as.address->term_count; k++) {
         const value_state *v = &s->values[i->operands[1].as.address->terms[k].sreg];
         if (v->global && v->written) return false; /* it may have changed */
@@ -306,9 +297,7 @@ static void home_instruction(spiller *s, ts_instruction *i, int b, crossing *all
     }
     *PUSH(s->code->arena, &s->out) = *i;
     int written = p.writes ? *p.places[p.count - 1] : NONE;
-    if (written == NONE || !all[written].crosses) {
-        return;
-    }
+    if (written == NONE || !all[written].crosses) return;
     all[written].slot = s->spills->vregs++;
     add(s, i, TS_OP_vst, slot_of(s, all[written].slot), vreg(written));
     s->spills->stores++;
@@ -320,9 +309,7 @@ static void home_crossings(mosaic_code *code, const ts_core_config *core, ts_are
                            mosaic_spills *spills) {
     spiller s = {.code = code, .spills = spills, .count_before = code->kinds.count};
     crossing *all = TS_NEW_ARRAY(arena, crossing, code->kinds.count + 1);
-    if (find_crossings(code, all) <= core->limits.vregs) {
-        return;
-    }
+    if (find_crossings(code, all) <= core->limits.vregs) return;
     for (int b = 0; b < code->blocks.count; b++) {
         mosaic_block *block = &code->blocks.items[b];
         s.out.items = NULL;

@@ -4,23 +4,17 @@
 #include "matmul.h"
 
 static ts_operand vreg_at(const matrix *m, int64_t row, int64_t column) {
-    if (row >= m->rows || column >= m->columns) {
-        return ts_integer(0);
-    }
+    if (row >= m->rows || column >= m->columns) return ts_integer(0);
     return part_of(m->vregs, (int)(row * m->columns + column));
 }
 
 /* Part `which` of a word of f32: its 8 highest bits of the significand, the next, the rest. */
 static ts_operand split(lowering *l, ts_operand o, int which) {
-    if (which < 0) {
-        return in_vreg(l, o);
-    }
+    if (which < 0) return in_vreg(l, o);
     o = in_vreg(l, o);
     for (int i = 0;; i++) {
         ts_operand high = emit2(l, TS_OP_vand_i32, o, ts_integer((int32_t)0xffff0000u));
-        if (i == which) {
-            return which == 2 ? o : high;
-        }
+        if (i == which) return which == 2 ? o : high;
         o = emit2(l, TS_OP_vsub_f32, o, high);
     }
 }
@@ -75,11 +69,10 @@ static void pop_result(lowering *l, const tile *t, ts_opcode add, int64_t at) {
         return;
     }
     ts_operand d = emit_new(l, TS_OP_mxu_pop, 1, &number);
-    if (t->last) {
+    if (t->last)
         emit_to(l, to, add, 2, (ts_operand[]){d, *sum});
-    } else {
+    else
         *sum = starts ? d : emit2(l, add, d, *sum);
-    }
 }
 
 /* The results of the rows of one push. */
@@ -146,9 +139,7 @@ static bool find_step(const lowering *l, int64_t at, step *out) {
         rows = here > rows ? here : rows;
     }
     int64_t first = at / rows * units;
-    if (at < 0 || first >= q->tiles.count) {
-        return false;
-    }
+    if (at < 0 || first >= q->tiles.count) return false;
     *out = (step){&q->tiles.items[first], (int)(q->tiles.count - first), at % rows, rows};
     out->count = out->count < units ? out->count : units;
     return true;
@@ -195,9 +186,7 @@ static void pop_step(lowering *l, const step *s) {
 
 /* As many pushes are on their way as the queue of a unit has room for. */
 void matmul_flush(lowering *l) {
-    if (!l->matmuls || l->matmuls->products.count == 0) {
-        return;
-    }
+    if (!l->matmuls || l->matmuls->products.count == 0) return;
     const product *p = l->matmuls->products.items[0];
     int64_t ahead = l->target->core.mxu.result_vregs / (p->row->packing * p->chunks);
     ts_source *file = l->file;
@@ -229,9 +218,8 @@ static bool is_pending(const lowering *l, ts_operand o) {
 }
 
 bool matmul_awaits(const lowering *l, const value *v) {
-    for (int i = 0; l->matmuls && v->kind == VALUE_VECTOR && i < v->count; i++) {
+    for (int i = 0; l->matmuls && v->kind == VALUE_VECTOR && i < v->count; i++)
         if (is_pending(l, part_of(v, i))) return true;
-    }
     return false;
 }
 
@@ -239,9 +227,8 @@ bool matmul_is_read(const lowering *l) {
     bool passes_on = mlir_is(l->op->name, "tpu.matmul") || mlir_is(l->op->name, "tpu.roll_vectors") ||
                      mlir_is(l->op->name, "tpu.unroll_vectors");
     bool reads = false;
-    for (int i = 0; l->matmuls && !passes_on && i < l->op->operand_count && !reads; i++) {
+    for (int i = 0; l->matmuls && !passes_on && i < l->op->operand_count && !reads; i++)
         reads = matmul_awaits(l, value_at(l, i));
-    }
     return reads;
 }
 

@@ -42,9 +42,8 @@ bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_ope
     new.semaphore = semaphore.as.semaphore;
     if (term_count(new.source.begin, new.source.rank) +
             term_count(new.destination.begin, new.destination.rank) >
-        TRANSFER_SREGS) {
+        TRANSFER_SREGS)
         return refuse(l, "a transfer at over 10 indices that are not known");
-    }
     *PUSH(l->code.arena, &l->code.transfers) = new;
     ts_operand operand = {TS_OPERAND_TRANSFER, {.transfer = l->code.transfers.count - 1}};
     emit(l, TS_OP_dma, 1, &operand);
@@ -54,9 +53,7 @@ bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_ope
 /* The semaphore that a memref names. */
 static bool semaphore_at(lowering *l, int operand, ts_operand *out) {
     const value *v = value_at(l, operand);
-    if (v->kind != VALUE_MEMREF || v->memref->tensor >= 0) {
-        return malformed(l, "a semaphore");
-    }
+    if (v->kind != VALUE_MEMREF || v->memref->tensor >= 0) return malformed(l, "a semaphore");
     ts_semaphore_operand s = v->memref->semaphore;
     if (s.sreg < 0) s.count = 1;
     *out = (ts_operand){TS_OPERAND_SEMAPHORE, {.semaphore = s}};
@@ -65,9 +62,7 @@ static bool semaphore_at(lowering *l, int operand, ts_operand *out) {
 
 static bool box_of(lowering *l, int operand, ts_program_box *out) {
     const value *v = value_at(l, operand);
-    if (v->kind != VALUE_MEMREF || v->memref->tensor < 0) {
-        return malformed(l, "a memref");
-    }
+    if (v->kind != VALUE_MEMREF || v->memref->tensor < 0) return malformed(l, "a memref");
     *out = (ts_program_box){v->memref->tensor, v->memref->begin, v->memref->sizes};
     return v->memref->boxed || refuse(l, "through a view with another layout");
 }
@@ -78,27 +73,18 @@ bool lower_enqueue(lowering *l) {
     ts_program_box from, to;
     ts_operand semaphore;
     int count = segments ? mlir_integers(segments->value, sizes, 6) : 0;
-    if (count < 4) {
-        return malformed(l, "operandSegmentSizes");
-    }
-    for (int i = 4; i < count; i++) {
+    if (count < 4) return malformed(l, "operandSegmentSizes");
+    for (int i = 4; i < count; i++)
         if (sizes[i] != 0) return refuse(l, "to another device or core");
-    }
-    if (sizes[1] != 0 || sizes[3] != 1) {
-        return refuse(l, "with a semaphore of the source");
-    }
-    if (!box_of(l, 0, &from) || !box_of(l, 1, &to) || !semaphore_at(l, 2, &semaphore)) {
-        return false;
-    }
+    if (sizes[1] != 0 || sizes[3] != 1) return refuse(l, "with a semaphore of the source");
+    if (!box_of(l, 0, &from) || !box_of(l, 1, &to) || !semaphore_at(l, 2, &semaphore)) return false;
     return kernel_transfer(l, to, from, semaphore);
 }
 
 /* The hardware counts bytes; here a transfer counts 1. */
 bool lower_wait_dma(lowering *l) {
     ts_operand semaphore;
-    if (!semaphore_at(l, 0, &semaphore)) {
-        return false;
-    }
+    if (!semaphore_at(l, 0, &semaphore)) return false;
     emit(l, TS_OP_wait, 1, &semaphore);
     return true;
 }
@@ -108,9 +94,7 @@ bool lower_sem_alloc(lowering *l) {
     int64_t count = 1;
     char name[32];
     for (int i = 0; i < type->rank; i++) count *= type->dims[i];
-    if (type->kind != MLIR_MEMREF || count < 1 || count > 4096) {
-        return refuse(l, "of this type");
-    }
+    if (type->kind != MLIR_MEMREF || count < 1 || count > 4096) return refuse(l, "of this type");
     snprintf(name, sizeof name, "sem%d", l->scratch_count++);
     int first = ts_program_semaphores(l->builder, name, (int)count);
     return first >= 0 && set_result(l, 0,
@@ -121,13 +105,10 @@ bool lower_sem_alloc(lowering *l) {
 
 static bool with_amount(lowering *l, ts_opcode opcode) {
     ts_operand operands[2];
-    if (l->op->operand_count != 2 || value_at(l, 1)->kind != VALUE_SCALAR) {
+    if (l->op->operand_count != 2 || value_at(l, 1)->kind != VALUE_SCALAR)
         return refuse(l, "of another device or core");
-    }
     operands[1] = value_at(l, 1)->one;
-    if (!semaphore_at(l, 0, &operands[0])) {
-        return false;
-    }
+    if (!semaphore_at(l, 0, &operands[0])) return false;
     emit(l, opcode, 2, operands);
     return true;
 }

@@ -94,15 +94,11 @@ static ts_operand_kind kind_written(ts_opcode opcode) {
 
 /* A number where a register must be is put into one; others stay as the instruction takes them. */
 static ts_operand fit(lowering *l, const ts_operand_class *class, ts_operand o) {
-    if (!is_number(o) || class->accepts >> o.kind & 1) {
-        return o;
-    }
-    if (o.kind == TS_OPERAND_F32 && class->accepts >> TS_OPERAND_INTEGER & 1) {
+    if (!is_number(o) || class->accepts >> o.kind & 1) return o;
+    if (o.kind == TS_OPERAND_F32 && class->accepts >> TS_OPERAND_INTEGER & 1)
         return ts_integer((int32_t)o.as.f32_bits);
-    }
-    if (o.kind == TS_OPERAND_INTEGER && class->accepts >> TS_OPERAND_F32 & 1 && !class->packed) {
+    if (o.kind == TS_OPERAND_INTEGER && class->accepts >> TS_OPERAND_F32 & 1 && !class->packed)
         return splat_bits((uint32_t)o.as.integer);
-    }
     return class->accepts >> TS_OPERAND_VMASK & 1  ? in_vmask(l, o)
            : class->accepts >> TS_OPERAND_VREG & 1 ? in_vreg(l, o)
                                                    : in_sreg(l, o);
@@ -132,16 +128,12 @@ ts_operand emit3(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b, ts_o
 
 /* Numbers in vregs are kept while the block goes on. */
 ts_operand in_vreg(lowering *l, ts_operand o) {
-    if (o.kind == TS_OPERAND_VREG) {
-        return o;
-    }
+    if (o.kind == TS_OPERAND_VREG) return o;
     ts_operand source = is_number(o) ? ts_integer(number_of(o)) : o, d;
     uint32_t bits = (uint32_t)number_of(source);
     known_constant *known = &l->constants[(bits ^ bits >> 13 ^ bits >> 23) % 64];
     int block = l->code.blocks.count;
-    if (is_number(o) && known->block == block && known->bits == bits) {
-        return ts_vreg(known->reg);
-    }
+    if (is_number(o) && known->block == block && known->bits == bits) return ts_vreg(known->reg);
     d = fresh(l, TS_OPERAND_VREG);
     emit(l, TS_OP_vmov, 2, (ts_operand[]){d, source});
     if (is_number(o)) *known = (known_constant){bits, block, d.as.reg};
@@ -171,9 +163,7 @@ void move_to(lowering *l, ts_operand to, ts_operand from) {
     ts_opcode opcode = to.kind == TS_OPERAND_VREG   ? TS_OP_vmov
                        : to.kind == TS_OPERAND_SREG ? TS_OP_smov
                                                     : TS_OP_mmov;
-    if (from.kind == to.kind && from.as.reg == to.as.reg) {
-        return;
-    }
+    if (from.kind == to.kind && from.as.reg == to.as.reg) return;
     if (is_number(from)) from = opcode == TS_OP_mmov ? in_vmask(l, from) : ts_integer(number_of(from));
     emit(l, opcode, 2, (ts_operand[]){to, from});
 }
@@ -188,18 +178,15 @@ static void read_python(lowering *l, ts_source *file) {
     ts_error ignored = {0};
     char *text;
     if (l->shows_files && length > 3 && strcmp(file->name + length - 3, ".py") == 0 &&
-        ts_file_read(&ignored, l->arena, file->name, PYTHON_BYTES_MAX, &text, &file->length)) {
+        ts_file_read(&ignored, l->arena, file->name, PYTHON_BYTES_MAX, &text, &file->length))
         file->text = text;
-    }
 }
 
 static ts_source *file_named(lowering *l, mlir_span name) {
-    for (int i = 0; i < l->files.count; i++) {
+    for (int i = 0; i < l->files.count; i++)
         if (strlen(l->files.items[i]->name) == name.length &&
-            memcmp(l->files.items[i]->name, name.text, name.length) == 0) {
+            memcmp(l->files.items[i]->name, name.text, name.length) == 0)
             return l->files.items[i];
-        }
-    }
     ts_source *new = TS_NEW(l->arena, ts_source);
     *new = (ts_source){ts_arena_copy_text(l->arena, name.text, name.length), "", 0};
     read_python(l, new);
@@ -287,15 +274,11 @@ ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b) {
     int64_t known;
     bool zero = is_number(b) && number_of(b) == 0;
     bool one = is_number(b) && number_of(b) == 1;
-    if (is_number(a) && is_number(b) && fold(opcode, number_of(a), number_of(b), &known)) {
+    if (is_number(a) && is_number(b) && fold(opcode, number_of(a), number_of(b), &known))
         return ts_integer((int32_t)(uint32_t)known);
-    }
     if ((zero && (opcode == TS_OP_sadd || opcode == TS_OP_ssub || opcode == TS_OP_sor)) ||
-        (one && (opcode == TS_OP_smul || opcode == TS_OP_sdiv))) {
+        (one && (opcode == TS_OP_smul || opcode == TS_OP_sdiv)))
         return a;
-    }
-    if (opcode == TS_OP_sadd && is_number(a) && number_of(a) == 0) {
-        return b;
-    }
+    if (opcode == TS_OP_sadd && is_number(a) && number_of(a) == 0) return b;
     return emit2(l, opcode, a, b);
 }

@@ -50,18 +50,14 @@ bool lower_constant(lowering *l) {
     const mlir_attribute *a = mlir_find(l->op, "value");
     mlir_span number;
     ts_operand out;
-    if (!a) {
-        return malformed(l, "value");
-    }
+    if (!a) return malformed(l, "value");
     if (type->kind != MLIR_VECTOR) {
         mlir_type narrow = *type;
         if (type->element == MLIR_INTEGER && type->bits > 1)
             narrow.bits = 32; /* a scalar is alone in its word */
         return splat(l, a->value, &narrow, &out) && set_scalar(l, out);
     }
-    if (!mlir_splat(a->value, &number)) {
-        return refuse(l, "of different values");
-    }
+    if (!mlir_splat(a->value, &number)) return refuse(l, "of different values");
     return splat(l, number, type, &out) && set_vector(l, out);
 }
 
@@ -75,19 +71,11 @@ static ts_operand spread(lowering *l, ts_operand scalar, int bits) {
 
 bool lower_broadcast(lowering *l) {
     const value *v = value_at(l, 0);
-    if (v->kind == VALUE_VECTOR && v->count == 1) {
-        return set_vector(l, v->one);
-    }
-    if (v->kind != VALUE_SCALAR) {
-        return refuse(l, "of this operand");
-    }
+    if (v->kind == VALUE_VECTOR && v->count == 1) return set_vector(l, v->one);
+    if (v->kind != VALUE_SCALAR) return refuse(l, "of this operand");
     const mlir_type *type = result_type(l, 0);
-    if (type->bits < 32 && type->bits > 1) {
-        return set_vector(l, spread(l, v->one, type->bits));
-    }
-    if (is_number(v->one)) {
-        return set_vector(l, v->one);
-    }
+    if (type->bits < 32 && type->bits > 1) return set_vector(l, spread(l, v->one, type->bits));
+    if (is_number(v->one)) return set_vector(l, v->one);
     if (is_mask_type(type)) {
         ts_operand word = emit1(l, TS_OP_vmov, v->one);
         return set_vector(l, emit2(l, TS_OP_vcmp_ne_i32, word, ts_integer(0)));
@@ -101,9 +89,7 @@ bool lower_roll(lowering *l) {
     int count = l->op->operand_count;
     ts_operand *parts = TS_NEW_ARRAY(l->arena, ts_operand, count + 1);
     for (int i = 0; i < count; i++) {
-        if (!is_vreg(l, i)) {
-            return malformed(l, "vregs");
-        }
+        if (!is_vreg(l, i)) return malformed(l, "vregs");
         parts[i] = value_at(l, i)->one;
     }
     return count > 0 ? set_result(l, 0, value_of_parts(l, parts, count)) : malformed(l, "vregs");
@@ -111,9 +97,8 @@ bool lower_roll(lowering *l) {
 
 bool lower_unroll(lowering *l) {
     value v = *value_at(l, 0);
-    if (v.kind != VALUE_VECTOR || (v.count != 1 && v.count != l->op->result_count)) {
+    if (v.kind != VALUE_VECTOR || (v.count != 1 && v.count != l->op->result_count))
         return malformed(l, "a vector of as many vregs");
-    }
     for (int i = 0; i < l->op->result_count; i++) {
         ts_operand one = part_of(&v, i);
         set_result(l, i, value_of_parts(l, &one, 1));
@@ -153,13 +138,11 @@ bool lower_iota(lowering *l) {
     ts_operand words[8];
     packed_values to = {.type = type};
     if (!a && (a = mlir_find(l->op, "dimension")) && mlir_integer(a->value, &dims[0])) count = 1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (dims[i] < 0 || dims[i] >= type->rank || dims[i] > 2) return malformed(l, "dims of a vreg");
-    }
     if (count < 1 || parts < 1 || parts > 8 || type->element == MLIR_FLOAT || type->rank != 2 + (parts > 1) ||
-        type->dims[0] != TS_SUBLANES || type->dims[1] != TS_LANES) {
+        type->dims[0] != TS_SUBLANES || type->dims[1] != TS_LANES)
         return refuse(l, "of these dims");
-    }
     for (int i = 0; i < parts; i++) words[i] = in_vreg(l, iota_part(l, dims, count, i));
     return put_words(l, words, &to) && set_vector(l, to.vreg);
 }
@@ -167,26 +150,18 @@ bool lower_iota(lowering *l) {
 /* Those below `high` and not below `low`. */
 static ts_operand between(lowering *l, ts_opcode opcode, ts_operand low, ts_operand high, int64_t all) {
     bool from_0 = is_number(low) && number_of(low) <= 0, to_end = is_number(high) && number_of(high) >= all;
-    if (from_0 && to_end) {
-        return ts_integer(1);
-    }
+    if (from_0 && to_end) return ts_integer(1);
     ts_operand below = to_end ? ts_integer(1) : emit1(l, opcode, high);
-    if (from_0) {
-        return below;
-    }
+    if (from_0) return below;
     ts_operand not_low = emit1(l, TS_OP_mnot, emit1(l, opcode, low));
     return to_end ? not_low : emit2(l, TS_OP_mand, below, not_low);
 }
 
 bool lower_mask(lowering *l) {
-    if (l->op->operand_count != 4 || result_type(l, 0)->rank < 2) {
-        return refuse(l, "of this shape");
-    }
+    if (l->op->operand_count != 4 || result_type(l, 0)->rank < 2) return refuse(l, "of this shape");
     ts_operand rows = between(l, TS_OP_msubs, value_at(l, 0)->one, value_at(l, 2)->one, TS_SUBLANES);
     ts_operand lanes = between(l, TS_OP_mlanes, value_at(l, 1)->one, value_at(l, 3)->one, TS_LANES);
-    if (is_number(rows) || is_number(lanes)) {
-        return set_vector(l, is_number(rows) ? lanes : rows);
-    }
+    if (is_number(rows) || is_number(lanes)) return set_vector(l, is_number(rows) ? lanes : rows);
     return set_vector(l, emit2(l, TS_OP_mand, rows, lanes));
 }
 
@@ -211,15 +186,11 @@ static int32_t row_bits(int sublane, int64_t from, int64_t to, int packing) {
 bool lower_subelement_mask(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     int64_t from, to, words[TS_SUBLANES], packing = type->rank == 3 ? type->dims[2] : 1;
-    if (!read_integer(l, "from", &from) || !read_integer(l, "to", &to)) {
-        return false;
-    }
-    if (packing < 1 || packing > 8 || 32 % packing != 0 || from < 0 || to > TS_SUBLANES * packing) {
+    if (!read_integer(l, "from", &from) || !read_integer(l, "to", &to)) return false;
+    if (packing < 1 || packing > 8 || 32 % packing != 0 || from < 0 || to > TS_SUBLANES * packing)
         return malformed(l, "rows of a vreg");
-    }
-    if (from % packing == 0 && to % packing == 0) {
+    if (from % packing == 0 && to % packing == 0)
         return set_vector(l, row_mask(l, from / packing, to / packing));
-    }
     if (packing == 2) {
         ts_operand low = row_mask(l, from, to), high = row_mask(l, from - TS_SUBLANES, to - TS_SUBLANES);
         return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, low, high));
@@ -230,9 +201,8 @@ bool lower_subelement_mask(lowering *l) {
 
 bool lower_pack_masks(lowering *l) {
     const mlir_type *type = result_type(l, 0);
-    if (l->op->operand_count != 2 || type->rank != 3 || type->dims[2] != 2 || type_at(l, 0)->rank != 2) {
+    if (l->op->operand_count != 2 || type->rank != 3 || type->dims[2] != 2 || type_at(l, 0)->rank != 2)
         return refuse(l, "of these shapes");
-    }
     return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, value_at(l, 0)->one, value_at(l, 1)->one));
 }
 
@@ -287,13 +257,10 @@ bool lower_reduce(lowering *l) {
     const mlir_attribute *a = mlir_find(l->op, "kind");
     bool floats = type_at(l, 0)->element == MLIR_FLOAT;
     int64_t dim;
-    if (!read_integer(l, "dim", &dim)) {
-        return false;
-    }
+    if (!read_integer(l, "dim", &dim)) return false;
     bool halves = floats && type_at(l, 0)->bits == 16 && dim == 1;
-    if ((type_at(l, 0)->bits != 32 && !halves) || dim < 0 || dim > 1 || !is_vreg(l, 0)) {
+    if ((type_at(l, 0)->bits != 32 && !halves) || dim < 0 || dim > 1 || !is_vreg(l, 0))
         return refuse(l, "of this type");
-    }
     for (size_t i = 0; a && i < sizeof reductions / sizeof reductions[0]; i++) {
         ts_opcode opcode = (floats ? reductions[i].f32 : reductions[i].i32)[dim];
         if (!mlir_is(a->value, reductions[i].kind) || opcode == TS_OP_nop || (halves && reductions[i].index))

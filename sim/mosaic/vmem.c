@@ -15,9 +15,7 @@ int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots) {
 
 bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots) {
     int64_t bytes = vmem_bytes(l, type, slots);
-    if (bytes < 0) {
-        return false;
-    }
+    if (bytes < 0) return false;
     *PUSH(l->arena, &l->vmem) = (vmem_use){ts_arena_copy_text(l->arena, name, strlen(name)),
                                            ts_round_up(bytes, TS_VREG_BYTES), slots};
     return true;
@@ -53,9 +51,7 @@ bool vmem_check(lowering *l) {
         int64_t bytes = l->vmem.items[i].bytes;
         needed = bytes > INT64_MAX - needed ? INT64_MAX : needed + bytes;
     }
-    if (needed <= capacity) {
-        return true;
-    }
+    if (needed <= capacity) return true;
     ts_text_group_digits(total, needed);
     ts_text_group_digits(all, capacity);
     ts_text_group_digits(over, needed - capacity);

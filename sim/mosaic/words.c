@@ -44,9 +44,7 @@ bool words_cmpi(lowering *l, const ts_operand *in, ts_operand *out) {
                                          TS_OP_vcmp_le_i32, TS_OP_vcmp_gt_i32, TS_OP_vcmp_ge_i32};
     ts_operand x = in[0], y = in[1];
     int64_t predicate;
-    if (!read_integer(l, "predicate", &predicate)) {
-        return false;
-    }
+    if (!read_integer(l, "predicate", &predicate)) return false;
     if (predicate > 5) x = turned(l, x), y = turned(l, y);
     return give(out, emit2(l, compares[predicate - (predicate > 5 ? 4 : 0)], x, y));
 }
@@ -57,17 +55,11 @@ bool words_cmpf(lowering *l, const ts_operand *in, ts_operand *out) {
                                         TS_OP_vcmp_ge_f32, TS_OP_vcmp_lt_f32, TS_OP_vcmp_le_f32};
     static const int same_as[] = {0, 1, 2, 3, 4, 5, 6, 7, 6, 5, 4, 3, 2, 1, 7, 0};
     int64_t predicate;
-    if (!read_integer(l, "predicate", &predicate)) {
-        return false;
-    }
+    if (!read_integer(l, "predicate", &predicate)) return false;
     int kind = same_as[predicate];
     ts_operand x = in[0], y = in[1], m;
-    if (kind == 0) {
-        return give(out, ts_integer(predicate == 15));
-    }
-    if (predicate == 13) {
-        return give(out, emit2(l, TS_OP_vcmp_ne_f32, x, y));
-    }
+    if (kind == 0) return give(out, ts_integer(predicate == 15));
+    if (predicate == 13) return give(out, emit2(l, TS_OP_vcmp_ne_f32, x, y));
     if (kind == 6) {
         m = emit2(l, TS_OP_mor, emit2(l, TS_OP_vcmp_lt_f32, x, y), emit2(l, TS_OP_vcmp_gt_f32, x, y));
     } else if (kind == 7) {

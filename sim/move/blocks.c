@@ -37,10 +37,9 @@ static bool shares_first(const ts_plan_box *a, const ts_plan_box *b) {
 }
 
 static bool all_share(const group *g, int loop) {
-    for (int i = 0; i < g->count; i++) {
+    for (int i = 0; i < g->count; i++)
         if (g->boxes[i].loop_count <= loop || !is_same(&g->boxes[i].loops[loop], &g->boxes[0].loops[loop]))
             return false;
-    }
     return true;
 }
 
@@ -59,9 +58,8 @@ static bool find_blocks(group *g) {
     if (g->shared == 0) return false;
     const ts_plan_loop *last = &g->boxes[0].loops[g->shared - 1];
     if (g->cover > last->extent) g->cover = last->extent;
-    for (int64_t whole = 64; whole > 4; whole /= 2) { /* of tiles */
+    for (int64_t whole = 64; whole > 4; whole /= 2) /* of tiles */
         if (g->cover >= whole && g->cover < last->extent) g->cover -= g->cover % whole;
-    }
     /* blocks do not share lines of the source */
     return llabs(last->src_bits) * g->cover / 8 >= LINE_OF_MEMORY &&
            g->cover * last->dst_bits / 8 <= MOST_BLOCK_BYTES;
@@ -188,16 +186,14 @@ static int64_t run_bytes(const ts_copy_context *m, const ts_plan_box *box) {
 /* Does the first loop of a box take the longest steps of the source, and not within a line? */
 static bool leads_in_source(const ts_plan_box *box) {
     int64_t first = llabs(box->loops[0].src_bits);
-    for (int k = 1; k < box->loop_count; k++) {
+    for (int k = 1; k < box->loop_count; k++)
         if (llabs(box->loops[k].src_bits) > first) return false;
-    }
     return first / 8 >= LINE_OF_MEMORY;
 }
 
 static bool all_lead(const group *g) {
-    for (int i = 0; i < g->count; i++) {
+    for (int i = 0; i < g->count; i++)
         if (!leads_in_source(&g->boxes[i])) return false;
-    }
     return true;
 }
 
@@ -241,27 +237,25 @@ static bool has_rests(const group *g) {
 /* Boxes that begin with the same loop. */
 static void move_sharing(group *g) {
     bool pieces = has_pieces(g), bands = (pieces || has_rests(g)) && g->count > 1 && all_lead(g);
-    if (bands && has_long_runs(g)) {
+    if (bands && has_long_runs(g))
         move_bands(g);
-    } else if (pieces && find_blocks(g) && (g->count > 1 || is_dense(g)) && is_filled(g)) {
+    else if (pieces && find_blocks(g) && (g->count > 1 || is_dense(g)) && is_filled(g))
         move_group(g);
-    } else if (bands) {
+    else if (bands)
         move_bands(g);
-    } else {
+    else
         for (int i = 0; i < g->count; i++) ts_move_box(g->m, &g->boxes[i]);
-    }
 }
 
 void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int count) {
     for (int left; count > 0; count = left) {
         group g = {.m = m};
         left = 0;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++)
             if (i == 0 || shares_first(&g.boxes[0], &boxes[i]))
                 g.boxes[g.count++] = boxes[i];
             else
                 boxes[left++] = boxes[i];
-        }
         move_sharing(&g);
     }
 }

@@ -92,9 +92,8 @@ bool ts_move_box_in_lines(const ts_copy_context *m, const ts_plan_box *box) {
     if (!ts_copy_plan_match_box(&j, box, times)) return false;
     if (!j.tile_function) return j.run_bytes >= LONG_RUN;
     ts_copy_plan_order(&j, box);
-    for (int i = 0; i < j.loop_count; i++) {
+    for (int i = 0; i < j.loop_count; i++)
         if (j.loops[i].has_tail && j.loops[i].count < FEW) return false;
-    }
     return j.streams;
 }
 

@@ -82,9 +82,8 @@ static void move_batch(ts_copy_plan *j, const batch *b, uint8_t *dst) {
     j->tile.loops[2] = (ts_kernel_loop){b->groups.count, bytes, j->joins ? bytes : group_step};
     j->tile.loops[3] = (ts_kernel_loop){b->tiles.count, tile_bytes, j->joins ? tile_bytes : step};
     j->tile_function(&j->tile, j->joins ? joined : dst, scratch);
-    for (int64_t g = 0; j->joins && g < b->groups.count; g++) {
+    for (int64_t g = 0; j->joins && g < b->groups.count; g++)
         j->kernels->store_narrow(&j->narrow, dst + g * group_step, joined + g * bytes, b->tiles.count, step);
-    }
 }
 
 /* Tiles whose lines are made in a scratch, as many at once as it holds. */
@@ -129,9 +128,8 @@ static void fill_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst) {
             convert_runs(j, from, to, *inner);
             continue;
         }
-        for (int64_t k = 0; k < inner->count; k++) {
+        for (int64_t k = 0; k < inner->count; k++)
             ts_fill_run(j->m, from + k * inner->src_step, to + k * inner->dst_step, j->run_elements);
-        }
     }
 }
 

@@ -19,9 +19,8 @@ static ts_load load_of(const ts_copy_context *m) {
 /* How many steps of each loop the digits take; false when they leave one out between, or take one twice. */
 static bool count_times(const ts_plan_box *box, const ts_digit *digits, int count, int64_t *times) {
     uint64_t taken[TS_PLAN_MAX_LOOPS] = {0};
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (digits[i].loop >= 0) taken[digits[i].loop] |= UINT64_C(1) << digits[i].bit;
-    }
     for (int i = 0; i < box->loop_count; i++) {
         if ((taken[i] & (taken[i] + 1)) != 0) return false;
         times[i] = (int64_t)taken[i] + 1;
@@ -58,9 +57,8 @@ static int find_parts(ts_copy_plan *j, const ts_plan_box *box, const ts_digit *s
     if (count == 0 || m->src.dtype != m->dst.dtype || !ts_digits_find(box, true, width, count, digits))
         return 0;
     for (int i = 0; i < count; i++) {
-        for (int k = 0; k < src_count; k++) {
+        for (int k = 0; k < src_count; k++)
             if (src[k].loop == digits[i].loop && src[k].bit == digits[i].bit) return 0;
-        }
     }
     j->narrow.parts = 1 << count;
     for (int y = 0; y < j->narrow.parts; y++) {
@@ -74,12 +72,10 @@ static int find_parts(ts_copy_plan *j, const ts_plan_box *box, const ts_digit *s
 static void set_orders(ts_tile *tile, int unit, const ts_line_elements *src, const ts_line_elements *dst) {
     uint8_t from[TS_LINE_BYTES] = {0};
     bool moves = src->positions[src->count - 1] != src->places[src->count - 1];
-    for (int i = 0; moves && i < src->count * unit; i++) {
+    for (int i = 0; moves && i < src->count * unit; i++)
         from[src->positions[i / unit] * unit + i % unit] = (uint8_t)(src->places[i / unit] * unit + i % unit);
-    }
-    for (int p = 0; moves && p < tile->line_bytes; p++) {
+    for (int p = 0; moves && p < tile->line_bytes; p++)
         tile->order[p] = from[tile->orders ? tile->order[p] : p];
-    }
     tile->orders = tile->orders || moves;
     tile->packs = dst->positions[dst->count - 1] != dst->places[dst->count - 1];
     for (int i = 0; tile->packs && i < dst->count * unit; i++) {
@@ -117,9 +113,8 @@ static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_
     if (!count_times(box, digits, 2 * count, times)) return false;
     ts_network network = {kernels->line_bytes, log2_of(unit), count, digits, dst};
     ts_network_make(tile, &network, enters, leaves);
-    for (int i = 0; i < box->loop_count; i++) {
+    for (int i = 0; i < box->loop_count; i++)
         useful *= times[i] < box->loops[i].extent ? times[i] : box->loops[i].extent;
-    }
     if (useful * least < (int64_t)1 << (tile->stages + count)) return false;
     ts_lines_order(&src_line, &from);
     ts_lines_order(&dst_line, &to);
@@ -147,9 +142,8 @@ static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_
 /* Is it the interleave of two lines, with nothing else to arrange? */
 static bool is_pairs(const ts_tile *tile, int unit_log2, int count, const ts_digit *src,
                      const ts_digit *dst) {
-    for (int i = 0; i + 1 < count; i++) {
+    for (int i = 0; i + 1 < count; i++)
         if (dst[i + 1].loop != src[i].loop || dst[i + 1].bit != src[i].bit) return false;
-    }
     return tile->stages == 1 && tile->granules == 1 << unit_log2;
 }
 
@@ -164,9 +158,8 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
     if (count < 0 || !ts_digits_find(box, false, ts_copy_width(&m->src), count, digits)) return false;
     int parts = find_parts(j, box, digits, count, digits + 2 * count);
     if (!ts_digits_find(box, true, (int64_t)m->dst.element_bits << parts, count, dst) ||
-        !count_times(box, digits, 2 * count + parts, times)) {
+        !count_times(box, digits, 2 * count + parts, times))
         return false;
-    }
     ts_network network = {kernels->line_bytes, unit_log2, count, digits, dst};
     ts_network_make(tile, &network, enters, leaves);
     if (how == TS_LOAD_BF16_FROM_F32 && is_pairs(tile, unit_log2, count, digits, dst))
@@ -270,9 +263,8 @@ bool ts_copy_plan_match(ts_copy_plan *j, const ts_copy_context *m, const ts_plan
     int64_t times[TS_PLAN_MAX_LOOPS];
     j->m = m;
     if (ts_copy_is_narrow(m) || !ts_copy_plan_match_box(j, box, times)) return false;
-    for (int i = 0; j->tile_function && i < box->loop_count; i++) {
+    for (int i = 0; j->tile_function && i < box->loop_count; i++)
         if (ts_copy_rest_is_apart(m, &box->loops[i], times[i])) return false;
-    }
     ts_copy_plan_order(j, box);
     return true;
 }

@@ -52,21 +52,23 @@ INLINE void set_unpacks(int stages, int granules, unpacks *u) {
 }
 
 #define STAGES(permute)                                                                                      \
-    UNROLL for (int j = 0; j < stages; j++) {                                                                \
-        UNROLL for (int i = 0; i < lines; i++) {                                                             \
-            if (i >> j & 1) continue;                                                                        \
-            wide a = v[i], b = v[i | 1 << j];                                                                \
-            v[i] = permute(a, u->index[first + j][0], b);                                                    \
-            v[i | 1 << j] = permute(a, u->index[first + j][1], b);                                           \
+    do {                                                                                                     \
+        UNROLL for (int j = 0; j < stages; j++) {                                                            \
+            UNROLL for (int i = 0; i < lines; i++) {                                                         \
+                if (i >> j & 1) continue;                                                                    \
+                wide a = v[i], b = v[i | 1 << j];                                                            \
+                v[i] = permute(a, u->index[first + j][0], b);                                                \
+                v[i | 1 << j] = permute(a, u->index[first + j][1], b);                                       \
+            }                                                                                                \
         }                                                                                                    \
-    }
+    } while (0)
+
 /* Stages of a number of lines that is a multiple of 2^stages. */
 INLINE void network(int first, int stages, int lines, const unpacks *u, wide *v) {
-    if (u->bytes) {
+    if (u->bytes)
         STAGES(_mm512_permutex2var_epi8);
-    } else {
+    else
         STAGES(_mm512_permutex2var_epi16);
-    }
 }
 
 /* ---- Loads; the conversions are ts_element_convert's: to nearest, ties to even, and a NaN keeps its sign
@@ -202,9 +204,8 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
         wide v[8];
         const int64_t *at = tile->src_line + 8 * group;
         UNROLL for (int i = 0; i < 8; i++) v[i] = load_line(how, masked, tile, 8 * group + i, src + at[i]);
-        if (tile->ahead_bytes) {
+        if (tile->ahead_bytes)
             UNROLL for (int i = 0; i < 8; i++) prefetch(how, src + at[i] + tile->ahead_bytes);
-        }
         if (tile->orders) arrange_all(tile->order, 8, v);
         network(0, 3, 8, u, v);
         UNROLL for (int i = 0; i < 8; i++) copy[8 * group + i] = v[i];
@@ -224,15 +225,13 @@ INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_
     const int stages = k.stages, some = stages < 3 ? 8 >> stages : 1;
     const ts_kernel_loop loop = tile->loops[3];
     int64_t i = 0;
-    for (; i + some <= loop.count && stages <= 4; i += some) {
+    for (; i + some <= loop.count && stages <= 4; i += some)
         move_some(k, some, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
-    }
-    for (; i < loop.count; i++) {
+    for (; i < loop.count; i++)
         if (stages <= 4)
             move_some(k, 1, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
         else
             move_large_tile(k, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
-    }
 }
 
 INLINE void move_tiles(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
@@ -286,9 +285,8 @@ INLINE void permute_block(bool four, int lines, const ts_tile *tile, const wide 
     wide v[4];
     UNROLL for (int i = 0; i < src_lines; i++) v[i] =
         _mm512_maskz_loadu_epi8(tile->src_mask[i], src + 64 * i);
-    if (tile->ahead_bytes) {
+    if (tile->ahead_bytes)
         UNROLL for (int i = 0; i < src_lines; i++) __builtin_prefetch(src + 64 * i + tile->ahead_bytes, 0, 2);
-    }
     UNROLL for (int i = 0; i < lines; i++) {
         wide line = _mm512_permutex2var_epi8(v[0], from[i][0], v[1]);
         if (four) {
@@ -400,11 +398,9 @@ TARGET static void load_narrow(const ts_narrow *narrow, uint8_t *lines, const ui
 
 TARGET static void store_narrow(const ts_narrow *narrow, uint8_t *dst, const uint8_t *lines, int64_t tiles,
                                 int64_t step) {
-    for (int64_t n = 0; n < tiles; n++, dst += step) {
-        for (int i = 0; i < narrow->lines; i++, lines += 64) {
+    for (int64_t n = 0; n < tiles; n++, dst += step)
+        for (int i = 0; i < narrow->lines; i++, lines += 64)
             store_joined(dst + narrow->dst_line[i], narrow->dst_width, WIDE_LOAD(lines));
-        }
-    }
 }
 
 const ts_tile_kernels ts_tiles_avx512 = {

@@ -41,9 +41,8 @@ INLINE void join_bytes(uint8_t *dst, const uint8_t *bytes, int64_t count, int wi
 
 INLINE void expand_run(uint8_t *restrict bytes, const uint8_t *restrict src, int64_t count, int width) {
     const int many = 8 / width, mask = (1 << width) - 1;
-    for (int64_t i = 0; i < count / many; i++) {
+    for (int64_t i = 0; i < count / many; i++)
         UNROLL for (int k = 0; k < many; k++) bytes[i * many + k] = (uint8_t)(src[i] >> (k * width) & mask);
-    }
     for (int64_t i = count - count % many; i < count; i++)
         bytes[i] = (uint8_t)(src[i / many] >> (i % many * width) & mask);
 }

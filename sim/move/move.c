@@ -25,9 +25,8 @@ static bool bound(const ts_plan_side *side, const ts_layout *layout, extent_byte
     for (int i = 0; i < layout->axis_count; i++) {
         ts_layout_axis_range(layout, i, &low, &high);
         if (!ts_mul(low, side->axis_bits[i], &low) || !ts_mul(high, side->axis_bits[i], &high) ||
-            !ts_add(first, low, &first) || !ts_add(last, high, &last)) {
+            !ts_add(first, low, &first) || !ts_add(last, high, &last))
             return false;
-        }
     }
     *bytes = (extent_bytes){ts_floor_div(first, 8), ts_floor_div(last + side->shape->element_bits + 7, 8)};
     return true;

@@ -19,23 +19,20 @@ static bool find_digit(const ts_plan_box *box, bool dst, int64_t stride, ts_digi
 }
 
 bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count, ts_digit *digits) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (!find_digit(box, dst, stride << i, &digits[i])) return false;
-    }
     return true;
 }
 
 static int place_of(const ts_digit *d, const ts_digit *digits, int count) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (digits[i].loop == d->loop && digits[i].bit == d->bit) return i;
-    }
     return -1;
 }
 
 static bool in_order(const int *places, int count) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (places[i] != i) return false;
-    }
     return true;
 }
 
@@ -59,9 +56,8 @@ static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *pl
         tile->orders = fill_order(tile->order, unit_log2, low, places);
         return;
     }
-    for (int i = 0; i < low; i++) {
+    for (int i = 0; i < low; i++)
         if (places[i] != low) first[used++] = places[i];
-    }
     first[low - 1] = places[low];
     for (int i = 0, k = 0; i < low; i++) second[i] = places[i] == low ? low - 1 : k++;
     tile->orders = fill_order(tile->order, unit_log2, low, first);
@@ -88,9 +84,8 @@ void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters,
             places[used++] = place;
         }
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (place_of(&src[i], dst, count) < 0) places[used++] = i;
-    }
     for (int j = 0; j < tile->stages; j++) leaves[j] = src[places[used - 1 - j]];
     if (lanes && top < 0) {
         /* the highest digit that leaves is the lane's, and leaves last */

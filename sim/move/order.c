@@ -13,9 +13,8 @@ static int by_source(const void *left, const void *right) {
 
 /* The loop whose steps are `step` bits on one side; -1. */
 static int loop_of_step(const ts_copy_plan *j, bool dst, int64_t step) {
-    for (int i = 0; i < j->loop_count; i++) {
+    for (int i = 0; i < j->loop_count; i++)
         if ((dst ? j->loops[i].dst_bits : j->loops[i].src_bits) == step) return i;
-    }
     return -1;
 }
 
@@ -25,9 +24,8 @@ static bool can_stream(const ts_copy_plan *j, const ts_plan_box *box, bool conti
     const ts_tile *tile = &j->tile;
     int64_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
     if (j->joins) return false;
-    for (int i = 0; tile->masks && i < 1 << tile->stages; i++) {
+    for (int i = 0; tile->masks && i < 1 << tile->stages; i++)
         if (tile->dst_mask[i] != 0 && tile->dst_mask[i] != UINT64_MAX) return false;
-    }
     for (int i = 0; i < j->loop_count; i++) all |= j->loops[i].dst_bits / 8;
     if (all % LINE_OF_MEMORY != 0) return false;
     for (int i = 0; i < tile->stages; i++) {
@@ -40,9 +38,8 @@ static bool can_stream(const ts_copy_plan *j, const ts_plan_box *box, bool conti
 /* The kernel walks `loop` too, around those it has: up to `most` iterations a call. */
 static bool give(ts_copy_plan *j, int *slot, int loop, int64_t most) {
     if (loop < 0 || *slot < 0 || most < 2) return false;
-    for (int i = *slot + 1; i < TS_TILE_LOOPS; i++) {
+    for (int i = *slot + 1; i < TS_TILE_LOOPS; i++)
         if (j->inner_loop[i] == loop) return false;
-    }
     j->loops[loop].most = j->loops[loop].count < most ? j->loops[loop].count : most;
     j->inner_loop[(*slot)--] = loop;
     return true;

@@ -44,9 +44,8 @@ static bool separates(const ts_plan *plan, int64_t period) {
             !find_stripe(&box, true, plan->dst.shape->element_bits, period, &dst[i]))
             return false;
     }
-    for (int64_t i = 0; i < plan->box_count * plan->box_count; i++) {
+    for (int64_t i = 0; i < plan->box_count * plan->box_count; i++)
         if (!are_apart(&src[i / plan->box_count], &dst[i % plan->box_count], period)) return false;
-    }
     return true;
 }
 

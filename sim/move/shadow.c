@@ -30,12 +30,10 @@ static void row(shadow_context *m, int64_t src_bit, int64_t dst_bit, const ts_pl
         ts_space_mark(m->dst, dst_bit, loop->extent * m->dst_bits, true);
         return;
     }
-    for (int64_t i = 0; whole && i < loop->extent; i++) {
+    for (int64_t i = 0; whole && i < loop->extent; i++)
         ts_space_mark(m->dst, dst_bit + i * loop->dst_bits, m->dst_bits, true);
-    }
-    for (int64_t i = 0; !whole && i < loop->extent; i++) {
+    for (int64_t i = 0; !whole && i < loop->extent; i++)
         one(m, src_bit + i * loop->src_bits, dst_bit + i * loop->dst_bits);
-    }
 }
 
 static void box(shadow_context *m, const ts_plan_box *b, int loop, int64_t src_bit, int64_t dst_bit) {
@@ -48,9 +46,8 @@ static void box(shadow_context *m, const ts_plan_box *b, int loop, int64_t src_b
         row(m, src_bit, dst_bit, l);
         return;
     }
-    for (int64_t i = 0; i < l->extent; i++) {
+    for (int64_t i = 0; i < l->extent; i++)
         box(m, b, loop + 1, src_bit + i * l->src_bits, dst_bit + i * l->dst_bits);
-    }
 }
 
 static void all(shadow_context *m, const ts_plan *plan) {

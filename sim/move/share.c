@@ -39,12 +39,10 @@ void ts_share_among(int threads, ts_share_part *part, const void *context) {
         *w = (worker){.part = part, .context = context, .share = i, .threads = threads};
         w->started = i > 0 && pthread_create(&w->thread, NULL, begin_worker, w) == 0;
     }
-    for (int i = 0; i < threads; i++) {
+    for (int i = 0; i < threads; i++)
         if (!workers[i].started) begin_worker(&workers[i]);
-    }
-    for (int i = 1; i < threads; i++) {
+    for (int i = 1; i < threads; i++)
         if (workers[i].started) pthread_join(workers[i].thread, NULL);
-    }
 }
 
 /* ---- Boxes ---- */
@@ -58,12 +56,11 @@ typedef struct {
 static bool owns_bytes(const ts_copy_context *m, const ts_plan_box *box) {
     int64_t bits = box->dst_bits, inside = m->dst.element_bits;
     if (inside % 8 == 0) return true;
-    for (int i = box->loop_count - 1; i >= 0; i--) {
+    for (int i = box->loop_count - 1; i >= 0; i--)
         if (inside < 8 && box->loops[i].dst_bits == inside)
             inside *= box->loops[i].extent;
         else
             bits |= box->loops[i].dst_bits;
-    }
     return (bits | inside) % 8 == 0;
 }
 

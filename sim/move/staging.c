@@ -141,9 +141,8 @@ static fill *find_fill(stage *s, const block *b) {
     f->known = true;
     f->shorter = b->shorter;
     f->box = (ts_plan_box){.loop_count = s->box.loop_count};
-    for (int i = 0; i < s->box.loop_count; i++) {
+    for (int i = 0; i < s->box.loop_count; i++)
         f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
-    }
     f->by_kernel = ts_copy_plan_match(&f->job, &s->in, &f->box);
     return f;
 }

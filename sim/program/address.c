@@ -41,12 +41,9 @@ static bool no_boundary(derivation *d, int64_t found, int64_t step) {
 }
 
 static bool add_term(derivation *d, const ts_address_term *term) {
-    if (term->multiplier == 0 && !term->exact) {
-        return true;
-    }
-    if (d->out->term_count == TS_ADDRESS_TERMS) {
+    if (term->multiplier == 0 && !term->exact) return true;
+    if (d->out->term_count == TS_ADDRESS_TERMS)
         return no_words(d, "it has too many terms; keep the address in a register");
-    }
     d->out->terms[d->out->term_count++] = *term;
     return true;
 }
@@ -68,17 +65,13 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
         }
         return add_term(d, &term);
     }
-    if (factor % g->divisor != 0) {
+    if (factor % g->divisor != 0)
         return no_words(d, "a register's factor is neither a part nor a multiple of a tile");
-    }
-    if (bias % g->divisor != 0 && g->last) {
-        return no_boundary(d, bias, g->divisor);
-    }
+    if (bias % g->divisor != 0 && g->last) return no_boundary(d, bias, g->divisor);
     factor /= g->divisor;
     bias = ts_floor_div(bias, g->divisor);
-    if (g->modulus != 0 && (factor < 0 || g->modulus % factor != 0 || bias % factor != 0)) {
+    if (g->modulus != 0 && (factor < 0 || g->modulus % factor != 0 || bias % factor != 0))
         return no_words(d, "a register's factor does not divide the tiles of the layout");
-    }
     ts_address_term term = {sreg, false, 0, 1, 0, 0};
     if (g->modulus != 0) {
         term.bias = bias / factor;
@@ -91,9 +84,7 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
 }
 
 static bool constant_digit(derivation *d, const digit *g, int64_t e) {
-    if (g->last && e % g->divisor != 0) {
-        return no_boundary(d, e, g->divisor);
-    }
+    if (g->last && e % g->divisor != 0) return no_boundary(d, e, g->divisor);
     int64_t steps = ts_floor_div(e, g->divisor);
     d->bits += (g->modulus != 0 ? ts_floor_mod(steps, g->modulus) : steps) * g->words * WORD_BITS;
     return true;
@@ -105,19 +96,14 @@ static bool add_digit(derivation *d, const digit *g, const ts_affine *e) {
     for (int i = 0; i < e->term_count; i++) {
         int64_t factor = e->terms[i].factor;
         if (factor % g->divisor != 0 || g->modulus != 0) {
-            if (g->modulus != 0 && factor % (g->divisor * g->modulus) == 0) {
-                continue;
-            }
-            if (rest >= 0) {
+            if (g->modulus != 0 && factor % (g->divisor * g->modulus) == 0) continue;
+            if (rest >= 0)
                 return no_words(d, "two registers step inside one tile; keep their sum in a register");
-            }
             rest = i;
             continue;
         }
         ts_address_term term = {e->terms[i].sreg, false, 0, 1, 0, factor / g->divisor * g->words};
-        if (!add_term(d, &term)) {
-            return false;
-        }
+        if (!add_term(d, &term)) return false;
     }
     return rest < 0 ? constant_digit(d, g, e->constant)
                     : single_term(d, g, e->terms[rest].sreg, e->terms[rest].factor, e->constant);
@@ -129,13 +115,9 @@ static bool group_index(derivation *d, const ts_iter_group *group, const ts_affi
     *out = (ts_affine){0};
     for (int i = group->dim; i < group->dim + group->dim_count; i++) {
         out->constant = out->constant * dims[i] + index[i].constant;
-        for (int t = 0; t < out->term_count; t++) {
-            out->terms[t].factor *= dims[i];
-        }
+        for (int t = 0; t < out->term_count; t++) out->terms[t].factor *= dims[i];
         for (int t = 0; t < index[i].term_count; t++) {
-            if (out->term_count == TS_AFFINE_TERMS) {
-                return no_words(d, "it has too many registers");
-            }
+            if (out->term_count == TS_AFFINE_TERMS) return no_words(d, "it has too many registers");
             out->terms[out->term_count].sreg = index[i].terms[t].sreg;
             out->terms[out->term_count++].factor = index[i].terms[t].factor;
         }
@@ -154,14 +136,11 @@ static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine
     int64_t element_bits = d->tensor->shape->element_bits;
     ts_affine e;
     d->group = group;
-    if (!group_index(d, group, index, &e)) {
-        return false;
-    }
+    if (!group_index(d, group, index, &e)) return false;
     int last = group->iter_count - 1;
     while (last >= 0 &&
-           steps_of_granule(d, group->iters[last].stride * element_bits) >= group->iters[last].extent) {
+           steps_of_granule(d, group->iters[last].stride * element_bits) >= group->iters[last].extent)
         last--;
-    }
     int64_t divisor = group->padded;
     for (int i = 0; i <= last; i++) {
         int64_t bits = group->iters[i].stride * element_bits,
@@ -169,12 +148,9 @@ static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine
         divisor /= group->iters[i].extent;
         digit g = {divisor * steps, i == 0 ? 0 : group->iters[i].extent / steps, bits * steps / WORD_BITS,
                    i == last};
-        if (bits * steps % WORD_BITS != 0 || group->iters[i].extent % steps != 0) {
+        if (bits * steps % WORD_BITS != 0 || group->iters[i].extent % steps != 0)
             return no_words(d, "the layout steps inside a word");
-        }
-        if (!add_digit(d, &g, &e)) {
-            return false;
-        }
+        if (!add_digit(d, &g, &e)) return false;
     }
     if (last < 0 &&
         group->iter_count >
@@ -188,15 +164,11 @@ static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine
 static bool derive_terms(derivation *d, const ts_affine *index) {
     const ts_layout *layout = d->tensor->shape->layout;
     const ts_normal_form *form = ts_layout_normalise(d->as->arena, layout);
-    if (form == NULL) {
+    if (form == NULL)
         return no_words(d, "its layout is not regular; use constants, or words with .words[...]");
-    }
     d->bits = layout->axes[0].offset * d->tensor->shape->element_bits;
-    for (int i = 0; i < form->group_count; i++) {
-        if (!add_group(d, &form->groups[i], index)) {
-            return false;
-        }
-    }
+    for (int i = 0; i < form->group_count; i++)
+        if (!add_group(d, &form->groups[i], index)) return false;
     return true;
 }
 
@@ -204,9 +176,7 @@ static bool derive_terms(derivation *d, const ts_affine *index) {
 static bool derive_constant(derivation *d, const ts_affine *index) {
     const ts_layout *layout = d->tensor->shape->layout;
     int64_t values[TS_LAYOUT_MAX_DIMS], coordinate;
-    for (int i = 0; i < layout->rank; i++) {
-        values[i] = index[i].constant;
-    }
+    for (int i = 0; i < layout->rank; i++) values[i] = index[i].constant;
     ts_layout_forward(layout, values, &coordinate);
     d->bits = coordinate * d->tensor->shape->element_bits;
     return true;
@@ -225,14 +195,10 @@ static bool read_indices(derivation *d, const token **at, ts_affine *index, bool
     *registers = false;
     for (int i = 0; i < layout->rank; i++) {
         const token *place = *at;
-        if ((i > 0 && !expect_mark(as, at, ',', "','")) || !assemble_affine(as, at, &index[i])) {
-            return false;
-        }
+        if ((i > 0 && !expect_mark(as, at, ',', "','")) || !assemble_affine(as, at, &index[i])) return false;
         place += i > 0;
         *registers = *registers || index[i].term_count > 0;
-        if (!check_index(d, place, i, &index[i])) {
-            return false;
-        }
+        if (!check_index(d, place, i, &index[i])) return false;
     }
     return expect_mark(as, at, ']', "']'");
 }
@@ -240,15 +206,10 @@ static bool read_indices(derivation *d, const token **at, ts_affine *index, bool
 /* The size of one tile in words, where it is between a row and a vreg. */
 static int64_t tile_words(const ts_shape *shape) {
     int64_t bits = shape->element_bits;
-    if (shape->xla == NULL || shape->xla->tile_count == 0) {
-        return ROW_WORDS;
-    }
+    if (shape->xla == NULL || shape->xla->tile_count == 0) return ROW_WORDS;
     const ts_xla_tile *tile = &shape->xla->tiles[0];
-    for (int i = 0; i < tile->rank; i++) {
-        if (tile->dims[i] == TS_XLA_COMBINE || !ts_mul(bits, tile->dims[i], &bits)) {
-            return ROW_WORDS;
-        }
-    }
+    for (int i = 0; i < tile->rank; i++)
+        if (tile->dims[i] == TS_XLA_COMBINE || !ts_mul(bits, tile->dims[i], &bits)) return ROW_WORDS;
     int64_t words = bits / WORD_BITS;
     return words <= ROW_WORDS || words % ROW_WORDS != 0 ? ROW_WORDS
            : words > TS_VREG_WORDS                      ? TS_VREG_WORDS
@@ -267,14 +228,12 @@ static bool read_rows(assembler *as, const token **at, ts_address *out, bool *wr
         ++*at;
         if (!expect_mark(as, at, '=', "'='") ||
             !expr_integer(as->err, as->names, at, stride ? "the stride" : "the mask",
-                          (integer_range){stride ? 0 : 1, stride ? INT32_MAX : 0xff}, &value)) {
+                          (integer_range){stride ? 0 : 1, stride ? INT32_MAX : 0xff}, &value))
             return false;
-        }
-        if (stride) {
+        if (stride)
             out->stride = value;
-        } else {
+        else
             out->sublane_mask = (uint8_t)value;
-        }
     }
     return true;
 }
@@ -283,17 +242,11 @@ static bool read_rows(assembler *as, const token **at, ts_address *out, bool *wr
 static bool derive(derivation *d, const ts_affine *index, bool registers) {
     bool rows = d->rows;
     const ts_shape *shape = d->tensor->shape;
-    if (ts_layout_padded_count(shape->layout) == 0) {
-        return no_words(d, "the tensor is empty");
-    }
-    if (shape->layout->axis_count != 1) {
-        return no_words(d, "its layout has more than one axis");
-    }
+    if (ts_layout_padded_count(shape->layout) == 0) return no_words(d, "the tensor is empty");
+    if (shape->layout->axis_count != 1) return no_words(d, "its layout has more than one axis");
     bool scalar = d->tensor->space == TS_SPACE_SMEM;
     d->granule_bits = WORD_BITS * (scalar ? 1 : rows ? ROW_WORDS : tile_words(shape));
-    if (registers ? !derive_terms(d, index) : !derive_constant(d, index)) {
-        return false;
-    }
+    if (registers ? !derive_terms(d, index) : !derive_constant(d, index)) return false;
     if (d->bits % d->granule_bits != 0) {
         bool tile = !scalar && !rows; /* then its terms say which dim is off */
         return (!tile || derive_terms(d, index)) &&
@@ -319,9 +272,7 @@ bool derive_address(assembler *as, const token *place, const ts_affine *index, t
     derivation d = {.as = as, .place = place, .tensor = tensor, .out = out, .rows = rows};
     for (int i = 0; i < tensor->shape->layout->rank; i++) {
         registers = registers || index[i].term_count > 0;
-        if (!check_index(&d, place, i, &index[i])) {
-            return false;
-        }
+        if (!check_index(&d, place, i, &index[i])) return false;
     }
     return derive(&d, index, registers);
 }
@@ -330,27 +281,20 @@ bool derive_address(assembler *as, const token *place, const ts_affine *index, t
  */
 
 static bool read_factor(assembler *as, const token **at, int mark, int64_t least, int64_t *value) {
-    if (!token_is(*at, mark)) {
-        return true;
-    }
+    if (!token_is(*at, mark)) return true;
     const token *place = ++*at;
     constant v;
-    if (!expr_primary(as->err, as->names, at, &v)) {
-        return false;
-    }
+    if (!expr_primary(as->err, as->names, at, &v)) return false;
     *value = v.integer;
     return (!v.is_float && v.integer >= least && v.integer <= INT32_MAX) ||
            TOKEN_ERROR(as->err, place, "expected an integer from %lld to %d", (long long)least, INT32_MAX);
 }
 
 static bool read_bias(assembler *as, const token **at, int64_t *bias) {
-    if (!token_is(*at, '+') && !token_is(*at, '-')) {
-        return true;
-    }
+    if (!token_is(*at, '+') && !token_is(*at, '-')) return true;
     bool minus = token_is((*at)++, '-');
-    if (!expr_integer(as->err, as->names, at, "the number", (integer_range){0, INT64_MAX}, bias)) {
+    if (!expr_integer(as->err, as->names, at, "the number", (integer_range){0, INT64_MAX}, bias))
         return false;
-    }
     *bias = minus ? -*bias : *bias;
     return true;
 }
@@ -370,16 +314,13 @@ static bool read_term(derivation *d, const token **at, int64_t sign) {
     const token *place = *at;
     ts_operand reg;
     if (!assemble_sreg(as, at, &reg) || (parenthesis && !read_bias(as, at, &term.bias)) ||
-        (parenthesis && !expect_mark(as, at, ')', "')'"))) {
+        (parenthesis && !expect_mark(as, at, ')', "')'")))
         return false;
-    }
     term.sreg = reg.as.reg;
     term.exact = token_is(*at, '/');
     if (!read_factor(as, at, term.exact ? '/' : MARK2('/', '/'), 1, &term.divisor) ||
-        !read_factor(as, at, '%', 1, &term.modulus) ||
-        !read_factor(as, at, '*', INT32_MIN, &term.multiplier)) {
+        !read_factor(as, at, '%', 1, &term.modulus) || !read_factor(as, at, '*', INT32_MIN, &term.multiplier))
         return false;
-    }
     term.multiplier *= sign;
     d->place = place;
     return add_term(d, &term);
@@ -392,22 +333,16 @@ static bool parse_words(derivation *d, const token **at) {
         const token *begin = *at;
         constant v = {0};
         bool term = is_sreg(as, begin) || (token_is(begin, '(') && is_sreg(as, begin + 1));
-        if (term ? !read_term(d, at, sign) : !expr_product(as->err, as->names, at, &v)) {
-            return false;
-        }
+        if (term ? !read_term(d, at, sign) : !expr_product(as->err, as->names, at, &v)) return false;
         if (v.is_float || !ts_mul(v.integer, sign, &v.integer) ||
-            !ts_add(d->out->word, v.integer, &d->out->word)) {
+            !ts_add(d->out->word, v.integer, &d->out->word))
             return TOKEN_ERROR(as->err, begin, "not an address in words");
-        }
-        if (!token_is(*at, '+') && !token_is(*at, '-')) {
-            break;
-        }
+        if (!token_is(*at, '+') && !token_is(*at, '-')) break;
         sign = token_is((*at)++, '-') ? -1 : 1;
     }
     bool rows;
-    if (!ts_add(d->out->word, base, &d->out->word)) {
+    if (!ts_add(d->out->word, base, &d->out->word))
         return TOKEN_ERROR(as->err, d->place, "not an address in words");
-    }
     return expect_mark(as, at, ']', "']'") && read_rows(as, at, d->out, &rows);
 }
 
@@ -422,9 +357,7 @@ bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_o
     bool words = whole || (name->kind == TOKEN_NAME && name->length > SUFFIX &&
                            memcmp(name->text + name->length - SUFFIX, suffix, SUFFIX) == 0);
     if (!whole) {
-        if (!find_tensor(as, name, name->length - (words ? SUFFIX : 0), &address->tensor)) {
-            return false;
-        }
+        if (!find_tensor(as, name, name->length - (words ? SUFFIX : 0), &address->tensor)) return false;
         d.tensor = &as->tensors.items[address->tensor];
         if (d.tensor->space != space) {
             return TOKEN_ERROR(as->err, name, "'%s' is in %s, expected a tensor in %s", d.tensor->name,

@@ -8,34 +8,24 @@ static bool unknown_mnemonic(assembler *as, const token *at) {
     char word[64];
     snprintf(word, sizeof(word), "%.*s", (int)(at->length > 63 ? 63 : at->length), at->text);
     const char *nearest = ts_opcode_nearest(word);
-    if (nearest == NULL) {
-        return scope_unknown(as->err, as->names, at, "instruction", SYMBOL_MACRO);
-    }
+    if (nearest == NULL) return scope_unknown(as->err, as->names, at, "instruction", SYMBOL_MACRO);
     TOKEN_ERROR(as->err, at, "unknown instruction '%s'", word);
     return ts_error_hint(as->err, nearest);
 }
 
 static bool parse_instruction(assembler *as, const token **at, bool first) {
     const token *begin = *at;
-    if (begin->kind != TOKEN_NAME) {
-        return token_unexpected(as->err, begin, "an instruction");
-    }
+    if (begin->kind != TOKEN_NAME) return token_unexpected(as->err, begin, "an instruction");
     item new = {.first = first,
                 .place = begin,
                 .label_operand = -1,
                 .names = as->names,
                 .named_region = as->named_region};
-    if (!ts_opcode_find(begin->text, begin->length, &new.code.opcode)) {
-        return unknown_mnemonic(as, begin);
-    }
+    if (!ts_opcode_find(begin->text, begin->length, &new.code.opcode)) return unknown_mnemonic(as, begin);
     ++*at;
-    if (!assemble_operands(as, at, &new)) {
-        return false;
-    }
+    if (!assemble_operands(as, at, &new)) return false;
     item *added = add_item(as, begin, new.code.opcode, first);
-    if (added == NULL) {
-        return false;
-    }
+    if (added == NULL) return false;
     new.code.source = added->code.source;
     new.code.line = added->code.line;
     new.code.column = added->code.column;
@@ -54,30 +44,20 @@ bool leaves_region(const ts_instruction *code) {
 static bool parse_braces(assembler *as, const token **at) {
     int begin = as->items.count, failures = as->failures;
     const token *brace = (*at)++;
-    if (!token_is(bundle_end(brace), '}') && !token_is(*at, '{')) {
+    if (!token_is(bundle_end(brace), '}') && !token_is(*at, '{'))
         return TOKEN_ERROR(as->err, brace, "the bundle has no '}'");
-    }
     for (;;) {
-        while ((*at)->kind == TOKEN_LINE) {
-            ++*at;
-        }
-        if (token_is(*at, '}')) {
-            break;
-        }
-        if ((*at)->kind == TOKEN_END) { /* an error was found before it */
+        while ((*at)->kind == TOKEN_LINE) ++*at;
+        if (token_is(*at, '}')) break;
+        if ((*at)->kind == TOKEN_END) /* an error was found before it */
             return false;
-        }
         const token *place = *at;
         bool good = parse_instruction(as, at, as->items.count == begin) &&
                     (token_is(*at, '}') || expect_line_end(as, *at, "';' or '}'"));
-        if (!good && !recover_instruction(as, place, at)) {
-            return false;
-        }
+        if (!good && !recover_instruction(as, place, at)) return false;
     }
     ++*at;
-    if (as->failures > failures) {
-        return false;
-    }
+    if (as->failures > failures) return false;
     return as->items.count > begin || TOKEN_ERROR(as->err, brace, "the bundle is empty");
 }
 
@@ -88,12 +68,8 @@ bool assemble_bundle(assembler *as, const token **at) {
         as->region = as->items.count;
         return good;
     }
-    if (!parse_instruction(as, at, true) || !expect_line_end(as, *at, "the end of the line")) {
-        return false;
-    }
-    if (leaves_region(&as->items.items[as->items.count - 1].code)) {
-        pack_region(as);
-    }
+    if (!parse_instruction(as, at, true) || !expect_line_end(as, *at, "the end of the line")) return false;
+    if (leaves_region(&as->items.items[as->items.count - 1].code)) pack_region(as);
     return true;
 }
 
@@ -102,9 +78,7 @@ bool assemble_bundle(assembler *as, const token **at) {
 static bool parse_label_definition(assembler *as, const token **at) {
     pack_region(as);
     symbol *label = scope_add(as->err, as->names, SYMBOL_LABEL, *at);
-    if (label == NULL) {
-        return false;
-    }
+    if (label == NULL) return false;
     label->index = as->items.count;
     *at += 2;
     return true;
@@ -112,37 +86,22 @@ static bool parse_label_definition(assembler *as, const token **at) {
 
 /* One statement; the cursor is left at the end of its line. */
 static bool assemble_statement(assembler *as, const token **at, const token *stop) {
-    while ((*at)->kind == TOKEN_NAME && token_is(*at + 1, ':')) {
-        if (!parse_label_definition(as, at)) {
-            return false;
-        }
-    }
-    if (*at == stop || token_ends_line(*at)) {
-        return true;
-    }
-    if (!count_work(as, *at, 1)) {
-        return false;
-    }
-    if ((*at)->kind == TOKEN_DIRECTIVE) {
-        return assemble_directive(as, at, stop);
-    }
+    while ((*at)->kind == TOKEN_NAME && token_is(*at + 1, ':'))
+        if (!parse_label_definition(as, at)) return false;
+    if (*at == stop || token_ends_line(*at)) return true;
+    if (!count_work(as, *at, 1)) return false;
+    if ((*at)->kind == TOKEN_DIRECTIVE) return assemble_directive(as, at, stop);
     const symbol *named =
         (*at)->kind == TOKEN_NAME ? scope_find(as->names, (*at)->text, (*at)->length) : NULL;
-    if (named != NULL && named->class == SYMBOL_MACRO) {
-        return assemble_call(as, at, named);
-    }
+    if (named != NULL && named->class == SYMBOL_MACRO) return assemble_call(as, at, named);
     return assemble_bundle(as, at);
 }
 
 /* Behind a statement that failed: *at is where to go on. */
 static void go_on(assembler *as, const token *begin, const token **at, const token *stop) {
     const token *word = recover(as, begin, at, stop);
-    if (word != NULL && word->kind == TOKEN_DIRECTIVE) {
-        spoil_directive(as, word);
-    }
-    if (word != NULL && !as->stopped) {
-        recover_block(as, word, at, stop);
-    }
+    if (word != NULL && word->kind == TOKEN_DIRECTIVE) spoil_directive(as, word);
+    if (word != NULL && !as->stopped) recover_block(as, word, at, stop);
 }
 
 static bool assemble_block(assembler *as, const token *at, const token *stop) {
@@ -155,11 +114,10 @@ static bool assemble_block(assembler *as, const token *at, const token *stop) {
     as->outer_region = as->named_region;
     while (at < stop && !as->stopped) {
         const token *begin = at;
-        if (at->kind == TOKEN_LINE) {
+        if (at->kind == TOKEN_LINE)
             at++;
-        } else if (!assemble_statement(as, &at, stop)) {
+        else if (!assemble_statement(as, &at, stop))
             go_on(as, begin, &at, stop);
-        }
     }
     close_regions(as);
     as->outer_region = outer;
@@ -209,21 +167,16 @@ static bool make_bundles(assembler *as, ts_program *program) {
             const token *unknown = scope_take_unknown(as->global);
             keep_error(as);
             good = false;
-            if (unknown != NULL) {
-                scope_spoil(as->global, unknown);
-            }
+            if (unknown != NULL) scope_spoil(as->global, unknown);
         }
         instructions[i] = it->code;
         locations[i] = it->at;
         ts_bundle *bundle = &bundles[bundle_of[i]];
-        if (it->first) {
-            *bundle = (ts_bundle){.instructions = &instructions[i], .line = it->code.line};
-        }
+        if (it->first) *bundle = (ts_bundle){.instructions = &instructions[i], .line = it->code.line};
         bundle->count++;
     }
-    for (int i = 0; i < as->aliases.count; i++) {
+    for (int i = 0; i < as->aliases.count; i++)
         as->aliases.items[i].bundle = bundle_of[as->aliases.items[i].bundle];
-    }
     program->locations = locations;
     code->bundles = bundles;
     code->bundle_count = count;
@@ -260,14 +213,10 @@ static bool check_bundles(assembler *as, const ts_code *code) {
 static bool check_defines(assembler *as) {
     const char *const *names = as->params.count > 0 ? &as->params.items[0].name : NULL;
     for (int i = 0; i < as->define_count; i++) {
-        if (as->define_used[i]) {
-            continue;
-        }
-        for (int k = 0; k < i; k++) {
-            if (strcmp(as->defines[k].name, as->defines[i].name) == 0) {
+        if (as->define_used[i]) continue;
+        for (int k = 0; k < i; k++)
+            if (strcmp(as->defines[k].name, as->defines[i].name) == 0)
                 return ts_error_set(as->err, TS_ERROR_USAGE, "-D %s is given twice", as->defines[i].name);
-            }
-        }
         ts_error_set(as->err, TS_ERROR_USAGE, "-D %s: the program has no such parameter",
                      as->defines[i].name);
         size_t count = (size_t)as->params.count;
@@ -338,9 +287,8 @@ static void add_figures(const ts_target *target, scope *names) {
         {"mesh.axes", target->mesh ? target->mesh->axis_count : 0},
         {"mesh.devices", target->mesh ? target->mesh->device_count : 1},
     };
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         scope_add_figure(names, figures[i].name, figures[i].value);
-    }
     for (int i = 0; target->mesh && i < target->mesh->axis_count; i++) {
         const ts_mesh_axis *axis = &target->mesh->axes[i];
         char *name =
@@ -368,21 +316,15 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
     as.names = as.global = scope_new(arena, NULL);
     add_figures(target, as.global);
     const token *tokens = token_list(arena, source), *stop = tokens;
-    while (stop->kind != TOKEN_END) {
-        stop++;
-    }
+    while (stop->kind != TOKEN_END) stop++;
     const ts_program *program = assemble_block(&as, tokens, stop) ? finish_program(&as, source->name) : NULL;
-    if (program == NULL) {
-        give_errors(&as, err);
-    }
+    if (program == NULL) give_errors(&as, err);
     return program;
 }
 
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count) {
     const ts_source *source = read_source(err, arena, path);
-    if (source == NULL) {
-        suggest_embedded(err, path);
-    }
+    if (source == NULL) suggest_embedded(err, path);
     return source == NULL ? NULL : ts_program_parse(err, arena, source, target, defines, define_count);
 }

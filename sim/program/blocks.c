@@ -18,12 +18,8 @@ bool opens_block(const token *at) {
 const token *find_end(assembler *as, const token *word, const token *at, const token *stop, bool or_else) {
     int depth = 0;
     for (; at < stop; at++) {
-        if (at->kind != TOKEN_DIRECTIVE) {
-            continue;
-        }
-        if (depth == 0 && (token_is_name(at, ".end") || (or_else && token_is_name(at, ".else")))) {
-            return at;
-        }
+        if (at->kind != TOKEN_DIRECTIVE) continue;
+        if (depth == 0 && (token_is_name(at, ".end") || (or_else && token_is_name(at, ".else")))) return at;
         depth += opens_block(at) - token_is_name(at, ".end");
     }
     TOKEN_ERROR(as->err, word, "%.*s has no .end", (int)word->length, word->text);
@@ -46,29 +42,20 @@ bool assemble_macro(assembler *as, const token *word, const token **at, const to
     symbol *named = expect_name(as, at, "a name", &new->name)
                         ? scope_add(as->err, as->names, SYMBOL_MACRO, new->name)
                         : NULL;
-    if (named == NULL) {
-        return false;
-    }
+    if (named == NULL) return false;
     ts_opcode opcode;
-    if (ts_opcode_find(new->name->text, new->name->length, &opcode)) {
+    if (ts_opcode_find(new->name->text, new->name->length, &opcode))
         return TOKEN_ERROR(as->err, new->name, "'%s' is an instruction, choose another name", named->name);
-    }
     named->macro = new;
     new->params = *at;
     while (!token_ends_line(*at)) {
-        if (new->param_count++ > 0 && !expect_mark(as, at, ',', "','")) {
-            return false;
-        }
+        if (new->param_count++ > 0 && !expect_mark(as, at, ',', "','")) return false;
         const token *param;
-        if (!expect_name(as, at, "the name of an argument", &param)) {
-            return false;
-        }
+        if (!expect_name(as, at, "the name of an argument", &param)) return false;
     }
     new->begin = *at;
     new->end = find_end(as, word, *at, stop, false);
-    if (new->end == NULL) {
-        return false;
-    }
+    if (new->end == NULL) return false;
     *at = new->end + 1;
     *LIST_ADD(as->arena, &as->macros) =
         (ts_program_macro){named->name, word->source, new->begin->line, new->end->line};
@@ -85,9 +72,7 @@ static bool read_arguments(assembler *as, const token **at, const macro *called,
     int count = 0;
     const token *name = *at - 1;
     while (!token_ends_line(*at)) {
-        if (count == ARGUMENTS_MAX) {
-            return TOKEN_ERROR(as->err, *at, "over %d arguments", ARGUMENTS_MAX);
-        }
+        if (count == ARGUMENTS_MAX) return TOKEN_ERROR(as->err, *at, "over %d arguments", ARGUMENTS_MAX);
         argument *arg = &arguments[count++];
         arg->begin = *at;
         for (int depth = 0; !token_ends_line(*at) && (depth > 0 || !token_is(*at, ',')); ++*at) {
@@ -95,9 +80,7 @@ static bool read_arguments(assembler *as, const token **at, const macro *called,
             depth -= token_is(*at, ')') || token_is(*at, ']') || token_is(*at, '}');
         }
         arg->end = *at;
-        if (arg->begin == arg->end) {
-            return token_unexpected(as->err, *at, "an argument");
-        }
+        if (arg->begin == arg->end) return token_unexpected(as->err, *at, "an argument");
         *at += token_is(*at, ',');
     }
     return count == called->param_count ||
@@ -109,9 +92,7 @@ static const argument *find_word(const macro *called, const char *word, size_t l
                                  const argument *arguments) {
     for (int i = 0; i < called->param_count; i++) {
         const token *param = &called->params[2 * i];
-        if (param->length == length && memcmp(param->text, word, length) == 0) {
-            return &arguments[i];
-        }
+        if (param->length == length && memcmp(param->text, word, length) == 0) return &arguments[i];
     }
     return NULL;
 }
@@ -130,9 +111,7 @@ static token substitute_parts(assembler *as, const macro *called, const argument
         end = dot != NULL ? (size_t)(dot - name->text) : name->length;
         const argument *arg = find_word(called, name->text + begin, end - begin, arguments);
         if (arg != NULL && arg->end - arg->begin == 1 && arg->begin->kind == TOKEN_NAME) {
-            if (text.bytes == NULL) {
-                ts_text_init(&text, as->arena);
-            }
+            if (text.bytes == NULL) ts_text_init(&text, as->arena);
             ts_text_add_bytes(&text, name->text + kept, begin - kept);
             ts_text_add_bytes(&text, arg->begin->text, arg->begin->length);
             kept = end;
@@ -155,17 +134,14 @@ static const token *substitute(assembler *as, const macro *called, const argumen
         const argument *arg = find_argument(called, at, arguments);
         count += arg != NULL ? (int)(arg->end - arg->begin) : 1;
     }
-    if (!count_work(as, called->name, count)) {
-        return NULL;
-    }
+    if (!count_work(as, called->name, count)) return NULL;
     token *list = TS_NEW_ARRAY(as->arena, token, count + 1), *out = list;
     for (const token *at = called->begin; at < called->end; at++) {
         const argument *arg = find_argument(called, at, arguments);
         size_t length = arg != NULL ? (size_t)(arg->end - arg->begin) : 1;
         memcpy(out, arg != NULL ? arg->begin : at, length * sizeof(token));
-        if (arg == NULL && at->kind == TOKEN_NAME && memchr(at->text, '.', at->length) != NULL) {
+        if (arg == NULL && at->kind == TOKEN_NAME && memchr(at->text, '.', at->length) != NULL)
             *out = substitute_parts(as, called, arguments, at);
-        }
         out += length;
     }
     *out = *called->end;
@@ -203,9 +179,7 @@ static bool expand(assembler *as, const expansion *what) {
 bool assemble_call(assembler *as, const token **at, const symbol *called) {
     const token *place = (*at)++, *begin = NULL;
     argument arguments[ARGUMENTS_MAX];
-    if (!read_arguments(as, at, called->macro, arguments)) {
-        return false;
-    }
+    if (!read_arguments(as, at, called->macro, arguments)) return false;
     const token *end = substitute(as, called->macro, arguments, &begin);
     const macro *body = called->macro;
     /* a call may be an argument of another: its line is that of the body, where the line ends */
@@ -234,9 +208,7 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
     }
     note_include(as, name, source->name);
     const token *begin = token_list(as->arena, source), *end = begin;
-    while (end->kind != TOKEN_END) {
-        end++;
-    }
+    while (end->kind != TOKEN_END) end++;
     ts_program_frame frame = {TS_FRAME_FILE, -1, source->name, name->source, name->line,
                               source,        1,  end->line + 1};
     return count_work(as, name, (int)(end - begin)) &&
@@ -251,9 +223,8 @@ bool read_step(assembler *as, const token **at, int64_t *step) {
     *step = 1;
     if (token_is(*at, ',')) {
         ++*at;
-        if (!expr_integer(as->err, as->names, at, "the step", (integer_range){1, INT32_MAX}, step)) {
+        if (!expr_integer(as->err, as->names, at, "the step", (integer_range){1, INT32_MAX}, step))
             return false;
-        }
     }
     return expect_line_end(as, *at, "the end of the line");
 }
@@ -261,9 +232,7 @@ bool read_step(assembler *as, const token **at, int64_t *step) {
 static bool for_pass(assembler *as, const token *counter, int64_t number, const token *at, const token *end) {
     scope *names = scope_new(as->arena, as->names);
     symbol *named = scope_add(as->err, names, SYMBOL_PARAM, counter);
-    if (named == NULL) {
-        return false;
-    }
+    if (named == NULL) return false;
     named->value = (constant){.integer = number};
     return count_work(as, counter, 1) && run_in_scope(as, names, at, end);
 }
@@ -276,37 +245,26 @@ bool assemble_for(assembler *as, const token *word, const token **at, const toke
                       &begin) ||
         !expect_mark(as, at, ',', "','") ||
         !expr_integer(as->err, as->names, at, "the end", (integer_range){INT32_MIN, INT32_MAX}, &end) ||
-        !read_step(as, at, &step)) {
+        !read_step(as, at, &step))
         return false;
-    }
     const token *body = *at;
     *at = find_end(as, word, body, stop, false);
-    if (*at == NULL) {
-        return false;
-    }
+    if (*at == NULL) return false;
     int failures = as->failures; /* a pass with errors is the last: others would have the same */
-    for (int64_t i = begin; i < end && as->failures == failures; i += step) {
-        if (!for_pass(as, counter, i, body, *at)) {
-            return false;
-        }
-    }
+    for (int64_t i = begin; i < end && as->failures == failures; i += step)
+        if (!for_pass(as, counter, i, body, *at)) return false;
     ++*at;
     return true;
 }
 
 bool assemble_if(assembler *as, const token *word, const token **at, const token *stop) {
     constant v;
-    if (!expr_parse(as->err, as->names, at, &v) || !expect_line_end(as, *at, "the end of the line")) {
+    if (!expr_parse(as->err, as->names, at, &v) || !expect_line_end(as, *at, "the end of the line"))
         return false;
-    }
     const token *body = *at, *middle = find_end(as, word, body, stop, true);
-    if (middle == NULL) {
-        return false;
-    }
+    if (middle == NULL) return false;
     const token *end = token_is_name(middle, ".else") ? find_end(as, word, middle + 1, stop, false) : middle;
-    if (end == NULL) {
-        return false;
-    }
+    if (end == NULL) return false;
     *at = end + 1;
     bool yes = v.is_float ? v.number != 0 : v.integer != 0;
     return yes ? as->assemble_block(as, body, middle)

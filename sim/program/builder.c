@@ -64,12 +64,9 @@ int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind spa
     symbol *named = place ? scope_add(as->err, as->global, SYMBOL_TENSOR, place) : NULL;
     ts_tensor new = {.name = named ? named->name : NULL, .space = space, .shape = shape};
     bool good = named != NULL;
-    if (good && as->target->space_bytes[space] == 0) {
+    if (good && as->target->space_bytes[space] == 0)
         good = TOKEN_ERROR(as->err, place, "%s has no %s", as->target->machine, ts_space_text(space));
-    }
-    if (good && !shape->layout) {
-        good = TOKEN_ERROR(as->err, place, "this shape has no layout");
-    }
+    if (good && !shape->layout) good = TOKEN_ERROR(as->err, place, "this shape has no layout");
     if (!good || !place_tensor(as, place, &new)) {
         fail(b);
         return -1;
@@ -115,14 +112,9 @@ static int line_count(const ts_source *source) {
 
 /* The frame of a text other than the program's own; -1: it is that. */
 static int frame_of(assembler *as, const ts_source *source) {
-    for (int i = 0; i < as->frames.count && source != as->source; i++) {
-        if (as->frames.items[i].body == source) {
-            return i;
-        }
-    }
-    if (source == as->source) {
-        return -1;
-    }
+    for (int i = 0; i < as->frames.count && source != as->source; i++)
+        if (as->frames.items[i].body == source) return i;
+    if (source == as->source) return -1;
     int outer = open_frame(as, (ts_program_frame){.kind = TS_FRAME_FILE,
                                                   .name = source->name,
                                                   .source = as->source,
@@ -163,12 +155,9 @@ ts_operand ts_program_rows(ts_program_builder *b, int tensor, const ts_affine *i
     const token *place = place_of(b, "address");
     *address = (ts_address){.tensor = tensor, .stride = stride, .sublane_mask = (uint8_t)sublane_mask};
     bool good = !b->failed && has_tensor(b, place, tensor);
-    if (good && (stride < 0 || stride > INT32_MAX || sublane_mask < 1 || sublane_mask > 0xff)) {
+    if (good && (stride < 0 || stride > INT32_MAX || sublane_mask < 1 || sublane_mask > 0xff))
         good = TOKEN_ERROR(b->as.err, place, "expected a stride from 0 and a mask of 1 to 8 sublanes");
-    }
-    if (!good || !derive_address(&b->as, place, index, address)) {
-        fail(b);
-    }
+    if (!good || !derive_address(&b->as, place, index, address)) fail(b);
     return (ts_operand){TS_OPERAND_ADDRESS, {.address = address}};
 }
 
@@ -207,9 +196,8 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
         return out;
     }
     if (!check_slice(&b->as, place, &new.destination) || !check_slice(&b->as, place, &new.source) ||
-        !check_semaphore(&b->as, place, &new.semaphore) || !add_transfer(&b->as, place, &new, &out)) {
+        !check_semaphore(&b->as, place, &new.semaphore) || !add_transfer(&b->as, place, &new, &out))
         fail(b);
-    }
     return out;
 }
 
@@ -286,11 +274,10 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
             new->target = operand->as.label;
         }
     }
-    if (vmask >= 0 && !check_mask(&b->as, place, info, vmask)) {
+    if (vmask >= 0 && !check_mask(&b->as, place, info, vmask))
         fail(b);
-    } else if (!b->open && leaves_region(&new->code)) {
+    else if (!b->open && leaves_region(&new->code))
         pack_region(&b->as);
-    }
 }
 
 /* More operands than any instruction has are counted, not read. */
@@ -355,9 +342,7 @@ void ts_program_place(ts_program_builder *b, ts_operand label) {
 }
 
 const ts_program *ts_program_end(ts_program_builder *b) {
-    if (b->failed) {
-        return NULL;
-    }
+    if (b->failed) return NULL;
     pack_region(&b->as);
     for (int i = 0; i < b->as.items.count; i++) {
         item *it = &b->as.items.items[i];

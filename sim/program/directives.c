@@ -37,17 +37,12 @@ static bool assemble_param(assembler *as, const token *word, const token **at, c
     const token *name;
     constant v;
     if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='") ||
-        !expr_parse(as->err, as->names, at, &v) || !expect_line_end(as, *at, "the end of the line")) {
+        !expr_parse(as->err, as->names, at, &v) || !expect_line_end(as, *at, "the end of the line"))
         return false;
-    }
     symbol *named = scope_add(as->err, as->names, SYMBOL_PARAM, name);
-    if (named == NULL) {
-        return false;
-    }
+    if (named == NULL) return false;
     const ts_define *define = find_define(as, named);
-    if (define != NULL && !read_define(as, define, &v)) {
-        return false;
-    }
+    if (define != NULL && !read_define(as, define, &v)) return false;
     named->value = v;
     if (as->names == as->global) {
         *LIST_ADD(as->arena, &as->params) =
@@ -64,20 +59,12 @@ static bool assemble_reg(assembler *as, const token *word, const token **at, con
     ts_operand_kind kind;
     int number;
     bool found;
-    if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) {
-        return false;
-    }
+    if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) return false;
     const token *place = *at;
-    if (!register_read(as->err, as->names, at, &kind, &number, &found)) {
-        return false;
-    }
-    if (!found) {
-        return token_unexpected(as->err, place, "a register");
-    }
+    if (!register_read(as->err, as->names, at, &kind, &number, &found)) return false;
+    if (!found) return token_unexpected(as->err, place, "a register");
     symbol *named = scope_add(as->err, as->names, SYMBOL_REGISTER, name);
-    if (named == NULL) {
-        return false;
-    }
+    if (named == NULL) return false;
     named->kind = kind;
     named->index = number;
     *LIST_ADD(as->arena, &as->aliases) = (ts_program_alias){named->name, kind, number, as->items.count};
@@ -90,9 +77,7 @@ enum { SEMAPHORES_MAX = 1024 };
 
 symbol *add_semaphores(assembler *as, const token *name, int64_t count) {
     symbol *named = scope_add(as->err, as->global, SYMBOL_SEMAPHORE, name);
-    if (named == NULL) {
-        return NULL;
-    }
+    if (named == NULL) return NULL;
     if (count < 1 || count > SEMAPHORES_MAX - as->semaphores.count) {
         TOKEN_ERROR(as->err, name, "expected 1 to %d semaphores", SEMAPHORES_MAX);
         return NULL;
@@ -111,16 +96,13 @@ symbol *add_semaphores(assembler *as, const token *name, int64_t count) {
 static bool parse_semaphores(assembler *as, const token **at) {
     const token *name;
     int64_t count = 1;
-    if (!expect_name(as, at, "a name", &name)) {
-        return false;
-    }
+    if (!expect_name(as, at, "a name", &name)) return false;
     if (token_is(*at, '[')) {
         ++*at;
         if (!expr_integer(as->err, as->names, at, "the number of semaphores",
                           (integer_range){1, SEMAPHORES_MAX}, &count) ||
-            !expect_mark(as, at, ']', "']'")) {
+            !expect_mark(as, at, ']', "']'"))
             return false;
-        }
     }
     return add_semaphores(as, name, count) != NULL;
 }
@@ -128,9 +110,7 @@ static bool parse_semaphores(assembler *as, const token **at) {
 static bool assemble_sem(assembler *as, const token *word, const token **at, const token *stop) {
     (void)word, (void)stop;
     do {
-        if (!parse_semaphores(as, at)) {
-            return false;
-        }
+        if (!parse_semaphores(as, at)) return false;
     } while (token_is(*at, ',') && ++*at);
     return expect_line_end(as, *at, "',' or the end of the line");
 }
@@ -141,12 +121,8 @@ static bool assemble_sem(assembler *as, const token *word, const token **at, con
 static bool rest_of_line(assembler *as, const token *word, const token **at, const char *what,
                          ts_program_check *out) {
     const token *begin = *at;
-    while (!token_ends_line(*at)) {
-        ++*at;
-    }
-    if (begin == *at) {
-        return token_unexpected(as->err, begin, what);
-    }
+    while (!token_ends_line(*at)) ++*at;
+    if (begin == *at) return token_unexpected(as->err, begin, what);
     if (begin->source != word->source || (*at - 1)->source != word->source) {
         return TOKEN_ERROR(as->err, word, "a %.*s cannot use the arguments of a macro", (int)word->length - 1,
                            word->text + 1);
@@ -169,9 +145,7 @@ static bool assemble_report(assembler *as, const token *word, const token **at, 
     (void)stop;
     const token *name;
     ts_program_report *new = LIST_ADD(as->arena, &as->reports);
-    if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) {
-        return false;
-    }
+    if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) return false;
     new->name = ts_arena_copy_text(as->arena, name->text, name->length);
     return rest_of_line(as, word, at, "what to report", &new->text);
 }
@@ -181,13 +155,9 @@ static bool assemble_report(assembler *as, const token *word, const token **at, 
 static bool assemble_assert(assembler *as, const token *word, const token **at, const token *stop) {
     (void)stop;
     constant v;
-    if (!expr_parse(as->err, as->names, at, &v) || !expect_mark(as, at, ',', "','")) {
-        return false;
-    }
+    if (!expr_parse(as->err, as->names, at, &v) || !expect_mark(as, at, ',', "','")) return false;
     const token *text = *at;
-    if (text->kind != TOKEN_STRING) {
-        return token_unexpected(as->err, text, "a message in double quotes");
-    }
+    if (text->kind != TOKEN_STRING) return token_unexpected(as->err, text, "a message in double quotes");
     ++*at;
     if (v.is_float ? v.number == 0 : v.integer == 0) {
         TOKEN_ERROR(as->err, word, "%.*s", (int)(text->length > 200 ? 200 : text->length), text->text);
@@ -204,15 +174,10 @@ static bool parse_own_vregs(assembler *as, const token **at) {
     const token *place = *at;
     int number;
     bool found;
-    if ((*at)->kind == TOKEN_LINE || (*at)->kind == TOKEN_END) {
-        return true;
-    }
-    if (!register_read(as->err, as->names, at, &kind, &number, &found)) {
-        return false;
-    }
-    if (!found || kind != TS_OPERAND_VREG || number == 0) {
+    if ((*at)->kind == TOKEN_LINE || (*at)->kind == TOKEN_END) return true;
+    if (!register_read(as->err, as->names, at, &kind, &number, &found)) return false;
+    if (!found || kind != TS_OPERAND_VREG || number == 0)
         return token_unexpected(as->err, place, "a vreg from v1 on, or the end of the line");
-    }
     if (as->own_vregs == 0 || number < as->own_vregs) as->own_vregs = number;
     return true;
 }
@@ -220,13 +185,10 @@ static bool parse_own_vregs(assembler *as, const token **at) {
 static bool assemble_pack(assembler *as, const token *word, const token **at, const token *stop) {
     (void)word, (void)stop;
     bool pipeline = token_is_name(*at, "pipeline"), automatic = token_is_name(*at, "auto");
-    if (!automatic && !pipeline && !token_is_name(*at, "off")) {
+    if (!automatic && !pipeline && !token_is_name(*at, "off"))
         return token_unexpected(as->err, *at, "auto, pipeline or off");
-    }
     ++*at;
-    if (pipeline && !parse_own_vregs(as, at)) {
-        return false;
-    }
+    if (pipeline && !parse_own_vregs(as, at)) return false;
     pack_region(as);
     as->packing = automatic || pipeline;
     as->pipelining = pipeline;
@@ -240,16 +202,12 @@ static bool assemble_cores(assembler *as, const token *word, const token **at, c
     constant v;
     const token *number = *at;
     int most = as->target->cores > 1 ? as->target->cores : 1;
-    if (!expr_parse(as->err, as->names, at, &v)) {
-        return false;
-    }
+    if (!expr_parse(as->err, as->names, at, &v)) return false;
     if (v.is_float || v.integer < 1 || v.integer > most) {
         return TOKEN_ERROR(as->err, number, "%s has %d TensorCore%s, expected 1 to %d", as->target->machine,
                            most, most > 1 ? "s" : "", most);
     }
-    if (as->cores > 0) {
-        return TOKEN_ERROR(as->err, word, "a second .cores");
-    }
+    if (as->cores > 0) return TOKEN_ERROR(as->err, word, "a second .cores");
     as->cores = (int)v.integer;
     return expect_line_end(as, *at, "the end of the line");
 }
@@ -299,68 +257,50 @@ static const directive directives[] = {
 enum { DIRECTIVES = sizeof(directives) / sizeof(directives[0]) };
 
 static const directive *find_directive(const token *word) {
-    for (int i = 0; i < DIRECTIVES; i++) {
-        if (token_is_name(word, directives[i].name)) {
-            return &directives[i];
-        }
-    }
+    for (int i = 0; i < DIRECTIVES; i++)
+        if (token_is_name(word, directives[i].name)) return &directives[i];
     return NULL;
 }
 
 void spoil_directive(assembler *as, const token *word) {
     const directive *found = find_directive(word);
     definition defines = found != NULL ? found->defines : GLOBAL_NAME;
-    if (defines != NOTHING) {
-        scope_spoil(defines == NAME ? as->names : as->global, word + 1);
-    }
-    for (const token *at = word + 1; defines == GLOBAL_NAMES && !token_ends_line(at); at++) {
-        if (token_is(at, ',')) {
-            scope_spoil(as->global, at + 1);
-        }
-    }
+    if (defines != NOTHING) scope_spoil(defines == NAME ? as->names : as->global, word + 1);
+    for (const token *at = word + 1; defines == GLOBAL_NAMES && !token_ends_line(at); at++)
+        if (token_is(at, ',')) scope_spoil(as->global, at + 1);
 }
 
 /* What the statements in [at, end) would define is known as bad. */
 static void spoil_definitions(assembler *as, const token *at, const token *end) {
-    for (bool fresh = true; at < end; fresh = at->kind == TOKEN_LINE || token_is(at, ':'), at++) {
-        if (fresh && at->kind == TOKEN_NAME && token_is(at + 1, ':')) {
+    for (bool fresh = true; at < end; fresh = at->kind == TOKEN_LINE || token_is(at, ':'), at++)
+        if (fresh && at->kind == TOKEN_NAME && token_is(at + 1, ':'))
             scope_spoil(as->names, at);
-        } else if (fresh && at->kind == TOKEN_DIRECTIVE) {
+        else if (fresh && at->kind == TOKEN_DIRECTIVE)
             spoil_directive(as, at);
-        }
-    }
 }
 
 bool recover_block(assembler *as, const token *word, const token **at, const token *stop) {
-    if (!opens_block(word)) {
-        return true;
-    }
+    if (!opens_block(word)) return true;
     const token *body = *at, *end = find_end(as, word, body, stop, false);
     if (end == NULL) {
         keep_error(as);
         return false;
     }
     *at = end + 1;
-    if (token_is_name(word, ".macro")) {
-        return true;
-    }
+    if (token_is_name(word, ".macro")) return true;
     if (token_is_name(word, ".if")) { /* which part it would be is not known */
         spoil_definitions(as, body, end);
         return true;
     }
     scope *names = scope_new(as->arena, as->names);
-    if (token_is_name(word, ".for")) {
-        scope_spoil(names, word + 1);
-    }
+    if (token_is_name(word, ".for")) scope_spoil(names, word + 1);
     return run_in_scope(as, names, body, end);
 }
 
 bool assemble_directive(assembler *as, const token **at, const token *stop) {
     const token *word = (*at)++;
     const directive *found = find_directive(word);
-    if (found != NULL) {
-        return found->assemble(as, word, at, stop);
-    }
+    if (found != NULL) return found->assemble(as, word, at, stop);
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)(word->length > 63 ? 63 : word->length), word->text);
     as->strays++;

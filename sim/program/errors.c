@@ -19,14 +19,9 @@ static bool same_name(const char *a, const char *b) { return strncmp(a, b, TS_ER
 
 /* The line of the program's own text that leads to a line of a source; 0: of the command line. */
 static int leading_line(const assembler *as, const char *name, int line) {
-    if (same_name(name, as->name)) {
-        return line;
-    }
-    for (int i = 0; i < as->includes.count; i++) {
-        if (same_name(name, as->includes.items[i].name)) {
-            return as->includes.items[i].line;
-        }
-    }
+    if (same_name(name, as->name)) return line;
+    for (int i = 0; i < as->includes.count; i++)
+        if (same_name(name, as->includes.items[i].name)) return as->includes.items[i].line;
     return 0;
 }
 
@@ -39,9 +34,8 @@ void note_include(assembler *as, const token *place, const char *name) {
 static bool is_kept(const assembler *as, const ts_error *err) {
     for (int i = 0; i < as->errors.count && err->line > 0; i++) {
         const ts_error *kept = &as->errors.items[i];
-        if (kept->line == err->line && kept->column == err->column && same_name(kept->name, err->name)) {
+        if (kept->line == err->line && kept->column == err->column && same_name(kept->name, err->name))
             return true;
-        }
     }
     return false;
 }
@@ -59,9 +53,7 @@ static void note_uses(const assembler *as, ts_error *err) {
 }
 
 static void keep(assembler *as) {
-    if (as->now.kind == TS_ERROR_NONE || is_kept(as, &as->now)) {
-        return;
-    }
+    if (as->now.kind == TS_ERROR_NONE || is_kept(as, &as->now)) return;
     if (as->errors.count == TS_PROGRAM_ERRORS_MAX) {
         as->more = as->stopped = true;
         return;
@@ -71,14 +63,11 @@ static void keep(assembler *as) {
 }
 
 void keep_error(assembler *as) {
-    if (as->err != &as->now || as->stopped) { /* a builder's caller has the first */
+    if (as->err != &as->now || as->stopped) /* a builder's caller has the first */
         return;
-    }
     keep(as);
     ts_error_clear(&as->now);
-    if (++as->failures == FAILURES_MAX) {
-        as->more = as->stopped = true;
-    }
+    if (++as->failures == FAILURES_MAX) as->more = as->stopped = true;
     as->stopped = as->stopped || as->fatal;
 }
 
@@ -86,9 +75,7 @@ void keep_error(assembler *as) {
 
 static bool stands_before(const assembler *as, const ts_error *a, const ts_error *b) {
     int line_a = leading_line(as, a->name, a->line), line_b = leading_line(as, b->name, b->line);
-    if (line_a != line_b) {
-        return line_a < line_b;
-    }
+    if (line_a != line_b) return line_a < line_b;
     return a->line != b->line ? a->line < b->line : a->column < b->column;
 }
 
@@ -96,9 +83,8 @@ static void sort_errors(assembler *as) {
     for (int i = 1; i < as->errors.count; i++) {
         ts_error moved = as->errors.items[i];
         int at = i;
-        for (; at > 0 && stands_before(as, &moved, &as->errors.items[at - 1]); at--) {
+        for (; at > 0 && stands_before(as, &moved, &as->errors.items[at - 1]); at--)
             as->errors.items[at] = as->errors.items[at - 1];
-        }
         as->errors.items[at] = moved;
     }
 }
@@ -110,7 +96,5 @@ void give_errors(assembler *as, ts_error *err) {
         as->errors.items[i].next = i + 1 < as->errors.count ? &as->errors.items[i + 1] : NULL;
         as->errors.items[i].more = as->more;
     }
-    if (err != NULL && err->kind == TS_ERROR_NONE) {
-        *err = as->errors.items[0];
-    }
+    if (err != NULL && err->kind == TS_ERROR_NONE) *err = as->errors.items[0];
 }

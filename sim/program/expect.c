@@ -3,26 +3,20 @@
 #include "assembler.h"
 
 void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size) {
-    if (count < *capacity) {
-        return items;
-    }
+    if (count < *capacity) return items;
     *capacity = *capacity == 0 ? 16 : *capacity * 2;
     return ts_arena_grow(arena, items, (size_t)count, (size_t)*capacity, size);
 }
 
 bool expect_mark(assembler *as, const token **at, int mark, const char *what) {
-    if (!token_is(*at, mark)) {
-        return token_unexpected(as->err, *at, what);
-    }
+    if (!token_is(*at, mark)) return token_unexpected(as->err, *at, what);
     ++*at;
     return true;
 }
 
 bool expect_name(assembler *as, const token **at, const char *what, const token **name) {
     *name = *at;
-    if ((*at)->kind != TOKEN_NAME) {
-        return token_unexpected(as->err, *at, what);
-    }
+    if ((*at)->kind != TOKEN_NAME) return token_unexpected(as->err, *at, what);
     ++*at;
     return true;
 }
@@ -33,9 +27,7 @@ bool expect_line_end(assembler *as, const token *at, const char *what) {
 
 bool count_work(assembler *as, const token *place, int amount) {
     as->work += amount;
-    if (as->work <= WORK_MAX) {
-        return true;
-    }
+    if (as->work <= WORK_MAX) return true;
     TOKEN_ERROR(as->err, place, "the program expands to over %d statements", WORK_MAX);
     return give_up(as);
 }

@@ -18,9 +18,7 @@ static bool parse_binary(parser *p, int least, constant *out);
 static double as_number(const constant *v) { return v->is_float ? v->number : (double)v->integer; }
 
 static bool expect(parser *p, int mark, const char *what) {
-    if (!token_is(p->at, mark)) {
-        return token_unexpected(p->err, p->at, what);
-    }
+    if (!token_is(p->at, mark)) return token_unexpected(p->err, p->at, what);
     p->at++;
     return true;
 }
@@ -29,12 +27,10 @@ static bool parse_call(parser *p, const function *called, constant *out) {
     const token *name = p->at++;
     constant a, b;
     if (!expect(p, '(', "'('") || !parse_binary(p, 0, &a) || !expect(p, ',', "','") ||
-        !parse_binary(p, 0, &b) || !expect(p, ')', "')'")) {
+        !parse_binary(p, 0, &b) || !expect(p, ')', "')'"))
         return false;
-    }
-    if (a.is_float || b.is_float || a.term_count + b.term_count > 0) {
+    if (a.is_float || b.is_float || a.term_count + b.term_count > 0)
         return TOKEN_ERROR(p->err, name, "%s takes constant integers", called->name);
-    }
     *out = (constant){0};
     if (!called->apply(a.integer, b.integer, &out->integer)) {
         return TOKEN_ERROR(p->err, name, "%s of %lld and %lld has no value in 64 bits", called->name,
@@ -48,9 +44,7 @@ static bool parse_sreg(parser *p, constant *out, bool *found) {
     const token *begin = p->at;
     ts_operand_kind kind;
     int number;
-    if (!register_read(p->err, p->names, &p->at, &kind, &number, found)) {
-        return false;
-    }
+    if (!register_read(p->err, p->names, &p->at, &kind, &number, found)) return false;
     if (*found && kind != TS_OPERAND_SREG) {
         return TOKEN_ERROR(p->err, begin, "found a %s, expected a sreg or a number",
                            ts_operand_kind_text(kind));
@@ -63,20 +57,12 @@ static bool parse_sreg(parser *p, constant *out, bool *found) {
 
 static bool parse_name(parser *p, constant *out) {
     const function *called = function_find(p->at->text, p->at->length);
-    if (called != NULL) {
-        return parse_call(p, called, out);
-    }
+    if (called != NULL) return parse_call(p, called, out);
     bool found = false;
-    if (p->affine && !parse_sreg(p, out, &found)) {
-        return false;
-    }
-    if (found) {
-        return true;
-    }
+    if (p->affine && !parse_sreg(p, out, &found)) return false;
+    if (found) return true;
     const symbol *named = scope_find(p->names, p->at->text, p->at->length);
-    if (named == NULL) {
-        return scope_unknown(p->err, p->names, p->at, "name", SYMBOL_PARAM);
-    }
+    if (named == NULL) return scope_unknown(p->err, p->names, p->at, "name", SYMBOL_PARAM);
     if (named->class != SYMBOL_PARAM) {
         return TOKEN_ERROR(p->err, p->at, "'%s' is a %s, expected a number or a parameter", named->name,
                            symbol_class_text(named->class));
@@ -91,54 +77,43 @@ static bool parse_primary(parser *p, constant *out);
 /* a * factor, terms and all. */
 static bool scale(constant *a, int64_t factor) {
     bool good = ts_mul(a->integer, factor, &a->integer);
-    for (int i = 0; i < a->term_count; i++) {
+    for (int i = 0; i < a->term_count; i++)
         good = good && ts_mul(a->terms[i].factor, factor, &a->terms[i].factor);
-    }
     return good;
 }
 
 static bool parse_sign(parser *p, constant *out) {
     const token *sign = p->at++;
-    if (!parse_primary(p, out)) {
-        return false;
-    }
-    if (token_is(sign, '!')) {
+    if (!parse_primary(p, out)) return false;
+    if (token_is(sign, '!'))
         *out = (constant){.integer = as_number(out) == 0};
-    } else if (out->is_float) {
+    else if (out->is_float)
         out->number = -out->number;
-    } else if (!scale(out, -1)) {
+    else if (!scale(out, -1))
         return TOKEN_ERROR(p->err, sign, "the result does not fit in 64 bits");
-    }
     return true;
 }
 
 static bool parse_one(parser *p, constant *out) {
-    if (token_is(p->at, '-') || token_is(p->at, '!')) {
-        return parse_sign(p, out);
-    }
+    if (token_is(p->at, '-') || token_is(p->at, '!')) return parse_sign(p, out);
     if (token_is(p->at, '(')) {
         p->at++;
         return parse_binary(p, 0, out) && expect(p, ')', "')'");
     }
-    if (p->at->kind == TOKEN_NAME) {
-        return parse_name(p, out);
-    }
-    if (p->at->kind != TOKEN_INTEGER && p->at->kind != TOKEN_FLOAT) {
+    if (p->at->kind == TOKEN_NAME) return parse_name(p, out);
+    if (p->at->kind != TOKEN_INTEGER && p->at->kind != TOKEN_FLOAT)
         return token_unexpected(p->err, p->at, "a number");
-    }
-    if (p->at->kind == TOKEN_FLOAT) {
+    if (p->at->kind == TOKEN_FLOAT)
         *out = (constant){.is_float = true, .number = p->at->number};
-    } else {
+    else
         *out = (constant){.integer = p->at->integer};
-    }
     p->at++;
     return true;
 }
 
 static bool parse_primary(parser *p, constant *out) {
-    if (++p->nesting > NESTING_MAX) {
+    if (++p->nesting > NESTING_MAX)
         return TOKEN_ERROR(p->err, p->at, "the expression is nested over %d deep", NESTING_MAX);
-    }
     bool good = parse_one(p, out);
     p->nesting--;
     return good;
@@ -165,11 +140,8 @@ static const operator operators[] = {
 };
 
 static const operator* find_operator(const token *at, int least) {
-    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-        if (token_is(at, operators[i].mark) && operators[i].level >= least) {
-            return &operators[i];
-        }
-    }
+    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+        if (token_is(at, operators[i].mark) && operators[i].level >= least) return &operators[i];
     return NULL;
 }
 
@@ -214,32 +186,24 @@ static double float_result(int mark, double a, double b) {
 static bool calculate(parser *p, const token *op, const constant *a, const constant *b, constant *out) {
     int mark = (int)op->integer;
     bool is_float = a->is_float || b->is_float;
-    if ((mark == '/' || mark == '%') && (is_float ? as_number(b) == 0 : b->integer <= 0)) {
+    if ((mark == '/' || mark == '%') && (is_float ? as_number(b) == 0 : b->integer <= 0))
         return TOKEN_ERROR(p->err, op, "the divisor is %s", b->integer < 0 ? "negative" : "0");
-    }
-    if (mark == '%' && is_float) {
-        return TOKEN_ERROR(p->err, op, "'%%' takes integers");
-    }
+    if (mark == '%' && is_float) return TOKEN_ERROR(p->err, op, "'%%' takes integers");
     if (is_float) {
         *out = (constant){.is_float = true, .number = float_result(mark, as_number(a), as_number(b))};
         return out->number == out->number || TOKEN_ERROR(p->err, op, "the result is not a number");
     }
     *out = (constant){0};
-    if (!integer_result(mark, a->integer, b->integer, &out->integer)) {
+    if (!integer_result(mark, a->integer, b->integer, &out->integer))
         return TOKEN_ERROR(p->err, op, "the result of '%c' does not fit in 64 bits", mark);
-    }
     return true;
 }
 
 /* out += factor * sreg; false when there are too many terms, or it overflows. */
 static bool add_term(constant *out, int sreg, int64_t factor) {
     int i = 0;
-    while (i < out->term_count && out->terms[i].sreg != sreg) {
-        i++;
-    }
-    if (i == TS_AFFINE_TERMS) {
-        return false;
-    }
+    while (i < out->term_count && out->terms[i].sreg != sreg) i++;
+    if (i == TS_AFFINE_TERMS) return false;
     if (i == out->term_count) {
         out->terms[out->term_count++].sreg = sreg;
         out->terms[i].factor = 0;
@@ -264,9 +228,8 @@ static bool calculate_affine(parser *p, const token *op, const constant *a, cons
         constant right = *b;
         *out = *a;
         good = scale(&right, mark == '-' ? -1 : 1) && ts_add(out->integer, right.integer, &out->integer);
-        for (int i = 0; i < right.term_count; i++) {
+        for (int i = 0; i < right.term_count; i++)
             good = good && add_term(out, right.terms[i].sreg, right.terms[i].factor);
-        }
     }
     return good || TOKEN_ERROR(p->err, op, "over %d registers, or a number that does not fit in 64 bits",
                                TS_AFFINE_TERMS);
@@ -274,12 +237,8 @@ static bool calculate_affine(parser *p, const token *op, const constant *a, cons
 
 static bool combine(parser *p, const operator* op, const token *place, const constant *a, const constant *b,
                     constant *out) {
-    if (a->term_count + b->term_count > 0) {
-        return calculate_affine(p, place, a, b, out);
-    }
-    if (op->level >= 4) {
-        return calculate(p, place, a, b, out);
-    }
+    if (a->term_count + b->term_count > 0) return calculate_affine(p, place, a, b, out);
+    if (op->level >= 4) return calculate(p, place, a, b, out);
     bool truth;
     if (op->level < 2) {
         bool left = as_number(a) != 0, right = as_number(b) != 0;
@@ -294,17 +253,14 @@ static bool combine(parser *p, const operator* op, const token *place, const con
 }
 
 static bool parse_binary(parser *p, int least, constant *out) {
-    if (!parse_primary(p, out)) {
-        return false;
-    }
+    if (!parse_primary(p, out)) return false;
     const operator* op;
     while ((op = find_operator(p->at, least)) != NULL) {
         const token *place = p->at++;
         constant left = *out, right;
         p->nesting++;
-        if (!parse_binary(p, op->level + 1, &right) || !combine(p, op, place, &left, &right, out)) {
+        if (!parse_binary(p, op->level + 1, &right) || !combine(p, op, place, &left, &right, out))
             return false;
-        }
         p->nesting--;
     }
     return true;
@@ -312,9 +268,7 @@ static bool parse_binary(parser *p, int least, constant *out) {
 
 static bool parse_from(ts_error *err, const scope *names, const token **at, int least, constant *out) {
     parser p = {.err = err, .names = names, .at = *at};
-    if (!parse_binary(&p, least, out)) {
-        return false;
-    }
+    if (!parse_binary(&p, least, out)) return false;
     *at = p.at;
     return true;
 }
@@ -334,12 +288,8 @@ bool expr_primary(ts_error *err, const scope *names, const token **at, constant 
 bool expr_affine(ts_error *err, const scope *names, const token **at, ts_affine *out) {
     parser p = {.err = err, .names = names, .at = *at, .affine = true};
     constant v;
-    if (!parse_binary(&p, 0, &v)) {
-        return false;
-    }
-    if (v.is_float) {
-        return TOKEN_ERROR(err, *at, "found %g, expected an integer", v.number);
-    }
+    if (!parse_binary(&p, 0, &v)) return false;
+    if (v.is_float) return TOKEN_ERROR(err, *at, "found %g, expected an integer", v.number);
     *at = p.at;
     *out = (ts_affine){.constant = v.integer};
     for (int i = 0; i < v.term_count; i++) {
@@ -355,12 +305,8 @@ bool expr_integer(ts_error *err, const scope *names, const token **at, const cha
                   int64_t *out) {
     const token *begin = *at;
     constant v;
-    if (!expr_parse(err, names, at, &v)) {
-        return false;
-    }
-    if (v.is_float) {
-        return TOKEN_ERROR(err, begin, "%s is %g, expected an integer", what, v.number);
-    }
+    if (!expr_parse(err, names, at, &v)) return false;
+    if (v.is_float) return TOKEN_ERROR(err, begin, "%s is %g, expected an integer", what, v.number);
     if (v.integer < range.low || v.integer > range.high) {
         return TOKEN_ERROR(err, begin, "%s is %lld, expected %lld to %lld", what, (long long)v.integer,
                            (long long)range.low, (long long)range.high);
@@ -381,9 +327,7 @@ bool register_read(ts_error *err, const scope *names, const token **at, ts_opera
                    bool *found) {
     const token *name = *at;
     *found = name->kind == TOKEN_NAME;
-    if (!*found) {
-        return true;
-    }
+    if (!*found) return true;
     const symbol *alias = scope_find(names, name->text, name->length);
     if (alias != NULL && alias->class == SYMBOL_REGISTER) {
         *kind = alias->kind;
@@ -396,25 +340,19 @@ bool register_read(ts_error *err, const scope *names, const token **at, ts_opera
         return true;
     }
     *found = names_registers(names, name, kind);
-    if (!*found) {
-        return true;
-    }
+    if (!*found) return true;
     int64_t index;
     *at += 2;
-    if (!expr_integer(err, names, at, "the register's number", (integer_range){0, 9999}, &index)) {
+    if (!expr_integer(err, names, at, "the register's number", (integer_range){0, 9999}, &index))
         return false;
-    }
     *number = (int)index;
     return token_is((*at)++, ']') || token_unexpected(err, *at - 1, "']'");
 }
 
 bool expr_begins(const scope *names, const token *at) {
-    if (at->kind == TOKEN_INTEGER || at->kind == TOKEN_FLOAT || token_is(at, '-') || token_is(at, '(')) {
+    if (at->kind == TOKEN_INTEGER || at->kind == TOKEN_FLOAT || token_is(at, '-') || token_is(at, '('))
         return true;
-    }
-    if (at->kind != TOKEN_NAME) {
-        return false;
-    }
+    if (at->kind != TOKEN_NAME) return false;
     const symbol *found = scope_find(names, at->text, at->length);
     return (found != NULL && found->class == SYMBOL_PARAM) || function_find(at->text, at->length) != NULL;
 }

@@ -11,9 +11,7 @@ static bool is_like(const ts_program_frame *a, const ts_program_frame *b) {
 int open_frame(assembler *as, ts_program_frame what) {
     int outer = as->frame;
     int *link = outer < 0 ? &as->first_frame : &as->frame_links.items[outer].first_inner;
-    while (*link >= 0 && !is_like(&as->frames.items[*link], &what)) {
-        link = &as->frame_links.items[*link].next;
-    }
+    while (*link >= 0 && !is_like(&as->frames.items[*link], &what)) link = &as->frame_links.items[*link].next;
     if (*link < 0) {
         *link = as->frames.count; /* before the list grows: `link` may point into it */
         what.parent = outer;

@@ -32,10 +32,8 @@ static const function functions[] = {
 };
 
 const function *function_find(const char *name, size_t length) {
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0) {
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0)
             return &functions[i];
-        }
-    }
     return NULL;
 }

@@ -22,17 +22,10 @@ static void set(ts_live *live, ts_register r) {
 static void read_instruction(const ts_code *code, const ts_instruction *instruction, flow *f) {
     ts_register_use use;
     ts_instruction_registers(code, instruction, &use);
-    for (int i = 0; i < use.read_count; i++) {
-        set(&f->reads, use.reads[i]);
-    }
-    if (use.writes) {
-        set(use.merges ? &f->reads : &f->writes, use.written);
-    }
-    for (int i = 0; i < instruction->operand_count; i++) {
-        if (instruction->operands[i].kind == TS_OPERAND_LABEL) {
-            f->target = instruction->operands[i].as.label;
-        }
-    }
+    for (int i = 0; i < use.read_count; i++) set(&f->reads, use.reads[i]);
+    if (use.writes) set(use.merges ? &f->reads : &f->writes, use.written);
+    for (int i = 0; i < instruction->operand_count; i++)
+        if (instruction->operands[i].kind == TS_OPERAND_LABEL) f->target = instruction->operands[i].as.label;
     f->falls = f->falls && instruction->opcode != TS_OP_jump && instruction->opcode != TS_OP_halt;
 }
 
@@ -41,9 +34,8 @@ static const flow *read_flows(ts_arena *arena, const ts_code *code) {
     for (int i = 0; i < code->bundle_count; i++) {
         flows[i].target = -1;
         flows[i].falls = true;
-        for (int k = 0; k < code->bundles[i].count; k++) {
+        for (int k = 0; k < code->bundles[i].count; k++)
             read_instruction(code, &code->bundles[i].instructions[k], &flows[i]);
-        }
     }
     return flows;
 }
@@ -84,8 +76,6 @@ bool ts_live_has(const ts_live *live, ts_live_kind kind, int reg) {
 
 int ts_live_count(const ts_live *live, ts_live_kind kind) {
     int count = 0;
-    for (int w = 0; w < WORDS; w++) {
-        count += __builtin_popcountll(live->live[kind][w]);
-    }
+    for (int w = 0; w < WORDS; w++) count += __builtin_popcountll(live->live[kind][w]);
     return count;
 }

@@ -6,15 +6,11 @@
 static bool add_scalar(assembler *as, const token *place, ts_opcode opcode, bool first, int reg,
                        const ts_operand *b) {
     item *new = add_item(as, place, opcode, first);
-    if (new == NULL) {
-        return false;
-    }
+    if (new == NULL) return false;
     ts_operand *operands = new->code.operands;
     int count = 0;
     operands[count++] = (ts_operand){.kind = TS_OPERAND_SREG, .as.reg = reg};
-    if (opcode == TS_OP_sadd) {
-        operands[count++] = operands[0];
-    }
+    if (opcode == TS_OP_sadd) operands[count++] = operands[0];
     operands[count++] = *b;
     new->code.operand_count = count;
     return true;
@@ -29,9 +25,7 @@ typedef struct {
 } branch;
 
 static bool add_branch(assembler *as, const token *place, bool first, branch to) {
-    if (!add_scalar(as, place, to.opcode, first, to.reg, to.b)) {
-        return false;
-    }
+    if (!add_scalar(as, place, to.opcode, first, to.reg, to.b)) return false;
     item *new = &as->items.items[as->items.count - 1];
     new->label_operand = new->code.operand_count++;
     new->code.operands[new->label_operand] = (ts_operand){.kind = TS_OPERAND_LABEL};
@@ -51,9 +45,8 @@ static bool read_loop(assembler *as, const token **at, loop *l) {
     ts_operand reg;
     if (!assemble_operand(as, at, "smov", 0, &reg) || !expect_mark(as, at, '=', "'='") ||
         !assemble_operand(as, at, "smov", 1, &l->begin) || !expect_mark(as, at, ',', "','") ||
-        !assemble_operand(as, at, "smov", 1, &l->end) || !read_step(as, at, &l->step)) {
+        !assemble_operand(as, at, "smov", 1, &l->end) || !read_step(as, at, &l->step))
         return false;
-    }
     l->reg = reg.as.reg;
     l->constant = l->begin.kind == TS_OPERAND_INTEGER && l->end.kind == TS_OPERAND_INTEGER;
     l->never = l->constant && l->begin.as.integer >= l->end.as.integer;
@@ -71,9 +64,7 @@ static bool close_plainly(assembler *as, const token *place, const loop *l, int 
     bool together = last.kind == TS_OPERAND_INTEGER && last.as.integer - l->step >= INT32_MIN &&
                     as->target->core.limits.slots[TS_SLOT_SCALAR] > 1;
     pack_region(as);
-    if (together) {
-        last.as.integer -= l->step;
-    }
+    if (together) last.as.integer -= l->step;
     bool good = add_scalar(as, place, TS_OP_sadd, true, l->reg, &add) &&
                 add_branch(as, place, !together, (branch){TS_OP_br_lt, l->reg, &last, target});
     as->region = as->items.count;
@@ -83,9 +74,7 @@ static bool close_plainly(assembler *as, const token *place, const loop *l, int 
 /* A jump, of which only the target is missing; its item. */
 static int add_jump(assembler *as, const token *place) {
     item *new = add_item(as, place, TS_OP_jump, true);
-    if (new == NULL) {
-        return -1;
-    }
+    if (new == NULL) return -1;
     new->label_operand = 0;
     new->code.operand_count = 1;
     new->code.operands[0] = (ts_operand){.kind = TS_OPERAND_LABEL};
@@ -97,9 +86,8 @@ static bool make_control(assembler *as, const token *place, const loop *l, int c
     ts_operand turn = {.kind = TS_OPERAND_INTEGER, .as.integer = copies * l->step};
     int first = as->items.count;
     if (!add_scalar(as, place, TS_OP_sadd, true, l->reg, &turn) ||
-        !add_branch(as, place, true, (branch){TS_OP_br_lt, l->reg, &l->end, 0})) {
+        !add_branch(as, place, true, (branch){TS_OP_br_lt, l->reg, &l->end, 0}))
         return false;
-    }
     memcpy(control, as->items.items + first, 2 * sizeof control[0]);
     as->items.count = first;
     return true;
@@ -140,14 +128,10 @@ static bool add_pipeline(assembler *as, const token *place, const loop *l, const
     bool good =
         make_control(as, place, l, copies, control) && (!in_register || leave_at_edge(as, place, l, needed));
     int few = good ? leave_at_end(as, place, l, needed) : -1;
-    if (few < 0 || !add_to(as, place, l->reg, ahead - needed)) {
-        return false;
-    }
+    if (few < 0 || !add_to(as, place, l->reg, ahead - needed)) return false;
     pack_loop_build(p, control);
     int done = leave_at_end(as, place, l, -ahead), rest = done < 0 ? -1 : add_jump(as, place);
-    if (rest < 0) {
-        return false;
-    }
+    if (rest < 0) return false;
     as->items.items[few].target = as->items.count;
     as->items.items[done].target = -1; /* behind the plain loop */
     good = add_to(as, place, l->reg, -needed);
@@ -159,9 +143,8 @@ static bool add_pipeline(assembler *as, const token *place, const loop *l, const
 static bool close_loop(assembler *as, const token *place, const loop *l, int target) {
     const counted_loop counted = {target, as->items.count - target, l->reg,
                                   l->end.kind == TS_OPERAND_SREG ? l->end.as.reg : -1, l->step};
-    if (!as->pipelining || as->region != target || counted.count < 1) {
+    if (!as->pipelining || as->region != target || counted.count < 1)
         return close_plainly(as, place, l, target);
-    }
     item *body = TS_NEW_ARRAY(as->arena, item, counted.count);
     memcpy(body, as->items.items + target, (size_t)counted.count * sizeof body[0]);
     const pipeline *p = pack_loop(as, &counted, body);
@@ -169,9 +152,7 @@ static bool close_loop(assembler *as, const token *place, const loop *l, int tar
         pack_loop_end(p);
         p = NULL;
     }
-    if (p == NULL) {
-        return close_plainly(as, place, l, target);
-    }
+    if (p == NULL) return close_plainly(as, place, l, target);
     as->items.count = target;
     bool good = add_pipeline(as, place, l, p);
     ts_program_pipeline facts = pack_loop_facts(p);
@@ -182,50 +163,36 @@ static bool close_loop(assembler *as, const token *place, const loop *l, int tar
     int plain = as->region = as->items.count;
     for (int i = 0; i < counted.count && good; i++) *LIST_ADD(as->arena, &as->items) = body[i];
     good = good && close_plainly(as, place, l, plain);
-    for (int i = target; i < plain; i++) {
+    for (int i = target; i < plain; i++)
         if (as->items.items[i].label_operand >= 0 && as->items.items[i].target == -1)
             as->items.items[i].target = as->items.count;
-    }
     return good;
 }
 
 static bool expand_loop(assembler *as, const token *word, const loop *l, const token *body,
                         const token *end) {
     int guard = -1;
-    if (!add_scalar(as, word, TS_OP_smov, true, l->reg, &l->begin)) {
-        return false;
-    }
+    if (!add_scalar(as, word, TS_OP_smov, true, l->reg, &l->begin)) return false;
     if (!l->constant) {
         guard = as->items.count;
-        if (!add_branch(as, word, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0})) {
-            return false;
-        }
+        if (!add_branch(as, word, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0})) return false;
     }
     pack_region(as);
     int target = as->items.count;
-    if (!run_in_scope(as, scope_new(as->arena, as->names), body, end) || !close_loop(as, word, l, target)) {
+    if (!run_in_scope(as, scope_new(as->arena, as->names), body, end) || !close_loop(as, word, l, target))
         return false;
-    }
-    if (guard >= 0) {
-        as->items.items[guard].target = as->items.count;
-    }
+    if (guard >= 0) as->items.items[guard].target = as->items.count;
     return true;
 }
 
 bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop) {
     loop l;
-    if (!read_loop(as, at, &l)) {
-        return false;
-    }
+    if (!read_loop(as, at, &l)) return false;
     const token *body = *at;
     *at = find_end(as, word, body, stop, false);
-    if (*at == NULL) {
-        return false;
-    }
+    if (*at == NULL) return false;
     const token *end = (*at)++;
-    if (l.never) {
-        return true;
-    }
+    if (l.never) return true;
     int outer = open_frame(as, (ts_program_frame){TS_FRAME_LOOP, -1, "", word->source, word->line,
                                                   word->source, word->line, end->line});
     bool good = expand_loop(as, word, &l, body, end);

@@ -9,30 +9,23 @@
 static bool parse_number(assembler *as, const token **at, const ts_operand_class *class, ts_operand *out) {
     const token *begin = *at;
     constant v;
-    if (!expr_parse(as->err, as->names, at, &v)) {
-        return false;
-    }
+    if (!expr_parse(as->err, as->names, at, &v)) return false;
     bool integer = operand_accepts(class, TS_OPERAND_INTEGER) && !v.is_float;
-    if (!integer && !operand_accepts(class, TS_OPERAND_F32)) {
+    if (!integer && !operand_accepts(class, TS_OPERAND_F32))
         return TOKEN_ERROR(as->err, begin, "found %g, expected %s", v.number, class->text);
-    }
-    if (integer && (v.integer < INT32_MIN || v.integer > UINT32_MAX)) {
+    if (integer && (v.integer < INT32_MIN || v.integer > UINT32_MAX))
         return TOKEN_ERROR(as->err, begin, "%lld does not fit in 32 bits", (long long)v.integer);
-    }
     *out = (ts_operand){.kind = integer ? TS_OPERAND_INTEGER : TS_OPERAND_F32};
-    if (integer) {
+    if (integer)
         out->as.integer = v.integer;
-    } else {
+    else
         out->as.f32_bits = ts_f32_bits((float)(v.is_float ? v.number : (double)v.integer));
-    }
     return true;
 }
 
 /* The label's number is filled in at the end. */
 static bool parse_label(assembler *as, const token **at, ts_operand *out) {
-    if ((*at)->kind != TOKEN_NAME) {
-        return token_unexpected(as->err, *at, "a label");
-    }
+    if ((*at)->kind != TOKEN_NAME) return token_unexpected(as->err, *at, "a label");
     *out = (ts_operand){.kind = TS_OPERAND_LABEL};
     ++*at;
     return true;
@@ -42,25 +35,14 @@ static bool parse_operand(assembler *as, const token **at, const ts_opcode_info 
                           const ts_operand_class *class, ts_operand *out) {
     const token *begin = *at;
     bool found;
-    if (!assemble_register(as, at, info, class, out, &found) || found) {
-        return found;
-    }
-    if (operand_accepts(class, TS_OPERAND_LABEL)) {
-        return parse_label(as, at, out);
-    }
-    if (operand_accepts(class, TS_OPERAND_ADDRESS)) {
-        return assemble_address(as, at, class->space, out);
-    }
-    if (operand_accepts(class, TS_OPERAND_SEMAPHORE)) {
-        return assemble_semaphore(as, at, out);
-    }
-    if (operand_accepts(class, TS_OPERAND_TRANSFER)) {
-        return assemble_transfer(as, at, out);
-    }
+    if (!assemble_register(as, at, info, class, out, &found) || found) return found;
+    if (operand_accepts(class, TS_OPERAND_LABEL)) return parse_label(as, at, out);
+    if (operand_accepts(class, TS_OPERAND_ADDRESS)) return assemble_address(as, at, class->space, out);
+    if (operand_accepts(class, TS_OPERAND_SEMAPHORE)) return assemble_semaphore(as, at, out);
+    if (operand_accepts(class, TS_OPERAND_TRANSFER)) return assemble_transfer(as, at, out);
     if ((operand_accepts(class, TS_OPERAND_INTEGER) || operand_accepts(class, TS_OPERAND_F32)) &&
-        expr_begins(as->names, begin)) {
+        expr_begins(as->names, begin))
         return parse_number(as, at, class, out);
-    }
     return operand_is_unexpected(as, begin, info, class);
 }
 
@@ -79,12 +61,9 @@ bool check_operand(assembler *as, const token *place, const ts_opcode_info *info
                            ts_operand_kind_text(kind), class->text);
     }
     bool reg = kind == TS_OPERAND_SREG || kind == TS_OPERAND_VREG || kind == TS_OPERAND_VMASK;
-    if (reg && operand->as.reg < 0) {
+    if (reg && operand->as.reg < 0)
         return TOKEN_ERROR(as->err, place, "there is no register %d", operand->as.reg);
-    }
-    if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, place, &operand->as.semaphore)) {
-        return false;
-    }
+    if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, place, &operand->as.semaphore)) return false;
     return !reg || check_register(as, place, kind, operand->as.reg);
 }
 
@@ -96,17 +75,11 @@ bool check_mask(assembler *as, const token *place, const ts_opcode_info *info, i
 /* "if m1" behind the operands. */
 static bool parse_mask(assembler *as, const token **at, const ts_opcode_info *info, ts_instruction *code) {
     code->mask = -1;
-    if (!token_is_name(*at, "if")) {
-        return true;
-    }
+    if (!token_is_name(*at, "if")) return true;
     const token *word = (*at)++;
     ts_operand mask;
-    if (!info->masks) {
-        return TOKEN_ERROR(as->err, word, "%s takes no mask", info->mnemonic);
-    }
-    if (!parse_operand(as, at, info, ts_operand_class_mask(), &mask)) {
-        return false;
-    }
+    if (!info->masks) return TOKEN_ERROR(as->err, word, "%s takes no mask", info->mnemonic);
+    if (!parse_operand(as, at, info, ts_operand_class_mask(), &mask)) return false;
     code->mask = mask.as.reg;
     return true;
 }
@@ -118,16 +91,10 @@ bool assemble_operands(assembler *as, const token **at, item *new) {
     ts_opcode_arity(info, &least, &most);
     while (code->operand_count < most) {
         int i = code->operand_count;
-        if (token_ends_line(*at) || token_is(*at, '}') || token_is_name(*at, "if")) {
-            break;
-        }
-        if (i > 0 && !expect_mark(as, at, ',', "','")) {
-            return false;
-        }
+        if (token_ends_line(*at) || token_is(*at, '}') || token_is_name(*at, "if")) break;
+        if (i > 0 && !expect_mark(as, at, ',', "','")) return false;
         const token *begin = *at;
-        if (!parse_operand(as, at, info, ts_opcode_operand(info, i), &code->operands[i])) {
-            return false;
-        }
+        if (!parse_operand(as, at, info, ts_opcode_operand(info, i), &code->operands[i])) return false;
         if (code->operands[i].kind == TS_OPERAND_LABEL) {
             new->label = begin;
             new->label_operand = i;

@@ -18,11 +18,8 @@ static effect effect_of(const ts_instruction *code, const ts_opcode_info *info) 
         return EFFECT_SYNC;
     case TS_FAMILY_SCALAR:
     case TS_FAMILY_MEMORY:
-        for (int i = 0; i < code->operand_count; i++) {
-            if (code->operands[i].kind == TS_OPERAND_ADDRESS) {
-                return i == 0 ? EFFECT_STORE : EFFECT_LOAD;
-            }
-        }
+        for (int i = 0; i < code->operand_count; i++)
+            if (code->operands[i].kind == TS_OPERAND_ADDRESS) return i == 0 ? EFFECT_STORE : EFFECT_LOAD;
         return EFFECT_NONE;
     case TS_FAMILY_VECTOR_F32:
     case TS_FAMILY_VECTOR_I32:
@@ -54,9 +51,7 @@ static void fill_node(region *r, node *n, const item *it) {
     n->read_count = use.read_count;
     n->writes = use.writes;
     n->written = use.written;
-    for (int i = 0; i < use.read_count; i++) {
-        n->read_bits |= register_bit(reads[i]);
-    }
+    for (int i = 0; i < use.read_count; i++) n->read_bits |= register_bit(reads[i]);
     n->written_bits = use.writes ? register_bit(use.written) : 0;
     for (int i = 0; i < it->code.operand_count; i++) {
         if (it->code.operands[i].kind == TS_OPERAND_ADDRESS) {
@@ -67,11 +62,8 @@ static void fill_node(region *r, node *n, const item *it) {
 }
 
 static bool reads(const node *n, ts_register reg) {
-    for (int i = 0; i < n->read_count; i++) {
-        if (n->reads[i].kind == reg.kind && n->reads[i].reg == reg.reg) {
-            return true;
-        }
-    }
+    for (int i = 0; i < n->read_count; i++)
+        if (n->reads[i].kind == reg.kind && n->reads[i].reg == reg.reg) return true;
     return false;
 }
 
@@ -91,13 +83,10 @@ static bool ordered(const node *a, const node *b, bool *together) {
         *together = !b->unit.takes;
         return a->unit.queues & b->unit.queues;
     }
-    if (a->effect == EFFECT_SYNC || b->effect == EFFECT_SYNC) {
+    if (a->effect == EFFECT_SYNC || b->effect == EFFECT_SYNC)
         return a->effect != EFFECT_NONE && b->effect != EFFECT_NONE;
-    }
-    if (!accesses_memory(a) || !accesses_memory(b) ||
-        (a->effect == EFFECT_LOAD && b->effect == EFFECT_LOAD)) {
+    if (!accesses_memory(a) || !accesses_memory(b) || (a->effect == EFFECT_LOAD && b->effect == EFFECT_LOAD))
         return false;
-    }
     *together = a->effect == EFFECT_LOAD;
     return a->space == b->space && ts_address_may_meet(a->address, b->address, a->space);
 }
@@ -111,9 +100,8 @@ bool pack_depends(const node *a, const node *b, dependence *out) {
     bool together;
     bool meet = (a->written_bits & (b->read_bits | b->written_bits)) | (a->read_bits & b->written_bits);
     if (!meet && (a->effect == EFFECT_NONE || b->effect == EFFECT_NONE) && a->effect != EFFECT_CONTROL &&
-        b->effect != EFFECT_CONTROL) {
+        b->effect != EFFECT_CONTROL)
         return false;
-    }
     if (a->writes && reads(b, a->written)) {
         *out = (dependence){false, a->latency};
     } else if (a->writes && b->writes && same_register(a->written, b->written)) {
@@ -187,12 +175,9 @@ static void find_edges(region *r) {
     r->first_edge = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
     for (int from = 0; from < r->count; from++) {
         r->first_edge[from] = r->edges.count;
-        for (int to = from + 1; to < r->count; to++) {
-            connect(r, from, to);
-        }
-        for (int to = pops ? pops[from] : -1; to >= 0; to = next[to]) {
+        for (int to = from + 1; to < r->count; to++) connect(r, from, to);
+        for (int to = pops ? pops[from] : -1; to >= 0; to = next[to])
             add_edge(r, from, to, false, r->nodes[from].latency);
-        }
     }
     r->first_edge[r->count] = r->edges.count;
     for (int i = r->count - 1; i >= 0; i--) {
@@ -215,9 +200,8 @@ typedef struct {
 /* Whether the bundle has room for the node and, if it keeps a unit busy, one that is free. */
 static bool find_unit(const region *r, const issue *now, const node *n, int64_t cycle, int *unit) {
     *unit = -1;
-    for (int i = n->unit.first; i < n->unit.first + n->unit.count && *unit < 0; i++) {
+    for (int i = n->unit.first; i < n->unit.first + n->unit.count && *unit < 0; i++)
         *unit = now->unit_free[i] <= cycle ? i : -1;
-    }
     return now->used[n->slot] < r->as->target->core.limits.slots[n->slot] &&
            (*unit >= 0 || n->unit.count == 0);
 }
@@ -230,9 +214,8 @@ static int choose(const region *r, const issue *now, int64_t cycle) {
         bool first = best == NULL || n->height > best->height || (n->height == best->height && n < best);
         int unit;
         if (first && n->ready <= cycle && !(now->waits && n->it->code.opcode == TS_OP_wait) &&
-            find_unit(r, now, n, cycle, &unit)) {
+            find_unit(r, now, n, cycle, &unit))
             best = n;
-        }
     }
     return best == NULL ? -1 : (int)(best - r->nodes);
 }
@@ -243,15 +226,10 @@ static void release(region *r, int placed, int64_t cycle) {
         node *n = &r->nodes[e->to];
         int64_t earliest = cycle + (e->together ? 0 : e->latency);
         n->ready = earliest > n->ready ? earliest : n->ready;
-        if (--n->waits_for == 0) {
-            r->open[r->open_count++] = e->to;
-        }
+        if (--n->waits_for == 0) r->open[r->open_count++] = e->to;
     }
-    for (int i = 0; i < r->open_count; i++) {
-        if (r->open[i] == placed) {
-            r->open[i] = r->open[--r->open_count];
-        }
-    }
+    for (int i = 0; i < r->open_count; i++)
+        if (r->open[i] == placed) r->open[i] = r->open[--r->open_count];
 }
 
 static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
@@ -260,9 +238,7 @@ static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
     bool found = find_unit(r, now, n, cycle, &unit);
     assert(found);
     now->used[n->slot]++;
-    if (unit >= 0) {
-        now->unit_free[unit] = cycle + n->unit.cycles;
-    }
+    if (unit >= 0) now->unit_free[unit] = cycle + n->unit.cycles;
     now->waits = now->waits || n->it->code.opcode == TS_OP_wait;
     release(r, chosen, cycle);
 }
@@ -274,12 +250,8 @@ static int64_t schedule(region *r, item *out) {
     now.unit_free = TS_NEW_ARRAY(r->scratch, int64_t, ts_core_unit_count(&r->as->target->core));
     r->open = TS_NEW_ARRAY(r->scratch, int, r->count);
     for (int i = 0; i < r->count; i++) {
-        if (r->as->target->core.limits.slots[r->nodes[i].slot] < 1) {
-            return 0;
-        }
-        if (r->nodes[i].waits_for == 0) {
-            r->open[r->open_count++] = i;
-        }
+        if (r->as->target->core.limits.slots[r->nodes[i].slot] < 1) return 0;
+        if (r->nodes[i].waits_for == 0) r->open[r->open_count++] = i;
     }
     int64_t cycle = 0;
     for (; placed < r->count; cycle++) {
@@ -298,9 +270,7 @@ static int64_t schedule(region *r, item *out) {
 region pack_new_region(assembler *as, const item *items, int count, result_count *results) {
     region r = {.as = as, .scratch = ts_arena_new(), .count = count, .results = results};
     r.nodes = TS_NEW_ARRAY(r.scratch, node, count);
-    for (int i = 0; i < count; i++) {
-        fill_node(&r, &r.nodes[i], &items[i]);
-    }
+    for (int i = 0; i < count; i++) fill_node(&r, &r.nodes[i], &items[i]);
     find_edges(&r);
     return r;
 }
@@ -316,9 +286,7 @@ int64_t pack_cycles(assembler *as, const item *items, int count) {
 static void pack_piece(assembler *as, item *items, int count, result_count *results) {
     region r = pack_new_region(as, items, count, results);
     item *out = TS_NEW_ARRAY(r.scratch, item, count);
-    if (schedule(&r, out) > 0) {
-        memcpy(items, out, (size_t)count * sizeof(item));
-    }
+    if (schedule(&r, out) > 0) memcpy(items, out, (size_t)count * sizeof(item));
     ts_arena_free(r.scratch);
 }
 

@@ -49,9 +49,8 @@ static int find_overwrite(const assembler *as, const item *items, int count, int
 /* The spare vreg that has been free for longest, NONE: none is. */
 static int find_spare(const int *free_from, int first, int count, int at) {
     int best = NONE;
-    for (int v = first; v < count; v++) {
+    for (int v = first; v < count; v++)
         if (free_from[v] <= at && (best == NONE || free_from[v] < free_from[best])) best = v;
-    }
     return best;
 }
 
@@ -90,9 +89,8 @@ static void correct(assembler *as, int reg, item *it, int64_t ahead) {
         if (o->kind != TS_OPERAND_ADDRESS) continue;
         ts_address *new = TS_NEW(as->arena, ts_address);
         *new = *o->as.address;
-        for (int t = 0; t < new->term_count; t++) {
+        for (int t = 0; t < new->term_count; t++)
             if (new->terms[t].sreg == reg) new->terms[t].bias -= ahead;
-        }
         o->as.address = new;
     }
 }
@@ -133,13 +131,12 @@ static const ts_address *later_address(const pipeline *p, const ts_address *addr
     *new = *address;
     for (int i = 0; i < new->term_count; i++) {
         ts_address_term *t = &new->terms[i];
-        if (is_written(p, t->sreg)) {
+        if (is_written(p, t->sreg))
             t->bias++; /* as of another register: nothing is known */
-        } else if (t->sreg == p->loop->reg && t->modulus == 0 && step % t->divisor == 0) {
+        else if (t->sreg == p->loop->reg && t->modulus == 0 && step % t->divisor == 0)
             new->word += step / t->divisor * t->multiplier;
-        } else if (t->sreg == p->loop->reg) {
+        else if (t->sreg == p->loop->reg)
             t->bias += step;
-        }
     }
     return new;
 }
@@ -234,9 +231,8 @@ static bool link_all(pipeline *p) {
     for (int distance = 1; distance <= STAGES_MAX; distance++) {
         for (int to = 0; to < r->count; to++) {
             const node later = later_node(p, &r->nodes[to], distance);
-            for (int from = 0; from < r->count; from++) {
+            for (int from = 0; from < r->count; from++)
                 if (!link_later(p, from, to, distance, &later)) return false;
-            }
         }
     }
     return true;
@@ -249,9 +245,8 @@ static int *slots_at(const pipeline *p, int64_t cycle) {
 }
 
 static bool unit_is_free(const pipeline *p, int unit, const node *n, int64_t cycle) {
-    for (int64_t i = 0; i < n->unit.cycles; i++) {
+    for (int64_t i = 0; i < n->unit.cycles; i++)
         if (p->busy[unit * p->interval + (cycle + i) % p->interval]) return false;
-    }
     return n->unit.cycles <= p->interval;
 }
 
@@ -259,13 +254,11 @@ static bool place_at(pipeline *p, int at, int64_t cycle) {
     const node *n = &p->r.nodes[at];
     int *used = &slots_at(p, cycle)[n->slot], unit = NONE;
     if (*used >= p->r.as->target->core.limits.slots[n->slot]) return false;
-    for (int i = n->unit.first; i < n->unit.first + n->unit.count && unit == NONE; i++) {
+    for (int i = n->unit.first; i < n->unit.first + n->unit.count && unit == NONE; i++)
         unit = unit_is_free(p, i, n, cycle) ? i : NONE;
-    }
     if (unit == NONE && n->unit.count > 0) return false;
-    for (int64_t i = 0; i < n->unit.cycles && unit != NONE; i++) {
+    for (int64_t i = 0; i < n->unit.cycles && unit != NONE; i++)
         p->busy[unit * p->interval + (cycle + i) % p->interval] = true;
-    }
     ++*used;
     p->time[at] = cycle;
     return true;
@@ -288,9 +281,8 @@ static bool place(pipeline *p, int at) {
         if (to != NONE && cycle < latest) latest = cycle;
     }
     if (is_read(&p->r.nodes[at], p->loop->reg) && latest > p->interval - 2) latest = p->interval - 2;
-    for (int64_t cycle = earliest; cycle <= latest && cycle < earliest + p->interval; cycle++) {
+    for (int64_t cycle = earliest; cycle <= latest && cycle < earliest + p->interval; cycle++)
         if (place_at(p, at, cycle)) return true;
-    }
     return false;
 }
 
@@ -408,9 +400,8 @@ static int64_t critical_path(const pipeline *p) {
 
 /* The first interval from the least on that has a schedule, below `most`. */
 static bool find_schedule(pipeline *p, int64_t most) {
-    for (int64_t interval = least_interval(p); interval < most; interval += 1 + interval / 32) {
+    for (int64_t interval = least_interval(p); interval < most; interval += 1 + interval / 32)
         if (schedule(p, interval) && p->stages > 1 && p->stages <= STAGES_MAX) return true;
-    }
     return false;
 }
 

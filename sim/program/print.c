@@ -20,19 +20,16 @@ static void print_float(ts_text *out, double value, int digits) {
         return;
     }
     ts_text_add(out, "%.*g", digits, value);
-    if (strpbrk(out->bytes + begin, ".e") == NULL) {
-        ts_text_add(out, ".0");
-    }
+    if (strpbrk(out->bytes + begin, ".e") == NULL) ts_text_add(out, ".0");
 }
 
 /* Checks name them; nothing else does any more. */
 static void print_param(printer *p, const ts_param *param) {
     ts_text_add(p->out, ".param %s = ", param->name);
-    if (param->is_float) {
+    if (param->is_float)
         print_float(p->out, param->number, 17);
-    } else {
+    else
         ts_text_add(p->out, "%lld", (long long)param->integer);
-    }
     ts_text_add_char(p->out, '\n');
 }
 
@@ -54,12 +51,9 @@ static void print_tensor(printer *p, int i) {
     ts_shape_print(ts_program_shape(p->program, i), p->out);
     print_sharding(p, use->sharding);
     ts_text_add(p->out, "%s%s", roles[use->role], fills[use->fill]);
-    if (use->file != NULL) {
-        ts_text_add(p->out, " file(\"%s\")", use->file_text);
-    }
-    if (use->fill == TS_FILL_RANDOM) {
+    if (use->file != NULL) ts_text_add(p->out, " file(\"%s\")", use->file_text);
+    if (use->fill == TS_FILL_RANDOM)
         ts_text_add(p->out, "(seed=%lld, lo=%.17g, hi=%.17g)", (long long)use->seed, use->low, use->high);
-    }
     ts_text_add_char(p->out, '\n');
 }
 
@@ -71,9 +65,8 @@ static int group_end(const ts_code *code, int first) {
     size_t length = base_length(code->semaphore_names[first]);
     int end = first;
     while (end < code->semaphore_count && base_length(code->semaphore_names[end]) == length &&
-           memcmp(code->semaphore_names[end], code->semaphore_names[first], length) == 0) {
+           memcmp(code->semaphore_names[end], code->semaphore_names[first], length) == 0)
         end++;
-    }
     return end;
 }
 
@@ -92,23 +85,19 @@ static void print_line(printer *p, const ts_program_check *check) {
 }
 
 static void print_signed(ts_text *out, int64_t value) {
-    if (value != 0) {
+    if (value != 0)
         ts_text_add(out, " %c %lld", value < 0 ? '-' : '+', (long long)(value < 0 ? -value : value));
-    }
 }
 
 static void print_affine(ts_text *out, const ts_affine *affine) {
     for (int i = 0; i < affine->term_count; i++) {
         ts_text_add(out, "%ss%d", i > 0 ? " + " : "", affine->terms[i].sreg);
-        if (affine->terms[i].factor != 1) {
-            ts_text_add(out, " * %lld", (long long)affine->terms[i].factor);
-        }
+        if (affine->terms[i].factor != 1) ts_text_add(out, " * %lld", (long long)affine->terms[i].factor);
     }
-    if (affine->term_count == 0) {
+    if (affine->term_count == 0)
         ts_text_add(out, "%lld", (long long)affine->constant);
-    } else {
+    else
         print_signed(out, affine->constant);
-    }
 }
 
 static void print_slice(printer *p, const ts_slice *slice) {
@@ -116,9 +105,7 @@ static void print_slice(printer *p, const ts_slice *slice) {
     for (int i = 0; i < slice->rank; i++) {
         ts_text_add(p->out, i == 0 ? "[" : ", ");
         print_affine(p->out, &slice->begin[i]);
-        if (slice->size[i] != 1) {
-            ts_text_add(p->out, ":+%lld", (long long)slice->size[i]);
-        }
+        if (slice->size[i] != 1) ts_text_add(p->out, ":+%lld", (long long)slice->size[i]);
     }
     ts_text_add(p->out, slice->rank > 0 ? "]" : "");
 }
@@ -157,15 +144,10 @@ static void print_term(ts_text *out, const ts_address_term *term) {
     } else {
         ts_text_add(out, "s%d", term->sreg);
     }
-    if (term->exact || term->divisor != 1) {
+    if (term->exact || term->divisor != 1)
         ts_text_add(out, " %s %lld", term->exact ? "/" : "//", (long long)term->divisor);
-    }
-    if (term->modulus != 0) {
-        ts_text_add(out, " %% %lld", (long long)term->modulus);
-    }
-    if (term->multiplier != 1) {
-        ts_text_add(out, " * %lld", (long long)term->multiplier);
-    }
+    if (term->modulus != 0) ts_text_add(out, " %% %lld", (long long)term->modulus);
+    if (term->multiplier != 1) ts_text_add(out, " * %lld", (long long)term->multiplier);
 }
 
 static void print_address(printer *p, const ts_address *address, ts_space_kind space) {
@@ -183,9 +165,8 @@ static void print_address(printer *p, const ts_address *address, ts_space_kind s
         print_term(p->out, &address->terms[i]);
     }
     ts_text_add_char(p->out, ']');
-    if (space == TS_SPACE_VMEM && (address->stride != 1 || address->sublane_mask != 0xff)) {
+    if (space == TS_SPACE_VMEM && (address->stride != 1 || address->sublane_mask != 0xff))
         ts_text_add(p->out, " stride=%lld mask=0x%02x", (long long)address->stride, address->sublane_mask);
-    }
 }
 
 static void print_operand(printer *p, const ts_operand *operand, const ts_operand_class *class) {
@@ -229,9 +210,7 @@ static void print_instruction(printer *p, const ts_instruction *code) {
         ts_text_add(p->out, i == 0 ? " " : ", ");
         print_operand(p, &code->operands[i], ts_opcode_operand(info, i));
     }
-    if (code->mask >= 0) {
-        ts_text_add(p->out, " if m%d", code->mask);
-    }
+    if (code->mask >= 0) ts_text_add(p->out, " if m%d", code->mask);
 }
 
 static void print_bundle(printer *p, const ts_bundle *bundle) {
@@ -250,9 +229,8 @@ static void choose_label(printer *p) {
     for (int i = 0; i < p->code->tensor_count + p->code->semaphore_count; i++) {
         const char *name = i < p->code->tensor_count ? p->code->tensors[i].name
                                                      : p->code->semaphore_names[i - p->code->tensor_count];
-        while (length < sizeof(p->label) - 1 && strncmp(name, p->label, length) == 0) {
+        while (length < sizeof(p->label) - 1 && strncmp(name, p->label, length) == 0)
             p->label[length++] = '_';
-        }
     }
 }
 
@@ -275,18 +253,16 @@ const ts_source *ts_program_source(const ts_program *program, int bundle) {
 /* Without the folders that it shares with the program. */
 static const char *name_beside(const char *program, const char *name) {
     const char *kept = name;
-    for (; *name != '\0' && *name == *program; name++, program++) {
+    for (; *name != '\0' && *name == *program; name++, program++)
         if (*name == '/') kept = name + 1;
-    }
     return kept;
 }
 
 void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out) {
-    if (!program->includes || !source) {
+    if (!program->includes || !source)
         ts_text_add(out, "line %d", line);
-    } else {
+    else
         ts_text_add(out, "%s:%d", name_beside(program->code.name, source->name), line);
-    }
 }
 
 int ts_program_region_of(const ts_program *program, int bundle) {
@@ -295,9 +271,7 @@ int ts_program_region_of(const ts_program *program, int bundle) {
 }
 
 bool ts_program_region_holds(const ts_program *program, int region, int other) {
-    while (other > region) {
-        other = program->regions[other].parent;
-    }
+    while (other > region) other = program->regions[other].parent;
     return other == region;
 }
 
@@ -322,11 +296,8 @@ static const bool *find_targets(const ts_code *code, ts_arena *arena) {
     for (int i = 0; i < code->bundle_count; i++) {
         for (int j = 0; j < code->bundles[i].count; j++) {
             const ts_instruction *it = &code->bundles[i].instructions[j];
-            for (int k = 0; k < it->operand_count; k++) {
-                if (it->operands[k].kind == TS_OPERAND_LABEL) {
-                    targets[it->operands[k].as.label] = true;
-                }
-            }
+            for (int k = 0; k < it->operand_count; k++)
+                if (it->operands[k].kind == TS_OPERAND_LABEL) targets[it->operands[k].as.label] = true;
         }
     }
     return targets;
@@ -341,9 +312,8 @@ static void open_regions(printer *p, int from, int to) {
 
 /* The ends of regions, and the beginnings of others, between two bundles. */
 static int change_region(printer *p, int from, int to) {
-    for (; !ts_program_region_holds(p->program, from, to); from = p->program->regions[from].parent) {
+    for (; !ts_program_region_holds(p->program, from, to); from = p->program->regions[from].parent)
         ts_text_add(p->out, ".endregion\n");
-    }
     open_regions(p, from, to);
     return to;
 }
@@ -351,15 +321,10 @@ static int change_region(printer *p, int from, int to) {
 void ts_program_print(const ts_program *program, ts_text *out) {
     printer p = new_printer(program, out);
     const bool *targets = find_targets(p.code, out->arena);
-    for (int i = 0; program->check_count > 0 && i < program->param_count; i++) {
+    for (int i = 0; program->check_count > 0 && i < program->param_count; i++)
         print_param(&p, &program->params[i]);
-    }
-    if (p.code->cores > 0) {
-        ts_text_add(out, ".cores %d\n", p.code->cores);
-    }
-    for (int i = 0; i < p.code->tensor_count; i++) {
-        print_tensor(&p, i);
-    }
+    if (p.code->cores > 0) ts_text_add(out, ".cores %d\n", p.code->cores);
+    for (int i = 0; i < p.code->tensor_count; i++) print_tensor(&p, i);
     print_semaphores(&p);
     for (int i = 0; i < program->check_count; i++) {
         ts_text_add(out, ".check ");
@@ -371,9 +336,7 @@ void ts_program_print(const ts_program *program, ts_text *out) {
     }
     for (int i = 0, region = -1; i <= p.code->bundle_count; i++) {
         region = change_region(&p, region, ts_program_region_of(program, i));
-        if (targets[i]) {
-            ts_text_add(out, "%s%d:\n", p.label, i);
-        }
+        if (targets[i]) ts_text_add(out, "%s%d:\n", p.label, i);
         if (i < p.code->bundle_count) {
             ts_text_add(out, "    ");
             print_bundle(&p, &p.code->bundles[i]);

@@ -14,9 +14,7 @@ static int register_count(const ts_target *target, ts_operand_kind kind) {
 
 bool check_register(assembler *as, const token *place, ts_operand_kind kind, int number) {
     int count = register_count(as->target, kind);
-    if (number < count) {
-        return true;
-    }
+    if (number < count) return true;
     char letter = kind == TS_OPERAND_SREG ? 's' : kind == TS_OPERAND_VREG ? 'v' : 'm';
     return TOKEN_ERROR(as->err, place, "there is no %s %c%d: %s has %c0 to %c%d", ts_operand_kind_text(kind),
                        letter, number, as->target->machine, letter, letter, count - 1);
@@ -24,14 +22,9 @@ bool check_register(assembler *as, const token *place, ts_operand_kind kind, int
 
 bool assemble_affine(assembler *as, const token **at, ts_affine *out) {
     const token *begin = *at;
-    if (!expr_affine(as->err, as->names, at, out)) {
-        return false;
-    }
-    for (int i = 0; i < out->term_count; i++) {
-        if (!check_register(as, begin, TS_OPERAND_SREG, out->terms[i].sreg)) {
-            return false;
-        }
-    }
+    if (!expr_affine(as->err, as->names, at, out)) return false;
+    for (int i = 0; i < out->term_count; i++)
+        if (!check_register(as, begin, TS_OPERAND_SREG, out->terms[i].sreg)) return false;
     return true;
 }
 
@@ -42,12 +35,9 @@ bool operand_accepts(const ts_operand_class *class, ts_operand_kind kind) {
 bool operand_is_unexpected(assembler *as, const token *at, const ts_opcode_info *info,
                            const ts_operand_class *class) {
     const symbol *named = at->kind == TOKEN_NAME ? scope_find(as->names, at->text, at->length) : NULL;
-    if (named != NULL) {
-        return operand_is_wrong(as, at, info, class, symbol_class_text(named->class));
-    }
-    if (at->kind == TOKEN_NAME) {
+    if (named != NULL) return operand_is_wrong(as, at, info, class, symbol_class_text(named->class));
+    if (at->kind == TOKEN_NAME)
         return scope_unknown(as->err, as->names, at, "name", SYMBOL_PARAM | SYMBOL_REGISTER);
-    }
     return token_unexpected(as->err, at, class->text);
 }
 
@@ -60,9 +50,7 @@ bool assemble_register(assembler *as, const token **at, const ts_opcode_info *in
         *found = false;
         return false;
     }
-    if (!*found) {
-        return true;
-    }
+    if (!*found) return true;
     *out = (ts_operand){.kind = kind, .as.reg = number};
     *found = (operand_accepts(class, kind) ||
               operand_is_wrong(as, begin, info, class, ts_operand_kind_text(kind))) &&

@@ -18,9 +18,7 @@ scope *scope_new(ts_arena *arena, const scope *parent) {
 
 static uint32_t hash_of(const char *name, size_t length) {
     uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-    }
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)name[i]) * 16777619u;
     return hash;
 }
 
@@ -30,17 +28,15 @@ static symbol **bucket_of(const scope *names, uint32_t hash) {
 
 static symbol *find_here(const scope *names, uint32_t hash, const char *name, size_t length) {
     symbol *at = names->bucket_count > 0 ? *bucket_of(names, hash) : NULL;
-    while (at != NULL && (at->hash != hash || at->length != length || memcmp(at->name, name, length) != 0)) {
+    while (at != NULL && (at->hash != hash || at->length != length || memcmp(at->name, name, length) != 0))
         at = at->next;
-    }
     return at;
 }
 
 const symbol *scope_find(const scope *names, const char *name, size_t length) {
     const symbol *found = NULL;
-    for (uint32_t hash = hash_of(name, length); names != NULL && found == NULL; names = names->parent) {
+    for (uint32_t hash = hash_of(name, length); names != NULL && found == NULL; names = names->parent)
         found = find_here(names, hash, name, length);
-    }
     return found;
 }
 
@@ -54,9 +50,7 @@ static void enter(scope *names, symbol *new) {
 static void make_room(scope *names) {
     enum { FIRST = 8 };
     scope old = *names;
-    if (old.symbol_count < old.bucket_count) {
-        return;
-    }
+    if (old.symbol_count < old.bucket_count) return;
     names->bucket_count = old.bucket_count == 0 ? FIRST : 2 * old.bucket_count;
     names->buckets = TS_NEW_ARRAY(names->arena, symbol *, names->bucket_count);
     for (uint32_t i = 0; i < old.bucket_count; i++) {
@@ -88,9 +82,7 @@ const char *symbol_class_text(symbol_class class) {
 }
 
 static bool taken(ts_error *err, const token *name, const symbol *old) {
-    if (old->place == NULL) {
-        return TOKEN_ERROR(err, name, "'%s' is already defined", old->name);
-    }
+    if (old->place == NULL) return TOKEN_ERROR(err, name, "'%s' is already defined", old->name);
     return TOKEN_ERROR(err, name, "'%s' is already a %s, of line %d", old->name,
                        symbol_class_text(old->class), old->place->line);
 }
@@ -150,15 +142,13 @@ void scope_spoil(scope *names, const token *name) {
     int number;
     if (name->kind != TOKEN_NAME || memchr(name->text, '.', name->length) != NULL ||
         register_parse(name->text, name->length, &kind, &number) ||
-        function_find(name->text, name->length) != NULL) {
+        function_find(name->text, name->length) != NULL)
         return;
-    }
     symbol *old = find_here(names, hash_of(name->text, name->length), name->text, name->length);
-    if (old == NULL) {
+    if (old == NULL)
         insert(names, SYMBOL_BAD, name->text, name->length)->place = name;
-    } else if (old->place == name) {
+    else if (old->place == name)
         old->class = SYMBOL_BAD;
-    }
 }
 
 static size_t collect(const scope *names, int classes, const char **list) {
@@ -166,12 +156,8 @@ static size_t collect(const scope *names, int classes, const char **list) {
     for (; names != NULL; names = names->parent) {
         for (uint32_t i = 0; i < names->bucket_count; i++) {
             for (const symbol *at = names->buckets[i]; at != NULL; at = at->next) {
-                if ((at->class & (symbol_class)classes) == 0) {
-                    continue;
-                }
-                if (list != NULL) {
-                    list[count] = at->name;
-                }
+                if ((at->class & (symbol_class)classes) == 0) continue;
+                if (list != NULL) list[count] = at->name;
                 count++;
             }
         }
@@ -186,21 +172,16 @@ bool scope_unknown(ts_error *err, const scope *names, const token *name, const c
     const char **list = TS_NEW_ARRAY(names->arena, const char *, count + 1);
     collect(names, classes, list);
     TOKEN_ERROR(err, name, "unknown %s '%s'", what, word);
-    if (err != NULL && (classes & SYMBOL_MACRO) == 0) { /* each unknown instruction is an error of its own */
+    if (err != NULL && (classes & SYMBOL_MACRO) == 0) /* each unknown instruction is an error of its own */
         *names->unknown = name;
-    }
     return ts_error_hint(err, ts_text_nearest(word, list, count, sizeof(char *)));
 }
 
 bool register_parse(const char *name, size_t length, ts_operand_kind *kind, int *number) {
-    if (length < 2 || length > 5) {
-        return false;
-    }
+    if (length < 2 || length > 5) return false;
     *number = 0;
     for (size_t i = 1; i < length; i++) {
-        if (name[i] < '0' || name[i] > '9') {
-            return false;
-        }
+        if (name[i] < '0' || name[i] > '9') return false;
         *number = *number * 10 + (name[i] - '0');
     }
     *kind = name[0] == 's'   ? TS_OPERAND_SREG

@@ -10,18 +10,15 @@
 
 /* b - a when no sreg is left. */
 static bool distance(const ts_affine *a, const ts_affine *b, int64_t *size) {
-    if (a->term_count != b->term_count || __builtin_sub_overflow(b->constant, a->constant, size)) {
+    if (a->term_count != b->term_count || __builtin_sub_overflow(b->constant, a->constant, size))
         return false;
-    }
     for (int i = 0; i < a->term_count; i++) {
         bool found = false;
         for (int j = 0; j < b->term_count; j++) {
             found =
                 found || (a->terms[i].sreg == b->terms[j].sreg && a->terms[i].factor == b->terms[j].factor);
         }
-        if (!found) {
-            return false;
-        }
+        if (!found) return false;
     }
     return true;
 }
@@ -34,25 +31,18 @@ static bool parse_range(assembler *as, const token **at, int64_t dim, ts_affine 
         ++*at;
         return true;
     }
-    if (!assemble_affine(as, at, begin)) {
-        return false;
-    }
+    if (!assemble_affine(as, at, begin)) return false;
     *size = 1;
-    if (!token_is(*at, ':')) {
-        return true;
-    }
+    if (!token_is(*at, ':')) return true;
     const token *colon = (*at)++;
     if (token_is(*at, '+')) {
         ++*at;
         return expr_integer(as->err, as->names, at, "the size", (integer_range){1, INT64_MAX}, size);
     }
     ts_affine end;
-    if (!assemble_affine(as, at, &end)) {
-        return false;
-    }
-    if (!distance(begin, &end, size)) {
+    if (!assemble_affine(as, at, &end)) return false;
+    if (!distance(begin, &end, size))
         return TOKEN_ERROR(as->err, colon, "the size of the slice is not constant; write begin:+size");
-    }
     return *size > 0 || TOKEN_ERROR(as->err, colon, "the slice holds nothing");
 }
 
@@ -60,9 +50,7 @@ static bool check_range(assembler *as, const token *place, const ts_slice *slice
     const ts_affine *begin = &slice->begin[number];
     int64_t size = slice->size[number], dim = as->tensors.items[slice->tensor].shape->layout->dims[number];
     bool fixed = begin->term_count == 0;
-    if (size <= dim && (!fixed || (begin->constant >= 0 && begin->constant <= dim - size))) {
-        return true;
-    }
+    if (size <= dim && (!fixed || (begin->constant >= 0 && begin->constant <= dim - size))) return true;
     if (fixed && size == 1) {
         return TOKEN_ERROR(as->err, place, "index %lld is outside dim %d, which has %lld",
                            (long long)begin->constant, number, (long long)dim);
@@ -78,27 +66,22 @@ static bool check_range(assembler *as, const token *place, const ts_slice *slice
 /* x, x[0:8, :], xb[s1]: dims that are left out are whole. */
 static bool parse_slice(assembler *as, const token **at, ts_slice *out) {
     const token *name = *at;
-    if (!find_tensor(as, name, name->length, &out->tensor)) {
-        return false;
-    }
+    if (!find_tensor(as, name, name->length, &out->tensor)) return false;
     ++*at;
     const ts_layout *layout = as->tensors.items[out->tensor].shape->layout;
     ts_affine *begin = TS_NEW_ARRAY(as->arena, ts_affine, layout->rank + 1);
     int64_t *size = TS_NEW_ARRAY(as->arena, int64_t, layout->rank + 1);
     *out = (ts_slice){.tensor = out->tensor, .rank = layout->rank, .begin = begin, .size = size};
     memcpy(size, layout->dims, (size_t)layout->rank * sizeof(int64_t));
-    if (!token_is(*at, '[')) {
-        return true;
-    }
+    if (!token_is(*at, '[')) return true;
     for (int i = 0; i == 0 || token_is(*at, ','); i++) {
         const token *place = ++*at;
         if (i == layout->rank) {
             return TOKEN_ERROR(as->err, place, "'%s' has %d dim%s", as->tensors.items[out->tensor].name,
                                layout->rank, layout->rank == 1 ? "" : "s");
         }
-        if (!parse_range(as, at, layout->dims[i], &begin[i], &size[i]) || !check_range(as, place, out, i)) {
+        if (!parse_range(as, at, layout->dims[i], &begin[i], &size[i]) || !check_range(as, place, out, i))
             return false;
-        }
     }
     return expect_mark(as, at, ']', "',' or ']'");
 }
@@ -123,28 +106,21 @@ static bool check_sizes(assembler *as, const token *place, const ts_transfer *t)
     int64_t a[TS_LAYOUT_MAX_DIMS + 1], b[TS_LAYOUT_MAX_DIMS + 1];
     char a_text[128], b_text[128];
     int a_count = slice_sizes(&t->source, a, a_text), b_count = slice_sizes(&t->destination, b, b_text);
-    if (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof(a[0])) == 0) {
-        return true;
-    }
+    if (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof(a[0])) == 0) return true;
     return TOKEN_ERROR(as->err, place, "the destination takes %s and the source gives %s", b_text, a_text);
 }
 
 bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
     const token *name = *at;
     const symbol *named = name->kind == TOKEN_NAME ? scope_find(as->names, name->text, name->length) : NULL;
-    if (name->kind != TOKEN_NAME) {
-        return token_unexpected(as->err, name, "a semaphore");
-    }
-    if (named == NULL || named->class != SYMBOL_SEMAPHORE) {
+    if (name->kind != TOKEN_NAME) return token_unexpected(as->err, name, "a semaphore");
+    if (named == NULL || named->class != SYMBOL_SEMAPHORE)
         return scope_unknown(as->err, as->names, name, "semaphore", SYMBOL_SEMAPHORE);
-    }
     ++*at;
     ts_affine index = {0};
     if (token_is(*at, '[')) {
         ++*at;
-        if (!assemble_affine(as, at, &index) || !expect_mark(as, at, ']', "']'")) {
-            return false;
-        }
+        if (!assemble_affine(as, at, &index) || !expect_mark(as, at, ']', "']'")) return false;
     } else if (named->count > 1) {
         return TOKEN_ERROR(as->err, name, "'%s' has %d semaphores, say which: %s[0]", named->name,
                            named->count, named->name);
@@ -160,27 +136,21 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
             (ts_semaphore_operand){.first = named->index + (int)index.constant, .count = 1, .sreg = -1};
         return true;
     }
-    if (index.term_count > 1 || index.terms[0].factor != 1) {
+    if (index.term_count > 1 || index.terms[0].factor != 1)
         return TOKEN_ERROR(as->err, name, "the number of a semaphore is a constant, a sreg, or their sum");
-    }
     *semaphore = (ts_semaphore_operand){
         .first = named->index, .count = named->count, .sreg = index.terms[0].sreg, .bias = index.constant};
     return true;
 }
 
 bool check_slice(assembler *as, const token *place, const ts_slice *slice) {
-    for (int i = 0; i < slice->rank; i++) {
-        if (!check_range(as, place, slice, i)) {
-            return false;
-        }
-    }
+    for (int i = 0; i < slice->rank; i++)
+        if (!check_range(as, place, slice, i)) return false;
     return true;
 }
 
 bool add_transfer(assembler *as, const token *place, ts_transfer *new, ts_operand *out) {
-    if (!check_sizes(as, place, new)) {
-        return false;
-    }
+    if (!check_sizes(as, place, new)) return false;
     ts_dtype from = as->tensors.items[new->source.tensor].shape->dtype;
     ts_dtype to = as->tensors.items[new->destination.tensor].shape->dtype;
     if (!ts_convert_possible(from, to)) {
@@ -228,9 +198,8 @@ bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
     if (!parse_slice(as, at, &new.destination) || !expect_mark(as, at, MARK2('<', '-'), "'<-'") ||
         !parse_slice(as, at, &new.source) || !expect_mark(as, at, ',', "',' and a semaphore") ||
         !assemble_semaphore(as, at, &semaphore) || !parse_remote(as, at, &new) ||
-        !parse_priority(as, at, &new.priority)) {
+        !parse_priority(as, at, &new.priority))
         return false;
-    }
     new.semaphore = semaphore.as.semaphore;
     return add_transfer(as, place, &new, out);
 }

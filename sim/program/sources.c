@@ -19,14 +19,10 @@ static const char *without_up(const char *name) {
 
 /* NULL: the binary has no such file, or the path is no name of one. */
 static const ts_embedded_file *find_embedded(const char *path) {
-    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) != 0) {
-        return NULL;
-    }
-    for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        if (strcmp(ts_embedded_programs[i].name, without_up(path + sizeof embedded_prefix - 1)) == 0) {
+    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) != 0) return NULL;
+    for (size_t i = 0; i < ts_embedded_program_count; i++)
+        if (strcmp(ts_embedded_programs[i].name, without_up(path + sizeof embedded_prefix - 1)) == 0)
             return &ts_embedded_programs[i];
-        }
-    }
     return NULL;
 }
 
@@ -59,9 +55,7 @@ const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
         source->length = embedded->length;
         return source;
     }
-    if (!ts_file_read(err, arena, path, PROGRAM_BYTES_MAX, &text, &source->length)) {
-        return NULL;
-    }
+    if (!ts_file_read(err, arena, path, PROGRAM_BYTES_MAX, &text, &source->length)) return NULL;
     source->text = text;
     return source;
 }
@@ -73,11 +67,9 @@ void suggest_embedded(ts_error *err, const char *path) {
         found = ts_text_nearest(path + sizeof embedded_prefix - 1, &ts_embedded_programs[0].name,
                                 ts_embedded_program_count, sizeof ts_embedded_programs[0]);
     }
-    for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        if (strcmp(ts_embedded_programs[i].name, slash != NULL ? slash + 1 : path) == 0) {
+    for (size_t i = 0; i < ts_embedded_program_count; i++)
+        if (strcmp(ts_embedded_programs[i].name, slash != NULL ? slash + 1 : path) == 0)
             found = ts_embedded_programs[i].name;
-        }
-    }
     snprintf(name, sizeof name, "%s%s", embedded_prefix, found != NULL ? found : "");
     ts_error_hint(err, found != NULL ? name : NULL);
 }

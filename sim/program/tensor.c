@@ -22,9 +22,8 @@ static bool parse_space(assembler *as, const token **at, ts_space_kind *space) {
     char word[64];
     snprintf(word, sizeof(word), "%.*s", (int)(name->length > 63 ? 63 : name->length), name->text);
     const char *nearest = ts_text_nearest(word, names, TS_SPACE_COUNT, sizeof(names[0]));
-    if (name->kind != TOKEN_NAME || nearest == NULL) {
+    if (name->kind != TOKEN_NAME || nearest == NULL)
         return token_unexpected(as->err, name, "a space: hbm, vmem, smem or cmem");
-    }
     TOKEN_ERROR(as->err, name, "unknown space '%s'", word);
     return ts_error_hint(as->err, nearest);
 }
@@ -35,11 +34,8 @@ static const char *const role_names[] = {"scratch", "in", "out", "inout"};
 static const char *const fill_names[] = {"file", "zeros", "iota", "random"};
 
 static int find_word(const token *at, const char *const *names, int count) {
-    for (int i = 0; i < count; i++) {
-        if (at->kind == TOKEN_NAME && token_is_name(at, names[i])) {
-            return i;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        if (at->kind == TOKEN_NAME && token_is_name(at, names[i])) return i;
     return -1;
 }
 
@@ -49,9 +45,7 @@ static bool is_use_word(const token *at) {
 
 static bool read_number(assembler *as, const token **at, double *number) {
     constant v;
-    if (!expr_parse(as->err, as->names, at, &v)) {
-        return false;
-    }
+    if (!expr_parse(as->err, as->names, at, &v)) return false;
     *number = v.is_float ? v.number : (double)v.integer;
     return true;
 }
@@ -62,9 +56,7 @@ static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
     use->low = -1;
     use->high = 1;
     const token *begin = *at;
-    if (!token_is(begin, '(')) {
-        return true;
-    }
+    if (!token_is(begin, '(')) return true;
     do {
         const token *name;
         ++*at;
@@ -77,25 +69,18 @@ static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
         } else if (good) {
             good = token_unexpected(as->err, name, "seed, lo or hi");
         }
-        if (!good) {
-            return false;
-        }
+        if (!good) return false;
     } while (token_is(*at, ','));
-    if (!(use->low <= use->high)) {
-        return TOKEN_ERROR(as->err, begin, "lo is above hi");
-    }
+    if (!(use->low <= use->high)) return TOKEN_ERROR(as->err, begin, "lo is above hi");
     return expect_mark(as, at, ')', "',' or ')'");
 }
 
 /* ("weights.npy") */
 static bool parse_file(assembler *as, const token **at, ts_tensor_use *use) {
-    if (!token_is(*at, '(')) {
-        return true;
-    }
+    if (!token_is(*at, '(')) return true;
     const token *name = *at + 1;
-    if (name->kind != TOKEN_STRING) {
+    if (name->kind != TOKEN_STRING)
         return token_unexpected(as->err, name, "the name of a file in double quotes");
-    }
     *at += 2;
     use->file = path_beside(as->arena, name->source->name, name);
     use->file_text = ts_arena_copy_text(as->arena, name->text, name->length);
@@ -114,13 +99,11 @@ static bool parse_use(assembler *as, const token **at, ts_tensor_use *use) {
     if (word >= 0) {
         use->fill = (ts_fill_kind)word;
         ++*at;
-        if (use->role != TS_ROLE_IN && use->role != TS_ROLE_INOUT) {
+        if (use->role != TS_ROLE_IN && use->role != TS_ROLE_INOUT)
             return TOKEN_ERROR(as->err, fill, "only a tensor that is 'in' or 'inout' begins with values");
-        }
         if ((use->fill == TS_FILL_RANDOM && !parse_random(as, at, use)) ||
-            (use->fill == TS_FILL_FILE && !parse_file(as, at, use))) {
+            (use->fill == TS_FILL_FILE && !parse_file(as, at, use)))
             return false;
-        }
     }
     return expect_line_end(as, *at,
                            "in, out, inout, file(...), zeros, iota, random(...) or the end of the line");
@@ -201,13 +184,9 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape,
                         const ts_sharding **sharding) {
     const token *begin = *at;
     *at = shape_end(begin);
-    if (begin == *at) {
-        return token_unexpected(as->err, begin, "a shape such as f32[8,128]{1,0:T(8,128)}");
-    }
+    if (begin == *at) return token_unexpected(as->err, begin, "a shape such as f32[8,128]{1,0:T(8,128)}");
     spliced text;
-    if (!splice_shape(as, begin, *at, &text)) {
-        return false;
-    }
+    if (!splice_shape(as, begin, *at, &text)) return false;
     ts_error theirs = {0};
     const token *word = find_sharding(begin, *at);
     if (word && !as->target->mesh)
@@ -217,12 +196,9 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape,
     } else {
         *shape = ts_shape_parse(&theirs, as->arena, &text.source);
     }
-    if (*shape == NULL) {
-        return splice_error(as, &text, &theirs);
-    }
-    if (ts_shape_layout(&theirs, *shape, "the tensor") == NULL) {
+    if (*shape == NULL) return splice_error(as, &text, &theirs);
+    if (ts_shape_layout(&theirs, *shape, "the tensor") == NULL)
         return TOKEN_ERROR(as->err, begin, "%s", theirs.message);
-    }
     return true;
 }
 
@@ -263,14 +239,11 @@ bool assemble_tensor(assembler *as, const token **at) {
     ts_tensor new = {0};
     ts_tensor_use use = {.line = name->line};
     if (named == NULL || !parse_space(as, at, &new.space) ||
-        !parse_shape(as, at, &new.shape, &use.sharding) || !parse_use(as, at, &use)) {
+        !parse_shape(as, at, &new.shape, &use.sharding) || !parse_use(as, at, &use))
         return false;
-    }
     new.name = named->name;
     named->index = as->tensors.count;
-    if (!place_tensor(as, name, &new)) {
-        return false;
-    }
+    if (!place_tensor(as, name, &new)) return false;
     *LIST_ADD(as->arena, &as->tensors) = new;
     *LIST_ADD(as->arena, &as->uses) = use;
     return true;
@@ -278,12 +251,8 @@ bool assemble_tensor(assembler *as, const token **at) {
 
 bool find_tensor(assembler *as, const token *name, size_t length, int *tensor) {
     const symbol *named = name->kind == TOKEN_NAME ? scope_find(as->names, name->text, length) : NULL;
-    if (name->kind != TOKEN_NAME) {
-        return token_unexpected(as->err, name, "a tensor");
-    }
-    if (named == NULL) {
-        return scope_unknown(as->err, as->names, name, "tensor", SYMBOL_TENSOR);
-    }
+    if (name->kind != TOKEN_NAME) return token_unexpected(as->err, name, "a tensor");
+    if (named == NULL) return scope_unknown(as->err, as->names, name, "tensor", SYMBOL_TENSOR);
     if (named->class != SYMBOL_TENSOR) {
         return TOKEN_ERROR(as->err, name, "'%s' is a %s, expected a tensor", named->name,
                            symbol_class_text(named->class));

@@ -27,9 +27,7 @@ static void add(splicer *s, const token *place, const char *bytes, size_t length
         s->capacity = capacity;
     }
     ts_text_add_bytes(&s->text, bytes, length);
-    for (size_t i = old; i <= s->text.length; i++) {
-        s->places[i] = (int)(place - s->begin);
-    }
+    for (size_t i = old; i <= s->text.length; i++) s->places[i] = (int)(place - s->begin);
 }
 
 static void add_number(splicer *s, const token *place, const constant *v) {
@@ -44,9 +42,7 @@ static void add_token(splicer *s, const token *at) {
     const token *before = at - 1;
     bool apart =
         at > s->begin && (before->source != at->source || before->offset + before->length != at->offset);
-    if (apart) {
-        add(s, before, " ", 1);
-    }
+    if (apart) add(s, before, " ", 1);
     size_t quotes = at->kind == TOKEN_STRING ? 2 : 0;
     add(s, at, at->source->text + at->offset, at->length + quotes);
 }
@@ -76,13 +72,10 @@ static bool worth_evaluating(const scope *names, const token *at) {
 /* "f32[": its dims are numbers and nothing else, so that a misspelt parameter can be named. */
 static const token *strict_end(const token *begin, const token *end) {
     ts_dtype dtype;
-    if (end - begin < 2 || !ts_dtype_find(begin->text, begin->length, &dtype) || !token_is(begin + 1, '[')) {
+    if (end - begin < 2 || !ts_dtype_find(begin->text, begin->length, &dtype) || !token_is(begin + 1, '['))
         return begin;
-    }
     const token *at = begin;
-    while (at < end && !token_is(at, ']')) {
-        at++;
-    }
+    while (at < end && !token_is(at, ']')) at++;
     return at;
 }
 
@@ -95,9 +88,7 @@ bool splice_shape(assembler *as, const token *begin, const token *end, spliced *
         bool must = may && at < strict && at->kind == TOKEN_NAME;
         const token *behind = at;
         constant v;
-        if (must && !expr_parse(as->err, as->names, &behind, &v)) {
-            return false;
-        }
+        if (must && !expr_parse(as->err, as->names, &behind, &v)) return false;
         if (must || (may && worth_evaluating(as->names, at) && expr_parse(NULL, as->names, &behind, &v))) {
             add_number(&s, at, &v);
             at = behind;
@@ -114,8 +105,7 @@ bool splice_error(assembler *as, const spliced *text, const ts_error *theirs) {
     at = at > text->source.length ? text->source.length : at;
     const token *place = text->begin + text->places[at];
     size_t inside = 0; /* bytes into the token, where it was copied as written */
-    while (inside < at && text->places[at - inside - 1] == text->places[at] && inside + 1 < place->length) {
+    while (inside < at && text->places[at - inside - 1] == text->places[at] && inside + 1 < place->length)
         inside++;
-    }
     return ts_error_at(as->err, theirs->kind, place->source, place->offset + inside, "%s", theirs->message);
 }

@@ -45,24 +45,19 @@ static token *add(lexer *lex, token_kind kind, size_t begin) {
 }
 
 static void skip_to_line_end(lexer *lex) {
-    while (byte_at(lex, lex->at) != '\n' && byte_at(lex, lex->at) >= 0) {
-        lex->at++;
-    }
+    while (byte_at(lex, lex->at) != '\n' && byte_at(lex, lex->at) >= 0) lex->at++;
 }
 
 /* vadd.f32: parts joined by single dots. */
 static void skip_name(lexer *lex) {
     while (in_name(byte_at(lex, lex->at)) ||
-           (byte_at(lex, lex->at) == '.' && in_name(byte_at(lex, lex->at + 1)))) {
+           (byte_at(lex, lex->at) == '.' && in_name(byte_at(lex, lex->at + 1))))
         lex->at++;
-    }
 }
 
 static size_t skip_digits(lexer *lex) {
     size_t begin = lex->at;
-    while (byte_at(lex, lex->at) < 128 && isdigit(byte_at(lex, lex->at))) {
-        lex->at++;
-    }
+    while (byte_at(lex, lex->at) < 128 && isdigit(byte_at(lex, lex->at))) lex->at++;
     return lex->at - begin;
 }
 
@@ -72,9 +67,8 @@ static bool integer_value(const lexer *lex, size_t begin, int base, int64_t *val
     for (size_t i = begin; i < lex->at; i++) {
         int c = byte_at(lex, i);
         int digit = isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
-        if (__builtin_mul_overflow(*value, base, value) || __builtin_add_overflow(*value, digit, value)) {
+        if (__builtin_mul_overflow(*value, base, value) || __builtin_add_overflow(*value, digit, value))
             return false;
-        }
     }
     return true;
 }
@@ -105,9 +99,7 @@ static void lex_number(lexer *lex) {
     bool good, is_float = false;
     if (hex) {
         lex->at += 2;
-        while (isxdigit(byte_at(lex, lex->at))) {
-            lex->at++;
-        }
+        while (isxdigit(byte_at(lex, lex->at))) lex->at++;
         good = integer_value(lex, begin + 2, 16, &value);
     } else {
         skip_digits(lex);
@@ -132,9 +124,8 @@ static void lex_number(lexer *lex) {
 
 static void lex_string(lexer *lex) {
     size_t begin = lex->at++;
-    while (byte_at(lex, lex->at) != '"' && byte_at(lex, lex->at) != '\n' && byte_at(lex, lex->at) >= 0) {
+    while (byte_at(lex, lex->at) != '"' && byte_at(lex, lex->at) != '\n' && byte_at(lex, lex->at) >= 0)
         lex->at++;
-    }
     bool closed = byte_at(lex, lex->at) == '"';
     lex->at += closed;
     token *new = add(lex, closed ? TOKEN_STRING : TOKEN_BAD, begin);
@@ -159,9 +150,7 @@ static void lex_mark(lexer *lex) {
     bool known = c > 0 && strchr(singles, c) != NULL;
     add(lex, known ? TOKEN_MARK : TOKEN_BAD, begin)->integer = c;
     lex->depth += (c == '{') - (c == '}' && lex->depth > 0);
-    if (c == '{' && fresh) {
-        lex->depth = lex->bundle = 1;
-    }
+    if (c == '{' && fresh) lex->depth = lex->bundle = 1;
 }
 
 static void lex_semicolon(lexer *lex) {
@@ -191,9 +180,8 @@ static void lex_one(lexer *lex) {
         bool fresh = is_fresh(lex);
         lex->at++;
         skip_name(lex);
-        if (c == '.' && fresh) { /* no bundle holds a directive */
+        if (c == '.' && fresh) /* no bundle holds a directive */
             lex->depth = lex->bundle = 0;
-        }
         add(lex, c == '.' ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
     } else if (c < 128 && isdigit(c)) {
         lex_number(lex);
@@ -207,9 +195,7 @@ static void lex_one(lexer *lex) {
 /* How many tokens there are; into `list` unless it is NULL. */
 static size_t lex_all(const ts_source *source, token *list) {
     lexer lex = {.source = source, .line = 1, .list = list};
-    while (lex.at < source->length) {
-        lex_one(&lex);
-    }
+    while (lex.at < source->length) lex_one(&lex);
     add(&lex, TOKEN_END, source->length);
     return lex.count;
 }
@@ -226,14 +212,11 @@ bool token_unexpected(ts_error *err, const token *found, const char *what) {
     case TOKEN_END:
         return TOKEN_ERROR(err, found, "found the end of the text, expected %s", what);
     case TOKEN_LINE:
-        if (found->text[0] == ';') {
-            return TOKEN_ERROR(err, found, "found ';', expected %s", what);
-        }
+        if (found->text[0] == ';') return TOKEN_ERROR(err, found, "found ';', expected %s", what);
         return TOKEN_ERROR(err, found, "found the end of the line, expected %s", what);
     case TOKEN_BAD:
-        if (isdigit((unsigned char)found->text[0])) {
+        if (isdigit((unsigned char)found->text[0]))
             return TOKEN_ERROR(err, found, "'%.*s' is not a number of at most 64 bits", length, found->text);
-        }
         if ((unsigned char)found->text[0] < 32 || (unsigned char)found->text[0] > 126) {
             return TOKEN_ERROR(err, found, "found byte 0x%02x, expected %s", (unsigned char)found->text[0],
                                what);

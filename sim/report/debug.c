@@ -60,9 +60,7 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     ts_session_state state;
     char number[32];
     ts_session_look(session, &state);
-    if (program->code.cores > 1) {
-        ts_text_add(out, "core %d, ", ts_session_followed(session));
-    }
+    if (program->code.cores > 1) ts_text_add(out, "core %d, ", ts_session_followed(session));
     if (state.bundle < 0) {
         ts_text_add(out, "cycle %s: the program has ended\n", ts_text_group_digits(number, state.cycle));
         return;
@@ -115,11 +113,10 @@ void ts_report_watches(const ts_session *session, ts_text *out) {
 }
 
 void ts_report_param(const ts_param *param, ts_text *out) {
-    if (param->is_float) {
+    if (param->is_float)
         ts_text_add(out, "%s = %.9g\n", param->name, param->number);
-    } else {
+    else
         ts_text_add(out, "%s = %lld\n", param->name, (long long)param->integer);
-    }
 }
 
 void ts_report_semaphores(ts_session *session, int first, int count, ts_text *out) {
@@ -128,9 +125,7 @@ void ts_report_semaphores(ts_session *session, int first, int count, ts_text *ou
         ts_text_add(out, "%-16s %lld\n", code->semaphore_names[i],
                     (long long)ts_chip_semaphore(ts_session_chip(session), ts_session_followed(session), i));
     }
-    if (code->semaphore_count == 0) {
-        ts_text_add(out, "the program has no semaphores\n");
-    }
+    if (code->semaphore_count == 0) ts_text_add(out, "the program has no semaphores\n");
 }
 
 void ts_report_transfers(ts_session *session, ts_text *out) {
@@ -145,9 +140,7 @@ void ts_report_transfers(ts_session *session, ts_text *out) {
         ts_program_print_transfer(program, transfer, out);
         ts_text_add(out, ", issued at cycle %s\n", ts_text_group_digits(number, issued));
     }
-    if (count == 0) {
-        ts_text_add(out, "no DMA is under way\n");
-    }
+    if (count == 0) ts_text_add(out, "no DMA is under way\n");
 }
 
 static const char *find_line(const ts_source *source, int line, size_t *length) {
@@ -174,9 +167,8 @@ void ts_report_source(const ts_session *session, int around, ts_text *out) {
     for (int line = next->line - around; line <= next->line + around; line++) {
         size_t length;
         const char *text = line > 0 ? find_line(next->source, line, &length) : NULL;
-        if (text && text + length < next->source->text + next->source->length) {
+        if (text && text + length < next->source->text + next->source->length)
             ts_text_add(out, "%s%5d  %.*s\n", line == next->line ? ">" : " ", line, (int)length, text);
-        }
     }
 }
 
@@ -238,9 +230,8 @@ static void add_range(ts_text *out, const uint32_t *words, ts_register_view view
         most = seen == 0 || value > most ? value : most;
         seen++;
     }
-    if (view == TS_VIEW_F32 || view == TS_VIEW_I32) {
+    if (view == TS_VIEW_F32 || view == TS_VIEW_I32)
         ts_text_add(out, "all 1,024 words: %.6g to %.6g, %d NaN\n", least, most, nans);
-    }
 }
 
 static void add_grid(ts_text *out, const uint32_t *words, ts_register_view view, bool whole) {
@@ -258,9 +249,7 @@ static void add_grid(ts_text *out, const uint32_t *words, ts_register_view view,
             add_words(out, words + sublane * TS_LANES, lanes, count, view);
         }
         ts_text_add(out, "\n");
-        if (!whole) {
-            return;
-        }
+        if (!whole) return;
     }
 }
 
@@ -299,9 +288,8 @@ static void add_element(ts_text *out, const ts_host_array *array, int64_t flat) 
     uint64_t bits = 0;
     memcpy(&bits, array->bytes + flat * bytes, (size_t)(bytes < 8 ? bytes : 8));
     char text[32] = "?";
-    if (ts_dtype_has_value(array->dtype)) {
+    if (ts_dtype_has_value(array->dtype))
         snprintf(text, sizeof text, "%.6g", ts_element_to_double(array->dtype, bits));
-    }
     ts_text_add(out, " %10s", text);
 }
 
@@ -331,12 +319,8 @@ void ts_report_box(const char *name, const ts_host_array *array, const int64_t *
     ts_text_add(out, columns > 1 ? ", from column %lld on\n" : "\n", (long long)first);
     for (int64_t row = 0; row < rows && row < ROWS; row++) {
         add_row_index(out, array, begin, row);
-        for (int64_t i = 0; i < columns && i < COLUMNS; i++) {
-            add_element(out, array, row * columns + i);
-        }
+        for (int64_t i = 0; i < columns && i < COLUMNS; i++) add_element(out, array, row * columns + i);
         ts_text_add(out, columns > COLUMNS ? " ...\n" : "\n");
     }
-    if (rows > ROWS) {
-        ts_text_add(out, "and %s more rows\n", ts_text_group_digits(number, rows - ROWS));
-    }
+    if (rows > ROWS) ts_text_add(out, "and %s more rows\n", ts_text_group_digits(number, rows - ROWS));
 }

@@ -184,9 +184,8 @@ static void add_ratios(ts_text *out, const ts_transfer_matrix *m) {
 }
 
 static bool has_gap(const ts_transfer_matrix *m) {
-    for (int i = 0; i < m->list.count * m->list.count; i++) {
+    for (int i = 0; i < m->list.count * m->list.count; i++)
         if (m->costs[i / m->list.count][i % m->list.count].cycles == 0) return true;
-    }
     return false;
 }
 

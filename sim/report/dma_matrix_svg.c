@@ -97,9 +97,8 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
     ts_report_machine_escaped(m->machine, out);
     ts_text_add(out, ": from a layout (rows) to another (columns), in straight copies of A</text>\n");
     add_labels(out, m, left);
-    for (int i = 0; i < m->list.count * m->list.count; i++) {
+    for (int i = 0; i < m->list.count * m->list.count; i++)
         add_cell(out, m, i / m->list.count, i % m->list.count, left, most);
-    }
     picture_text(out, left, height - 14, &(picture_font){.class = "soft"});
     ts_text_add(
         out, "1&#215; is %.3f us; the fuller, the dearer (log scale, up to %lld.%02lld&#215;)</text>\n",

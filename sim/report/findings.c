@@ -13,11 +13,10 @@ static void add_error(ts_text *out, const ts_error *err) {
 
 static void add_place(ts_text *out, ts_error_kind kind, ts_place place, int64_t cycle, const char *message) {
     ts_error err = {.cycle = cycle};
-    if (place.line > 0) {
+    if (place.line > 0)
         ts_error_mark(&err, kind, place.source, place.line, place.column, "%s", message);
-    } else {
+    else
         ts_error_set(&err, kind, "%s", message);
-    }
     err.cycle = cycle;
     add_error(out, &err);
 }
@@ -32,14 +31,11 @@ static void add_finding(ts_text *out, const ts_finding *f, ts_error_kind kind) {
         ts_text_add(&message, "; it %s by %s cycles", f->margin_cycles < 0 ? "was lost" : "was won",
                     ts_text_group_digits(number, size));
     }
-    if (f->times > 1) {
-        ts_text_add(&message, "; %s times in all", ts_text_group_digits(number, f->times));
-    }
+    if (f->times > 1) ts_text_add(&message, "; %s times in all", ts_text_group_digits(number, f->times));
     ts_text_add(&message, " [%s]", ts_finding_get(f->kind)->text);
     add_place(out, kind, f->where, f->cycle, message.bytes);
-    if (f->other.line > 0) {
+    if (f->other.line > 0)
         add_place(out, TS_ERROR_NOTE, f->other, -1, f->other_text ? f->other_text : "see here");
-    }
 }
 
 void ts_report_findings(const ts_findings *findings, ts_text *out) {
@@ -47,15 +43,11 @@ void ts_report_findings(const ts_findings *findings, ts_text *out) {
         const ts_finding *f = &findings->list[i];
         add_finding(out, f, ts_finding_warns(findings, f) ? TS_ERROR_WARNING : TS_ERROR_FAULT);
     }
-    if (findings->dropped > 0) {
-        ts_text_add(out, "and %lld more\n", (long long)findings->dropped);
-    }
+    if (findings->dropped > 0) ts_text_add(out, "and %lld more\n", (long long)findings->dropped);
 }
 
 static void add_json_place(ts_json *json, const char *key, ts_place place) {
-    if (place.line == 0) {
-        return;
-    }
+    if (place.line == 0) return;
     ts_json_object(json, key);
     ts_json_text(json, "file", place.source->name);
     ts_json_int(json, "line", place.line);
@@ -67,9 +59,7 @@ void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *j
     ts_json_array(json, warns ? "warnings" : "findings");
     for (int i = 0; i < findings->count; i++) {
         const ts_finding *f = &findings->list[i];
-        if (ts_finding_warns(findings, f) != warns) {
-            continue;
-        }
+        if (ts_finding_warns(findings, f) != warns) continue;
         ts_json_object(json, NULL);
         ts_json_text(json, "kind", ts_finding_get(f->kind)->text);
         ts_json_text(json, "message", f->text);
@@ -77,9 +67,7 @@ void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *j
         add_json_place(json, "other", f->other);
         ts_json_int(json, "cycle", f->cycle);
         ts_json_int(json, "times", f->times);
-        if (f->has_margin) {
-            ts_json_int(json, "margin_cycles", f->margin_cycles);
-        }
+        if (f->has_margin) ts_json_int(json, "margin_cycles", f->margin_cycles);
         ts_json_close(json);
     }
     ts_json_close(json);

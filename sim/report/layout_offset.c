@@ -74,12 +74,11 @@ static int add_tile(ts_text *out, const ts_xla_tile *tile, place *p, int64_t *si
     ts_text_add(out, "):\n");
     while (p->count < tile->rank) lead(p);
     int first = p->count - tile->rank;
-    for (int i = 0; i < tile->rank; i++) {
+    for (int i = 0; i < tile->rank; i++)
         if (tile->dims[i] == TS_XLA_COMBINE)
             combine(p, first + kept);
         else
             sizes[kept++] = tile->dims[i];
-    }
     if (kept < tile->rank || before < tile->rank) add_place(out, "  rewritten", p);
     counts.count = within.count = kept;
     for (int i = 0; i < kept; i++) {

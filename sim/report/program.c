@@ -18,22 +18,16 @@ typedef struct {
 } chart;
 
 static bool is_live(const chart *c, ts_live_kind kind, int reg, int first, int end) {
-    for (int i = first; i < end && i < c->bundles; i++) {
-        if (ts_live_has(&c->live[i], kind, reg)) {
-            return true;
-        }
-    }
+    for (int i = first; i < end && i < c->bundles; i++)
+        if (ts_live_has(&c->live[i], kind, reg)) return true;
     return false;
 }
 
 static void add_row(ts_text *out, const chart *c, ts_live_kind kind, char letter, int reg) {
-    if (!is_live(c, kind, reg, 0, c->bundles)) {
-        return;
-    }
+    if (!is_live(c, kind, reg, 0, c->bundles)) return;
     ts_text_add(out, "  %c%-4d ", letter, reg);
-    for (int first = 0; first < c->bundles; first += c->per_column) {
+    for (int first = 0; first < c->bundles; first += c->per_column)
         ts_text_add_char(out, is_live(c, kind, reg, first, first + c->per_column) ? '#' : '.');
-    }
     ts_text_add(out, "\n");
 }
 
@@ -52,9 +46,7 @@ static void add_kind(ts_text *out, const chart *c, ts_live_kind kind, const char
                                ts_program_line(c->program, where), out);
     }
     ts_text_add(out, "\n");
-    for (int reg = 0; reg < have; reg++) {
-        add_row(out, c, kind, letter, reg);
-    }
+    for (int reg = 0; reg < have; reg++) add_row(out, c, kind, letter, reg);
 }
 
 void ts_report_live(const ts_program *program, const ts_target *target, ts_text *out) {
@@ -87,25 +79,18 @@ static void add_tensor(ts_text *out, const ts_tensor *tensor) {
 static void add_space(ts_text *out, const ts_program *program, const ts_target *target, ts_space_kind space) {
     int64_t used = program->used_bytes[space], have = target->space_bytes[space];
     char a[32], b[32], c[32];
-    if (used == 0) {
-        return;
-    }
+    if (used == 0) return;
     ts_text_add(out, "%s: %s of %s bytes used (%.2f %%), %s free\n", ts_space_text(space),
                 ts_text_group_digits(a, used), ts_text_group_digits(b, have),
                 100.0 * (double)used / (double)have, ts_text_group_digits(c, have - used));
     ts_text_add(out, "  %14s    %14s  %14s  %-8s %s\n", "first byte", "last byte", "bytes", "tensor",
                 "shape");
-    for (int i = 0; i < program->code.tensor_count; i++) {
-        if (program->code.tensors[i].space == space) {
-            add_tensor(out, &program->code.tensors[i]);
-        }
-    }
+    for (int i = 0; i < program->code.tensor_count; i++)
+        if (program->code.tensors[i].space == space) add_tensor(out, &program->code.tensors[i]);
 }
 
 void ts_report_map(const ts_program *program, const ts_target *target, ts_text *out) {
-    for (int i = 0; i < TS_SPACE_COUNT; i++) {
-        add_space(out, program, target, (ts_space_kind)i);
-    }
+    for (int i = 0; i < TS_SPACE_COUNT; i++) add_space(out, program, target, (ts_space_kind)i);
 }
 
 /* ---- Bundles ---- */

@@ -24,9 +24,7 @@ const char *ts_report_stall_unit(int stall) {
     }
     for (int i = 0; i < TS_OP_COUNT; i++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)i);
-        if ((int)info->latency == stall % TS_LATENCY_COUNT) {
-            return ts_slot_get(info->slot)->text;
-        }
+        if ((int)info->latency == stall % TS_LATENCY_COUNT) return ts_slot_get(info->slot)->text;
     }
     return "core";
 }
@@ -87,9 +85,7 @@ static void add_index(ts_text *out, const ts_check_result *check, size_t at) {
     int64_t index[TS_HOST_RANK];
     index_at(check, at, index);
     ts_text_add_char(out, '[');
-    for (int i = 0; i < check->rank; i++) {
-        ts_text_add(out, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
-    }
+    for (int i = 0; i < check->rank; i++) ts_text_add(out, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
     ts_text_add_char(out, ']');
 }
 
@@ -100,9 +96,7 @@ static void add_mismatch(ts_text *out, const ts_check_result *check, const ts_mi
     ts_text_add(out, "           ");
     add_index(out, check, found->at);
     ts_text_add(out, " got %.9g, expected %.9g, error %.4g", found->actual, found->expected, found->abs);
-    if (has_ulp(found->expected)) {
-        ts_text_add(out, " = %.4g ulp", found->ulp);
-    }
+    if (has_ulp(found->expected)) ts_text_add(out, " = %.4g ulp", found->ulp);
     ts_text_add_char(out, '\n');
 }
 
@@ -130,31 +124,25 @@ static void add_check(ts_text *out, const ts_run_result *result, int i) {
     ts_text_add(out, "check     ");
     add_words(out, &line, text->source->text + text->begin, shown_length(text, result->rules[i].err != NULL));
     ts_text_add(out, result->rules[i].err != NULL ? " err=...\n           " : "\n           ");
-    if (check->failed > 0) {
+    if (check->failed > 0)
         ts_text_add(out, "FAILED: %s of ", ts_text_group_digits(digits, (int64_t)check->failed));
-    } else {
+    else
         ts_text_add(out, "passed: ");
-    }
     ts_text_add(out, "%s elements", ts_text_group_digits(digits, (int64_t)check->count));
     ts_text_add(out, "%s, error at most ", check->failed > 0 ? " are wrong" : "");
-    if (absolute) {
+    if (absolute)
         ts_text_add(out, "%.4g absolute\n", check->max_abs);
-    } else if (check->max_ulp > 0 && !has_ulp(check->expected)) {
+    else if (check->max_ulp > 0 && !has_ulp(check->expected))
         ts_text_add(out, "%.4g absolute, where %.4g is expected\n", worst_abs(check), check->expected);
-    } else {
+    else
         ts_text_add(out, "%.4g ulp\n", check->max_ulp);
-    }
-    for (int k = 0; k < check->mismatch_count; k++) {
-        add_mismatch(out, check, &check->mismatches[k]);
-    }
+    for (int k = 0; k < check->mismatch_count; k++) add_mismatch(out, check, &check->mismatches[k]);
 }
 
 bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *err) {
     const ts_program_check *text = &result->program->checks[number];
     const ts_check_result *check = &result->checks[number];
-    if (check->failed == 0) {
-        return false;
-    }
+    if (check->failed == 0) return false;
     ts_arena *scratch = ts_arena_new();
     ts_text index;
     ts_text_init(&index, scratch);
@@ -177,14 +165,11 @@ static void add_head(ts_text *out, const ts_run_request *request, const ts_run_r
     for (int i = 0; i < result->program->param_count; i++) {
         const ts_param *param = &result->program->params[i];
         char word[128];
-        if (param->included) {
-            continue; /* the inner figures of what the program is made of; --json has them */
-        }
-        if (param->is_float) {
+        if (param->included) continue; /* the inner figures of what the program is made of; --json has them */
+        if (param->is_float)
             snprintf(word, sizeof(word), "%s=%.9g", param->name, param->number);
-        } else {
+        else
             snprintf(word, sizeof(word), "%s=%lld", param->name, (long long)param->integer);
-        }
         add_word(out, &line, word);
     }
     ts_text_add_char(out, '\n');
@@ -202,9 +187,8 @@ static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
         ts_text_add(out, "\n%18sof ", "");
         ts_shape_print(ts_program_shape(result->program, i), out);
     }
-    if (bound->origin != NULL) {
+    if (bound->origin != NULL)
         ts_text_add(out, "\n%18sfrom %s%s", "", bound->origin, bound->converted ? ", converted" : "");
-    }
     ts_text_add_char(out, '\n');
 }
 
@@ -240,9 +224,7 @@ static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run
                 ts_text_group_digits(digits, total), ts_machine_microseconds(request->machine, total),
                 (double)request->machine->chip.sustained_khz / 1e6);
     for (int i = 0; i < result->chip.core_count; i++) {
-        if (result->chip.core_count > 1) {
-            ts_text_add(out, "%score %d\n", i > 0 ? "\n" : "", i);
-        }
+        if (result->chip.core_count > 1) ts_text_add(out, "%score %d\n", i > 0 ? "\n" : "", i);
         add_core(out, &result->chip.cores[i]);
     }
 }
@@ -250,9 +232,8 @@ static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run
 /* Of all cores. */
 static int64_t slots_used(const ts_run_result *result, int slot) {
     int64_t used = 0;
-    for (int core = 0; core < result->chip.core_count; core++) {
+    for (int core = 0; core < result->chip.core_count; core++)
         used += result->chip.cores[core].instructions[slot];
-    }
     return used;
 }
 
@@ -321,28 +302,19 @@ static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_
     int warned = ts_findings_count(result->findings, true);
     const char *what = request->time_only ? "addresses, waits and semaphores (values are not computed)"
                                           : "undefined values, races and semaphores";
-    if (warned > 0) {
-        ts_text_add(out, "warnings   %d: of what works, and should not be so\n", warned);
-    }
-    if (request->check && found == 0) {
+    if (warned > 0) ts_text_add(out, "warnings   %d: of what works, and should not be so\n", warned);
+    if (request->check && found == 0)
         ts_text_add(out, "sanitizer  clean: %s\n", what);
-    } else if (request->check) {
+    else if (request->check)
         ts_text_add(out, "sanitizer  %d finding%s: %s\n", found, found == 1 ? "" : "s", what);
-    }
 }
 
 void ts_report_run(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
     const ts_program *program = result->program;
     add_head(out, request, result);
-    for (int i = 0; i < program->code.tensor_count; i++) {
-        add_tensor(out, result, i);
-    }
-    if (request->time_only) {
-        ts_text_add(out, "values     not computed and not checked (--time-only)\n");
-    }
-    for (int i = 0; result->checks != NULL && i < program->check_count; i++) {
-        add_check(out, result, i);
-    }
+    for (int i = 0; i < program->code.tensor_count; i++) add_tensor(out, result, i);
+    if (request->time_only) ts_text_add(out, "values     not computed and not checked (--time-only)\n");
+    for (int i = 0; result->checks != NULL && i < program->check_count; i++) add_check(out, result, i);
     for (int i = 0; result->reports != NULL && i < program->report_count; i++) {
         const ts_program_check *text = &program->reports[i].text;
         ts_text_add(out, "%-10s %.9g = %.*s\n", program->reports[i].name, result->reports[i],
@@ -353,9 +325,7 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, t
     if (result->mesh) report_run_mesh(request, result->mesh, out);
     add_cycles(out, request, result);
     add_slots(out, request, result);
-    if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) {
-        add_traffic(out, request, result);
-    }
+    if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) add_traffic(out, request, result);
     report_energy(out, "energy     ", &result->energy,
                   ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]));
     report_roofline(result, out);
@@ -388,9 +358,7 @@ static void add_json_check(ts_json *json, const ts_program_check *text, const ts
     ts_json_real(json, "max_ulp", check->max_ulp, 6);
     ts_json_real(json, "max_abs", check->max_abs, 12);
     ts_json_array(json, "mismatches");
-    for (int i = 0; i < check->mismatch_count; i++) {
-        add_json_mismatch(json, check, &check->mismatches[i]);
-    }
+    for (int i = 0; i < check->mismatch_count; i++) add_json_mismatch(json, check, &check->mismatches[i]);
     ts_json_close(json);
     ts_json_close(json);
 }
@@ -417,12 +385,8 @@ static void add_json_stalls(ts_json *json, const ts_core_counters *cores, int co
     ts_json_object(json, "stalls");
     for (int i = 0; i < TS_STALL_COUNT; i++) {
         int64_t cycles = 0;
-        for (int core = 0; core < count; core++) {
-            cycles += cores[core].stalls[i];
-        }
-        if (cycles > 0) {
-            ts_json_int(json, ts_stall_get(i)->text, cycles);
-        }
+        for (int core = 0; core < count; core++) cycles += cores[core].stalls[i];
+        if (cycles > 0) ts_json_int(json, ts_stall_get(i)->text, cycles);
     }
     ts_json_close(json);
 }
@@ -449,16 +413,14 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_object(&json, "params");
     for (int i = 0; i < result->program->param_count; i++) {
         const ts_param *param = &result->program->params[i];
-        if (param->is_float) {
+        if (param->is_float)
             ts_json_real(&json, param->name, param->number, 9);
-        } else {
+        else
             ts_json_int(&json, param->name, param->integer);
-        }
     }
     ts_json_close(&json);
-    for (int i = 0; i < TS_COUNTER_COUNT; i++) {
+    for (int i = 0; i < TS_COUNTER_COUNT; i++)
         ts_json_int(&json, ts_counter_get((ts_counter)i)->name, result->counters.values[i]);
-    }
     ts_json_bool(&json, "estimated", result->chip.estimated);
     ts_json_real(&json, "microseconds",
                  ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]), 6);
@@ -474,24 +436,18 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_bool(&json, "time_only", request->time_only);
     ts_json_bool(&json, "passed", result->passed);
     ts_json_array(&json, "checks");
-    for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
+    for (int i = 0; result->checks != NULL && i < result->program->check_count; i++)
         add_json_check(&json, &result->program->checks[i], &result->checks[i], &scratch);
-    }
     ts_json_close(&json);
     ts_json_object(&json, "reports");
-    for (int i = 0; result->reports != NULL && i < result->program->report_count; i++) {
+    for (int i = 0; result->reports != NULL && i < result->program->report_count; i++)
         ts_json_real(&json, result->program->reports[i].name, result->reports[i], 9);
-    }
     ts_json_close(&json);
     report_run_pipelines_json(result->program, &json);
     ts_report_findings_json(result->findings, true, &json);
-    if (request->check) {
-        ts_report_findings_json(result->findings, false, &json);
-    }
+    if (request->check) ts_report_findings_json(result->findings, false, &json);
     ts_json_array(&json, "tensors");
-    for (int i = 0; i < result->program->code.tensor_count; i++) {
-        add_json_tensor(&json, result, i, &scratch);
-    }
+    for (int i = 0; i < result->program->code.tensor_count; i++) add_json_tensor(&json, result, i, &scratch);
     ts_json_close(&json);
     ts_json_end(&json);
 }

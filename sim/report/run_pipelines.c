@@ -13,9 +13,8 @@ void report_run_pipelines(const ts_program *program, ts_text *out) {
                     p->line, p->iterations, p->iterations > 1 ? "s" : "", (long long)p->cycles,
                     p->iterations * p->stages, (long long)p->slot_cycles, (long long)p->path_cycles);
     }
-    if (program->pipeline_count > SHOWN) {
+    if (program->pipeline_count > SHOWN)
         ts_text_add(out, "           %d others\n", program->pipeline_count - SHOWN);
-    }
 }
 
 void report_run_pipelines_json(const ts_program *program, ts_json *json) {

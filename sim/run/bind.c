@@ -10,11 +10,8 @@
 
 int find_run_tensor(ts_error *err, const ts_program *program, const char *option, const char *name) {
     const ts_code *code = &program->code;
-    for (int i = 0; i < code->tensor_count; i++) {
-        if (strcmp(code->tensors[i].name, name) == 0) {
-            return i;
-        }
-    }
+    for (int i = 0; i < code->tensor_count; i++)
+        if (strcmp(code->tensors[i].name, name) == 0) return i;
     ts_error_set(err, TS_ERROR_USAGE, "%s %s: the program has no such tensor", option, name);
     if (code->tensor_count > 0) {
         size_t count = (size_t)code->tensor_count;
@@ -26,21 +23,17 @@ int find_run_tensor(ts_error *err, const ts_program *program, const char *option
 /* Bits of an integer without its sign; of a float's significand with its first 1. */
 static int magnitude_bits(ts_dtype dtype) {
     const ts_dtype_info *info = ts_dtype_get(dtype);
-    if (info->class == TS_CLASS_FLOAT) {
+    if (info->class == TS_CLASS_FLOAT)
         return info->format != NULL ? info->format->mantissa_bits + 1 : dtype == TS_DTYPE_F32 ? 24 : 53;
-    }
     return info->value_bits - (info->class == TS_CLASS_SIGNED);
 }
 
 /* Does every value of `from` have the same value in `to`? Says no where that takes thought. */
 static bool is_exact(ts_dtype from, ts_dtype to) {
     const ts_dtype_info *a = ts_dtype_get(from), *b = ts_dtype_get(to);
-    if (from == to || a->class == TS_CLASS_BOOL) {
-        return true;
-    }
-    if (a->class == TS_CLASS_FLOAT) {
+    if (from == to || a->class == TS_CLASS_BOOL) return true;
+    if (a->class == TS_CLASS_FLOAT)
         return (to == TS_DTYPE_F32 && a->format != NULL) || (to == TS_DTYPE_F64 && from != TS_DTYPE_F64);
-    }
     bool wide = magnitude_bits(from) <= magnitude_bits(to);
     return b->class == TS_CLASS_FLOAT ? wide && b->value_bits >= 16
                                       : b->class != TS_CLASS_BOOL && wide &&
@@ -52,9 +45,7 @@ static bool convert(ts_error *err, ts_arena *arena, const ts_run_request *reques
     const char *quote = file->value ? "'" : "", *what = file->value ? file->value : "the array";
     ts_host_array read = bound->before;
     ts_dtype from = read.dtype, to = tensor->shape->dtype;
-    if (from == to) {
-        return true;
-    }
+    if (from == to) return true;
     if (!ts_convert_possible(from, to) || (!request->convert && !is_exact(from, to))) {
         return ts_error_set(err, TS_ERROR_INPUT, "-i %s: %s%s%s holds %s, the tensor is %s%s", file->name,
                             quote, what, quote, ts_dtype_get(from)->name, ts_dtype_get(to)->name,
@@ -125,9 +116,8 @@ static bool bind_array(ts_error *err, ts_arena *arena, const ts_run_request *req
 static bool fill(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
                  const ts_tensor_use *use, ts_run_tensor *bound) {
     static const char *const origins[] = {NULL, "zeros", "iota", "random"};
-    if (use->file != NULL) {
+    if (use->file != NULL)
         return load(err, arena, request, tensor, &(ts_define){tensor->name, use->file}, bound);
-    }
     if (use->fill == TS_FILL_FILE) {
         return ts_error_set(err, TS_ERROR_USAGE, "the tensor '%s' has no values, expected -i %s=FILE",
                             tensor->name, tensor->name);
@@ -145,33 +135,25 @@ static bool reaches_smem(const ts_code *code, int tensor) {
     for (int i = 0; i < code->transfer_count; i++) {
         const ts_transfer *transfer = &code->transfers[i];
         if (transfer->source.tensor == tensor &&
-            code->tensors[transfer->destination.tensor].space == TS_SPACE_SMEM) {
+            code->tensors[transfer->destination.tensor].space == TS_SPACE_SMEM)
             return true;
-        }
     }
     return code->tensors[tensor].space == TS_SPACE_SMEM;
 }
 
 bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_program *program,
                  ts_run_tensor *tensors) {
-    for (int i = 0; i < request->input_count; i++) {
-        if (!bind_file(err, arena, request, program, &request->inputs[i], tensors)) {
-            return false;
-        }
-    }
-    for (int i = 0; i < request->array_count; i++) {
-        if (!bind_array(err, arena, request, program, &request->arrays[i], tensors)) {
-            return false;
-        }
-    }
+    for (int i = 0; i < request->input_count; i++)
+        if (!bind_file(err, arena, request, program, &request->inputs[i], tensors)) return false;
+    for (int i = 0; i < request->array_count; i++)
+        if (!bind_array(err, arena, request, program, &request->arrays[i], tensors)) return false;
     for (int i = 0; i < program->code.tensor_count; i++) {
         const ts_tensor_use *use = &program->uses[i];
         bool input = use->role == TS_ROLE_IN || use->role == TS_ROLE_INOUT;
         input = input && (!request->time_only || reaches_smem(&program->code, i));
         const ts_tensor tensor = whole(program, i);
-        if (input && tensors[i].origin == NULL && !fill(err, arena, request, &tensor, use, &tensors[i])) {
+        if (input && tensors[i].origin == NULL && !fill(err, arena, request, &tensor, use, &tensors[i]))
             return false;
-        }
     }
     return true;
 }

@@ -18,9 +18,8 @@ static ts_reference_name *make_names(ts_arena *arena, const ts_program *program,
                                          : first         ? &tensors[i].before
                                                          : &tensors[i].after;
             names[*count] = (ts_reference_name){.name = code->tensors[i].name, .array = array};
-            if (array != NULL && array->bytes == NULL) {
+            if (array != NULL && array->bytes == NULL)
                 names[*count].reader = first ? tensors[i].made : tensors[i].fetched;
-            }
             (*count)++;
         }
     }
@@ -47,9 +46,8 @@ static ts_run_tensor *foresee(ts_arena *arena, const ts_program *program) {
         ts_tensor_role role = program->uses[i].role;
         ts_error err = {0};
         if (!ts_host_array_describe(&err, shape->dtype, shape->layout->rank, shape->layout->dims,
-                                    &tensors[i].after)) {
+                                    &tensors[i].after))
             continue;
-        }
         tensors[i].before = tensors[i].after;
         tensors[i].fetched = (ts_host_reader){read_nothing, NULL, true};
         tensors[i].made = (ts_host_reader){read_nothing, NULL, false};
@@ -75,9 +73,7 @@ int64_t checks_bytes(const ts_program *program, const ts_check *checks) {
 
 static bool parse_check(ts_error *err, ts_arena *arena, const ts_program_check *text, bool report,
                         ts_check *out) {
-    if (!report) {
-        return ts_check_parse(err, arena, text->source, text->begin, text->end, out);
-    }
+    if (!report) return ts_check_parse(err, arena, text->source, text->begin, text->end, out);
     const ts_reference *read = ts_reference_parse(err, arena, text->source, text->begin, text->end);
     *out = (ts_check){.actual = read, .expected = read};
     return read != NULL;
@@ -91,16 +87,12 @@ typedef struct {
 
 /* What was said of another check, such as a name that is unknown, is said once. */
 static void keep(errors *kept, const ts_error *err) {
-    for (int i = 0; i < kept->count; i++) {
-        if (strcmp(kept->list[i].message, err->message) == 0) {
-            return;
-        }
-    }
-    if (kept->count == TS_PROGRAM_ERRORS_MAX) {
+    for (int i = 0; i < kept->count; i++)
+        if (strcmp(kept->list[i].message, err->message) == 0) return;
+    if (kept->count == TS_PROGRAM_ERRORS_MAX)
         kept->more = true;
-    } else {
+    else
         kept->list[kept->count++] = *err;
-    }
 }
 
 static void give(errors *kept, ts_error *err) {
@@ -108,9 +100,7 @@ static void give(errors *kept, ts_error *err) {
         kept->list[i].next = i + 1 < kept->count ? &kept->list[i + 1] : NULL;
         kept->list[i].more = kept->more;
     }
-    if (err != NULL && err->kind == TS_ERROR_NONE) {
-        *err = kept->list[0];
-    }
+    if (err != NULL && err->kind == TS_ERROR_NONE) *err = kept->list[0];
 }
 
 /* Checks and reports, in the order of the text. */
@@ -126,13 +116,10 @@ const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *p
         ts_check *out = &checks[first ? check++ : program->check_count + report++];
         ts_error theirs = {0};
         if (!parse_check(&theirs, arena, first ? a : b, !first, out) ||
-            !ts_check_resolve(&theirs, out, names, count)) {
+            !ts_check_resolve(&theirs, out, names, count))
             keep(kept, &theirs);
-        }
     }
-    if (kept->count > 0) {
-        give(kept, err);
-    }
+    if (kept->count > 0) give(kept, err);
     return kept->count == 0 ? checks : NULL;
 }
 
@@ -146,9 +133,7 @@ bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks
         bool good = find_run_tensor(err, program, ".check", checks[i].name) >= 0 &&
                     ts_check_run(err, scratch, &checks[i], &after, &before, &results[i]);
         ts_arena_free(scratch);
-        if (!good) {
-            return false;
-        }
+        if (!good) return false;
     }
     return true;
 }
@@ -169,9 +154,7 @@ bool run_reports(ts_error *err, const ts_program *program, const ts_check *check
         }
         results[i] = good ? value.values[0] : 0;
         ts_arena_free(scratch);
-        if (!good) {
-            return false;
-        }
+        if (!good) return false;
     }
     return true;
 }

@@ -56,12 +56,10 @@ ts_name ts_session_name(const ts_session *session, const char *text, size_t leng
     if (find_register(ts_chip_limits(chip), text, length, &found) ||
         find_alias(program, bundle, text, length, &found))
         return found;
-    for (int i = 0; i < program->code.tensor_count; i++) {
+    for (int i = 0; i < program->code.tensor_count; i++)
         if (same(program->code.tensors[i].name, text, length))
             return (ts_name){.kind = TS_NAME_TENSOR, .index = i};
-    }
-    for (int i = 0; i < program->param_count; i++) {
+    for (int i = 0; i < program->param_count; i++)
         if (same(program->params[i].name, text, length)) return (ts_name){.kind = TS_NAME_PARAM, .index = i};
-    }
     return find_semaphore(&program->code, text, length, &found) ? found : (ts_name){.kind = TS_NAME_NONE};
 }

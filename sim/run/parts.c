@@ -15,26 +15,19 @@ void ts_run_target(const ts_machine *machine, ts_target *target) {
     ts_chip_configure(machine, &config);
     *target =
         (ts_target){.machine = machine->name, .core = machine->core, .cores = machine->chip.tensor_cores};
-    for (int i = 0; i < TS_SPACE_COUNT; i++) {
+    for (int i = 0; i < TS_SPACE_COUNT; i++)
         target->space_bytes[i] = config.spaces[i] != NULL ? config.spaces[i]->capacity_bytes : 0;
-    }
 }
 
 static bool is_saved(const ts_run_request *request, const char *name) {
-    for (int k = 0; k < request->output_count; k++) {
-        if (strcmp(request->outputs[k].name, name) == 0) {
-            return true;
-        }
-    }
+    for (int k = 0; k < request->output_count; k++)
+        if (strcmp(request->outputs[k].name, name) == 0) return true;
     return false;
 }
 
 static bool is_checked(const ts_program *program, const ts_check *checks, const char *name) {
-    for (int k = 0; k < program->check_count + program->report_count; k++) {
-        if (ts_check_uses(&checks[k], name)) {
-            return true;
-        }
-    }
+    for (int k = 0; k < program->check_count + program->report_count; k++)
+        if (ts_check_uses(&checks[k], name)) return true;
     return false;
 }
 
@@ -64,13 +57,11 @@ static bool check_outputs(ts_error *err, ts_arena *arena, const ts_run_request *
         return ts_error_set(err, TS_ERROR_USAGE, "-o %s: --time-only computes no values",
                             request->outputs[0].name);
     }
-    for (int i = 0; i < request->output_count; i++) {
+    for (int i = 0; i < request->output_count; i++)
         if (find_run_tensor(err, program, "-o", request->outputs[i].name) < 0 ||
             !ts_host_can_save(err, arena, request->outputs[i].value) ||
-            !check_overwritten(err, arena, &request->outputs[i], program)) {
+            !check_overwritten(err, arena, &request->outputs[i], program))
             return false;
-        }
-    }
     return true;
 }
 
@@ -105,9 +96,7 @@ static bool array_bytes(const ts_run_request *request, const ts_program *program
 static bool check_memory(ts_error *err, ts_arena *arena, const ts_run_request *request,
                          const ts_program *program, const ts_check *checks) {
     const ts_code *code = &program->code;
-    if (request->max_memory_bytes == 0 || request->time_only) {
-        return true;
-    }
+    if (request->max_memory_bytes == 0 || request->time_only) return true;
     ts_memory_part *parts = TS_NEW_ARRAY(arena, ts_memory_part, code->tensor_count + 1);
     for (int i = 0; i < code->tensor_count; i++) {
         int64_t values = is_touched(program, i) ? code->tensors[i].bytes : 0, arrays;
@@ -129,12 +118,9 @@ bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *reques
                                             : ts_mosaic_load(err, arena, request->program, &target,
                                                              request->defines, request->define_count);
     parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
-    if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) {
-        return false;
-    }
-    if (parts->program->code.bundle_count == 0) {
+    if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) return false;
+    if (parts->program->code.bundle_count == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "'%s' has no instructions", parts->program->code.name);
-    }
     parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
     return check_memory(err, arena, request, parts->program, parts->checks) &&
            bind_inputs(err, arena, request, parts->program, parts->tensors);
@@ -163,9 +149,7 @@ void run_count(const ts_chip_counters *c, ts_counters *out) {
     v[TS_COUNTER_CYCLES] = c->cycles;
     for (int core = 0; core < c->core_count; core++) {
         v[TS_COUNTER_BUNDLES] += c->cores[core].bundles;
-        for (int i = 0; i < TS_SLOT_COUNT; i++) {
-            v[TS_COUNTER_INSTRUCTIONS] += c->cores[core].instructions[i];
-        }
+        for (int i = 0; i < TS_SLOT_COUNT; i++) v[TS_COUNTER_INSTRUCTIONS] += c->cores[core].instructions[i];
         for (int kind = 0; kind < TS_FLOPS_COUNT; kind++) {
             ts_counter unit = kind < TS_MXU_TYPE_COUNT ? TS_COUNTER_MXU_FLOPS : TS_COUNTER_VPU_FLOPS;
             v[unit] += c->cores[core].flops[kind];
@@ -206,7 +190,6 @@ void run_conclude(const run_parts *parts, ts_run_result *result) {
     result->rules = parts->checks;
     result->findings = parts->findings;
     result->passed = ts_findings_count(result->findings, false) == 0;
-    for (int i = 0; result->checks != NULL && i < parts->program->check_count; i++) {
+    for (int i = 0; result->checks != NULL && i < parts->program->check_count; i++)
         result->passed = result->passed && result->checks[i].failed == 0;
-    }
 }

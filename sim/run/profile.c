@@ -38,9 +38,8 @@ static place *find_places(ts_arena *arena, const ts_program *program, int *count
     *count = 0;
     for (int i = 0; i < code->bundle_count; i++) *count += code->bundles[i].count;
     place *places = TS_NEW_ARRAY(arena, place, *count), *next = places;
-    for (int i = 0; i < code->bundle_count; i++) {
+    for (int i = 0; i < code->bundle_count; i++)
         for (int k = 0; k < code->bundles[i].count; k++) *next++ = place_of(program, i, k);
-    }
     qsort(places, (size_t)*count, sizeof *places, compare_places);
     return places;
 }

@@ -14,9 +14,8 @@ typedef struct {
 static int target_of(const ts_bundle *bundle) {
     for (int i = 0; i < bundle->count; i++) {
         const ts_instruction *instruction = &bundle->instructions[i];
-        for (int k = 0; k < instruction->operand_count; k++) {
+        for (int k = 0; k < instruction->operand_count; k++)
             if (instruction->operands[k].kind == TS_OPERAND_LABEL) return instruction->operands[k].as.label;
-        }
     }
     return -1;
 }
@@ -90,12 +89,11 @@ static int parent_of(const ts_program *program, int frame) { return program->fra
 
 /* The innermost frame around both; a frame has a higher number than those around it. */
 static int common_frame(const ts_program *program, int a, int b) {
-    while (a != b) {
+    while (a != b)
         if (a > b)
             a = parent_of(program, a);
         else
             b = parent_of(program, b);
-    }
     return a;
 }
 

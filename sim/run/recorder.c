@@ -196,9 +196,8 @@ static void see_changed(void *self, const ts_instruction *instruction, int semap
     int64_t end = by < 0 ? s->taken - by : s->taken;
     change_semaphore(r, core, semaphore, by, cycle);
     if (s->taken < s->added - TOKENS) s->taken = s->added - TOKENS;
-    for (; s->taken < end; s->taken++) {
+    for (; s->taken < end; s->taken++)
         if (instruction->opcode == TS_OP_wait) draw_arrow(r, core, &s->tokens[s->taken % TOKENS], cycle);
-    }
     s->taken = end;
     if (by > 0) give(r, s, by, &(token){.drawn = false});
 }

@@ -44,9 +44,8 @@ static bool fetch(ts_error *err, ts_arena *arena, const ts_run_request *request,
         tensors[i].fetched = ts_host_fetch_reader(arena, tensor->shape, space, tensor->base_bytes);
         if (saved ? !ts_host_fetch(err, arena, tensor->shape, space, tensor->base_bytes, after)
                   : !ts_host_array_describe(err, tensor->shape->dtype, tensor->shape->layout->rank,
-                                            tensor->shape->layout->dims, after)) {
+                                            tensor->shape->layout->dims, after))
             return false;
-        }
     }
     return true;
 }
@@ -106,13 +105,9 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
 /* The chip runs, with a timeline also if it fails. */
 static bool run_chip(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts,
                      recorder *told, ts_run_result *result) {
-    if (told != NULL) {
-        recorder_begin(told, request->machine, parts->program, 0);
-    }
+    if (told != NULL) recorder_begin(told, request->machine, parts->program, 0);
     bool good = simulate(err, arena, request, parts, result);
-    if (told != NULL) {
-        recorder_end(told, parts->chip);
-    }
+    if (told != NULL) recorder_end(told, parts->chip);
     return good;
 }
 
@@ -122,15 +117,11 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
     if (request->mesh) return run_on_mesh(err, arena, request, result);
     recorder *told = request->timeline != NULL ? recorder_new(arena, request->timeline) : NULL;
     const ts_chip_observer *observer = told != NULL ? recorder_observer(told) : request->observer;
-    if (!run_parts_open(err, arena, request, observer, &parts)) {
-        return false;
-    }
+    if (!run_parts_open(err, arena, request, observer, &parts)) return false;
     result->program = parts.program; /* an observer may want it */
     bool good = run_chip(err, arena, request, &parts, told, result);
     ts_chip_free(parts.chip);
-    if (!good) {
-        return false;
-    }
+    if (!good) return false;
     run_conclude(&parts, result);
     return true;
 }
@@ -139,9 +130,8 @@ bool ts_run_save(ts_error *err, ts_arena *arena, const ts_run_request *request, 
     for (int i = 0; i < request->output_count; i++) {
         int tensor = find_run_tensor(err, result->program, "-o", request->outputs[i].name);
         if (tensor < 0 ||
-            !ts_host_save(err, arena, request->outputs[i].value, &result->tensors[tensor].after)) {
+            !ts_host_save(err, arena, request->outputs[i].value, &result->tensors[tensor].after))
             return false;
-        }
     }
     return true;
 }

@@ -6,9 +6,8 @@
 
 bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles) {
     bool *marked = TS_NEW_ARRAY(arena, bool, program->code.tensor_count + 1);
-    for (int i = 0; i < program->code.tensor_count; i++) {
+    for (int i = 0; i < program->code.tensor_count; i++)
         marked[i] = (roles >> program->uses[i].role & 1) != 0;
-    }
     return marked;
 }
 

@@ -41,9 +41,7 @@ static void see_bundle(void *self, int bundle, int64_t cycle) {
     own->issued++;
     own->stall = -1;
     own->last_cycle = cycle;
-    if (o && o->issued) {
-        o->issued(o->self, bundle, cycle);
-    }
+    if (o && o->issued) o->issued(o->self, bundle, cycle);
 }
 
 static void see_stall(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
@@ -54,30 +52,22 @@ static void see_stall(void *self, int bundle, int64_t first_cycle, int64_t cycle
     own->stall = stall;
     own->stall_cycles = cycles;
     own->last_cycle = first_cycle + cycles;
-    if (o && o->stalled) {
-        o->stalled(o->self, bundle, first_cycle, cycles, stall);
-    }
+    if (o && o->stalled) o->stalled(o->self, bundle, first_cycle, cycles, stall);
 }
 
 static void see_transfer(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
     s->events++;
-    for (int i = 0; i < TS_CHIP_CORES; i++) {
-        s->paces[i].last_cycle = result->completed_cycle;
-    }
-    if (o && o->transferred) {
-        o->transferred(o->self, transfer, result);
-    }
+    for (int i = 0; i < TS_CHIP_CORES; i++) s->paces[i].last_cycle = result->completed_cycle;
+    if (o && o->transferred) o->transferred(o->self, transfer, result);
 }
 
 static void see_core(void *self, int core) {
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
     s->core = core;
-    if (o && o->core) {
-        o->core(o->self, core);
-    }
+    if (o && o->core) o->core(o->self, core);
 }
 
 /* ---- Boxes of tensors ---- */
@@ -91,9 +81,7 @@ static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session 
     int64_t *axis_bits = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_AXES);
     int rank = shape->layout->rank;
     const ts_shape *flat = ts_shape_row_major(err, arena, shape->dtype, rank, box->sizes);
-    if (!flat || !ts_space_place(err, space, shape, tensor->base_bytes, axis_bits)) {
-        return NULL;
-    }
+    if (!flat || !ts_space_place(err, space, shape, tensor->base_bytes, axis_bits)) return NULL;
     ts_plan_side from = {shape, box->begin, axis_bits, tensor->base_bytes * 8}, to = {flat, NULL, NULL, 0};
     return ts_plan_new(err, arena, &from, &to, rank, box->sizes);
 }
@@ -103,9 +91,7 @@ static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session 
 static void see_write(ts_session *s, const ts_watch_hit *by, const ts_space *space, int64_t first,
                       int64_t end) {
     for (int i = 0; i < TS_WATCHES && s->watch_count > 0 && !s->was_hit; i++) {
-        if (!watch_meets(&s->watches[i], space, first, end)) {
-            continue;
-        }
+        if (!watch_meets(&s->watches[i], space, first, end)) continue;
         s->was_hit = true;
         s->hit = *by;
         s->hit.watch = i + 1;
@@ -139,11 +125,8 @@ static void see_move(void *self, const ts_in_flight *transfer) {
 }
 
 static watch *free_watch(ts_error *err, ts_session *s) {
-    for (int i = 0; i < TS_WATCHES; i++) {
-        if (!s->watches[i].arena) {
-            return &s->watches[i];
-        }
-    }
+    for (int i = 0; i < TS_WATCHES; i++)
+        if (!s->watches[i].arena) return &s->watches[i];
     ts_error_set(err, TS_ERROR_INPUT, "there are %d watches already", TS_WATCHES);
     return NULL;
 }
@@ -161,9 +144,7 @@ int ts_session_watch_bytes(ts_error *err, ts_session *s, ts_space_kind kind, int
         return -1;
     }
     watch *w = free_watch(err, s);
-    if (!w || !watch_new(err, w, space, first, end)) {
-        return -1;
-    }
+    if (!w || !watch_new(err, w, space, first, end)) return -1;
     watch_add(w, first, end);
     return begin_watch(s, w, kind);
 }
@@ -231,21 +212,15 @@ ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request
                                    .core = see_core,
                                    .stored = see_store,
                                    .moved = see_move}};
-    for (int i = 0; i < TS_CHIP_CORES; i++) {
-        s->paces[i].stall = -1;
-    }
-    if (!run_parts_open(err, arena, request, &s->observer, &s->parts)) {
-        return NULL;
-    }
+    for (int i = 0; i < TS_CHIP_CORES; i++) s->paces[i].stall = -1;
+    if (!run_parts_open(err, arena, request, &s->observer, &s->parts)) return NULL;
     s->ended = s->parts.program->code.bundle_count == 0;
     return s;
 }
 
 void ts_session_close(ts_session *session) {
     if (session) {
-        for (int i = 0; i < TS_WATCHES; i++) {
-            watch_free(&session->watches[i]);
-        }
+        for (int i = 0; i < TS_WATCHES; i++) watch_free(&session->watches[i]);
         ts_chip_free(session->parts.chip);
     }
 }
@@ -270,9 +245,7 @@ void ts_session_look(const ts_session *session, ts_session_state *state) {
                                 .waits = !ts_core_halted(core) && next == INT64_MAX,
                                 .stall = own->stall,
                                 .stall_cycles = own->stall_cycles};
-    if (state->waits && state->cycle < counters.cycles) {
-        state->cycle = counters.cycles;
-    }
+    if (state->waits && state->cycle < counters.cycles) state->cycle = counters.cycles;
 }
 
 /* ---- Stopping ---- */
@@ -289,19 +262,15 @@ static bool comes_from(const ts_session *s, int bundle, const ts_breakpoint *at)
     for (int i = 0; i < b->count; i++) {
         const ts_instruction *instruction = &b->instructions[i];
         if (instruction->source && instruction->line == at->line &&
-            ends_with(instruction->source->name, file)) {
+            ends_with(instruction->source->name, file))
             return true;
-        }
     }
     return false;
 }
 
 bool ts_session_has_line(const ts_session *session, const ts_breakpoint *at) {
-    for (int i = 0; i < session->parts.program->code.bundle_count; i++) {
-        if (comes_from(session, i, at)) {
-            return true;
-        }
-    }
+    for (int i = 0; i < session->parts.program->code.bundle_count; i++)
+        if (comes_from(session, i, at)) return true;
     return false;
 }
 
@@ -339,11 +308,9 @@ static bool holds(const ts_session *s, const ts_condition *c) {
 
 static bool at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints, int count) {
     const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
-    for (int i = 0; i < count && !ts_core_halted(core); i++) {
-        if (comes_from(s, ts_core_bundle(core), &breakpoints[i]) && holds(s, &breakpoints[i].condition)) {
+    for (int i = 0; i < count && !ts_core_halted(core); i++)
+        if (comes_from(s, ts_core_bundle(core), &breakpoints[i]) && holds(s, &breakpoints[i].condition))
             return true;
-        }
-    }
     return false;
 }
 
@@ -375,9 +342,7 @@ bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts
             return true;
         }
         int64_t events = s->events;
-        if (!ts_chip_step(err, s->parts.chip, s->request->max_cycles, until, &running)) {
-            return false;
-        }
+        if (!ts_chip_step(err, s->parts.chip, s->request->max_cycles, until, &running)) return false;
         if (s->was_hit) {
             *stop = TS_STOP_WATCH;
             s->ended = !running;
@@ -401,9 +366,8 @@ bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, const
     const ts_tensor *tensor = &session->parts.program->code.tensors[box->tensor];
     ts_space *space = ts_chip_core_space(session->parts.chip, session->followed, tensor->space);
     const ts_plan *plan = plan_box(err, arena, session, box);
-    if (!plan || !ts_host_array_init(err, arena, tensor->shape->dtype, plan->rank, box->sizes, array)) {
+    if (!plan || !ts_host_array_init(err, arena, tensor->shape->dtype, plan->rank, box->sizes, array))
         return false;
-    }
     ts_space *out = ts_space_wrap(arena, "the output", array->bytes, (int64_t)array->length);
     return ts_dma_move(err, plan, space, out);
 }

@@ -23,18 +23,16 @@ void watch_free(watch *w) {
 }
 
 void watch_add(watch *w, int64_t first, int64_t end) {
-    for (int64_t at = first - w->first; at < end - w->first; at++) {
+    for (int64_t at = first - w->first; at < end - w->first; at++)
         w->bytes[at / WORD] |= UINT64_C(1) << (at % WORD);
-    }
 }
 
 bool watch_meets(const watch *w, const ts_space *space, int64_t first, int64_t end) {
     if (!w->arena || space != w->space) return false;
     first = first > w->first ? first : w->first;
     end = end < w->end ? end : w->end;
-    for (int64_t at = first - w->first; at < end - w->first; at++) {
+    for (int64_t at = first - w->first; at < end - w->first; at++)
         if (w->bytes[at / WORD] >> (at % WORD) & 1) return true;
-    }
     return false;
 }
 
@@ -58,9 +56,8 @@ static bool walk_loops(const walker *w, const ts_plan_loop *loops, int count, in
         count = 0;
     }
     if (count == 0) return w->run(w->self, at / 8, ts_ceil_div(at + bits, 8));
-    for (int64_t i = 0; i < loops->extent; i++) {
+    for (int64_t i = 0; i < loops->extent; i++)
         if (!walk_loops(w, loops + 1, count - 1, at + i * step_of(w, loops))) return false;
-    }
     return true;
 }
 

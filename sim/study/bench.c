@@ -33,9 +33,8 @@ static double now(const ts_move_options *how) {
 
 /* The axis, of those without bits, whose last digit is the last of all: what steps fastest. */
 static int innermost_axis(const ts_layout *layout, const int64_t *bits) {
-    for (int i = layout->digit_count - 1; i >= 0; i--) {
+    for (int i = layout->digit_count - 1; i >= 0; i--)
         if (bits[layout->digits[i].axis] == 0) return layout->digits[i].axis;
-    }
     int axis = layout->axis_count - 1;
     while (bits[axis] != 0) axis--;
     return axis;
@@ -88,9 +87,8 @@ static void fill(ts_arena *arena, const ts_shape *shape, uint8_t *bytes, int64_t
         uint64_t bits = valued ? ts_element_from_double(shape->dtype, value) : state >> 24;
         memcpy(values + i * width, &bits, (size_t)width);
     }
-    for (int64_t at = 0; at < count; at += pattern) {
+    for (int64_t at = 0; at < count; at += pattern)
         memcpy(bytes + at, values, (size_t)(count - at < pattern ? count - at : pattern));
-    }
 }
 
 /* ---- Samples ---- */

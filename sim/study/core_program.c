@@ -81,9 +81,8 @@ static bool find_matrices(const ts_plan *plan, ts_dma_end src, ts_dma_end dst, m
                     .cols = plan->sizes[from],
                     .turned = from != to,
                     .in_hbm = {src.in_hbm, dst.in_hbm}};
-    for (int i = 0; i < plan->rank; i++) {
+    for (int i = 0; i < plan->rank; i++)
         if (i != from) *(m->turned && i != to ? &m->batch : &m->rows) *= plan->sizes[i];
-    }
     for (int i = 0; i < 2; i++) m->tiles[i] = sides[i]->xla && sides[i]->xla->tile_count > 0 ? TILES : LINEAR;
     return true;
 }
@@ -470,10 +469,9 @@ static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const mea
 }
 
 static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
-    for (int i = 0; i < machine->leaf_count; i++) {
+    for (int i = 0; i < machine->leaf_count; i++)
         if (strcmp(machine->leaves[i].path, rate_fields[kind]) == 0)
             return ts_field_status_text(ts_field_leaf_status(&machine->leaves[i]));
-    }
     return ts_field_status_text(TS_STATUS_UNSTATED);
 }
 

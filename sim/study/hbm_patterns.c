@@ -98,10 +98,9 @@ ts_hbm_requests *hbm_pattern_open(ts_error *err, ts_arena *arena, const ts_hbm_p
 ts_hbm_requests *ts_hbm_requests_open(ts_error *err, ts_arena *arena, const char *what,
                                       const ts_hbm_config *config) {
     size_t count = 0;
-    for (; ts_hbm_patterns[count].name; count++) {
+    for (; ts_hbm_patterns[count].name; count++)
         if (strcmp(ts_hbm_patterns[count].name, what) == 0)
             return hbm_pattern_open(err, arena, &ts_hbm_patterns[count], config);
-    }
     if (strpbrk(what, "./") || strcmp(what, "-") == 0) return hbm_trace_open(err, arena, what, config);
     ts_error_set(
         err, TS_ERROR_INPUT,

@@ -16,9 +16,8 @@ static const char *text_of(ts_arena *arena, const ts_shape *shape) {
 }
 
 static bool has(ts_arena *arena, const ts_layout_list *list, const ts_shape *shape) {
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->count; i++)
         if (strcmp(text_of(arena, list->shapes[i]), text_of(arena, shape)) == 0) return true;
-    }
     return false;
 }
 

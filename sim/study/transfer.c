@@ -7,9 +7,8 @@
 
 /* Where the memory space stands in the text. */
 static size_t space_offset(const ts_transfer_end *end) {
-    for (size_t i = 0; end->text && i + 1 < end->text->length; i++) {
+    for (size_t i = 0; end->text && i + 1 < end->text->length; i++)
         if (end->text->text[i] == 'S' && end->text->text[i + 1] == '(') return i;
-    }
     return 0;
 }
 
@@ -136,9 +135,8 @@ static const ts_plan *plan_between(ts_error *err, ts_arena *arena, placed_end sr
 static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, bool squeezed) {
     placed_end src = {.end = &study->src}, dst = {.end = &study->dst};
     if (!place(err, arena, study->src_memory, src.end, &src.side) ||
-        !place(err, arena, study->dst_memory, dst.end, &dst.side)) {
+        !place(err, arena, study->dst_memory, dst.end, &dst.side))
         return false;
-    }
     study->plan = plan_between(err, arena, src, dst, squeezed);
     return study->plan != NULL;
 }

@@ -10,9 +10,8 @@ static size_t find_slice(const ts_source *text) {
     size_t end = text->length, open;
     while (end > 0 && strchr(" \t\r\n", text->text[end - 1])) end--;
     if (end == 0) return text->length;
-    for (open = end - 1; open > 0 && text->text[open] != '['; open--) {
+    for (open = end - 1; open > 0 && text->text[open] != '['; open--)
         if (text->text[open] == ']' && open + 1 < end) return text->length;
-    }
     size_t before = open;
     while (before > 0 && strchr(" \t\r\n", text->text[before - 1])) before--;
     if (before == 0 || text->text[before - 1] == ':') return text->length;

@@ -59,9 +59,8 @@ static const ts_machine *machine_of(ts_error *err, const fit *f) {
 }
 
 static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *path) {
-    for (int i = 0; i < machine->leaf_count; i++) {
+    for (int i = 0; i < machine->leaf_count; i++)
         if (strcmp(machine->leaves[i].path, path) == 0) return &machine->leaves[i];
-    }
     return NULL;
 }
 

@@ -45,9 +45,8 @@ static const char *const timings[] = {"device", "host"};
 static bool read_word(ts_error *err, const ts_table *t, int c, const char *const *names, int count,
                       int *word) {
     const char *text = ts_table_cell(t, c);
-    for (*word = 0; *word < count; ++*word) {
+    for (*word = 0; *word < count; ++*word)
         if (strcmp(text, names[*word]) == 0) return true;
-    }
     *word = 0;
     if (*text == '\0' && columns[c].optional) return true;
     ts_error_at(err, TS_ERROR_INPUT, t->source, ts_table_offset(t, c), "found '%.40s' as %s", text,

@@ -64,9 +64,8 @@ static const ts_hbm_reference_config configs[] = {
 };
 
 const ts_hbm_reference_config *ts_hbm_reference_find(const char *config) {
-    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++)
         if (strcmp(configs[i].config, config) == 0) return &configs[i];
-    }
     return NULL;
 }
 

@@ -83,9 +83,8 @@ bool ts_table_open(ts_error *err, ts_arena *arena, const ts_source *source, ts_t
 }
 
 static int find_column(const ts_table *t, const char *name, int from) {
-    for (int i = from; i < t->count; i++) {
+    for (int i = from; i < t->count; i++)
         if (strcmp(t->texts[i], name) == 0) return i;
-    }
     return -1;
 }
 

@@ -75,9 +75,8 @@ typedef struct {
 
 /* The machine of that name; of a given one, the file says which chip it is by its title. */
 static const ts_machine *find_machine(ts_error *err, machines *m, const char *name) {
-    for (int i = 0; i < m->count; i++) {
+    for (int i = 0; i < m->count; i++)
         if (strcmp(m->loaded[i]->name, name) == 0) return m->loaded[i];
-    }
     const ts_machine *machine = ts_machine_load(err, m->arena, name);
     if (machine != NULL && m->count < (int)(sizeof m->loaded / sizeof m->loaded[0]))
         m->loaded[m->count++] = machine;

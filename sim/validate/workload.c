@@ -82,11 +82,10 @@ static const struct {
 /* The place behind the name of a chip in a text. */
 static const char *find_name(const char *text, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = text; *at != '\0'; at++) {
+    for (const char *at = text; *at != '\0'; at++)
         if (strncasecmp(at, name, length) == 0 && (at == text || !isalnum((unsigned char)at[-1])) &&
             !isalnum((unsigned char)at[length]))
             return at + length;
-    }
     return NULL;
 }
 

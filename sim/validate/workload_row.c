@@ -16,11 +16,10 @@ bool workload_refuse(ts_workload *work, const char *reason) {
 /* A positive whole number by the first of some keys, ended by NULL, that is there; 0: none. */
 int64_t workload_number(const ts_measured_row *row, const char *const *keys) {
     double value;
-    for (; *keys != NULL; keys++) {
+    for (; *keys != NULL; keys++)
         if (ts_measured_numbers(row->parameters, *keys, 1, &value) == 1 && value >= 1 &&
             value <= WORKLOAD_LARGEST)
             return (int64_t)value;
-    }
     return 0;
 }
 
@@ -45,9 +44,8 @@ int workload_dims(const ts_measured_row *row, const char *key, int64_t *dims) {
 /* 0: there are none, or too many elements. */
 int64_t workload_product(const int64_t *dims, int count) {
     int64_t all = count > 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (__builtin_mul_overflow(all, dims[i], &all) || all > (int64_t)WORKLOAD_LARGEST) return 0;
-    }
     return all;
 }
 
@@ -56,17 +54,15 @@ int64_t workload_product(const int64_t *dims, int count) {
 static bool has(const char *text, const char *word) {
     bool anywhere = *word == '*';
     size_t length = strlen(word += anywhere);
-    for (const char *at = text; *at != '\0'; at++) {
+    for (const char *at = text; *at != '\0'; at++)
         if (strncasecmp(at, word, length) == 0 && (anywhere || at == text || !isalpha((unsigned char)at[-1])))
             return true;
-    }
     return false;
 }
 
 bool workload_has(const char *text, const char *const *words) {
-    for (; *words != NULL; words++) {
+    for (; *words != NULL; words++)
         if (has(text, *words)) return true;
-    }
     return false;
 }
 
@@ -123,9 +119,8 @@ static bool read_crosses(const char *at, int64_t *d) {
 }
 
 bool workload_crosses(const char *text, int64_t *d) {
-    for (const char *at = text; *at != '\0'; at++) {
+    for (const char *at = text; *at != '\0'; at++)
         if ((at == text || !isalnum((unsigned char)at[-1])) && read_crosses(at, d)) return true;
-    }
     return false;
 }
 

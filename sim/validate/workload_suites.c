@@ -89,9 +89,8 @@ bool workload_read_kernelbench(const ts_measured_row *row, ts_workload *work) {
     if (HAS(name, "*cumsum", "*cumprod", "CrossEntropy", "*moe"))
         return workload_refuse(work, "scans, gathers and mixtures of experts");
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
-        for (int w = 0; w < 4 && streams[i].words[w] != NULL; w++) {
+        for (int w = 0; w < 4 && streams[i].words[w] != NULL; w++)
             if (HAS(name, streams[i].words[w])) return read_stream(row, work, (int)i);
-        }
     }
     if (HAS(name, "*matmul", "*matrix", "gemm")) return read_kernelbench_product(row, work);
     return workload_refuse(work, "an operation of KernelBench that is not known");
@@ -108,9 +107,8 @@ static double count_transcendentals(const char *name) {
         char word[32] = "";
         size_t length = strcspn(at, "_ ");
         memcpy(word, at, length < sizeof word ? length : sizeof word - 1);
-        for (int i = 0; ends[i] != NULL; i++) {
+        for (int i = 0; ends[i] != NULL; i++)
             if (strcasecmp(word, ends[i]) == 0) return count;
-        }
         for (int i = 0; functions[i] != NULL; i++) count += strcasecmp(word, functions[i]) == 0;
     }
     return count;

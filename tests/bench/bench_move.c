@@ -191,9 +191,8 @@ static void read_numpy(double *ratios, int size) {
     FILE *pipe = popen(command, "r");
     while (pipe && fgets(line, sizeof line, pipe)) {
         if (sscanf(line, "%lf %127[^\n]", &ratio, name) != 2) continue;
-        for (int i = 0; i < PAIRS; i++) {
+        for (int i = 0; i < PAIRS; i++)
             if (strcmp(pairs[i].name, name) == 0) ratios[i] = ratio;
-        }
     }
     if (pipe) pclose(pipe);
 }
@@ -435,8 +434,7 @@ int main(int argc, char **argv) {
     printf("Bytes read and written a second, one thread; ratios to memcpy (stream: to a copy past the "
            "caches)\n");
     if (argc > 2) state = strtoull(argv[2], NULL, 10);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if ((argc < 2 || strcmp(argv[1], parts[i].name) == 0) && !parts[i].print()) return 1;
-    }
     return 0;
 }

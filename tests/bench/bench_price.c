@@ -234,9 +234,8 @@ static bool print_random(const choice *c) {
     static const char *const names[] = {"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"};
     printf("random transfers of %lld to %lld KiB, seed %llu\n", (long long)c->least_kib,
            (long long)c->most_kib, (unsigned long long)c->seed);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!c->machine && !print_random_on(names[i], c)) return false;
-    }
     return !c->machine || print_random_on(c->machine, c);
 }
 

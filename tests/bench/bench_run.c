@@ -87,9 +87,8 @@ static bool bench(ts_error *err, ts_arena *arena, const ts_machine *machine, int
     const ts_program *program = ts_program_load(err, arena, programs[number].path, &target,
                                                 programs[number].sizes, programs[number].size_count);
     if (!program || !bench_core(err, arena, &config, &program->code, number) ||
-        !bench_chip(err, arena, &config, &program->code, number)) {
+        !bench_chip(err, arena, &config, &program->code, number))
         return false;
-    }
     config.time_only = true;
     return bench_chip(err, arena, &config, &program->code, number);
 }

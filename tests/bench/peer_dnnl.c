@@ -106,9 +106,8 @@ static double run(dnnl_engine_t engine, const dnnl_memory_desc_t *from, const dn
         dnnl_memory_create(&target, to, engine, dst) != dnnl_success ||
         dnnl_reorder_primitive_desc_create(&plan, from, engine, to, engine, NULL) != dnnl_success ||
         dnnl_primitive_create(&w.reorder, plan) != dnnl_success ||
-        dnnl_stream_create(&w.stream, engine, dnnl_stream_default_flags) != dnnl_success) {
+        dnnl_stream_create(&w.stream, engine, dnnl_stream_default_flags) != dnnl_success)
         return 0;
-    }
     w.args[0] = (dnnl_exec_arg_t){DNNL_ARG_FROM, source};
     w.args[1] = (dnnl_exec_arg_t){DNNL_ARG_TO, target};
     int times = (int)(SAMPLE_BYTES / bytes) + 1;

@@ -83,9 +83,8 @@ static void registers_that_nothing_has_written(void **state) {
     for (size_t i = 0; i < sizeof fresh / sizeof fresh[0]; i++) {
         world w;
         open_world(&w, fresh[i].text, NULL);
-        for (int n = 0; n < fresh[i].times; n++) {
+        for (int n = 0; n < fresh[i].times; n++)
             for (int b = 0; b < w.code.bundle_count; b++) ts_lint_bundle(w.lint, b, CYCLE);
-        }
         if (w.findings->count != fresh[i].count) fail_msg("%s: %d", fresh[i].text, w.findings->count);
         if (fresh[i].first) {
             assert_string_equal(w.findings->list[0].text, fresh[i].first);
@@ -156,9 +155,8 @@ static void numbers_over_32_bits(void **state) {
         w.sregs[1] = 123;
         const ts_finding *f = NULL;
         for (int b = 0; b < w.code.bundle_count; b++) ts_lint_bundle(w.lint, b, CYCLE);
-        for (int k = 0; k < w.findings->count; k++) {
+        for (int k = 0; k < w.findings->count; k++)
             if (w.findings->list[k].kind == TS_FINDING_WRAPPED) f = &w.findings->list[k];
-        }
         if ((f != NULL) != (wraps[i].line > 0)) fail_msg("row %zu: %s", i, wraps[i].text);
         if (f) {
             char text[128];

@@ -120,10 +120,9 @@ static void run(world *w, const char *text) {
 static const char *list(const uint32_t *words, int64_t count, char *text, size_t bytes) {
     int at = 0, found = 0;
     text[0] = '\0';
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         if (words[i] && found++ < 4)
             at += snprintf(text + at, bytes - (size_t)at, "%s%lld:%x", at ? " " : "", (long long)i, words[i]);
-    }
     if (found > 4) snprintf(text, bytes, "%d", found);
     return text;
 }
@@ -160,9 +159,8 @@ static int origin_of_sreg(world *w, int reg) {
 }
 
 static void undefine(world *w, int word, uint32_t bits) {
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 32; i++)
         if (bits >> i & 1) ts_space_mark(w->vmem, word * 32 + i, 1, false);
-    }
 }
 
 /* ---- VMEM ---- */

@@ -109,10 +109,9 @@ static void each_rule_by_words(void **state) {
                                          .shadows = {shadows.a, shadows.b, shadows.c},
                                          .number = rows[r].number};
             ts_shadow_apply(&sources, result);
-            for (int i = 0; i < TS_VREG_WORDS; i++) {
+            for (int i = 0; i < TS_VREG_WORDS; i++)
                 if (result[i] != (i == places[p] ? rows[r].result : 0))
                     fail_msg("row %zu, word %d: 0x%x", r, i, result[i]);
-            }
         }
     }
 }

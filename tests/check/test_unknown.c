@@ -22,10 +22,9 @@ static int64_t address_of(const ts_instruction *instruction) {
 /* Runs the bundles one after another, `times` over; false at what is refused. */
 static bool run(ts_error *err, ts_arena *arena, ts_unknown *unknown, const ts_code *code, int times) {
     ts_unknown_op *ops[32][4];
-    for (int b = 0; b < code->bundle_count; b++) {
+    for (int b = 0; b < code->bundle_count; b++)
         for (int i = 0; i < code->bundles[b].count; i++)
             ops[b][i] = ts_unknown_op_new(arena, unknown, &code->bundles[b].instructions[i]);
-    }
     for (int n = 0; n < times * code->bundle_count; n++) {
         const ts_bundle *bundle = &code->bundles[n % code->bundle_count];
         ts_unknown_op **own = ops[n % code->bundle_count];
@@ -34,9 +33,8 @@ static bool run(ts_error *err, ts_arena *arena, ts_unknown *unknown, const ts_co
             if (!ts_unknown_check(err, unknown, own[i], CYCLE)) return false;
             ts_unknown_begin(unknown, own[i], address_of(&bundle->instructions[i]));
         }
-        for (int i = 0; i < bundle->count; i++) {
+        for (int i = 0; i < bundle->count; i++)
             if (own[i]) ts_unknown_settle(unknown, own[i]);
-        }
     }
     return true;
 }

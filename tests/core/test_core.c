@@ -68,9 +68,8 @@ static void scalar_instructions_compute(void **state) {
         ts_core_register(f->core, TS_OPERAND_SREG, 2)[0] = scalars[i].a;
         ts_core_register(f->core, TS_OPERAND_SREG, 3)[0] = scalars[i].b;
         assert_true(fixture_run(f));
-        if (fixture_sreg(f, 1) != scalars[i].result) {
+        if (fixture_sreg(f, 1) != scalars[i].result)
             fail_msg("%s: %08x, expected %08x", scalars[i].text, fixture_sreg(f, 1), scalars[i].result);
-        }
         fixture_free(f);
     }
 }
@@ -139,11 +138,9 @@ static void vector_bundles_read_before_they_write(void **state) {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         fixture *f = fixture_new();
         fixture_do(f, rows[i].text);
-        for (int word = 0; word < TS_VREG_WORDS; word++) {
-            if (fixture_vreg(f, 1)[word] != rows[i].v1 || fixture_vreg(f, 2)[word] != rows[i].v2) {
+        for (int word = 0; word < TS_VREG_WORDS; word++)
+            if (fixture_vreg(f, 1)[word] != rows[i].v1 || fixture_vreg(f, 2)[word] != rows[i].v2)
                 fail_msg("%s: %u %u", rows[i].text, fixture_vreg(f, 1)[word], fixture_vreg(f, 2)[word]);
-            }
-        }
         fixture_free(f);
     }
 }

@@ -37,9 +37,8 @@ static const struct {
 static wide error_ulps(wide exact, uint32_t bits) {
     float got = ts_f32_from_bits(bits), nearest = (float)exact;
     if (isnan(exact)) return bits == 0x7fc00000 ? 0 : 1e9L;
-    if (!isfinite(nearest) || !isfinite(got) || nearest == 0 || got == 0) {
+    if (!isfinite(nearest) || !isfinite(got) || nearest == 0 || got == 0)
         return ts_f32_bits(nearest) == bits ? 0 : 1e9L;
-    }
     float size = fabsf(nearest), above = nextafterf(size, INFINITY);
     wide ulp = isfinite(above) ? (wide)above - (wide)size : (wide)size - (wide)nextafterf(size, 0);
     return fabsl(exact - (wide)got) / ulp;

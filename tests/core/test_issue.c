@@ -90,9 +90,8 @@ static void each_latency_holds_its_reader_to_the_cycle(void **state) {
 
 static void each_occupancy_holds_its_unit_to_the_cycle(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof(occupancy_gates) / sizeof(occupancy_gates[0]); i++) {
+    for (size_t i = 0; i < sizeof(occupancy_gates) / sizeof(occupancy_gates[0]); i++)
         check_gate(&occupancy_gates[i], false);
-    }
 }
 
 /* ---- Single rules ---- */
@@ -323,9 +322,8 @@ static bool may_issue(const past *done, int count, const past *next, int64_t cyc
     int busy = 0;
     for (int i = 0; i < count; i++) {
         int64_t lands = done[i].issued + done[i].latency_cycles;
-        for (int r = 0; r < next->use.read_count && done[i].use.writes; r++) {
+        for (int r = 0; r < next->use.read_count && done[i].use.writes; r++)
             if (same(done[i].use.written, next->use.reads[r]) && cycle < lands) return false;
-        }
         bool both = done[i].use.writes && next->use.writes && same(done[i].use.written, next->use.written);
         if (both && cycle + next->latency_cycles <= lands) return false;
         busy += done[i].slot == next->slot && done[i].issued + done[i].occupancy_cycles > cycle;
@@ -389,9 +387,8 @@ static void small_steps_change_nothing(void **state) {
     parts->config = whole->config;
     fixture_do(whole, text);
     assert_true(fixture_load(parts, text));
-    for (int64_t until = 1; !ts_core_halted(parts->core); until += 1 + below(&seed, 3)) {
+    for (int64_t until = 1; !ts_core_halted(parts->core); until += 1 + below(&seed, 3))
         assert_true(ts_core_step(&parts->err, parts->core, until));
-    }
     assert_int_equal(whole->event_count, parts->event_count);
     assert_memory_equal(whole->events, parts->events, sizeof(whole->events[0]) * (size_t)whole->event_count);
     fixture_free(whole);

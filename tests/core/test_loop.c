@@ -12,9 +12,8 @@ enum { LONG = 10000000 };
 
 static bool run(fixture *f, const char *text) {
     assert_true(fixture_load(f, text));
-    while (ts_core_next(f->core) < LONG) {
+    while (ts_core_next(f->core) < LONG)
         if (!ts_core_step(&f->err, f->core, LONG)) return false;
-    }
     return true;
 }
 

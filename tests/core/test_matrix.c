@@ -98,9 +98,7 @@ static void random_matrix(fixture *f, const type_row *type, int first, int row_c
 
 /* "line.type 1 v[first]", and so on, `count` of them. */
 static void add_lines(char *text, const char *line, const char *type, int first, int count) {
-    for (int i = 0; i < count; i++) {
-        sprintf(text + strlen(text), "%s.%s 1 v%d\n", line, type, first + i);
-    }
+    for (int i = 0; i < count; i++) sprintf(text + strlen(text), "%s.%s 1 v%d\n", line, type, first + i);
 }
 
 static void check_product(const fixture *f, const type_row *type, int row_count, int edge) {

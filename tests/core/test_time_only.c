@@ -55,9 +55,8 @@ static void cycles_are_those_with_values(void **state) {
         fixture_do(values, programs[i]);
         fixture_do(time, programs[i]);
         assert_int_equal(values->event_count, time->event_count);
-        for (int e = 0; e < time->event_count; e++) {
+        for (int e = 0; e < time->event_count; e++)
             assert_memory_equal(&values->events[e], &time->events[e], sizeof(time->events[0]));
-        }
         assert_int_equal(values->start_count, time->start_count);
         fixture_free(values);
         fixture_free(time);

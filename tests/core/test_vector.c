@@ -389,10 +389,9 @@ static void packs_the_rows_of_two(void **state) {
         tables[t][TS_OP_vpack_rows_bf16](d, two, two + TS_VREG_WORDS, NULL, 0);
         tables[t][TS_OP_vpack_rows_bf16](two, two, two + TS_VREG_WORDS, NULL, 0); /* in place */
         assert_memory_equal(two, d, sizeof d);
-        for (int r = 0; r < 2 * TS_SUBLANES; r++) {
+        for (int r = 0; r < 2 * TS_SUBLANES; r++)
             for (int lane = 0; lane < TS_LANES; lane++)
                 assert_int_equal(d[r / 2 * TS_LANES + lane] >> (r % 2 * 16) & 0xffff, r * TS_LANES + lane);
-        }
     }
 }
 
@@ -481,9 +480,8 @@ static void adds_in_the_stated_order(void **state) {
     }
     for (int t = 0; t < table_count; t++) {
         tables[t][TS_OP_vsum_lane_f32](d, a, a, a, 0);
-        for (int i = 0; i < TS_VREG_WORDS; i++) {
+        for (int i = 0; i < TS_VREG_WORDS; i++)
             assert_int_equal(d[i], ts_f32_bits(halve(values + i / TS_LANES * TS_LANES, TS_LANES)));
-        }
         tables[t][TS_OP_vsum_sublane_f32](d, a, a, a, 0);
         for (int i = 0; i < TS_VREG_WORDS; i++) {
             float column[TS_SUBLANES];
@@ -561,9 +559,8 @@ static void bf16_functions_round_the_f32_result(void **state) {
             for (uint32_t i = 0; i < TS_VREG_WORDS; i++) wide[i] = (first + i) << 16;
             ts_vector_select()[pairs[p][0]](got, packed, packed, packed, 0);
             ts_vector_select()[pairs[p][1]](want, wide, wide, wide, 0);
-            for (int i = 0; i < TS_VREG_WORDS; i++) {
+            for (int i = 0; i < TS_VREG_WORDS; i++)
                 assert_int_equal(got[i], ts_bf16_from_f32(ts_f32_from_bits(want[i])) * 0x10001u);
-            }
         }
     }
 }

@@ -82,9 +82,8 @@ static void parts_add_up(void **state) {
         check_sum(&quick);
         check_sum(&exact);
         assert_true(exact.parts[TS_DMA_COMPONENT_FIXED] >= exact.fixed_cycles);
-        for (int p = 0; p < TS_DMA_COMPONENT_COUNT; p++) {
+        for (int p = 0; p < TS_DMA_COMPONENT_COUNT; p++)
             assert_true(llabs(quick.parts[p] - exact.parts[p]) <= exact.cycles / 10 + 310);
-        }
         skipped += quick.estimated;
         ts_arena_free(arena);
     }

@@ -63,10 +63,9 @@ static void allocates_nothing(ts_hbm_scheduler scheduler, ts_hbm_page page, ts_h
 static void every_controller(void **state) {
     (void)state;
     for (int scheduler = TS_HBM_SCHEDULER_ROW_HIT; scheduler <= TS_HBM_SCHEDULER_PER_BANK; scheduler++) {
-        for (int page = TS_HBM_PAGE_OPEN; page <= TS_HBM_PAGE_CLOSED; page++) {
+        for (int page = TS_HBM_PAGE_OPEN; page <= TS_HBM_PAGE_CLOSED; page++)
             for (int refresh = TS_HBM_REFRESH_NONE; refresh <= TS_HBM_REFRESH_PER_BANK; refresh++)
                 allocates_nothing((ts_hbm_scheduler)scheduler, (ts_hbm_page)page, (ts_hbm_refresh)refresh);
-        }
     }
 }
 

@@ -111,10 +111,9 @@ static int64_t earliest(const model *m, int command, int bank) {
     int64_t at = 0;
 #define FOLLOWS(after, how, cycles) at = most(at, follows(m, after, command, bank, how, cycles, 1))
     for (int b = 0; command != RD && command != WR && b < MAX_BANKS; b++) {
-        for (int other = 0; other < COMMANDS; other++) {
+        for (int other = 0; other < COMMANDS; other++)
             if ((other < RD || other > WRA) && m->times[b][other][0] >= 0)
                 at = most(at, m->times[b][other][0] + length(c, other));
-        }
     }
     switch (command) {
     case RD:
@@ -179,10 +178,9 @@ static int64_t earliest(const model *m, int command, int bank) {
         break;
     }
 #undef FOLLOWS
-    for (int after = 0; after < COMMANDS && extra.before >> command & 1; after++) {
+    for (int after = 0; after < COMMANDS && extra.before >> command & 1; after++)
         if (extra.after >> after & 1)
             at = most(at, follows(m, after, command, bank, extra.how, extra.cycles, extra.window));
-    }
     return at;
 }
 
@@ -225,9 +223,8 @@ static int needs(const model *m, const entry *e) {
 }
 
 static bool is_active(const model *m, int first, int count) {
-    for (int i = 0; i < m->active.count; i++) {
+    for (int i = 0; i < m->active.count; i++)
         if (m->active.list[i].bank >= first && m->active.list[i].bank < first + count) return true;
-    }
     return false;
 }
 

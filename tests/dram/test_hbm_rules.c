@@ -117,9 +117,8 @@ static void check_pair(ts_dram *dram, const ts_hbm_config *c, int after, int a, 
     if (got.cycle != cycle)
         fail_msg("0x%x on %d, 0x%x on %d: %lld, expected %lld", after, a, before, b, (long long)got.cycle,
                  (long long)cycle);
-    for (int i = 0; i < RULES; i++) {
+    for (int i = 0; i < RULES; i++)
         if (is_named[i] && strcmp(got.rule->name, rules[i].name) == 0) return;
-    }
     if (got.rule && !strstr(got.rule->name, " bus")) fail_msg("%s sets the time", got.rule->name);
 }
 

@@ -33,16 +33,12 @@ static void check_again(ts_arena *arena, const ts_program *program) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (memmem(data, size, ".include", 8) != NULL) {
-        return 0; /* reads files */
-    }
+    if (memmem(data, size, ".include", 8) != NULL) return 0; /* reads files */
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_program *program = assemble(&err, arena, (const char *)data, size);
     assert((program != NULL) == (err.kind == TS_ERROR_NONE));
-    if (program != NULL) {
-        check_again(arena, program);
-    }
+    if (program != NULL) check_again(arena, program);
     ts_arena_free(arena);
     return 0;
 }

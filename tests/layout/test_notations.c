@@ -110,12 +110,11 @@ static const char *const ends[] = {"", "", "", " S(1)", " E(32)", "E(8)", "S(0)"
 #define PICK(seed, list) (list)[random_below((seed), sizeof(list) / sizeof *(list))]
 
 static void add_part(ts_text *out, uint64_t *seed, const char *part) {
-    for (; *part; part++) {
+    for (; *part; part++)
         if (*part == '#')
             ts_text_add(out, "%d", (int)random_below(seed, 10));
         else
             ts_text_add_char(out, *part);
-    }
 }
 
 enum { ROUNDS = 20000, SANITIZED_ROUNDS = 2000 };

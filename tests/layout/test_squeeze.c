@@ -11,9 +11,8 @@ enum { RANK = 4 };
 
 /* The index without the dims of 1. */
 static void squeeze_index(const int64_t *dims, const int64_t *index, int64_t *squeezed) {
-    for (int i = 0; i < RANK; i++) {
+    for (int i = 0; i < RANK; i++)
         if (dims[i] != 1) *squeezed++ = index[i];
-    }
 }
 
 static void check_layout(uint64_t *seed, ts_arena *arena) {

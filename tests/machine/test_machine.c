@@ -85,9 +85,8 @@ static void assert_usable(ts_arena *arena, const ts_machine *machine) {
     assert_string_equal(err.message, "");
     assert_int_equal(machine->dma.access_bytes % machine->hbm.burst_bytes, 0);
     assert_non_null(ts_machine_find_memory(&err, machine, "hbm"));
-    if (strncmp(machine->name, "tpu-", 4) == 0) {
+    if (strncmp(machine->name, "tpu-", 4) == 0)
         assert_non_null(ts_machine_find_memory(&err, machine, "vmem"));
-    }
     assert_non_null(ts_machine_find_memory(&err, machine, "smem"));
 }
 

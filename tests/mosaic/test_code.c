@@ -180,9 +180,8 @@ static mosaic_code *random_code(void) {
         if (below(8) == 0) store(code, values[below(count)], below(WORDS));
         if (below(8) == 0) values[below(count)] = load(code, below(WORDS));
     }
-    for (int i = 0; i < carried_count; i++) {
+    for (int i = 0; i < carried_count; i++)
         mosaic_add(code, TS_OP_vadd_i32, 3, (ts_operand[]){carried[i], carried[i], values[below(count)]});
-    }
     mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){counter, counter, number(1)});
     mosaic_add(code, TS_OP_br_lt, 3,
                (ts_operand[]){counter, number(3), (ts_operand){TS_OPERAND_LABEL, {.label = head}}});
@@ -401,9 +400,7 @@ static void new_scalars_come_last(void **state) {
         a->term_count = 1;
     }
     mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){slot, slot, number(1)});
-    for (int i = 0; i < 4; i++) {
-        mosaic_add(code, TS_OP_mxu_push_f32, 2, (ts_operand[]){number(0), loaded[i]});
-    }
+    for (int i = 0; i < 4; i++) mosaic_add(code, TS_OP_mxu_push_f32, 2, (ts_operand[]){number(0), loaded[i]});
     for (int i = 0; i < 4; i++) store(code, pop(code, 0), i);
     int count = code->blocks.items[0].list.count, order[32];
     graph *g = graph_new(arena, code, &core, code->blocks.items[0].list.items, count);

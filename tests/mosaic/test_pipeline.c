@@ -165,11 +165,9 @@ static void one_step_has_no_loop(void **state) {
     outcome o = run((sketch){"1", same, same, COPY, 8, 8});
     assert_int_equal(o.in, 1);
     assert_int_equal(o.out, 1);
-    for (int i = 0; i < o.program->code.bundle_count; i++) {
-        for (int k = 0; k < o.program->code.bundles[i].count; k++) {
+    for (int i = 0; i < o.program->code.bundle_count; i++)
+        for (int k = 0; k < o.program->code.bundles[i].count; k++)
             assert_int_not_equal(o.program->code.bundles[i].instructions[k].opcode, TS_OP_brz);
-        }
-    }
 }
 
 static int64_t cycles_with(int64_t grid_step, sketch s) {

@@ -38,13 +38,12 @@ static int64_t element_at(const view *w, int64_t vreg, int sublane, int lane, in
     int64_t packing = 32 / v->bits, tiles = packing * WORDS / (v->tile[0] * v->tile[1]),
             each = SUBLANES / tiles;
     int64_t tile = sublane / each, within = sublane % each, row, column;
-    if (v->tile[0] == 1) { /* one row, its elements by lanes, then by parts of a word */
+    if (v->tile[0] == 1) /* one row, its elements by lanes, then by parts of a word */
         row = 0, column = (within * packing + sub) * LANES + lane;
-    } else if (packing > 1) { /* rows beside each other in a word */
+    else if (packing > 1) /* rows beside each other in a word */
         row = within * packing + sub, column = lane;
-    } else {
+    else
         row = (within * LANES + lane) / v->tile[1], column = (within * LANES + lane) % v->tile[1];
-    }
     row += vreg / w->across % w->down * v->tile[0] - v->offsets[0];
     column += vreg % w->across * tiles * v->tile[1] + tile * v->tile[1] - v->offsets[1];
     if (v->offsets[0] < 0) row = 0;

@@ -186,12 +186,11 @@ static const char *const layouts[][2] = {
 
 static void with_sizes(const char *pattern, int64_t rows, int64_t columns, char *out, size_t size) {
     size_t used = 0;
-    for (const char *p = pattern; *p && used + 24 < size; p++) {
+    for (const char *p = pattern; *p && used + 24 < size; p++)
         if (*p == 'R' || *p == 'C')
             used += (size_t)snprintf(out + used, 24, "%d", (int)(*p == 'R' ? rows : columns));
         else
             out[used++] = *p;
-    }
     out[used] = '\0';
 }
 
@@ -269,9 +268,8 @@ static void wide_shapes(void **state) {
     };
     uint64_t seed = first_seed();
     (void)state;
-    for (size_t n = 0; n < sizeof wide / sizeof wide[0]; n++) {
+    for (size_t n = 0; n < sizeof wide / sizeof wide[0]; n++)
         move_every_way(wide[n], 270 + random_below(&seed, 40), 2100 + random_below(&seed, 300), &seed);
-    }
 }
 
 static int threads_of(const char *from, const char *to, int64_t rows, int64_t columns) {

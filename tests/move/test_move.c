@@ -17,9 +17,8 @@ enum { RANDOM_PAIRS = 3000 };
 /* One bit at a time, so that nothing is shared with the code under test. */
 static uint64_t bits_at(const uint8_t *bytes, int64_t bit, int width) {
     uint64_t value = 0;
-    for (int i = 0; i < width; i++) {
+    for (int i = 0; i < width; i++)
         if (bytes[(bit + i) / 8] & (1 << ((bit + i) % 8))) value |= UINT64_C(1) << i;
-    }
     return value;
 }
 

@@ -46,9 +46,7 @@ static void test_counters(void **state) {
     for (int i = 0; i < TS_COUNTER_COUNT; i++) {
         const ts_counter_info *info = ts_counter_get((ts_counter)i);
         assert_true(info->name[0] != '\0' && info->unit[0] != '\0' && info->meaning[0] != '\0');
-        for (int j = 0; j < i; j++) {
-            assert_string_not_equal(info->name, ts_counter_get((ts_counter)j)->name);
-        }
+        for (int j = 0; j < i; j++) assert_string_not_equal(info->name, ts_counter_get((ts_counter)j)->name);
     }
 }
 

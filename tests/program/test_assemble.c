@@ -54,9 +54,7 @@ typedef struct {
 
 /* Prints what differs, so that all rows are seen; returns how many differ. */
 static int differs(const char *text, const char *got, const char *expect) {
-    if (strcmp(got, expect) == 0) {
-        return 0;
-    }
+    if (strcmp(got, expect) == 0) return 0;
     print_error("%s\ngave:\n%s\nnot:\n%s\n", text, got, expect);
     return 1;
 }
@@ -179,9 +177,7 @@ static void test_programs(void **state) {
          ".tensor x hbm f32[8,256]{1,0:T(8,128)} out\n"},
     };
     int failures = 0;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        failures += check_row("", &rows[i]);
-    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) failures += check_row("", &rows[i]);
     assert_int_equal(failures, 0);
 }
 

@@ -39,12 +39,9 @@ static const ts_program *assemble(ts_arena *arena, const char *text, bool may_fa
 
 static void add_affine(uint64_t *seed, ts_text *out, int most) {
     ts_text_add(out, "%u", random_below(seed, (uint32_t)most));
-    if (random_below(seed, 2) == 0) {
+    if (random_below(seed, 2) == 0)
         ts_text_add(out, " + s%u * %u", random_below(seed, 16), 1 + random_below(seed, 3));
-    }
-    if (random_below(seed, 4) == 0) {
-        ts_text_add(out, " - s%u", 16 + random_below(seed, 16));
-    }
+    if (random_below(seed, 4) == 0) ts_text_add(out, " - s%u", 16 + random_below(seed, 16));
 }
 
 static void add_semaphore(uint64_t *seed, ts_text *out) {
@@ -118,9 +115,7 @@ static void add_instruction(uint64_t *seed, ts_text *out) {
         ts_text_add(out, i > 0 ? ", " : "");
         add_operand(seed, out, ts_opcode_operand(info, i));
     }
-    if (info->masks && random_below(seed, 3) == 0) {
-        ts_text_add(out, " if m%u", random_below(seed, 8));
-    }
+    if (info->masks && random_below(seed, 3) == 0) ts_text_add(out, " if m%u", random_below(seed, 8));
 }
 
 static void random_program(uint64_t *seed, ts_text *out) {
@@ -218,9 +213,7 @@ static void assert_code_equal(const ts_code *a, const ts_code *b) {
             assert_int_equal(x->opcode, y->opcode);
             assert_int_equal(x->mask, y->mask);
             assert_int_equal(x->operand_count, y->operand_count);
-            for (int k = 0; k < x->operand_count; k++) {
-                assert_operand_equal(&x->operands[k], &y->operands[k]);
-            }
+            for (int k = 0; k < x->operand_count; k++) assert_operand_equal(&x->operands[k], &y->operands[k]);
         }
     }
     assert_int_equal(a->transfer_count, b->transfer_count);
@@ -237,9 +230,8 @@ static void assert_code_equal(const ts_code *a, const ts_code *b) {
         assert_int_equal(a->tensors[i].bytes, b->tensors[i].bytes);
     }
     assert_int_equal(a->semaphore_count, b->semaphore_count);
-    for (int i = 0; i < a->semaphore_count; i++) {
+    for (int i = 0; i < a->semaphore_count; i++)
         assert_string_equal(a->semaphore_names[i], b->semaphore_names[i]);
-    }
 }
 
 static void test_print_and_assemble(void **state) {
@@ -279,9 +271,7 @@ static bool evaluate(const ts_address *address, const int64_t *sregs, int64_t *w
     for (int i = 0; i < address->term_count; i++) {
         const ts_address_term *term = &address->terms[i];
         int64_t v = sregs[term->sreg] + term->bias;
-        if (term->exact && ts_floor_mod(v, term->divisor) != 0) {
-            return false;
-        }
+        if (term->exact && ts_floor_mod(v, term->divisor) != 0) return false;
         v = ts_floor_div(v, term->divisor);
         *word += (term->modulus != 0 ? ts_floor_mod(v, term->modulus) : v) * term->multiplier;
     }
@@ -323,14 +313,10 @@ static int check_point(uint64_t *seed, const access *a, const ts_program *progra
     for (int k = 0; k < RANK; k++) {
         sregs[k] = random_below(seed, 1 + random_below(seed, 16));
         index[k] = a->constant[k] + a->factor[k] * sregs[k];
-        if (index[k] >= a->dims[k]) {
-            return 0;
-        }
+        if (index[k] >= a->dims[k]) return 0;
     }
     ts_layout_forward(shape->layout, index, &coordinate);
-    if (!evaluate(address, sregs, &word)) {
-        return 0;
-    }
+    if (!evaluate(address, sregs, &word)) return 0;
     assert_int_equal(word * 32, coordinate * shape->element_bits);
     return 1;
 }
@@ -345,9 +331,7 @@ static void test_addresses(void **state) {
         random_access(&seed, &a);
         const ts_program *program = assemble(arena, a.text, true);
         accepted += program != NULL;
-        for (int n = 0; program != NULL && n < 50; n++) {
-            points += check_point(&seed, &a, program);
-        }
+        for (int n = 0; program != NULL && n < 50; n++) points += check_point(&seed, &a, program);
         ts_arena_free(arena);
     }
     assert_in_range(accepted, most / 5, most);

@@ -37,9 +37,8 @@ static bool bundle_does(const ts_code *code, int bundle, ts_operand_kind kind, i
         bool written = use.writes && use.written.kind == kind && use.written.reg == reg;
         if (writes && written && !use.merges) return true;
         if (!writes && written && use.merges) return true;
-        for (int k = 0; k < use.read_count && !writes; k++) {
+        for (int k = 0; k < use.read_count && !writes; k++)
             if (use.reads[k].kind == kind && use.reads[k].reg == reg) return true;
-        }
     }
     return false;
 }
@@ -52,9 +51,8 @@ static int successors(const ts_code *code, int bundle, int *next) {
         const ts_instruction *it = &code->bundles[bundle].instructions[i];
         falls = falls && strcmp(ts_opcode_get(it->opcode)->mnemonic, "jump") != 0 &&
                 strcmp(ts_opcode_get(it->opcode)->mnemonic, "halt") != 0;
-        for (int k = 0; k < it->operand_count; k++) {
+        for (int k = 0; k < it->operand_count; k++)
             if (it->operands[k].kind == TS_OPERAND_LABEL) next[count++] = it->operands[k].as.label;
-        }
     }
     if (falls) next[count++] = bundle + 1;
     return count;

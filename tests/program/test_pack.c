@@ -19,9 +19,7 @@ static ts_target make_target(uint64_t *seed) {
     ts_target target = {.machine = "toy",
                         .core.limits = {.sregs = SREGS, .vregs = VREGS, .vmasks = VMASKS, .bf16 = true},
                         .space_bytes = {1 << 20, VMEM_BYTES, SMEM_BYTES, 0}};
-    for (int i = 0; i < TS_SLOT_COUNT; i++) {
-        target.core.limits.slots[i] = 1 + (int)random_below(seed, 4);
-    }
+    for (int i = 0; i < TS_SLOT_COUNT; i++) target.core.limits.slots[i] = 1 + (int)random_below(seed, 4);
     for (int i = 0; i < TS_LATENCY_COUNT; i++) {
         target.core.latency_cycles[i] = 1 + random_below(seed, 12);
         target.core.occupancy_cycles[i] = 1 + random_below(seed, 3);
@@ -80,12 +78,9 @@ static bool is_plain(ts_opcode opcode) {
 static void add_instruction(uint64_t *seed, ts_text *out) {
     static const ts_opcode memory[] = {TS_OP_vld, TS_OP_vst, TS_OP_sld, TS_OP_sst};
     ts_opcode opcode = memory[random_below(seed, 4)];
-    if (random_below(seed, 12) == 0) {
-        ts_text_add(out, "smov s6, %u\n", random_below(seed, 2));
-    }
-    for (bool any = random_below(seed, 3) > 0; any; any = !is_plain(opcode)) {
+    if (random_below(seed, 12) == 0) ts_text_add(out, "smov s6, %u\n", random_below(seed, 2));
+    for (bool any = random_below(seed, 3) > 0; any; any = !is_plain(opcode))
         opcode = (ts_opcode)random_below(seed, TS_OP_COUNT);
-    }
     const ts_opcode_info *info = ts_opcode_get(opcode);
     int least, most;
     ts_opcode_arity(info, &least, &most);
@@ -101,9 +96,8 @@ static void random_body(uint64_t *seed, ts_text *out) {
     ts_text_add(out, ".loop s7 = 0, 16, 8\n");
     for (uint32_t n = 5 + random_below(seed, 40); n > 0; n--) {
         add_instruction(seed, out);
-        if (random_below(seed, 20) == 0) {
+        if (random_below(seed, 20) == 0)
             ts_text_add(out, "{ viota.lane v0 ; smov s6, %u }\n", random_below(seed, 2));
-        }
     }
     ts_text_add(out, ".end\n");
 }
@@ -174,9 +168,8 @@ static void test_same_results(void **state) {
         ts_text_clear(&text);
         ts_text_add(&text, ".pack auto\n%s%s", head, body.bytes);
         run(arena, &target, text.bytes, &packed);
-        if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0) {
+        if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0)
             fail_msg("the packed program differs:\n%s", text.bytes);
-        }
         assert_true(packed.bundles <= plain.bundles);
         plain_cycles += plain.cycles;
         packed_cycles += packed.cycles;
@@ -190,9 +183,8 @@ static void test_same_results(void **state) {
 static bool has_address(ts_opcode opcode) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     bool address = false;
-    for (int i = 0; ts_opcode_operand(info, i); i++) {
+    for (int i = 0; ts_opcode_operand(info, i); i++)
         address |= (ts_opcode_operand(info, i)->accepts >> TS_OPERAND_ADDRESS & 1) != 0;
-    }
     return address;
 }
 
@@ -260,19 +252,17 @@ static void random_loop(uint64_t *seed, ts_text *out) {
     bool streams = random_below(seed, 2) == 0;
     unsigned begin = 8 * random_below(seed, 3), end = begin + 1 + random_below(seed, 136 - begin);
     ts_text_add(out, "smov s6, %u\n.loop s7 = %u, ", end, begin);
-    if (random_below(seed, 2) == 0) {
+    if (random_below(seed, 2) == 0)
         ts_text_add(out, "%u, 8\n", end);
-    } else {
+    else
         ts_text_add(out, "s6, 8\n");
-    }
     for (uint32_t n = 1 + random_below(seed, 2); n > 0 && streams; n--) add_stream(seed, out);
     for (uint32_t n = random_below(seed, streams ? 2 : 10); n > 0; n--) {
         if (random_below(seed, 8) == 0) ts_text_add(out, "sadd s%u, s7, 1\n", random_below(seed, 6));
-        if (random_below(seed, 2) == 0) {
+        if (random_below(seed, 2) == 0)
             add_access(seed, out);
-        } else {
+        else
             add_random(seed, out);
-        }
     }
     ts_text_add(out, ".end\n");
 }
@@ -302,9 +292,8 @@ static void test_loops_have_the_same_results(void **state) {
             ts_text_clear(&text);
             ts_text_add(&text, "%s\n%s%s", modes[mode], head, body.bytes);
             run(arena, &target, text.bytes, &packed);
-            if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0) {
+            if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0)
                 fail_msg("the packed program differs:\n%s", text.bytes);
-            }
             cycles[mode] += packed.cycles;
         }
         ts_arena_free(arena);
@@ -355,9 +344,8 @@ static void test_later_writes_land_later(void **state) {
     uint64_t seed = 1;
     ts_target target = make_target(&seed);
     ts_text text;
-    for (int i = 0; i < TS_LATENCY_COUNT; i++) {
+    for (int i = 0; i < TS_LATENCY_COUNT; i++)
         target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
-    }
     target.core.latency_cycles[TS_LATENCY_LANE_REDUCE] = 20;
     ts_text_init(&text, arena);
     ts_text_add(&text, ".pack auto\nvsum.lane.f32 v1, v2\nvmov v1, 1.0\n");

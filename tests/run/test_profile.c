@@ -218,9 +218,8 @@ static void stalls_have_an_owner(void **state) {
          "-1:6 x1 1+0\n"
          "total x0 18+247 wait_transpose=127 busy_transpose=120\n"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_profile("tpu-v5e", rows[i].text, rows[i].expected);
-    }
 }
 
 /* Of two cores, together; each waits for the other. */

@@ -94,9 +94,8 @@ static void test_windows(void **state) {
     enum { WINDOW = TS_TIMELINE_WINDOW };
     fixture *f = make(0, INT64_MAX);
     char found[17] = "";
-    for (int window = 0; window < 16; window++) {
+    for (int window = 0; window < 16; window++)
         for (int i = 0; i < 3; i++) add(f, 0, window * WINDOW + i * 10, 2, 0);
-    }
     for (int window = 0; window < 16; window++)
         found[window] = rows_draws(&f->rows, window * WINDOW + WINDOW - 1) ? '1' : '0';
     assert_string_equal(found, "1111011000100011");

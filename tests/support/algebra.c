@@ -51,12 +51,11 @@ static void add_value(ts_text *out, const char *key, size_t length, const char *
     bool is_bare = is_one_of(key, length, bare), is_nested = is_one_of(key, length, nested),
          is_point = is_one_of(key, length, points), is_region = is_nested && key[0] == 'r';
     ts_text_add(out, is_bare ? "" : is_point ? "{" : is_nested ? "((" : "(");
-    for (size_t i = 0; i < value_length; i++) {
+    for (size_t i = 0; i < value_length; i++)
         if (value[i] == '|' || (is_region && value[i] == ','))
             ts_text_add(out, "),(");
         else
             ts_text_add_char(out, value[i] != ':' ? value[i] : is_region ? ',' : is_point ? '=' : ':');
-    }
     ts_text_add(out, is_bare ? "" : is_point ? "}" : is_nested ? "))" : ")");
 }
 

@@ -118,10 +118,9 @@ static void read_instruction(reader *in, ts_instruction *instruction) {
     *instruction = (ts_instruction){.mask = -1};
     must(ts_opcode_find(in->at, length, &instruction->opcode), in, "a mnemonic");
     in->at += length;
-    while (take(in, " ")) {
+    while (take(in, " "))
         if (*in->at != ' ' && *in->at != ';' && *in->at != '\n' && *in->at != '\0')
             read_operand(in, instruction);
-    }
 }
 
 static void read_bundle(reader *in, ts_bundle *bundle) {
@@ -177,9 +176,8 @@ fixture *fixture_new(void) {
     f->arena = arena;
     f->config.limits = (ts_isa_limits){.sregs = 32, .vregs = 64, .vmasks = 16, .bf16 = true};
     for (int i = 0; i < TS_SLOT_COUNT; i++) f->config.limits.slots[i] = 4;
-    for (int i = 0; i < TS_LATENCY_COUNT; i++) {
+    for (int i = 0; i < TS_LATENCY_COUNT; i++)
         f->config.latency_cycles[i] = f->config.occupancy_cycles[i] = 1;
-    }
     f->code.name = "fixture";
     f->code.semaphore_count = FIXTURE_SEMAPHORES;
     f->code.semaphore_names = semaphore_names;
@@ -209,9 +207,8 @@ bool fixture_load(fixture *f, const char *text) {
 }
 
 bool fixture_run(fixture *f) {
-    while (ts_core_next(f->core) < INT64_MAX) {
+    while (ts_core_next(f->core) < INT64_MAX)
         if (!ts_core_step(&f->err, f->core, INT64_MAX)) return false;
-    }
     return true;
 }
 
@@ -233,18 +230,16 @@ uint32_t *fixture_vreg(fixture *f, int reg) { return ts_core_register(f->core, T
 uint32_t fixture_sreg(fixture *f, int reg) { return ts_core_register(f->core, TS_OPERAND_SREG, reg)[0]; }
 
 int64_t fixture_issued(const fixture *f, int bundle) {
-    for (int i = 0; i < f->event_count; i++) {
+    for (int i = 0; i < f->event_count; i++)
         if (f->events[i].bundle == bundle && f->events[i].cycles == 0) return f->events[i].cycle;
-    }
     return -1;
 }
 
 int64_t fixture_stalled(const fixture *f, const char *name) {
     ts_core_counters counters;
     ts_core_count(f->core, &counters);
-    for (int i = 0; i < TS_STALL_COUNT; i++) {
+    for (int i = 0; i < TS_STALL_COUNT; i++)
         if (strcmp(ts_stall_get(i)->text, name) == 0) return counters.stalls[i];
-    }
     fprintf(stderr, "fixture: no stall %s\n", name);
     abort();
 }

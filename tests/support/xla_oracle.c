@@ -96,12 +96,11 @@ static int64_t multiple_from(int64_t extent, int64_t tile) {
 /* Combines at each '*', from the most major one on; leaves the sizes of the tile that remain. */
 static int combine(array *a, const xla_oracle_tile *tile, int64_t *sizes) {
     int rank = 0, first = a->rank - tile->rank;
-    for (int i = 0; i < tile->rank; i++) {
+    for (int i = 0; i < tile->rank; i++)
         if (tile->dims[i] == XLA_ORACLE_COMBINE)
             merge(a, first + rank);
         else
             sizes[rank++] = tile->dims[i];
-    }
     return rank;
 }
 

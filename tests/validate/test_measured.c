@@ -228,10 +228,9 @@ static void words_and_figures_agree(void **state) {
     assert_int_equal(figures.count, 239);
     for (int i = 0; i < figures.count; i++) {
         ts_workload a = {0}, b = {0};
-        for (int j = 0; j < words.count; j++) {
+        for (int j = 0; j < words.count; j++)
             if (strcmp(words.rows[j].id, figures.rows[i].id) == 0)
                 ts_workload_read(&standard.groups, &words.rows[j], &a);
-        }
         ts_workload_read(&standard.groups, &figures.rows[i], &b);
         assert_ptr_equal(a.group, b.group);
         assert_int_equal(a.kind, b.kind);

@@ -62,12 +62,11 @@ static void add_shards(maker *m, ts_arena *arena, const ts_axe *axe, ts_axe_shap
     for (int d = 0, end; d < shape.rank && !m->builder.failed; d = end) {
         int first = next;
         int64_t dims = shape.dims[d], iters = 1;
-        for (end = d + 1; dims != iters;) {
+        for (end = d + 1; dims != iters;)
             if (dims < iters)
                 dims *= shape.dims[end++];
             else
                 iters *= axe->shards[next++].extent;
-        }
         add_segment(m, arena, (ts_axe_shape){end - d, shape.dims + d}, ts_axe_from(axe, first), next - first);
     }
 }

@@ -12,12 +12,11 @@ void ts_xla_apply_tile(ts_layout_builder *b, const ts_xla_tile *tile) {
     while (b->count < tile->rank && !b->failed) ts_layout_insert(b, 0);
     if (b->failed) return;
     int first = b->count - tile->rank, kept = 0, order[TS_LAYOUT_MAX_DIMS];
-    for (int i = 0; i < tile->rank; i++) {
+    for (int i = 0; i < tile->rank; i++)
         if (tile->dims[i] == TS_XLA_COMBINE)
             ts_layout_merge(b, first + kept);
         else
             kept++;
-    }
     for (int i = 0, k = 0; i < tile->rank; i++)
         if (tile->dims[i] != TS_XLA_COMBINE) ts_layout_tile(b, first + 2 * k++, tile->dims[i]);
     if (b->failed) return;
