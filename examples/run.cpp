@@ -27,13 +27,10 @@ int main(int argc, char **argv) {
     const int64_t dims[] = {8, 128};
     ts_input input = {"x", ts_array_wrap(err.get(), arena.get(), "f32", 2, dims, values.data())};
     ts_run_options options{};
-    options.struct_bytes = sizeof options;
-    options.inputs = &input, options.input_count = 1;
+    options.struct_bytes = sizeof options, options.inputs = &input, options.input_count = 1;
     options.machine = ts_machine_load(err.get(), arena.get(), argc > 1 ? argv[1] : "tpu-v5e");
     ts_program_request program{};
-    program.struct_bytes = sizeof program;
-    program.machine = options.machine;
-    program.source = text;
+    program.struct_bytes = sizeof program, program.machine = options.machine, program.source = text;
     if (options.machine) options.program = ts_program_assemble(err.get(), arena.get(), &program);
     const ts_simulation *run = options.program ? ts_simulate(err.get(), arena.get(), &options) : nullptr;
     if (!run) return std::fprintf(stderr, "run: %s\n", ts_error_message(err.get())), 1;
