@@ -153,7 +153,7 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
     ts_hlo_span value, shape;
     audit_forget_shapes(a);
     audit_settle(a); /* another module may use the names again */
-    ts_hlo_places_begin(a->places);
+    ts_hlo_locations_begin(a->locations);
     a->unscheduled = !memmem(attributes.text, attributes.length, "is_scheduled=true", 17);
     const char *at = attributes.text, *end = at + attributes.length;
     if (a->module) return; /* of several, the first gives its name */
@@ -250,7 +250,7 @@ static void on_message(void *self, int64_t line, ts_hlo_span text) {
 
 static void on_table(void *self, ts_hlo_span text) {
     ts_audit *a = self;
-    ts_hlo_places_row(a->places, text);
+    ts_hlo_locations_row(a->locations, text);
 }
 
 ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
@@ -262,7 +262,7 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     a->events = (ts_hlo_events){a,          on_module, on_computation, on_end, on_instruction,
                                 on_message, on_table,  on_return};
     a->reader = ts_hlo_new(arena, &a->events);
-    a->places = ts_hlo_places_new(arena);
+    a->locations = ts_hlo_locations_new(arena);
     audit_keep_init(a);
     audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
     audit_table_init(&a->names, arena, TS_AUDIT_NAMES);

@@ -10,7 +10,7 @@
 
 #include "host/hlo.h"
 #include "host/hlo_opcode.h"
-#include "host/hlo_place.h"
+#include "host/hlo_location.h"
 #include "layout/shape.h"
 #include "machine/machine.h"
 #include "mesh/collective.h"
@@ -69,7 +69,7 @@ typedef enum { TS_AUDIT_OWN, TS_AUDIT_MAKER, TS_AUDIT_READER } ts_audit_placed;
 
 /* Where in the user's program it comes from, by the text's metadata. */
 typedef struct {
-    int32_t place;                /* of ts_audit_result.places; -1: not known */
+    int32_t location;             /* of ts_audit_result.places; -1: not known */
     ts_audit_placed of;           /* where it says none itself: what made its operand, or what reads it */
     char op[TS_AUDIT_NAME_BYTES]; /* op_name, the end of it: an argument's name, or the way to an operation */
 } ts_audit_source;
@@ -193,7 +193,7 @@ typedef struct {
 typedef struct {
     const ts_audit_request *request;
     const ts_hlo_counts *text;
-    const ts_hlo_places *places;
+    const ts_hlo_locations *locations;
     const char *module; /* the first one's name, or NULL */
     bool has_entry, has_mlir, assumed_tiles;
     int64_t shape_count, donated;

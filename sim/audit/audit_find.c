@@ -119,13 +119,13 @@ static const ts_shape *parse(ts_audit *a, const char *text) {
 static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
     ts_audit_move *move = &group->first;
     const ts_audit_shape *to = &r->shapes[move->dst];
-    bool turns = move->opcode == TS_HLO_OP_TRANSPOSE && !move->not_read,
+    bool transposes = move->opcode == TS_HLO_OP_TRANSPOSE && !move->not_read,
          reshapes = move->opcode == TS_HLO_OP_RESHAPE || move->opcode == TS_HLO_OP_DYNAMIC_RESHAPE;
     const ts_shape *x = parse(a, r->shapes[move->src].text), *y = parse(a, to->text);
-    turns = turns && x && y && x->xla->rank == y->xla->rank; /* a text may say anything */
-    if (x && y) move->changes = audit_changes(x, y, turns ? move->permutation : NULL);
-    if (x && y && turns) x = audit_permuted(a->scratch, x, move->permutation);
-    if (x && y && (turns || reshapes))
+    transposes = transposes && x && y && x->xla->rank == y->xla->rank; /* a text may say anything */
+    if (x && y) move->changes = audit_changes(x, y, transposes ? move->permutation : NULL);
+    if (x && y && transposes) x = audit_permuted(a->scratch, x, move->permutation);
+    if (x && y && (transposes || reshapes))
         group->moves_nothing = audit_moves_nothing(a->scratch, a->request, x, y, to->assumed);
     ts_arena_reset(a->scratch);
 }
@@ -165,7 +165,7 @@ static bool is_free(const ts_audit_group *group) {
 
 static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit_group *group) {
     const ts_audit_move *move = &group->first;
-    bool turns = move->opcode == TS_HLO_OP_TRANSPOSE;
+    bool transposes = move->opcode == TS_HLO_OP_TRANSPOSE;
     if (move->not_read) {
         group->why_not = "its dimensions cannot be read";
         return;
@@ -173,7 +173,7 @@ static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit
     audit_wanted wanted = {.src = move->src >= 0 ? r->shapes[move->src].text : NULL,
                            .dst = r->shapes[move->dst].text,
                            .traffic = {move->from, move->to, move->read_bytes, move->written_bytes},
-                           .permutation = turns ? move->permutation : NULL,
+                           .permutation = transposes ? move->permutation : NULL,
                            .changes = move->changes};
     audit_price price = audit_prices_move(prices, &wanted);
     group->priced = price.known;
@@ -446,7 +446,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     audit_settle(a);
     *r = (ts_audit_result){.request = a->request,
                            .text = ts_hlo_get_counts(a->reader),
-                           .places = a->places,
+                           .locations = a->locations,
                            .module = a->module,
                            .has_entry = a->has_entry,
                            .has_mlir = a->has_mlir,

@@ -127,8 +127,8 @@ static int order_moves(const ts_audit_move *a, const ts_audit_move *b) {
     if (a->groups != b->groups) return a->groups < b->groups ? -1 : 1;
     if (a->read_bytes != b->read_bytes) return a->read_bytes < b->read_bytes ? -1 : 1;
     if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
-    int turned = memcmp(a->permutation, b->permutation, sizeof a->permutation);
-    if (turned != 0) return turned;
+    int transposed = memcmp(a->permutation, b->permutation, sizeof a->permutation);
+    if (transposed != 0) return transposed;
     return (a->level > b->level) - (a->level < b->level);
 }
 

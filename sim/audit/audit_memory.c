@@ -25,14 +25,14 @@ static const char *read_size(ts_hlo_span text, char word[WORD], int64_t *bytes) 
     size_t length = 0;
     while (at < end && (*at == ' ' || *at == '(' || *at == '*')) at++;
     if (at == end || *at < '0' || *at > '9') return NULL;
-    double value = 0, place = 0;
+    double value = 0, location = 0;
     for (; at < end && length < WORD - 2; at++) {
-        if ((*at < '0' || *at > '9') && (*at != '.' || place > 0)) break;
+        if ((*at < '0' || *at > '9') && (*at != '.' || location > 0)) break;
         word[length++] = *at;
         if (*at == '.')
-            place = 1;
-        else if (place > 0)
-            value += (double)(*at - '0') * (place /= 10);
+            location = 1;
+        else if (location > 0)
+            value += (double)(*at - '0') * (location /= 10);
         else
             value = 10 * value + (*at - '0');
     }

@@ -357,9 +357,9 @@ static audit_order picked_outside(const audit_orders *o, const audit_array *arra
 }
 
 static int place_of(const audit_order *order, int dim) {
-    int place = 0;
-    while (order->at[place] != dim) place++;
-    return place;
+    int location = 0;
+    while (order->at[location] != dim) location++;
+    return location;
 }
 
 audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation *op,
@@ -376,18 +376,18 @@ audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation
  * others, outermost. */
 static void forward_gather(const audit_orders *o, const audit_operation *op, audit_step *step) {
     int picked = __builtin_ctz(op->dims), rank = step->operand->rank, count = 0;
-    int place = place_of(step->have, picked);
-    if (place < (op->of_argument || rank < 3 ? 1 : 2) && rank > 1)
+    int location = place_of(step->have, picked);
+    if (location < (op->of_argument || rank < 3 ? 1 : 2) && rank > 1)
         step->needs = picked_outside(o, step->operand, picked);
-    place = place_of(&step->needs, picked);
+    location = place_of(&step->needs, picked);
     for (int i = 0; i < rank; i++) {
         int dim = step->needs.at[i];
         if (dim != picked)
             step->makes.at[count++] = (int8_t)(dim + (dim < picked));
-        else if (place < 2)
+        else if (location < 2)
             step->makes.at[count++] = 0;
     }
-    if (place >= 2) step->makes.at[count] = 0;
+    if (location >= 2) step->makes.at[count] = 0;
 }
 
 static void forward_reduce(const audit_operation *op, audit_step *step) {

@@ -152,7 +152,7 @@ static uint64_t orders_of(const relayout *r) {
 }
 
 /* Is the minor dim another? Dims of 1 are nowhere. */
-static bool turns(const relayout *r) {
+static bool transposes(const relayout *r) {
     int minor[2] = {-1, -1};
     const ts_shape *sides[2] = {r->src, r->dst};
     for (int k = 0; k < 2; k++) {
@@ -172,7 +172,7 @@ static uint64_t kind_of(const audit_wanted *w, const relayout *r) {
                         (uint64_t)(int64_t)w->traffic.from,
                         (uint64_t)(int64_t)w->traffic.to,
                         w->changes & (TS_AUDIT_TYPE | TS_AUDIT_ORDER | TS_AUDIT_TILE),
-                        turns(r)};
+                        transposes(r)};
     return audit_hash((const char *)parts, sizeof parts);
 }
 

@@ -40,15 +40,16 @@ static void find_worst(const ts_xla_layout *f, ts_audit_shape *out) {
     if (f->tile_count == 0) return;
     const ts_xla_tile *tile = &f->tiles[0];
     double worst = 1;
-    for (int place = 0; place < tile->rank && place < f->rank; place++) {
-        int64_t step = tile->dims[tile->rank - 1 - place], extent = f->dims[ts_xla_dim_at(f, place)], padded;
+    for (int location = 0; location < tile->rank && location < f->rank; location++) {
+        int64_t step = tile->dims[tile->rank - 1 - location], extent = f->dims[ts_xla_dim_at(f, location)],
+                padded;
         if (step == TS_XLA_COMBINE) return;
         if (extent <= 0 || !ts_mul(ts_ceil_div(extent, step), step, &padded)) continue;
         double ratio = (double)padded / (double)extent;
         if (ratio <= worst) continue;
         worst = ratio;
-        out->worst_dim = ts_xla_dim_at(f, place);
-        out->worst_rank = place;
+        out->worst_dim = ts_xla_dim_at(f, location);
+        out->worst_rank = location;
         out->worst_extent = extent;
         out->worst_padded = padded;
     }
@@ -166,15 +167,15 @@ static void try_orders(const search *s, audit_better *best) {
 static void try_folds(const search *s, audit_better *best) {
     const ts_xla_layout *f = s->now->xla;
     int64_t dims[TS_LAYOUT_MAX_DIMS];
-    for (int place = 0; place < 2 && place + 1 < f->rank; place++) {
+    for (int location = 0; location < 2 && location + 1 < f->rank; location++) {
         int count = 0;
         for (int at = f->rank - 1; at >= 0; at--) {
             int64_t extent = f->dims[ts_xla_dim_at(f, at)];
-            if (at == place && !ts_mul(dims[count - 1], extent, &dims[count - 1])) return;
-            if (at != place) dims[count++] = extent;
+            if (at == location && !ts_mul(dims[count - 1], extent, &dims[count - 1])) return;
+            if (at != location) dims[count++] = extent;
         }
         ts_xla_layout folded = {.rank = count, .dims = dims, .memory_space = f->memory_space};
-        consider(s, &folded, place, best);
+        consider(s, &folded, location, best);
     }
 }
 

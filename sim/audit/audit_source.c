@@ -11,9 +11,9 @@ ts_hlo_span audit_operand_name(ts_hlo_span operand) {
 
 void audit_find_source(ts_audit *a, ts_audit_source *source) {
     ts_hlo_span fields, op;
-    *source = (ts_audit_source){.place = AUDIT_NONE};
+    *source = (ts_audit_source){.location = AUDIT_NONE};
     if (!a->now || !ts_hlo_metadata(a->now->attributes, &fields)) return;
-    source->place = ts_hlo_places_find(a->places, fields);
+    source->location = ts_hlo_locations_find(a->locations, fields);
     if (!ts_hlo_field(fields, "op_name", &op)) return;
     size_t most = sizeof source->op - 1, cut = op.length > most ? op.length - most : 0, length = 0;
     for (size_t i = cut; i < op.length; i++)
@@ -25,7 +25,7 @@ void audit_find_source(ts_audit *a, ts_audit_source *source) {
 void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 
 /* Where the operand was made. */
-static int32_t place_of_maker(const ts_audit *a) {
+static int32_t location_of_maker(const ts_audit *a) {
     ts_hlo_span rest = a->now->operands, item;
     if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
     ts_hlo_span name = audit_operand_name(item);
@@ -34,9 +34,9 @@ static int32_t place_of_maker(const ts_audit *a) {
 
 void audit_await_reader(ts_audit *a, ts_hlo_span name) {
     ts_audit_source *source = &a->moves[a->move_count - 1].source;
-    if (source->place >= 0 || a->current == AUDIT_NONE || !a->now) return;
-    source->place = place_of_maker(a);
-    if (source->place >= 0) {
+    if (source->location >= 0 || a->current == AUDIT_NONE || !a->now) return;
+    source->location = location_of_maker(a);
+    if (source->location >= 0) {
         source->of = TS_AUDIT_MAKER;
         return;
     }
@@ -46,16 +46,16 @@ void audit_await_reader(ts_audit *a, ts_hlo_span name) {
 }
 
 /* What says no place either is looked through: its own readers are those of the move. */
-static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t operand, int32_t place) {
+static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t operand, int32_t location) {
     for (int k = 0; k < a->awaited_count;) {
         audit_awaited *awaited = &a->awaited[k];
         if (awaited->name != operand) {
             k++;
-        } else if (place < 0) {
+        } else if (location < 0) {
             awaited->name = audit_hash(i->name.text, i->name.length);
             k++;
         } else {
-            a->moves[awaited->move].source.place = place;
+            a->moves[awaited->move].source.location = location;
             a->moves[awaited->move].source.of = TS_AUDIT_READER;
             *awaited = a->awaited[--a->awaited_count];
         }
@@ -65,11 +65,11 @@ static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t opera
 void audit_see_place(ts_audit *a, const ts_hlo_instruction *i) {
     ts_hlo_span rest = i->operands, item, fields;
     if (a->current_fused || a->current == AUDIT_NONE) return;
-    int32_t place =
-        ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_places_find(a->places, fields) : AUDIT_NONE;
-    if (place >= 0) audit_table_put(&a->made_at, audit_hash(i->name.text, i->name.length), place);
+    int32_t location =
+        ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_locations_find(a->locations, fields) : AUDIT_NONE;
+    if (location >= 0) audit_table_put(&a->made_at, audit_hash(i->name.text, i->name.length), location);
     while (a->awaited_count > 0 && ts_hlo_next(&rest, &item)) {
         ts_hlo_span name = audit_operand_name(item);
-        see_operand(a, i, audit_hash(name.text, name.length), place);
+        see_operand(a, i, audit_hash(name.text, name.length), location);
     }
 }

@@ -66,7 +66,7 @@ struct ts_audit {
     const ts_audit_request *request;
     ts_hlo_reader *reader;
     ts_hlo_events events;
-    ts_hlo_places *places;
+    ts_hlo_locations *locations;
     audit_table made_at;           /* names of this computation, and places */
     const ts_hlo_instruction *now; /* that is looked at; NULL: none is */
     audit_awaited awaited[AUDIT_AWAITED];

@@ -79,7 +79,7 @@ static size_t line_end(const ts_source *source, size_t start) {
     return end > start && source->text[end - 1] == '\r' ? end - 1 : end;
 }
 
-static void set_place(ts_error *err, const ts_source *source, int line, size_t start, size_t at) {
+static void set_location(ts_error *err, const ts_source *source, int line, size_t start, size_t at) {
     size_t end = line_end(source, start);
     copy_cut(err->name, sizeof err->name, source->name ? source->name : "");
     err->line = line;
@@ -101,7 +101,7 @@ bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, siz
         line++;
         start = i + 1;
     }
-    set_place(err, source, line, start, at);
+    set_location(err, source, line, start, at);
     return false;
 }
 
@@ -121,7 +121,7 @@ bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, i
         start = i + 1;
     }
     size_t length = line_end(source, start) - start, before = (size_t)column - 1;
-    set_place(err, source, reached, start, start + (before < length ? before : length));
+    set_location(err, source, reached, start, start + (before < length ? before : length));
     return false;
 }
 
@@ -142,21 +142,21 @@ bool ts_error_keep_system(ts_error *err, const ts_error *found) {
 void ts_error_clear(ts_error *err) { *err = (ts_error){.kind = TS_ERROR_NONE, .cycle = -1}; }
 
 /* Where the error is, as "name:line:column: "; empty when it has no place. */
-static void format_place(const ts_error *err, char *out, size_t bytes) {
+static void format_location(const ts_error *err, char *out, size_t bytes) {
     out[0] = '\0';
     if (err->line) snprintf(out, bytes, "%s:%d:%d: ", err->name, err->line, err->column);
 }
 
 size_t ts_error_format(const ts_error *err, char *out, size_t bytes) {
-    char place[TS_ERROR_NAME_BYTES + 32], cycle[40] = "", caret[TS_ERROR_LINE_BYTES + 4] = "";
-    format_place(err, place, sizeof place);
+    char location[TS_ERROR_NAME_BYTES + 32], cycle[40] = "", caret[TS_ERROR_LINE_BYTES + 4] = "";
+    format_location(err, location, sizeof location);
     if ((err->kind == TS_ERROR_FAULT || err->kind == TS_ERROR_WARNING) && err->cycle >= 0)
         snprintf(cycle, sizeof cycle, " at cycle %lld", (long long)err->cycle);
     size_t width = 0;
     for (int i = 0; i < err->caret; i++)
         if (!continues_utf8(err->excerpt[i])) caret[width++] = ' ';
     if (err->line) memcpy(caret + width, "^\n", 3);
-    int needed = snprintf(out, bytes, "%s%s%s: %s\n%s%s%s", place, kinds[err->kind].label, cycle,
+    int needed = snprintf(out, bytes, "%s%s%s: %s\n%s%s%s", location, kinds[err->kind].label, cycle,
                           err->message, err->excerpt, err->line ? "\n" : "", caret);
     assert(needed >= 0);
     return (size_t)needed;

@@ -86,9 +86,9 @@ static void note_reach(ts_arrivals *a, const ts_reach *r, const use *by) {
     }
 }
 
-static void report(const ts_arrivals *a, const arrived *other, bool reads, ts_place where, int64_t cycle) {
+static void report(const ts_arrivals *a, const arrived *other, bool reads, ts_location where, int64_t cycle) {
     ts_finding *f = ts_findings_add(a->setup.findings, reads ? TS_FINDING_READ_RACE : TS_FINDING_WRITE_RACE,
-                                    where, ts_place_of_transfer(other->is.what), cycle);
+                                    where, ts_location_of_transfer(other->is.what), cycle);
     if (!f) return;
     ts_finding_describe(f, "this %s bytes of '%s' that a DMA of device %lld wrote, without waiting for it",
                         reads ? "reads" : "writes",
@@ -104,7 +104,7 @@ void ts_arrivals_access(ts_arrivals *a, const ts_access *access) {
     int64_t first = access->first / TS_GRANULE_BYTES, end = ts_ceil_div(access->end, TS_GRANULE_BYTES);
     for (const arrived *i = a->first; i; i = i->next)
         if (i->reach.space == access->space && ts_reach_touches(&i->reach, first, end))
-            report(a, i, !access->writes, ts_place_of(access->instruction), access->cycle);
+            report(a, i, !access->writes, ts_location_of(access->instruction), access->cycle);
     const use by = {access->cycle, access->instruction, NULL};
     for (int i = 0; i < a->count; i++)
         if (a->tensors[i].space == access->space) note_span(&a->tensors[i], first, end, &by);
@@ -117,9 +117,9 @@ void ts_arrivals_start(ts_arrivals *a, const ts_in_flight *t) {
     if (t->dst) dst = ts_reach_find(scratch, t->plan, false, t->dst);
     for (const arrived *i = a->first; i; i = i->next) {
         if (ts_reach_overlap(&src, &i->reach))
-            report(a, i, true, ts_place_of_transfer(t->what), t->issued_cycle);
+            report(a, i, true, ts_location_of_transfer(t->what), t->issued_cycle);
         if (ts_reach_overlap(&dst, &i->reach))
-            report(a, i, false, ts_place_of_transfer(t->what), t->issued_cycle);
+            report(a, i, false, ts_location_of_transfer(t->what), t->issued_cycle);
     }
     ts_arena_free(scratch);
 }
@@ -135,8 +135,8 @@ void ts_arrivals_done(ts_arrivals *a, const ts_in_flight *t) {
 
 /* ---- Writes ---- */
 
-static ts_place place_of_use(const use *u) {
-    return u->by ? ts_place_of(u->by) : ts_place_of_transfer(u->transfer);
+static ts_location place_of_use(const use *u) {
+    return u->by ? ts_location_of(u->by) : ts_location_of_transfer(u->transfer);
 }
 
 /* The last of the uses of what is written of which the sender did not know; NULL: none. */
@@ -158,8 +158,8 @@ static const use *find_unordered(const ts_arrivals *a, const arrived *new) {
 static void compare_uses(ts_arrivals *a, const arrived *new) {
     const use *last = find_unordered(a, new);
     ts_finding *f =
-        last ? ts_findings_add(a->setup.findings, TS_FINDING_WRITE_RACE, ts_place_of_transfer(new->is.what),
-                               place_of_use(last), new->is.cycle)
+        last ? ts_findings_add(a->setup.findings, TS_FINDING_WRITE_RACE,
+                               ts_location_of_transfer(new->is.what), place_of_use(last), new->is.cycle)
              : NULL;
     if (!f) return;
     ts_finding_describe(f, "this DMA of device %lld writes bytes of '%s' whose use here it did not wait for",
@@ -181,7 +181,7 @@ void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival) {
     arrived **last = &a->first;
     for (; *last; last = &(*last)->next)
         if (ts_reach_overlap(&(*last)->reach, &new->reach))
-            report(a, *last, false, ts_place_of_transfer(arrival->what), arrival->cycle);
+            report(a, *last, false, ts_location_of_transfer(arrival->what), arrival->cycle);
     *last = new;
 }
 

@@ -33,15 +33,15 @@ bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind) {
     return false;
 }
 
-static bool same_place(ts_place a, ts_place b) {
+static bool same_location(ts_location a, ts_location b) {
     return a.line == b.line && a.column == b.column && a.source == b.source;
 }
 
-ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_place where, ts_place other,
+ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_location where, ts_location other,
                             int64_t cycle) {
     for (int i = 0; i < findings->count; i++) {
         ts_finding *known = &findings->list[i];
-        if (known->kind == kind && same_place(known->where, where) && same_place(known->other, other)) {
+        if (known->kind == kind && same_location(known->where, where) && same_location(known->other, other)) {
             known->times++;
             return NULL;
         }
@@ -62,11 +62,12 @@ void ts_finding_describe(ts_finding *finding, const char *format, ...) {
     va_end(args);
 }
 
-ts_place ts_place_of(const ts_instruction *instruction) {
-    if (!instruction) return (ts_place){0};
-    return (ts_place){instruction->source, instruction->source ? instruction->line : 0, instruction->column};
+ts_location ts_location_of(const ts_instruction *instruction) {
+    if (!instruction) return (ts_location){0};
+    return (ts_location){instruction->source, instruction->source ? instruction->line : 0,
+                         instruction->column};
 }
 
-ts_place ts_place_of_transfer(const ts_transfer *transfer) {
-    return (ts_place){transfer->source_text, transfer->source_text ? transfer->line : 0, transfer->column};
+ts_location ts_location_of_transfer(const ts_transfer *transfer) {
+    return (ts_location){transfer->source_text, transfer->source_text ? transfer->line : 0, transfer->column};
 }

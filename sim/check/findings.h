@@ -20,13 +20,13 @@ const ts_named *ts_finding_get(ts_finding_kind kind);
 typedef struct {
     const ts_source *source;
     int line, column;
-} ts_place;
+} ts_location;
 
 enum { TS_FINDING_TEXT_BYTES = 240 };
 typedef struct {
     ts_finding_kind kind;
-    ts_place where, other; /* the line that breaks the rule, and the one it has to do with */
-    int64_t cycle;         /* of the first time */
+    ts_location where, other; /* the line that breaks the rule, and the one it has to do with */
+    int64_t cycle;            /* of the first time */
     int64_t times;
     bool has_margin;
     int64_t margin_cycles;            /* of a race: by how many cycles it was won; negative: lost */
@@ -44,14 +44,14 @@ typedef struct {
 } ts_findings;
 
 /* Where to describe a new finding; NULL: it is known, and counted. */
-ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_place where, ts_place other,
+ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_location where, ts_location other,
                             int64_t cycle);
 bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind); /* any of that kind? */
 bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding);
 /* Of those that only warn, or of the others. */
 int ts_findings_count(const ts_findings *findings, bool warns);
 void ts_finding_describe(ts_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
-ts_place ts_place_of(const ts_instruction *instruction); /* NULL: none */
-ts_place ts_place_of_transfer(const ts_transfer *transfer);
+ts_location ts_location_of(const ts_instruction *instruction); /* NULL: none */
+ts_location ts_location_of_transfer(const ts_transfer *transfer);
 
 #endif

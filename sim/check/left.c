@@ -24,8 +24,8 @@ static const char *of_core(int core, char text[32]) {
 }
 
 void ts_left_transfer(ts_findings *findings, const ts_transfer *what, int core, int64_t end, int64_t cycle) {
-    ts_place where = ts_place_of_transfer(what);
-    ts_finding *f = ts_findings_add(findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
+    ts_location where = ts_location_of_transfer(what);
+    ts_finding *f = ts_findings_add(findings, TS_FINDING_TRANSFER, where, (ts_location){0}, cycle);
     char text[32];
     if (f)
         ts_finding_describe(f, "the program%s ended at cycle %lld, when this DMA was under way",
@@ -37,11 +37,11 @@ void ts_left_semaphores(ts_findings *findings, const ts_left_state *left, int64_
         const ts_semaphore_account *a = &left->accounts[i];
         if (left->semaphores[i] == 0) continue;
         bool sent = a->sent > a->taken; /* else it was not the transfers that were forgotten */
-        ts_place where = sent ? ts_place_of_transfer(a->transfer) : ts_place_of(a->adder);
+        ts_location where = sent ? ts_location_of_transfer(a->transfer) : ts_location_of(a->adder);
         /* each semaphore is a finding of its own, so its number stands in for a column where there is no line
          */
         if (where.line == 0) where.column = i + 1;
-        ts_finding *f = ts_findings_add(findings, TS_FINDING_SEMAPHORE, where, (ts_place){0}, cycle);
+        ts_finding *f = ts_findings_add(findings, TS_FINDING_SEMAPHORE, where, (ts_location){0}, cycle);
         char text[32];
         if (f)
             ts_finding_describe(f, "semaphore %s%s is %lld at the end, expected 0: %s",

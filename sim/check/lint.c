@@ -67,8 +67,8 @@ static void check_read(ts_lint *lint, const ts_instruction *instruction, ts_regi
     bool *written = &lint->written[number_of(lint, r)];
     if (*written) return;
     *written = true; /* told once */
-    ts_finding *f = ts_findings_add(lint->setup.findings, TS_FINDING_FRESH, ts_place_of(instruction),
-                                    (ts_place){.column = number_of(lint, r)}, lint->now);
+    ts_finding *f = ts_findings_add(lint->setup.findings, TS_FINDING_FRESH, ts_location_of(instruction),
+                                    (ts_location){.column = number_of(lint, r)}, lint->now);
     if (f)
         ts_finding_describe(f, "%s reads %c%d, which nothing has written: it is 0",
                             ts_opcode_get(instruction->opcode)->mnemonic, letters[r.kind], r.reg);
@@ -93,8 +93,8 @@ static void check_registers(ts_lint *lint, const ts_bundle *bundle) {
 static void check_address(const ts_lint *lint, const ts_instruction *instruction, int sreg) {
     const ts_instruction *origin = sreg >= 0 ? lint->wrapped[sreg] : NULL;
     if (!origin) return;
-    ts_finding *f = ts_findings_add(lint->setup.findings, TS_FINDING_WRAPPED, ts_place_of(instruction),
-                                    ts_place_of(origin), lint->now);
+    ts_finding *f = ts_findings_add(lint->setup.findings, TS_FINDING_WRAPPED, ts_location_of(instruction),
+                                    ts_location_of(origin), lint->now);
     if (!f) return;
     ts_finding_describe(f, "%s depends on s%d, a number that did not fit in 32 bits: it is %d",
                         ts_opcode_get(instruction->opcode)->mnemonic, sreg, (int32_t)lint->setup.sregs[sreg]);

@@ -10,8 +10,8 @@
 void ts_outputs_start(const ts_outputs *outputs, const ts_in_flight *t) {
     int tensor = t->what->destination.tensor;
     if (!outputs->inputs[tensor] || !t->dst) return;
-    ts_finding *f = ts_findings_add(outputs->findings, TS_FINDING_OVERWRITTEN, ts_place_of_transfer(t->what),
-                                    (ts_place){0}, t->issued_cycle);
+    ts_finding *f = ts_findings_add(outputs->findings, TS_FINDING_OVERWRITTEN,
+                                    ts_location_of_transfer(t->what), (ts_location){0}, t->issued_cycle);
     if (f)
         ts_finding_describe(f, "this DMA writes to '%s', which is an input and not inout",
                             outputs->code->tensors[tensor].name);
@@ -23,7 +23,7 @@ void ts_outputs_store(const ts_outputs *outputs, ts_space *const *spaces, const 
         bool met = tensor->base_bytes < store->end && store->first < tensor->base_bytes + tensor->bytes;
         if (!outputs->inputs[i] || !met || spaces[tensor->space] != store->space) continue;
         ts_finding *f = ts_findings_add(outputs->findings, TS_FINDING_OVERWRITTEN,
-                                        ts_place_of(store->instruction), (ts_place){0}, store->cycle);
+                                        ts_location_of(store->instruction), (ts_location){0}, store->cycle);
         if (f)
             ts_finding_describe(f, "%s writes to '%s', which is an input and not inout",
                                 ts_opcode_get(store->instruction->opcode)->mnemonic, tensor->name);
@@ -93,8 +93,9 @@ static void report(const ts_outputs *outputs, const ts_in_flight *t, ts_poison_r
     const char *text = !row.store                ? NULL
                        : row.origin == row.store ? "this stored it"
                                                  : "this met the undefined value first";
-    ts_finding *finding = ts_findings_add(outputs->findings, TS_FINDING_OUTPUT, ts_place_of_transfer(t->what),
-                                          ts_place_of(row.origin), t->done_cycle);
+    ts_finding *finding =
+        ts_findings_add(outputs->findings, TS_FINDING_OUTPUT, ts_location_of_transfer(t->what),
+                        ts_location_of(row.origin), t->done_cycle);
     if (!finding) return;
     char index[INDEX_BYTES];
     bool known = find_index(tensor, to, index);
@@ -128,7 +129,7 @@ static void describe_unwritten(ts_finding *finding, const ts_tensor *tensor, int
 }
 
 bool ts_outputs_find_unwritten(ts_error *err, const ts_outputs *outputs, int tensor, ts_space *space,
-                               ts_place where, int64_t cycle) {
+                               ts_location where, int64_t cycle) {
     const ts_tensor *own = &outputs->code->tensors[tensor];
     const ts_shape *shape = own->shape;
     const int64_t *dims = shape->layout->dims;
@@ -141,7 +142,8 @@ bool ts_outputs_find_unwritten(ts_error *err, const ts_outputs *outputs, int ten
     const ts_plan *plan = good ? ts_plan_new(err, scratch, &side, &rows, rank, dims) : NULL;
     bool found = plan && ts_dma_find_poison(plan, space, &from, &to);
     ts_finding *f =
-        found ? ts_findings_add(outputs->findings, TS_FINDING_UNWRITTEN, where, (ts_place){0}, cycle) : NULL;
+        found ? ts_findings_add(outputs->findings, TS_FINDING_UNWRITTEN, where, (ts_location){0}, cycle)
+              : NULL;
     if (f) describe_unwritten(f, own, to / flat->element_bits);
     ts_arena_free(scratch);
     return plan != NULL;

@@ -24,6 +24,6 @@ void ts_outputs_store(const ts_outputs *outputs, ts_space *const *spaces, const 
 
 /* At the end: is every element of the tensor, which lies in `space`, defined? Else a finding at `where`. */
 bool ts_outputs_find_unwritten(ts_error *err, const ts_outputs *outputs, int tensor, ts_space *space,
-                               ts_place where, int64_t cycle);
+                               ts_location where, int64_t cycle);
 
 #endif

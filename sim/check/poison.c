@@ -140,9 +140,10 @@ void ts_poison_check(const ts_poison_op *op, int64_t cycle) {
     for (int i = 0; i < op->scalars.control_count; i++) {
         int sreg = op->scalars.controls[i];
         const ts_instruction *origin = op->poison->sregs[sreg];
-        ts_finding *finding = origin ? ts_findings_add(op->poison->setup.findings, TS_FINDING_CONTROL,
-                                                       ts_place_of(instruction), ts_place_of(origin), cycle)
-                                     : NULL;
+        ts_finding *finding =
+            origin ? ts_findings_add(op->poison->setup.findings, TS_FINDING_CONTROL,
+                                     ts_location_of(instruction), ts_location_of(origin), cycle)
+                   : NULL;
         if (finding) {
             ts_finding_describe(finding, "%s depends on s%d, which is undefined",
                                 ts_opcode_get(instruction->opcode)->mnemonic, sreg);

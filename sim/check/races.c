@@ -61,14 +61,14 @@ void ts_races_free(ts_races *races) {
 /* Who does what without waiting for a transfer. */
 typedef struct {
     ts_finding_kind kind;
-    ts_place where;
+    ts_location where;
     const char *who;
     bool other_core; /* than that of the transfer */
 } culprit;
 
 static void report(ts_races *races, const culprit *c, ts_in_flight *other, bool other_writes, int64_t cycle) {
-    ts_place place = ts_place_of_transfer(other->what);
-    ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, place, cycle);
+    ts_location location = ts_location_of_transfer(other->what);
+    ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, location, cycle);
     if (!f) return;
     const ts_slice *slice = other_writes ? &other->what->destination : &other->what->source;
     ts_finding_describe(f, "%s %s bytes of '%s' that a DMA %s%s, %s", c->who,
@@ -91,7 +91,7 @@ void ts_races_access(ts_races *races, const ts_access *access) {
         bool in_src = access->writes && t->src == access->space && ts_reach_touches(&t->race->src, from, to);
         if (in_dst || in_src) {
             culprit c = {access->writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE,
-                         ts_place_of(access->instruction),
+                         ts_location_of(access->instruction),
                          ts_opcode_get(access->instruction->opcode)->mnemonic, false};
             report(races, &c, t, in_dst, access->cycle);
         }
@@ -100,7 +100,7 @@ void ts_races_access(ts_races *races, const ts_access *access) {
 
 /* Of a transfer with those that were not waited for. */
 static void compare(ts_races *races, const ts_in_flight *started, bool other_core) {
-    ts_place where = ts_place_of_transfer(started->what);
+    ts_location where = ts_location_of_transfer(started->what);
     culprit reader = {TS_FINDING_READ_RACE, where, "this DMA", other_core},
             writer = {TS_FINDING_WRITE_RACE, where, "this DMA", other_core};
     const ts_reach *src = &started->race->src, *dst = &started->race->dst;
@@ -150,8 +150,8 @@ static void report_unordered(ts_races *races, ts_finding_kind kind, const ts_in_
                              int trail_kind) {
     const ts_reach *r = kind == TS_FINDING_READ_RACE ? &started->race->src : &started->race->dst;
     const ts_transfer *other = find_trail(races, trail_kind, r);
-    ts_finding *f = other ? ts_findings_add(races->findings, kind, ts_place_of_transfer(started->what),
-                                            ts_place_of_transfer(other), started->issued_cycle)
+    ts_finding *f = other ? ts_findings_add(races->findings, kind, ts_location_of_transfer(started->what),
+                                            ts_location_of_transfer(other), started->issued_cycle)
                           : NULL;
     if (!f) return;
     const ts_slice *slice = trail_kind == WRITTEN ? &other->destination : &other->source;

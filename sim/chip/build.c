@@ -23,7 +23,7 @@ static void make_spaces(ts_chip *chip, chip_core *own) {
     }
 }
 
-static bool place_tensors(ts_error *err, ts_chip *chip) {
+static bool allocate_tensors(ts_error *err, ts_chip *chip) {
     const ts_code *code = chip->code;
     chip->axis_bits = TS_NEW_ARRAY(chip->arena, int64_t *, code->tensor_count);
     for (int i = 0; i < code->tensor_count; i++) {
@@ -89,7 +89,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
 
 static bool make_units(ts_error *err, ts_chip *chip) {
     for (int i = 0; i < chip->core_count; i++) make_spaces(chip, &chip->cores[i]);
-    if (!place_tensors(err, chip)) return false;
+    if (!allocate_tensors(err, chip)) return false;
     for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
     chip->traffic =
         traffic_new(chip->arena, &chip->config->memory,

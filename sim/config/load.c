@@ -14,8 +14,8 @@ typedef struct {
 /* A file being loaded, and those whose base it is. */
 typedef struct chain {
     const struct chain *above;
-    const char *name;     /* as opened */
-    const ts_tree *place; /* the `base:` that names it; NULL: the user does */
+    const char *name;        /* as opened */
+    const ts_tree *location; /* the `base:` that names it; NULL: the user does */
 } chain;
 
 static bool ends_with(const char *text, const char *end) {
@@ -29,8 +29,8 @@ bool ts_tree_is_path(const char *name) {
 
 /* An error at the `base:` that names the file, if one does. */
 static bool fail(ts_error *err, const chain *file, ts_error_kind kind, const char *message) {
-    const ts_tree *place = file->place;
-    if (place) return ts_error_at(err, kind, place->source, place->offset, "%s", message);
+    const ts_tree *location = file->location;
+    if (location) return ts_error_at(err, kind, location->source, location->offset, "%s", message);
     return ts_error_set(err, kind, "%s", message);
 }
 

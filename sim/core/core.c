@@ -195,8 +195,8 @@ bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t sh
         core->looped = -1;
         ok = advance(err, core, shared && shared_until < until ? shared_until : until);
         if (core->looped >= 0 && ok) {
-            core->turned[core->looped]++;
-            ok = --core->turns > 0 || core_loops_turn(err, core, core->looped);
+            core->branches_taken[core->looped]++;
+            ok = --core->branches_left > 0 || core_loops_visit(err, core, core->looped);
         }
         if (core->looped >= 0 && core->skip && ok) core_skip_loop(core, core->looped, until);
         if (core->looped >= 0 && core->forward && ok) core_forward_loop(core, core->looped);

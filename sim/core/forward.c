@@ -20,7 +20,7 @@ enum { PERIODS = 96, KEPT = 256 }; /* the longest period, in iterations; signatu
 typedef struct {
     int64_t cycle;
     int64_t stalls[TS_STALL_COUNT];
-    int64_t *issues, *stall_cycles, *turned; /* of the bundles */
+    int64_t *issues, *stall_cycles, *branches_taken; /* of the bundles */
 } forward_counts;
 
 struct core_forward {
@@ -113,7 +113,8 @@ void core_forward_new(ts_arena *arena, ts_core *core) {
     }
     make_residues(arena, core, forward);
     forward->sregs = TS_NEW_ARRAY(arena, uint32_t, core->setup.config->limits.sregs);
-    int64_t **counts[] = {&forward->before.issues, &forward->before.stall_cycles, &forward->before.turned};
+    int64_t **counts[] = {&forward->before.issues, &forward->before.stall_cycles,
+                          &forward->before.branches_taken};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
 }
@@ -269,7 +270,7 @@ void ts_core_forward_mark(ts_core *core) {
     memcpy(before->stalls, core->stalls, sizeof before->stalls);
     memcpy(before->issues, core->issues, bytes);
     memcpy(before->stall_cycles, core->stall_cycles, bytes);
-    memcpy(before->turned, core->turned, bytes);
+    memcpy(before->branches_taken, core->branches_taken, bytes);
 }
 
 static void add_again(int64_t *now, const int64_t *before, int64_t count, int64_t times) {
@@ -282,7 +283,7 @@ int64_t ts_core_forward_repeat(ts_core *core, int64_t times) {
     add_again(core->stalls, before->stalls, TS_STALL_COUNT, times);
     add_again(core->issues, before->issues, core->bundle_count, times);
     add_again(core->stall_cycles, before->stall_cycles, core->bundle_count, times);
-    add_again(core->turned, before->turned, core->bundle_count, times);
+    add_again(core->branches_taken, before->branches_taken, core->bundle_count, times);
     core_skip_move(core, by);
     return by;
 }

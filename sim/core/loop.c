@@ -54,8 +54,8 @@ struct reached {
 void core_loops_new(ts_arena *arena, ts_core *core) {
     core_loops *loops = core->loops = TS_NEW(arena, core_loops);
     int semaphores = core->setup.code->semaphore_count;
-    core->turned = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
-    core->turns = loops->step = STEP;
+    core->branches_taken = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
+    core->branches_left = loops->step = STEP;
     loops->taken_before = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
     loops->sregs = TS_NEW_ARRAY(arena, uint32_t, core->setup.config->limits.sregs);
     loops->promised = TS_NEW_ARRAY(arena, int64_t, semaphores);
@@ -126,7 +126,8 @@ static const core_op *current(const ts_core *core) {
     const core_op *found = NULL;
     for (int end = core->pc; end < core->bundle_count; end++) {
         const core_op *branch = core_branch_of(&core->bundles[end]);
-        bool around = branch && branch->target <= core->pc && core->turned[end] > loops->taken_before[end];
+        bool around =
+            branch && branch->target <= core->pc && core->branches_taken[end] > loops->taken_before[end];
         if (around && (!found || branch->target <= found->target)) found = branch;
     }
     return found;
@@ -134,7 +135,7 @@ static const core_op *current(const ts_core *core) {
 
 static int64_t times_taken(const ts_core *core, const core_op *branch) {
     for (int end = branch->target; end < core->bundle_count; end++)
-        if (core_branch_of(&core->bundles[end]) == branch) return core->turned[end];
+        if (core_branch_of(&core->bundles[end]) == branch) return core->branches_taken[end];
     return 0;
 }
 
@@ -182,8 +183,8 @@ static int64_t elements_moved(const ts_core *core, const ts_slice *slice) {
 
 /* At the next branch back, not after STEP of them. */
 static void look_soon(ts_core *core) {
-    core->loops->step -= core->turns - 1;
-    core->turns = 1;
+    core->loops->step -= core->branches_left - 1;
+    core->branches_left = 1;
 }
 
 void core_loops_transfer(ts_core *core, int index) {
@@ -238,7 +239,8 @@ static void keep(core_loops *loops, ts_core *core, int end) {
     loops->kept_at = core->now;
     memcpy(loops->sregs, core->sregs, sregs * sizeof *loops->sregs);
     memcpy(loops->promised, core->promised, semaphores * sizeof *loops->promised);
-    memcpy(loops->taken_before, core->turned, (size_t)core->bundle_count * sizeof *core->turned);
+    memcpy(loops->taken_before, core->branches_taken,
+           (size_t)core->bundle_count * sizeof *core->branches_taken);
     core->seen = 0;
 }
 
@@ -282,7 +284,7 @@ static bool refuse(ts_error *err, const ts_core *core, const char *what, const c
     return false;
 }
 
-bool core_loops_turn(ts_error *err, ts_core *core, int end) {
+bool core_loops_visit(ts_error *err, ts_core *core, int end) {
     core_loops *loops = core->loops;
     loops->visits += loops->step;
     if (loops->visits < loops->compared_until && repeats(loops, core, end))
@@ -298,6 +300,6 @@ bool core_loops_turn(ts_error *err, ts_core *core, int end) {
     }
     if ((loops->visits & (loops->visits - 1)) == 0) keep(loops, core, end);
     bool compares = loops->visits < loops->compared_until;
-    core->turns = loops->step = compares ? 1 : STEP - (int)(loops->visits % STEP);
+    core->branches_left = loops->step = compares ? 1 : STEP - (int)(loops->visits % STEP);
     return true;
 }

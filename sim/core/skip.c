@@ -370,7 +370,7 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
         core->stall_cycles[b] += k * (core->stall_cycles[b] - skip->before.stall_cycles[b]);
     }
     if (core->profile) core_profile_repeat(core->profile, core, skip->head, skip->end, k);
-    core->turned[skip->end] += k;
+    core->branches_taken[skip->end] += k;
     core_skip_move(core, by);
     skip->known = false;
 }

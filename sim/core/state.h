@@ -128,11 +128,11 @@ struct ts_core {
     core_profile *profile; /* NULL: nobody asks which instruction stalls */
     int looped;            /* the bundle whose branch back was taken, -1: none */
     core_loops *loops;
-    int64_t *turned;   /* by bundle: how often its branch back was taken */
-    int turns;         /* branches back until core_loops_turn */
-    unsigned seen;     /* bits of what could change the way of a loop (loop.c) */
-    int64_t work;      /* of the host since a transfer of a new slice was started */
-    int64_t *promised; /* semaphores, as if all transfers were done */
+    int64_t *branches_taken; /* by bundle: how often its branch back was taken */
+    int branches_left;       /* branches back until core_loops_turn */
+    unsigned seen;           /* bits of what could change the way of a loop (loop.c) */
+    int64_t work;            /* of the host since a transfer of a new slice was started */
+    int64_t *promised;       /* semaphores, as if all transfers were done */
 
     ts_unknown *unknown; /* NULL: values of vectors are computed */
     ts_poison *poison;   /* NULL: nobody asks what is undefined */
@@ -249,7 +249,7 @@ void core_loops_describe(const ts_core *core, const ts_instruction *instruction,
                          core_bundle *bundle);
 /* A branch back of bundle `end` was taken, core->turns are over, and the core is at its target. A fault: it
  * never ends. */
-bool core_loops_turn(ts_error *err, ts_core *core, int end);
+bool core_loops_visit(ts_error *err, ts_core *core, int end);
 const core_op *core_branch_of(const core_bundle *bundle); /* NULL: none */
 
 /* memory.c: the bytes that an access of VMEM or SMEM touches, as first and one past the last of the space. */

@@ -60,7 +60,7 @@ typedef struct {
     void (*instruction)(void *self, const ts_hlo_instruction *instruction);
     /* A line that is none of these and no table. */
     void (*message)(void *self, int64_t line, ts_hlo_span text);
-    /* A line of the tables of names, places and stack frames (host/hlo_place.h). */
+    /* A line of the tables of names, places and stack frames (host/hlo_location.h). */
     void (*table)(void *self, ts_hlo_span text);
     /* What a function of StableHLO gives. */
     void (*returns)(void *self, ts_hlo_span operands);

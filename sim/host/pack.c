@@ -32,11 +32,11 @@ typedef struct {
     ts_space *space;
     int64_t base_bytes;
     const int64_t *begin;
-} place;
+} placement;
 
 /* Moves between the array and the tensor, in either direction. */
-static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const place *at, bool store,
-                 int threads) {
+static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const placement *at,
+                 bool store, int threads) {
     const ts_move_options how = {.kernels = ts_kernels_best(), .threads = threads};
     const ts_shape *shape = at->shape;
     ts_space *space = at->space;
@@ -51,7 +51,7 @@ static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, c
     return plan && ts_dma_move_with(err, plan, store ? file : space, store ? space : file, &how);
 }
 
-static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *array, const place *at,
+static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *array, const placement *at,
                        int threads) {
     if (!at->shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     return same_dims(err, array, at->shape->layout) && move(err, scratch, array, at, true, threads);
@@ -59,10 +59,11 @@ static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *ar
 
 bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
                    ts_space *space, int64_t base_bytes) {
-    return store_with(err, scratch, array, &(place){shape, space, base_bytes, NULL}, 1);
+    return store_with(err, scratch, array, &(placement){shape, space, base_bytes, NULL}, 1);
 }
 
-static bool fetch_with(ts_error *err, ts_arena *arena, const place *at, ts_host_array *array, int threads) {
+static bool fetch_with(ts_error *err, ts_arena *arena, const placement *at, ts_host_array *array,
+                       int threads) {
     const ts_layout *layout = at->shape->layout;
     if (!layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     return ts_host_array_init(err, arena, at->shape->dtype, layout->rank, layout->dims, array) &&
@@ -71,7 +72,7 @@ static bool fetch_with(ts_error *err, ts_arena *arena, const place *at, ts_host_
 
 bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
                    ts_host_array *array) {
-    return fetch_with(err, arena, &(place){shape, space, base_bytes, NULL}, array, 1);
+    return fetch_with(err, arena, &(placement){shape, space, base_bytes, NULL}, array, 1);
 }
 
 /* ---- A part at a time ---- */
@@ -84,7 +85,7 @@ enum {
 
 /* Rows of dim `dim`, all of the dims behind it, and one index of those before it. */
 typedef struct {
-    place at;
+    placement at;
     int dim;
     int64_t rows, row, begin, end; /* how many at most; elements of one; elements that are in `part` */
     int64_t index[TS_HOST_RANK];
@@ -92,7 +93,7 @@ typedef struct {
     ts_arena *arena; /* of `part`, while there is none */
 } window;
 
-static bool open_window(ts_error *err, ts_arena *arena, const place *at, window *w) {
+static bool open_window(ts_error *err, ts_arena *arena, const placement *at, window *w) {
     const ts_layout *layout = at->shape->layout;
     *w = (window){.at = *at, .row = 1, .dim = layout->rank - 1};
     if (w->dim > 0 && layout->dims[w->dim] <= LONGEST) w->row = layout->dims[w->dim--];
@@ -140,7 +141,7 @@ bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_sh
                         int64_t base_bytes) {
     ts_arena *arena = ts_arena_new();
     window w;
-    bool good = open_window(err, arena, &(place){shape, space, base_bytes, NULL}, &w);
+    bool good = open_window(err, arena, &(placement){shape, space, base_bytes, NULL}, &w);
     int64_t elements = 1;
     for (int i = 0; i < shape->layout->rank; i++) elements *= shape->layout->dims[i];
     for (int64_t at = 0; good && at < elements; at = w.end) {
@@ -203,7 +204,8 @@ static bool check_length(ts_error *err, const ts_host_buffer *buffer, const ts_s
 
 static bool pack(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
                  int threads, const ts_host_buffer *buffer) {
-    const place at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0, NULL};
+    const placement at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0,
+                          NULL};
     return store_with(err, scratch, array, &at, threads);
 }
 
@@ -227,7 +229,8 @@ bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, co
 bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape, int threads,
                          const ts_host_array *array) {
     ts_arena *scratch = ts_arena_new();
-    const place at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0, NULL};
+    const placement at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0,
+                          NULL};
     bool good = check_length(err, buffer, shape) && same_dims(err, array, shape->layout) &&
                 move(err, scratch, array, &at, false, threads);
     ts_arena_free(scratch);
@@ -237,6 +240,6 @@ bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_s
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
                     int threads, ts_host_array *array) {
     if (!check_length(err, buffer, shape)) return false;
-    const place at = {shape, ts_space_wrap(arena, "the buffer", buffer->bytes, buffer->length), 0, NULL};
+    const placement at = {shape, ts_space_wrap(arena, "the buffer", buffer->bytes, buffer->length), 0, NULL};
     return fetch_with(err, arena, &at, array, threads);
 }

@@ -208,7 +208,7 @@ stream *ts_stream_elements(evaluator *in, const node *tree, const walk *shape, s
 
 static bool read_unary(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
-    self->place->function->unary(out, count);
+    self->location->function->unary(out, count);
     return true;
 }
 
@@ -222,7 +222,7 @@ static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
 /* a + b - c: what is read of each link's right side (broadcast, but where it is one element, as the first
  * side), and what it does to what is left of it. */
 typedef struct {
-    const node *place;
+    const node *location;
     stream *right;
 } chain_link;
 
@@ -243,7 +243,7 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
         size_t step = right->count != 1;
         const double *values = ts_stream_look(in, right, step ? begin : 0, step ? count : 1, c->block);
         if (!values) return false;
-        c->links[i].place->function->binary(out, left, left_step, values, step, count);
+        c->links[i].location->function->binary(out, left, left_step, values, step, count);
         left = out;
         left_step = 1;
     }
@@ -257,7 +257,7 @@ static stream *spread(evaluator *in, stream *from, const walk *shape) {
 /* The links from `c` on that keep the shape of the first, over `first`: what is smaller is computed as such.
  */
 static stream *open_part(evaluator *in, stream *first, const walk *shape, chain *c) {
-    stream *made = ts_stream_new(in, c->links[0].place, shape->rank, shape->dims);
+    stream *made = ts_stream_new(in, c->links[0].location, shape->rank, shape->dims);
     stream *left = made ? spread(in, first, shape) : NULL;
     if (!left) return NULL;
     made->arguments[0] = left;
@@ -313,9 +313,10 @@ static stream *open_chain(evaluator *in, const node *tree) {
 /* ---- Axes ---- */
 
 /* A dim of `value` from -rank to rank - 1. */
-static bool pick_axis(evaluator *in, const node *place, const stream *value, int64_t axis, int *out) {
+static bool pick_axis(evaluator *in, const node *location, const stream *value, int64_t axis, int *out) {
     if (axis < -value->rank || axis >= value->rank)
-        return ts_reference_refuse(in, place, "axis %" PRId64 " of an array of %d dims", axis, value->rank);
+        return ts_reference_refuse(in, location, "axis %" PRId64 " of an array of %d dims", axis,
+                                   value->rank);
     *out = (int)(axis < 0 ? axis + value->rank : axis);
     return true;
 }
@@ -339,8 +340,8 @@ static bool pick_axes(evaluator *in, const node *tree, const stream *value, bool
 
 static bool keeps_dims(evaluator *in, const node *tree, bool *keep) {
     int64_t value = 0;
-    const node *place = tree->keywords[KEYWORD_KEEPDIMS];
-    if (place && !ts_reference_integer(in, place, "keepdims", &value)) return false;
+    const node *location = tree->keywords[KEYWORD_KEEPDIMS];
+    if (location && !ts_reference_integer(in, location, "keepdims", &value)) return false;
     *keep = value != 0;
     return true;
 }
@@ -355,11 +356,11 @@ static stream *open_scan(evaluator *in, const node *tree, stream *value) {
     int64_t wanted = -1;
     int axis = 0;
     double eps = 0;
-    const node *place = tree->keywords[KEYWORD_AXIS];
-    if (place && !ts_reference_integer(in, place, "an axis", &wanted)) return NULL;
-    if (!pick_axis(in, place ? place : tree, value, wanted, &axis)) return NULL;
-    place = tree->keywords[KEYWORD_EPS];
-    if (place && !ts_reference_number(in, place, "eps", &eps)) return NULL;
+    const node *location = tree->keywords[KEYWORD_AXIS];
+    if (location && !ts_reference_integer(in, location, "an axis", &wanted)) return NULL;
+    if (!pick_axis(in, location ? location : tree, value, wanted, &axis)) return NULL;
+    location = tree->keywords[KEYWORD_EPS];
+    if (location && !ts_reference_number(in, location, "eps", &eps)) return NULL;
     return ts_reference_scan(in, tree, value, axis, eps);
 }
 

@@ -19,13 +19,13 @@ enum {
 };
 #define COUNT_LIMIT (INT64_C(1) << 40)
 
-bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...) {
+bool ts_reference_refuse(evaluator *in, const node *location, const char *format, ...) {
     char message[TS_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return ts_error_at(in->err, TS_ERROR_INPUT, in->source, place->offset, "%s", message);
+    return ts_error_at(in->err, TS_ERROR_INPUT, in->source, location->offset, "%s", message);
 }
 
 /* ---- Walks ---- */
@@ -101,24 +101,25 @@ double *ts_reference_room(evaluator *in, int64_t count) {
     return TS_NEW_ARRAY(in->arena, double, count);
 }
 
-static bool multiply_dims(evaluator *in, const node *place, int rank, const int64_t *dims, int64_t *count) {
+static bool multiply_dims(evaluator *in, const node *location, int rank, const int64_t *dims,
+                          int64_t *count) {
     bool empty = false;
     *count = 1;
     for (int i = 0; i < rank; i++) {
         empty = empty || dims[i] == 0;
         if (!ts_mul(*count, dims[i] > 0 ? dims[i] : 1, count) || *count > COUNT_LIMIT)
-            return ts_reference_refuse(in, place, "the result would have more than 2^40 elements");
+            return ts_reference_refuse(in, location, "the result would have more than 2^40 elements");
     }
     if (empty) *count = 0;
     return true;
 }
 
-stream *ts_stream_new(evaluator *in, const node *place, int rank, const int64_t *dims) {
+stream *ts_stream_new(evaluator *in, const node *location, int rank, const int64_t *dims) {
     stream *made = TS_NEW(in->arena, stream);
     int64_t count;
-    if (!multiply_dims(in, place, rank, dims, &count)) return NULL;
+    if (!multiply_dims(in, location, rank, dims, &count)) return NULL;
     if (rank > 0) memcpy(made->dims, dims, (size_t)rank * sizeof *dims);
-    made->place = place;
+    made->location = location;
     made->rank = rank;
     made->count = count;
     return made;
@@ -187,7 +188,7 @@ bool ts_stream_in_units(evaluator *in, stream *made, int64_t size,
     if (size > made->count) size = made->count;
     if (size < 1) size = 1;
     if (size > HELD_LIMIT)
-        return ts_reference_refuse(in, made->place, "the result would have more than 2^30 elements");
+        return ts_reference_refuse(in, made->location, "the result would have more than 2^30 elements");
     *u = (unit){.size = size, .fill = fill};
     in->held_bytes += size * (int64_t)sizeof(double);
     made->unit = u;
@@ -208,7 +209,7 @@ static bool pick_held(evaluator *in, stream *self, int64_t begin, int64_t stride
 
 stream *ts_stream_hold(evaluator *in, stream *from) {
     if (from->pick) return from;
-    stream *made = ts_stream_new(in, from->place, from->rank, from->dims);
+    stream *made = ts_stream_new(in, from->location, from->rank, from->dims);
     if (!made || !ts_stream_in_units(in, made, made->count, fill_from_argument)) return NULL;
     made->arguments[0] = from;
     made->pick = pick_held;
@@ -218,7 +219,7 @@ stream *ts_stream_hold(evaluator *in, stream *from) {
 
 stream *ts_stream_in_blocks(evaluator *in, stream *from) {
     if (from->pick || from->unit) return from;
-    stream *made = ts_stream_new(in, from->place, from->rank, from->dims);
+    stream *made = ts_stream_new(in, from->location, from->rank, from->dims);
     if (!made || !ts_stream_in_units(in, made, REFERENCE_BLOCK, fill_from_argument)) return NULL;
     made->arguments[0] = from;
     return made;
@@ -276,8 +277,8 @@ static bool should_hold(const stream *base, const walk *path, int64_t count) {
            (count > base->count && base->count <= SMALL);
 }
 
-stream *ts_stream_view(evaluator *in, const node *place, stream *base, int64_t offset, const walk *shape) {
-    stream *made = ts_stream_new(in, place, shape->rank, shape->dims);
+stream *ts_stream_view(evaluator *in, const node *location, stream *base, int64_t offset, const walk *shape) {
+    stream *made = ts_stream_new(in, location, shape->rank, shape->dims);
     view *v = TS_NEW(in->arena, view);
     if (!made) return NULL;
     *v = (view){ts_walk_join(shape), offset};
@@ -295,7 +296,7 @@ static void print_dims(const stream *value, char *out, size_t bytes) {
     snprintf(out + at, bytes - at, "]");
 }
 
-bool ts_stream_common(evaluator *in, const node *place, const stream *a, const stream *b, walk *shared) {
+bool ts_stream_common(evaluator *in, const node *location, const stream *a, const stream *b, walk *shared) {
     int rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t dims[TS_HOST_RANK] = {0};
     for (int i = 1; i <= rank; i++) {
@@ -306,10 +307,10 @@ bool ts_stream_common(evaluator *in, const node *place, const stream *a, const s
         char first[128], second[128];
         print_dims(a, first, sizeof first);
         print_dims(b, second, sizeof second);
-        return ts_reference_refuse(in, place, "shapes %s and %s do not broadcast", first, second);
+        return ts_reference_refuse(in, location, "shapes %s and %s do not broadcast", first, second);
     }
     int64_t count;
-    if (!multiply_dims(in, place, rank, dims, &count)) return false;
+    if (!multiply_dims(in, location, rank, dims, &count)) return false;
     *shared = ts_walk_rows(rank, dims);
     return true;
 }
@@ -318,5 +319,5 @@ stream *ts_stream_broadcast(evaluator *in, stream *from, const walk *shared) {
     bool same = from->rank == shared->rank;
     for (int i = 0; same && i < from->rank; i++) same = from->dims[i] == shared->dims[i];
     walk path = ts_walk_repeat(from->rank, from->dims, shared);
-    return same ? from : ts_stream_view(in, from->place, from, 0, &path);
+    return same ? from : ts_stream_view(in, from->location, from, 0, &path);
 }

@@ -23,7 +23,7 @@ typedef struct {
 typedef struct unit unit;
 
 struct stream {
-    const node *place; /* for errors */
+    const node *location; /* for errors */
     int rank;
     int64_t dims[TS_HOST_RANK], count;
     /* Elements [begin, begin + count), at most a block of them. */
@@ -39,7 +39,7 @@ struct stream {
 /* Room for numbers that the evaluation holds. */
 double *ts_reference_room(evaluator *in, int64_t count);
 /* A stream of these dims, the rest of it empty; NULL and an error where it is too large. */
-stream *ts_stream_new(evaluator *in, const node *place, int rank, const int64_t *dims);
+stream *ts_stream_new(evaluator *in, const node *location, int rank, const int64_t *dims);
 /* Any number of elements. */
 bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, double *out);
 /* The same elements, at most a block of them, where they are held, else read into `room`: good until
@@ -60,11 +60,11 @@ stream *ts_stream_in_blocks(evaluator *in, stream *from);
 /* The same stream, held if it is not cheap. */
 stream *ts_stream_steady(evaluator *in, stream *from);
 /* Element i of the result is `offset` plus what the strides make of i's index in `dims`. */
-stream *ts_stream_view(evaluator *in, const node *place, stream *base, int64_t offset, const walk *shape);
+stream *ts_stream_view(evaluator *in, const node *location, stream *base, int64_t offset, const walk *shape);
 /* `shared` is the shape that a and b broadcast to, as in NumPy. */
-bool ts_stream_common(evaluator *in, const node *place, const stream *a, const stream *b, walk *shared);
+bool ts_stream_common(evaluator *in, const node *location, const stream *a, const stream *b, walk *shared);
 /* A stream of this shape, cheap where its arguments are, which are broadcast to it; `read` is missing. */
-stream *ts_stream_elements(evaluator *in, const node *place, const walk *shape, stream **arguments,
+stream *ts_stream_elements(evaluator *in, const node *location, const walk *shape, stream **arguments,
                            int count);
 stream *ts_stream_broadcast(evaluator *in, stream *from, const walk *shared);
 

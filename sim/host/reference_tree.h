@@ -91,7 +91,7 @@ bool ts_reference_number(evaluator *in, const node *tree, const char *what, doub
 /* The integers of arguments `first` and up of a call, as many as TS_HOST_RANK; a tuple counts as its members.
  */
 bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *list, int *count);
-bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...)
+bool ts_reference_refuse(evaluator *in, const node *location, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Over the chosen dims, which stay as dims of 1 when `keep`. */

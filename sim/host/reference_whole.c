@@ -8,9 +8,9 @@
 
 /* An axis= that defaults to `otherwise`. */
 static bool read_axis(evaluator *in, const node *tree, int64_t otherwise, int64_t *axis) {
-    const node *place = tree->keywords[KEYWORD_AXIS];
+    const node *location = tree->keywords[KEYWORD_AXIS];
     *axis = otherwise;
-    return !place || ts_reference_integer(in, place, "an axis", axis);
+    return !location || ts_reference_integer(in, location, "an axis", axis);
 }
 
 static double *new_block(evaluator *in) { return ts_reference_room(in, REFERENCE_BLOCK); }
@@ -132,8 +132,9 @@ stream *ts_reference_iota(evaluator *in, const node *tree, stream **arguments) {
     if (!ts_reference_integers(in, tree, 0, dims, &rank) || !read_axis(in, tree, -1, &axis)) return NULL;
     bool good = axis >= -rank && axis < rank;
     if (!good) {
-        const node *place = tree->keywords[KEYWORD_AXIS];
-        ts_reference_refuse(in, place ? place : tree, "axis %" PRId64 " of an array of %d dims", axis, rank);
+        const node *location = tree->keywords[KEYWORD_AXIS];
+        ts_reference_refuse(in, location ? location : tree, "axis %" PRId64 " of an array of %d dims", axis,
+                            rank);
     }
     for (int i = 0; good && i < rank; i++)
         good = dims[i] >= 0 ||
@@ -204,7 +205,7 @@ static bool read_take(evaluator *in, stream *self, int64_t begin, size_t count, 
         double value;
         if (some > end - begin) some = end - begin;
         if (!list->read(in, list, line % t->count, 1, &value) ||
-            !index_at(in, self->place, value, t->extent, &index) ||
+            !index_at(in, self->location, value, t->extent, &index) ||
             !from->read(in, from, (line / t->count * t->extent + index) * t->inner + at, (size_t)some, out))
             return false;
         out += some;
@@ -215,12 +216,12 @@ static bool read_take(evaluator *in, stream *self, int64_t begin, size_t count, 
 
 stream *ts_reference_take(evaluator *in, const node *tree, stream **arguments) {
     const stream *value = arguments[0], *list = arguments[1];
-    const node *place = tree->keywords[KEYWORD_AXIS];
+    const node *location = tree->keywords[KEYWORD_AXIS];
     int64_t axis, dims[2 * TS_HOST_RANK];
     if (!read_axis(in, tree, 0, &axis)) return NULL;
     axis += axis < 0 ? value->rank : 0;
     if (axis < 0 || axis >= value->rank) {
-        ts_reference_refuse(in, place ? place : tree, "'take' of an array of %d dims", value->rank);
+        ts_reference_refuse(in, location ? location : tree, "'take' of an array of %d dims", value->rank);
         return NULL;
     }
     taker *t = TS_NEW(in->arena, taker);

@@ -326,7 +326,7 @@ bool mlir_place(const mlir_module *module, mlir_span location, mlir_span *file, 
 
 bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_error_kind kind,
                 const char *format, ...) {
-    char text[300], place[160] = "";
+    char text[300], location[160] = "";
     mlir_span file;
     int line;
     va_list arguments;
@@ -335,7 +335,7 @@ bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_
     va_end(arguments);
     if (mlir_place(module, op->location, &file, &line)) {
         int shown = file.length > 100 ? 100 : (int)file.length;
-        snprintf(place, sizeof place, " (%.*s:%d)", shown, file.text + file.length - shown, line);
+        snprintf(location, sizeof location, " (%.*s:%d)", shown, file.text + file.length - shown, line);
     }
-    return ts_error_at(err, kind, module->source, op->offset, "%s%s", text, place);
+    return ts_error_at(err, kind, module->source, op->offset, "%s%s", text, location);
 }

@@ -30,36 +30,36 @@ static int place_of(const ts_digit *d, const ts_digit *digits, int count) {
     return -1;
 }
 
-static bool in_order(const int *places, int count) {
+static bool in_order(const int *positions, int count) {
     for (int i = 0; i < count; i++)
-        if (places[i] != i) return false;
+        if (positions[i] != i) return false;
     return true;
 }
 
 /* Byte p of a line whose digit i is the source's digit places[i] comes from byte order[p]; does any move? */
-static bool fill_order(uint8_t *order, int unit_log2, int count, const int *places) {
+static bool fill_order(uint8_t *order, int unit_log2, int count, const int *positions) {
     for (int p = 0; p < 1 << unit_log2; p++) order[p] = (uint8_t)p;
     for (int i = 0; i < count; i++) {
-        int half = 1 << (unit_log2 + i), step = 1 << (unit_log2 + places[i]);
+        int half = 1 << (unit_log2 + i), step = 1 << (unit_log2 + positions[i]);
         for (int p = 0; p < half; p++) order[half + p] = (uint8_t)(order[p] + step);
     }
-    return !in_order(places, count);
+    return !in_order(positions, count);
 }
 
 /* Arranges lines of two lanes, whose highest digit chooses the lane: what comes to that place is first
  * brought to the top of its lane, below it the others in their order; then both change places; then what came
  * down finds its own. */
-static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *places) {
+static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *positions) {
     int low = count - 1, first[TS_TILE_STAGES], second[TS_TILE_STAGES], used = 0;
-    tile->swaps = places[low] != low;
+    tile->swaps = positions[low] != low;
     if (!tile->swaps) {
-        tile->orders = fill_order(tile->order, unit_log2, low, places);
+        tile->orders = fill_order(tile->order, unit_log2, low, positions);
         return;
     }
     for (int i = 0; i < low; i++)
-        if (places[i] != low) first[used++] = places[i];
-    first[low - 1] = places[low];
-    for (int i = 0, k = 0; i < low; i++) second[i] = places[i] == low ? low - 1 : k++;
+        if (positions[i] != low) first[used++] = positions[i];
+    first[low - 1] = positions[low];
+    for (int i = 0, k = 0; i < low; i++) second[i] = positions[i] == low ? low - 1 : k++;
     tile->orders = fill_order(tile->order, unit_log2, low, first);
     tile->orders_again = fill_order(tile->order_again, unit_log2, low, second);
 }
@@ -69,36 +69,36 @@ void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters,
     int count = network->count, unit_log2 = network->unit_log2;
     /* places: of the source line's digits when it has been arranged: what stays, in the destination's order,
      * below what leaves. The top digit of two lanes is apart. */
-    int places[TS_TILE_STAGES], used = 0, top = -1;
+    int positions[TS_TILE_STAGES], used = 0, top = -1;
     bool lanes = network->line_bytes == 32 && count > 0;
     tile->line_bytes = network->line_bytes;
     tile->stages = tile->granules = 0;
     for (int i = 0; i < count; i++) {
-        int place = place_of(&dst[i], src, count);
-        if (place < 0) {
+        int position = place_of(&dst[i], src, count);
+        if (position < 0) {
             tile->granules |= 1 << (unit_log2 + i);
             enters[tile->stages++] = dst[i];
         } else if (lanes && i == count - 1) {
-            top = place;
+            top = position;
         } else {
-            places[used++] = place;
+            positions[used++] = position;
         }
     }
     for (int i = 0; i < count; i++)
-        if (place_of(&src[i], dst, count) < 0) places[used++] = i;
-    for (int j = 0; j < tile->stages; j++) leaves[j] = src[places[used - 1 - j]];
+        if (place_of(&src[i], dst, count) < 0) positions[used++] = i;
+    for (int j = 0; j < tile->stages; j++) leaves[j] = src[positions[used - 1 - j]];
     if (lanes && top < 0) {
         /* the highest digit that leaves is the lane's, and leaves last */
         for (int j = 0; j + 1 < tile->stages; j++) leaves[j] = leaves[j + 1];
-        leaves[tile->stages - 1] = src[places[used - 1]];
+        leaves[tile->stages - 1] = src[positions[used - 1]];
     } else if (lanes) {
-        places[used++] = top;
+        positions[used++] = top;
     }
     assert(used == count);
     tile->orders = tile->swaps = tile->orders_again = false;
-    if (in_order(places, count)) return;
+    if (in_order(positions, count)) return;
     if (lanes)
-        arrange_lanes(tile, unit_log2, count, places);
+        arrange_lanes(tile, unit_log2, count, positions);
     else
-        tile->orders = fill_order(tile->order, unit_log2, count, places);
+        tile->orders = fill_order(tile->order, unit_log2, count, positions);
 }

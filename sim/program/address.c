@@ -14,7 +14,7 @@ enum { WORD_BITS = 32, ROW_WORDS = TS_LANES };
 /* An address while it is derived. */
 typedef struct {
     assembler *as;
-    const token *place;
+    const token *location;
     const ts_tensor *tensor;
     int64_t granule_bits;       /* the address must be a multiple of it, from the start of the tensor */
     int64_t bits;               /* the constant part */
@@ -24,7 +24,7 @@ typedef struct {
 } derivation;
 
 static bool no_words(derivation *d, const char *why) {
-    return TOKEN_ERROR(d->as->err, d->place, "the index into '%s' gives no address: %s", d->tensor->name,
+    return TOKEN_ERROR(d->as->err, d->location, "the index into '%s' gives no address: %s", d->tensor->name,
                        why);
 }
 
@@ -34,7 +34,7 @@ static bool no_boundary(derivation *d, int64_t found, int64_t step) {
     int first = d->group->dim, last = first + d->group->dim_count - 1;
     snprintf(dims, sizeof dims, first == last ? "dim %d" : "dims %d to %d, taken together,", first, last);
     return TOKEN_ERROR(
-        d->as->err, d->place,
+        d->as->err, d->location,
         "the index into '%s' gives no address: it is not on a tile boundary: %lld in %s is no "
         "multiple of %lld; with stride=1 behind it an access may begin at any row of 128 words",
         d->tensor->name, (long long)found, dims, (long long)step);
@@ -182,10 +182,10 @@ static bool derive_constant(derivation *d, const ts_affine *index) {
     return true;
 }
 
-static bool check_index(derivation *d, const token *place, int dim, const ts_affine *index) {
+static bool check_index(derivation *d, const token *location, int dim, const ts_affine *index) {
     int64_t extent = d->tensor->shape->layout->dims[dim];
     return index->term_count > 0 || (index->constant >= 0 && index->constant < extent) ||
-           TOKEN_ERROR(d->as->err, place, "index %lld is outside dim %d, which has %lld",
+           TOKEN_ERROR(d->as->err, location, "index %lld is outside dim %d, which has %lld",
                        (long long)index->constant, dim, (long long)extent);
 }
 
@@ -194,11 +194,11 @@ static bool read_indices(derivation *d, const token **at, ts_affine *index, bool
     assembler *as = d->as;
     *registers = false;
     for (int i = 0; i < layout->rank; i++) {
-        const token *place = *at;
+        const token *location = *at;
         if ((i > 0 && !expect_mark(as, at, ',', "','")) || !assemble_affine(as, at, &index[i])) return false;
-        place += i > 0;
+        location += i > 0;
         *registers = *registers || index[i].term_count > 0;
-        if (!check_index(d, place, i, &index[i])) return false;
+        if (!check_index(d, location, i, &index[i])) return false;
     }
     return expect_mark(as, at, ']', "']'");
 }
@@ -266,13 +266,13 @@ static bool parse_index(derivation *d, const token **at) {
            derive(d, index, registers);
 }
 
-bool derive_address(assembler *as, const token *place, const ts_affine *index, ts_address *out) {
+bool derive_address(assembler *as, const token *location, const ts_affine *index, ts_address *out) {
     const ts_tensor *tensor = &as->tensors.items[out->tensor];
     bool rows = out->stride != 1 || out->sublane_mask != 0xff, registers = false;
-    derivation d = {.as = as, .place = place, .tensor = tensor, .out = out, .rows = rows};
+    derivation d = {.as = as, .location = location, .tensor = tensor, .out = out, .rows = rows};
     for (int i = 0; i < tensor->shape->layout->rank; i++) {
         registers = registers || index[i].term_count > 0;
-        if (!check_index(&d, place, i, &index[i])) return false;
+        if (!check_index(&d, location, i, &index[i])) return false;
     }
     return derive(&d, index, registers);
 }
@@ -282,12 +282,12 @@ bool derive_address(assembler *as, const token *place, const ts_affine *index, t
 
 static bool read_factor(assembler *as, const token **at, int mark, int64_t least, int64_t *value) {
     if (!token_is(*at, mark)) return true;
-    const token *place = ++*at;
+    const token *location = ++*at;
     constant v;
     if (!expr_primary(as->err, as->names, at, &v)) return false;
     *value = v.integer;
     return (!v.is_float && v.integer >= least && v.integer <= INT32_MAX) ||
-           TOKEN_ERROR(as->err, place, "expected an integer from %lld to %d", (long long)least, INT32_MAX);
+           TOKEN_ERROR(as->err, location, "expected an integer from %lld to %d", (long long)least, INT32_MAX);
 }
 
 static bool read_bias(assembler *as, const token **at, int64_t *bias) {
@@ -311,7 +311,7 @@ static bool read_term(derivation *d, const token **at, int64_t sign) {
     ts_address_term term = {.divisor = 1, .multiplier = 1};
     bool parenthesis = token_is(*at, '(');
     *at += parenthesis;
-    const token *place = *at;
+    const token *location = *at;
     ts_operand reg;
     if (!assemble_sreg(as, at, &reg) || (parenthesis && !read_bias(as, at, &term.bias)) ||
         (parenthesis && !expect_mark(as, at, ')', "')'")))
@@ -322,7 +322,7 @@ static bool read_term(derivation *d, const token **at, int64_t sign) {
         !read_factor(as, at, '%', 1, &term.modulus) || !read_factor(as, at, '*', INT32_MIN, &term.multiplier))
         return false;
     term.multiplier *= sign;
-    d->place = place;
+    d->location = location;
     return add_term(d, &term);
 }
 
@@ -342,7 +342,7 @@ static bool parse_words(derivation *d, const token **at) {
     }
     bool rows;
     if (!ts_add(d->out->word, base, &d->out->word))
-        return TOKEN_ERROR(as->err, d->place, "not an address in words");
+        return TOKEN_ERROR(as->err, d->location, "not an address in words");
     return expect_mark(as, at, ']', "']'") && read_rows(as, at, d->out, &rows);
 }
 
@@ -351,7 +351,7 @@ bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_o
     enum { SUFFIX = sizeof(suffix) - 1 };
     const token *name = *at;
     ts_address *address = TS_NEW(as->arena, ts_address);
-    derivation d = {.as = as, .place = name, .out = address};
+    derivation d = {.as = as, .location = name, .out = address};
     address->tensor = -1;
     bool whole = token_is_name(name, ts_space_text(space)) && token_is(name + 1, '[');
     bool words = whole || (name->kind == TOKEN_NAME && name->length > SUFFIX &&

@@ -17,7 +17,7 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
     const token *begin = *at;
     if (begin->kind != TOKEN_NAME) return token_unexpected(as->err, begin, "an instruction");
     item new = {.first = first,
-                .place = begin,
+                .location = begin,
                 .label_operand = -1,
                 .names = as->names,
                 .named_region = as->named_region};
@@ -51,10 +51,10 @@ static bool parse_braces(assembler *as, const token **at) {
         if (token_is(*at, '}')) break;
         if ((*at)->kind == TOKEN_END) /* an error was found before it */
             return false;
-        const token *place = *at;
+        const token *location = *at;
         bool good = parse_instruction(as, at, as->items.count == begin) &&
                     (token_is(*at, '}') || expect_line_end(as, *at, "';' or '}'"));
-        if (!good && !recover_instruction(as, place, at)) return false;
+        if (!good && !recover_instruction(as, location, at)) return false;
     }
     ++*at;
     if (as->failures > failures) return false;
@@ -191,7 +191,7 @@ static bool check_own_vregs(assembler *as) {
         for (int k = 0; k < it->code.operand_count && !it->made; k++) {
             const ts_operand *o = &it->code.operands[k];
             if (o->kind != TS_OPERAND_VREG || o->as.reg < as->own_vregs) continue;
-            TOKEN_ERROR(as->err, it->place, "v%d is the packer's, as .pack pipeline says", o->as.reg);
+            TOKEN_ERROR(as->err, it->location, "v%d is the packer's, as .pack pipeline says", o->as.reg);
             keep_error(as);
             return false;
         }

@@ -24,12 +24,12 @@ void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t s
 /* One instruction. */
 typedef struct {
     ts_instruction code;
-    bool first;         /* of its bundle */
-    bool made;          /* by the packer, in vregs of its own */
-    const token *place; /* its mnemonic */
-    int label_operand;  /* an operand that is a label, -1: none; filled in when all labels are known */
-    const token *label; /* its name; NULL: the item `target` */
-    const scope *names; /* where to look for it */
+    bool first;            /* of its bundle */
+    bool made;             /* by the packer, in vregs of its own */
+    const token *location; /* its mnemonic */
+    int label_operand;     /* an operand that is a label, -1: none; filled in when all labels are known */
+    const token *label;    /* its name; NULL: the item `target` */
+    const scope *names;    /* where to look for it */
     int target;
     int named_region; /* the innermost .region, -1: none */
     ts_program_location at;
@@ -97,7 +97,7 @@ typedef struct assembler {
     LIST(ts_error) errors;
     LIST(included) includes;
     struct {
-        const token *place;
+        const token *location;
         const char *kind;
     } uses_open[USES_NOTED]; /* the outermost macros and files that are open */
     int failures;            /* statements that failed */
@@ -112,7 +112,7 @@ typedef struct assembler {
 bool give_up(assembler *as);
 /* Keeps the error of what was read last, if there is one. */
 void keep_error(assembler *as);
-void note_include(assembler *as, const token *place, const char *name);
+void note_include(assembler *as, const token *location, const char *name);
 /* The errors that were kept, in the order of the text. */
 void give_errors(assembler *as, ts_error *err);
 
@@ -145,7 +145,7 @@ bool opens_block(const token *word);
 const token *find_end(assembler *as, const token *word, const token *at, const token *stop, bool or_else);
 bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop);
 /* Counts work that a program's text repeats, so that no text runs forever. */
-bool count_work(assembler *as, const token *place, int amount);
+bool count_work(assembler *as, const token *location, int amount);
 /* frames.c: a frame like `what`, but for its parent, is open from here on; returns the one that was. */
 int open_frame(assembler *as, ts_program_frame what);
 
@@ -165,7 +165,7 @@ bool assemble_sreg(assembler *as, const token **at, ts_operand *out);
 /* A register that an operand of this class may be, if there is one at *at. */
 bool assemble_register(assembler *as, const token **at, const ts_opcode_info *info,
                        const ts_operand_class *class, ts_operand *out, bool *found);
-bool check_register(assembler *as, const token *place, ts_operand_kind kind, int number);
+bool check_register(assembler *as, const token *location, ts_operand_kind kind, int number);
 bool operand_accepts(const ts_operand_class *class, ts_operand_kind kind);
 /* Errors: an operand is `found`; what is at `at` is none. */
 bool operand_is_wrong(assembler *as, const token *at, const ts_opcode_info *info,
@@ -178,18 +178,18 @@ bool assemble_operands(assembler *as, const token **at, item *new);
 /* An operand of the kind that operand `index` of an instruction is. */
 bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out);
 /* An instruction that the text does not spell out. */
-item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first);
+item *add_item(assembler *as, const token *location, ts_opcode opcode, bool first);
 
 /* builder.c: the parts behind the parser. */
-bool place_tensor(assembler *as, const token *name, ts_tensor *tensor);
+bool allocate_tensor(assembler *as, const token *name, ts_tensor *tensor);
 symbol *add_semaphores(assembler *as, const token *name, int64_t count);
-bool derive_address(assembler *as, const token *place, const ts_affine *index, ts_address *out);
-bool check_slice(assembler *as, const token *place, const ts_slice *slice);
-bool add_transfer(assembler *as, const token *place, ts_transfer *transfer, ts_operand *out);
-bool check_semaphore(assembler *as, const token *place, const ts_semaphore_operand *semaphore);
-bool check_operand(assembler *as, const token *place, const ts_opcode_info *info, int index,
+bool derive_address(assembler *as, const token *location, const ts_affine *index, ts_address *out);
+bool check_slice(assembler *as, const token *location, const ts_slice *slice);
+bool add_transfer(assembler *as, const token *location, ts_transfer *transfer, ts_operand *out);
+bool check_semaphore(assembler *as, const token *location, const ts_semaphore_operand *semaphore);
+bool check_operand(assembler *as, const token *location, const ts_opcode_info *info, int index,
                    const ts_operand *operand);
-bool check_mask(assembler *as, const token *place, const ts_opcode_info *info, int vmask);
+bool check_mask(assembler *as, const token *location, const ts_opcode_info *info, int vmask);
 /* Does the instruction end a stretch that runs from its first bundle to its last? */
 bool leaves_region(const ts_instruction *code);
 const ts_program *finish_program(assembler *as, const char *name);
@@ -219,8 +219,8 @@ void suggest_embedded(ts_error *err, const char *path);
 
 /* text.c: text for another parser, with expressions of parameters replaced by their values. */
 typedef struct {
-    ts_source source;  /* what the other parser reads */
-    const int *places; /* [length + 1] the token behind each byte, counted from `begin` */
+    ts_source source;     /* what the other parser reads */
+    const int *locations; /* [length + 1] the token behind each byte, counted from `begin` */
     const token *begin;
 } spliced;
 /* Where a shape may have a number (behind one of [ ( { , : <=) it may have an expression of parameters. */

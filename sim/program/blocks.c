@@ -152,20 +152,20 @@ static const token *substitute(assembler *as, const macro *called, const argumen
 
 /* Reads a body, whose use is at `place`, in a frame. */
 typedef struct {
-    const token *place, *begin, *end;
+    const token *location, *begin, *end;
     const char *kind; /* "macro" or "file" */
     scope *names;
     ts_program_frame frame;
 } expansion;
 
 static bool expand(assembler *as, const expansion *what) {
-    const token *place = what->place;
+    const token *location = what->location;
     if (as->expansions == EXPANSION_MAX) {
-        TOKEN_ERROR(as->err, place, "macros and includes are nested over %d deep", EXPANSION_MAX);
+        TOKEN_ERROR(as->err, location, "macros and includes are nested over %d deep", EXPANSION_MAX);
         return give_up(as);
     }
     if (as->expansions < USES_NOTED) {
-        as->uses_open[as->expansions].place = place;
+        as->uses_open[as->expansions].location = location;
         as->uses_open[as->expansions].kind = what->kind;
     }
     as->expansions++;
@@ -177,7 +177,7 @@ static bool expand(assembler *as, const expansion *what) {
 }
 
 bool assemble_call(assembler *as, const token **at, const symbol *called) {
-    const token *place = (*at)++, *begin = NULL;
+    const token *location = (*at)++, *begin = NULL;
     argument arguments[ARGUMENTS_MAX];
     if (!read_arguments(as, at, called->macro, arguments)) return false;
     const token *end = substitute(as, called->macro, arguments, &begin);
@@ -188,7 +188,7 @@ bool assemble_call(assembler *as, const token **at, const symbol *called) {
                               (*at)->line,           body->begin->source,
                               body->begin->line + 1, body->end->line};
     return end != NULL &&
-           expand(as, &(expansion){place, begin, end, "macro", scope_new(as->arena, as->names), frame});
+           expand(as, &(expansion){location, begin, end, "macro", scope_new(as->arena, as->names), frame});
 }
 
 bool assemble_include(assembler *as, const token *word, const token **at, const token *stop) {

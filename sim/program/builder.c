@@ -22,17 +22,17 @@ struct ts_program_builder {
 };
 
 /* Where an error is: the program's name, and a word of what was asked. */
-static const token *place_of(ts_program_builder *b, const char *word) {
+static const token *location_of(ts_program_builder *b, const char *word) {
     ts_source *source = TS_NEW(b->as.arena, ts_source);
-    token *place = TS_NEW(b->as.arena, token);
+    token *location = TS_NEW(b->as.arena, token);
     *source = (ts_source){b->name, ts_arena_copy_text(b->as.arena, word, strlen(word)), strlen(word)};
-    *place = (token){.kind = TOKEN_NAME,
-                     .source = source,
-                     .text = source->text,
-                     .length = source->length,
-                     .line = 1,
-                     .column = 1};
-    return place;
+    *location = (token){.kind = TOKEN_NAME,
+                        .source = source,
+                        .text = source->text,
+                        .length = source->length,
+                        .line = 1,
+                        .column = 1};
+    return location;
 }
 
 static bool fail(ts_program_builder *b) {
@@ -60,14 +60,14 @@ ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char 
 int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind space, const ts_shape *shape,
                       const ts_tensor_use *use) {
     assembler *as = &b->as;
-    const token *place = b->failed ? NULL : place_of(b, name);
-    symbol *named = place ? scope_add(as->err, as->global, SYMBOL_TENSOR, place) : NULL;
+    const token *location = b->failed ? NULL : location_of(b, name);
+    symbol *named = location ? scope_add(as->err, as->global, SYMBOL_TENSOR, location) : NULL;
     ts_tensor new = {.name = named ? named->name : NULL, .space = space, .shape = shape};
     bool good = named != NULL;
     if (good && as->target->space_bytes[space] == 0)
-        good = TOKEN_ERROR(as->err, place, "%s has no %s", as->target->machine, ts_space_text(space));
-    if (good && !shape->layout) good = TOKEN_ERROR(as->err, place, "this shape has no layout");
-    if (!good || !place_tensor(as, place, &new)) {
+        good = TOKEN_ERROR(as->err, location, "%s has no %s", as->target->machine, ts_space_text(space));
+    if (good && !shape->layout) good = TOKEN_ERROR(as->err, location, "this shape has no layout");
+    if (!good || !allocate_tensor(as, location, &new)) {
         fail(b);
         return -1;
     }
@@ -77,8 +77,8 @@ int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind spa
 }
 
 int ts_program_semaphores(ts_program_builder *b, const char *name, int count) {
-    const token *place = b->failed ? NULL : place_of(b, name);
-    symbol *named = place ? add_semaphores(&b->as, place, count) : NULL;
+    const token *location = b->failed ? NULL : location_of(b, name);
+    symbol *named = location ? add_semaphores(&b->as, location, count) : NULL;
     if (!named) {
         fail(b);
         return -1;
@@ -99,9 +99,10 @@ void ts_program_share(ts_program_builder *b, int tensor, int with) {
 }
 
 void ts_program_report_text(ts_program_builder *b, const char *name, const char *expression) {
-    const token *place = place_of(b, expression);
-    *LIST_ADD(b->as.arena, &b->as.reports) = (ts_program_report){
-        ts_arena_copy_text(b->as.arena, name, strlen(name)), {place->source, 0, place->source->length, 1}};
+    const token *location = location_of(b, expression);
+    *LIST_ADD(b->as.arena, &b->as.reports) =
+        (ts_program_report){ts_arena_copy_text(b->as.arena, name, strlen(name)),
+                            {location->source, 0, location->source->length, 1}};
 }
 
 static int line_count(const ts_source *source) {
@@ -136,28 +137,29 @@ void ts_program_from(ts_program_builder *b, const ts_source *source, int line) {
 }
 
 void ts_program_check_text(ts_program_builder *b, const char *check) {
-    const token *place = place_of(b, check);
-    *LIST_ADD(b->as.arena, &b->as.checks) = (ts_program_check){place->source, 0, place->source->length, 1};
+    const token *location = location_of(b, check);
+    *LIST_ADD(b->as.arena, &b->as.checks) =
+        (ts_program_check){location->source, 0, location->source->length, 1};
 }
 
 /* ---- Operands ---- */
 
 ts_operand ts_f32(float value) { return (ts_operand){TS_OPERAND_F32, {.f32_bits = ts_f32_bits(value)}}; }
 
-static bool has_tensor(ts_program_builder *b, const token *place, int tensor) {
+static bool has_tensor(ts_program_builder *b, const token *location, int tensor) {
     return (tensor >= 0 && tensor < b->as.tensors.count) ||
-           TOKEN_ERROR(b->as.err, place, "there is no tensor %d", tensor);
+           TOKEN_ERROR(b->as.err, location, "there is no tensor %d", tensor);
 }
 
 ts_operand ts_program_rows(ts_program_builder *b, int tensor, const ts_affine *index, int64_t stride,
                            int sublane_mask) {
     ts_address *address = TS_NEW(b->as.arena, ts_address);
-    const token *place = place_of(b, "address");
+    const token *location = location_of(b, "address");
     *address = (ts_address){.tensor = tensor, .stride = stride, .sublane_mask = (uint8_t)sublane_mask};
-    bool good = !b->failed && has_tensor(b, place, tensor);
+    bool good = !b->failed && has_tensor(b, location, tensor);
     if (good && (stride < 0 || stride > INT32_MAX || sublane_mask < 1 || sublane_mask > 0xff))
-        good = TOKEN_ERROR(b->as.err, place, "expected a stride from 0 and a mask of 1 to 8 sublanes");
-    if (!good || !derive_address(&b->as, place, index, address)) fail(b);
+        good = TOKEN_ERROR(b->as.err, location, "expected a stride from 0 and a mask of 1 to 8 sublanes");
+    if (!good || !derive_address(&b->as, location, index, address)) fail(b);
     return (ts_operand){TS_OPERAND_ADDRESS, {.address = address}};
 }
 
@@ -176,13 +178,14 @@ static ts_slice copy_slice(ts_program_builder *b, ts_program_box box) {
 
 ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination, ts_program_box source,
                                ts_operand semaphore) {
-    const token *place = place_of(b, "transfer");
+    const token *location = location_of(b, "transfer");
     ts_operand out = {TS_OPERAND_TRANSFER, {.transfer = 0}};
-    if (b->failed || !has_tensor(b, place, destination.tensor) || !has_tensor(b, place, source.tensor)) {
+    if (b->failed || !has_tensor(b, location, destination.tensor) ||
+        !has_tensor(b, location, source.tensor)) {
         fail(b);
         return out;
     }
-    ts_transfer new = {.source_text = place->source, .line = 1, .column = 1};
+    ts_transfer new = {.source_text = location->source, .line = 1, .column = 1};
     if (b->from_source) {
         new.source_text = b->from_source;
         new.line = b->from.line;
@@ -191,31 +194,32 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
     new.source = copy_slice(b, source);
     new.semaphore = semaphore.as.semaphore;
     if (semaphore.kind != TS_OPERAND_SEMAPHORE) {
-        TOKEN_ERROR(b->as.err, place, "a transfer needs a semaphore");
+        TOKEN_ERROR(b->as.err, location, "a transfer needs a semaphore");
         fail(b);
         return out;
     }
-    if (!check_slice(&b->as, place, &new.destination) || !check_slice(&b->as, place, &new.source) ||
-        !check_semaphore(&b->as, place, &new.semaphore) || !add_transfer(&b->as, place, &new, &out))
+    if (!check_slice(&b->as, location, &new.destination) || !check_slice(&b->as, location, &new.source) ||
+        !check_semaphore(&b->as, location, &new.semaphore) || !add_transfer(&b->as, location, &new, &out))
         fail(b);
     return out;
 }
 
-static bool check_affine(assembler *as, const token *place, const ts_affine *affine) {
+static bool check_affine(assembler *as, const token *location, const ts_affine *affine) {
     bool good = true;
     for (int i = 0; good && i < affine->term_count; i++)
-        good = check_register(as, place, TS_OPERAND_SREG, affine->terms[i].sreg);
+        good = check_register(as, location, TS_OPERAND_SREG, affine->terms[i].sreg);
     return good;
 }
 
 void ts_program_to_device(ts_program_builder *b, ts_operand transfer, ts_operand received, ts_affine device) {
-    const token *place = place_of(b, "transfer");
+    const token *location = location_of(b, "transfer");
     if (b->failed) return;
     bool good = transfer.kind == TS_OPERAND_TRANSFER && received.kind == TS_OPERAND_SEMAPHORE;
     if (!good)
-        TOKEN_ERROR(b->as.err, place, "expected a transfer, and a semaphore of the device that it goes to");
-    if (!good || !check_semaphore(&b->as, place, &received.as.semaphore) ||
-        !check_affine(&b->as, place, &device)) {
+        TOKEN_ERROR(b->as.err, location,
+                    "expected a transfer, and a semaphore of the device that it goes to");
+    if (!good || !check_semaphore(&b->as, location, &received.as.semaphore) ||
+        !check_affine(&b->as, location, &device)) {
         fail(b);
         return;
     }
@@ -227,9 +231,9 @@ void ts_program_to_device(ts_program_builder *b, ts_operand transfer, ts_operand
 
 /* ---- Instructions ---- */
 
-static bool has_label(ts_program_builder *b, const token *place, const ts_operand *label) {
+static bool has_label(ts_program_builder *b, const token *location, const ts_operand *label) {
     bool there = label->kind == TS_OPERAND_LABEL && label->as.label >= 0 && label->as.label < b->labels.count;
-    return there || TOKEN_ERROR(b->as.err, place, "there is no such label");
+    return there || TOKEN_ERROR(b->as.err, location, "there is no such label");
 }
 
 void ts_program_pack(ts_program_builder *b, bool on) {
@@ -241,8 +245,9 @@ void ts_program_pack_results(ts_program_builder *b) { b->as.packs_for_results = 
 
 static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, const ts_operand *operands) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
-    const token *place = b->failed ? NULL : place_of(b, info->mnemonic);
-    item *new = place ? add_item(&b->as, place, opcode, !b->open || b->as.items.count == b->open_at) : NULL;
+    const token *location = b->failed ? NULL : location_of(b, info->mnemonic);
+    item *new =
+        location ? add_item(&b->as, location, opcode, !b->open || b->as.items.count == b->open_at) : NULL;
     int least, most;
     if (!new) {
         fail(b);
@@ -250,7 +255,7 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
     }
     ts_opcode_arity(info, &least, &most);
     if (count < least || count > most) {
-        TOKEN_ERROR(b->as.err, place, "%s takes %d operands, found %d", info->mnemonic, most, count);
+        TOKEN_ERROR(b->as.err, location, "%s takes %d operands, found %d", info->mnemonic, most, count);
         fail(b);
         return;
     }
@@ -264,8 +269,8 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
     for (int i = 0; i < count; i++) {
         ts_operand *operand = &new->code.operands[i];
         *operand = operands[i];
-        if (!check_operand(&b->as, place, info, i, operand) ||
-            (operand->kind == TS_OPERAND_LABEL && !has_label(b, place, operand))) {
+        if (!check_operand(&b->as, location, info, i, operand) ||
+            (operand->kind == TS_OPERAND_LABEL && !has_label(b, location, operand))) {
             fail(b);
             return;
         }
@@ -274,7 +279,7 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
             new->target = operand->as.label;
         }
     }
-    if (vmask >= 0 && !check_mask(&b->as, place, info, vmask))
+    if (vmask >= 0 && !check_mask(&b->as, location, info, vmask))
         fail(b);
     else if (!b->open && leaves_region(&new->code))
         pack_region(&b->as);
@@ -311,7 +316,7 @@ void ts_program_add_named(ts_program_builder *b, int vmask, const char *mnemonic
         add(b, vmask, opcode, count, operands);
         return;
     }
-    TOKEN_ERROR(b->as.err, place_of(b, mnemonic), "unknown instruction '%s'", mnemonic);
+    TOKEN_ERROR(b->as.err, location_of(b, mnemonic), "unknown instruction '%s'", mnemonic);
     ts_error_hint(b->as.err, ts_opcode_nearest(mnemonic));
     fail(b);
 }
@@ -333,7 +338,7 @@ ts_operand ts_program_label(ts_program_builder *b) {
 }
 
 void ts_program_place(ts_program_builder *b, ts_operand label) {
-    if (b->failed || !has_label(b, place_of(b, "label"), &label)) {
+    if (b->failed || !has_label(b, location_of(b, "label"), &label)) {
         fail(b);
         return;
     }
@@ -348,7 +353,7 @@ const ts_program *ts_program_end(ts_program_builder *b) {
         item *it = &b->as.items.items[i];
         int at = it->label_operand >= 0 ? b->labels.items[it->target] : 0;
         if (at < 0) {
-            TOKEN_ERROR(b->as.err, it->place, "%s goes to a label that was never placed",
+            TOKEN_ERROR(b->as.err, it->location, "%s goes to a label that was never placed",
                         ts_opcode_get(it->code.opcode)->mnemonic);
             return NULL;
         }

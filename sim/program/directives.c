@@ -60,9 +60,9 @@ static bool assemble_reg(assembler *as, const token *word, const token **at, con
     int number;
     bool found;
     if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) return false;
-    const token *place = *at;
+    const token *location = *at;
     if (!register_read(as->err, as->names, at, &kind, &number, &found)) return false;
-    if (!found) return token_unexpected(as->err, place, "a register");
+    if (!found) return token_unexpected(as->err, location, "a register");
     symbol *named = scope_add(as->err, as->names, SYMBOL_REGISTER, name);
     if (named == NULL) return false;
     named->kind = kind;
@@ -171,13 +171,13 @@ static bool assemble_assert(assembler *as, const token *word, const token **at, 
 /* The first of the vregs that the program leaves to the packer. */
 static bool parse_own_vregs(assembler *as, const token **at) {
     ts_operand_kind kind;
-    const token *place = *at;
+    const token *location = *at;
     int number;
     bool found;
     if ((*at)->kind == TOKEN_LINE || (*at)->kind == TOKEN_END) return true;
     if (!register_read(as->err, as->names, at, &kind, &number, &found)) return false;
     if (!found || kind != TS_OPERAND_VREG || number == 0)
-        return token_unexpected(as->err, place, "a vreg from v1 on, or the end of the line");
+        return token_unexpected(as->err, location, "a vreg from v1 on, or the end of the line");
     if (as->own_vregs == 0 || number < as->own_vregs) as->own_vregs = number;
     return true;
 }

@@ -25,8 +25,8 @@ static int leading_line(const assembler *as, const char *name, int line) {
     return 0;
 }
 
-void note_include(assembler *as, const token *place, const char *name) {
-    int line = leading_line(as, place->source->name, place->line);
+void note_include(assembler *as, const token *location, const char *name) {
+    int line = leading_line(as, location->source->name, location->line);
     *LIST_ADD(as->arena, &as->includes) = (included){name, line};
 }
 
@@ -44,11 +44,11 @@ static bool is_kept(const assembler *as, const ts_error *err) {
 static void note_uses(const assembler *as, ts_error *err) {
     int depth = as->expansions < USES_NOTED ? as->expansions : USES_NOTED;
     for (int i = depth - 1; i >= 0; i--) {
-        const token *place = as->uses_open[i].place;
+        const token *location = as->uses_open[i].location;
         size_t used = strlen(err->message);
         snprintf(err->message + used, sizeof(err->message) - used, " (in %s '%.*s' used on line %d)",
-                 as->uses_open[i].kind, (int)(place->length > 40 ? 40 : place->length), place->text,
-                 place->line);
+                 as->uses_open[i].kind, (int)(location->length > 40 ? 40 : location->length), location->text,
+                 location->line);
     }
 }
 

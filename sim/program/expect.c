@@ -25,27 +25,30 @@ bool expect_line_end(assembler *as, const token *at, const char *what) {
     return token_ends_line(at) || token_unexpected(as->err, at, what);
 }
 
-bool count_work(assembler *as, const token *place, int amount) {
+bool count_work(assembler *as, const token *location, int amount) {
     as->work += amount;
     if (as->work <= WORK_MAX) return true;
-    TOKEN_ERROR(as->err, place, "the program expands to over %d statements", WORK_MAX);
+    TOKEN_ERROR(as->err, location, "the program expands to over %d statements", WORK_MAX);
     return give_up(as);
 }
 
-item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) {
+item *add_item(assembler *as, const token *location, ts_opcode opcode, bool first) {
     if (as->items.count >= INSTRUCTIONS_MAX) {
-        TOKEN_ERROR(as->err, place, "the program has over %d instructions", INSTRUCTIONS_MAX);
+        TOKEN_ERROR(as->err, location, "the program has over %d instructions", INSTRUCTIONS_MAX);
         give_up(as);
         return NULL;
     }
     item *added = LIST_ADD(as->arena, &as->items);
     *added = (item){.first = first,
-                    .place = place,
+                    .location = location,
                     .label_operand = -1,
                     .names = as->names,
                     .named_region = as->named_region,
-                    .at = {as->frame, place->line}};
-    added->code = (ts_instruction){
-        .opcode = opcode, .mask = -1, .source = place->source, .line = place->line, .column = place->column};
+                    .at = {as->frame, location->line}};
+    added->code = (ts_instruction){.opcode = opcode,
+                                   .mask = -1,
+                                   .source = location->source,
+                                   .line = location->line,
+                                   .column = location->column};
     return added;
 }

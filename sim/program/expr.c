@@ -235,10 +235,10 @@ static bool calculate_affine(parser *p, const token *op, const constant *a, cons
                                TS_AFFINE_TERMS);
 }
 
-static bool combine(parser *p, const operator* op, const token *place, const constant *a, const constant *b,
-                    constant *out) {
-    if (a->term_count + b->term_count > 0) return calculate_affine(p, place, a, b, out);
-    if (op->level >= 4) return calculate(p, place, a, b, out);
+static bool combine(parser *p, const operator* op, const token *location, const constant *a,
+                    const constant *b, constant *out) {
+    if (a->term_count + b->term_count > 0) return calculate_affine(p, location, a, b, out);
+    if (op->level >= 4) return calculate(p, location, a, b, out);
     bool truth;
     if (op->level < 2) {
         bool left = as_number(a) != 0, right = as_number(b) != 0;
@@ -256,10 +256,10 @@ static bool parse_binary(parser *p, int least, constant *out) {
     if (!parse_primary(p, out)) return false;
     const operator* op;
     while ((op = find_operator(p->at, least)) != NULL) {
-        const token *place = p->at++;
+        const token *location = p->at++;
         constant left = *out, right;
         p->nesting++;
-        if (!parse_binary(p, op->level + 1, &right) || !combine(p, op, place, &left, &right, out))
+        if (!parse_binary(p, op->level + 1, &right) || !combine(p, op, location, &left, &right, out))
             return false;
         p->nesting--;
     }

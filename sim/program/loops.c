@@ -3,9 +3,9 @@
 
 #include "pack.h"
 
-static bool add_scalar(assembler *as, const token *place, ts_opcode opcode, bool first, int reg,
+static bool add_scalar(assembler *as, const token *location, ts_opcode opcode, bool first, int reg,
                        const ts_operand *b) {
-    item *new = add_item(as, place, opcode, first);
+    item *new = add_item(as, location, opcode, first);
     if (new == NULL) return false;
     ts_operand *operands = new->code.operands;
     int count = 0;
@@ -24,8 +24,8 @@ typedef struct {
     int target;
 } branch;
 
-static bool add_branch(assembler *as, const token *place, bool first, branch to) {
-    if (!add_scalar(as, place, to.opcode, first, to.reg, to.b)) return false;
+static bool add_branch(assembler *as, const token *location, bool first, branch to) {
+    if (!add_scalar(as, location, to.opcode, first, to.reg, to.b)) return false;
     item *new = &as->items.items[as->items.count - 1];
     new->label_operand = new->code.operand_count++;
     new->code.operands[new->label_operand] = (ts_operand){.kind = TS_OPERAND_LABEL};
@@ -53,27 +53,27 @@ static bool read_loop(assembler *as, const token **at, loop *l) {
     return true;
 }
 
-static bool add_to(assembler *as, const token *place, int reg, int64_t number) {
+static bool add_to(assembler *as, const token *location, int reg, int64_t number) {
     ts_operand operand = {.kind = TS_OPERAND_INTEGER, .as.integer = number};
-    return number == 0 || add_scalar(as, place, TS_OP_sadd, true, reg, &operand);
+    return number == 0 || add_scalar(as, location, TS_OP_sadd, true, reg, &operand);
 }
 
 /* Counts up and goes back. With a constant end both fit one bundle: the branch reads the counter's old value. */
-static bool close_plainly(assembler *as, const token *place, const loop *l, int target) {
+static bool close_plainly(assembler *as, const token *location, const loop *l, int target) {
     ts_operand last = l->end, add = {.kind = TS_OPERAND_INTEGER, .as.integer = l->step};
     bool together = last.kind == TS_OPERAND_INTEGER && last.as.integer - l->step >= INT32_MIN &&
                     as->target->core.limits.slots[TS_SLOT_SCALAR] > 1;
     pack_region(as);
     if (together) last.as.integer -= l->step;
-    bool good = add_scalar(as, place, TS_OP_sadd, true, l->reg, &add) &&
-                add_branch(as, place, !together, (branch){TS_OP_br_lt, l->reg, &last, target});
+    bool good = add_scalar(as, location, TS_OP_sadd, true, l->reg, &add) &&
+                add_branch(as, location, !together, (branch){TS_OP_br_lt, l->reg, &last, target});
     as->region = as->items.count;
     return good;
 }
 
 /* A jump, of which only the target is missing; its item. */
-static int add_jump(assembler *as, const token *place) {
-    item *new = add_item(as, place, TS_OP_jump, true);
+static int add_jump(assembler *as, const token *location) {
+    item *new = add_item(as, location, TS_OP_jump, true);
     if (new == NULL) return -1;
     new->label_operand = 0;
     new->code.operand_count = 1;
@@ -82,11 +82,11 @@ static int add_jump(assembler *as, const token *place) {
 }
 
 /* What a turn ends with: its addition, and the branch back. */
-static bool make_control(assembler *as, const token *place, const loop *l, int copies, item control[2]) {
+static bool make_control(assembler *as, const token *location, const loop *l, int copies, item control[2]) {
     ts_operand turn = {.kind = TS_OPERAND_INTEGER, .as.integer = copies * l->step};
     int first = as->items.count;
-    if (!add_scalar(as, place, TS_OP_sadd, true, l->reg, &turn) ||
-        !add_branch(as, place, true, (branch){TS_OP_br_lt, l->reg, &l->end, 0}))
+    if (!add_scalar(as, location, TS_OP_sadd, true, l->reg, &turn) ||
+        !add_branch(as, location, true, (branch){TS_OP_br_lt, l->reg, &l->end, 0}))
         return false;
     memcpy(control, as->items.items + first, 2 * sizeof control[0]);
     as->items.count = first;
@@ -94,9 +94,9 @@ static bool make_control(assembler *as, const token *place, const loop *l, int c
 }
 
 /* Adds to the counter and leaves if it has come to the end: the item of the branch, -1 on an error. */
-static int leave_at_end(assembler *as, const token *place, const loop *l, int64_t ahead) {
-    bool good = add_to(as, place, l->reg, ahead) &&
-                add_branch(as, place, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0});
+static int leave_at_end(assembler *as, const token *location, const loop *l, int64_t ahead) {
+    bool good = add_to(as, location, l->reg, ahead) &&
+                add_branch(as, location, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0});
     return good ? as->items.count - 1 : -1;
 }
 
@@ -113,38 +113,38 @@ static bool has_room(const loop *l, const pipeline *p) {
 }
 
 /* To the plain loop where a counter ahead of an end in a register would be 2^31 or more. */
-static bool leave_at_edge(assembler *as, const token *place, const loop *l, int64_t ahead) {
+static bool leave_at_edge(assembler *as, const token *location, const loop *l, int64_t ahead) {
     const ts_operand above = {.kind = TS_OPERAND_INTEGER, .as.integer = INT32_MAX - ahead + 1};
-    return add_branch(as, place, true, (branch){TS_OP_br_ge, l->end.as.reg, &above, 0});
+    return add_branch(as, location, true, (branch){TS_OP_br_ge, l->end.as.reg, &above, 0});
 }
 
 /* The loop as `p` has it, if there are enough iterations; the plain loop stands behind it, for what is left, or for all. */
-static bool add_pipeline(assembler *as, const token *place, const loop *l, const pipeline *p) {
+static bool add_pipeline(assembler *as, const token *location, const loop *l, const pipeline *p) {
     int copies = pack_loop_facts(p).iterations;
     int64_t needed = most_ahead(l, p), ahead = (copies - 1) * l->step;
     bool in_register = l->end.kind == TS_OPERAND_SREG;
     int far = as->items.count;
     item control[2];
-    bool good =
-        make_control(as, place, l, copies, control) && (!in_register || leave_at_edge(as, place, l, needed));
-    int few = good ? leave_at_end(as, place, l, needed) : -1;
-    if (few < 0 || !add_to(as, place, l->reg, ahead - needed)) return false;
+    bool good = make_control(as, location, l, copies, control) &&
+                (!in_register || leave_at_edge(as, location, l, needed));
+    int few = good ? leave_at_end(as, location, l, needed) : -1;
+    if (few < 0 || !add_to(as, location, l->reg, ahead - needed)) return false;
     pack_loop_build(p, control);
-    int done = leave_at_end(as, place, l, -ahead), rest = done < 0 ? -1 : add_jump(as, place);
+    int done = leave_at_end(as, location, l, -ahead), rest = done < 0 ? -1 : add_jump(as, location);
     if (rest < 0) return false;
     as->items.items[few].target = as->items.count;
     as->items.items[done].target = -1; /* behind the plain loop */
-    good = add_to(as, place, l->reg, -needed);
+    good = add_to(as, location, l->reg, -needed);
     as->items.items[rest].target = as->items.count;
     if (in_register) as->items.items[far].target = as->items.count;
     return good;
 }
 
-static bool close_loop(assembler *as, const token *place, const loop *l, int target) {
+static bool close_loop(assembler *as, const token *location, const loop *l, int target) {
     const counted_loop counted = {target, as->items.count - target, l->reg,
                                   l->end.kind == TS_OPERAND_SREG ? l->end.as.reg : -1, l->step};
     if (!as->pipelining || as->region != target || counted.count < 1)
-        return close_plainly(as, place, l, target);
+        return close_plainly(as, location, l, target);
     item *body = TS_NEW_ARRAY(as->arena, item, counted.count);
     memcpy(body, as->items.items + target, (size_t)counted.count * sizeof body[0]);
     const pipeline *p = pack_loop(as, &counted, body);
@@ -152,17 +152,17 @@ static bool close_loop(assembler *as, const token *place, const loop *l, int tar
         pack_loop_end(p);
         p = NULL;
     }
-    if (p == NULL) return close_plainly(as, place, l, target);
+    if (p == NULL) return close_plainly(as, location, l, target);
     as->items.count = target;
-    bool good = add_pipeline(as, place, l, p);
+    bool good = add_pipeline(as, location, l, p);
     ts_program_pipeline facts = pack_loop_facts(p);
-    facts.source = place->source;
-    facts.line = place->line;
+    facts.source = location->source;
+    facts.line = location->line;
     *LIST_ADD(as->arena, &as->pipelines) = facts;
     pack_loop_end(p);
     int plain = as->region = as->items.count;
     for (int i = 0; i < counted.count && good; i++) *LIST_ADD(as->arena, &as->items) = body[i];
-    good = good && close_plainly(as, place, l, plain);
+    good = good && close_plainly(as, location, l, plain);
     for (int i = target; i < plain; i++)
         if (as->items.items[i].label_operand >= 0 && as->items.items[i].target == -1)
             as->items.items[i].target = as->items.count;

@@ -46,30 +46,30 @@ static bool parse_operand(assembler *as, const token **at, const ts_opcode_info 
     return operand_is_unexpected(as, begin, info, class);
 }
 
-bool check_semaphore(assembler *as, const token *place, const ts_semaphore_operand *semaphore) {
+bool check_semaphore(assembler *as, const token *location, const ts_semaphore_operand *semaphore) {
     bool known = semaphore->first >= 0 && semaphore->count > 0 &&
                  semaphore->count <= as->semaphores.count - semaphore->first;
-    return known || TOKEN_ERROR(as->err, place, "there is no semaphore %d", semaphore->first);
+    return known || TOKEN_ERROR(as->err, location, "there is no semaphore %d", semaphore->first);
 }
 
-bool check_operand(assembler *as, const token *place, const ts_opcode_info *info, int index,
+bool check_operand(assembler *as, const token *location, const ts_opcode_info *info, int index,
                    const ts_operand *operand) {
     const ts_operand_class *class = ts_opcode_operand(info, index);
     ts_operand_kind kind = operand->kind;
     if (!operand_accepts(class, kind)) {
-        return TOKEN_ERROR(as->err, place, "%s: operand %d is a %s, expected %s", info->mnemonic, index + 1,
-                           ts_operand_kind_text(kind), class->text);
+        return TOKEN_ERROR(as->err, location, "%s: operand %d is a %s, expected %s", info->mnemonic,
+                           index + 1, ts_operand_kind_text(kind), class->text);
     }
     bool reg = kind == TS_OPERAND_SREG || kind == TS_OPERAND_VREG || kind == TS_OPERAND_VMASK;
     if (reg && operand->as.reg < 0)
-        return TOKEN_ERROR(as->err, place, "there is no register %d", operand->as.reg);
-    if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, place, &operand->as.semaphore)) return false;
-    return !reg || check_register(as, place, kind, operand->as.reg);
+        return TOKEN_ERROR(as->err, location, "there is no register %d", operand->as.reg);
+    if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, location, &operand->as.semaphore)) return false;
+    return !reg || check_register(as, location, kind, operand->as.reg);
 }
 
-bool check_mask(assembler *as, const token *place, const ts_opcode_info *info, int vmask) {
-    return (info->masks || TOKEN_ERROR(as->err, place, "%s takes no mask", info->mnemonic)) &&
-           check_register(as, place, TS_OPERAND_VMASK, vmask);
+bool check_mask(assembler *as, const token *location, const ts_opcode_info *info, int vmask) {
+    return (info->masks || TOKEN_ERROR(as->err, location, "%s takes no mask", info->mnemonic)) &&
+           check_register(as, location, TS_OPERAND_VMASK, vmask);
 }
 
 /* "if m1" behind the operands. */

@@ -265,7 +265,7 @@ static bool place_at(pipeline *p, int at, int64_t cycle) {
 }
 
 /* In the first cycle that those placed before allow; the counter is read by others than addresses in its own iteration. */
-static bool place(pipeline *p, int at) {
+static bool location(pipeline *p, int at) {
     int64_t earliest = 0, latest = INT64_MAX;
     for (int k = p->first_in[at]; k != NONE; k = p->links.items[k].next_in) {
         const link *l = &p->links.items[k];
@@ -311,7 +311,7 @@ static bool schedule(pipeline *p, int64_t interval) {
     slots_at(p, interval - 1)[TS_SLOT_SCALAR]++; /* the branch, and the addition before it */
     slots_at(p, interval - 2)[TS_SLOT_SCALAR]++;
     for (int i; (i = choose(p)) != NONE;) {
-        if (!place(p, i)) return false;
+        if (!location(p, i)) return false;
         last = p->time[i] > last ? p->time[i] : last;
     }
     p->stages = (int)(last / interval) + 1;

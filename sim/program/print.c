@@ -258,7 +258,7 @@ static const char *name_beside(const char *program, const char *name) {
     return kept;
 }
 
-void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out) {
+void ts_program_print_location(const ts_program *program, const ts_source *source, int line, ts_text *out) {
     if (!program->includes || !source)
         ts_text_add(out, "line %d", line);
     else

@@ -170,7 +170,7 @@ int ts_program_region_of(const ts_program *program, int bundle); /* the innermos
 /* Is `region` the other one, or around it? -1 is around all. */
 bool ts_program_region_holds(const ts_program *program, int region, int other);
 /* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
-void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);
+void ts_program_print_location(const ts_program *program, const ts_source *source, int line, ts_text *out);
 /* The whole array that a tensor is, or of which it is a device's part. */
 const ts_shape *ts_program_shape(const ts_program *program, int tensor);
 /* A bundle, or a transfer, as it is written there: without an end of line. */

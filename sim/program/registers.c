@@ -12,12 +12,13 @@ static int register_count(const ts_target *target, ts_operand_kind kind) {
     return kind == TS_OPERAND_SREG ? limits->sregs : kind == TS_OPERAND_VREG ? limits->vregs : limits->vmasks;
 }
 
-bool check_register(assembler *as, const token *place, ts_operand_kind kind, int number) {
+bool check_register(assembler *as, const token *location, ts_operand_kind kind, int number) {
     int count = register_count(as->target, kind);
     if (number < count) return true;
     char letter = kind == TS_OPERAND_SREG ? 's' : kind == TS_OPERAND_VREG ? 'v' : 'm';
-    return TOKEN_ERROR(as->err, place, "there is no %s %c%d: %s has %c0 to %c%d", ts_operand_kind_text(kind),
-                       letter, number, as->target->machine, letter, letter, count - 1);
+    return TOKEN_ERROR(as->err, location, "there is no %s %c%d: %s has %c0 to %c%d",
+                       ts_operand_kind_text(kind), letter, number, as->target->machine, letter, letter,
+                       count - 1);
 }
 
 bool assemble_affine(assembler *as, const token **at, ts_affine *out) {

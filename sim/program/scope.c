@@ -82,9 +82,9 @@ const char *symbol_class_text(symbol_class class) {
 }
 
 static bool taken(ts_error *err, const token *name, const symbol *old) {
-    if (old->place == NULL) return TOKEN_ERROR(err, name, "'%s' is already defined", old->name);
+    if (old->location == NULL) return TOKEN_ERROR(err, name, "'%s' is already defined", old->name);
     return TOKEN_ERROR(err, name, "'%s' is already a %s, of line %d", old->name,
-                       symbol_class_text(old->class), old->place->line);
+                       symbol_class_text(old->class), old->location->line);
 }
 
 static symbol *insert(scope *names, symbol_class class, const char *name, size_t length) {
@@ -127,7 +127,7 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
     }
     symbol *new = old != NULL ? old : insert(names, class, name->text, name->length);
     new->class = class;
-    new->place = name;
+    new->location = name;
     return new;
 }
 
@@ -146,8 +146,8 @@ void scope_spoil(scope *names, const token *name) {
         return;
     symbol *old = find_here(names, hash_of(name->text, name->length), name->text, name->length);
     if (old == NULL)
-        insert(names, SYMBOL_BAD, name->text, name->length)->place = name;
-    else if (old->place == name)
+        insert(names, SYMBOL_BAD, name->text, name->length)->location = name;
+    else if (old->location == name)
         old->class = SYMBOL_BAD;
 }
 

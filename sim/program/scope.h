@@ -32,7 +32,7 @@ typedef struct symbol {
     symbol_class class;
     const char *name; /* ended by NUL */
     size_t length;
-    const token *place; /* where it was defined; NULL for a figure of the machine */
+    const token *location; /* where it was defined; NULL for a figure of the machine */
     constant value;
     ts_operand_kind kind;
     int index, count;

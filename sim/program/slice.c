@@ -46,20 +46,21 @@ static bool parse_range(assembler *as, const token **at, int64_t dim, ts_affine 
     return *size > 0 || TOKEN_ERROR(as->err, colon, "the slice holds nothing");
 }
 
-static bool check_range(assembler *as, const token *place, const ts_slice *slice, int number) {
+static bool check_range(assembler *as, const token *location, const ts_slice *slice, int number) {
     const ts_affine *begin = &slice->begin[number];
     int64_t size = slice->size[number], dim = as->tensors.items[slice->tensor].shape->layout->dims[number];
     bool fixed = begin->term_count == 0;
     if (size <= dim && (!fixed || (begin->constant >= 0 && begin->constant <= dim - size))) return true;
     if (fixed && size == 1) {
-        return TOKEN_ERROR(as->err, place, "index %lld is outside dim %d, which has %lld",
+        return TOKEN_ERROR(as->err, location, "index %lld is outside dim %d, which has %lld",
                            (long long)begin->constant, number, (long long)dim);
     }
     if (fixed) {
-        return TOKEN_ERROR(as->err, place, "the slice from %lld, of %lld, is outside dim %d, which has %lld",
+        return TOKEN_ERROR(as->err, location,
+                           "the slice from %lld, of %lld, is outside dim %d, which has %lld",
                            (long long)begin->constant, (long long)size, number, (long long)dim);
     }
-    return TOKEN_ERROR(as->err, place, "a slice of %lld is larger than dim %d, which has %lld",
+    return TOKEN_ERROR(as->err, location, "a slice of %lld is larger than dim %d, which has %lld",
                        (long long)size, number, (long long)dim);
 }
 
@@ -75,12 +76,12 @@ static bool parse_slice(assembler *as, const token **at, ts_slice *out) {
     memcpy(size, layout->dims, (size_t)layout->rank * sizeof(int64_t));
     if (!token_is(*at, '[')) return true;
     for (int i = 0; i == 0 || token_is(*at, ','); i++) {
-        const token *place = ++*at;
+        const token *location = ++*at;
         if (i == layout->rank) {
-            return TOKEN_ERROR(as->err, place, "'%s' has %d dim%s", as->tensors.items[out->tensor].name,
+            return TOKEN_ERROR(as->err, location, "'%s' has %d dim%s", as->tensors.items[out->tensor].name,
                                layout->rank, layout->rank == 1 ? "" : "s");
         }
-        if (!parse_range(as, at, layout->dims[i], &begin[i], &size[i]) || !check_range(as, place, out, i))
+        if (!parse_range(as, at, layout->dims[i], &begin[i], &size[i]) || !check_range(as, location, out, i))
             return false;
     }
     return expect_mark(as, at, ']', "',' or ']'");
@@ -102,12 +103,12 @@ static int slice_sizes(const ts_slice *slice, int64_t *sizes, char text[128]) {
 }
 
 /* Dims of 1 do not count: xb[s1] of a [2,8,128] tensor is an [8,128] slice. */
-static bool check_sizes(assembler *as, const token *place, const ts_transfer *t) {
+static bool check_sizes(assembler *as, const token *location, const ts_transfer *t) {
     int64_t a[TS_LAYOUT_MAX_DIMS + 1], b[TS_LAYOUT_MAX_DIMS + 1];
     char a_text[128], b_text[128];
     int a_count = slice_sizes(&t->source, a, a_text), b_count = slice_sizes(&t->destination, b, b_text);
     if (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof(a[0])) == 0) return true;
-    return TOKEN_ERROR(as->err, place, "the destination takes %s and the source gives %s", b_text, a_text);
+    return TOKEN_ERROR(as->err, location, "the destination takes %s and the source gives %s", b_text, a_text);
 }
 
 bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
@@ -143,18 +144,18 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
     return true;
 }
 
-bool check_slice(assembler *as, const token *place, const ts_slice *slice) {
+bool check_slice(assembler *as, const token *location, const ts_slice *slice) {
     for (int i = 0; i < slice->rank; i++)
-        if (!check_range(as, place, slice, i)) return false;
+        if (!check_range(as, location, slice, i)) return false;
     return true;
 }
 
-bool add_transfer(assembler *as, const token *place, ts_transfer *new, ts_operand *out) {
-    if (!check_sizes(as, place, new)) return false;
+bool add_transfer(assembler *as, const token *location, ts_transfer *new, ts_operand *out) {
+    if (!check_sizes(as, location, new)) return false;
     ts_dtype from = as->tensors.items[new->source.tensor].shape->dtype;
     ts_dtype to = as->tensors.items[new->destination.tensor].shape->dtype;
     if (!ts_convert_possible(from, to)) {
-        return TOKEN_ERROR(as->err, place, "%s cannot become %s", ts_dtype_get(from)->name,
+        return TOKEN_ERROR(as->err, location, "%s cannot become %s", ts_dtype_get(from)->name,
                            ts_dtype_get(to)->name);
     }
     *out = (ts_operand){.kind = TS_OPERAND_TRANSFER, .as.transfer = as->transfers.count};
@@ -193,7 +194,7 @@ static bool parse_remote(assembler *as, const token **at, ts_transfer *new) {
 /* DESTINATION <- SOURCE, SEMAPHORE [, SEMAPHORE device=N] [priority=N] */
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
     ts_transfer new = {.source_text = (*at)->source, .line = (*at)->line, .column = (*at)->column};
-    const token *place = *at;
+    const token *location = *at;
     ts_operand semaphore;
     if (!parse_slice(as, at, &new.destination) || !expect_mark(as, at, MARK2('<', '-'), "'<-'") ||
         !parse_slice(as, at, &new.source) || !expect_mark(as, at, ',', "',' and a semaphore") ||
@@ -201,5 +202,5 @@ bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
         !parse_priority(as, at, &new.priority))
         return false;
     new.semaphore = semaphore.as.semaphore;
-    return add_transfer(as, place, &new, out);
+    return add_transfer(as, location, &new, out);
 }

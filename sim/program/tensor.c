@@ -146,23 +146,23 @@ static const ts_shape *part_shape(ts_error *err, ts_arena *arena, const ts_shard
 }
 
 /* Every device has as much, and nothing is a sum over devices. */
-static bool check_sharding(assembler *as, const token *place, const ts_sharding *sharding) {
+static bool check_sharding(assembler *as, const token *location, const ts_sharding *sharding) {
     int64_t parts[TS_LAYOUT_MAX_DIMS];
     for (int i = 0; i < sharding->rank; i++) parts[i] = 1;
     for (int i = 0; i < sharding->digit_count; i++) {
         const ts_mesh_digit *digit = &sharding->digits[i];
         if (digit->kind == TS_DIGIT_PARTIAL)
-            return TOKEN_ERROR(as->err, place,
+            return TOKEN_ERROR(as->err, location,
                                "the sum over devices is no tensor of a program: give the "
                                "addends a dim of their own");
         if (digit->kind == TS_DIGIT_SHARD) parts[digit->dim] *= digit->extent;
     }
     for (int i = 0; i < sharding->rank; i++)
         if (ts_sharding_extent(sharding, i) * parts[i] != sharding->dims[i])
-            return TOKEN_ERROR(as->err, place, "dim %d has %lld, which %lld parts do not divide", i,
+            return TOKEN_ERROR(as->err, location, "dim %d has %lld, which %lld parts do not divide", i,
                                (long long)sharding->dims[i], (long long)parts[i]);
     return sharding->shape->xla ||
-           TOKEN_ERROR(as->err, place, "the layout of a sharded tensor must be in XLA's notation");
+           TOKEN_ERROR(as->err, location, "the layout of a sharded tensor must be in XLA's notation");
 }
 
 /* On a mesh: the whole array with its sharding, and a device's part of it. */
@@ -203,7 +203,7 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape,
 }
 
 /* Tensors of a space follow each other, each at the start of a vreg's worth of bytes (SMEM: of a word). */
-bool place_tensor(assembler *as, const token *name, ts_tensor *new) {
+bool allocate_tensor(assembler *as, const token *name, ts_tensor *new) {
     int64_t alignment = new->space == TS_SPACE_SMEM ? 4 : TS_VREG_BYTES;
     int64_t *used = &as->used_bytes[new->space], capacity = as->target->space_bytes[new->space];
     new->base_bytes = ts_round_up(*used, alignment);
@@ -243,7 +243,7 @@ bool assemble_tensor(assembler *as, const token **at) {
         return false;
     new.name = named->name;
     named->index = as->tensors.count;
-    if (!place_tensor(as, name, &new)) return false;
+    if (!allocate_tensor(as, name, &new)) return false;
     *LIST_ADD(as->arena, &as->tensors) = new;
     *LIST_ADD(as->arena, &as->uses) = use;
     return true;

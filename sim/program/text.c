@@ -10,7 +10,7 @@ typedef struct {
     assembler *as;
     const token *begin, *end;
     ts_text text;
-    int *places;
+    int *locations;
     size_t capacity;
 } splicer;
 
@@ -19,22 +19,22 @@ static void splicer_init(splicer *s, assembler *as, const token *begin, const to
     ts_text_init(&s->text, as->arena);
 }
 
-static void add(splicer *s, const token *place, const char *bytes, size_t length) {
+static void add(splicer *s, const token *location, const char *bytes, size_t length) {
     size_t old = s->text.length, need = old + length + 1;
     if (need > s->capacity) {
         size_t capacity = need * 2;
-        s->places = ts_arena_grow(s->as->arena, s->places, old, capacity, sizeof(int));
+        s->locations = ts_arena_grow(s->as->arena, s->locations, old, capacity, sizeof(int));
         s->capacity = capacity;
     }
     ts_text_add_bytes(&s->text, bytes, length);
-    for (size_t i = old; i <= s->text.length; i++) s->places[i] = (int)(place - s->begin);
+    for (size_t i = old; i <= s->text.length; i++) s->locations[i] = (int)(location - s->begin);
 }
 
-static void add_number(splicer *s, const token *place, const constant *v) {
+static void add_number(splicer *s, const token *location, const constant *v) {
     char number[40];
     int length = v->is_float ? snprintf(number, sizeof(number), "%.17g", v->number)
                              : snprintf(number, sizeof(number), "%lld", (long long)v->integer);
-    add(s, place, number, (size_t)length);
+    add(s, location, number, (size_t)length);
 }
 
 /* A token as it was written, with a space before it where there was one. */
@@ -49,7 +49,7 @@ static void add_token(splicer *s, const token *at) {
 
 static void finish(splicer *s, spliced *out) {
     add(s, s->end, "", 0);
-    *out = (spliced){.begin = s->begin, .places = s->places};
+    *out = (spliced){.begin = s->begin, .locations = s->locations};
     out->source = (ts_source){.name = "shape", .text = s->text.bytes, .length = s->text.length};
 }
 
@@ -103,9 +103,11 @@ bool splice_shape(assembler *as, const token *begin, const token *end, spliced *
 bool splice_error(assembler *as, const spliced *text, const ts_error *theirs) {
     size_t at = theirs->column > 0 ? (size_t)theirs->column - 1 : 0;
     at = at > text->source.length ? text->source.length : at;
-    const token *place = text->begin + text->places[at];
+    const token *location = text->begin + text->locations[at];
     size_t inside = 0; /* bytes into the token, where it was copied as written */
-    while (inside < at && text->places[at - inside - 1] == text->places[at] && inside + 1 < place->length)
+    while (inside < at && text->locations[at - inside - 1] == text->locations[at] &&
+           inside + 1 < location->length)
         inside++;
-    return ts_error_at(as->err, theirs->kind, place->source, place->offset + inside, "%s", theirs->message);
+    return ts_error_at(as->err, theirs->kind, location->source, location->offset + inside, "%s",
+                       theirs->message);
 }

@@ -22,7 +22,7 @@ static double ratio(int64_t padded, int64_t logical) {
 }
 
 void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
-    static const char *const places[] = {"minor", "second minor", "third minor"};
+    static const char *const locations[] = {"minor", "second minor", "third minor"};
     int64_t waste = shape->padded_bytes - shape->logical_bytes;
     if (waste <= 0) {
         ts_text_add(out, "none");
@@ -39,8 +39,8 @@ void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
         return;
     }
     ts_text_add(out, "dim %d (%s) %lld to %lld", shape->worst_dim,
-                shape->worst_rank < 3 ? places[shape->worst_rank] : "major", (long long)shape->worst_extent,
-                (long long)shape->worst_padded);
+                shape->worst_rank < 3 ? locations[shape->worst_rank] : "major",
+                (long long)shape->worst_extent, (long long)shape->worst_padded);
 }
 
 void ts_report_audit_changes(unsigned changes, ts_text *out) {
@@ -206,14 +206,14 @@ const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *r, const
 }
 
 void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *source, ts_text *out) {
-    ts_hlo_place place = ts_hlo_places_get(r->places, source->place);
-    bool placed = source->place >= 0;
+    ts_hlo_location location = ts_hlo_locations_get(r->locations, source->location);
+    bool placed = source->location >= 0;
     bool own = source->of == TS_AUDIT_OWN;
     if (!own)
         ts_text_add(out, "%s%s%s at ", source->op, source->op[0] ? ", " : "",
                     source->of == TS_AUDIT_READER ? "read" : "made");
-    if (placed) ts_text_add(out, "%s:%lld", place.file, (long long)place.line);
-    if (placed && place.function[0]) ts_text_add(out, " in %s", place.function);
+    if (placed) ts_text_add(out, "%s:%lld", location.file, (long long)location.line);
+    if (placed && location.function[0]) ts_text_add(out, " in %s", location.function);
     if (own) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
 }
 
@@ -235,7 +235,7 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
         add_place(r->classes[f->index].first.name, r->classes[f->index].first.line, out);
     if (count > 1) ts_text_add(out, " and %lld more", (long long)count - 1);
     const ts_audit_source *source = ts_report_audit_source_of(r, f);
-    if (source->place >= 0 || source->op[0]) {
+    if (source->location >= 0 || source->op[0]) {
         ts_text_add(out, "\n     source: ");
         ts_report_audit_source(r, source, out);
     }

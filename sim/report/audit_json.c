@@ -96,16 +96,16 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
 /* null: the text does not say. */
 static void add_source(ts_json *json, const ts_audit_result *r, const ts_audit_source *source) {
     static const char *const of[] = {"own", "maker", "reader"};
-    ts_hlo_place place = ts_hlo_places_get(r->places, source->place);
-    if (source->place < 0 && !source->op[0]) {
+    ts_hlo_location location = ts_hlo_locations_get(r->locations, source->location);
+    if (source->location < 0 && !source->op[0]) {
         ts_json_text(json, "source", NULL);
         return;
     }
     ts_json_object(json, "source");
     ts_json_text(json, "op", source->op);
-    ts_json_text(json, "file", source->place >= 0 ? place.file : NULL);
-    ts_json_text(json, "function", source->place >= 0 ? place.function : NULL);
-    ts_json_int(json, "line", place.line);
+    ts_json_text(json, "file", source->location >= 0 ? location.file : NULL);
+    ts_json_text(json, "function", source->location >= 0 ? location.function : NULL);
+    ts_json_int(json, "line", location.line);
     ts_json_text(json, "of", of[source->of]);
     ts_json_close(json);
 }

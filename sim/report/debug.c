@@ -19,7 +19,7 @@ static void add_head(ts_text *out, const ts_program *program, int64_t cycle, con
     }
     ts_text_add(out, "%12s  ", ts_text_group_digits(number, cycle));
     size_t begin = out->length;
-    ts_program_print_place(program, source, line, out);
+    ts_program_print_location(program, source, line, out);
     int used = (int)(out->length - begin);
     ts_text_add(out, "%*s  ", used < PLACE ? PLACE - used : 0, "");
 }
@@ -66,8 +66,8 @@ void ts_report_where(const ts_session *session, ts_text *out) {
         return;
     }
     ts_text_add(out, "cycle %s, ", ts_text_group_digits(number, state.cycle));
-    ts_program_print_place(program, ts_program_source(program, state.bundle),
-                           ts_program_line(program, state.bundle), out);
+    ts_program_print_location(program, ts_program_source(program, state.bundle),
+                              ts_program_line(program, state.bundle), out);
     ts_text_add(out, ": ");
     ts_program_print_bundle(program, state.bundle, out);
     ts_text_add(out, "\n");
@@ -87,7 +87,7 @@ void ts_report_hit(const ts_session *session, ts_text *out) {
     const ts_transfer *transfer = hit->instruction ? NULL : &program->code.transfers[hit->transfer];
     const ts_source *source = transfer ? transfer->source_text : hit->instruction->source;
     ts_text_add(out, "watch %d: at cycle %s, ", hit->watch, ts_text_group_digits(cycle, hit->cycle));
-    ts_program_print_place(program, source, transfer ? transfer->line : hit->instruction->line, out);
+    ts_program_print_location(program, source, transfer ? transfer->line : hit->instruction->line, out);
     ts_text_add(out, ", bytes %s to %s of %s were written by ", ts_text_group_digits(first, hit->first),
                 ts_text_group_digits(last, hit->end - 1), ts_space_text(hit->space));
     if (transfer) {
@@ -135,7 +135,7 @@ void ts_report_transfers(ts_session *session, ts_text *out) {
     int64_t issued;
     for (; ts_chip_transfer(ts_session_chip(session), count, &transfer, &issued); count++) {
         const ts_transfer *what = &program->code.transfers[transfer];
-        ts_program_print_place(program, what->source_text, what->line, out);
+        ts_program_print_location(program, what->source_text, what->line, out);
         ts_text_add(out, ": dma ");
         ts_program_print_transfer(program, transfer, out);
         ts_text_add(out, ", issued at cycle %s\n", ts_text_group_digits(number, issued));

@@ -11,10 +11,11 @@ static void add_error(ts_text *out, const ts_error *err) {
     ts_text_add(out, "%s", text);
 }
 
-static void add_place(ts_text *out, ts_error_kind kind, ts_place place, int64_t cycle, const char *message) {
+static void add_location(ts_text *out, ts_error_kind kind, ts_location location, int64_t cycle,
+                         const char *message) {
     ts_error err = {.cycle = cycle};
-    if (place.line > 0)
-        ts_error_mark(&err, kind, place.source, place.line, place.column, "%s", message);
+    if (location.line > 0)
+        ts_error_mark(&err, kind, location.source, location.line, location.column, "%s", message);
     else
         ts_error_set(&err, kind, "%s", message);
     err.cycle = cycle;
@@ -33,9 +34,9 @@ static void add_finding(ts_text *out, const ts_finding *f, ts_error_kind kind) {
     }
     if (f->times > 1) ts_text_add(&message, "; %s times in all", ts_text_group_digits(number, f->times));
     ts_text_add(&message, " [%s]", ts_finding_get(f->kind)->text);
-    add_place(out, kind, f->where, f->cycle, message.bytes);
+    add_location(out, kind, f->where, f->cycle, message.bytes);
     if (f->other.line > 0)
-        add_place(out, TS_ERROR_NOTE, f->other, -1, f->other_text ? f->other_text : "see here");
+        add_location(out, TS_ERROR_NOTE, f->other, -1, f->other_text ? f->other_text : "see here");
 }
 
 void ts_report_findings(const ts_findings *findings, ts_text *out) {
@@ -46,12 +47,12 @@ void ts_report_findings(const ts_findings *findings, ts_text *out) {
     if (findings->dropped > 0) ts_text_add(out, "and %lld more\n", (long long)findings->dropped);
 }
 
-static void add_json_place(ts_json *json, const char *key, ts_place place) {
-    if (place.line == 0) return;
+static void add_json_location(ts_json *json, const char *key, ts_location location) {
+    if (location.line == 0) return;
     ts_json_object(json, key);
-    ts_json_text(json, "file", place.source->name);
-    ts_json_int(json, "line", place.line);
-    ts_json_int(json, "column", place.column);
+    ts_json_text(json, "file", location.source->name);
+    ts_json_int(json, "line", location.line);
+    ts_json_int(json, "column", location.column);
     ts_json_close(json);
 }
 
@@ -63,8 +64,8 @@ void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *j
         ts_json_object(json, NULL);
         ts_json_text(json, "kind", ts_finding_get(f->kind)->text);
         ts_json_text(json, "message", f->text);
-        add_json_place(json, "where", f->where);
-        add_json_place(json, "other", f->other);
+        add_json_location(json, "where", f->where);
+        add_json_location(json, "other", f->other);
         ts_json_int(json, "cycle", f->cycle);
         ts_json_int(json, "times", f->times);
         if (f->has_margin) ts_json_int(json, "margin_cycles", f->margin_cycles);

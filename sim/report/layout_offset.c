@@ -11,7 +11,7 @@
 typedef struct {
     int count;
     int64_t index[TS_LAYOUT_MAX_DIMS], dims[TS_LAYOUT_MAX_DIMS];
-} place;
+} position;
 
 static void add_list(ts_text *out, const int64_t *values, int count) {
     ts_text_add_char(out, '(');
@@ -19,7 +19,7 @@ static void add_list(ts_text *out, const int64_t *values, int count) {
     ts_text_add_char(out, ')');
 }
 
-static void add_place(ts_text *out, const char *label, const place *p) {
+static void add_position(ts_text *out, const char *label, const position *p) {
     ts_text_add(out, "  %-18s", label);
     add_list(out, p->index, p->count);
     ts_text_add(out, " in ");
@@ -28,7 +28,7 @@ static void add_place(ts_text *out, const char *label, const place *p) {
 }
 
 /* Dim `at` and the next become one. */
-static void combine(place *p, int at) {
+static void combine(position *p, int at) {
     p->index[at] = p->index[at] * p->dims[at + 1] + p->index[at + 1];
     p->dims[at] *= p->dims[at + 1];
     p->count--;
@@ -38,7 +38,7 @@ static void combine(place *p, int at) {
 }
 
 /* A dim of 1 in front. */
-static void lead(place *p) {
+static void lead(position *p) {
     memmove(&p->index[1], &p->index[0], (size_t)p->count * sizeof(int64_t));
     memmove(&p->dims[1], &p->dims[0], (size_t)p->count * sizeof(int64_t));
     p->index[0] = 0;
@@ -48,7 +48,7 @@ static void lead(place *p) {
 
 /* "(2/2,3/2) = (1,1) in (2,3)": the part of the index that `op` ('/' or '%') takes by the tile. */
 static void add_part(ts_text *out, const char *label, char op, const int64_t *whole, const int64_t *sizes,
-                     const place *part) {
+                     const position *part) {
     ts_text_add(out, "    %-16s(", label);
     for (int i = 0; i < part->count; i++)
         ts_text_add(out, "%s%" PRId64 "%c%" PRId64, i > 0 ? "," : "", whole[i], op, sizes[i]);
@@ -60,8 +60,8 @@ static void add_part(ts_text *out, const char *label, char op, const int64_t *wh
 }
 
 /* Applies the tile; what remains of it without '*' goes to `sizes`. Returns how many sizes that is. */
-static int add_tile(ts_text *out, const ts_xla_tile *tile, place *p, int64_t *sizes) {
-    place counts, within;
+static int add_tile(ts_text *out, const ts_xla_tile *tile, position *p, int64_t *sizes) {
+    position counts, within;
     int kept = 0, before = p->count;
     ts_text_add(out, "  tile ");
     for (int i = 0; i < tile->rank; i++) {
@@ -79,7 +79,7 @@ static int add_tile(ts_text *out, const ts_xla_tile *tile, place *p, int64_t *si
             combine(p, first + kept);
         else
             sizes[kept++] = tile->dims[i];
-    if (kept < tile->rank || before < tile->rank) add_place(out, "  rewritten", p);
+    if (kept < tile->rank || before < tile->rank) add_position(out, "  rewritten", p);
     counts.count = within.count = kept;
     for (int i = 0; i < kept; i++) {
         counts.index[i] = p->index[first + i] / sizes[i];
@@ -118,7 +118,7 @@ static void add_sizes_product(ts_text *out, const int64_t *sizes, int count) {
 }
 
 /* The row-major index, first by what the last tile counts and what is within it (the last `kept` dims). */
-static void add_linear(ts_text *out, const place *p, int kept) {
+static void add_linear(ts_text *out, const position *p, int kept) {
     int outer = p->count - kept;
     ts_text_add(out, "\n  ");
     add_call(out, p->index, p->dims, p->count);
@@ -140,7 +140,7 @@ static void add_linear(ts_text *out, const place *p, int kept) {
     }
 }
 
-static int64_t linear(const place *p) {
+static int64_t linear(const position *p) {
     int64_t sum = 0;
     for (int i = 0; i < p->count; i++) sum = sum * p->dims[i] + p->index[i];
     return sum;
@@ -170,7 +170,7 @@ static bool is_memory(const ts_layout *layout) {
 void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out) {
     const ts_xla_layout *f = shape->xla;
     int64_t sizes[TS_LAYOUT_MAX_DIMS], offset;
-    place p = {.count = shape->layout->rank};
+    position p = {.count = shape->layout->rank};
     int kept = 0;
     if (f == NULL) {
         ts_report_point(shape->layout, index, out);
@@ -184,7 +184,7 @@ void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out)
         p.index[i] = index[dim];
         p.dims[i] = f->dims[dim];
     }
-    add_place(out, "physical index", &p);
+    add_position(out, "physical index", &p);
     for (int i = 0; i < f->tile_count; i++) kept = add_tile(out, &f->tiles[i], &p, sizes);
     add_linear(out, &p, kept);
     ts_layout_forward(shape->layout, index, &offset);

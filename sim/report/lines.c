@@ -20,13 +20,13 @@ typedef struct {
 /* Where a frame is used. */
 typedef struct {
     int parent, line, frame;
-} frame_place;
+} frame_location;
 
 typedef struct {
     const ts_program *program;
     const ts_profile *profile;
-    frame_place *places;   /* sorted */
-    known_source *sources; /* those met so far, NULL ends them */
+    frame_location *locations; /* sorted */
+    known_source *sources;     /* those met so far, NULL ends them */
     ts_arena *arena;
     report_line_taker *take;
     void *self;
@@ -84,20 +84,20 @@ int report_hot_loops(const ts_profile *p) {
 
 /* ---- Bodies ---- */
 
-static int compare_places(const void *x, const void *y) {
-    const frame_place *a = x, *b = y;
+static int compare_locations(const void *x, const void *y) {
+    const frame_location *a = x, *b = y;
     int parents = (a->parent > b->parent) - (a->parent < b->parent),
         lines = (a->line > b->line) - (a->line < b->line);
     return parents ? parents : lines ? lines : (a->frame > b->frame) - (a->frame < b->frame);
 }
 
 /* The first at the line, or behind it. */
-static const frame_place *find_frames(const listing *l, int parent, int line) {
-    frame_place wanted = {parent, line, -1};
-    const frame_place *low = l->places, *high = low + l->program->frame_count;
+static const frame_location *find_frames(const listing *l, int parent, int line) {
+    frame_location wanted = {parent, line, -1};
+    const frame_location *low = l->locations, *high = low + l->program->frame_count;
     while (low < high) {
-        const frame_place *middle = low + (high - low) / 2;
-        if (compare_places(middle, &wanted) < 0)
+        const frame_location *middle = low + (high - low) / 2;
+        if (compare_locations(middle, &wanted) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -105,8 +105,8 @@ static const frame_place *find_frames(const listing *l, int parent, int line) {
     return low;
 }
 
-static bool is_at(const listing *l, const frame_place *p, int parent, int line) {
-    return p < l->places + l->program->frame_count && p->parent == parent && p->line == line;
+static bool is_at(const listing *l, const frame_location *p, int parent, int line) {
+    return p < l->locations + l->program->frame_count && p->parent == parent && p->line == line;
 }
 
 /* Lines of a body that are printed. */
@@ -222,7 +222,7 @@ static int add_line(listing *l, const body *b, int line) {
     const ts_profile_line *own = ts_profile_find(l->profile, b->frame, line);
     int next = own ? line + 1 : line;
     if (own) add_row(l, &(row){&own->counts, b->source, line, b->depth, ' ', ""});
-    for (const frame_place *p = find_frames(l, b->frame, line); is_at(l, p, b->frame, line); p++) {
+    for (const frame_location *p = find_frames(l, b->frame, line); is_at(l, p, b->frame, line); p++) {
         const ts_program_frame *frame = &l->program->frames[p->frame];
         add_frame(l, p->frame, b->depth);
         next = frame->kind == TS_FRAME_LOOP ? frame->end_line + 1 : line + 1;
@@ -253,11 +253,11 @@ static void add_body(listing *l, body b) {
 void report_lines_walk(const ts_run_result *result, ts_arena *arena, report_line_taker *take, void *self) {
     const ts_program *program = result->program;
     listing l = {.program = program, .profile = result->profile, .arena = arena, .take = take, .self = self};
-    l.places = TS_NEW_ARRAY(arena, frame_place, program->frame_count);
+    l.locations = TS_NEW_ARRAY(arena, frame_location, program->frame_count);
     l.sources = TS_NEW_ARRAY(arena, known_source, program->frame_count + 2);
     for (int i = 0; i < program->frame_count; i++)
-        l.places[i] = (frame_place){program->frames[i].parent, program->frames[i].line, i};
-    qsort(l.places, (size_t)program->frame_count, sizeof *l.places, compare_places);
+        l.locations[i] = (frame_location){program->frames[i].parent, program->frames[i].line, i};
+    qsort(l.locations, (size_t)program->frame_count, sizeof *l.locations, compare_locations);
     int end = report_source_count(find_source(&l, program->source)) + 1;
     add_body(&l, (body){program->source, 1, end, -1, 0});
 }

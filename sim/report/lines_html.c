@@ -87,18 +87,18 @@ static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, p
     const int64_t *v = loop->counts.values;
     const double parts[] = {share(result->profile, loop->own_cycles), 0};
     char digits[32], percent[TEXT];
-    ts_text place, first;
-    ts_text_init(&place, p->out->arena);
+    ts_text location, first;
+    ts_text_init(&location, p->out->arena);
     ts_text_init(&first, p->out->arena);
     if (loop->source) {
-        ts_program_print_place(result->program, loop->source, loop->first_line, &place);
+        ts_program_print_location(result->program, loop->source, loop->first_line, &location);
         report_source_line(report_source_new(p->out->arena, loop->source), loop->first_line, &first);
     }
-    if (loop->last_line > loop->first_line) ts_text_add(&place, "-%d", loop->last_line);
-    if (loop->places > 1) ts_text_add(&place, " in %d places", loop->places);
+    if (loop->last_line > loop->first_line) ts_text_add(&location, "-%d", loop->last_line);
+    if (loop->locations > 1) ts_text_add(&location, " in %d places", loop->locations);
     snprintf(percent, sizeof percent, "%.1f", 100 * parts[0]);
     page_row(p);
-    page_cell(p, "%s", place.bytes);
+    page_cell(p, "%s", location.bytes);
     page_code(p, first.bytes);
     page_number(p, (double)loop->own_cycles, "%s", ts_text_group_digits(digits, loop->own_cycles));
     page_heat(p, (double)loop->own_cycles, parts, percent);

@@ -14,14 +14,14 @@ static void add_counts(const ts_line_counts *counts, ts_json *json) {
 }
 
 /* First what it is called, "gemm.tsim:451-543 name", by which two runs are compared. */
-static void add_place(const ts_source *source, int first, int last, const char *name, ts_json *json) {
-    char place[128];
+static void add_location(const ts_source *source, int first, int last, const char *name, ts_json *json) {
+    char location[128];
     const char *slash = source ? strrchr(source->name, '/') : NULL;
     const char *file = slash ? slash + 1 : source ? source->name : "";
-    int at = snprintf(place, sizeof place, "%.60s:%d", file, first);
-    if (last > first) at += snprintf(place + at, sizeof place - (size_t)at, "-%d", last);
-    if (*name) snprintf(place + at, sizeof place - (size_t)at, " %.30s", name);
-    ts_json_text(json, "place", place);
+    int at = snprintf(location, sizeof location, "%.60s:%d", file, first);
+    if (last > first) at += snprintf(location + at, sizeof location - (size_t)at, "-%d", last);
+    if (*name) snprintf(location + at, sizeof location - (size_t)at, " %.30s", name);
+    ts_json_text(json, "place", location);
     ts_json_text(json, "file", source ? source->name : NULL);
     ts_json_int(json, "line", first);
 }
@@ -35,10 +35,10 @@ static void add_frame_number(const char *key, int frame, ts_json *json) {
 
 static void add_loop(const ts_profile_loop *loop, ts_json *json) {
     ts_json_object(json, NULL);
-    add_place(loop->source, loop->first_line, loop->last_line, "", json);
+    add_location(loop->source, loop->first_line, loop->last_line, "", json);
     ts_json_int(json, "last_line", loop->last_line);
     add_frame_number("frame", loop->frame, json);
-    ts_json_int(json, "places", loop->places);
+    ts_json_int(json, "places", loop->locations);
     ts_json_int(json, "own_cycles", loop->own_cycles);
     add_counts(&loop->counts, json);
     ts_json_close(json);
@@ -47,8 +47,8 @@ static void add_loop(const ts_profile_loop *loop, ts_json *json) {
 static void add_frame(const ts_program_frame *frame, const ts_line_counts *counts, ts_json *json) {
     static const char *const kinds[] = {"macro", "file", "loop"};
     ts_json_object(json, NULL);
-    add_place(frame->source, frame->line, frame->line, frame->kind == TS_FRAME_MACRO ? frame->name : "",
-              json);
+    add_location(frame->source, frame->line, frame->line, frame->kind == TS_FRAME_MACRO ? frame->name : "",
+                 json);
     ts_json_text(json, "kind", kinds[frame->kind]);
     ts_json_text(json, "name", frame->name);
     add_frame_number("parent", frame->parent, json);
@@ -71,7 +71,7 @@ void ts_report_lines_json(const ts_run_result *result, ts_json *json) {
     ts_json_array(json, "lines");
     for (int i = 0; i < p->line_count; i++) {
         ts_json_object(json, NULL);
-        add_place(p->lines[i].source, p->lines[i].line, p->lines[i].line, "", json);
+        add_location(p->lines[i].source, p->lines[i].line, p->lines[i].line, "", json);
         add_frame_number("frame", p->lines[i].frame, json);
         add_counts(&p->lines[i].counts, json);
         ts_json_close(json);

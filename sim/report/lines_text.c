@@ -129,11 +129,11 @@ static void add_loop(const listing *l, const ts_profile_loop *loop) {
     ts_text_add(l->out, "%8.1f  ",
                 v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_CYCLES] / (double)v[TS_LINE_TIMES] : 0);
     if (loop->source && l->program->includes)
-        ts_program_print_place(l->program, loop->source, loop->first_line, l->out);
+        ts_program_print_location(l->program, loop->source, loop->first_line, l->out);
     else
         ts_text_add(l->out, "%d", loop->first_line);
     if (loop->last_line > loop->first_line) ts_text_add(l->out, "-%d", loop->last_line);
-    if (loop->places > 1) ts_text_add(l->out, " in %d places", loop->places);
+    if (loop->locations > 1) ts_text_add(l->out, " in %d places", loop->locations);
     ts_text_add(l->out, "  ");
     if (loop->source)
         report_source_line(report_source_new(l->out->arena, loop->source), loop->first_line, l->out);

@@ -42,8 +42,8 @@ static void add_kind(ts_text *out, const chart *c, ts_live_kind kind, const char
     ts_text_add(out, "%-7s at most %d of %d live", name, most, have);
     if (most > 0) {
         ts_text_add(out, ", before bundle %d, ", where);
-        ts_program_print_place(c->program, ts_program_source(c->program, where),
-                               ts_program_line(c->program, where), out);
+        ts_program_print_location(c->program, ts_program_source(c->program, where),
+                                  ts_program_line(c->program, where), out);
     }
     ts_text_add(out, "\n");
     for (int reg = 0; reg < have; reg++) add_row(out, c, kind, letter, reg);

@@ -40,7 +40,7 @@ static void add_name(ts_chrome_trace *t, const char *name) {
     ts_json_quote(&t->text, name);
 }
 
-static void add_place(ts_chrome_trace *t, const ts_source *source, int line) {
+static void add_location(ts_chrome_trace *t, const ts_source *source, int line) {
     ts_text_add(&t->text, ",\"args\":{");
     if (!source) return;
     ts_text_add(&t->text, "\"file\":");
@@ -48,9 +48,9 @@ static void add_place(ts_chrome_trace *t, const ts_source *source, int line) {
     ts_text_add(&t->text, ",\"line\":%d", line);
 }
 
-static void add_bundle_place(ts_chrome_trace *t, int bundle) {
+static void add_bundle_location(ts_chrome_trace *t, int bundle) {
     const ts_program *program = t->timeline->program;
-    add_place(t, ts_program_source(program, bundle), ts_program_line(program, bundle));
+    add_location(t, ts_program_source(program, bundle), ts_program_line(program, bundle));
 }
 
 static void add_number(ts_chrome_trace *t, const char *key, int64_t value) {
@@ -70,20 +70,20 @@ static void add_bundle(ts_chrome_trace *t, const ts_trace_event *event) {
     ts_text_add(&t->text, ",\"name\":\"");
     report_bundle_name(t->timeline->program, event->id, &t->text);
     ts_text_add(&t->text, "\"");
-    add_bundle_place(t, event->id);
+    add_bundle_location(t, event->id);
 }
 
 static void add_instruction(ts_chrome_trace *t, const ts_trace_event *event) {
     const ts_bundle *bundle = &t->timeline->program->code.bundles[event->id];
     const ts_instruction *instruction = &bundle->instructions[event->part];
     add_name(t, ts_opcode_get(instruction->opcode)->mnemonic);
-    add_place(t, instruction->source, instruction->line);
+    add_location(t, instruction->source, instruction->line);
 }
 
 static void add_stall(ts_chrome_trace *t, const ts_trace_event *event) {
     const ts_named *stall = ts_stall_get(event->id);
     add_name(t, stall->text);
-    add_bundle_place(t, event->part);
+    add_bundle_location(t, event->part);
 }
 
 void report_transfer_name(const ts_program *program, int number, ts_text *out) {
@@ -98,7 +98,7 @@ static void add_transfer(ts_chrome_trace *t, const ts_trace_event *event) {
     ts_text_add(&t->text, ",\"name\":\"");
     report_transfer_name(t->timeline->program, event->id, &t->text);
     ts_text_add(&t->text, "\"");
-    add_place(t, transfer->source_text, transfer->line);
+    add_location(t, transfer->source_text, transfer->line);
     if (code->cores > 1) add_number(t, "core", event->part);
     add_number(t, "useful_bytes", event->value[0]);
     add_number(t, "moved_bytes", event->value[1]);
@@ -109,7 +109,7 @@ static void add_transfer(ts_chrome_trace *t, const ts_trace_event *event) {
 static void add_bus(ts_chrome_trace *t, const ts_trace_event *event) {
     bool reads = event->value[0] > 0, writes = event->value[1] > 0;
     add_name(t, !writes ? "read" : reads ? "read, write" : "write");
-    add_place(t, NULL, 0);
+    add_location(t, NULL, 0);
     add_number(t, "reads", event->value[0]);
     add_number(t, "writes", event->value[1]);
     add_number(t, "ticks", event->value[2]);
@@ -124,7 +124,7 @@ static void add_message(ts_chrome_trace *t, const ts_trace_event *event) {
     else
         ts_text_add(&t->text, "signal %s", code->semaphore_names[event->part]);
     ts_text_add(&t->text, "\"");
-    add_place(t, transfer ? transfer->source_text : NULL, transfer ? transfer->line : 0);
+    add_location(t, transfer ? transfer->source_text : NULL, transfer ? transfer->line : 0);
     add_number(t, "from", event->value[0]);
     add_number(t, "to", event->value[1]);
     add_number(t, "bytes", event->value[2]);
@@ -132,7 +132,7 @@ static void add_message(ts_chrome_trace *t, const ts_trace_event *event) {
 
 static void add_rest(ts_chrome_trace *t, const ts_trace_event *event) {
     add_name(t, event->id >= 0 ? ts_stall_get(event->id)->text : "sum of");
-    add_place(t, NULL, 0);
+    add_location(t, NULL, 0);
     add_number(t, "sum_of", event->value[0]);
 }
 

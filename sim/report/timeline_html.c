@@ -73,7 +73,7 @@ static int colour_of_stall(int stall) {
     return COLOUR_DMA;
 }
 
-static void add_place(const ts_program *program, const ts_trace_event *event, ts_text *place) {
+static void add_location(const ts_program *program, const ts_trace_event *event, ts_text *location) {
     const ts_bundle *bundles = program->code.bundles;
     const ts_source *source = NULL;
     int line = 0;
@@ -88,7 +88,7 @@ static void add_place(const ts_program *program, const ts_trace_event *event, ts
         source = ts_program_source(program, bundle);
         line = ts_program_line(program, bundle);
     }
-    if (line > 0) ts_program_print_place(program, source, line, place);
+    if (line > 0) ts_program_print_location(program, source, line, location);
 }
 
 /* Returns its colour. */
@@ -133,15 +133,15 @@ static int64_t number_of(what_table *t, const ts_trace_event *event) {
     for (at %= (uint64_t)t->slots; t->table[at].key != 0; at = (at + 1) % (uint64_t)t->slots)
         if (t->table[at].key == key) return t->table[at].number;
     t->table[at] = (what){key, t->count++};
-    ts_text name, place;
+    ts_text name, location;
     ts_text_init(&name, t->rows.arena);
-    ts_text_init(&place, t->rows.arena);
+    ts_text_init(&location, t->rows.arena);
     int colour = add_name(t->timeline->program, event, &name);
-    add_place(t->timeline->program, event, &place);
+    add_location(t->timeline->program, event, &location);
     ts_text_add(&t->rows, "%s[", t->count > 1 ? ",\n" : "");
     ts_json_quote(&t->rows, name.bytes);
     ts_text_add_char(&t->rows, ',');
-    ts_json_quote(&t->rows, place.bytes);
+    ts_json_quote(&t->rows, location.bytes);
     ts_text_add(&t->rows, ",%d]", colour);
     return t->table[at].number;
 }
@@ -337,13 +337,13 @@ static void add_transfer_row(const ts_timeline *timeline, const transfer_sum *su
     const ts_program *program = timeline->program;
     const ts_transfer *transfer = &program->code.transfers[sum->first];
     char digits[32];
-    ts_text place, name;
-    ts_text_init(&place, p->out->arena);
+    ts_text location, name;
+    ts_text_init(&location, p->out->arena);
     ts_text_init(&name, p->out->arena);
-    ts_program_print_place(program, transfer->source_text, transfer->line, &place);
+    ts_program_print_location(program, transfer->source_text, transfer->line, &location);
     report_transfer_name(program, sum->first, &name);
     page_row(p);
-    page_number(p, transfer->line, "%s", place.bytes);
+    page_number(p, transfer->line, "%s", location.bytes);
     page_code(p, name.bytes);
     page_number(p, (double)sum->count, "%s", ts_text_group_digits(digits, sum->count));
     page_number(p, (double)sum->useful, "%s", ts_text_group_digits(digits, sum->useful));

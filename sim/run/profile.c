@@ -11,56 +11,56 @@
 typedef struct {
     int frame, line, column;
     int bundle, index;
-} place;
+} location;
 
-static place place_of(const ts_program *program, int bundle, int index) {
+static location location_of(const ts_program *program, int bundle, int index) {
     const ts_instruction *instruction = &program->code.bundles[bundle].instructions[index];
     ts_program_location at = ts_program_location_of(program, instruction);
-    return (place){at.frame, at.line, instruction->column, bundle, index};
+    return (location){at.frame, at.line, instruction->column, bundle, index};
 }
 
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-static int compare_lines(const place *a, const place *b) {
+static int compare_lines(const location *a, const location *b) {
     int frames = compare(a->frame, b->frame);
     return frames ? frames : compare(a->line, b->line);
 }
 
-static int compare_places(const void *x, const void *y) {
-    const place *a = x, *b = y;
+static int compare_locations(const void *x, const void *y) {
+    const location *a = x, *b = y;
     int lines = compare_lines(a, b), columns = compare(a->column, b->column);
     int bundles = compare(a->bundle, b->bundle);
     return lines ? lines : columns ? columns : bundles ? bundles : compare(a->index, b->index);
 }
 
-static place *find_places(ts_arena *arena, const ts_program *program, int *count) {
+static location *find_locations(ts_arena *arena, const ts_program *program, int *count) {
     const ts_code *code = &program->code;
     *count = 0;
     for (int i = 0; i < code->bundle_count; i++) *count += code->bundles[i].count;
-    place *places = TS_NEW_ARRAY(arena, place, *count), *next = places;
+    location *locations = TS_NEW_ARRAY(arena, location, *count), *next = locations;
     for (int i = 0; i < code->bundle_count; i++)
-        for (int k = 0; k < code->bundles[i].count; k++) *next++ = place_of(program, i, k);
-    qsort(places, (size_t)*count, sizeof *places, compare_places);
-    return places;
+        for (int k = 0; k < code->bundles[i].count; k++) *next++ = location_of(program, i, k);
+    qsort(locations, (size_t)*count, sizeof *locations, compare_locations);
+    return locations;
 }
 
-static int count_lines(const place *places, int count) {
+static int count_lines(const location *locations, int count) {
     int lines = count > 0;
-    for (int i = 1; i < count; i++) lines += compare_lines(&places[i], &places[i - 1]) != 0;
+    for (int i = 1; i < count; i++) lines += compare_lines(&locations[i], &locations[i - 1]) != 0;
     return lines;
 }
 
 /* A .loop has several instructions in one place: the last, its branch, says how often it was gone round. */
-static bool is_loop_line(const ts_program *program, const place *p) {
+static bool is_loop_line(const ts_program *program, const location *p) {
     const ts_program_frame *frame = p->frame >= 0 ? &program->frames[p->frame] : NULL;
     return frame && frame->kind == TS_FRAME_LOOP && p->line == frame->line;
 }
 
-static ts_opcode opcode_of(const ts_program *program, const place *p) {
+static ts_opcode opcode_of(const ts_program *program, const location *p) {
     return program->code.bundles[p->bundle].instructions[p->index].opcode;
 }
 
-static bool counts_times(const ts_program *program, const place *p, const place *first) {
+static bool counts_times(const ts_program *program, const location *p, const location *first) {
     return is_loop_line(program, p) ? opcode_of(program, p) == TS_OP_br_lt : p->column == first->column;
 }
 
@@ -85,7 +85,7 @@ typedef struct {
 } counter;
 
 /* Of the instructions that begin with `first`, those of its line; returns how many. */
-static int add_line(const counter *c, const place *first, int count, ts_profile_line *line) {
+static int add_line(const counter *c, const location *first, int count, ts_profile_line *line) {
     int i = 0;
     *line = (ts_profile_line){.source = ts_program_frame_text(c->program, first->frame),
                               .line = first->line,
@@ -126,9 +126,9 @@ const ts_profile *ts_profile_new(ts_arena *arena, const ts_program *program, con
     int count;
     counter c = {chip, program, TS_NEW_ARRAY(arena, ts_line_counts, program->frame_count),
                  TS_NEW_ARRAY(scratch, entry, program->frame_count)};
-    const place *places = find_places(scratch, program, &count);
-    ts_profile_line *lines = TS_NEW_ARRAY(arena, ts_profile_line, count_lines(places, count));
-    for (int i = 0; i < count;) i += add_line(&c, &places[i], count - i, &lines[profile->line_count++]);
+    const location *locations = find_locations(scratch, program, &count);
+    ts_profile_line *lines = TS_NEW_ARRAY(arena, ts_profile_line, count_lines(locations, count));
+    for (int i = 0; i < count;) i += add_line(&c, &locations[i], count - i, &lines[profile->line_count++]);
     profile->lines = lines;
     add_frames(&c, profile);
     profile->frames = c.frames;
@@ -140,11 +140,11 @@ const ts_profile *ts_profile_new(ts_arena *arena, const ts_program *program, con
 }
 
 const ts_profile_line *ts_profile_find(const ts_profile *profile, int frame, int line) {
-    place wanted = {.frame = frame, .line = line};
+    location wanted = {.frame = frame, .line = line};
     int low = 0, high = profile->line_count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        place here = {.frame = profile->lines[middle].frame, .line = profile->lines[middle].line};
+        location here = {.frame = profile->lines[middle].frame, .line = profile->lines[middle].line};
         if (compare_lines(&here, &wanted) < 0)
             low = middle + 1;
         else

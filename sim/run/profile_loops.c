@@ -159,7 +159,7 @@ static int fold(lines_loop *loops, int count) {
             last->last_line == loop->last_line) {
             ts_line_counts_add(&last->counts, &loop->counts);
             last->own_cycles += loop->own_cycles;
-            last->places++;
+            last->locations++;
         } else {
             loops[kept++] = loops[i];
         }
@@ -177,7 +177,7 @@ void profile_loops(ts_arena *arena, const ts_program *program, const ts_chip *ch
     for (int i = 0; i < count; i++) {
         loops[i].head = code[i].head;
         loops[i].loop =
-            (ts_profile_loop){.places = 1, .counts = code[i].counts, .own_cycles = code[i].own_cycles};
+            (ts_profile_loop){.locations = 1, .counts = code[i].counts, .own_cycles = code[i].own_cycles};
         find_span(program, &code[i], &loops[i].loop);
     }
     profile->loop_count = fold(loops, count);

@@ -26,7 +26,7 @@ bool find_unwritten(ts_error *err, ts_chip *chip, const ts_program *program, con
     for (int i = 0; good && !ts_findings_have(findings, TS_FINDING_OUTPUT) && i < code->tensor_count; i++) {
         if (!outputs[i] || !code->tensors[i].shape->layout) continue;
         good = ts_outputs_find_unwritten(err, &all, i, ts_chip_space(chip, code->tensors[i].space),
-                                         (ts_place){source_of(program), program->uses[i].line, 1}, cycle);
+                                         (ts_location){source_of(program), program->uses[i].line, 1}, cycle);
     }
     return good;
 }

@@ -18,7 +18,8 @@ typedef struct {
     int src_bits, dst_bits;
     ts_dtype from, to;          /* TS_DTYPE_COUNT: any, bits are what matters */
     const char *program, *type; /* type: its parameter TYPE; NULL: it has none */
-    bool turns; /* rows become columns, of a batch of matrices, also from or to VMEM; else there are only rows
+    bool
+        transposes; /* rows become columns, of a batch of matrices, also from or to VMEM; else there are only rows
                  */
     int x_tiles, y_tiles; /* ANY: it has the parameters X_TILES and Y_TILES */
 } shipped;
@@ -39,7 +40,7 @@ enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
 typedef struct {
     int64_t batch, rows, cols; /* of the source */
-    bool turned;               /* its columns are rows of the destination */
+    bool transposed;           /* its columns are rows of the destination */
     bool in_hbm[2];
     int tiles[2]; /* LINEAR or TILES */
 } matrices;
@@ -79,18 +80,18 @@ static bool find_matrices(const ts_plan *plan, ts_dma_end src, ts_dma_end dst, m
     *m = (matrices){.batch = 1,
                     .rows = 1,
                     .cols = plan->sizes[from],
-                    .turned = from != to,
+                    .transposed = from != to,
                     .in_hbm = {src.in_hbm, dst.in_hbm}};
     for (int i = 0; i < plan->rank; i++)
-        if (i != from) *(m->turned && i != to ? &m->batch : &m->rows) *= plan->sizes[i];
+        if (i != from) *(m->transposed && i != to ? &m->batch : &m->rows) *= plan->sizes[i];
     for (int i = 0; i < 2; i++) m->tiles[i] = sides[i]->xla && sides[i]->xla->tile_count > 0 ? TILES : LINEAR;
     return true;
 }
 
 static bool fits(const shipped *p, const ts_plan *plan, ts_dma_kind kind, const matrices *m) {
     const ts_shape *src = plan->src.shape, *dst = plan->dst.shape;
-    if (p->kind != kind || p->turns != m->turned) return false;
-    if (!p->turns && (!m->in_hbm[0] || !m->in_hbm[1])) return false;
+    if (p->kind != kind || p->transposes != m->transposed) return false;
+    if (!p->transposes && (!m->in_hbm[0] || !m->in_hbm[1])) return false;
     if (src->element_bits != p->src_bits || dst->element_bits != p->dst_bits) return false;
     if (p->from != TS_DTYPE_COUNT && (src->dtype != p->from || dst->dtype != p->to)) return false;
     return (p->x_tiles == ANY || p->x_tiles == m->tiles[0]) &&
@@ -169,8 +170,8 @@ typedef struct {
     ts_arena *arena;
     const ts_machine *machine;
     const char *path;
-    bool exact; /* every access of every channel of HBM is walked */
-    bool turns; /* the program exchanges rows and columns */
+    bool exact;      /* every access of every channel of HBM is walked */
+    bool transposes; /* the program exchanges rows and columns */
     ts_define defines[MOST_DEFINES];
     int count;
 } job;
@@ -282,8 +283,8 @@ static void add_extended(const extension *e, const known_run *const runs[2], mea
 }
 
 /* Elements of one side's matrices, in tiles as its shape has them. */
-static __int128 elements_in_tiles(const ts_shape *shape, const matrices *m, bool turned) {
-    int64_t rows = turned ? m->cols : m->rows, cols = turned ? m->rows : m->cols;
+static __int128 elements_in_tiles(const ts_shape *shape, const matrices *m, bool transposed) {
+    int64_t rows = transposed ? m->cols : m->rows, cols = transposed ? m->rows : m->cols;
     const ts_xla_tile *tile = shape->xla && shape->xla->tile_count > 0 ? &shape->xla->tiles[0] : NULL;
     int64_t edges[2] = {1, 1};
     for (int i = 0; tile && i < 2 && i < tile->rank; i++) {
@@ -302,7 +303,7 @@ static int64_t padding_left_out(const ts_plan *plan, const matrices *m) {
         int64_t elements = 1;
         for (int i = 0; i < shape->layout->rank; i++) elements *= shape->layout->dims[i];
         __int128 padded = (__int128)shape->padded_elements * plan->elements / elements,
-                 here = elements_in_tiles(shape, m, side == 1 && m->turned);
+                 here = elements_in_tiles(shape, m, side == 1 && m->transposed);
         if (m->in_hbm[side] && padded > here)
             bytes += (padded - here) * shape->bytes / shape->padded_elements;
     }
@@ -419,8 +420,8 @@ static bool run_all(ts_error *err, ts_prices *known, job *j, const matrices *m, 
     *out = (measures){0};
     bool is_whole = j->exact || elements <= (__int128)WHOLE_BLOCKS * BLOCK_ELEMENTS;
     if (!is_whole)
-        return j->turns ? run_some_blocks(err, known, j, out, cores)
-                        : run_some_rows(err, known, j, m, out, cores);
+        return j->transposes ? run_some_blocks(err, known, j, out, cores)
+                             : run_some_rows(err, known, j, m, out, cores);
     const known_run *whole = run(err, known, j);
     if (!whole) return false;
     *out = whole->measured;
@@ -438,7 +439,7 @@ static void set_defines(job *j, const shipped *p, const matrices *m) {
     if (p->y_tiles == ANY && m->tiles[1] == LINEAR) define(j, "Y_TILES", 0);
     if (!m->in_hbm[0]) define(j, "X_VMEM", 1);
     if (!m->in_hbm[1]) define(j, "Y_VMEM", 1);
-    if (!p->turns)
+    if (!p->transposes)
         define(j, "BLOCK", block < LEAST_BLOCK ? LEAST_BLOCK : block > MOST_BLOCK ? MOST_BLOCK : block);
 }
 
@@ -483,8 +484,11 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
     ts_text_init(&name, r->prices->arena);
     ts_text_add(&path, "tilesim:/%s", p->program);
     ts_text_add(&name, "programs/%s", p->program);
-    job j = {
-        .arena = scratch, .machine = r->machine, .path = path.bytes, .exact = r->exact, .turns = p->turns};
+    job j = {.arena = scratch,
+             .machine = r->machine,
+             .path = path.bytes,
+             .exact = r->exact,
+             .transposes = p->transposes};
     measures measured;
     int cores;
     set_defines(&j, p, m);

@@ -74,14 +74,14 @@ bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, in
     enum { ALL_TALL = TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_LARGE_X16 };
     *list = (ts_layout_list){0};
     if (!ts_shape_layout(err, model, "the shape")) return false;
-    untiled plain = {model->dtype, generation, plain_fields(arena, model, false)}, turned = plain;
+    untiled plain = {model->dtype, generation, plain_fields(arena, model, false)}, transposed = plain;
     bool fine = true;
     if (!model->xla || model->xla->layout_written) fine = add(arena, list, model);
     fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &plain.fields));
     if (plain.fields.rank >= 2) {
-        turned.fields = plain_fields(arena, model, true);
-        fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &turned.fields)) &&
-               add_tiled(err, arena, &turned, TALLEST, TS_TPU_ARGUMENT, list);
+        transposed.fields = plain_fields(arena, model, true);
+        fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &transposed.fields)) &&
+               add_tiled(err, arena, &transposed, TALLEST, TS_TPU_ARGUMENT, list);
     }
     for (int64_t rows = TALLEST; rows >= 1 && fine && plain.fields.rank > 0; rows /= 2)
         fine = add_tiled(err, arena, &plain, rows, ALL_TALL, list) &&

@@ -375,7 +375,7 @@ static bool predict_stated(ts_error *err, kernel *k, extents b, const ts_work_pr
 static bool predict_blocks(ts_error *err, kernel *k, const ts_workload *w, const ts_work_product *p, int tanh,
                            double *us) {
     const extents b = {w->block[0], w->block[1], w->block[2]};
-    double turned;
+    double transposed;
     if (b.m > 0 && b.n > 0 && b.k > 0 && k->machine->core.mxu.edge <= 128) /* wider units need larger ones */
         return predict_stated(err, k, b, p, tanh, us);
     if (!predict_best(err, k, p, tanh, us)) return false;
@@ -383,8 +383,8 @@ static bool predict_blocks(ts_error *err, kernel *k, const ts_workload *w, const
     ts_work_product other = *p; /* few rows keep the units waiting for weights: they are the weights then */
     other.m = p->n;
     other.n = p->m;
-    if (!predict_best(err, k, &other, tanh, &turned)) return false;
-    if (turned < *us) *us = turned;
+    if (!predict_best(err, k, &other, tanh, &transposed)) return false;
+    if (transposed < *us) *us = transposed;
     return true;
 }
 

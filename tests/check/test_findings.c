@@ -13,8 +13,8 @@ static const ts_source source = {"a.tsim", "", 0}, other_source = {"b.tsim", "",
 static void equal_places_are_one_finding(void **state) {
     (void)state;
     ts_findings *f = test_calloc(1, sizeof *f);
-    ts_place a = {&source, 3, 5}, b = {&source, 4, 5}, c = {&source, 3, 6}, d = {&other_source, 3, 5},
-             none = {0};
+    ts_location a = {&source, 3, 5}, b = {&source, 4, 5}, c = {&source, 3, 6}, d = {&other_source, 3, 5},
+                none = {0};
     ts_finding *first = ts_findings_add(f, TS_FINDING_CONTROL, a, b, 17);
     assert_ptr_equal(first, &f->list[0]);
     assert_int_equal(first->kind, TS_FINDING_CONTROL);
@@ -43,13 +43,14 @@ static void the_list_has_an_end(void **state) {
     (void)state;
     ts_findings *f = test_calloc(1, sizeof *f);
     for (int i = 0; i < TS_FINDINGS_MOST; i++)
-        assert_non_null(ts_findings_add(f, TS_FINDING_CONTROL, (ts_place){&source, i, 1}, (ts_place){0}, i));
+        assert_non_null(
+            ts_findings_add(f, TS_FINDING_CONTROL, (ts_location){&source, i, 1}, (ts_location){0}, i));
     assert_int_equal(f->dropped, 0);
-    assert_null(ts_findings_add(f, TS_FINDING_OUTPUT, (ts_place){&source, 1, 1}, (ts_place){0}, 0));
-    assert_null(ts_findings_add(f, TS_FINDING_OUTPUT, (ts_place){&source, 1, 1}, (ts_place){0}, 0));
+    assert_null(ts_findings_add(f, TS_FINDING_OUTPUT, (ts_location){&source, 1, 1}, (ts_location){0}, 0));
+    assert_null(ts_findings_add(f, TS_FINDING_OUTPUT, (ts_location){&source, 1, 1}, (ts_location){0}, 0));
     assert_int_equal(f->dropped, 2);
     assert_int_equal(f->count, TS_FINDINGS_MOST);
-    assert_null(ts_findings_add(f, TS_FINDING_CONTROL, (ts_place){&source, 0, 1}, (ts_place){0}, 0));
+    assert_null(ts_findings_add(f, TS_FINDING_CONTROL, (ts_location){&source, 0, 1}, (ts_location){0}, 0));
     assert_int_equal(f->dropped, 2); /* that one is known */
     test_free(f);
 }
@@ -57,7 +58,7 @@ static void the_list_has_an_end(void **state) {
 static void some_kinds_only_warn(void **state) {
     (void)state;
     ts_findings *f = test_calloc(1, sizeof *f);
-    ts_place at = {&source, 1, 1};
+    ts_location at = {&source, 1, 1};
     ts_findings_add(f, TS_FINDING_CONTROL, at, at, 0);
     ts_findings_add(f, TS_FINDING_FRESH, at, at, 0);
     ts_findings_add(f, TS_FINDING_WRITE_RACE, at, at, 0);
@@ -79,15 +80,15 @@ static void places(void **state) {
     (void)state;
     ts_instruction instruction = {.source = &source, .line = 8, .column = 9};
     ts_transfer transfer = {.source_text = &source, .line = 10, .column = 11};
-    ts_place place = ts_place_of(&instruction), dma = ts_place_of_transfer(&transfer);
+    ts_location place = ts_location_of(&instruction), dma = ts_location_of_transfer(&transfer);
     assert_ptr_equal(place.source, &source);
     assert_true(place.line == 8 && place.column == 9);
     assert_ptr_equal(dma.source, &source);
     assert_true(dma.line == 10 && dma.column == 11);
-    assert_int_equal(ts_place_of(NULL).line, 0);
+    assert_int_equal(ts_location_of(NULL).line, 0);
     instruction.source = transfer.source_text = NULL; /* made by code: a line means nothing */
-    assert_int_equal(ts_place_of(&instruction).line, 0);
-    assert_int_equal(ts_place_of_transfer(&transfer).line, 0);
+    assert_int_equal(ts_location_of(&instruction).line, 0);
+    assert_int_equal(ts_location_of_transfer(&transfer).line, 0);
 }
 
 int main(void) {

@@ -147,7 +147,7 @@ static void the_index_of_what_was_not_written(void **state) {
         w->tensors[N].shape = shape_of(w->arena, named[i].shape);
         int64_t byte = 32 + (w->tensors[N].shape->layout->rank > 0 ? 4 : 0);
         ts_space_mark(smem, byte * 8, 32, false);
-        assert_true(ts_outputs_find_unwritten(&err, &w->all, N, smem, (ts_place){&source, 3, 1}, CYCLE));
+        assert_true(ts_outputs_find_unwritten(&err, &w->all, N, smem, (ts_location){&source, 3, 1}, CYCLE));
         assert_int_equal(w->findings->count, 1);
         assert_string_equal(w->findings->list[0].text, named[i].text);
         close_world(w);
@@ -256,7 +256,7 @@ static void elements_that_were_never_written(void **state) {
     (void)state;
     world *w = open_world();
     ts_space *hbm = w->spaces[TS_SPACE_HBM], *smem = w->spaces[TS_SPACE_SMEM];
-    ts_place where = {&source, 2, 1};
+    ts_location where = {&source, 2, 1};
     ts_error err = {0};
     ts_space_mark(hbm, (Y_BYTE + byte_of(3, 100)) * 8, 32, false); /* padding */
     ts_space_mark(hbm, (Y_BYTE - 4) * 8, 32, false);

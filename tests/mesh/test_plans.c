@@ -35,7 +35,7 @@ static void begin(fixture *f, const char *axes, const char *array) {
 }
 
 /* 0: copies, 1: partial; then of each dim alone or above the other axis, or below it. */
-static void set_place(fixture *f, ts_sharding *s, int axis, int at) {
+static void set_location(fixture *f, ts_sharding *s, int axis, int at) {
     ts_mesh_digit *digit = &s->digits[axis];
     const ts_mesh_digit *other = &s->digits[1 - axis];
     digit->kind = at == 0 ? TS_DIGIT_REPLICA : at == 1 ? TS_DIGIT_PARTIAL : TS_DIGIT_SHARD;
@@ -81,7 +81,7 @@ static void price_all(fixture *f) {
         int at[AXES] = {n / PLACES, n % PLACES};
         f->nodes[n] = f->array;
         f->valid[n] = may_be(at);
-        for (int i = 0; i < AXES; i++) set_place(f, &f->nodes[n], i, at[i]);
+        for (int i = 0; i < AXES; i++) set_location(f, &f->nodes[n], i, at[i]);
     }
     for (int from = 0; from < NODES; from++)
         for (int to = 0; to < NODES; to++) {

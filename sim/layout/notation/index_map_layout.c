@@ -56,8 +56,8 @@ static bool place_in(ts_error *err, ts_arena *arena, const ts_index_map *map, co
     return true;
 }
 
-static bool place(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims, bool flat,
-                  placing *p) {
+static bool position(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims, bool flat,
+                     placing *p) {
     int64_t shape[TS_LAYOUT_MAX_AXES];
     return ts_index_map_shape(err, arena, map, dims, shape) && place_in(err, arena, map, shape, flat, p);
 }
@@ -180,7 +180,7 @@ static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_
 const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,
                                      const int64_t *dims, bool flat) {
     placing p;
-    if (!place(err, arena, map, dims, flat, &p)) return NULL;
+    if (!position(err, arena, map, dims, flat, &p)) return NULL;
     const ts_layout *layout = stages(arena, map, dims, &p);
     return layout ? layout : function(err, arena, map, dims, &p);
 }
@@ -223,10 +223,10 @@ static bool next_index(const ts_layout *layout, int64_t *index) {
 }
 
 /* The first two indices that share a place, by marking all places. More indices than places collide early. */
-static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t places,
+static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t positions,
                     ts_layout_injectivity *out) {
     int64_t *first = out->first, *second = out->second;
-    uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, places / 64 + 1);
+    uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, positions / 64 + 1);
     memset(first, 0, (size_t)layout->rank * sizeof *first);
     memset(second, 0, (size_t)layout->rank * sizeof *second);
     do {
@@ -244,29 +244,29 @@ static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *siz
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             ts_layout_injectivity *out) {
     placing p;
-    int64_t places = 1;
+    int64_t positions = 1;
     const ts_layout *layout = layout_from_zero(err, arena, map, dims, true, &p);
     if (!layout) return false;
     if (ts_layout_injective(NULL, arena, layout, 1, out)) return true;
-    for (int i = 0; i < p.axis_count; i++) places *= p.sizes[i];
-    if (places > BITMAP_MAX)
+    for (int i = 0; i < p.axis_count; i++) positions *= p.sizes[i];
+    if (positions > BITMAP_MAX)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "finding out whether the map is injective needs more than %d places", BITMAP_MAX);
     ts_arena *scratch = ts_arena_new();
-    out->injective = !collide(scratch, layout, p.sizes, places, out);
+    out->injective = !collide(scratch, layout, p.sizes, positions, out);
     ts_arena_free(scratch);
     return true;
 }
 
 bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *bijective) {
-    int64_t count = 1, places = 1;
+    int64_t count = 1, positions = 1;
     ts_layout_injectivity found;
     placing p;
-    if (!place(err, arena, map, dims, true, &p) || !ts_index_map_injective(err, arena, map, dims, &found))
+    if (!position(err, arena, map, dims, true, &p) || !ts_index_map_injective(err, arena, map, dims, &found))
         return false;
     for (int i = 0; i < map->rank; i++) count *= dims[i];
-    for (int i = 0; i < p.axis_count; i++) places *= p.sizes[i];
-    *bijective = found.injective && count == places;
+    for (int i = 0; i < p.axis_count; i++) positions *= p.sizes[i];
+    *bijective = found.injective && count == positions;
     return true;
 }

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/hlo_place.h"
+#include "host/hlo_location.h"
 
 static ts_hlo_span span(const char *text) { return (ts_hlo_span){text, strlen(text)}; }
 
-static void on_table(void *self, ts_hlo_span text) { ts_hlo_places_row(self, text); }
+static void on_table(void *self, ts_hlo_span text) { ts_hlo_locations_row(self, text); }
 
-static int32_t find(ts_hlo_places *places, const char *attributes) {
+static int32_t find(ts_hlo_locations *places, const char *attributes) {
     ts_hlo_span fields;
-    return ts_hlo_metadata(span(attributes), &fields) ? ts_hlo_places_find(places, fields) : -1;
+    return ts_hlo_metadata(span(attributes), &fields) ? ts_hlo_locations_find(places, fields) : -1;
 }
 
 static bool field(ts_hlo_span attributes, const char *name, ts_hlo_span *value) {
@@ -24,8 +24,8 @@ static bool field(ts_hlo_span attributes, const char *name, ts_hlo_span *value) 
 }
 
 /* Tables as a module has them, through the reader. */
-static ts_hlo_places *read_tables(ts_arena *arena, const char *text) {
-    ts_hlo_places *places = ts_hlo_places_new(arena);
+static ts_hlo_locations *read_tables(ts_arena *arena, const char *text) {
+    ts_hlo_locations *places = ts_hlo_locations_new(arena);
     ts_hlo_events events = {.self = places, .table = on_table};
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
     ts_hlo_feed(reader, text, strlen(text));
@@ -34,10 +34,10 @@ static ts_hlo_places *read_tables(ts_arena *arena, const char *text) {
 }
 
 /* "file:line function", or "none". */
-static void expect(ts_hlo_places *places, const char *attributes, const char *wanted) {
+static void expect(ts_hlo_locations *places, const char *attributes, const char *wanted) {
     char found[300] = "none";
     int32_t number = find(places, attributes);
-    ts_hlo_place place = ts_hlo_places_get(places, number);
+    ts_hlo_location place = ts_hlo_locations_get(places, number);
     if (number >= 0) snprintf(found, sizeof found, "%s:%d %s", place.file, (int)place.line, place.function);
     assert_string_equal(found, wanted);
 }
@@ -81,24 +81,24 @@ static void stack_frames(void **state) {
         {", metadata={}", "none"},
     };
     ts_arena *arena = ts_arena_new();
-    ts_hlo_places *places = read_tables(arena, tables);
+    ts_hlo_locations *places = read_tables(arena, tables);
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect(places, rows[i].attributes, rows[i].wanted);
     expect(places, rows[0].attributes, rows[0].wanted);
     int32_t once = find(places, rows[0].attributes);
     assert_int_equal(find(places, rows[0].attributes), once);
-    ts_hlo_places_begin(places); /* another module has no tables; numbers given out stay */
+    ts_hlo_locations_begin(places); /* another module has no tables; numbers given out stay */
     expect(places, rows[0].attributes, "none");
-    assert_string_equal(ts_hlo_places_get(places, once).function, "f");
-    assert_int_equal(ts_hlo_places_get(places, -1).line + ts_hlo_places_get(places, 1 << 20).line, 0);
+    assert_string_equal(ts_hlo_locations_get(places, once).function, "f");
+    assert_int_equal(ts_hlo_locations_get(places, -1).line + ts_hlo_locations_get(places, 1 << 20).line, 0);
     ts_arena_free(arena);
 }
 
 /* Parents that are numbers of frames, 0 for none. */
 static void parents_from_zero(void **state) {
     ts_arena *arena = ts_arena_new();
-    ts_hlo_places *places = read_tables(
+    ts_hlo_locations *places = read_tables(
         arena,
         "FileNames\n1 \"a.py\"\n2 \"/site-packages/b.py\"\nFunctionNames\n1 \"f\"\n2 \"g\"\nFileLocations\n"
         "1 {file_name_id=1 function_name_id=1 line=1}\n2 {file_name_id=1 function_name_id=2 line=2}\n"
@@ -115,7 +115,7 @@ static void parents_from_zero(void **state) {
 
 static void sources(void **state) {
     ts_arena *arena = ts_arena_new();
-    ts_hlo_places *places = ts_hlo_places_new(arena);
+    ts_hlo_locations *places = ts_hlo_locations_new(arena);
     (void)state;
     const char *first = ", metadata={op_type=\"x\" op_name=\"y\" source_file=\"/a b.py\" source_line=12}",
                *second = ", metadata={source_file=\"/a b.py\" source_line=13}";
@@ -147,17 +147,17 @@ static void fields(void **state) {
 /* Rows beyond those that are kept have no place. */
 static void bounded(void **state) {
     ts_arena *arena = ts_arena_new();
-    ts_hlo_places *places = ts_hlo_places_new(arena);
+    ts_hlo_locations *places = ts_hlo_locations_new(arena);
     char text[80];
     (void)state;
-    ts_hlo_places_row(places, span("1 {file_location_id=1 parent_frame_id=1}")); /* of no table */
-    ts_hlo_places_row(places, span("FileNames"));
-    ts_hlo_places_row(places, span("1 \"a.py\""));
-    ts_hlo_places_row(places, span("FileLocations"));
-    ts_hlo_places_row(places, span("1 {file_name_id=1 line=5}"));
-    ts_hlo_places_row(places, span("StackFrames"));
+    ts_hlo_locations_row(places, span("1 {file_location_id=1 parent_frame_id=1}")); /* of no table */
+    ts_hlo_locations_row(places, span("FileNames"));
+    ts_hlo_locations_row(places, span("1 \"a.py\""));
+    ts_hlo_locations_row(places, span("FileLocations"));
+    ts_hlo_locations_row(places, span("1 {file_name_id=1 line=5}"));
+    ts_hlo_locations_row(places, span("StackFrames"));
     for (int i = 0; i <= TS_HLO_PLACES; i++)
-        ts_hlo_places_row(places, span("1 {file_location_id=1 parent_frame_id=1}"));
+        ts_hlo_locations_row(places, span("1 {file_location_id=1 parent_frame_id=1}"));
     snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_PLACES);
     expect(places, text, "a.py:5 ");
     snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_PLACES + 1);

@@ -1,5 +1,5 @@
 /* Where the user wrote what became an instruction of HLO. */
-#include "host/hlo_place.h"
+#include "host/hlo_location.h"
 
 #include <string.h>
 
@@ -22,25 +22,25 @@ typedef struct {
     int32_t count;
 } table;
 
-struct ts_hlo_places {
+struct ts_hlo_locations {
     ts_arena *arena;
     table tables[TABLES];
     table_kind current;    /* TABLES: none */
     int32_t parent_offset; /* by which numbers of parents are too large */
-    ts_hlo_place *list;
+    ts_hlo_location *list;
     int32_t count;
     int32_t *of_frame; /* the place of a frame, +1; 0: not looked for yet */
     int32_t of_frame_count;
 };
 
-ts_hlo_places *ts_hlo_places_new(ts_arena *arena) {
-    ts_hlo_places *p = TS_NEW(arena, ts_hlo_places);
+ts_hlo_locations *ts_hlo_locations_new(ts_arena *arena) {
+    ts_hlo_locations *p = TS_NEW(arena, ts_hlo_locations);
     p->arena = arena;
     p->current = TABLES;
     return p;
 }
 
-void ts_hlo_places_begin(ts_hlo_places *p) {
+void ts_hlo_locations_begin(ts_hlo_locations *p) {
     memset(p->tables, 0, sizeof p->tables);
     p->current = TABLES;
     p->parent_offset = 0;
@@ -90,12 +90,12 @@ bool ts_hlo_metadata(ts_hlo_span attributes, ts_hlo_span *fields) {
 
 /* ---- Tables ---- */
 
-static const char *keep_text(ts_hlo_places *p, ts_hlo_span text) {
+static const char *keep_text(ts_hlo_locations *p, ts_hlo_span text) {
     return ts_arena_copy_text(p->arena, text.text, text.length < MOST_NAME ? text.length : MOST_NAME);
 }
 
 /* Rows come in order, from number 1. */
-static void add_row(ts_hlo_places *p, ts_hlo_span fields) {
+static void add_row(ts_hlo_locations *p, ts_hlo_span fields) {
     table *t = &p->tables[p->current];
     if (t->count == TS_HLO_PLACES) return;
     row *made =
@@ -118,7 +118,7 @@ static void add_row(ts_hlo_places *p, ts_hlo_span fields) {
     if (p->current == FRAMES && t->count == 1) p->parent_offset = made->parent == 1;
 }
 
-void ts_hlo_places_row(ts_hlo_places *p, ts_hlo_span line) {
+void ts_hlo_locations_row(ts_hlo_locations *p, ts_hlo_span line) {
     static const char *const names[TABLES] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
     const char *at = line.text, *end = at + line.length;
     for (int i = 0; i < TABLES; i++)
@@ -130,22 +130,22 @@ void ts_hlo_places_row(ts_hlo_places *p, ts_hlo_span line) {
     add_row(p, (ts_hlo_span){at + braced, (size_t)(end - at) - braced});
 }
 
-static const row *row_of(const ts_hlo_places *p, table_kind kind, int64_t number) {
+static const row *row_of(const ts_hlo_locations *p, table_kind kind, int64_t number) {
     const table *t = &p->tables[kind];
     return number >= 1 && number <= t->count ? &t->rows[number - 1] : NULL;
 }
 
-static const char *text_of(const ts_hlo_places *p, table_kind kind, int64_t number) {
+static const char *text_of(const ts_hlo_locations *p, table_kind kind, int64_t number) {
     const row *found = row_of(p, kind, number);
     return found ? found->text : "";
 }
 
 /* ---- Places ---- */
 
-static int32_t add_place(ts_hlo_places *p, const ts_hlo_place *place) {
+static int32_t add_location(ts_hlo_locations *p, const ts_hlo_location *found) {
     if (p->count == TS_HLO_PLACES) return -1;
     p->list = ts_arena_extend(p->arena, p->list, (size_t)p->count, sizeof *p->list);
-    p->list[p->count] = *place;
+    p->list[p->count] = *found;
     return p->count++;
 }
 
@@ -153,22 +153,22 @@ static bool is_installed(const char *file) {
     return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/");
 }
 
-static bool frame_place(const ts_hlo_places *p, int64_t number, ts_hlo_place *place) {
+static bool frame_location(const ts_hlo_locations *p, int64_t number, ts_hlo_location *found) {
     const row *frame = row_of(p, FRAMES, number);
     const row *location = frame ? row_of(p, LOCATIONS, frame->location) : NULL;
     if (!location) return false;
-    *place = (ts_hlo_place){text_of(p, FILES, location->file), text_of(p, FUNCTIONS, location->function),
-                            location->line};
-    return place->file[0] != '\0';
+    *found = (ts_hlo_location){text_of(p, FILES, location->file), text_of(p, FUNCTIONS, location->function),
+                               location->line};
+    return found->file[0] != '\0';
 }
 
 /* The innermost frame of the user's; where all are of packages, the innermost. */
-static bool stack_place(const ts_hlo_places *p, int64_t number, ts_hlo_place *place) {
-    ts_hlo_place above;
-    if (!frame_place(p, number, place)) return false;
+static bool stack_location(const ts_hlo_locations *p, int64_t number, ts_hlo_location *found) {
+    ts_hlo_location above;
+    if (!frame_location(p, number, found)) return false;
     for (int depth = 0; depth < FRAMES_DEEP; depth++) {
-        if (!frame_place(p, number, &above)) return true;
-        if (!is_installed(above.file)) return *place = above, true;
+        if (!frame_location(p, number, &above)) return true;
+        if (!is_installed(above.file)) return *found = above, true;
         int64_t parent = row_of(p, FRAMES, number)->parent - p->parent_offset;
         if (parent >= number) return true; /* what calls stands before */
         number = parent;
@@ -176,8 +176,8 @@ static bool stack_place(const ts_hlo_places *p, int64_t number, ts_hlo_place *pl
     return true;
 }
 
-static int32_t find_frame(ts_hlo_places *p, int64_t number) {
-    ts_hlo_place place;
+static int32_t find_frame(ts_hlo_locations *p, int64_t number) {
+    ts_hlo_location found;
     if (number < 1 || number > p->tables[FRAMES].count) return -1;
     if (p->of_frame_count < p->tables[FRAMES].count) {
         p->of_frame = ts_arena_grow(p->arena, p->of_frame, (size_t)p->of_frame_count,
@@ -185,27 +185,27 @@ static int32_t find_frame(ts_hlo_places *p, int64_t number) {
         p->of_frame_count = p->tables[FRAMES].count;
     }
     int32_t *known = &p->of_frame[number - 1];
-    if (*known == 0 && stack_place(p, number, &place)) *known = add_place(p, &place) + 1;
+    if (*known == 0 && stack_location(p, number, &found)) *known = add_location(p, &found) + 1;
     return *known - 1;
 }
 
 /* source_file="a.py" source_line=3, of older modules. Neighbours are often of one line. */
-static int32_t find_source(ts_hlo_places *p, ts_hlo_span fields) {
+static int32_t find_source(ts_hlo_locations *p, ts_hlo_span fields) {
     ts_hlo_span file;
     if (!ts_hlo_field(fields, "source_file", &file) || file.length == 0) return -1;
     int64_t line = find_number(fields, "source_line");
-    const ts_hlo_place *last = p->count > 0 ? &p->list[p->count - 1] : NULL;
+    const ts_hlo_location *last = p->count > 0 ? &p->list[p->count - 1] : NULL;
     bool same = last && last->function[0] == '\0' && ts_hlo_is(file, last->file);
     if (same && last->line == line) return p->count - 1;
     if (p->count == TS_HLO_PLACES) return -1;
-    return add_place(p, &(ts_hlo_place){same ? last->file : keep_text(p, file), "", line});
+    return add_location(p, &(ts_hlo_location){same ? last->file : keep_text(p, file), "", line});
 }
 
-int32_t ts_hlo_places_find(ts_hlo_places *p, ts_hlo_span fields) {
+int32_t ts_hlo_locations_find(ts_hlo_locations *p, ts_hlo_span fields) {
     int64_t frame = find_number(fields, "stack_frame_id");
     return frame > 0 ? find_frame(p, frame) : find_source(p, fields);
 }
 
-ts_hlo_place ts_hlo_places_get(const ts_hlo_places *p, int32_t number) {
-    return number >= 0 && number < p->count ? p->list[number] : (ts_hlo_place){"", "", 0};
+ts_hlo_location ts_hlo_locations_get(const ts_hlo_locations *p, int32_t number) {
+    return number >= 0 && number < p->count ? p->list[number] : (ts_hlo_location){"", "", 0};
 }
