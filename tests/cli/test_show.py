@@ -96,7 +96,7 @@ def functions_over_layouts_are_in_the_document():
 @test
 def macros_to_include_are_in_the_document():
     """Those that programs use, with the arguments they have."""
-    shown = set(re.findall(r"^\| `(\w+) ([^`]*)` \| `(\w+\.tsim)` \|", Path("docs/program.md").read_text(), re.MULTILINE))
+    shown = set(re.findall(r"^\| `(\w+) ?([^`]*)` \| `(\w+\.tsim)` \|", Path("docs/program.md").read_text(), re.MULTILINE))
     used = set()
     for path in Path("programs").glob("*.tsim"):
         text = path.read_text()
