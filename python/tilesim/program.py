@@ -26,7 +26,8 @@ class Program:
 
     @classmethod
     def read(cls, path: Union[str, "os.PathLike[str]"], machine: Union[str, Machine] = DEFAULT,
-             params: Optional[Mapping[str, object]] = None, mesh: Optional[str] = None, topology: Optional[str] = None) -> "Program":
+             params: Optional[Mapping[str, object]] = None, mesh: Optional[str] = None,
+             topology: Optional[str] = None) -> "Program":
         """Of a file, or one that the library carries: ``"tilesim:/softmax.tsim"``. `mesh`: "4x4" or "data=2,model=8": its devices
         all run the program; `topology`: how their chips lie."""
         return cls._made(lib.ts_program_read, os.fsencode(path), as_machine(machine), params, mesh, topology)

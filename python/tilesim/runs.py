@@ -82,8 +82,8 @@ def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mappi
     `inputs` by tensor; others are as the program says. `params` are its ``.param``. `convert`: round inputs of another
     type; `time_only`: no values; `check`: look for undefined values, races and what is left over; `exact`: nothing is left
     out of the time; `max_cycles`: a program that still runs then has failed, 0: no limit.
-    `mesh`: "4x4" or "data=2,model=8": devices that all run the program, arrays being whole, None: those that the program was read for;
-    `topology`: how their chips lie; `threads`: that step them, with the same result.
+    `mesh`: "4x4" or "data=2,model=8": devices that all run the program, arrays being whole, None: those that the program
+    was read for; `topology`: how their chips lie; `threads`: that step them, with the same result.
     """
     if isinstance(program, Program):
         if machine is not None or params:

@@ -44,7 +44,7 @@ static void assert_profile(const char *machine, const char *text, const char *ex
         for (int i = 0; i < p->loop_count; i++) {
             const ts_profile_loop *l = &p->loops[i];
             ts_text_add(&out, "loop %d-%d in %d, own %lld, places %d", l->first_line, l->last_line, l->frame,
-                        (long long)l->own_cycles, l->places);
+                        (long long)l->own_cycles, l->locations);
             add_counts(&out, &l->counts);
         }
         ts_text_add(&out, "total");
