@@ -3,7 +3,8 @@
 
 const said = [];
 const ready = tilesimEngine({ print: (line) => said.push(line), printErr: (line) => said.push(line) }).then((engine) => {
-  const programs = JSON.parse(engine.ccall("web_programs", "string", [], [])).programs;
+  const all = JSON.parse(engine.ccall("web_programs", "string", [], [])).programs;
+  const programs = all.filter(({ name }) => !name.startsWith("mesh/")); /* a page has one device */
   engine.FS.mkdirTree("/programs/include");
   for (const { name, text } of programs) engine.FS.writeFile("/programs/" + name, text);
   postMessage({ programs, machines: JSON.parse(engine.ccall("web_machines", "string", [], [])).machines });
