@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import cases, expect, expect_json, main, run, test
+from cli import cases, expect, expect_json, main, release_test, run, test
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
@@ -47,7 +47,7 @@ def a_mesh_file_says_what_machine():
     assert expect_json([*words, "v5p-64"])["cycles"] == expect_json([*words, "4x4x4", *MACHINE])["cycles"]
 
 
-@test
+@release_test
 def a_program_is_shown_as_it_is_assembled():
     for path in PROGRAMS:
         name = f"mesh/{path.stem}"
@@ -61,7 +61,7 @@ def a_program_is_shown_as_it_is_assembled():
     fails(["run", "mesh/nothing", "--mesh", "2"], 1, "cannot open 'mesh/nothing'")
 
 
-@test
+@release_test
 def a_run_is_bound_by_its_busiest_link():
     words = ["run", "mesh/all_gather", *MACHINE, "--mesh", "16", "--time-only", "-D"]
     for rows, bound in ((1024, "ici"), (8, "latency")):
@@ -85,7 +85,7 @@ def threads_do_not_show():
             expect([*words, "-j", threads], out=alone)
 
 
-@test
+@release_test
 def time_only_takes_the_same_time():
     for path in PROGRAMS:
         words = ["run", path, *MACHINE, "--mesh", "4x4", *SMALL]
@@ -101,7 +101,7 @@ def the_sanitizer_is_content():
         assert out["cycles"] == expect_json(words)["cycles"], path
 
 
-@test
+@release_test
 def a_ring_takes_what_a_reshard_is_priced_at():
     """The program starts a DMA each step (issue, reading the first bytes of HBM, completion) and waits twice, and is not launched;
     the price has neither, but ici.launch once."""
@@ -117,7 +117,7 @@ def a_ring_takes_what_a_reshard_is_priced_at():
     assert len(busy) == devices and set(busy) == {(devices - 1) * rows * columns * 4}
 
 
-@test
+@release_test
 def sums_take_their_price_and_their_additions():
     """What a device waits for is the price less ici.launch, and up to 4 % for addends read from HBM and the start of each DMA. The
     rest are additions, which the price leaves out: two loads, a sum and a store after each other, some 19 cycles for a vreg."""
@@ -135,7 +135,7 @@ def sums_take_their_price_and_their_additions():
             assert 4 * vregs <= out["cycles"] - waited <= 20 * vregs, (name, rings, out["cycles"], waited, vregs)
 
 
-@test
+@release_test
 def what_is_multiplied_meanwhile_hides_the_gather():
     rows, k, devices = 256, 1024, 8
     words = ["run", "programs/mesh/collective_matmul.tsim", *MACHINE, "--mesh", str(devices), "-D", f"ROWS={rows}", "-D", f"K={k}", "-D",
