@@ -84,7 +84,7 @@ typedef struct {
 } frame;
 
 static frame find_frame(const relayout_state *s, const ts_vpad *now, const ts_vpad *a, const ts_vpad *b) {
-    int64_t extents[2] = {s->rows, s->columns}, counts[2];
+    int64_t extents[2] = {s->rows, s->columns}, counts[2] = {0};
     frame f;
     for (int i = 0; i < 2; i++) {
         int64_t large = slice_of(a, i) > slice_of(b, i) ? slice_of(a, i) : slice_of(b, i);
