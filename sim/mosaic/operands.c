@@ -22,10 +22,11 @@ static int find_kind(const mlir_type *type) {
 }
 
 /* bf16 holds all values of 8 and 4 bits; f32 is rounded to it by the unit anyhow, if no more is asked for. */
-static int choose_kind(const lowering *l, const int *sides, bool exact, bool integers) {
+static int choose_kind(const lowering *l, const int *sides, bool exact) {
     const int32_t *rate = l->target->core.mxu.rate;
     if (sides[0] == sides[1] && rate[kinds[sides[0]].unit] > 0) return sides[0];
-    if (integers) return rate[TS_MXU_INT8] > 0 && sides[0] >= KIND_S8 && sides[1] >= KIND_S8 ? KIND_S8 : -1;
+    if (type_at(l, 2)->element == MLIR_INTEGER)
+        return rate[TS_MXU_INT8] > 0 && sides[0] >= KIND_S8 && sides[1] >= KIND_S8 ? KIND_S8 : -1;
     return exact && (sides[0] == KIND_F32 || sides[1] == KIND_F32) ? KIND_F32 : KIND_BF16;
 }
 
@@ -96,7 +97,7 @@ bool matmul_read_sides(lowering *l, bool exact, product_side *sides) {
             return malformed(l, "vectors");
         if (found[i] < 0) return refuse(l, "of such types");
     }
-    int kind = choose_kind(l, found, exact, type_at(l, 2)->element == MLIR_INTEGER);
+    int kind = choose_kind(l, found, exact);
     if (kind < 0) return refuse(l, "of integers that the matrix unit of this machine does not have");
     for (int i = 0; i < 2; i++) {
         if (found[i] == kind) continue;
