@@ -4,6 +4,8 @@
  * each vreg of smaller ones. Their sublanes lie n apart in memory, one of each vreg beside the others. */
 #include "relayout_state.h"
 
+#include "base/number.h"
+
 typedef struct {
     bool larger;         /* tiles than before */
     bool loads_shuffled; /* else stores are */
@@ -106,14 +108,12 @@ static void find_places(scratch *c, int64_t small, int64_t large) {
             for (int64_t b = 0; b < small; b++) c->places[k++] = (int32_t)((a * small + b) * c->n + v);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Wanted offsets are taken where they lie alike in the smaller of the slices. */
 static ts_vpad next_layout(const ts_vpad *now, const int64_t *tile, const int64_t *hint) {
     ts_vpad next = relayout_aligned(now, now->bits, tile[0], tile[1]);
     for (int i = 0; i < 2; i++)
         if (!is_replica(hint[i]) &&
-            (hint[i] - now->offsets[i]) % least(slice_of(now, i), slice_of(&next, i)) == 0)
+            (hint[i] - now->offsets[i]) % ts_min(slice_of(now, i), slice_of(&next, i)) == 0)
             next.offsets[i] = hint[i];
     return next;
 }
@@ -128,7 +128,7 @@ static bool begin(relayout_state *s, const ts_vpad *next, scratch *c) {
     c->skips = now->offsets[!along] / slice_of(next, !along);
     c->loads_shuffled = c->larger || (s->request->generation < SHUFFLES_STORES_FROM && a == SUBLANES);
     c->groups = (int)(s->request->scratch_sublanes / (SUBLANES * c->n));
-    find_places(c, least(a, b), a < b ? b : a);
+    find_places(c, ts_min(a, b), a < b ? b : a);
     if (c->groups < 1)
         return relayout_refuse(s, c->larger ? "scratch space is not enough for retiling to large tile"
                                             : "scratch space is not enough for retiling to small tile");

@@ -4,6 +4,8 @@
 
 #include "copy_context.h"
 
+#include "base/number.h"
+
 static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
 
 /* Digits that a loop needs, and not more than `most`. */
@@ -11,8 +13,6 @@ static int digits_of(int64_t extent, int most) {
     int bits = extent > 1 ? 64 - __builtin_clzll((uint64_t)extent - 1) : 0;
     return bits < most ? bits : most;
 }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The loop with the shortest steps, from `least` to `most`; -1. */
 static int next_loop(const ts_plan_box *box, bool dst, int64_t least, int64_t most) {
@@ -41,7 +41,7 @@ void ts_lines_find(const ts_line *line, ts_digit *digits) {
             digits[i] =
                 (ts_digit){n, k, loop->src_bits * (INT64_C(1) << k), loop->dst_bits * (INT64_C(1) << k)};
         }
-        stride = step_of(loop, dst) * smaller(loop->extent, INT64_C(1) << bits);
+        stride = step_of(loop, dst) * ts_min(loop->extent, INT64_C(1) << bits);
     }
     while (i < count) digits[i++] = (ts_digit){.loop = none--};
 }
@@ -55,7 +55,7 @@ void ts_lines_order(const ts_line *line, ts_line_elements *elements) {
         for (next = i; next < line->count && digits[next].loop == digits[i].loop;) next++;
         if (digits[i].loop < 0) continue;
         const ts_plan_loop *loop = &line->box->loops[digits[i].loop];
-        int64_t values = smaller(loop->extent, INT64_C(1) << (next - i));
+        int64_t values = ts_min(loop->extent, INT64_C(1) << (next - i));
         int64_t step = step_of(loop, line->dst) / line->width;
         for (int v = 1; v < values; v++) {
             for (int k = 0; k < used; k++) {
@@ -72,7 +72,7 @@ void ts_lines_order(const ts_line *line, ts_line_elements *elements) {
  * `count` low ones, each value with `each` elements. */
 static int elements_at(int64_t extent, int64_t value, int count, int each, int all) {
     if (value >= extent) return 0;
-    return count > 0 ? (int)smaller(extent - value, INT64_C(1) << count) * each : all;
+    return count > 0 ? (int)ts_min(extent - value, INT64_C(1) << count) * each : all;
 }
 
 void ts_lines_measure(const ts_line *line, const ts_digit *numbers, int stages, int elements, uint8_t *have) {
@@ -84,7 +84,7 @@ void ts_lines_measure(const ts_line *line, const ts_digit *numbers, int stages, 
         for (int k = 0; k < first; k++) before += numbers[k].loop == loop;
         for (int k = 0; k < line->count; k++) inside += line->digits[k].loop == loop;
         if (before > 0) continue;
-        int each = inside > 0 ? elements / (int)smaller(extent, INT64_C(1) << inside) : 0;
+        int each = inside > 0 ? elements / (int)ts_min(extent, INT64_C(1) << inside) : 0;
         value[0] = 0;
         for (int i = 1; i < 1 << stages; i++) {
             const ts_digit *digit = &numbers[__builtin_ctz((unsigned)i)];

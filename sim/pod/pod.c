@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "deadlock.h"
 #include "link.h"
 #include "state.h"
@@ -47,13 +48,11 @@ static bool happen(pod_node *node, const pod_event *event) {
     return true;
 }
 
-static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* The chip, and what is on its links, in turns: neither goes ahead of what the other may yet do. */
 static bool go_until(pod_node *node, int64_t until_ps) {
     const ts_pod *pod = node->pod;
     for (;;) {
-        int64_t ps = earlier(pod_links_next(&node->links), until_ps);
+        int64_t ps = ts_min(pod_links_next(&node->links), until_ps);
         ts_chip_span span = {pod->request.max_cycles, cycle_at(pod, ps)};
         bool read;
         pod_event event;
@@ -84,7 +83,7 @@ static void collect(pod_node *node) {
         for (int64_t k = 0; k < out->count; k++) pod_links_push(&node->links, &out->items[k]);
     }
     int64_t own = node->next_cycle == INT64_MAX ? INT64_MAX : ps_of(pod, node->next_cycle);
-    node->next_ps = earlier(own, pod_links_next(&node->links));
+    node->next_ps = ts_min(own, pod_links_next(&node->links));
 }
 
 /* ---- All of them ---- */
@@ -130,7 +129,7 @@ static bool find_window(ts_pod *pod) {
     int64_t next = INT64_MAX;
     bool failed = false;
     for (int64_t i = 0; i < pod->node_count; i++) {
-        next = earlier(next, pod->nodes[i].next_ps);
+        next = ts_min(next, pod->nodes[i].next_ps);
         failed = failed || pod->nodes[i].failed;
     }
     pod->until_ps = next == INT64_MAX ? next : next + pod->request.mesh->ici->hop_ps;

@@ -105,14 +105,12 @@ static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t width, int64_t 
     ts_text_add(d->out, "class=\"%s\" fill=\"none\" stroke-width=\"2\"/>\n", class);
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Frames of `high` x `wide` cells over the whole grid, of which all cells are drawn; the last ones are cut off at
  * its edge. */
 static void draw_frames(drawing *d, int64_t y, int64_t high, int64_t wide, const char *class) {
     for (int64_t row = 0; row < d->g.rows.drawn; row += high) {
         for (int64_t column = 0; column < d->g.columns.drawn; column += wide) {
-            int64_t h = smaller(d->g.rows.drawn - row, high), w = smaller(d->g.columns.drawn - column, wide);
+            int64_t h = ts_min(d->g.rows.drawn - row, high), w = ts_min(d->g.columns.drawn - column, wide);
             draw_frame(d, d->left + column * CELL_WIDTH, y + row * CELL_HEIGHT, w * CELL_WIDTH,
                        h * CELL_HEIGHT, class);
         }
@@ -295,7 +293,7 @@ static void draw_axes(drawing *d, const axis_grid *g, int64_t x) {
 /* ---- Large arrays: what the first tile holds ---- */
 
 static cell_side detail_of(const drawing *d, const cell_side *s) {
-    int64_t cells = smaller(smaller(cells_extent(&d->g, s->dim), s->step), MOST_TILES);
+    int64_t cells = ts_min(ts_min(cells_extent(&d->g, s->dim), s->step), MOST_TILES);
     return (cell_side){.dim = s->dim, .step = 1, .total = cells, .drawn = cells};
 }
 
