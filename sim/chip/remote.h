@@ -14,6 +14,7 @@ typedef struct ts_chip_message {
     struct ts_chip_message *next, *made; /* of those that are spare; that the same chip made before */
     ts_arena *arena;                     /* its own */
     int64_t source, destination;         /* devices */
+    const int64_t *detour;               /* of the links: see ts_mesh_find_detour */
     int64_t bytes;                       /* on the links */
     int transfer, core, semaphore;
     int64_t by;                     /* what the semaphore grows by */

@@ -91,25 +91,40 @@ bool mesh_read_failed(ts_error *err, ts_arena *arena, const ts_mesh_request *req
 
 /* ---- Routes ---- */
 
-/* Dim after dim, as without failures; -1: a link on the way has failed. */
-static int64_t walk(const ts_mesh *mesh, int64_t from, int64_t to, int64_t bytes, int64_t *loads) {
-    int64_t hops = 0, link;
-    for (int64_t chip = from; (link = ts_mesh_next_link(mesh, chip, to)) >= 0; hops++) {
-        if (!ts_mesh_has_link(mesh, link)) return -1;
-        if (loads) loads[link] += bytes;
-        chip = ts_mesh_link_end(mesh, link);
-    }
-    return hops;
+/* Whether the route along dims works. */
+static bool works(const ts_mesh *mesh, int64_t from, int64_t to) {
+    int64_t link;
+    for (int64_t chip = from; (link = ts_mesh_next_link(mesh, chip, to)) >= 0;
+         chip = ts_mesh_link_end(mesh, link))
+        if (!ts_mesh_has_link(mesh, link)) return false;
+    return true;
 }
 
-int64_t mesh_route_around(const ts_mesh *mesh, int64_t from, int64_t to, int64_t bytes, int64_t *loads) {
-    if (walk(mesh, from, to, 0, NULL) >= 0) return walk(mesh, from, to, bytes, loads);
+const int64_t *ts_mesh_find_detour(ts_arena *arena, const ts_mesh *mesh, int64_t from, int64_t to) {
+    if (!mesh->failed || works(mesh, from, to)) return NULL;
     ts_arena *scratch = ts_arena_new();
     int64_t *by = TS_NEW_ARRAY(scratch, int64_t, mesh->chip_count), hops = 0;
     search(mesh, from, by, TS_NEW_ARRAY(scratch, int64_t, mesh->chip_count));
-    for (int64_t chip = to; chip != from; hops++) {
-        loads[by[chip]] += bytes;
-        chip = by[chip] / link_count(mesh);
+    for (int64_t chip = to; chip != from; hops++) chip = by[chip] / link_count(mesh);
+    int64_t *way = TS_NEW_ARRAY(arena, int64_t, hops);
+    for (int64_t chip = to; chip != from; chip = by[chip] / link_count(mesh)) way[--hops] = by[chip];
+    ts_arena_free(scratch);
+    return way;
+}
+
+int64_t ts_mesh_next_on_route(const ts_mesh *mesh, const int64_t *detour, int64_t chip, int64_t to) {
+    if (!detour || chip == to) return ts_mesh_next_link(mesh, chip, to);
+    while (*detour / link_count(mesh) != chip) detour++;
+    return *detour;
+}
+
+int64_t mesh_route_around(const ts_mesh *mesh, int64_t from, int64_t to, int64_t bytes, int64_t *loads) {
+    ts_arena *scratch = ts_arena_new();
+    const int64_t *detour = ts_mesh_find_detour(scratch, mesh, from, to);
+    int64_t hops = 0, link;
+    for (int64_t chip = from; (link = ts_mesh_next_on_route(mesh, detour, chip, to)) >= 0; hops++) {
+        loads[link] += bytes;
+        chip = ts_mesh_link_end(mesh, link);
     }
     ts_arena_free(scratch);
     return hops;

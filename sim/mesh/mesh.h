@@ -65,6 +65,10 @@ bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second);
 /* The link by which one comes from a chip nearer to another one, on a route along dims, as if all links
  * worked; -1: they are the same. */
 int64_t ts_mesh_next_link(const ts_mesh *mesh, int64_t chip, int64_t destination);
+/* With failed links: those from one chip to another, the first first, where one on the route along dims has
+ * failed; NULL: none has. Then the link by which one leaves a chip on that way (as ts_mesh_next_link). */
+const int64_t *ts_mesh_find_detour(ts_arena *arena, const ts_mesh *mesh, int64_t from, int64_t to);
+int64_t ts_mesh_next_on_route(const ts_mesh *mesh, const int64_t *detour, int64_t chip, int64_t destination);
 /* Whether there is a neighbour, and the link has not failed. */
 bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link);
 static inline int64_t ts_mesh_chip(const ts_mesh *mesh, int64_t device) {

@@ -36,7 +36,7 @@ static bool would_signal(const ts_code *code, ts_core *core, const ts_instructio
 
 static bool may_signal(const ts_pod *pod, int64_t who, int64_t device, int semaphore) {
     const ts_code *code = pod->request.code;
-    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(pod->nodes[who].chip, 0);
+    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(pod->devices[who].chip, 0);
     bool found = false;
     for (int b = 0; b < code->bundle_count && !found; b++)
         for (int k = 0; k < code->bundles[b].count && !found; k++)
@@ -53,7 +53,7 @@ typedef struct {
 
 static waiting look(const ts_pod *pod, int64_t device) {
     waiting w = {.semaphore = -1, .other = -1};
-    w.at = ts_chip_waiting(pod->nodes[device].chip, 0, &w.semaphore, &w.needed);
+    w.at = ts_chip_waiting(pod->devices[device].chip, 0, &w.semaphore, &w.needed);
     for (int64_t i = 1; w.semaphore >= 0 && i < pod->node_count && w.other < 0; i++) {
         int64_t other = (device + i) % pod->node_count;
         if (may_signal(pod, other, device, w.semaphore)) w.other = other;
@@ -65,7 +65,7 @@ static waiting look(const ts_pod *pod, int64_t device) {
 static int64_t find_cycle(const ts_pod *pod, ts_arena *scratch) {
     bool *seen = TS_NEW_ARRAY(scratch, bool, pod->node_count);
     int64_t first = 0;
-    while (first + 1 < pod->node_count && ts_chip_halted(pod->nodes[first].chip)) first++;
+    while (first + 1 < pod->node_count && ts_chip_halted(pod->devices[first].chip)) first++;
     int64_t at = first;
     while (at >= 0 && !seen[at]) {
         seen[at] = true;
@@ -87,7 +87,7 @@ static int tell(const ts_pod *pod, int64_t device, const waiting *w, char *text,
                         (long long)device, w->at->line);
     return snprintf(text, bytes, "device %lld waits at line %d for semaphore '%s' to reach %lld, it is %lld",
                     (long long)device, w->at->line, name_of(pod, w->semaphore), (long long)w->needed,
-                    (long long)ts_chip_semaphore(pod->nodes[device].chip, 0, w->semaphore));
+                    (long long)ts_chip_semaphore(pod->devices[device].chip, 0, w->semaphore));
 }
 
 bool pod_deadlock(ts_error *err, const ts_pod *pod) {
@@ -109,7 +109,7 @@ bool pod_deadlock(ts_error *err, const ts_pod *pod) {
         used += (size_t)snprintf(text + used, sizeof text - used, "device %lld%s", (long long)at,
                                  at == first ? ": a cycle" : " ..");
     ts_chip_counters counters;
-    ts_chip_count(pod->nodes[first].chip, &counters);
+    ts_chip_count(pod->devices[first].chip, &counters);
     ts_instruction_error(err, TS_ERROR_FAULT, begin.at, "deadlock: %s", text);
     if (err) err->cycle = counters.cycles;
     return false;

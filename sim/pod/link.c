@@ -72,8 +72,21 @@ static void offer(pod_links *links, pod_flow *flow, int64_t ps) {
     pod_links_push(links, &event);
 }
 
+static const int64_t *find_detour(pod_links *links, int64_t destination) {
+    const ts_mesh *mesh = links->mesh;
+    if (!mesh->failed) return NULL;
+    for (const pod_detour *known = links->detours; known; known = known->next)
+        if (known->destination == destination) return known->links;
+    pod_detour *new = TS_NEW(links->arena, pod_detour);
+    *new = (pod_detour){.next = links->detours, .destination = destination};
+    new->links = ts_mesh_find_detour(links->arena, mesh, links->chip, ts_mesh_chip(mesh, destination));
+    links->detours = new;
+    return new->links;
+}
+
 void pod_links_send(pod_links *links, ts_chip_message *message, int64_t ps) {
     message->left_ps = -1;
+    message->detour = find_detour(links, message->destination);
     pod_flow *flow = take_flow(links);
     *flow = (pod_flow){.message = message,
                        .sequence = links->sequence++,
@@ -154,7 +167,8 @@ static void go_on(pod_links *links, const pod_event *event, int64_t left_ps) {
 bool pod_links_step(pod_links *links, pod_event *event) {
     *event = pop(&links->queue);
     if (event->kind != POD_HEAD) return true;
-    int64_t next = ts_mesh_next_link(links->mesh, links->chip, event->message->destination);
+    int64_t to = ts_mesh_chip(links->mesh, event->message->destination);
+    int64_t next = ts_mesh_next_on_route(links->mesh, event->message->detour, links->chip, to);
     int64_t left_ps = event->ps;
     if (next >= 0)
         left_ps = pass_on(links, &links->links[next % (2 * links->mesh->dim_count)], event);

@@ -1,6 +1,6 @@
 /* The links of a chip to its neighbours, as queues.
  *
- * A message goes in chunks, each along the route of ts_mesh_next_link. A chunk's head is at the next chip a hop after
+ * A message goes in chunks, each along the route of ts_mesh_next_on_route. A chunk's head is at the next chip a hop after
  * its first byte left, and goes on at once where the link is free (virtual cut-through: Kermani and Kleinrock, "Virtual
  * cut-through", 1979); the link is taken for ts_mesh_link_ps of its bytes. A chunk of a message is offered when the
  * one before has left, so messages share a link. Queues have no bound: rings cannot deadlock. A link's state
@@ -47,10 +47,18 @@ typedef struct {
     pod_events out; /* to the neighbour, since the links were last emptied */
 } pod_link;
 
+/* The way to a device where links have failed: it is searched for once. */
+typedef struct pod_detour {
+    struct pod_detour *next;
+    int64_t destination;
+    const int64_t *links; /* NULL: the usual one */
+} pod_detour;
+
 typedef struct {
     const ts_mesh *mesh;
     ts_arena *arena;
     int64_t chip;
+    pod_detour *detours;
     const ts_pod_observer *observer; /* NULL: none */
     pod_link links[2 * TS_MESH_MAX_DIMS];
     pod_events queue; /* a heap */

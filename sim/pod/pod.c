@@ -26,41 +26,42 @@ static int64_t ps_of(const ts_pod *pod, int64_t cycle) {
 /* ---- A chip's links ---- */
 
 static void send(void *self, ts_chip_message *message, int64_t cycle) {
-    pod_node *node = self;
+    pod_node *node = ((pod_device *)self)->node;
     pod_links_send(&node->links, message, ps_of(node->pod, cycle));
 }
 
 static void was_read(void *self, ts_chip_message *message, int64_t cycle) {
-    pod_node *node = self;
+    pod_node *node = ((pod_device *)self)->node;
     pod_links_read(&node->links, message, ps_of(node->pod, cycle));
 }
 
 /* ---- A window of one chip ---- */
 
-static bool happen(pod_node *node, const pod_event *event) {
-    int64_t cycle = cycle_at(node->pod, event->ps);
-    const ts_pod_observer *observer = node->pod->request.observer;
+static bool happen(pod_device *device, const pod_event *event) {
+    int64_t cycle = cycle_at(device->node->pod, event->ps);
+    const ts_pod_observer *observer = device->node->pod->request.observer;
     if (event->kind == POD_ARRIVED) {
         if (observer) observer->arrived(observer->self, event->message, cycle);
-        return ts_chip_receive(&node->err, node->chip, event->message, cycle);
+        return ts_chip_receive(&device->err, device->chip, event->message, cycle);
     }
-    ts_chip_sent(node->chip, event->message->number, cycle);
+    ts_chip_sent(device->chip, event->message->number, cycle);
     return true;
 }
 
 /* The chip, and what is on its links, in turns: neither goes ahead of what the other may yet do. */
-static bool go_until(pod_node *node, int64_t until_ps) {
+static bool go_until(pod_device *device, int64_t until_ps) {
+    pod_node *node = device->node;
     const ts_pod *pod = node->pod;
     for (;;) {
         int64_t ps = ts_min(pod_links_next(&node->links), until_ps);
         ts_chip_span span = {pod->request.max_cycles, cycle_at(pod, ps)};
         bool read;
         pod_event event;
-        if (!ts_chip_advance(&node->err, node->chip, &span, &node->next_cycle, &read)) return false;
+        if (!ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &read)) return false;
         if (read) continue;
         if (pod_links_next(&node->links) >= until_ps) {
             if (ps == until_ps) return true;
-        } else if (pod_links_step(&node->links, &event) && !happen(node, &event)) {
+        } else if (pod_links_step(&node->links, &event) && !happen(device, &event)) {
             return false;
         }
     }
@@ -69,8 +70,9 @@ static bool go_until(pod_node *node, int64_t until_ps) {
 static void run_window(pod_node *node, int64_t until_ps) {
     int links = 2 * node->pod->request.mesh->dim_count;
     for (int i = 0; i < links; i++) node->links.links[i].out.count = 0;
-    if (node->failed || node->next_ps >= until_ps) return;
-    node->failed = !go_until(node, until_ps);
+    pod_device *device = node->device;
+    if (device->failed || node->next_ps >= until_ps) return;
+    device->failed = !go_until(device, until_ps);
 }
 
 /* What the neighbours sent in the window. */
@@ -82,7 +84,7 @@ static void collect(pod_node *node) {
         const pod_events *out = &from->links.links[node->incoming[i] % links].out;
         for (int64_t k = 0; k < out->count; k++) pod_links_push(&node->links, &out->items[k]);
     }
-    int64_t own = node->next_cycle == INT64_MAX ? INT64_MAX : ps_of(pod, node->next_cycle);
+    int64_t cycle = node->device->next_cycle, own = cycle == INT64_MAX ? INT64_MAX : ps_of(pod, cycle);
     node->next_ps = ts_min(own, pod_links_next(&node->links));
 }
 
@@ -130,7 +132,7 @@ static bool find_window(ts_pod *pod) {
     bool failed = false;
     for (int64_t i = 0; i < pod->node_count; i++) {
         next = ts_min(next, pod->nodes[i].next_ps);
-        failed = failed || pod->nodes[i].failed;
+        failed = failed || pod->devices[i].failed;
     }
     pod->until_ps = next == INT64_MAX ? next : next + pod->request.mesh->ici->hop_ps;
     return next != INT64_MAX && !failed;
@@ -172,24 +174,24 @@ static void finish(ts_pod *pod, const worker *workers) {
 }
 
 static bool report(ts_error *err, const ts_pod *pod) {
-    const pod_node *first = NULL;
+    const pod_device *first = NULL;
     for (int64_t i = 0; i < pod->node_count; i++) {
-        const pod_node *node = &pod->nodes[i];
-        if (node->failed && (!first || node->err.cycle < first->err.cycle)) first = node;
+        const pod_device *device = &pod->devices[i];
+        if (device->failed && (!first || device->err.cycle < first->err.cycle)) first = device;
     }
     if (!first) return true;
     if (!err) return false;
     char text[sizeof err->message];
     memcpy(text, first->err.message, sizeof text);
     *err = first->err;
-    snprintf(err->message, sizeof err->message, "device %lld: %.*s", (long long)(first - pod->nodes),
+    snprintf(err->message, sizeof err->message, "device %lld: %.*s", (long long)(first - pod->devices),
              (int)sizeof text - 32, text);
     return false;
 }
 
 static bool all_halted(const ts_pod *pod) {
     bool all = true;
-    for (int64_t i = 0; i < pod->node_count; i++) all = all && ts_chip_halted(pod->nodes[i].chip);
+    for (int64_t i = 0; i < pod->node_count; i++) all = all && ts_chip_halted(pod->devices[i].chip);
     return all;
 }
 
@@ -200,38 +202,45 @@ bool ts_pod_run(ts_error *err, ts_pod *pod) {
     finish(pod, workers);
     if (!report(err, pod)) return false;
     if (!all_halted(pod)) return pod_deadlock(err, pod);
-    for (int64_t i = 0; i < pod->node_count; i++) ts_chip_look_back(pod->nodes[i].chip);
+    for (int64_t i = 0; i < pod->node_count; i++) ts_chip_look_back(pod->devices[i].chip);
     return true;
 }
 
 /* ---- Building ---- */
 
-static void set_device(pod_node *node, int64_t id) {
-    const ts_mesh *mesh = node->pod->request.mesh;
-    int64_t *index = TS_NEW_ARRAY(node->arena, int64_t, mesh->axis_count);
-    int64_t *size = TS_NEW_ARRAY(node->arena, int64_t, mesh->axis_count);
+static void set_device(pod_device *device, ts_pod *pod, int64_t id) {
+    const ts_mesh *mesh = pod->request.mesh;
+    int64_t *index = TS_NEW_ARRAY(pod->arena, int64_t, mesh->axis_count);
+    int64_t *size = TS_NEW_ARRAY(pod->arena, int64_t, mesh->axis_count);
     for (int i = 0; i < mesh->axis_count; i++) {
         index[i] = ts_mesh_coordinate(mesh, id, i);
         size[i] = mesh->axes[i].extent;
     }
-    node->device = (ts_core_device){id, mesh->device_count, mesh->axis_count, index, size};
-    node->links =
-        (pod_links){.mesh = mesh, .arena = node->arena, .chip = id, .observer = node->pod->request.observer};
-    node->chip_links = (ts_chip_links){.self = node, .device = &node->device, .send = send, .read = was_read};
+    device->device = (ts_core_device){id, mesh->device_count, mesh->axis_count, index, size};
+    device->chip_links =
+        (ts_chip_links){.self = device, .device = &device->device, .send = send, .read = was_read};
 }
 
-static bool make_node(ts_error *err, ts_pod *pod, int64_t id) {
-    pod_node *node = &pod->nodes[id];
-    const ts_pod_request *request = &pod->request;
+static void make_node(ts_pod *pod, int64_t chip) {
+    pod_node *node = &pod->nodes[chip];
     node->pod = pod;
     node->arena = ts_arena_new();
-    set_device(node, id);
-    node->config = *request->config;
-    node->config.links = &node->chip_links;
-    node->config.findings = request->findings ? request->findings[id] : NULL;
+    node->links = (pod_links){
+        .mesh = pod->request.mesh, .arena = node->arena, .chip = chip, .observer = pod->request.observer};
+}
+
+static bool make_device(ts_error *err, ts_pod *pod, int64_t id) {
+    pod_device *device = &pod->devices[id];
+    const ts_pod_request *request = &pod->request;
+    device->node = &pod->nodes[ts_mesh_chip(request->mesh, id)];
+    device->node->device = device;
+    set_device(device, pod, id);
+    device->config = *request->config;
+    device->config.links = &device->chip_links;
+    device->config.findings = request->findings ? request->findings[id] : NULL;
     const ts_chip_observer *observer = request->observers ? request->observers[id] : NULL;
-    node->chip = ts_chip_new(err, node->arena, &node->config, request->code, observer);
-    return node->chip != NULL;
+    device->chip = ts_chip_new(err, device->node->arena, &device->config, request->code, observer);
+    return device->chip != NULL;
 }
 
 static void connect(ts_pod *pod) {
@@ -248,10 +257,6 @@ static bool check(ts_error *err, const ts_mesh *mesh) {
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "programs on a mesh whose chips are %d devices each are not modelled",
                             mesh->devices_per_chip);
-    if (mesh->order || mesh->failed)
-        return ts_error_set(err, TS_ERROR_UNMODELLED, "programs on a mesh %s are not modelled",
-                            mesh->failed ? "with failed links"
-                                         : "whose devices are not in the order of the chips");
     return mesh->ici->hop_ps > 0 ||
            ts_error_set(err, TS_ERROR_INPUT, "programs on a mesh need links with latency: ici.hop is 0");
 }
@@ -261,8 +266,10 @@ ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request
     ts_pod *pod = TS_NEW(arena, ts_pod);
     *pod = (ts_pod){.request = *request, .arena = arena, .node_count = request->mesh->chip_count};
     pod->nodes = TS_NEW_ARRAY(arena, pod_node, pod->node_count);
+    pod->devices = TS_NEW_ARRAY(arena, pod_device, pod->node_count);
+    for (int64_t i = 0; i < pod->node_count; i++) make_node(pod, i);
     for (int64_t i = 0; i < pod->node_count; i++) {
-        if (make_node(err, pod, i)) continue;
+        if (make_device(err, pod, i)) continue;
         ts_pod_free(pod);
         return NULL;
     }
@@ -272,13 +279,16 @@ ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request
 
 void ts_pod_free(ts_pod *pod) {
     for (int64_t i = 0; pod && i < pod->node_count; i++) {
-        pod_node *node = &pod->nodes[i];
-        if (node->chip) ts_chip_free(node->chip);
-        if (node->arena) ts_arena_free(node->arena);
+        if (pod->devices[i].chip) ts_chip_free(pod->devices[i].chip);
+        pod->devices[i].chip = NULL;
+    }
+    for (int64_t i = 0; pod && i < pod->node_count; i++) {
+        if (pod->nodes[i].arena) ts_arena_free(pod->nodes[i].arena);
+        pod->nodes[i].arena = NULL;
     }
 }
 
-ts_chip *ts_pod_chip(ts_pod *pod, int64_t device) { return pod->nodes[device].chip; }
+ts_chip *ts_pod_chip(ts_pod *pod, int64_t device) { return pod->devices[device].chip; }
 
 ts_pod_link ts_pod_link_of(const ts_pod *pod, int64_t link) {
     int links = 2 * pod->request.mesh->dim_count;

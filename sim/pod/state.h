@@ -7,26 +7,37 @@
 #include "link.h"
 #include "pod/pod.h"
 
+struct pod_node;
+
+/* What a program runs on: a ts_chip. */
 typedef struct {
-    ts_pod *pod;
-    ts_arena *arena; /* its own: chips may be stepped by different threads */
+    struct pod_node *node;
     ts_chip *chip;
     ts_chip_config config;
     ts_core_device device;
     ts_chip_links chip_links;
+    int64_t next_cycle; /* nothing happens before it, of itself */
+    ts_error err;
+    bool failed;
+} pod_device;
+
+/* A chip of the mesh: the device on it, and its links. */
+typedef struct pod_node {
+    ts_pod *pod;
+    ts_arena *arena; /* its own: chips may be stepped by different threads */
+    pod_device *device;
     pod_links links;
     int incoming_count;
     int64_t incoming[2 * TS_MESH_MAX_DIMS]; /* links of the mesh that lead here */
-    int64_t next_cycle, next_ps; /* nothing happens before it, of itself or of what is known to come */
-    ts_error err;
-    bool failed;
+    int64_t next_ps; /* nothing happens before it, of itself or of what is known to come */
 } pod_node;
 
 struct ts_pod {
     ts_pod_request request;
     ts_arena *arena;
     int64_t node_count;
-    pod_node *nodes;
+    pod_node *nodes; /* [chip] */
+    pod_device *devices;
     int64_t until_ps; /* the end of the window */
     int threads;
     bool over;

@@ -17,6 +17,7 @@ struct mesh_recorder {
     ts_timeline *timeline;
     const ts_mesh *mesh;
     device_recorder *devices;
+    int64_t *first_on; /* [chip] the device that has its links */
     const ts_chip_observer **observers;
     ts_pod_observer observer;
 };
@@ -38,14 +39,16 @@ static void pass_on(void *self, const ts_trace_event *events, int64_t count) {
 
 static void see_carried(void *self, const ts_pod_chunk *chunk) {
     mesh_recorder *m = self;
-    recorder_carried(m->devices[chunk->link / (2 * m->mesh->dim_count)].recorder, chunk);
+    int64_t chip = chunk->link / (2 * m->mesh->dim_count);
+    recorder_carried(m->devices[m->first_on[chip]].recorder, chunk);
 }
 
 /* Where the message was on its first link, if that is drawn; -1: it is not. */
 static int via_track(const mesh_recorder *m, const ts_chip_message *message, int64_t *cycle) {
-    const device_recorder *from = &m->devices[message->source];
+    int64_t chip = ts_mesh_chip(m->mesh, message->source), to = ts_mesh_chip(m->mesh, message->destination);
+    const device_recorder *from = &m->devices[m->first_on[chip]];
     const track_map *tracks = recorder_tracks(from->recorder);
-    int64_t link = ts_mesh_next_link(m->mesh, message->source, message->destination);
+    int64_t link = ts_mesh_next_on_route(m->mesh, message->detour, chip, to);
     *cycle = recorder_cycle(from->recorder, message->left_ps);
     int64_t end = recorder_cycle(from->recorder, message->left_ps + message->left_taken_ps);
     if (link < 0 || end <= *cycle || *cycle < message->issued_cycle ||
@@ -142,13 +145,17 @@ mesh_recorder *mesh_recorder_new(ts_arena *arena, const ts_run_request *request,
     *m = (mesh_recorder){.timeline = request->timeline,
                          .mesh = request->mesh,
                          .devices = TS_NEW_ARRAY(arena, device_recorder, devices),
+                         .first_on = TS_NEW_ARRAY(arena, int64_t, request->mesh->chip_count),
                          .observers = TS_NEW_ARRAY(arena, const ts_chip_observer *, devices)};
     m->observer = (ts_pod_observer){.self = m, .carried = see_carried, .arrived = see_arrived};
     m->timeline->machine = request->machine;
     m->timeline->program = program;
     m->timeline->mesh = request->mesh;
     m->timeline->sampled_from = -1;
-    for (int64_t i = 0; i < devices; i++) begin_device(arena, m, i);
+    for (int64_t i = 0; i < devices; i++) {
+        begin_device(arena, m, i);
+        if (i % m->mesh->devices_per_chip == 0) m->first_on[ts_mesh_chip(m->mesh, i)] = i;
+    }
     join(arena, m);
     return m;
 }

@@ -80,8 +80,9 @@ static void add_links(table *t, int process, track_map *out, const ts_mesh *mesh
     out->links = 2 * mesh->dim_count;
     out->link_first = t->count;
     for (int i = 0; i < out->links; i++) {
-        int64_t link = device * out->links + i;
-        add(t, process, ts_mesh_has_link(mesh, link) ? link_name(t->arena, mesh, link) : "");
+        int64_t link = ts_mesh_chip(mesh, device) * out->links + i;
+        bool shown = device % mesh->devices_per_chip == 0 && ts_mesh_has_link(mesh, link);
+        add(t, process, shown ? link_name(t->arena, mesh, link) : "");
     }
     out->arrivals = t->count;
     add(t, process, "arrivals");

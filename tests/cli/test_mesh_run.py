@@ -270,10 +270,27 @@ def options_that_do_not_go_together():
                                (["--mesh", "4", "--set", "ici.hop=0 ns"], 1, "ici.hop is 0")):
         fails(["run", path, *MACHINE, *words], code, found)
     fails(["run", path, "-m", "tpu-v7x", "--mesh", "8", "--topology", "4"], 4, "2 devices each are not modelled")
-    fails(["run", path, *MACHINE, "--mesh", "4", "--fail-link", "(0)->(1)"], 4, "with failed links are not modelled")
+
+
+@test
+def failed_links_and_other_orders():
+    """In the order that goes round, each step of a ring is one hop; without a link, all the way back."""
+    words = ["run", "programs/mesh/all_gather.tsim", *SMALL, "--check", "--mesh"]
     order = HERE / "order.yaml"
-    order.write_text("title: two\nmachine: tpu-v5p\ndims:\n  i: {chips: 2, wrap: line}\norder: 1,0\n")
-    fails(["run", path, "--mesh", order], 4, "whose devices are not in the order of the chips are not modelled")
+    text = "title: four\nmachine: tpu-v5e\ndims:\n  i: {chips: 2, wrap: line}\n  j: {chips: 2, wrap: line}\norder: %s\n"
+    order.write_text(text % "0,1,3,2")
+    round_ = expect_json([*words, order], passed=True)
+    order.write_text(text % "row_major")
+    plain = expect_json([*words, order], passed=True)
+    assert [link["link"] for link in round_["mesh"]["links"] if link["bytes"]] == ["(0,0) -> (0,1)", "(0,1) -> (1,1)", "(1,0) -> (0,0)", "(1,1) -> (1,0)"]
+    assert round_["cycles"] < plain["cycles"]
+    broken = expect_json([*words, "4", "-m", "tpu-v5p", "--fail-link", "(3)->(0)"], passed=True)
+    whole = expect_json([*words, "4", "-m", "tpu-v5p"], passed=True)
+    assert broken["cycles"] > whole["cycles"] and "(3) -> (0)" not in [link["link"] for link in broken["mesh"]["links"]]
+    fails([*words, "4", "-m", "tpu-v5e", "--fail-link", "(0)->(1)"], 1, "no way is left from (0) to (1)")
+    trace = HERE / "trace.json"
+    expect([*words, "4", "-m", "tpu-v5p", "--fail-link", "(3)->(0)", "--trace", trace])
+    assert '"link 0- (3) -> (2)"' in trace.read_text() and '"link 0+ (3) -> (0)"' not in trace.read_text()
 
 
 @test

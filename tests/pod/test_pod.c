@@ -15,13 +15,24 @@ typedef struct {
     bool good;
 } outcome;
 
-static outcome run(const char *axes, const char *text, int threads) {
+/* Where devices and links are, but for the usual. */
+typedef struct {
+    const char *axes, *failed[3];
+    int failed_count;
+    const int32_t *order;
+} place;
+
+static outcome run_at(const place *where, const char *text, int threads) {
     outcome o = {.arena = ts_arena_new()};
     o.machine = ts_machine_load(&o.err, o.arena, "tpu-v5e");
     assert_non_null(o.machine);
     ts_mesh *mesh = TS_NEW(o.arena, ts_mesh);
-    ts_mesh_request request = {.machine = o.machine, .axes = {"mesh", axes, strlen(axes)}};
+    ts_mesh_request request = {.machine = o.machine,
+                               .axes = {"mesh", where->axes, strlen(where->axes)},
+                               .failed = where->failed,
+                               .failed_count = where->failed_count};
     assert_true(ts_mesh_read(&o.err, o.arena, &request, mesh));
+    mesh->order = where->order;
     ts_source *source = TS_NEW(o.arena, ts_source);
     char *copy = ts_arena_copy_text(o.arena, text, strlen(text));
     *source = (ts_source){"a.tsim", copy, strlen(copy)};
@@ -38,6 +49,10 @@ static outcome run(const char *axes, const char *text, int threads) {
     assert_non_null(asked.built);
     o.good = ts_run(&o.err, o.arena, &asked, &o.result);
     return o;
+}
+
+static outcome run(const char *axes, const char *text, int threads) {
+    return run_at(&(place){.axes = axes}, text, threads);
 }
 
 static int64_t cycles_of(outcome *o, int device) {
@@ -130,6 +145,46 @@ static void threads_do_not_show(void **state) {
     }
 }
 
+static const int32_t mixed[] = {5, 2, 11, 0, 7, 9, 1, 3, 10, 4, 8, 6};
+static const place places[] = {
+    {.axes = "3x4", .failed = {"(0,0)->(0,1)", "(1,3)->(0,3)", "(2,1)->(1,1)"}, .failed_count = 3},
+    {.axes = "3x4", .order = mixed},
+    {.axes = "3x4", .failed = {"(2,2)->(2,3)", "(0,0)->(1,0)"}, .failed_count = 2, .order = mixed},
+};
+
+/* Each link has the bytes of the routes that go over it, as a reshard counts them. */
+static void links_carry_what_routes_say(void **state) {
+    (void)state;
+    for (int p = 0; p < 3; p++) {
+        outcome o = run_at(&places[p], storm, 1 + p);
+        const ts_mesh *mesh = o.good ? o.result.mesh->mesh : NULL;
+        assert_true(cycles_of(&o, 0) > 0);
+        int64_t *loads = TS_NEW_ARRAY(o.arena, int64_t, ts_mesh_link_count(mesh));
+        for (int64_t i = 0; i < 144; i++) ts_mesh_route(mesh, i / 12, i % 12, 4096, loads);
+        ts_mesh_sum_loads(mesh, loads);
+        for (int64_t i = 0; i < ts_mesh_link_count(mesh); i++)
+            assert_int_equal(o.result.mesh->links[i].bytes, loads[i]);
+        ts_arena_free(o.arena);
+    }
+}
+
+static void signals_take_the_way_that_is_left(void **state) {
+    (void)state;
+    for (int p = 0; p < 3; p++)
+        for (int d = 1; d < 12; d += 4) {
+            char text[256];
+            snprintf(text, sizeof text,
+                     ".sem a\n device.id s1\n br.eq s1, %d, last\n br.ne s1, 0, over\n sem.signal a, 1, %d\n"
+                     "over: halt\nlast: wait a\n",
+                     d, d);
+            outcome o = run_at(&places[p], text, 1);
+            int64_t cycles = cycles_of(&o, d), hop = hop_cycles(&o), loads[48] = {0};
+            int64_t hops = ts_mesh_route(o.result.mesh->mesh, 0, d, 1, loads);
+            assert_in_range(cycles, hops * hop, hops * hop + 400);
+            ts_arena_free(o.arena);
+        }
+}
+
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
 static void the_first_error_is_told(void **state) {
     (void)state;
@@ -161,6 +216,8 @@ int main(void) {
         cmocka_unit_test(a_signal_takes_a_hop_for_each_chip),
         cmocka_unit_test(bytes_take_the_rate_of_a_link),
         cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(links_carry_what_routes_say),
+        cmocka_unit_test(signals_take_the_way_that_is_left),
         cmocka_unit_test(the_first_error_is_told),
         cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
     };
