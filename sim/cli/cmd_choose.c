@@ -6,7 +6,6 @@
 #include "files.h"
 #include "options.h"
 #include "progress.h"
-#include "base/file.h"
 #include "report/sweep_blocks.h"
 #include "report/choose.h"
 
@@ -153,30 +152,37 @@ static bool check_blocks(ts_error *err, const cli_line *line) {
            ts_error_set(err, TS_ERROR_USAGE, "--block is of a program, expected PROGRAM.tsim or KERNEL.mlir");
 }
 
-static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_blocks_request *r) {
-    const char *machine = cli_value(line, "machine");
+static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_runs_request *r, ts_grid *grid) {
+    const ts_define *blocks;
+    int count;
     int64_t workers = 1;
-    *r = (ts_sweep_blocks_request){.program = line->operands[0],
-                                   .machine = machine ? machine : TS_MACHINE_DEFAULT,
-                                   .exact = cli_value(line, "exact") != NULL,
-                                   .progress = on_point};
-    r->sets = cli_values(line, "set", &r->set_count);
-    bool good = check_blocks(err, line) && cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) &&
-                cli_pairs(err, line, "block", &r->blocks, &r->block_count) &&
-                cli_pairs(err, line, "define", &r->defines, &r->define_count);
+    *r = (ts_sweep_runs_request){.run = {.program = line->operands[0],
+                                         .machine = cli_machine(err, line),
+                                         .exact = cli_value(line, "exact") != NULL,
+                                         .time_only = true,
+                                         .max_cycles = TS_RUN_MOST_CYCLES,
+                                         .patience = TS_RUN_PATIENCE},
+                                 .grid = grid,
+                                 .progress = on_point};
+    bool good = r->run.machine && check_blocks(err, line) &&
+                cli_max_memory(err, line, &r->run.max_memory_bytes) &&
+                cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) &&
+                cli_pairs(err, line, "block", &blocks, &count) &&
+                cli_pairs(err, line, "define", &r->run.defines, &r->run.define_count) &&
+                ts_grid_parse(err, line->arena, "--block", blocks, count, grid);
     r->workers = (int)workers;
     return good;
 }
 
 static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out) {
-    ts_sweep_blocks_request request;
+    ts_sweep_runs_request request;
+    ts_grid grid;
     ts_sweep_blocks blocks;
     ts_blocks_view view = {.request = &request, .blocks = &blocks};
     cli_progress bar = cli_progress_begin();
-    if (!read_rows(err, line, &view.rows) || !read_blocks(err, line, &request)) return false;
+    if (!read_rows(err, line, &view.rows) || !read_blocks(err, line, &request, &grid)) return false;
     request.self = &bar;
-    view.machine = cli_machine(err, line);
-    bool good = view.machine && ts_sweep_rank_blocks(err, line->arena, &request, &blocks);
+    bool good = ts_sweep_rank_blocks(err, line->arena, &request, &blocks);
     cli_progress_end(&bar);
     if (good) (cli_value(line, "json") ? ts_report_blocks_json : ts_report_blocks)(&view, out);
     return good;

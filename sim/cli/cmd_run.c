@@ -11,15 +11,16 @@
 #include "run_trace.h"
 #include "base/file.h"
 #include "progress.h"
-#include "report/grid.h"
 #include "report/lines.h"
 #include "report/run.h"
+#include "report/sweep_grid.h"
 #include "pod/pod.h"
 
 static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     CLI_MESH_OPTIONS,
-    {"jobs", 'j', "N", "step the chips of a mesh with so many threads: the same results; 1 when not given"},
+    {"jobs", 'j', "N",
+     "so many threads for the chips of a mesh, or processes for many values of -D: the same results"},
     {"output", 'o', "TENSOR=FILE", "where to write a tensor at the end, also where a check fails"},
     {"break", '\0', "[FILE:]LINE", "goes to that line and reads commands, as tilesim debug does"},
     CLI_TRACE_OPTIONS,
@@ -187,7 +188,9 @@ static int complain(const cli_line *line, const ts_run_result *result) {
 
 /* ---- Many runs: -D NAME=1,2,3 ---- */
 
-static void on_run(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "runs", done, of); }
+static void on_run(void *self, int64_t done, int64_t of, int64_t answered) {
+    cli_progress_rate(self, answered, done, of);
+}
 
 static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid) {
     static const char *const alone[] = {"output", "break", "trace",  "trace-text",
@@ -200,10 +203,10 @@ static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid
 }
 
 /* The exit code is that of the first run that failed. */
-static int exit_code(const ts_grid_run *runs, int64_t count) {
+static int exit_code(const ts_sweep_row *rows, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        if (runs[i].err.kind != TS_ERROR_NONE) return ts_error_exit_code(&runs[i].err);
-        if (!runs[i].passed) return 3;
+        if (rows[i].err) return ts_error_exit_code(rows[i].err);
+        if (rows[i].status == TS_SWEEP_FAILED) return 3;
     }
     return 0;
 }
@@ -211,17 +214,21 @@ static int exit_code(const ts_grid_run *runs, int64_t count) {
 static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *request, const ts_grid *grid) {
     ts_text out;
     cli_progress bar = cli_progress_begin();
-    const ts_grid_request all = {.run = *request, .grid = grid, .progress = on_run, .self = &bar};
+    ts_sweep_runs_request all = {
+        .run = *request, .grid = grid, .workers = 1, .progress = on_run, .self = &bar};
     if (!check_alone(err, line, grid)) return cli_usage_error(line, err);
-    const ts_grid_run *runs = ts_grid_go(line->arena, &all);
+    all.run.define_count = 0;
+    if (!request->mesh) all.workers = request->threads;
+    const ts_sweep_row *rows = ts_sweep_runs(err, line->arena, &all);
     cli_progress_end(&bar);
+    if (!rows) return cli_fail(err);
     ts_text_init(&out, line->arena);
     if (cli_value(line, "json") != NULL)
-        ts_report_grid_json(&all, runs, &out);
+        ts_report_grid_json(&all, rows, &out);
     else
-        ts_report_grid(&all, runs, &out);
+        ts_report_grid(&all, rows, &out);
     cli_print(&out);
-    return exit_code(runs, grid->point_count);
+    return exit_code(rows, grid->point_count);
 }
 
 static bool save_page(ts_error *err, const cli_line *line, const ts_run_request *request,
@@ -251,7 +258,7 @@ int cmd_run(int argc, char **argv) {
     ts_grid grid;
     if (!cli_begin(&line, &command_run, argc, argv)) return line.exit_code;
     if (!read_request(&err, &line, &request) ||
-        !ts_grid_parse(&err, line.arena, request.defines, request.define_count, &grid))
+        !ts_grid_parse(&err, line.arena, "-D", request.defines, request.define_count, &grid))
         return cli_end(&line, cli_fail(&err));
     if (grid.point_count > 1) return cli_end(&line, run_grid(&err, &line, &request, &grid));
     if (cli_count(&line, "break") > 0) return cli_end(&line, debug(&line, &request));

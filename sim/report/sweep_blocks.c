@@ -3,139 +3,127 @@
 
 #include <string.h>
 
-#include "report/grid.h"
 #include "report/json.h"
 #include "report/machine.h"
+#include "report/sweep_grid.h"
 
 enum { WIDTH = 7 };
 
-static double number(const ts_sweep_table *t, int64_t row, const char *name) {
-    int column = ts_sweep_table_find(NULL, t, "", name);
-    double value;
-    return column >= 0 && ts_sweep_value_number(ts_sweep_table_cell(t, row, column), &value) ? value : 0;
+/* Of a row with a time, to the best. */
+static double ratio_of(const ts_sweep_blocks *b, const ts_sweep_row *row) {
+    double best = ts_sweep_real(&b->rows[b->points[TS_SWEEP_TIMED][0]], TS_SWEEP_MICROSECONDS_COLUMN);
+    return best > 0 ? ts_sweep_real(row, TS_SWEEP_MICROSECONDS_COLUMN) / best : 1;
 }
 
-static const char *word(const ts_sweep_table *t, int64_t row, const char *name) {
-    int column = ts_sweep_table_find(NULL, t, "", name);
-    const ts_sweep_value *value = column >= 0 ? ts_sweep_table_cell(t, row, column) : NULL;
-    return value && value->kind == TS_SWEEP_TEXT ? value->text : "";
+static const ts_define *values_of(const ts_blocks_view *view, int64_t point, ts_arena *arena) {
+    ts_define *values = TS_NEW_ARRAY(arena, ts_define, view->request->grid->axis_count + 1);
+    ts_grid_point(view->request->grid, point, values);
+    return values;
 }
 
-/* Its digits, as long as they are. */
-static int width_of(const ts_blocks_view *view, int block) {
-    const char *value = view->request->blocks[block].value;
-    size_t width = strlen(view->request->blocks[block].name);
-    for (size_t length; *value; value += length + (value[length] == ','))
-        if ((length = strcspn(value, ",")) > width) width = length;
-    return width > WIDTH ? (int)width : WIDTH;
-}
-
-static void add_values(const ts_blocks_view *view, const ts_sweep_table *t, int64_t row, ts_text *out) {
-    for (int i = 0; i < view->request->block_count; i++) {
-        ts_text value;
-        ts_text_init(&value, out->arena);
-        ts_sweep_value_print(ts_sweep_table_cell(t, row, i), &value);
-        ts_text_add(out, "%*s ", width_of(view, i), value.bytes);
-    }
+static void add_values(const ts_blocks_view *view, int64_t point, ts_text *out) {
+    const ts_grid *grid = view->request->grid;
+    const ts_define *values = values_of(view, point, out->arena);
+    for (int i = 0; i < grid->axis_count; i++)
+        ts_text_add(out, "%*s ", report_axis_width(&grid->axes[i], WIDTH), values[i].value);
 }
 
 static void add_head(const ts_blocks_view *view, ts_text *out) {
-    const ts_sweep_blocks *b = view->blocks;
-    ts_report_machine_line("machine    ", view->machine, out);
-    ts_text_add(out, "program    %s", view->request->program);
-    for (int i = 0; i < view->request->define_count; i++)
-        ts_text_add(out, " %s=%s", view->request->defines[i].name, view->request->defines[i].value);
+    const ts_sweep_runs_request *r = view->request;
+    const int64_t *counts = view->blocks->counts;
+    ts_report_machine_line("machine    ", r->run.machine, out);
+    ts_text_add(out, "program    %s", r->run.program);
+    for (int i = 0; i < r->run.define_count; i++)
+        ts_text_add(out, " %s=%s", r->run.defines[i].name, r->run.defines[i].value);
     ts_text_add(out, "\nblocks     %lld: %lld timed, %lld do not fit, %lld with another error\n\n",
-                (long long)(b->fast.row_count + b->misfits.row_count + b->failed.row_count),
-                (long long)b->fast.row_count, (long long)b->misfits.row_count,
-                (long long)b->failed.row_count);
+                (long long)r->grid->point_count, (long long)counts[TS_SWEEP_TIMED],
+                (long long)counts[TS_SWEEP_MISFIT], (long long)counts[TS_SWEEP_UNTIMED]);
 }
 
-static void add_fast(const ts_blocks_view *view, ts_text *out) {
-    const ts_sweep_table *t = &view->blocks->fast;
-    if (t->row_count == 0) return;
-    double best = number(t, 0, "microseconds");
-    for (int i = 0; i < view->request->block_count; i++)
-        ts_text_add(out, "%*s ", width_of(view, i), view->request->blocks[i].name);
+static void add_timed(const ts_blocks_view *view, ts_text *out) {
+    const ts_grid *grid = view->request->grid;
+    const ts_sweep_blocks *b = view->blocks;
+    int64_t count = b->counts[TS_SWEEP_TIMED];
+    if (count == 0) return;
+    for (int i = 0; i < grid->axis_count; i++)
+        ts_text_add(out, "%*s ", report_axis_width(&grid->axes[i], WIDTH), grid->axes[i].name);
     ts_text_add(out, "%12s %8s %14s %10s  %s\n", "us", "to best", "cycles", "HBM uJ", "most cycles went to");
-    for (int64_t i = 0; i < t->row_count && i < view->rows; i++) {
+    for (int64_t i = 0; i < count && i < view->rows; i++) {
         char cycles[32];
-        double us = number(t, i, "microseconds");
+        const ts_sweep_row *row = &b->rows[b->points[TS_SWEEP_TIMED][i]];
         size_t begin = out->length;
-        add_values(view, t, i, out);
-        ts_text_add(out, "%12.3f %7.2fx %14s %10.1f  ", us, best > 0 ? us / best : 1,
-                    ts_text_group_digits(cycles, (int64_t)number(t, i, "cycles")),
-                    number(t, i, "hbm_joules") * 1e6);
-        report_add_cut(out, begin, word(t, i, "limiter"));
+        add_values(view, b->points[TS_SWEEP_TIMED][i], out);
+        ts_text_add(out, "%12.3f %7.2fx %14s %10.1f  ", ts_sweep_real(row, TS_SWEEP_MICROSECONDS_COLUMN),
+                    ratio_of(b, row), ts_text_group_digits(cycles, row->values[TS_COUNTER_CYCLES].integer),
+                    ts_sweep_real(row, TS_SWEEP_HBM_JOULES_COLUMN) * 1e6);
+        report_add_cut(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
     }
-    if (t->row_count > view->rows)
-        ts_text_add(out, "and %lld slower ones; --all lists them\n", (long long)(t->row_count - view->rows));
+    if (count > view->rows)
+        ts_text_add(out, "and %lld slower ones; --all lists them\n", (long long)(count - view->rows));
 }
 
-static void add_failed(const ts_blocks_view *view, const ts_sweep_table *t, const char *title, ts_text *out) {
-    if (t->row_count == 0) return;
-    ts_text_add(out, "\n%s\n", title);
-    for (int64_t i = 0; i < t->row_count && i < view->rows; i++) {
-        add_values(view, t, i, out);
-        ts_text_add(out, " %s\n", word(t, i, "error"));
+static void add_errors(const ts_blocks_view *view, ts_sweep_class class, const char *title, ts_text *out) {
+    const ts_sweep_blocks *b = view->blocks;
+    if (b->counts[class] > 0) ts_text_add(out, "\n%s\n", title);
+    for (int64_t i = 0; i < b->counts[class] && i < view->rows; i++) {
+        add_values(view, b->points[class][i], out);
+        ts_text_add(out, " %s\n", b->rows[b->points[class][i]].err->message);
     }
-    if (t->row_count > view->rows)
-        ts_text_add(out, "and %lld more; --all lists them\n", (long long)(t->row_count - view->rows));
+    if (b->counts[class] > view->rows)
+        ts_text_add(out, "and %lld more; --all lists them\n", (long long)(b->counts[class] - view->rows));
 }
 
 void ts_report_blocks(const ts_blocks_view *view, ts_text *out) {
     add_head(view, out);
-    add_fast(view, out);
-    add_failed(view, &view->blocks->misfits, "what does not fit", out);
-    add_failed(view, &view->blocks->failed, "what has another error", out);
+    add_timed(view, out);
+    add_errors(view, TS_SWEEP_MISFIT, "what does not fit", out);
+    add_errors(view, TS_SWEEP_UNTIMED, "what has another error", out);
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 /* ---- JSON ---- */
 
-static void add_values_json(const ts_blocks_view *view, const ts_sweep_table *t, int64_t row, ts_json *json) {
+static void add_values_json(const ts_blocks_view *view, int64_t point, ts_json *json) {
+    const ts_define *values = values_of(view, point, json->out->arena);
     ts_json_object(json, "blocks");
-    for (int i = 0; i < view->request->block_count; i++) {
-        const ts_sweep_value *value = ts_sweep_table_cell(t, row, i);
-        if (value->kind == TS_SWEEP_INTEGER) ts_json_int(json, t->headings[i].name, value->integer);
-        if (value->kind == TS_SWEEP_REAL) ts_json_double(json, t->headings[i].name, value->real);
-        if (value->kind == TS_SWEEP_TEXT) ts_json_text(json, t->headings[i].name, value->text);
+    for (int i = 0; i < view->request->grid->axis_count; i++) {
+        const ts_sweep_value value = ts_sweep_value_read(values[i].value);
+        if (value.kind == TS_SWEEP_INTEGER) ts_json_int(json, values[i].name, value.integer);
+        if (value.kind == TS_SWEEP_REAL) ts_json_double(json, values[i].name, value.real);
+        if (value.kind == TS_SWEEP_TEXT) ts_json_text(json, values[i].name, value.text);
     }
     ts_json_close(json);
 }
 
-static void add_failed_json(const ts_blocks_view *view, const ts_sweep_table *t, const char *key,
-                            ts_json *json) {
+static void add_timed_json(const ts_sweep_blocks *b, const ts_sweep_row *row, ts_json *json) {
+    ts_json_int(json, "cycles", row->values[TS_COUNTER_CYCLES].integer);
+    ts_json_real(json, "microseconds", ts_sweep_real(row, TS_SWEEP_MICROSECONDS_COLUMN), 6);
+    ts_json_real(json, "ratio", ratio_of(b, row), 4);
+    ts_json_real(json, "hbm_joules", ts_sweep_real(row, TS_SWEEP_HBM_JOULES_COLUMN), 12);
+    ts_json_text(json, "limiter", row->values[TS_SWEEP_LIMITER_COLUMN].text);
+}
+
+static void add_class_json(const ts_blocks_view *view, ts_sweep_class class, const char *key, ts_json *json) {
+    const ts_sweep_blocks *b = view->blocks;
     ts_json_array(json, key);
-    for (int64_t i = 0; i < t->row_count; i++) {
+    for (int64_t i = 0; i < b->counts[class]; i++) {
+        const ts_sweep_row *row = &b->rows[b->points[class][i]];
         ts_json_object(json, NULL);
-        add_values_json(view, t, i, json);
-        ts_json_text(json, "error", word(t, i, "error"));
+        add_values_json(view, b->points[class][i], json);
+        if (class == TS_SWEEP_TIMED) add_timed_json(b, row, json);
+        if (class != TS_SWEEP_TIMED) ts_json_text(json, "error", row->err->message);
         ts_json_close(json);
     }
     ts_json_close(json);
 }
 
 void ts_report_blocks_json(const ts_blocks_view *view, ts_text *out) {
-    const ts_sweep_table *t = &view->blocks->fast;
     ts_json json;
     ts_json_begin(&json, out, "blocks");
-    ts_report_machine_keys(view->machine, &json);
-    ts_json_text(&json, "program", view->request->program);
-    ts_json_array(&json, "candidates");
-    for (int64_t i = 0; i < t->row_count; i++) {
-        double us = number(t, i, "microseconds"), best = number(t, 0, "microseconds");
-        ts_json_object(&json, NULL);
-        add_values_json(view, t, i, &json);
-        ts_json_int(&json, "cycles", (int64_t)number(t, i, "cycles"));
-        ts_json_real(&json, "microseconds", us, 6);
-        ts_json_real(&json, "ratio", best > 0 ? us / best : 1, 4);
-        ts_json_real(&json, "hbm_joules", number(t, i, "hbm_joules"), 12);
-        ts_json_text(&json, "limiter", word(t, i, "limiter"));
-        ts_json_close(&json);
-    }
-    ts_json_close(&json);
-    add_failed_json(view, &view->blocks->misfits, "misfits", &json);
-    add_failed_json(view, &view->blocks->failed, "failed", &json);
+    ts_report_machine_keys(view->request->run.machine, &json);
+    ts_json_text(&json, "program", view->request->run.program);
+    add_class_json(view, TS_SWEEP_TIMED, "candidates", &json);
+    add_class_json(view, TS_SWEEP_MISFIT, "misfits", &json);
+    add_class_json(view, TS_SWEEP_UNTIMED, "failed", &json);
     ts_json_end(&json);
 }

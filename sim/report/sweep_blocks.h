@@ -2,12 +2,10 @@
 #ifndef TILESIM_REPORT_SWEEP_BLOCKS_H
 #define TILESIM_REPORT_SWEEP_BLOCKS_H
 
-#include "machine/machine.h"
-#include "sweep/blocks.h"
+#include "sweep/runs.h"
 
 typedef struct {
-    const ts_machine *machine;
-    const ts_sweep_blocks_request *request;
+    const ts_sweep_runs_request *request;
     const ts_sweep_blocks *blocks;
     int rows; /* as text at most, of each part */
 } ts_blocks_view;

@@ -32,6 +32,15 @@ const char *ts_sweep_status_text(ts_sweep_status status) {
     return texts[status];
 }
 
+void ts_sweep_row_error(ts_arena *arena, ts_sweep_status status, const ts_error *why, ts_sweep_row *row) {
+    *row = (ts_sweep_row){.status = status};
+    if (why->kind == TS_ERROR_NONE) return;
+    ts_error *own = TS_NEW(arena, ts_error);
+    *own = *why;
+    own->next = NULL; /* elsewhere */
+    row->err = own;
+}
+
 void ts_sweep_set_integer(ts_sweep_row *row, int column, int64_t value) {
     row->values[column] = (ts_sweep_value){.kind = TS_SWEEP_INTEGER, .integer = value};
 }
@@ -54,7 +63,8 @@ static void pack_text(ts_text *out, const char *text) {
 
 void ts_sweep_row_pack(ts_text *out, const ts_sweep_row *row) {
     ts_text_add_char(out, (char)row->status);
-    pack_text(out, row->error);
+    ts_text_add_char(out, row->err != NULL);
+    if (row->err) ts_text_add_bytes(out, (const char *)row->err, sizeof *row->err);
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         const ts_sweep_value *v = &row->values[i];
         ts_text_add_char(out, (char)v->kind);
@@ -93,10 +103,26 @@ static bool take_value(unpacker *u, ts_sweep_value *value) {
     return kind == TS_SWEEP_NONE || take(u, &value->real, sizeof value->real);
 }
 
+/* Its texts end, whatever the bytes are. */
+static bool take_error(unpacker *u, const ts_error **err) {
+    unsigned char there;
+    *err = NULL;
+    if (!take(u, &there, 1) || there > 1) return false;
+    if (!there) return true;
+    ts_error *own = TS_NEW(u->arena, ts_error);
+    *err = own;
+    if (!take(u, own, sizeof *own)) return false;
+    own->message[TS_ERROR_TEXT_BYTES - 1] = own->name[TS_ERROR_NAME_BYTES - 1] = '\0';
+    own->excerpt[TS_ERROR_LINE_BYTES - 1] = '\0';
+    own->next = NULL;
+    own->more = false;
+    return own->kind > TS_ERROR_NONE && own->kind <= TS_ERROR_NOTE;
+}
+
 bool ts_sweep_row_unpack(ts_arena *arena, const char *bytes, size_t length, ts_sweep_row *row) {
     unpacker u = {arena, bytes, bytes + length};
     unsigned char status;
-    if (!take(&u, &status, 1) || status >= TS_SWEEP_STATUSES || !take_text(&u, &row->error)) return false;
+    if (!take(&u, &status, 1) || status >= TS_SWEEP_STATUSES || !take_error(&u, &row->err)) return false;
     row->status = (ts_sweep_status)status;
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++)
         if (!take_value(&u, &row->values[i])) return false;

@@ -2,6 +2,7 @@
 #ifndef TILESIM_SWEEP_COLUMNS_H
 #define TILESIM_SWEEP_COLUMNS_H
 
+#include "base/error.h"
 #include "base/text.h"
 #include "probe/counter.h"
 
@@ -45,13 +46,20 @@ const char *ts_sweep_status_text(ts_sweep_status status);
 
 typedef struct {
     ts_sweep_status status;
-    const char *error; /* "": none */
+    const ts_error *err; /* NULL: none */
     ts_sweep_value values[TS_SWEEP_COLUMNS];
 } ts_sweep_row;
 
+/* A row without values; `why` is copied, if it is one. */
+void ts_sweep_row_error(ts_arena *arena, ts_sweep_status status, const ts_error *why, ts_sweep_row *row);
 void ts_sweep_set_integer(ts_sweep_row *row, int column, int64_t value);
 void ts_sweep_set_real(ts_sweep_row *row, int column, double value);
 void ts_sweep_set_text(ts_sweep_row *row, int column, const char *value);
+
+/* 0 where it has none. */
+static inline double ts_sweep_real(const ts_sweep_row *row, ts_sweep_column column) {
+    return row->values[column].real;
+}
 
 /* As bytes between processes of one host or of like ones, and back: texts are in the arena. False: no row. */
 void ts_sweep_row_pack(ts_text *out, const ts_sweep_row *row);

@@ -141,6 +141,35 @@ static bool ask_dma(ts_error *err, const question *q) {
     return true;
 }
 
+/* What most cycles went to. */
+static void set_most(const question *q, const ts_chip_counters *chip) {
+    int64_t all = 0, bundles = 0, stalled;
+    int stall = ts_longest_stall(chip, &stalled);
+    for (int i = 0; i < chip->core_count; i++) {
+        all += chip->cores[i].cycles;
+        bundles += chip->cores[i].bundles;
+    }
+    bool stalls = stalled > bundles;
+    double most = (double)(stalls ? stalled : bundles);
+    ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN,
+                      stalls ? ts_stall_get(stall)->meaning : "a bundle issued");
+    ts_sweep_set_real(q->row, TS_SWEEP_LIMITER_PERCENT_COLUMN, all > 0 ? 100.0 * most / (double)all : 0);
+}
+
+static bool run(ts_error *err, const question *q, const ts_run_request *request) {
+    ts_run_result result;
+    if (!ts_run(err, q->arena, request, &result)) return false;
+    for (int i = 0; i < TS_COUNTER_COUNT; i++) ts_sweep_set_integer(q->row, i, result.counters.values[i]);
+    set_time(q, result.counters.values[TS_COUNTER_CYCLES]);
+    set_energy(q, &result.energy);
+    set_most(q, &result.chip);
+    ts_sweep_set_integer(q->row, TS_SWEEP_HBM_BYTES_COLUMN, result.roofline.hbm_bytes);
+    ts_sweep_set_real(q->row, TS_SWEEP_HBM_PEAK_PERCENT_COLUMN, 100 * result.roofline.busy[TS_UNIT_HBM]);
+    ts_sweep_set_integer(q->row, TS_SWEEP_ESTIMATED_COLUMN, result.chip.estimated);
+    if (!result.passed) q->row->status = TS_SWEEP_FAILED;
+    return true;
+}
+
 static bool ask_program(ts_error *err, const question *q) {
     const ts_sweep_case *asked = q->asked;
     ts_run_request request = {.program = asked->text,
@@ -154,17 +183,23 @@ static bool ask_program(ts_error *err, const question *q) {
                               .max_cycles = TS_RUN_MOST_CYCLES,
                               .patience = TS_RUN_PATIENCE,
                               .max_memory_bytes = ts_memory_host()};
-    ts_run_result result;
-    ts_grid_run summary = {0};
-    if (!ts_run(err, q->arena, &request, &result)) return false;
-    ts_grid_note(q->machine, &result, &summary);
-    for (int i = 0; i < TS_COUNTER_COUNT; i++) ts_sweep_set_integer(q->row, i, result.counters.values[i]);
-    set_time(q, summary.cycles);
-    set_energy(q, &result.energy);
-    ts_sweep_set_integer(q->row, TS_SWEEP_HBM_BYTES_COLUMN, result.roofline.hbm_bytes);
-    ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, summary.most);
-    if (!summary.passed) q->row->status = TS_SWEEP_FAILED;
-    return true;
+    return run(err, q, &request);
+}
+
+/* Of a study that is runs of one program: its parameters are defines, or names in the program's path. */
+static bool run_point(ts_error *err, const question *q, const ts_sweep_point *point) {
+    const ts_sweep_study *study = point->study;
+    ts_run_request request = *study->run;
+    if (study->path) {
+        request.program = ts_sweep_point_fill(err, q->arena, point, study->path);
+        return request.program && run(err, q, &request);
+    }
+    ts_define *defines = TS_NEW_ARRAY(q->arena, ts_define, request.define_count + study->name_count + 1);
+    for (int i = 0; i < request.define_count; i++) defines[i] = request.defines[i];
+    ts_grid_point(&study->grid, point->index, defines + request.define_count);
+    request.defines = defines;
+    request.define_count += study->name_count;
+    return run(err, q, &request);
 }
 
 static const ts_shape *read_shape(ts_error *err, const question *q) {
@@ -308,18 +343,20 @@ static bool (*const questions[TS_SWEEP_QUESTIONS])(ts_error *err, const question
 
 /* ---- A point ---- */
 
-void ts_sweep_row_error(ts_arena *arena, ts_sweep_status status, const char *message, ts_sweep_row *row) {
-    *row = (ts_sweep_row){.status = status, .error = ts_arena_copy_text(arena, message, strlen(message))};
-}
-
 void ts_sweep_answer(ts_arena *arena, ts_sweep_context *context, int64_t index, ts_sweep_row *row) {
     ts_error err = {0};
     ts_sweep_point point;
     ts_sweep_case asked;
     question q = {arena, context, &asked, NULL, row};
-    *row = (ts_sweep_row){.error = ""};
+    *row = (ts_sweep_row){0};
     ts_sweep_point_get(arena, context->study, index, &point);
-    if (ts_sweep_case_of(&err, arena, &point, &asked)) q.machine = find_machine(&err, arena, context, &asked);
-    if (q.machine && questions[asked.question](&err, &q)) return;
-    ts_sweep_row_error(arena, TS_SWEEP_ERROR, err.message, row);
+    if (context->study->run) {
+        q.machine = context->study->run->machine;
+        if (run_point(&err, &q, &point)) return;
+    } else {
+        if (ts_sweep_case_of(&err, arena, &point, &asked))
+            q.machine = find_machine(&err, arena, context, &asked);
+        if (q.machine && questions[asked.question](&err, &q)) return;
+    }
+    ts_sweep_row_error(arena, TS_SWEEP_ERROR, &err, row);
 }

@@ -12,7 +12,4 @@ void ts_sweep_context_free(ts_sweep_context *context);
 /* Never fails: an error is in the row. Its texts are in the arena. */
 void ts_sweep_answer(ts_arena *arena, ts_sweep_context *context, int64_t index, ts_sweep_row *row);
 
-/* The row of a point that has no answer. */
-void ts_sweep_row_error(ts_arena *arena, ts_sweep_status status, const char *message, ts_sweep_row *row);
-
 #endif

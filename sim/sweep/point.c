@@ -10,7 +10,8 @@ void ts_sweep_point_get(ts_arena *arena, const ts_sweep_study *study, int64_t in
     ts_define *defines = TS_NEW_ARRAY(arena, ts_define, grid->axis_count + 1);
     const ts_define *at = defines;
     int name = 0;
-    *point = (ts_sweep_point){study, study->asks, TS_NEW_ARRAY(arena, const char *, study->name_count + 1)};
+    *point =
+        (ts_sweep_point){study, study->asks, TS_NEW_ARRAY(arena, const char *, study->name_count + 1), index};
     ts_grid_point(grid, index, defines);
     if (study->ask_count > 1) {
         point->ask = &study->asks[ts_sweep_value_read((at++)->value).integer];

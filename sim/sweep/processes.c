@@ -147,7 +147,7 @@ static void take_point(worker *from, ts_sweep_reply *reply) {
 
 /* The row of a point whose worker is gone; a new one gets the others. */
 static bool replace(ts_error *err, crew *all, worker *gone, const ts_sweep_row *row, ts_sweep_reply *reply) {
-    worker old = *gone;
+    worker old;
     ts_text out;
     ts_text_init(&out, all->arena);
     ts_sweep_row_pack(&out, row);
@@ -163,26 +163,26 @@ static bool replace(ts_error *err, crew *all, worker *gone, const ts_sweep_row *
 /* A signal's name; else the code with which a worker ended, that should not end. */
 static bool note_crash(ts_error *err, crew *all, worker *gone, ts_sweep_reply *reply) {
     ts_sweep_row row;
-    char text[80];
+    ts_error why = {0};
     int status = 0;
     while (waitpid(gone->pid, &status, 0) < 0 && errno == EINTR) continue;
     close(gone->socket);
     gone->pid = 0;
     if (WIFSIGNALED(status))
-        snprintf(text, sizeof text, "its process was ended by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
+        ts_error_set(&why, TS_ERROR_IO, "its process was ended by signal %d (%s)", WTERMSIG(status),
+                     strsignal(WTERMSIG(status)));
     else
-        snprintf(text, sizeof text, "its process ended with exit code %d", WEXITSTATUS(status));
-    ts_sweep_row_error(all->arena, TS_SWEEP_CRASH, text, &row);
+        ts_error_set(&why, TS_ERROR_IO, "its process ended with exit code %d", WEXITSTATUS(status));
+    ts_sweep_row_error(all->arena, TS_SWEEP_CRASH, &why, &row);
     return replace(err, all, gone, &row, reply);
 }
 
 static bool note_timeout(ts_error *err, crew *all, worker *late, ts_sweep_reply *reply) {
     ts_sweep_row row;
-    char text[80];
+    ts_error why = {0};
     stop(late);
-    snprintf(text, sizeof text, "it took longer than %g s", all->request->timeout_seconds);
-    ts_sweep_row_error(all->arena, TS_SWEEP_TIMEOUT, text, &row);
+    ts_error_set(&why, TS_ERROR_IO, "it took longer than %g s", all->request->timeout_seconds);
+    ts_sweep_row_error(all->arena, TS_SWEEP_TIMEOUT, &why, &row);
     return replace(err, all, late, &row, reply);
 }
 

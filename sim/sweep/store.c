@@ -226,7 +226,7 @@ bool ts_sweep_store_put(ts_error *err, ts_sweep_store *store, const ts_sweep_ide
                                 [INPUT_HASH] = identity->input_hash,
                                 [VERSION] = TS_VERSION,
                                 [STATUS] = ts_sweep_status_text(row->status),
-                                [ERROR_TEXT] = row->error};
+                                [ERROR_TEXT] = row->err ? row->err->message : ""};
     bool full;
     for (int i = 0; i < FIXED; i++) bind_text(store->put, i + 1, texts[i]);
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) bind_value(store->put, FIXED + i + 1, &row->values[i]);
@@ -264,7 +264,10 @@ static bool read_row(ts_error *err, ts_arena *arena, ts_sweep_store *store, sqli
     int status = find_status((const char *)sqlite3_column_text(statement, STATUS));
     if (status < 0)
         return ts_error_set(err, TS_ERROR_IO, "'%s' is damaged: a point has no status", store->path);
-    *row = (ts_sweep_row){.status = (ts_sweep_status)status, .error = text_of(arena, statement, ERROR_TEXT)};
+    const char *text = (const char *)sqlite3_column_text(statement, ERROR_TEXT);
+    ts_error why = {0};
+    if (text && text[0]) ts_error_set(&why, TS_ERROR_INPUT, "%s", text);
+    ts_sweep_row_error(arena, (ts_sweep_status)status, &why, row);
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         int type = sqlite3_column_type(statement, FIXED + i);
         if (type == SQLITE_INTEGER) ts_sweep_set_integer(row, i, sqlite3_column_int64(statement, FIXED + i));

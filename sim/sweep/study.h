@@ -18,6 +18,7 @@
 #define TILESIM_SWEEP_STUDY_H
 
 #include "config/tree.h"
+#include "run/run.h"
 #include "study/grid.h"
 #include "sweep/columns.h"
 
@@ -63,6 +64,8 @@ typedef struct {
     int ask_count;
     const char **names; /* of the parameters of a point */
     int name_count;
+    const ts_run_request *run; /* in place of asks: the parameters are further defines of it; NULL */
+    const ts_tree *path; /* of its program, with names of the parameters, which are no defines then; NULL */
     ts_sweep_text *conditions, *derived;
     int condition_count, derived_count;
 } ts_sweep_study;
@@ -84,6 +87,7 @@ typedef struct {
     const ts_sweep_study *study;
     const ts_sweep_ask *ask;
     const char **values;
+    int64_t index;
 } ts_sweep_point;
 void ts_sweep_point_get(ts_arena *arena, const ts_sweep_study *study, int64_t index, ts_sweep_point *point);
 /* The value of that parameter, or NULL. */

@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
     const ts_sweep_request *request;
     ts_sweep_result *result;
+    ts_arena *arena; /* of rows that are kept */
     ts_sweep_hashes *hashes;
     slot *slots;
     int slot_count, out;
@@ -31,23 +32,10 @@ static bool is_tried_again(const ts_sweep_request *r, int status) {
     return r->retry && (status == TS_SWEEP_CRASH || status == TS_SWEEP_TIMEOUT);
 }
 
-/* A point that cannot be asked has its row at once. */
-static bool put_error(ts_error *err, const sweep *s, const ts_sweep_identity *identity, const ts_error *why) {
-    ts_arena *arena = ts_arena_new();
-    ts_sweep_row row;
-    ts_sweep_row_error(arena, TS_SWEEP_ERROR, why->message, &row);
-    bool good = ts_sweep_store_put(err, s->request->store, identity, &row);
-    s->result->answered++;
-    s->result->by_status[TS_SWEEP_ERROR]++;
-    ts_arena_free(arena);
-    return good;
-}
-
 /* Of the point at `index`: does it wait for an answer? Then `identity` says of what. */
 static bool look_at(ts_error *err, ts_arena *arena, const sweep *s, int64_t index,
                     ts_sweep_identity *identity, bool *waits) {
     const ts_sweep_request *r = s->request;
-    ts_error why = {0};
     ts_sweep_point point;
     ts_sweep_case asked;
     bool counts;
@@ -56,18 +44,16 @@ static bool look_at(ts_error *err, ts_arena *arena, const sweep *s, int64_t inde
     if (!ts_sweep_point_counts(err, arena, &point, &counts)) return false;
     if (!counts) return s->result->left_out++, true;
     s->result->points++;
+    *waits = !r->store;
+    if (*waits) return true;
     if (!ts_sweep_case_of(err, arena, &point, &asked)) return false;
-    bool good = ts_sweep_identify(&why, arena, s->hashes, &point, &asked, identity);
+    ts_sweep_identify(NULL, arena, s->hashes, &point, &asked, identity); /* what is wrong, the answer says */
     int status = ts_sweep_store_status(err, r->store, identity->key);
     if (status < -1) return false;
-    if (status >= 0 && !is_tried_again(r, status)) {
-        s->result->there++;
-        s->result->by_status[status]++;
-    } else if (good) {
-        *waits = true;
-    } else {
-        return put_error(err, s, identity, &why);
-    }
+    *waits = status < 0 || is_tried_again(r, status);
+    if (*waits) return true;
+    s->result->there++;
+    s->result->by_status[status]++;
     return true;
 }
 
@@ -121,9 +107,11 @@ static bool take_reply(ts_error *err, sweep *s) {
     while (at < s->slots + s->slot_count && at->index != reply.index) at++;
     if (at == s->slots + s->slot_count || reply.index < 0)
         return ts_error_set(err, TS_ERROR_IO, "a worker answered what nobody asked");
-    if (!ts_sweep_row_unpack(at->arena, reply.bytes, reply.length, &row))
+    const ts_sweep_request *r = s->request;
+    if (!ts_sweep_row_unpack(r->store ? at->arena : s->arena, reply.bytes, reply.length, &row))
         return ts_error_set(err, TS_ERROR_IO, "a worker's answer cannot be read");
-    bool good = ts_sweep_store_put(err, s->request->store, &at->identity, &row);
+    if (!r->store) r->rows[at->index] = row;
+    bool good = !r->store || ts_sweep_store_put(err, r->store, &at->identity, &row);
     s->result->answered++;
     s->result->by_status[row.status]++;
     s->counts[reply.member]--;
@@ -136,14 +124,15 @@ static bool take_reply(ts_error *err, sweep *s) {
 
 bool ts_sweep(ts_error *err, ts_arena *arena, const ts_sweep_request *request, ts_sweep_result *result) {
     const ts_sweep_crew *crew = request->crew;
-    sweep s = {.request = request, .result = result, .hashes = ts_sweep_hashes_new(arena)};
+    sweep s = {.request = request, .result = result, .arena = arena, .hashes = ts_sweep_hashes_new(arena)};
     *result = (ts_sweep_result){0};
     s.slot_count = crew->size * crew->ahead;
     s.slots = TS_NEW_ARRAY(arena, slot, s.slot_count + 1);
     s.counts = TS_NEW_ARRAY(arena, int, crew->size);
     s.end = request->points ? request->point_count : request->study->grid.point_count;
     for (int i = 0; i <= s.slot_count; i++) s.slots[i].index = -1;
-    bool good = ts_sweep_store_note(err, request->store, request->study) && hand_out(err, &s);
+    bool noted = !request->store || ts_sweep_store_note(err, request->store, request->study);
+    bool good = noted && hand_out(err, &s);
     while (good && s.out > 0) good = take_reply(err, &s) && hand_out(err, &s);
     for (int i = 0; i < s.slot_count; i++)
         if (s.slots[i].index >= 0) ts_arena_free(s.slots[i].arena);

@@ -7,7 +7,8 @@
 
 typedef struct {
     const ts_sweep_study *study;
-    ts_sweep_store *store; /* opened for writing */
+    ts_sweep_store *store; /* opened for writing; NULL: rows go into `rows`, [points of the study] */
+    ts_sweep_row *rows;    /* their texts into the arena */
     const ts_sweep_crew *crew;
     const int64_t *points; /* those alone, `point_count`; NULL: all of the study */
     int64_t point_count;

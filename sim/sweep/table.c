@@ -73,7 +73,7 @@ static bool any_has(const reader *r, int column) {
 
 static bool any_error(const reader *r) {
     for (int64_t i = 0; i < r->count; i++)
-        if (r->rows[i].row.error[0]) return true;
+        if (r->rows[i].row.err) return true;
     return false;
 }
 
@@ -97,7 +97,7 @@ static void find_columns(const reader *r, ts_arena *arena, ts_sweep_table *table
 }
 
 static ts_sweep_value text_value(const char *text) {
-    return (ts_sweep_value){.kind = text[0] ? TS_SWEEP_TEXT : TS_SWEEP_NONE, .text = text};
+    return (ts_sweep_value){.kind = text ? TS_SWEEP_TEXT : TS_SWEEP_NONE, .text = text};
 }
 
 static void fill_row(const found_row *from, const int *results, ts_sweep_table *table, ts_sweep_value *cell) {
@@ -105,7 +105,8 @@ static void fill_row(const found_row *from, const int *results, ts_sweep_table *
     ts_sweep_value *first = cell;
     for (int i = 0; i < study->name_count; i++) *cell++ = ts_sweep_value_read(from->point.values[i]);
     *cell++ = text_value(ts_sweep_status_text(from->row.status));
-    if (strcmp(table->headings[cell - first].name, "error") == 0) *cell++ = text_value(from->row.error);
+    if (strcmp(table->headings[cell - first].name, "error") == 0)
+        *cell++ = text_value(from->row.err ? from->row.err->message : NULL);
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++)
         if (results[i]) *cell++ = from->row.values[i];
     for (int i = 0; i < study->derived_count; i++) *cell++ = from->derived[i];

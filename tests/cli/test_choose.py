@@ -324,7 +324,7 @@ def bad_block_sizes():
                            (["--block", "B M=1"], "--block 'B M': expected a name of letters and digits"),
                            (["--block", "1M=1"], "--block '1M': expected a name of letters and digits"),
                            (["--block", "M=1"], "--block M: it has a value already"),
-                           (["--block", "BM=1", "--block", "BM=2"], "--block BM: it has a value already"),
+                           (["--block", "BM=1", "--block", "BM=2"], "--block BM is given twice"),
                            (["--block", "BM=1", "--rows", "0"], "--rows is 0")):
         code, out, err = run("choose", *MATMUL, *words)
         assert code == 2 and out == "" and message in err, (words, err)
@@ -333,7 +333,7 @@ def bad_block_sizes():
         code, out, err = run("choose", operand, "--block", "a=1,2")
         assert code == 2 and out == "" and message in err, err
     code, out, err = run("choose", *MATMUL, "--block", "BM=1,,2")
-    assert code == 1 and out == "" and "expected values such as 1,2,3" in err, err
+    assert code == 2 and out == "" and "--block BM=1,,2 has an empty value, expected such as BM=1,2" in err, err
 
 
 main()

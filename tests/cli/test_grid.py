@@ -44,6 +44,12 @@ def table():
 
 
 @test
+def processes_make_no_difference():
+    words = ["run", ADD, "-D", "BLOCK=32,x,64,16", "-D", "ROWS=64,100", "--json"]
+    assert run(*words, "-j", "2") == run(*words) and run(*words)[0] == 1
+
+
+@test
 def one_that_fails_does_not_end_the_others():
     code, out, err = run("run", ADD, "-D", "ROWS=64,x,32")
     assert code == 1 and err == "" and "     x error: unknown name 'x'\n" in out and len(out.splitlines()) == 7, out

@@ -14,7 +14,7 @@ static void try_point(ts_arena *arena, const ts_sweep_study *study, int64_t inde
     ts_error err = {0};
     ts_sweep_point point;
     ts_sweep_case asked;
-    ts_sweep_row row = {.error = ""};
+    ts_sweep_row row = {0};
     ts_sweep_value value;
     bool counts = false;
     ts_sweep_point_get(arena, study, index, &point);

@@ -24,7 +24,14 @@ static void names(void **state) {
 static void rows_as_bytes(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    ts_sweep_row row = {.status = TS_SWEEP_FAILED, .error = "an error"}, back;
+    ts_sweep_row row, back;
+    ts_error why = {0}, other = {0};
+    const ts_source source = {"a.tsim", "x y", 3};
+    ts_error_at(&why, TS_ERROR_FAULT, &source, 2, "an error");
+    why.next = &other;
+    why.more = true;
+    ts_sweep_row_error(arena, TS_SWEEP_FAILED, &why, &row);
+    assert_null(row.err->next); /* which would be gone */
     ts_text out;
     ts_text_init(&out, arena);
     ts_sweep_set_integer(&row, TS_COUNTER_CYCLES, -5);
@@ -35,7 +42,12 @@ static void rows_as_bytes(void **state) {
     ts_sweep_row_pack(&out, &row);
     assert_true(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
     assert_int_equal(back.status, TS_SWEEP_FAILED);
-    assert_string_equal(back.error, "an error");
+    assert_false(back.err->more);
+    assert_string_equal(back.err->message, "an error");
+    assert_string_equal(back.err->name, "a.tsim");
+    assert_string_equal(back.err->excerpt, "x y");
+    assert_true(back.err->kind == TS_ERROR_FAULT && back.err->line == 1 && back.err->column == 3);
+    assert_null(back.err->next);
     assert_int_equal(back.values[TS_COUNTER_CYCLES].integer, -5);
     assert_true(back.values[TS_SWEEP_MICROSECONDS_COLUMN].real == 0.1);
     assert_int_equal(back.values[TS_SWEEP_ESTIMATED_COLUMN].kind, TS_SWEEP_NONE);

@@ -107,7 +107,7 @@ static void derived(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
-    ts_sweep_row row = {.error = ""};
+    ts_sweep_row row = {0};
     ts_sweep_point point;
     ts_sweep_value value;
     const ts_sweep_study *study =
