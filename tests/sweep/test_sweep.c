@@ -211,8 +211,8 @@ static void machines_that_cannot_be(void **state) {
     f.crew.dismiss(f.crew.self);
     const ts_sweep_table_request read = {.study = f.study, .store = f.store};
     assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
-    const char *why = ts_sweep_table_cell(&t, 1, ts_sweep_table_find(NULL, &t, "", "error"))->text;
-    if (!strstr(why, "hbm.stacks")) fail_msg("%s", why);
+    const char *error = ts_sweep_table_cell(&t, 1, ts_sweep_table_find(NULL, &t, "", "error"))->text;
+    if (!strstr(error, "hbm.stacks")) fail_msg("%s", error);
     end(&f);
 }
 
