@@ -484,7 +484,7 @@ CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
            (MESHES, "configs/meshes", "mesh/embedded.h", "slice", ["*.yaml"]),
            (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim", "*/*/*.tsim"]),
            (STYLE, "web/page", "report/style.h", "style", ["report.css", "report.js", "style.css", "timeline.js"]),
-           (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "tpu_measured.csv"])]
+           (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "measured_words.tsv", "tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"
 PACKAGE = [f"build/python/{SONAME}", "build/python/declarations.h"]  # what python/ needs of the build

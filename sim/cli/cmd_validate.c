@@ -13,7 +13,8 @@
 static const cli_option options[] = {
     {"data", '\0', "FILE",
      "the measurements: CSV or TSV, as tests/data/tpu_measured.csv and tpu_groups.tsv; may be repeated: "
-     "groups of your own, as tests/data/measured_groups.tsv"},
+     "groups of your own and words by which rows are of them, as measured_groups.tsv and measured_words.tsv "
+     "there"},
     {"machine", 'm', "NAME|FILE",
      "with its figures instead of the chip's own; rows of other chips are left out"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},

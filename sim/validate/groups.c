@@ -41,27 +41,9 @@ static const char *const models[TS_READS] = {
 };
 static const char *const timings[] = {"device", "host"};
 
-/* The number of the cell's word among `names`; an empty cell is the first where `names` is optional. */
-static bool read_word(ts_error *err, const ts_table *t, int c, const char *const *names, int count,
-                      int *word) {
-    const char *text = ts_table_cell(t, c);
-    for (*word = 0; *word < count; ++*word)
-        if (strcmp(text, names[*word]) == 0) return true;
-    *word = 0;
-    if (*text == '\0' && columns[c].optional) return true;
-    ts_error_at(err, TS_ERROR_INPUT, t->source, ts_table_offset(t, c), "found '%.40s' as %s", text,
-                columns[c].name);
-    return ts_error_hint(err, ts_text_nearest(text, names, (size_t)count, sizeof *names));
-}
-
 static bool read_goal(ts_error *err, const ts_table *t, int c, double *goal) {
     *goal = 0;
     return *ts_table_cell(t, c) == '\0' || ts_table_positive(err, t, c, goal);
-}
-
-static const char *text_or_null(const ts_table *t, int c) {
-    const char *text = ts_table_cell(t, c);
-    return *text != '\0' ? text : NULL;
 }
 
 static bool check(ts_error *err, const ts_table *t, const ts_work_group *g) {
@@ -77,27 +59,24 @@ static bool check(ts_error *err, const ts_table *t, const ts_work_group *g) {
 
 static bool read_group(ts_error *err, const ts_table *t, ts_work_group *g) {
     int reads, timing;
-    if (!read_word(err, t, READS, reads_names, TS_READS, &reads) ||
-        !read_word(err, t, TIMING, timings, sizeof timings / sizeof timings[0], &timing))
+    if (!ts_table_word(err, t, READS, reads_names, TS_READS, &reads) ||
+        !ts_table_word(err, t, TIMING, timings, sizeof timings / sizeof timings[0], &timing))
         return false;
     *g = (ts_work_group){.name = ts_table_cell(t, GROUP),
                          .reads = (ts_group_reads)reads,
-                         .chip = text_or_null(t, CHIP),
+                         .chip = ts_table_text(t, CHIP),
                          .meaning = ts_table_cell(t, MEANING),
-                         .model = text_or_null(t, MODEL),
+                         .model = ts_table_text(t, MODEL),
                          .wall = timing == 1,
-                         .reason = text_or_null(t, REASON),
-                         .miss = text_or_null(t, MISS),
-                         .rows_of = text_or_null(t, ROWS_OF)};
+                         .reason = ts_table_text(t, REASON),
+                         .miss = ts_table_text(t, MISS),
+                         .rows_of = ts_table_text(t, ROWS_OF)};
     if (g->model == NULL) g->model = models[reads];
     return read_goal(err, t, MEDIAN, &g->median) && read_goal(err, t, HIGH, &g->high) && check(err, t, g);
 }
 
 bool ts_work_groups_are(ts_arena *arena, const ts_source *source) {
-    ts_error err = {0};
-    ts_table t;
-    static const ts_table_column told[] = {{"group", false}, {"reads", false}};
-    return ts_table_open(&err, arena, source, &t) && ts_table_columns(&err, &t, told, 2);
+    return ts_table_is(arena, source, columns, READS + 1);
 }
 
 /* Where the group of that name is, or is to be. */

@@ -89,6 +89,7 @@ static int find_column(const ts_table *t, const char *name, int from) {
 }
 
 bool ts_table_columns(ts_error *err, ts_table *t, const ts_table_column *columns, int count) {
+    t->named = columns;
     for (int c = 0; c < count; c++) {
         const char *name = columns[c].name;
         t->columns[c] = -1;
@@ -103,6 +104,12 @@ bool ts_table_columns(ts_error *err, ts_table *t, const ts_table_column *columns
         return ts_error_hint(err, ts_text_nearest(name, t->texts, (size_t)t->count, sizeof *t->texts));
     }
     return true;
+}
+
+bool ts_table_is(ts_arena *arena, const ts_source *source, const ts_table_column *columns, int count) {
+    ts_error err = {0};
+    ts_table t;
+    return ts_table_open(&err, arena, source, &t) && ts_table_columns(&err, &t, columns, count);
 }
 
 static bool check_width(ts_error *err, const ts_table *t) {
@@ -129,6 +136,11 @@ const char *ts_table_cell(const ts_table *t, int column) {
     return ts_table_has(t, column) ? t->texts[t->columns[column]] : "";
 }
 
+const char *ts_table_text(const ts_table *t, int column) {
+    const char *text = ts_table_cell(t, column);
+    return *text != '\0' ? text : NULL;
+}
+
 size_t ts_table_offset(const ts_table *t, int column) { return t->offsets[t->columns[column]]; }
 
 bool ts_table_positive(ts_error *err, const ts_table *t, int column, double *value) {
@@ -138,4 +150,16 @@ bool ts_table_positive(ts_error *err, const ts_table *t, int column, double *val
     if (end != text && *end == '\0' && isfinite(*value) && *value > 0) return true;
     return ts_error_at(err, TS_ERROR_INPUT, t->source, ts_table_offset(t, column),
                        "found '%.40s', expected a number above 0", text);
+}
+
+bool ts_table_word(ts_error *err, const ts_table *t, int column, const char *const *names, int count,
+                   int *word) {
+    const char *text = ts_table_cell(t, column);
+    for (*word = 0; *word < count; ++*word)
+        if (strcmp(text, names[*word]) == 0) return true;
+    *word = 0;
+    if (*text == '\0' && t->named[column].optional) return true;
+    ts_error_at(err, TS_ERROR_INPUT, t->source, ts_table_offset(t, column), "found '%.40s' as %s", text,
+                t->named[column].name);
+    return ts_error_hint(err, ts_text_nearest(text, names, (size_t)count, sizeof *names));
 }

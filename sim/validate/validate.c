@@ -16,28 +16,40 @@ static ts_source carried(const char *name) {
     return (ts_source){ts_embedded_tables[i].name, ts_embedded_tables[i].text, ts_embedded_tables[i].length};
 }
 
+static bool read_file(ts_error *err, ts_arena *arena, const char *path, ts_source *source) {
+    char *text;
+    if (!ts_file_read(err, arena, path, TS_MEASURED_MAX_BYTES, &text, &source->length)) return false;
+    source->name = path;
+    source->text = text;
+    return true;
+}
+
 bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *paths, int count,
                           ts_measurements *m) {
-    ts_source groups = carried("measured_groups.tsv"), rows = carried("tpu_measured.csv");
+    ts_source groups = carried("measured_groups.tsv"), words = carried("measured_words.tsv"),
+              rows = carried("tpu_measured.csv"), *files = TS_NEW_ARRAY(arena, ts_source, count);
     *m = (ts_measurements){0};
-    if (!ts_work_groups_add(err, arena, &groups, &m->groups)) return false;
+    if (!ts_work_groups_add(err, arena, &groups, &m->groups) ||
+        !ts_work_rules_add(err, arena, &words, &m->groups, &m->rules))
+        return false;
     for (int i = 0; i < count; i++) {
-        char *text;
-        ts_source *source = TS_NEW(arena, ts_source);
-        if (!ts_file_read(err, arena, paths[i], TS_MEASURED_MAX_BYTES, &text, &source->length)) return false;
-        source->name = paths[i];
-        source->text = text;
-        if (!ts_work_groups_are(arena, source))
-            rows = *source;
-        else if (!ts_work_groups_add(err, arena, source, &m->groups))
+        if (!read_file(err, arena, paths[i], &files[i])) return false;
+        if (!ts_work_groups_are(arena, &files[i])) continue;
+        if (!ts_work_groups_add(err, arena, &files[i], &m->groups)) return false;
+    }
+    for (int i = 0; i < count; i++) { /* whose groups are known now */
+        if (ts_work_groups_are(arena, &files[i])) continue;
+        if (!ts_work_rules_are(arena, &files[i]))
+            rows = files[i];
+        else if (!ts_work_rules_add(err, arena, &files[i], &m->groups, &m->rules))
             return false;
     }
     return ts_measured_parse(err, arena, &rows, &m->table);
 }
 
-static bool has_kernel(const ts_work_groups *groups, const ts_measured_row *row, const char *group) {
+static bool has_kernel(const ts_measurements *m, const ts_measured_row *row, const char *group) {
     ts_workload work;
-    ts_workload_read(groups, row, &work);
+    ts_workload_read(&m->groups, &m->rules, row, &work);
     return work.group != NULL && strcmp(work.group->name, group) == 0 && ts_workload_has_kernel(&work);
 }
 
@@ -46,7 +58,7 @@ void ts_measurements_share(ts_arena *arena, ts_measurements *m) {
     for (int g = 0; g < m->groups.count; g++) {
         const ts_work_group *group = m->groups.groups[g];
         for (int i = 0; i < table.count && group->rows_of != NULL; i++) {
-            if (!has_kernel(&m->groups, &table.rows[i], group->rows_of)) continue;
+            if (!has_kernel(m, &table.rows[i], group->rows_of)) continue;
             m->table.rows =
                 ts_arena_extend(arena, m->table.rows, (size_t)m->table.count, sizeof m->table.rows[0]);
             m->table.rows[m->table.count] = table.rows[i];
@@ -84,10 +96,10 @@ static const ts_machine *find_machine(ts_error *err, machines *m, const char *na
 }
 
 /* False: the system refused something, which is no reason that the row has. */
-static bool validate_row(ts_error *failure, machines *m, const ts_work_groups *groups,
+static bool validate_row(ts_error *failure, machines *m, const ts_measurements *known,
                          ts_validated_row *out) {
     ts_error err = {0};
-    ts_workload_read(groups, out->row, &out->work);
+    ts_workload_read(&known->groups, &known->rules, out->row, &out->work);
     out->reason = out->work.reason;
     if (out->work.kind == TS_WORK_NONE) return true;
     const ts_machine *machine = find_machine(&err, m, out->work.machine);
@@ -173,7 +185,7 @@ bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurem
     v->groups = TS_NEW_ARRAY(arena, ts_validated_group, measurements->groups.count + 1);
     for (int i = 0; i < measurements->table.count; i++) {
         v->rows[i].row = &measurements->table.rows[i];
-        if (!validate_row(err, &m, &measurements->groups, &v->rows[i])) return false;
+        if (!validate_row(err, &m, measurements, &v->rows[i])) return false;
         if (watch) watch->row(watch->self, i + 1, measurements->table.count);
     }
     for (int g = 0; g < measurements->groups.count; g++)

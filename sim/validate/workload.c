@@ -8,65 +8,7 @@
 
 #include "workload_private.h"
 
-/* ---- Which group ---- */
-
-static const char limbs[] = "integers of several words",
-                  kernels[] = "which kernel of attention it is, and its shapes, are not in the row",
-                  chips[] = "it is of several chips, and no collective";
-
-#define FAMILY(group_, chip_, ...)                                                                           \
-    {                                                                                                        \
-        .group = group_, .chip = chip_, .words = { __VA_ARGS__ }                                             \
-    }
-#define SUITE(group_, chip_, read_, ...)                                                                     \
-    { .group = group_, .chip = chip_, .words = {__VA_ARGS__}, .read = read_ }
-#define REFUSED(word_, reason_)                                                                              \
-    { .words = {word_}, .reason = reason_ }
-
-/* Of rows by words: the first that fits. Of that chip, or NULL: of any; all `words` are there. */
-static const struct {
-    const char *group; /* NULL: the suite chooses it, or there is none */
-    const char *chip, *words[2];
-    bool (*read)(const ts_measured_row *row, ts_workload *work); /* of a suite; NULL: as the group says */
-    const char *reason;                                          /* why it is refused */
-} families[] = {
-    REFUSED("SparseCore", "SparseCores are not modelled"),
-    REFUSED("*SC overlap", "SparseCores are not modelled"),
-    REFUSED("ppermute fit", "it is derived from other rows"),
-    FAMILY("ici-allgather", NULL, "all_gather"),
-    FAMILY("ici-allgather", NULL, "all-gather"),
-    FAMILY("ici-allreduce", NULL, "all_reduce"),
-    FAMILY("ici-allreduce", NULL, "all-reduce"),
-    FAMILY("ici-permute", NULL, "ppermute"),
-    SUITE("gemm-v6e-wall", "v6e", workload_read_wiki, "8p_GEMM", "XLA default"),
-    SUITE(NULL, "v6e", workload_read_kernelbench, "JAXKernelBench"),
-    SUITE(NULL, "v6e", workload_read_jaxbench, "JAXBench"),
-    SUITE("matmul-v4", "v4", workload_read_f16_product, "f16", "matmul"),
-    FAMILY("layernorm-v4", "v4", "layer"),
-    SUITE("small-v4", "v4", workload_read_f16_elementwise, "f16", "elementwise"),
-    SUITE("small-v4", "v4", workload_read_f16_elementwise, "f16", "activation"),
-    FAMILY("copy-v4", "v4", "copy", "*S(3)"),
-    FAMILY("copy-v4", "v4", "copy", "*CMEM"),
-    FAMILY("copy-v7x", "v7x", "copy", "HBM"),
-    FAMILY("copy", NULL, "copy", "HBM"),
-    REFUSED("*sparse", "the row does not say which blocks are zero"),
-    REFUSED("NTT", limbs),
-    REFUSED("modular", limbs),
-    FAMILY("flash-v6e", "v6e", "flash", "attention"),
-    REFUSED("*attention", kernels),
-    REFUSED("RPA", kernels),
-    REFUSED("per-grid-step", "it is derived from another row"),
-    REFUSED("copy-start", "it is a part of a transfer"),
-    FAMILY("pallas-blocks-v5e", "v5e", "pallas matmul"),
-    FAMILY("pallas-blocks-v5e", "v5e", "xla matmul"),
-    FAMILY("gemm-large-wall", "v5e", "dense xla reference"),
-    FAMILY("gemm-large-wall", "v4", "*matmul"),
-    FAMILY("gemm-v7x", "v7x", "*gemm"),
-    FAMILY("gemm-v7x", "v7x", "*matmul"),
-    FAMILY("gemm", NULL, "*gemm"),
-    FAMILY("gemm", NULL, "*matmul"),
-    FAMILY("gemm", NULL, "matrix multipl"),
-};
+/* ---- Which chip ---- */
 
 /* How tables name chips; of names that begin alike the longer is first. */
 static const struct {
@@ -147,6 +89,8 @@ static void find_time(const ts_measured_row *row, ts_workload *work) {
     if (work->kind != TS_WORK_NONE && work->measured_us <= 0) workload_refuse(work, "it is not a time");
 }
 
+/* ---- Which group ---- */
+
 static void read_by_group(const ts_measured_row *row, ts_workload *work) {
     const char *chip;
     bool several;
@@ -162,34 +106,28 @@ static void read_by_group(const ts_measured_row *row, ts_workload *work) {
         workload_read_group(row, work);
 }
 
-static void read_by_words(const ts_measured_row *row, ts_workload *work) {
+static void read_by_words(const ts_work_rules *rules, const ts_measured_row *row, ts_workload *work) {
+    static const char chips[] = "it is of several chips, and no collective";
     const char *chip;
     bool several;
     if (!find_machine(row->chip, work, &chip, &several)) return;
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const char *const *words = families[i].words, *group = families[i].group;
-        if (families[i].chip != NULL && strcmp(chip, families[i].chip) != 0) continue;
-        if (!HAS(row->workload, words[0]) || (words[1] != NULL && !HAS(row->workload, words[1]))) continue;
-        if (group != NULL && strcmp(group, "gemm") == 0 && HAS(row->timing, "wall", "host"))
-            group = "gemm-large-wall";
-        bool modelled = group == NULL || workload_enter(work, group) || families[i].read != NULL;
-        several = several && !(work->group && work->group->reads >= TS_READS_PERMUTE);
-        if (families[i].reason != NULL || (several && modelled))
-            workload_refuse(work, several ? chips : families[i].reason);
-        else if (families[i].read != NULL)
-            families[i].read(row, work);
-        else
-            workload_read_group(row, work);
-        return;
-    }
-    workload_refuse(work, several ? chips : "words that are not known");
+    const ts_work_rule *rule = work->rule = ts_work_rules_find(rules, chip, row->workload, row->timing);
+    bool modelled = rule == NULL || rule->group == NULL || workload_enter(work, rule->group);
+    several = several && !(work->group && work->group->reads >= TS_READS_PERMUTE);
+    if (several && modelled)
+        workload_refuse(work, chips);
+    else if (rule == NULL || rule->reason != NULL)
+        workload_refuse(work, rule ? rule->reason : "words that are not known");
+    else if (modelled)
+        workload_read_suite(row, work);
 }
 
-void ts_workload_read(const ts_work_groups *groups, const ts_measured_row *row, ts_workload *work) {
+void ts_workload_read(const ts_work_groups *groups, const ts_work_rules *rules, const ts_measured_row *row,
+                      ts_workload *work) {
     *work = (ts_workload){.launched = true, .groups = groups};
     if (*row->group != '\0')
         read_by_group(row, work);
     else
-        read_by_words(row, work);
+        read_by_words(rules, row, work);
     find_time(row, work);
 }

@@ -3,8 +3,8 @@
 #define TILESIM_VALIDATE_WORKLOAD_H
 
 #include "mesh/collective.h"
-#include "validate/groups.h"
 #include "validate/measured.h"
+#include "validate/words.h"
 
 typedef enum {
     TS_WORK_NONE,        /* not modelled; `reason` says why */
@@ -32,6 +32,7 @@ typedef struct {
     ts_work_kind kind;
     const ts_work_groups *groups; /* among which its group is */
     const ts_work_group *group;   /* NULL: of none */
+    const ts_work_rule *rule;     /* which says its group; NULL: the row does */
     const char *machine;          /* "tpu-v6e" */
     const char *reason;           /* why it is not modelled */
     double measured_us;           /* 0: the row is no time */
@@ -55,7 +56,9 @@ typedef struct {
     int64_t chips[3];
 } ts_workload;
 
-/* Never fails: what is not recognised has a reason. `groups` has those that come with tilesim, and stays. */
-void ts_workload_read(const ts_work_groups *groups, const ts_measured_row *row, ts_workload *work);
+/* Never fails: what is not recognised has a reason. `groups` has those that come with tilesim, and stays; rules
+ * are of rows that name no group. */
+void ts_workload_read(const ts_work_groups *groups, const ts_work_rules *rules, const ts_measured_row *row,
+                      ts_workload *work);
 
 #endif

@@ -19,8 +19,7 @@ int workload_dims(const ts_measured_row *row, const char *key, int64_t *dims);
 /* 0: there are none, or too many elements. */
 int64_t workload_product(const int64_t *dims, int count);
 
-/* Does the text have one of the words, ended by NULL? It begins where a word does ("max" is not in "softmax")
- * unless it begins with '*'. */
+/* Does the text have one of the words, ended by NULL? See ts_work_rule. */
 bool workload_has(const char *text, const char *const *words);
 #define HAS(text, ...) workload_has(text, (const char *const[]){__VA_ARGS__, NULL})
 
@@ -29,16 +28,12 @@ bool workload_crosses(const char *text, int64_t *d);
 void workload_block(const ts_measured_row *row, ts_workload *work);
 bool workload_add_product(ts_workload *work, ts_work_product p);
 
-/* Makes it of that group, which comes with tilesim; false, with the reason: the group is not modelled. */
+/* Makes it of that group, which is known; false, with the reason: the group is not modelled. */
 bool workload_enter(ts_workload *work, const char *group);
 /* Reads the row as its group says. */
 bool workload_read_group(const ts_measured_row *row, ts_workload *work);
 
-/* Suites of kernels, whose names say what runs: each chooses the group. */
-bool workload_read_kernelbench(const ts_measured_row *row, ts_workload *work);
-bool workload_read_jaxbench(const ts_measured_row *row, ts_workload *work);
-bool workload_read_wiki(const ts_measured_row *row, ts_workload *work);
-bool workload_read_f16_product(const ts_measured_row *row, ts_workload *work);
-bool workload_read_f16_elementwise(const ts_measured_row *row, ts_workload *work);
+/* Reads it as the suite of its rule does, or its group. */
+bool workload_read_suite(const ts_measured_row *row, ts_workload *work);
 
 #endif

@@ -49,20 +49,9 @@ int64_t workload_product(const int64_t *dims, int count) {
     return all;
 }
 
-/* Does the text have the word? It begins where a word does ("max" is not in "softmax") unless it begins with
- * '*'. */
-static bool has(const char *text, const char *word) {
-    bool anywhere = *word == '*';
-    size_t length = strlen(word += anywhere);
-    for (const char *at = text; *at != '\0'; at++)
-        if (strncasecmp(at, word, length) == 0 && (anywhere || at == text || !isalpha((unsigned char)at[-1])))
-            return true;
-    return false;
-}
-
 bool workload_has(const char *text, const char *const *words) {
     for (; *words != NULL; words++)
-        if (has(text, *words)) return true;
+        if (ts_work_has(text, *words, strlen(*words))) return true;
     return false;
 }
 

@@ -10,26 +10,6 @@ static int64_t type_bytes(const char *parameters) {
                                                                          : 4;
 }
 
-/* Operations of KernelBench, level 1, that stream: reads of the input, and whether something of its size is
- * written. */
-static const struct {
-    const char *words[4];
-    int reads; /* of a tensor of that size */
-    enum { SAME, REDUCED, SCALAR } result;
-    const char *group;
-} streams[] = {
-    {{"BatchNorm"}, 1, SAME, "stream-v6e"}, /* with stored statistics */
-    {{"*Softmax", "InstanceNorm", "GroupNorm", "LayerNorm"}, 3, SAME, "norm-v6e"},
-    {{"RMSNorm", "Frobenius", "L1Norm", "L2Norm"}, 2, SAME, "norm-v6e"},
-    {{"*_reduction", "argmax", "argmin"}, 1, REDUCED, "stream-v6e"},
-    {{"HingeLoss"}, 1, SCALAR, "stream-v6e"}, /* the targets are one number a row */
-    {{"MSELoss", "HuberLoss", "KLDivLoss", "CosineSimilarityLoss"}, 2, SCALAR, "stream-v6e"},
-    {{"TripletMarginLoss"}, 3, SCALAR, "stream-v6e"},
-    {{"*ReLU", "Sigmoid", "*Tanh", "Swish"}, 1, SAME, "stream-v6e"},
-    {{"*GELU", "SELU", "ELU", "HardSigmoid"}, 1, SAME, "stream-v6e"},
-    {{"Softplus", "Softsign", "*scalar_mul", "*diagonal"}, 1, SAME, "stream-v6e"},
-};
-
 /* Elements of the tensor that an operation reads; the keys are those of KernelBench. */
 static int64_t input_elements(const ts_measured_row *row) {
     int64_t dims[2 * TS_WORK_MAX_DIMS];
@@ -46,16 +26,16 @@ static int64_t input_elements(const ts_measured_row *row) {
     return workload_product(dims, count);
 }
 
-static bool read_stream(const ts_measured_row *row, ts_workload *work, int i) {
+/* An operation that streams: its input so often, and a result. */
+static bool read_stream(const ts_measured_row *row, ts_workload *work) {
     int64_t out[TS_WORK_MAX_DIMS], written = workload_product(out, workload_dims(row, "out", out)),
                                    bytes = type_bytes(row->parameters);
-    int64_t read = streams[i].result == SAME ? written : input_elements(row);
+    int64_t read = work->rule->result == TS_RESULT_SAME ? written : input_elements(row);
     work->kind = TS_WORK_PASSES;
-    if (!workload_enter(work, streams[i].group)) return false;
-    if (read == 0 || (written == 0 && streams[i].result != SCALAR))
+    if (read == 0 || (written == 0 && work->rule->result != TS_RESULT_SCALAR))
         return workload_refuse(work, "it states no shapes");
-    work->read_bytes = read * bytes * streams[i].reads;
-    work->written_bytes = (streams[i].result == SCALAR ? 1 : written) * bytes;
+    work->read_bytes = read * bytes * work->rule->input_reads;
+    work->written_bytes = (work->rule->result == TS_RESULT_SCALAR ? 1 : written) * bytes;
     return true;
 }
 
@@ -63,7 +43,6 @@ static bool read_stream(const ts_measured_row *row, ts_workload *work, int i) {
 static bool read_kernelbench_product(const ts_measured_row *row, ts_workload *work) {
     int64_t out[TS_WORK_MAX_DIMS], bytes = type_bytes(row->parameters);
     int rank = workload_dims(row, "out", out);
-    if (!workload_enter(work, "gemm-v6e-wall")) return false;
     if (rank < 2) return workload_refuse(work, "it states no shape");
     int64_t m = workload_product(out, rank - 1), n = out[rank - 1], k = NUMBER("K");
     if (k == 0 || rank == 4)
@@ -80,20 +59,6 @@ static bool read_kernelbench_product(const ts_measured_row *row, ts_workload *wo
                                                   .in_bytes = bytes,
                                                   .out_bytes = bytes,
                                                   .weights = HAS(row->workload, "batched") ? out[0] : 1});
-}
-
-bool workload_read_kernelbench(const ts_measured_row *row, ts_workload *work) {
-    const char *name = row->workload;
-    if (HAS(name, "conv", "*pooling", "*attention"))
-        return workload_refuse(work, "convolutions, pooling and attention of KernelBench");
-    if (HAS(name, "*cumsum", "*cumprod", "CrossEntropy", "*moe"))
-        return workload_refuse(work, "scans, gathers and mixtures of experts");
-    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
-        for (int w = 0; w < 4 && streams[i].words[w] != NULL; w++)
-            if (HAS(name, streams[i].words[w])) return read_stream(row, work, (int)i);
-    }
-    if (HAS(name, "*matmul", "*matrix", "gemm")) return read_kernelbench_product(row, work);
-    return workload_refuse(work, "an operation of KernelBench that is not known");
 }
 
 /* What is fused to a product, by the words of its name, and where the fusion ends. */
@@ -149,7 +114,7 @@ static bool read_jaxbench_product(const ts_measured_row *row, ts_workload *work,
     return !two || workload_add_product(work, p);
 }
 
-bool workload_read_jaxbench(const ts_measured_row *row, ts_workload *work) {
+static bool read_jaxbench(const ts_measured_row *row, ts_workload *work) {
     const char *name = strchr(row->workload, ' ');
     name = name != NULL ? name + 1 : row->workload;
     work->random = name[strspn(name, "0123456789")] != 'k'; /* those of KernelBench have weights of zero */
@@ -168,9 +133,8 @@ bool workload_read_jaxbench(const ts_measured_row *row, ts_workload *work) {
 }
 
 /* "8p_GEMM 8192x8192x28672 bf16 XLA default": M x K x N. */
-bool workload_read_wiki(const ts_measured_row *row, ts_workload *work) {
+static bool read_wiki(const ts_measured_row *row, ts_workload *work) {
     int64_t d[3] = {0};
-    if (!workload_enter(work, "gemm-v6e-wall")) return false;
     if (!workload_crosses(row->workload, d)) d[0] = 0;
     work->kind = TS_WORK_MATMUL;
     work->random = true;
@@ -178,15 +142,29 @@ bool workload_read_wiki(const ts_measured_row *row, ts_workload *work) {
         work, (ts_work_product){.m = d[0], .k = d[1], .n = d[2], .in_bytes = 2, .out_bytes = 2});
 }
 
-bool workload_read_f16_product(const ts_measured_row *row, ts_workload *work) {
+static bool read_f16_product(const ts_measured_row *row, ts_workload *work) {
     bool small = NUMBER("M") <= 256 && NUMBER("N") <= 256 && NUMBER("K") <= 256;
     return workload_enter(work, small ? "matmul-small-v4" : "matmul-v4") && workload_read_group(row, work);
 }
 
 enum { SMALL_ELEMENTS = 16384 };
 
-bool workload_read_f16_elementwise(const ts_measured_row *row, ts_workload *work) {
+static bool read_f16_elementwise(const ts_measured_row *row, ts_workload *work) {
     if (!workload_enter(work, "small-v4") || !workload_read_group(row, work)) return false;
     if (workload_product(work->dims, work->rank) <= SMALL_ELEMENTS) return true;
     return workload_enter(work, "elementwise-v4") && workload_read_group(row, work);
+}
+
+static bool (*const readers[TS_SUITES])(const ts_measured_row *row, ts_workload *work) = {
+    [TS_SUITE_NONE] = workload_read_group,
+    [TS_SUITE_WIKI] = read_wiki,
+    [TS_SUITE_KERNELBENCH_STREAM] = read_stream,
+    [TS_SUITE_KERNELBENCH_PRODUCT] = read_kernelbench_product,
+    [TS_SUITE_JAXBENCH] = read_jaxbench,
+    [TS_SUITE_F16_PRODUCT] = read_f16_product,
+    [TS_SUITE_F16_ELEMENTWISE] = read_f16_elementwise,
+};
+
+bool workload_read_suite(const ts_measured_row *row, ts_workload *work) {
+    return readers[work->rule->suite](row, work);
 }

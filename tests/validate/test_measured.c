@@ -117,7 +117,7 @@ static void groups_are_added(void **state) {
     ts_workload work;
     const ts_measured_row row = {
         .group = "mine", .workload = "", .parameters = "M=N=K=64", .unit = "us", .value = 2};
-    ts_workload_read(&m.groups, &row, &work);
+    ts_workload_read(&m.groups, &m.rules, &row, &work);
     assert_true(work.kind == TS_WORK_MATMUL && work.group == mine && work.products[0].k == 64);
     assert_string_equal(work.machine, "tpu-v5e");
     ts_arena_free(arena);
@@ -154,6 +154,117 @@ static void errors_of_groups(void **state) {
     ts_work_groups none = {0};
     assert_false(add_groups(NULL, arena, "id\tgroup\n", &none)); /* not a table of groups */
     assert_false(add_groups(NULL, arena, "reads,id\n", &none));
+    ts_arena_free(arena);
+}
+
+static bool add_rules(ts_error *err, ts_arena *arena, const char *text, ts_measurements *m) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = (ts_source){"w.tsv", text, strlen(text)};
+    return ts_work_rules_are(arena, source) && ts_work_rules_add(err, arena, source, &m->groups, &m->rules);
+}
+
+/* Which group a row of words is of; what is refused, by its reason. */
+static const char *group_by_words(const ts_measurements *m, const char *chip, const char *words,
+                                  const char *timing) {
+    ts_workload work;
+    const ts_measured_row row = {.group = "",
+                                 .chip = chip,
+                                 .workload = words,
+                                 .timing = timing,
+                                 .parameters = "M=N=K=64 bytes=1024",
+                                 .unit = "us",
+                                 .value = 2};
+    ts_workload_read(&m->groups, &m->rules, &row, &work);
+    return work.reason != NULL ? work.reason : work.group->name;
+}
+
+/* The first rule that fits counts; rules of one's own stand before those of the binary. */
+static void rules_of_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *chip, *words, *timing, *group, *own;
+    } rows[] = {
+        {"v5e", "a gemm of bf16", "", "gemm", NULL},
+        {"v5e", "a gemm of bf16", "Wall-clock", "gemm-large-wall", NULL},
+        {"v5e", "a gemm of bf16", "on the host", "gemm-large-wall", NULL},
+        {"v5e", "a gemm of bf16", "firewall", "gemm", NULL},
+        {"v5e", "copy HBM to HBM", "", "copy", NULL},
+        {"v5e", "copy HBM to SMEM, own", "", "copy", "mine"},
+        {"v5e", "copy HBM to VMEM, own", "", "copy", "mine"},
+        {"v4", "copy HBM to VMEM, own", "", "copy", NULL},
+        {"v5e", "copy HBM to VMEM", "", "copy", NULL},
+        {"v5e", "copy to VMEM, disown", "", "words that are not known", NULL},
+        {"v5e", "copy, CMEM and HBM, own", "", "copy", "no CMEM"},
+        {"v5e x8", "copy, CMEM and HBM, own", "", "it is of several chips, and no collective", NULL},
+        {"v5e x8", "nothing known", "", "it is of several chips, and no collective", NULL},
+        {"v5e", "nothing known", "", "words that are not known", NULL},
+        {"v5e", "softmax", "", "words that are not known", "mine"},
+    };
+    ts_arena *arena = ts_arena_new();
+    ts_measurements m, own;
+    ts_error err = {0};
+    assert_true(ts_measurements_load(&err, arena, NULL, 0, &m));
+    own = m;
+    assert_true(add_groups(&err, arena, "group\treads\nmine\tcopy\n", &own.groups));
+    assert_true(add_rules(&err, arena,
+                          "words\tchip\tgroup\treason\n*CMEM & own\tv5e\t\tno CMEM\n"
+                          "copy & *SMEM|VMEM & own\tv5e\tmine\t\n*max\t\tmine\t\n",
+                          &own));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *expected = rows[i].own != NULL ? rows[i].own : rows[i].group;
+        assert_string_equal(group_by_words(&m, rows[i].chip, rows[i].words, rows[i].timing), rows[i].group);
+        assert_string_equal(group_by_words(&own, rows[i].chip, rows[i].words, rows[i].timing), expected);
+    }
+    assert_false(add_rules(NULL, arena, "group\treads\nmine\tcopy\n", &own)); /* not a table of rules */
+    ts_arena_free(arena);
+}
+
+static void errors_of_rules(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+        int line, column;
+    } rows[] = {
+        {"words\tgroup\n\tcopy\n", "found '' as words, expected words, as in 'copy & HBM|VMEM'", 2, 1},
+        {"words\tgroup\na||b\tcopy\n", "found 'a||b' as words, expected words, as in 'copy & HBM|VMEM'", 2,
+         1},
+        {"words\tgroup\na & *\tcopy\n", "found 'a & *' as words, expected words, as in 'copy & HBM|VMEM'", 2,
+         1},
+        {"words\tgroup\ttiming\na\tcopy\tb|\n", "found 'b|' as timing, expected words, as in 'wall|host'", 2,
+         8},
+        {"words\tgroup\na\tcoppy\n", "found 'coppy' as group, expected one that is known", 2, 3},
+        {"words\tgroup\na\tcopy\tb\n", "found 3 fields, expected 2 as in the first line", 2, 8},
+        {"words\na\n", "found 'a' as words, expected a group, or the reason why there is none", 2, 1},
+        {"words\tgroup\treason\na\tcopy\tb\n",
+         "found 'a' as words, expected a group, or the reason why there is none", 2, 1},
+        {"words\tsuite\na\twikki\n", "found 'wikki' as suite; did you mean 'wiki'?", 2, 3},
+        {"words\tgroup\tsuite\na\tcopy\tjaxbench\n",
+         "found 'jaxbench' as suite, expected no group and no reason, as the suite chooses", 2, 8},
+        {"words\tgroup\tresult\na\tcopy\tsome\n", "found 'some' as result; did you mean 'same'?", 2, 8},
+        {"words\tgroup\tinput_reads\na\tcopy\t0\n", "found '0', expected a number above 0", 2, 8},
+        {"words\tgroup\tinput_reads\na\tcopy\t1.5\n",
+         "found '1.5' as input_reads, expected a whole number, at most 16", 2, 8},
+        {"words\tgroup\tinput_reads\na\tcopy\t17\n",
+         "found '17' as input_reads, expected a whole number, at most 16", 2, 8},
+        {"words\tgroup\tinput_reads\na\tcopy\t1\n",
+         "found 'a' as words, expected input_reads and result of the suite kernelbench-stream, and of no "
+         "other",
+         2, 1},
+        {"words\tgroup\tresult\na\tcopy\tsame\n",
+         "found 'a' as words, expected input_reads and result of the suite kernelbench-stream, and of no "
+         "other",
+         2, 1},
+    };
+    ts_arena *arena = ts_arena_new();
+    ts_measurements m;
+    assert_true(ts_measurements_load(NULL, arena, NULL, 0, &m));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        assert_false(add_rules(&err, arena, rows[i].text, &m));
+        assert_string_equal(err.message, rows[i].message);
+        assert_int_equal(err.line, rows[i].line);
+        assert_int_equal(err.column, rows[i].column);
+    }
     ts_arena_free(arena);
 }
 
@@ -230,8 +341,8 @@ static void words_and_figures_agree(void **state) {
         ts_workload a = {0}, b = {0};
         for (int j = 0; j < words.count; j++)
             if (strcmp(words.rows[j].id, figures.rows[i].id) == 0)
-                ts_workload_read(&standard.groups, &words.rows[j], &a);
-        ts_workload_read(&standard.groups, &figures.rows[i], &b);
+                ts_workload_read(&standard.groups, &standard.rules, &words.rows[j], &a);
+        ts_workload_read(&standard.groups, &standard.rules, &figures.rows[i], &b);
         assert_ptr_equal(a.group, b.group);
         assert_int_equal(a.kind, b.kind);
         if (a.kind == TS_WORK_NONE) continue;
@@ -280,15 +391,15 @@ static void rows_are_shared(void **state) {
     assert_string_equal(m.table.rows[6].id, "a");
     assert_string_equal(m.table.rows[7].id, "e");
     assert_string_equal(m.table.rows[0].group, "");
-    ts_workload_read(&m.groups, &m.table.rows[6], &work);
+    ts_workload_read(&m.groups, &m.rules, &m.table.rows[6], &work);
     assert_true(work.kind == TS_WORK_KERNEL && work.transposed && !work.relu && work.measured_us == 2);
     assert_true(work.block[0] == 128 && work.block[1] == 512 && work.block[2] == 256);
     assert_string_equal(work.group->name, "pallas-kernels-v5e");
     assert_string_equal(work.machine, "tpu-v5e");
-    ts_workload_read(&m.groups, &m.table.rows[7], &work);
+    ts_workload_read(&m.groups, &m.rules, &m.table.rows[7], &work);
     assert_true(work.kind == TS_WORK_KERNEL && !work.transposed && work.relu);
     m.table.rows[7].parameters = "M=N=K=1024 bm=128 bk=256";
-    ts_workload_read(&m.groups, &m.table.rows[7], &work);
+    ts_workload_read(&m.groups, &m.rules, &m.table.rows[7], &work);
     assert_string_equal(work.reason, "it states no blocks");
     ts_arena_free(arena);
 }
@@ -319,6 +430,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_both_formats), cmocka_unit_test(errors),
         cmocka_unit_test(groups_are_added),     cmocka_unit_test(errors_of_groups),
+        cmocka_unit_test(rules_of_words),       cmocka_unit_test(errors_of_rules),
         cmocka_unit_test(parameters),           cmocka_unit_test(words_and_figures_agree),
         cmocka_unit_test(rows_are_shared),      cmocka_unit_test(kernels_are_predicted),
     };
