@@ -193,10 +193,13 @@ void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore,
             link = &i->next;
             continue;
         }
+        int64_t taken = ts_min(count, i->is.by);
+        count -= taken;
+        i->is.by -= taken;
+        if (i->is.by > 0) return;
         *link = i->next;
         note_reach(a, &i->reach, &(use){cycle, wait, NULL});
         ts_arena_free(i->arena);
-        count--;
     }
 }
 

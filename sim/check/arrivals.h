@@ -34,10 +34,11 @@ typedef struct {
     const ts_plan *plan;
     int64_t source, cycle; /* the sender */
     int semaphore;
+    int64_t by;           /* what it grows by */
     const int64_t *known; /* what it knew when it started */
 } ts_arrival;
 void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival);
-/* So many were taken from a semaphore: as many of what came to it first. */
+/* So much was taken from a semaphore: of what came to it first. */
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
                       int64_t cycle);
 

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-void ts_left_send(ts_semaphore_account *account, const ts_transfer *transfer) {
-    account->sent++;
+void ts_left_send(ts_semaphore_account *account, const ts_transfer *transfer, int64_t by) {
+    account->sent += by;
     account->transfer = transfer;
 }
 

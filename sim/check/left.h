@@ -12,7 +12,7 @@ typedef struct {
     const ts_instruction *adder; /* the last that added */
 } ts_semaphore_account;
 
-void ts_left_send(ts_semaphore_account *account, const ts_transfer *transfer);
+void ts_left_send(ts_semaphore_account *account, const ts_transfer *transfer, int64_t by);
 void ts_left_change(ts_semaphore_account *account, const ts_instruction *instruction, int64_t by);
 
 /* A transfer that is done at `cycle`, when its core (-1: the only one) had ended at cycle `end`. */

@@ -45,7 +45,10 @@ void chip_put_in_flight(ts_chip *chip, ts_in_flight *t) {
     ts_in_flight **last = &chip->active;
     while (*last) last = &(*last)->younger;
     *last = t;
-    if (t->semaphore >= 0) ts_left_send(&chip_core_of(chip, t)->accounts[t->semaphore], t->what);
+    if (t->semaphore >= 0) {
+        int64_t by = ts_transfer_adds(chip->code, t->what, t->semaphore);
+        ts_left_send(&chip_core_of(chip, t)->accounts[t->semaphore], t->what, by);
+    }
     if (chip_core_of(chip, t)->races) check_start(chip, t);
     if (chip->busy_since < 0) chip->busy_since = t->issued_cycle;
     chip->quiet_until = 0;
@@ -103,8 +106,9 @@ void chip_settle(ts_chip *chip, ts_in_flight *t, int64_t cycle) {
     if (t->race) check_done(chip, t);
     if (chip->config->findings && ts_core_halted(by->core) && chip_core_cycles(by) <= cycle)
         ts_left_transfer(chip->config->findings, t->what, chip_core_number(by), chip_core_cycles(by), cycle);
-    if (t->semaphore >= 0) by->semaphores[t->semaphore]++;
-    if (t->receive >= 0 && t->dst) by->semaphores[t->receive]++;
+    int ends[] = {t->semaphore, t->dst ? t->receive : -1};
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0) by->semaphores[ends[i]] += ts_transfer_adds(chip->code, t->what, ends[i]);
     take_out(chip, t);
     chip->last_done = cycle;
     for (int i = 0; i < chip->core_count; i++) ts_core_notify(chip->cores[i].core, cycle);

@@ -49,16 +49,10 @@ static void tell_known(chip_core *by, ts_chip_message *m, int64_t cycle) {
     memcpy(m->known, ts_arrivals_known(by->arrivals, cycle), (size_t)count * sizeof *m->known);
 }
 
-static int64_t message_bytes(const ts_chip *chip, const ts_transfer *what) {
-    int64_t elements = 1;
-    for (int i = 0; i < what->destination.rank; i++) elements *= what->destination.size[i];
-    return ts_ceil_div(elements * chip->code->tensors[what->destination.tensor].shape->element_bits, 8);
-}
-
 void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool values) {
     const ts_chip_links *links = chip->config->links;
     const ts_slice *to = &t->what->destination;
-    int64_t bytes = message_bytes(chip, t->what);
+    int64_t bytes = t->what->bytes;
     ts_chip_message *m = take_message(chip, values ? bytes : 0);
     m->source = own_device(chip)->id;
     m->destination = start->device;
@@ -66,7 +60,7 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     m->transfer = t->transfer;
     m->core = t->core;
     m->semaphore = t->receive;
-    m->by = 1;
+    m->by = ts_transfer_adds(chip->code, t->what, t->receive);
     m->number = t->number;
     m->issued_cycle = t->issued_cycle;
     m->values = values;
@@ -158,6 +152,7 @@ static bool check_arrival(ts_error *err, ts_chip *chip, const ts_chip_message *m
                           .source = m->source,
                           .cycle = cycle,
                           .semaphore = m->semaphore,
+                          .by = m->by,
                           .known = m->known};
     if (arrival.plan) ts_arrivals_come(arrivals, &arrival);
     return arrival.plan != NULL;
@@ -166,7 +161,7 @@ static bool check_arrival(ts_error *err, ts_chip *chip, const ts_chip_message *m
 static void account(ts_chip *chip, const ts_chip_message *m) {
     ts_semaphore_account *a = &chip->cores[m->core].accounts[m->semaphore];
     if (m->transfer >= 0)
-        ts_left_send(a, &chip->code->transfers[m->transfer]);
+        ts_left_send(a, &chip->code->transfers[m->transfer], m->by);
     else
         ts_left_change(a, m->instruction, m->by);
 }

@@ -192,9 +192,10 @@ enum { TS_TRANSFER_PRIORITY_MOST = 15 };
 
 typedef struct {
     ts_slice source, destination;
+    int64_t bytes; /* of the elements that it moves, at the destination */
     ts_semaphore_operand semaphore;
     int priority; /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
-    /* To another device of the mesh: the destination is in its memory, `receive` is its semaphore, which grows by 1
+    /* To another device of the mesh: the destination is in its memory, `receive` is its semaphore, which grows
      * when all is there; `semaphore` grows when all has left. */
     bool remote;
     ts_affine device;
@@ -214,8 +215,14 @@ typedef struct {
     int transfer_count;
     int semaphore_count;
     const char *const *semaphore_names; /* [semaphore_count], "ready[1]" */
+    const bool *counts_bytes;           /* [semaphore_count]: see ts_transfer_adds; NULL: none does */
     int cores;                          /* that run it, each from its beginning; 0: one */
 } ts_code;
+
+/* What a transfer adds to its semaphore, of whatever device. */
+static inline int64_t ts_transfer_adds(const ts_code *code, const ts_transfer *transfer, int semaphore) {
+    return code->counts_bytes && code->counts_bytes[semaphore] ? transfer->bytes : 1;
+}
 
 /* The row of an instruction. */
 typedef struct {

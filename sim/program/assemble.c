@@ -235,6 +235,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
     code->transfers = as->transfers.items;
     code->transfer_count = as->transfers.count;
     code->semaphore_names = as->semaphores.items;
+    code->counts_bytes = as->semaphore_bytes.items;
     code->semaphore_count = as->semaphores.count;
     bool good = make_bundles(as, program);
     good = check_bundles(as, code) && good && check_own_vregs(as) && as->errors.count == 0;

@@ -77,6 +77,7 @@ typedef struct assembler {
     LIST(ts_tensor_use) uses;
     LIST(ts_transfer) transfers;
     LIST(const char *) semaphores;
+    LIST(bool) semaphore_bytes; /* whether each counts these */
     LIST(ts_param) params;
     LIST(ts_program_check) checks;
     LIST(ts_program_report) reports;

@@ -86,6 +86,10 @@ int ts_program_semaphores(ts_program_builder *b, const char *name, int count) {
     return named->index;
 }
 
+void ts_program_count_bytes(ts_program_builder *b, int semaphore) {
+    if (!b->failed) b->as.semaphore_bytes.items[semaphore] = true;
+}
+
 const ts_tensor *ts_program_get_tensor(ts_program_builder *b, int tensor) {
     assert(tensor >= 0 && tensor < b->as.tensors.count);
     return &b->as.tensors.items[tensor];

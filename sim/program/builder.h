@@ -30,6 +30,8 @@ int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind spa
                       const ts_tensor_use *use);
 /* `count` semaphores; the number of the first. */
 int ts_program_semaphores(ts_program_builder *b, const char *name, int count);
+/* From here on transfers add their bytes to it, in place of 1. */
+void ts_program_count_bytes(ts_program_builder *b, int semaphore);
 /* What there is under that number; the program's own is the same until its end. */
 const ts_tensor *ts_program_get_tensor(ts_program_builder *b, int tensor);
 /* The tensor has the bytes of another one, which has as many. */

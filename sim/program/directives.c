@@ -71,7 +71,7 @@ static bool assemble_reg(assembler *as, const token *word, const token **at, con
     return expect_line_end(as, *at, "the end of the line");
 }
 
-/* ---- .sem NAME[COUNT], ... ---- */
+/* ---- .sem NAME[COUNT] bytes, ... ---- */
 
 enum { SEMAPHORES_MAX = 1024 };
 
@@ -89,6 +89,7 @@ symbol *add_semaphores(assembler *as, const token *name, int64_t count) {
         ts_text_init(&text, as->arena);
         ts_text_add(&text, "%s[%d]", named->name, i);
         *LIST_ADD(as->arena, &as->semaphores) = text.bytes;
+        *LIST_ADD(as->arena, &as->semaphore_bytes) = false;
     }
     return named;
 }
@@ -104,7 +105,11 @@ static bool parse_semaphores(assembler *as, const token **at) {
             !expect_mark(as, at, ']', "']'"))
             return false;
     }
-    return add_semaphores(as, name, count) != NULL;
+    if (!add_semaphores(as, name, count)) return false;
+    bool bytes = token_is_name(*at, "bytes");
+    if (bytes) ++*at;
+    for (int i = 0; i < count; i++) as->semaphore_bytes.items[as->semaphore_bytes.count - 1 - i] = bytes;
+    return true;
 }
 
 static bool assemble_sem(assembler *as, const token *word, const token **at, const token *stop) {

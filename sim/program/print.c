@@ -74,7 +74,9 @@ static void print_semaphores(printer *p) {
     for (int i = 0, end; i < p->code->semaphore_count; i = end) {
         const char *name = p->code->semaphore_names[i];
         end = group_end(p->code, i);
-        ts_text_add(p->out, ".sem %.*s[%d]\n", (int)base_length(name), name, end - i);
+        bool bytes = p->code->counts_bytes && p->code->counts_bytes[i];
+        ts_text_add(p->out, ".sem %.*s[%d]%s\n", (int)base_length(name), name, end - i,
+                    bytes ? " bytes" : "");
     }
 }
 

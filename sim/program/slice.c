@@ -150,6 +150,12 @@ bool check_slice(assembler *as, const token *location, const ts_slice *slice) {
     return true;
 }
 
+static int64_t bytes_of(const assembler *as, const ts_slice *slice) {
+    int64_t elements = 1;
+    for (int i = 0; i < slice->rank; i++) elements *= slice->size[i];
+    return ts_ceil_div(elements * as->tensors.items[slice->tensor].shape->element_bits, 8);
+}
+
 bool add_transfer(assembler *as, const token *location, ts_transfer *new, ts_operand *out) {
     if (!check_sizes(as, location, new)) return false;
     ts_dtype from = as->tensors.items[new->source.tensor].shape->dtype;
@@ -159,6 +165,7 @@ bool add_transfer(assembler *as, const token *location, ts_transfer *new, ts_ope
                            ts_dtype_get(to)->name);
     }
     *out = (ts_operand){.kind = TS_OPERAND_TRANSFER, .as.transfer = as->transfers.count};
+    new->bytes = bytes_of(as, &new->destination);
     *LIST_ADD(as->arena, &as->transfers) = *new;
     return true;
 }

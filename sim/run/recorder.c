@@ -8,10 +8,11 @@
 #include "buses.h"
 #include "layout/shape.h"
 
-enum { TOKENS = 64 }; /* of a semaphore, that are remembered */
+enum { TOKENS = 64 }; /* that are remembered of a semaphore */
 
 /* What one added to a semaphore. */
 typedef struct {
+    int64_t upto;              /* what was added up to its end */
     bool drawn;                /* what did */
     int transfer;              /* -1: a signal of another device */
     int from_track, via_track; /* -1: not drawn */
@@ -20,8 +21,9 @@ typedef struct {
 
 typedef struct {
     int64_t value;
-    int64_t added, taken; /* tokens; those kept are the last TOKENS */
-    token *tokens;        /* ring; NULL: none yet */
+    int64_t added, taken;
+    int64_t first, end; /* tokens of which something is there; those kept are the last TOKENS */
+    token *tokens;      /* ring; NULL: none yet */
 } semaphore_state;
 
 typedef struct {
@@ -172,9 +174,9 @@ static void change_semaphore(recorder *r, core_state *core, int semaphore, int64
 
 static void give(recorder *r, semaphore_state *s, int64_t count, const token *what) {
     if (!s->tokens) s->tokens = TS_NEW_ARRAY(r->arena, token, TOKENS);
-    if (count > TOKENS) s->added += count - TOKENS;
-    for (int64_t i = count > TOKENS ? count - TOKENS : 0; i < count; i++)
-        s->tokens[s->added++ % TOKENS] = *what;
+    token *new = &s->tokens[s->end++ % TOKENS];
+    *new = *what;
+    new->upto = s->added += count;
 }
 
 static void draw_arrow(recorder *r, const core_state *core, const token *t, int64_t cycle) {
@@ -193,11 +195,15 @@ static void see_changed(void *self, const ts_instruction *instruction, int semap
     recorder *r = self;
     core_state *core = r->told;
     semaphore_state *s = &core->semaphores[semaphore];
-    int64_t end = by < 0 ? s->taken - by : s->taken;
     change_semaphore(r, core, semaphore, by, cycle);
-    if (s->taken < s->added - TOKENS) s->taken = s->added - TOKENS;
-    for (; s->taken < end; s->taken++)
-        if (instruction->opcode == TS_OP_wait) draw_arrow(r, core, &s->tokens[s->taken % TOKENS], cycle);
+    if (s->first < s->end - TOKENS) s->first = s->end - TOKENS;
+    int64_t end = by < 0 ? s->taken - by : s->taken;
+    while (s->taken < end && s->first < s->end) {
+        const token *t = &s->tokens[s->first % TOKENS];
+        if (instruction->opcode == TS_OP_wait && t->upto > s->taken) draw_arrow(r, core, t, cycle);
+        s->taken = ts_min(t->upto > s->taken ? t->upto : s->taken, end);
+        s->first += t->upto <= s->taken;
+    }
     s->taken = end;
     if (by > 0) give(r, s, by, &(token){.drawn = false});
 }
@@ -259,8 +265,9 @@ static void see_transferred(void *self, const ts_in_flight *t, const ts_dma_resu
     int64_t from = r->timeline->from;
     count_outstanding(r, -bytes_of(t->plan), result->completed_cycle);
     if (t->semaphore < 0 || t->message) return;
-    change_semaphore(r, core, t->semaphore, 1, result->completed_cycle);
-    give(r, &core->semaphores[t->semaphore], 1,
+    int64_t by = ts_transfer_adds(&r->timeline->program->code, t->what, t->semaphore);
+    change_semaphore(r, core, t->semaphore, by, result->completed_cycle);
+    give(r, &core->semaphores[t->semaphore], by,
          &(token){.drawn = begins,
                   .transfer = t->transfer,
                   .from_track = core->first_track + TRACK_BUNDLES,
@@ -273,8 +280,9 @@ static void see_sent(void *self, const ts_in_flight *t, int64_t cycle) {
     recorder *r = self;
     core_state *core = &r->cores[t->core];
     if (t->semaphore < 0) return;
-    change_semaphore(r, core, t->semaphore, 1, cycle);
-    give(r, &core->semaphores[t->semaphore], 1,
+    int64_t by = ts_transfer_adds(&r->timeline->program->code, t->what, t->semaphore);
+    change_semaphore(r, core, t->semaphore, by, cycle);
+    give(r, &core->semaphores[t->semaphore], by,
          &(token){.drawn = rows_draws(&r->rows, t->issued_cycle),
                   .transfer = t->transfer,
                   .from_track = core->first_track + TRACK_BUNDLES,

@@ -35,8 +35,8 @@ static const struct {
 };
 
 static void send(ts_semaphore_account *account, char event) {
-    if (event == 's') ts_left_send(account, &transfers[0]);
-    if (event == 't') ts_left_send(account, &transfers[1]);
+    if (event == 's') ts_left_send(account, &transfers[0], 1);
+    if (event == 't') ts_left_send(account, &transfers[1], 1);
     if (event == 'a') ts_left_change(account, &add, 1);
     if (event == 'x') ts_left_change(account, &set, -1);
     if (event == 'z') ts_left_change(account, &set, 0);
@@ -75,7 +75,7 @@ static void many_semaphores_without_lines(void **state) {
     ts_findings *f = test_calloc(1, sizeof *f);
     ts_left_state left = {&code, 0, accounts, values};
     ts_transfer bare = {.line = 4};
-    for (int i = 0; i < 3; i++) ts_left_send(&accounts[i], &bare);
+    for (int i = 0; i < 3; i++) ts_left_send(&accounts[i], &bare, 1);
     ts_left_semaphores(f, &left, 1);
     assert_int_equal(f->count, 2);
     assert_int_equal(f->list[0].where.column, 1);

@@ -86,7 +86,7 @@ static void complete(ts_races *races, ts_in_flight *t, int64_t cycle) {
 static ts_in_flight *start(world *w, int transfer, int64_t from, int64_t to, int64_t bytes, int64_t cycle) {
     char text[32];
     snprintf(text, sizeof text, "u8[%lld]{0}", (long long)bytes);
-    ts_left_send(&w->accounts[0], &w->transfers[transfer]);
+    ts_left_send(&w->accounts[0], &w->transfers[transfer], 1);
     return issue(w->races, &(ts_in_flight){.what = &w->transfers[transfer],
                                            .plan = plan_of(w->arena, text, from, text, to),
                                            .src = w->hbm,
@@ -366,7 +366,7 @@ static void transfers_of_another_core(void **state) {
             ts_races_new(own->arena, &own->code, own->findings, own->accounts, own->hbm, own->cmem);
         ts_in_flight *theirs;
         const ts_plan *plan = plan_of(own->arena, "u8[64]{0}", 8192, "u8[64]{0}", 4096);
-        ts_left_send(&own->accounts[0], &own->transfers[4]);
+        ts_left_send(&own->accounts[0], &own->transfers[4], 1);
         theirs = issue(other->races, &(ts_in_flight){.what = &own->transfers[4],
                                                      .plan = plan,
                                                      .src = own->cmem,
@@ -400,7 +400,7 @@ static void a_trail_of_several(void **state) {
     world *w = open_world(2);
     static const int64_t places[] = {4096, 4096 + 128, 65536, 4096};
     for (int i = 0; i < 4; i++) {
-        ts_left_send(&w->accounts[0], &w->transfers[i]);
+        ts_left_send(&w->accounts[0], &w->transfers[i], 1);
         complete(w->races, started(w, i, w->vmem, 0, w->hbm, places[i]), 20);
         wait_for(w, 1);
         if (i == 2) assert_int_equal(w->findings->count, 0);
@@ -423,7 +423,7 @@ static void a_trail_of_several(void **state) {
 static void one_core_leaves_no_trail(void **state) {
     (void)state;
     world *w = open_world(1), *other = open_world(1);
-    ts_left_send(&w->accounts[0], &w->transfers[0]);
+    ts_left_send(&w->accounts[0], &w->transfers[0], 1);
     complete(w->races, started(w, 0, w->vmem, 0, w->hbm, 4096), 20);
     wait_for(w, 1);
     ts_races_compare_cores(w->races, started(other, 7, w->hbm, 4096, other->vmem, 0));

@@ -384,6 +384,29 @@ def what_is_in_use_is_not_written():
 
 
 @test
+def semaphores_that_count_bytes():
+    """Two transfers of 4,096 and 2,048 bytes, waited for by one wait, by two with other sizes, and in part."""
+    text = RACY.replace(".sem l, s[2], r,", ".sem l, s[2] bytes, r bytes,") + "  dma b[1, 0:4] <- b[0, 4:8], s[1], r device=s2\n"
+    first = "  wait r, %d\n  vld v1, b[1, 0, 0] mask=0x0f\n  wait r, %d\n  wait s[0], 4096\n  wait s[1], 2048\n"
+    text += first + "  dma y[0:8] <- b[0], o\n  wait o\n  dma y[8:16] <- b[1], o\n  wait o\n"
+    words = [*MACHINE, "--mesh", "2", "--check"]
+    for counts in (6144, 0), (6143, 1):
+        found = expect_json(["run", program(text % counts), *words[:-1]], passed=True)
+        assert found["warnings"] == [], found
+    expect_json(["run", program(text.replace("b[0, 4:8], s[1], r d", "b[0, 0:4], s[1], r d") % (6144, 0)), *words[:-1]], passed=True)
+    fails(["run", program(text % (4096, 2048)), *words], 3, "[write_race]")  # the second overwrites what the first brought
+    late = text.replace("b[1, 0:4] <-", "b[1, 4:8] <-").replace("dma b[1] <- b[0], s[0]", "dma b[1, 0:4] <- b[0, 0:4], s[0]").replace("s[0], 4096", "s[0], 2048")
+    expect_json(["run", program(late % (2048, 2048)), *words], passed=True, findings=[], warnings=[])
+    expect_json(["run", program(late % (4096, 0)), *words], passed=True, findings=[], warnings=[])
+    fails(["run", program(late % (2047, 2049)), *words], 3, "[read_race]", "without waiting for it")
+    fails(["run", program(late % (2048, 2047)), *words[:-1]], 0, "semaphore r[0] is 1 at the end, expected 0")
+    fails(["run", program(late % (2048, 2049)), *words[:-1]], 3, "for semaphore 'r[0]' to reach 2049, it is 2048")
+    shown = expect(["show", "program", program(late % (2048, 2048)), *words[:-1]])
+    assert ".sem s[2] bytes\n.sem r[1] bytes\n.sem free[1]\n" in shown, shown
+    expect_json(["run", program(shown, "shown.tsim"), *words], passed=True, findings=[])
+
+
+@test
 def undefined_values_go_along():
     path = program(RACY.replace("  dma b[0] <- x, l\n  wait l\n", "") +
                    "  wait r\n  wait s[0]\n  dma y[0:8] <- b[1], o\n  wait o\n  dma y[8:16] <- x, o\n  wait o\n")
