@@ -178,7 +178,7 @@ typedef struct {
 } ts_layout_injectivity;
 
 /* Are the two the same map (the same set of points, axes matched by name, for every logical index)? Needs
- * equal logical dims. Exact: proved from the pieces of both layouts where that is possible, by enumeration
+ * equal logical dims. Exact: proved from the segments of both layouts where that is possible, by enumeration
  * otherwise. Error only when enumeration would exceed `limit` elements. */
 bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
                        ts_layout_comparison *out);

@@ -2,180 +2,14 @@
 #include "layout/plan.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain.h"
+#include "plan_segments.h"
 #include "base/number.h"
 
-enum { PIECE_LOOPS = 12, MAX_TERMS = 2 * TS_LAYOUT_MAX_DIMS, INJECTIVE_LIMIT = 1 << 22 };
-
-/* The loops and the start of one stretch of a part. */
-typedef struct {
-    int64_t src, dst;
-    int loop_count;
-    ts_plan_loop loops[PIECE_LOOPS];
-} piece;
-
-struct ts_plan_part {
-    int64_t piece_count;
-    const piece *pieces;
-};
-
-/* chain(x) * src is added to the source address, chain(x) * dst to the other. */
-typedef struct {
-    ts_chain chain;
-    int64_t src, dst;
-} term;
-
-/* ---- Pieces of one part: x in [low, high) ---- */
-
-typedef struct {
-    ts_arena *arena;
-    piece *pieces;
-    int64_t count, capacity;
-    bool full;
-} solver;
-
-typedef struct {
-    int64_t low, high;
-    int64_t src_slope, dst_slope; /* of the terms that became linear in x */
-    piece prefix;                 /* loops outside, and the sum of the terms that became constant */
-    int term_count;
-    term terms[MAX_TERMS]; /* last, so that a copy takes only those in use */
-} stretch;
-
-static void copy_stretch(stretch *to, const stretch *from) {
-    memcpy(to, from, offsetof(stretch, terms) + (size_t)from->term_count * sizeof from->terms[0]);
-}
-
-static void emit(solver *s, const stretch *at) {
-    const piece *p = &at->prefix;
-    if (s->count == TS_PLAN_MAX_PIECES || p->loop_count == PIECE_LOOPS) {
-        s->full = true;
-        return;
-    }
-    if (s->count == s->capacity) {
-        int64_t capacity = s->capacity * 2 + 4;
-        s->pieces = ts_arena_grow(s->arena, s->pieces, (size_t)s->count, (size_t)capacity, sizeof *s->pieces);
-        s->capacity = capacity;
-    }
-    piece *out = &s->pieces[s->count++];
-    *out = *p;
-    out->src += at->src_slope * at->low;
-    out->dst += at->dst_slope * at->low;
-    if (at->high - at->low > 1)
-        out->loops[out->loop_count++] = (ts_plan_loop){at->high - at->low, at->src_slope, at->dst_slope};
-}
-
-/* Folds what does not change within [low, high). False when the term is gone: constant or linear by now. */
-static bool fold(stretch *at, term *t) {
-    ts_chain *c = &t->chain;
-    while (c->op_count > 0) {
-        int64_t bias = c->ops[0].bias, modulus = c->ops[0].modulus;
-        int64_t cell = ts_floor_div(at->low + bias, modulus);
-        if (cell != ts_floor_div(at->high - 1 + bias, modulus)) return true;
-        int64_t *next = c->op_count > 1 ? &c->ops[1].bias : &c->bias;
-        *next += bias - cell * modulus;
-        c->op_count--;
-        memmove(&c->ops[0], &c->ops[1], (size_t)c->op_count * sizeof c->ops[0]);
-    }
-    int64_t value = ts_floor_div(at->low + c->bias, c->divisor);
-    if (c->divisor == 1) {
-        at->src_slope += t->src;
-        at->dst_slope += t->dst;
-        value = c->bias;
-    } else if (value != ts_floor_div(at->high - 1 + c->bias, c->divisor)) {
-        return true;
-    }
-    at->prefix.src += value * t->src;
-    at->prefix.dst += value * t->dst;
-    return false;
-}
-
-static void fold_all(stretch *at) {
-    int kept = 0;
-    for (int i = 0; i < at->term_count; i++) {
-        term t = at->terms[i];
-        if (fold(at, &t)) at->terms[kept++] = t;
-    }
-    at->term_count = kept;
-}
-
-static int64_t period_of(const term *t) {
-    return t->chain.op_count ? t->chain.ops[0].modulus : t->chain.divisor;
-}
-static int64_t bias_of(const term *t) { return t->chain.op_count ? t->chain.ops[0].bias : t->chain.bias; }
-
-static const term *widest(const stretch *at) {
-    const term *best = &at->terms[0];
-    for (int i = 1; i < at->term_count; i++)
-        if (period_of(&at->terms[i]) > period_of(best)) best = &at->terms[i];
-    return best;
-}
-
-/* The common period of all terms, or `limit` + 1 when it is larger. */
-static int64_t common_period(const stretch *at, int64_t limit) {
-    int64_t period = 1;
-    for (int i = 0; i < at->term_count; i++)
-        if (!ts_lcm(period, period_of(&at->terms[i]), &period) || period > limit) return limit + 1;
-    return period;
-}
-
-/* What both addresses gain when x grows by a common period. */
-static ts_plan_loop period_loop(const stretch *at, int64_t period, int64_t count) {
-    ts_plan_loop loop = {count, at->src_slope * period, at->dst_slope * period};
-    for (int i = 0; i < at->term_count; i++) {
-        const term *t = &at->terms[i];
-        if (t->chain.op_count > 0) continue;
-        loop.src_bits += period / t->chain.divisor * t->src;
-        loop.dst_bits += period / t->chain.divisor * t->dst;
-    }
-    return loop;
-}
-
-static void solve(solver *s, const stretch *whole);
-
-static void solve_between(solver *s, const stretch *at, int64_t low, int64_t high, const ts_plan_loop *loop) {
-    if (low >= high || s->full) return;
-    stretch inner;
-    copy_stretch(&inner, at);
-    inner.low = low;
-    inner.high = high;
-    if (loop) {
-        if (inner.prefix.loop_count == PIECE_LOOPS)
-            s->full = true;
-        else
-            inner.prefix.loops[inner.prefix.loop_count++] = *loop;
-    }
-    solve(s, &inner);
-}
-
-static void solve(solver *s, const stretch *whole) {
-    stretch at;
-    copy_stretch(&at, whole);
-    fold_all(&at);
-    if (at.term_count == 0) {
-        emit(s, &at);
-        return;
-    }
-    const term *wide = widest(&at);
-    int64_t cell = period_of(wide), start = at.low + ts_floor_mod(-(at.low + bias_of(wide)), cell);
-    if (start >= at.high) start = at.high;
-    solve_between(s, &at, at.low, start, NULL);
-    int64_t period = common_period(&at, at.high - start), count = (at.high - start) / period;
-    if (count >= 2) {
-        ts_plan_loop loop = period_loop(&at, period, count);
-        solve_between(s, &at, start, start + period, &loop);
-        start += count * period;
-        solve_between(s, &at, start, at.high, NULL);
-        return;
-    }
-    for (int64_t low = start; low < at.high && !s->full; low += cell)
-        solve_between(s, &at, low, at.high - low < cell ? at.high : low + cell, NULL);
-}
+enum { INJECTIVE_LIMIT = 1 << 22 };
 
 /* ---- Parts: which dims go together, and their common row-major order ---- */
 
@@ -229,7 +63,7 @@ static bool place_variable(const ts_variable *v, const int *order, int count, co
 }
 
 /* Adds the digits of one side that read this part, as terms in the part's own x. */
-static bool add_terms(stretch *at, const ts_plan *plan, const grouping *g, const int *order, int count,
+static bool add_terms(plan_interval *at, const ts_plan *plan, const grouping *g, const int *order, int count,
                       bool is_src) {
     const ts_chains *chains = is_src ? g->src : g->dst;
     const ts_layout *layout = is_src ? plan->src_layout : plan->dst_layout;
@@ -243,15 +77,15 @@ static bool add_terms(stretch *at, const ts_plan *plan, const grouping *g, const
         if (!here) continue;
         int64_t modulus, divisor, step = layout->digits[i].stride * axis_bits[layout->digits[i].axis];
         if (!place_variable(v, order, count, plan->sizes, &modulus, &divisor)) return false;
-        if (at->term_count == MAX_TERMS || !ts_chain_substitute(&chain, modulus, divisor)) return false;
-        at->terms[at->term_count++] = (term){chain, is_src ? step : 0, is_src ? 0 : step};
+        if (at->term_count == PLAN_MAX_TERMS || !ts_chain_substitute(&chain, modulus, divisor)) return false;
+        at->terms[at->term_count++] = (plan_term){chain, is_src ? step : 0, is_src ? 0 : step};
     }
     return true;
 }
 
 /* ---- The whole plan ---- */
 
-static const char *const too_many_pieces = "its cut points leave too many pieces";
+static const char *const too_many_segments = "its cut points leave too many pieces";
 static const char *const not_digits = "a layout is swizzled, a table, or merges dims after padding them";
 static const char *const different_merges = "the two sides merge dims in ways that do not nest";
 
@@ -273,7 +107,7 @@ static int64_t shared_padding(const ts_plan *plan, const ts_normal_form *src, co
 static bool solve_part(ts_plan *plan, ts_arena *arena, const grouping *g, int part, int64_t padded,
                        struct ts_plan_part *out) {
     int order[TS_LAYOUT_MAX_DIMS], count = part_order(g, plan->rank, part, order);
-    stretch *at = TS_NEW(arena, stretch);
+    plan_interval *at = TS_NEW(arena, plan_interval);
     at->high = 1;
     for (int i = 0; i < count; i++) at->high *= plan->sizes[order[i]];
     if (count == 1 && padded > at->high) at->high = padded;
@@ -282,11 +116,9 @@ static bool solve_part(ts_plan *plan, ts_arena *arena, const grouping *g, int pa
         plan->why_gather = different_merges;
         return false;
     }
-    solver s = {.arena = arena};
-    solve(&s, at);
-    if (s.full) plan->why_gather = too_many_pieces;
-    *out = (struct ts_plan_part){s.count, s.pieces};
-    return !s.full;
+    if (plan_segments_solve(arena, at, out)) return true;
+    plan->why_gather = too_many_segments;
+    return false;
 }
 
 /* What no term holds: the base, the offsets of the axes, and the digits that never change. */
@@ -300,17 +132,17 @@ static int64_t constant_bits(const ts_plan_side *side, const ts_chains *chains, 
     return bits;
 }
 
-/* The last part has one piece: the constants, and the replicas of the destination (the same source element,
- * several places). */
+/* The last part has one segment: the constants, and the replicas of the destination (the same source element,
+ * several locations). */
 static bool add_constants(ts_plan *plan, ts_arena *arena, const grouping *g, struct ts_plan_part *out) {
     const ts_layout *layout = plan->dst_layout;
-    piece *p = TS_NEW(arena, piece);
+    plan_segment *p = TS_NEW(arena, plan_segment);
     p->src = constant_bits(&plan->src, g->src, plan->src_layout);
     p->dst = constant_bits(&plan->dst, g->dst, plan->dst_layout);
     for (int i = 0; i < layout->replica_count; i++) {
         const ts_iter *iter = &layout->replicas[i];
         if (iter->extent == 1) continue;
-        if (p->loop_count == PIECE_LOOPS) return false;
+        if (p->loop_count == PLAN_SEGMENT_LOOPS) return false;
         p->loops[p->loop_count++] =
             (ts_plan_loop){iter->extent, 0, iter->stride * plan->dst.axis_bits[iter->axis]};
     }
@@ -322,8 +154,8 @@ static int loops_at_most(const ts_plan *plan) {
     int total = 0;
     for (int i = 0; i < plan->part_count; i++) {
         int most = 0;
-        for (int64_t j = 0; j < plan->parts[i].piece_count; j++) {
-            int here = plan->parts[i].pieces[j].loop_count;
+        for (int64_t j = 0; j < plan->parts[i].segment_count; j++) {
+            int here = plan->parts[i].segments[j].loop_count;
             most = here > most ? here : most;
         }
         total += most;
@@ -351,12 +183,12 @@ static bool make_parts(ts_plan *plan, ts_arena *arena) {
     }
     if (!add_constants(plan, arena, &g, &parts[plan->part_count++]) ||
         loops_at_most(plan) > TS_PLAN_MAX_LOOPS) {
-        plan->why_gather = too_many_pieces;
+        plan->why_gather = too_many_segments;
         return false;
     }
     plan->box_count = 1;
     for (int i = 0; i < plan->part_count; i++)
-        if (!ts_mul(plan->box_count, parts[i].piece_count, &plan->box_count)) return false;
+        if (!ts_mul(plan->box_count, parts[i].segment_count, &plan->box_count)) return false;
     return true;
 }
 
@@ -495,7 +327,7 @@ static void tidy(ts_plan_box *box) {
     box->loop_count = kept;
 }
 
-static void add_piece(ts_plan_box *box, const piece *p) {
+static void add_segment(ts_plan_box *box, const plan_segment *p) {
     box->src_bits += p->src;
     box->dst_bits += p->dst;
     memcpy(box->loops + box->loop_count, p->loops, (size_t)p->loop_count * sizeof p->loops[0]);
@@ -533,7 +365,7 @@ void ts_plan_shift(ts_plan *plan, int64_t src_bits, int64_t dst_bits) {
 
 void ts_plan_get_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     assert(number >= 0 && number < plan->box_count);
-    box->src_bits = plan->src_shift_bits; /* pieces know the base before the shift */
+    box->src_bits = plan->src_shift_bits; /* segments know the base before the shift */
     box->dst_bits = plan->dst_shift_bits;
     box->loop_count = 0;
     if (plan->gathers) {
@@ -541,8 +373,8 @@ void ts_plan_get_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     } else {
         for (int i = plan->part_count - 1; i >= 0; i--) {
             const struct ts_plan_part *part = &plan->parts[i];
-            add_piece(box, &part->pieces[number % part->piece_count]);
-            number /= part->piece_count;
+            add_segment(box, &part->segments[number % part->segment_count]);
+            number /= part->segment_count;
         }
     }
     tidy(box);

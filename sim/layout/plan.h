@@ -3,8 +3,8 @@
  *
  * Dims that neither side merges with others form a part. Along a part the addresses of both sides are sums of
  * digits, constant or linear between cut points; the intervals between the union of both sides' cut points,
- * grouped by period, are its pieces: loops and a start. The product of the pieces of all parts are the boxes,
- * made one at a time. Where the pieces would be too many, or a side's map is no chain of digits, the plan
+ * grouped by period, are its segments: loops and a start. The product of the segments of all parts are the boxes,
+ * made one at a time. Where the segments would be too many, or a side's map is no chain of digits, the plan
  * gathers: a box an element. */
 #ifndef TILESIM_LAYOUT_PLAN_H
 #define TILESIM_LAYOUT_PLAN_H
@@ -13,7 +13,7 @@
 
 enum {
     TS_PLAN_MAX_LOOPS = 32,
-    TS_PLAN_MAX_PIECES = 1 << 16, /* a part; more and the plan gathers */
+    TS_PLAN_MAX_SEGMENTS = 1 << 16, /* a part; more and the plan gathers */
 };
 
 /* One end of a transfer. Addresses are in bits, so that sub-byte types need no special case. */
