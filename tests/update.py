@@ -79,7 +79,8 @@ def accuracy(text, tool):
 
 
 STUDIES = {"padding": "x=ROWS,y=padding_percent,by=TYPE", "blocks": "x=BK,y=microseconds,by=BM", "strides": "x=RUN,y=gb_per_s,by=STRIDE",
-           "generations": "x=machine,y=microseconds,by=ask"}  # of programs/studies/, with their axes
+           "generations": "x=machine,y=microseconds,by=ask", "kernels": "x=BLOCK,y=microseconds,by=machine",
+           "reshard": "x=chips,y=microseconds,by=PLAN", "address_map": "x=PATTERN,y=gb_per_s,by=hbm.address_map"}  # of programs/studies/, with their axes
 PICTURES = {"docs/layout.svg": "layout 'f32[20,300]{1,0:T(8,128)}' --svg -",  # and what draws them
             **{f"docs/studies/{name}.svg": f"sweep programs/studies/{name}.yaml --db :memory: --plot {axes} --svg -" for name, axes in STUDIES.items()}}
 
