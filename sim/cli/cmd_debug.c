@@ -1,26 +1,25 @@
 /* tilesim debug: a program, step by step; commands come from standard input, so that a script can give them.
  */
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "breakpoints.h"
 #include "commands.h"
 #include "options.h"
 #include "run_request.h"
 #include "report/debug.h"
 #include "study/transfer.h"
 
-enum { WORDS = 8, LINE_BYTES = 1000, BREAKPOINTS = 64, MOST_ELEMENTS = 1 << 20, NEXT_LINES = 200 };
+enum { WORDS = 8, LINE_BYTES = 1000, MOST_ELEMENTS = 1 << 20 };
 
 typedef struct {
     ts_session *session;
     ts_arena *scratch; /* for one command */
     ts_text *out;
-    ts_breakpoint breakpoints[BREAKPOINTS];
-    int breakpoint_count;
+    cli_breakpoints breakpoints;
     bool quits, failed; /* failed: the program broke a rule of the machine, and cannot go on */
     ts_source line;     /* the command as it was typed */
     const char *words[WORDS];
@@ -56,7 +55,7 @@ static bool go(ts_error *err, debugger *d, int64_t bundles, int64_t until) {
         return ts_error_set(err, TS_ERROR_FAULT,
                             "the program has failed; its state is still there to look at");
     }
-    const ts_session_goal goal = {bundles, until, d->breakpoints, d->breakpoint_count};
+    const ts_session_goal goal = {bundles, until, d->breakpoints.items, d->breakpoints.count};
     if (!ts_session_go(err, d->session, &goal, &stop)) {
         d->failed = true;
         return false;
@@ -79,157 +78,21 @@ static bool do_until(ts_error *err, debugger *d) {
     return number(err, d, 1, 0, 0, &cycle) && go(err, d, INT64_MAX, cycle);
 }
 
-/* ---- Breakpoints: LINE, or FILE:LINE ---- */
-
-/* Says which of the next lines has an instruction. */
-static bool no_line(ts_error *err, const debugger *d, const char *text, ts_breakpoint at) {
-    int line = at.line++, most = line < INT_MAX - NEXT_LINES ? line + NEXT_LINES : INT_MAX - 1;
-    while (at.line <= most && !ts_session_has_line(d->session, &at)) at.line++;
-    if (at.line > most) return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s'", text);
-    return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s', the next one from line %d",
-                        text, at.line);
-}
-
-/* The first line of a macro's body that has an instruction. */
-static bool find_macro(ts_error *err, const debugger *d, const char *name, ts_breakpoint *at) {
-    const ts_program *program = ts_session_program(d->session);
-    bool known = false;
-    for (int i = 0; i < program->macro_count; i++) {
-        const ts_program_macro *m = &program->macros[i];
-        known = known || strcmp(m->name, name) == 0;
-        for (int line = m->first_line; strcmp(m->name, name) == 0 && line < m->end_line; line++) {
-            *at = (ts_breakpoint){.file = m->source->name, .line = line};
-            if (ts_session_has_line(d->session, at)) return true;
-        }
-    }
-    if (known) return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from macro '%s'", name);
-    return ts_error_set(err, TS_ERROR_INPUT, "'%s' is no place, expected a line, FILE:LINE or a macro", name);
-}
-
-static bool read_place(ts_error *err, debugger *d, const char *text, ts_breakpoint *at) {
-    const char *colon = strrchr(text, ':');
-    char *end;
-    long line = strtol(colon ? colon + 1 : text, &end, 10);
-    *at = (ts_breakpoint){.line = (int)line};
-    if (colon) at->file = ts_arena_copy_text(d->out->arena, text, (size_t)(colon - text));
-    if (*end != '\0' || line <= 0 || line > 1000000000) return find_macro(err, d, text, at);
-    return ts_session_has_line(d->session, at) || no_line(err, d, text, *at);
-}
-
-/* ---- Conditions: s1 == 4 ---- */
-
-static const char *const tests[] = {[TS_TEST_EQ] = "==", [TS_TEST_NE] = "!=", [TS_TEST_LT] = "<",
-                                    [TS_TEST_LE] = "<=", [TS_TEST_GT] = ">",  [TS_TEST_GE] = ">="};
-enum { TESTS = sizeof tests / sizeof tests[0] };
-
-static bool read_side(ts_error *err, const debugger *d, const char *text, size_t length,
-                      ts_condition_side *side) {
-    char *end;
-    ts_name name = ts_session_name(d->session, text, length);
-    *side = (ts_condition_side){.number = strtoll(text, &end, 0)};
-    if (length > 0 && end == text + length) return true;
-    if (name.kind == TS_NAME_PARAM) {
-        const ts_param *param = &ts_session_program(d->session)->params[name.index];
-        side->number = param->integer;
-        if (!param->is_float) return true;
-    }
-    side->kind = name.kind;
-    side->index = name.index;
-    return (name.kind == TS_NAME_REGISTER && name.reg == TS_OPERAND_SREG) ||
-           (name.kind == TS_NAME_SEMAPHORE && name.count == 1) ||
-           ts_error_set(
-               err, TS_ERROR_INPUT,
-               "'%.*s' is no side of a condition, expected a number, a scalar register or a semaphore",
-               (int)(length < 60 ? length : 60), text);
-}
-
-static bool read_condition(ts_error *err, const debugger *d, const char *text, ts_condition *condition) {
-    size_t left = strcspn(text, "=!<> \t"), at = left + strspn(text + left, " \t");
-    for (int i = TS_TEST_NONE + 1; i < TESTS && condition->test == TS_TEST_NONE; i++)
-        if (strncmp(text + at, tests[i], strlen(tests[i])) == 0) condition->test = (ts_test)i;
-    if (condition->test == TS_TEST_NONE)
-        return ts_error_set(err, TS_ERROR_INPUT, "'%.60s' is no condition, expected one like s1 == 4", text);
-    const char *right = text + at + strlen(tests[condition->test]);
-    right += strspn(right, " \t");
-    size_t length = strlen(right);
-    while (length > 0 && isspace((unsigned char)right[length - 1])) length--;
-    return read_side(err, d, text, left, &condition->left) &&
-           read_side(err, d, right, length, &condition->right);
-}
-
-/* PLACE, or PLACE if CONDITION. */
-static bool read_breakpoint(ts_error *err, debugger *d, const char *text, ts_breakpoint *at) {
-    size_t place = strcspn(text, " \t");
-    const char *rest = text + place + strspn(text + place, " \t");
-    if (!read_place(err, d, ts_arena_copy_text(d->out->arena, text, place), at)) return false;
-    if (*rest == '\0') return true;
-    if (strncmp(rest, "if", 2) != 0 || !isspace((unsigned char)rest[2])) {
-        return ts_error_set(err, TS_ERROR_INPUT,
-                            "found '%.60s' behind the place, expected 'if' and a condition", rest);
-    }
-    return read_condition(err, d, rest + 2 + strspn(rest + 2, " \t"), &at->condition);
-}
-
-static bool same_side(const ts_condition_side *a, const ts_condition_side *b) {
-    return a->kind == b->kind && a->number == b->number && a->index == b->index;
-}
-
-static bool same_breakpoint(const ts_breakpoint *a, const ts_breakpoint *b) {
-    bool same = (a->file == NULL) == (b->file == NULL) && (!a->file || strcmp(a->file, b->file) == 0);
-    return same && a->line == b->line && a->condition.test == b->condition.test &&
-           same_side(&a->condition.left, &b->condition.left) &&
-           same_side(&a->condition.right, &b->condition.right);
-}
-
-static bool add_breakpoint(ts_error *err, debugger *d, const char *text) {
-    ts_breakpoint at;
-    if (!read_breakpoint(err, d, text, &at)) return false;
-    for (int i = 0; i < d->breakpoint_count; i++)
-        if (same_breakpoint(&d->breakpoints[i], &at)) return true;
-    if (d->breakpoint_count == BREAKPOINTS)
-        return ts_error_set(err, TS_ERROR_INPUT, "there are %d breakpoints already", BREAKPOINTS);
-    d->breakpoints[d->breakpoint_count++] = at;
-    return true;
-}
-
-static void add_side(debugger *d, const ts_condition_side *side) {
-    if (side->kind == TS_NAME_REGISTER)
-        ts_text_add(d->out, "s%d", side->index);
-    else if (side->kind == TS_NAME_SEMAPHORE)
-        ts_text_add(d->out, "%s", ts_session_program(d->session)->code.semaphore_names[side->index]);
-    else
-        ts_text_add(d->out, "%lld", (long long)side->number);
-}
-
-static void list_breakpoints(debugger *d) {
-    for (int i = 0; i < d->breakpoint_count; i++) {
-        const ts_breakpoint *b = &d->breakpoints[i];
-        ts_text_add(d->out, "%d  %s%sline %d", i + 1, b->file ? b->file : "", b->file ? ", " : "", b->line);
-        if (b->condition.test != TS_TEST_NONE) {
-            ts_text_add(d->out, " if ");
-            add_side(d, &b->condition.left);
-            ts_text_add(d->out, " %s ", tests[b->condition.test]);
-            add_side(d, &b->condition.right);
-        }
-        ts_text_add(d->out, "\n");
-    }
-    if (d->breakpoint_count == 0) ts_text_add(d->out, "no breakpoints\n");
-}
+/* ---- Breakpoints ---- */
 
 static bool do_break(ts_error *err, debugger *d) {
-    if (d->word_count > 1 && !add_breakpoint(err, d, d->line.text + d->offsets[1])) return false;
-    list_breakpoints(d);
+    if (d->word_count > 1 && !cli_breakpoints_add(err, &d->breakpoints, d->line.text + d->offsets[1]))
+        return false;
+    cli_breakpoints_list(&d->breakpoints, d->out);
     return true;
 }
 
 static bool do_delete(ts_error *err, debugger *d) {
     int64_t n;
-    if (!number(err, d, 1, 1, d->breakpoint_count, &n)) return false;
-    if (n < 1 || n > d->breakpoint_count) return complain(err, d, 1, "the number of a breakpoint");
-    memmove(&d->breakpoints[n - 1], &d->breakpoints[n],
-            (size_t)(d->breakpoint_count - n) * sizeof d->breakpoints[0]);
-    d->breakpoint_count--;
-    list_breakpoints(d);
+    if (!number(err, d, 1, 1, d->breakpoints.count, &n)) return false;
+    if (n < 1 || n > d->breakpoints.count) return complain(err, d, 1, "the number of a breakpoint");
+    cli_breakpoints_remove(&d->breakpoints, (int)n);
+    cli_breakpoints_list(&d->breakpoints, d->out);
     return true;
 }
 
@@ -548,8 +411,10 @@ int cli_debug(const cli_line *line, const ts_run_request *request, const char *c
     ts_text out;
     ts_text_init(&out, line->arena);
     debugger d = {.session = ts_session_open(&err, line->arena, request), .out = &out};
+    d.breakpoints.session = d.session;
+    d.breakpoints.arena = out.arena;
     bool good = d.session != NULL;
-    for (int i = 0; good && i < break_count; i++) good = add_breakpoint(&err, &d, breaks[i]);
+    for (int i = 0; good && i < break_count; i++) good = cli_breakpoints_add(&err, &d.breakpoints, breaks[i]);
     if (good && break_count > 0)
         obey(&d, "continue", 0);
     else if (good)
