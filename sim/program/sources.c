@@ -76,7 +76,10 @@ void suggest_embedded(ts_error *err, const char *path) {
 
 const char *path_beside(ts_arena *arena, const char *path, const token *name) {
     const char *slash = strrchr(path, '/');
-    size_t length = slash != NULL && name->text[0] != '/' ? (size_t)(slash - path) + 1 : 0;
+    size_t prefix = sizeof embedded_prefix - 1;
+    bool whole =
+        name->text[0] == '/' || (name->length > prefix && memcmp(name->text, embedded_prefix, prefix) == 0);
+    size_t length = slash != NULL && !whole ? (size_t)(slash - path) + 1 : 0;
     ts_text text;
     ts_text_init(&text, arena);
     ts_text_add_bytes(&text, path, length);

@@ -23,13 +23,22 @@ static void add_purpose(const ts_embedded_file *file, ts_text *out) {
     }
 }
 
+static int longest_name(void) {
+    size_t longest = 0;
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        size_t length = strlen(ts_embedded_programs[i].name);
+        if (is_program(&ts_embedded_programs[i]) && length > longest) longest = length;
+    }
+    return (int)longest;
+}
+
 void ts_report_programs(ts_text *out) {
-    enum { NAME = 31 };
+    int longest = longest_name();
     for (size_t i = 0; i < ts_embedded_program_count; i++) {
         const ts_embedded_file *file = &ts_embedded_programs[i];
         size_t begin = out->length;
         if (!is_program(file)) continue;
-        ts_text_add(out, "tilesim:/%-*s ", NAME - 9, file->name);
+        ts_text_add(out, "tilesim:/%-*s ", longest, file->name);
         add_purpose(file, out);
         while (out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
         if (out->length - begin > TS_TEXT_COLUMNS) {

@@ -13,7 +13,9 @@ def programs():
     names = [str(path.relative_to(folder)) for path in sorted((*folder.glob("*.tsim"), *folder.glob("mesh/*.tsim")))]
     assert sorted(line.split()[0] for line in lines) == [f"tilesim:/{name}" for name in names]
     assert all(len(line) <= 100 and len(line.split()) > 3 for line in lines), lines
-    assert "tilesim:/softmax.tsim           Softmax of each row: y = exp(x - max) / sum(exp(x - max))" in lines
+    column = len("tilesim:/") + max(map(len, names)) + 1
+    assert "tilesim:/softmax.tsim".ljust(column) + "Softmax of each row: y = exp(x - max) / sum(exp(x - max))" in lines
+    assert all(line[column - 1] == " " != line[column] for line in lines), lines
     listed = expect_json(["list", "programs"], schema="tilesim.programs")["programs"]
     assert sorted(p["name"] for p in listed) == names
     purposes = {p["name"]: p["purpose"] for p in listed}

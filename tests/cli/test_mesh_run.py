@@ -407,6 +407,14 @@ def semaphores_that_count_bytes():
 
 
 @test
+def a_barrier_puts_uses_in_order():
+    path = Path("programs/mesh/all_to_all_in_place.tsim")
+    without = path.read_text().replace("        mesh_barrier\n", "").replace("include/", "tilesim:/mesh/include/")
+    fails(["run", program(without), *MACHINE, "--mesh", "4", *SMALL, "--check"], 3,
+          "this DMA of device 3 writes bytes of 'x' whose use here it did not wait for", "[write_race]")
+
+
+@test
 def undefined_values_go_along():
     path = program(RACY.replace("  dma b[0] <- x, l\n  wait l\n", "") +
                    "  wait r\n  wait s[0]\n  dma y[0:8] <- b[1], o\n  wait o\n  dma y[8:16] <- x, o\n  wait o\n")

@@ -185,6 +185,28 @@ static void signals_take_the_way_that_is_left(void **state) {
         }
 }
 
+/* Device `late` comes some 50,000 cycles after the others to the first barrier, and device 0 to the second: nobody goes on
+ * before, and who comes last goes on as soon as the signals of its rounds are there. */
+static void nobody_passes_a_barrier_alone(void **state) {
+    (void)state;
+    for (int late = 1; late < 12; late += 5) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 ".param DEVICES = mesh.devices\n.reg barrier_to = s4\n.reg barrier_far = s5\n"
+                 ".include \"tilesim:/mesh/include/barrier.tsim\"\n device.id s1\n br.ne s1, %d, first\n"
+                 " delay 50000\nfirst: mesh_barrier\n brnz s1, second\n delay 70000\nsecond: mesh_barrier\n"
+                 " br.eq s1, 3, over\n delay 5000\nover: halt\n",
+                 late);
+        outcome o = run("12", text, 1 + late % 2);
+        int64_t hop = hop_cycles(&o);
+        for (int d = 0; d < 12; d++) {
+            int64_t rest = d == 3 ? 0 : 5000;
+            assert_in_range(cycles_of(&o, d), 120000 + rest, 120000 + rest + 40 * hop);
+        }
+        ts_arena_free(o.arena);
+    }
+}
+
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
 static void the_first_error_is_told(void **state) {
     (void)state;
@@ -218,6 +240,7 @@ int main(void) {
         cmocka_unit_test(threads_do_not_show),
         cmocka_unit_test(links_carry_what_routes_say),
         cmocka_unit_test(signals_take_the_way_that_is_left),
+        cmocka_unit_test(nobody_passes_a_barrier_alone),
         cmocka_unit_test(the_first_error_is_told),
         cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
     };
