@@ -26,18 +26,26 @@ static bool add_place(mosaic_places *out, int *place) {
     return true;
 }
 
-static bool add_slice(mosaic_places *out, ts_slice *slice) {
-    for (int dim = 0; dim < slice->rank; dim++) {
-        ts_affine *begin = (ts_affine *)(uintptr_t)&slice->begin[dim];
-        for (int i = 0; i < begin->term_count; i++)
-            if (!add_place(out, &begin->terms[i].sreg)) return false;
-    }
+static bool add_affine(mosaic_places *out, ts_affine *affine) {
+    for (int i = 0; i < affine->term_count; i++)
+        if (!add_place(out, &affine->terms[i].sreg)) return false;
     return true;
 }
 
-static bool add_transfer(mosaic_places *out, ts_transfer *transfer) {
-    return add_slice(out, &transfer->source) && add_slice(out, &transfer->destination) &&
-           (transfer->semaphore.sreg < 0 || add_place(out, &transfer->semaphore.sreg));
+static bool add_slice(mosaic_places *out, ts_slice *slice) {
+    for (int dim = 0; dim < slice->rank; dim++)
+        if (!add_affine(out, (ts_affine *)(uintptr_t)&slice->begin[dim])) return false;
+    return true;
+}
+
+static bool add_semaphore(mosaic_places *out, ts_semaphore_operand *semaphore) {
+    return semaphore->sreg < 0 || add_place(out, &semaphore->sreg);
+}
+
+static bool add_transfer(mosaic_places *out, ts_transfer *t) {
+    return add_slice(out, &t->source) && add_slice(out, &t->destination) &&
+           add_semaphore(out, &t->semaphore) &&
+           (!t->remote || (add_affine(out, &t->device) && add_semaphore(out, &t->receive)));
 }
 
 static bool add_address(mosaic_places *out, ts_address *address) {
@@ -55,7 +63,7 @@ static bool add_operand(mosaic_code *code, mosaic_places *out, ts_operand *opera
     case TS_OPERAND_ADDRESS:
         return add_address(out, (ts_address *)(uintptr_t)operand->as.address);
     case TS_OPERAND_SEMAPHORE:
-        return operand->as.semaphore.sreg < 0 || add_place(out, &operand->as.semaphore.sreg);
+        return add_semaphore(out, &operand->as.semaphore);
     case TS_OPERAND_TRANSFER:
         return add_transfer(out, &code->transfers.items[operand->as.transfer]);
     default:

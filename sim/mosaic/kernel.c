@@ -88,12 +88,17 @@ static bool read_fill(kernel *k, mlir_span text, ts_tensor_use *use) {
     return good && use->low <= use->high && seed >= 0;
 }
 
-static bool make_operand(kernel *k, int number, mlir_span text, mlir_span fill) {
+/* What the text says of an operand. */
+typedef struct {
+    mlir_span type, fill, array;
+} operand_text;
+
+static bool make_operand(kernel *k, int number, const operand_text *text) {
     lowering *l = k->l;
     kernel_operand *o = &k->operands[number];
     int inputs = k->operand_count - k->result_count;
     char name[32];
-    if (!mlir_type_read(text, &o->array) || o->array.kind != MLIR_TENSOR)
+    if (!mlir_type_read(text->type, &o->array) || o->array.kind != MLIR_TENSOR)
         return malformed(l, "tilesim.operands of tensor types");
     for (int i = 0; i < o->array.rank; i++)
         if (o->array.dims[i] < 1) return refuse(l, "with an array that is empty or of unknown size");
@@ -101,9 +106,10 @@ static bool make_operand(kernel *k, int number, mlir_span text, mlir_span fill) 
     o->prefetch = number < k->prefetch_count;
     snprintf(name, sizeof name, "%d", number);
     ts_tensor_use use = {.role = o->result ? TS_ROLE_OUT : TS_ROLE_IN};
-    if (!o->result && fill.length > 0 && !read_fill(k, fill, &use))
+    if (!o->result && text->fill.length > 0 && !read_fill(k, text->fill, &use))
         return malformed(l, "tilesim.fills such as \"random(seed=1, lo=-1, hi=1)\", \"iota\" or \"zeros\"");
     if (!o->prefetch) tile_array(&o->array);
+    if (!kernel_shard(k, text->array, &o->array, &use)) return false;
     o->tensor = tensor_with_use(l, name, TS_SPACE_HBM, &o->array, 1, &use);
     return o->tensor >= 0;
 }
@@ -130,8 +136,8 @@ static bool read_operands(kernel *k) {
     const mlir_op *top = k->l->module->top;
     const mlir_attribute *types = mlir_find(top, "tilesim.operands"),
                          *results = mlir_find(top, "tilesim.results"),
-                         *fills = mlir_find(top, "tilesim.fills");
-    mlir_span items[OPERANDS_MAX], words[OPERANDS_MAX] = {{0}};
+                         *fills = mlir_find(top, "tilesim.fills"), *arrays = mlir_find(top, "tilesim.arrays");
+    mlir_span items[OPERANDS_MAX], words[OPERANDS_MAX] = {{0}}, wholes[OPERANDS_MAX] = {{0}};
     int64_t result_count;
     k->l->op = top;
     if (!types || !results || !mlir_integer(results->value, &result_count))
@@ -142,8 +148,10 @@ static bool read_operands(kernel *k) {
     k->result_count = (int)result_count;
     if (fills && mlir_items(fills->value, words, OPERANDS_MAX) < 0)
         return malformed(k->l, "tilesim.fills as a list of strings");
+    if (arrays && mlir_items(arrays->value, wholes, OPERANDS_MAX) < 0)
+        return malformed(k->l, "tilesim.arrays as a list of strings");
     for (int i = 0; i < k->operand_count; i++)
-        if (!make_operand(k, i, items[i], words[i])) return false;
+        if (!make_operand(k, i, &(operand_text){items[i], words[i], wholes[i]})) return false;
     return alias_operands(k);
 }
 
@@ -281,6 +289,7 @@ bool kernel_read(kernel *k) {
     k->fetched = -1;
     k->main = find_function(k->l->module, (mlir_span){"main", 4});
     if (!k->main) return malformed(k->l, "a func.func @main");
+    if (!kernel_check_mesh(k)) return false;
     k->l->op = k->main;
     return read_grid(k) && read_operands(k) && (k->l->op = k->main, read_windows(k)) && kernel_plan_vmem(k) &&
            make_windows(k);

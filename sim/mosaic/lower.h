@@ -69,6 +69,7 @@ typedef struct lowering {
     int products;                 /* tpu.matmul in the block of the text */
     int scratch_count;
     const int *internal_scratch; /* its tensor, NULL: none yet */
+    memref *barrier;             /* its semaphore, NULL: none yet */
     LIST_OF(vmem_use) vmem;
     int grid_rank; /* of the kernel */
     const int64_t *grid;
@@ -147,7 +148,8 @@ int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots);
 bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots);
 bool vmem_check(lowering *l);
 bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots);
-memref *memref_of_semaphores(lowering *l, const mlir_type *type, int first, int count);
+/* New semaphores, as many as the type has; those of transfers count bytes. NULL: an error. */
+memref *memref_of_semaphores(lowering *l, const char *name, const mlir_type *type);
 
 /* DESTINATION <- SOURCE, by a dma instruction. */
 bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_operand semaphore);

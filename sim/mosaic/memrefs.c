@@ -35,10 +35,21 @@ static memref *new_memref(lowering *l, const mlir_type *type) {
     return m;
 }
 
-memref *memref_of_semaphores(lowering *l, const mlir_type *type, int first, int count) {
+enum { SEMAPHORES_MAX = 4096 };
+
+memref *memref_of_semaphores(lowering *l, const char *name, const mlir_type *type) {
+    int64_t count = 1;
+    for (int i = 0; i < type->rank && count > 0 && count <= SEMAPHORES_MAX; i++)
+        count *= type->dims[i] <= SEMAPHORES_MAX ? type->dims[i] : 0;
+    bool good = type->kind == MLIR_MEMREF && count > 0 && count <= SEMAPHORES_MAX;
+    int first = good ? ts_program_semaphores(l->builder, name, (int)count) : -1;
+    if (!good) refuse(l, "of this type");
+    if (first < 0) return NULL;
     memref *m = new_memref(l, type);
     m->tensor = -1;
-    m->semaphore = (ts_semaphore_operand){.first = first, .count = count, .sreg = -1};
+    m->semaphore = (ts_semaphore_operand){.first = first, .count = (int)count, .sreg = -1};
+    for (int i = 0; i < count && type->element == MLIR_DMA_SEMAPHORE; i++)
+        ts_program_count_bytes(l->builder, first + i);
     return m;
 }
 

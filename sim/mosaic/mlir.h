@@ -23,6 +23,7 @@ typedef enum {
     MLIR_MEMREF,
     MLIR_TENSOR,
     MLIR_SEMAPHORE,
+    MLIR_DMA_SEMAPHORE,
 } mlir_kind;
 
 enum { MLIR_RANK_MAX = 8, MLIR_TILES_MAX = 3, MLIR_DEPTH_MAX = 64 };

@@ -166,7 +166,7 @@ static bool scalar_type(mlir_span text, mlir_type *out) {
                 {"ui4", MLIR_INTEGER, TS_DTYPE_U4, 4},
                 {"i1", MLIR_INTEGER, TS_DTYPE_PRED, 1},
                 {"index", MLIR_INDEX, TS_DTYPE_S32, 32},
-                {"!tpu.dma_semaphore", MLIR_SEMAPHORE, TS_DTYPE_OPAQUE, 32},
+                {"!tpu.dma_semaphore", MLIR_DMA_SEMAPHORE, TS_DTYPE_OPAQUE, 32},
                 {"!tpu.semaphore", MLIR_SEMAPHORE, TS_DTYPE_OPAQUE, 32}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (mlir_is(text, rows[i].text)) {

@@ -18,16 +18,21 @@ typedef struct {
     int spill_vmem, spill_smem;
 } output;
 
+static ts_operand finish_transfer(lowering *l, const ts_transfer *t) {
+    ts_program_box to = {t->destination.tensor, t->destination.begin, t->destination.size};
+    ts_program_box from = {t->source.tensor, t->source.begin, t->source.size};
+    ts_operand done = {TS_OPERAND_SEMAPHORE, {.semaphore = t->semaphore}},
+               received = {TS_OPERAND_SEMAPHORE, {.semaphore = t->receive}};
+    ts_operand new = ts_program_transfer(l->builder, to, from, done);
+    if (t->remote) ts_program_to_device(l->builder, new, received, t->device);
+    return new;
+}
+
 static ts_operand finish_operand(output *o, ts_operand operand) {
     lowering *l = o->l;
     if (operand.kind == TS_OPERAND_LABEL) return o->labels[operand.as.label];
-    if (operand.kind == TS_OPERAND_TRANSFER) {
-        const ts_transfer *t = &l->code.transfers.items[operand.as.transfer];
-        ts_program_box to = {t->destination.tensor, t->destination.begin, t->destination.size};
-        ts_program_box from = {t->source.tensor, t->source.begin, t->source.size};
-        return ts_program_transfer(l->builder, to, from,
-                                   (ts_operand){TS_OPERAND_SEMAPHORE, {.semaphore = t->semaphore}});
-    }
+    if (operand.kind == TS_OPERAND_TRANSFER)
+        return finish_transfer(l, &l->code.transfers.items[operand.as.transfer]);
     if (operand.kind == TS_OPERAND_ADDRESS && operand.as.address->tensor < -1) {
         ts_address *a = (ts_address *)(uintptr_t)operand.as.address;
         a->tensor = a->tensor == MOSAIC_SPILL_VMEM ? o->spill_vmem : o->spill_smem;

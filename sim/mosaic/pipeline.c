@@ -318,14 +318,11 @@ static bool bind_scratch(kernel *k, const mlir_block *body) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];
         const mlir_type *type = l->module->values[argument].type;
         char name[32];
-        int64_t count = 1;
         memref *m;
         snprintf(name, sizeof name, "scratch%d", i);
-        for (int d = 0; d < type->rank; d++) count *= type->dims[d] > 0 && count < 4096 ? type->dims[d] : 1;
         if (type->space == MLIR_SEMAPHORE_MEM) {
-            int first = ts_program_semaphores(l->builder, name, (int)count);
-            if (first < 0) return false;
-            m = memref_of_semaphores(l, type, first, (int)count);
+            m = memref_of_semaphores(l, name, type);
+            if (!m) return false;
         } else if (type->space == MLIR_VMEM || type->space == MLIR_SMEM) {
             int tensor =
                 tensor_of_type(l, name, type->space == MLIR_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);

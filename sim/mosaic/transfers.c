@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 #include "lower.h"
 
 enum { TRANSFER_SREGS = 10 };
@@ -37,17 +39,21 @@ static ts_slice slice_of(lowering *l, const ts_program_box *box) {
     return (ts_slice){.tensor = box->tensor, .rank = rank, .begin = copy_begin(l, box, rank), .size = sizes};
 }
 
-bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_operand semaphore) {
-    ts_transfer new = {.source = slice_of(l, &from), .destination = slice_of(l, &to)};
-    new.semaphore = semaphore.as.semaphore;
-    if (term_count(new.source.begin, new.source.rank) +
-            term_count(new.destination.begin, new.destination.rank) >
-        TRANSFER_SREGS)
-        return refuse(l, "a transfer at over 10 indices that are not known");
-    *PUSH(l->code.arena, &l->code.transfers) = new;
+static bool add_transfer(lowering *l, const ts_transfer *new) {
+    int terms = term_count(new->source.begin, new->source.rank) +
+                term_count(new->destination.begin, new->destination.rank);
+    if (new->remote) terms += new->device.term_count + (new->receive.sreg >= 0);
+    if (terms > TRANSFER_SREGS) return refuse(l, "a transfer at over 10 indices that are not known");
+    *PUSH(l->code.arena, &l->code.transfers) = *new;
     ts_operand operand = {TS_OPERAND_TRANSFER, {.transfer = l->code.transfers.count - 1}};
     emit(l, TS_OP_dma, 1, &operand);
     return true;
+}
+
+bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_operand semaphore) {
+    return add_transfer(l, &(ts_transfer){.source = slice_of(l, &from),
+                                          .destination = slice_of(l, &to),
+                                          .semaphore = semaphore.as.semaphore});
 }
 
 /* The semaphore that a memref names. */
@@ -67,54 +73,105 @@ static bool box_of(lowering *l, int operand, ts_program_box *out) {
     return v->memref->boxed || refuse(l, "through a view with another layout");
 }
 
-bool lower_enqueue(lowering *l) {
+/* How many operands of each kind an operation has: zeros behind those that its list names. NULL: not a list. */
+static bool read_segments(lowering *l, int64_t *sizes, int kinds) {
     const mlir_attribute *segments = mlir_find(l->op, "operandSegmentSizes");
-    int64_t sizes[6];
-    ts_program_box from, to;
-    ts_operand semaphore;
-    int count = segments ? mlir_integers(segments->value, sizes, 6) : 0;
-    if (count < 4) return malformed(l, "operandSegmentSizes");
-    for (int i = 4; i < count; i++)
-        if (sizes[i] != 0) return refuse(l, "to another device or core");
-    if (sizes[1] != 0 || sizes[3] != 1) return refuse(l, "with a semaphore of the source");
-    if (!box_of(l, 0, &from) || !box_of(l, 1, &to) || !semaphore_at(l, 2, &semaphore)) return false;
-    return kernel_transfer(l, to, from, semaphore);
+    memset(sizes, 0, (size_t)kinds * sizeof *sizes);
+    return segments && mlir_integers(segments->value, sizes, kinds) > 0;
 }
 
-/* The hardware counts bytes; here a transfer counts 1. */
+/* To the memory of a device, whose semaphore `received` is; the source's grows when all has left. */
+static bool enqueue_remote(lowering *l, ts_transfer *t, ts_operand received) {
+    const value *device = value_at(l, 4);
+    ts_operand sent;
+    if (device->kind != VALUE_SCALAR) return malformed(l, "the number of a device");
+    if (!semaphore_at(l, 1, &sent)) return false;
+    t->remote = true;
+    t->semaphore = sent.as.semaphore;
+    t->receive = received.as.semaphore;
+    t->device =
+        is_number(device->one) ? ts_index(number_of(device->one)) : ts_index_of(device->one.as.reg, 1, 0);
+    return add_transfer(l, t);
+}
+
+enum { ENQUEUE_SOURCE, ENQUEUE_SENT, ENQUEUE_TARGET, ENQUEUE_DONE, ENQUEUE_DEVICE, ENQUEUE_CORE };
+
+bool lower_enqueue(lowering *l) {
+    int64_t sizes[ENQUEUE_CORE + 2];
+    ts_program_box from, to;
+    ts_operand done;
+    if (!read_segments(l, sizes, ENQUEUE_CORE + 2)) return malformed(l, "operandSegmentSizes");
+    if (sizes[ENQUEUE_CORE] != 0 || sizes[ENQUEUE_CORE + 1] != 0) return refuse(l, "to another core");
+    bool remote = sizes[ENQUEUE_DEVICE] == 1;
+    if (sizes[ENQUEUE_SENT] != remote)
+        return remote ? malformed(l, "a semaphore of the source")
+                      : refuse(l, "with a semaphore of the source");
+    if (!box_of(l, 0, &from) || !box_of(l, 1 + remote, &to) || !semaphore_at(l, 2 + remote, &done))
+        return false;
+    ts_transfer new = {.source = slice_of(l, &from), .destination = slice_of(l, &to)};
+    new.semaphore = done.as.semaphore;
+    return remote ? enqueue_remote(l, &new, done) : add_transfer(l, &new);
+}
+
+/* For as many bytes as the destination has. */
 bool lower_wait_dma(lowering *l) {
-    ts_operand semaphore;
-    if (!semaphore_at(l, 0, &semaphore)) return false;
-    emit(l, TS_OP_wait, 1, &semaphore);
+    const value *to = value_at(l, 2);
+    ts_operand operands[2];
+    int64_t bits;
+    if (!semaphore_at(l, 0, &operands[0])) return false;
+    if (to->kind != VALUE_MEMREF || to->memref->tensor < 0) return malformed(l, "a memref");
+    bits = to->memref->bits;
+    for (int i = 0; i < to->memref->rank; i++)
+        if (!ts_mul(bits, to->memref->dims[i], &bits)) return malformed(l, "a memref");
+    if (ts_ceil_div(bits, 8) > INT32_MAX) return refuse(l, "for 2 GiB or more");
+    operands[1] = ts_integer(ts_ceil_div(bits, 8));
+    emit(l, TS_OP_wait, 2, operands);
     return true;
+}
+
+static bool set_semaphores(lowering *l, memref *m) {
+    return m && set_result(l, 0, (value){.kind = VALUE_MEMREF, .count = 1, .memref = m});
 }
 
 bool lower_sem_alloc(lowering *l) {
-    const mlir_type *type = result_type(l, 0);
-    int64_t count = 1;
     char name[32];
-    for (int i = 0; i < type->rank; i++) count *= type->dims[i];
-    if (type->kind != MLIR_MEMREF || count < 1 || count > 4096) return refuse(l, "of this type");
     snprintf(name, sizeof name, "sem%d", l->scratch_count++);
-    int first = ts_program_semaphores(l->builder, name, (int)count);
-    return first >= 0 && set_result(l, 0,
-                                    (value){.kind = VALUE_MEMREF,
-                                            .count = 1,
-                                            .memref = memref_of_semaphores(l, type, first, (int)count)});
+    return set_semaphores(l, memref_of_semaphores(l, name, result_type(l, 0)));
 }
 
-static bool with_amount(lowering *l, ts_opcode opcode) {
-    ts_operand operands[2];
-    if (l->op->operand_count != 2 || value_at(l, 1)->kind != VALUE_SCALAR)
-        return refuse(l, "of another device or core");
+static bool with_amount(lowering *l, ts_operand *operands) {
+    if (value_at(l, 1)->kind != VALUE_SCALAR) return malformed(l, "an amount");
     operands[1] = value_at(l, 1)->one;
-    if (!semaphore_at(l, 0, &operands[0])) return false;
-    emit(l, opcode, 2, operands);
+    return semaphore_at(l, 0, &operands[0]);
+}
+
+bool lower_sem_wait(lowering *l) {
+    ts_operand operands[2];
+    if (!with_amount(l, operands)) return false;
+    emit(l, TS_OP_wait, 2, operands);
     return true;
 }
 
-bool lower_sem_wait(lowering *l) { return with_amount(l, TS_OP_wait); }
-bool lower_sem_signal(lowering *l) { return with_amount(l, TS_OP_sem_add); }
+/* Of this device, or of the one whose number is the third operand. */
+bool lower_sem_signal(lowering *l) {
+    int64_t sizes[5];
+    ts_operand operands[3];
+    bool listed = read_segments(l, sizes, 5), remote = listed && sizes[2] == 1;
+    if (l->op->operand_count != 2 + remote) return refuse(l, "of another core");
+    if (!with_amount(l, operands)) return false;
+    if (remote && value_at(l, 2)->kind != VALUE_SCALAR) return malformed(l, "the number of a device");
+    if (remote) operands[2] = value_at(l, 2)->one;
+    emit(l, remote ? TS_OP_sem_signal : TS_OP_sem_add, 2 + remote, operands);
+    return true;
+}
+
+/* One for the kernel, on every device: what collective_id tells apart are other kernels. */
+bool lower_sem_barrier(lowering *l) {
+    if (!l->barrier) l->barrier = memref_of_semaphores(l, "barrier", result_type(l, 0));
+    return set_semaphores(l, l->barrier);
+}
+
+bool lower_device_id(lowering *l) { return set_scalar(l, emit_new(l, TS_OP_device_id, 0, NULL)); }
 
 bool lower_sem_read(lowering *l) {
     ts_operand semaphore;

@@ -137,9 +137,11 @@ static void reads_types(void **state) {
     assert_int_equal(t.space, MLIR_VMEM);
     assert_true(mlir_type_read(
         span("memref<2x!tpu.dma_semaphore, #tpu.tiled<,[1]>, #tpu.memory_space<semaphore_mem>>"), &t));
-    assert_int_equal(t.element, MLIR_SEMAPHORE);
+    assert_int_equal(t.element, MLIR_DMA_SEMAPHORE);
     assert_int_equal(t.space, MLIR_SEMAPHORE_MEM);
     assert_int_equal(t.tile_count, 0);
+    assert_true(mlir_type_read(span("memref<!tpu.semaphore, #tpu.memory_space<vmem>>"), &t));
+    assert_int_equal(t.element, MLIR_SEMAPHORE);
     assert_true(mlir_type_read(span("vector<8x128x2xi1>"), &t));
     assert_int_equal(t.bits, 1);
     assert_true(mlir_type_read(span("!other.type<x>"), &t));
