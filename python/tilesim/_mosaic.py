@@ -9,10 +9,12 @@ import re
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax._src.interpreters import mlir
 from jax._src.lib import tpu
 from jax.experimental.pallas import tpu as pltpu
+from jax.sharding import PartitionSpec as P
 from jaxlib.mlir import ir
 from jaxlib.mlir.passmanager import PassManager
 
@@ -25,22 +27,110 @@ class LoweringError(Exception):
     """A kernel that JAX or a pass of Mosaic refuses: with the pass and its words."""
 
 
+class Devices:
+    """The mesh of a `shard_map`. What its devices hold is kept as one array, with a first dim for the device."""
+
+    def __init__(self, mesh: Any):
+        self.axes: Dict[str, int] = dict(mesh.shape)
+        self.count = int(np.prod(list(self.axes.values()), dtype=int))
+        self.everywhere = P(tuple(self.axes))  # the first dim is dealt out
+
+    def _mesh(self) -> Any:
+        """Of as many devices of the host."""
+        hosts = jax.devices("cpu")
+        if len(hosts) < self.count:
+            raise LoweringError(f"a mesh of {self.count} devices needs as many of the host, JAX was started with {len(hosts)}: "
+                                f"jax.config.update('jax_num_cpu_devices', {self.count}) before it is used")
+        return jax.sharding.Mesh(np.array(hosts[:self.count]).reshape(tuple(self.axes.values())), tuple(self.axes))
+
+    def each(self, function: Callable, mesh: Any = None) -> Callable:
+        """The function on every device, of what each holds."""
+        def one(*held):
+            """On a device, whose part has a first dim of 1."""
+            return tuple(jnp.expand_dims(out, 0) for out in function(*[jnp.squeeze(part, 0) for part in held]))
+        return jax.jit(jax.shard_map(one, mesh=mesh or self._mesh(), in_specs=self.everywhere, out_specs=self.everywhere,
+                                     check_vma=False))
+
+    def deal(self, whole: Any, spec: Any) -> Any:
+        """What the devices hold of an array."""
+        return jax.shard_map(lambda part: jnp.expand_dims(part, 0), mesh=self._mesh(), in_specs=spec, out_specs=self.everywhere,
+                             check_vma=False)(whole)
+
+    def gather(self, held: Any, spec: Any) -> Any:
+        """The array that they hold."""
+        return jax.shard_map(lambda part: jnp.squeeze(part, 0), mesh=self._mesh(), in_specs=self.everywhere, out_specs=spec,
+                             check_vma=False)(held)
+
+    def spread(self, value: Any) -> np.ndarray:
+        """The same on all of them."""
+        return np.broadcast_to(np.asarray(value), (self.count, *np.shape(value)))
+
+    def whole_spec(self, rank: int, spec: Any) -> Any:
+        """As the array is known outside; else parts follow each other in the first dim, and of scalars all are copies."""
+        return spec if spec is not None else self.everywhere if rank > 0 else P()
+
+    def notation(self, dims: Sequence[int], given: Any) -> str:
+        """`[32,128] P('x', None)`: the array of which each device has a part of these dims."""
+        names = [() if entry is None else (entry,) if isinstance(entry, str) else tuple(entry) for entry in self.whole_spec(len(dims), given)]
+        names += [()] * (len(dims) - len(names))
+        whole = [dim * int(np.prod([self.axes[name] for name in entry], dtype=int)) for dim, entry in zip(dims, names)]
+        words = [f"({', '.join(map(repr, entry))})" if len(entry) > 1 else repr(entry[0]) if entry else "None" for entry in names]
+        return f"[{','.join(map(str, whole))}]" + (f" P({', '.join(words)})" if any(names) else "")
+
+
 @dataclasses.dataclass
 class Call:
     """One `pallas_call` of a function: what it was given, and its equation."""
     name: str
-    inputs: List[np.ndarray]  # scalar-prefetch operands, then inputs
+    inputs: List[np.ndarray]  # scalar-prefetch operands, then inputs; of many devices with a first dim for the device
     primitive: Any
     params: Dict[str, Any]
+    devices: Optional[Devices] = None  # of the shard_map around it
+    specs: Sequence[Any] = ()  # then: how operands, results behind them, are parts of arrays; None: that is not known
+
+    def _on_all(self, function: Callable) -> List[np.ndarray]:
+        outs = self.devices.each(function)(*self.inputs) if self.devices else function(*self.inputs)
+        return [np.asarray(out) for out in outs]
 
     def interpreted(self) -> List[np.ndarray]:
         """The results in JAX's interpret mode for TPUs."""
         params = dict(self.params, interpret=pltpu.InterpretParams())
-        return [np.asarray(out) for out in self.primitive.bind(*self.inputs, **params)]
+        return self._on_all(lambda *inputs: self.primitive.bind(*inputs, **params))
 
     def bind(self, *inputs: Any) -> Any:
         """The call again, of other arrays."""
         return self.primitive.bind(*inputs, **self.params)
+
+    @property
+    def mesh(self) -> Optional[str]:
+        """Of the devices: "x=2,y=4"."""
+        return ",".join(f"{name}={extent}" for name, extent in self.devices.axes.items()) if self.devices else None
+
+    def shapes(self) -> List[Any]:
+        """Of operands and results, on one device."""
+        held = [jax.ShapeDtypeStruct(array.shape[1 if self.devices else 0:], array.dtype) for array in self.inputs]
+        return held + list(self.params["out_avals"])
+
+    def _spec(self, number: int) -> Any:
+        return self.devices.whole_spec(len(self.shapes()[number].shape), self.specs[number])
+
+    def whole_inputs(self) -> List[np.ndarray]:
+        """The arrays that all devices hold."""
+        if not self.devices:
+            return self.inputs
+        return [np.asarray(self.devices.gather(held, self._spec(i))) for i, held in enumerate(self.inputs)]
+
+    def whole_results(self, held: Sequence[np.ndarray]) -> List[np.ndarray]:
+        """The same of results."""
+        if not self.devices:
+            return list(held)
+        return [np.asarray(self.devices.gather(out, self._spec(len(self.inputs) + i))) for i, out in enumerate(held)]
+
+    def held_results(self, wholes: Sequence[np.ndarray]) -> List[np.ndarray]:
+        """Of arrays what each device holds."""
+        if not self.devices:
+            return list(wholes)
+        return [np.asarray(self.devices.deal(whole, self._spec(len(self.inputs) + i))) for i, whole in enumerate(wholes)]
 
 
 def _fixed_grid(values: Sequence[Any], params: Dict[str, Any]) -> Tuple[List[Any], Dict[str, Any]]:
@@ -48,8 +138,15 @@ def _fixed_grid(values: Sequence[Any], params: Dict[str, Any]) -> Tuple[List[Any
     mapping = params["grid_mapping"]
     bounds = iter(values[:mapping.num_dynamic_grid_bounds])
     inputs = list(values[mapping.num_dynamic_grid_bounds:])
-    grid = tuple(dim if isinstance(dim, int) else int(next(bounds)) for dim in mapping.grid)
+    grid = tuple(dim if isinstance(dim, int) else _one_number(next(bounds)) for dim in mapping.grid)
     return inputs, dict(params, grid_mapping=dataclasses.replace(mapping, grid=grid))
+
+
+def _one_number(bound: Any) -> int:
+    numbers = set(np.ravel(bound).tolist())
+    if len(numbers) != 1:
+        raise LoweringError(f"a grid that differs from device to device: {sorted(numbers)}")
+    return int(numbers.pop())
 
 
 def _inner(eqn) -> Any:
@@ -62,29 +159,46 @@ class _Evaluation:
     def __init__(self, on_call: Callable[[Call], Sequence[Any]]):
         self.on_call = on_call
 
-    def equation(self, eqn, values) -> Sequence[Any]:
-        """The results of one; a kernel's are those that `on_call` gives."""
-        if eqn.primitive.name == "pallas_call":
-            inputs, params = _fixed_grid(values, eqn.params)
-            name = params.get("name") or params["jaxpr"].debug_info.func_name
-            call = Call(name, [np.asarray(value) for value in inputs], eqn.primitive, params)
-            return self.on_call(call)
-        inner = _inner(eqn)
-        if eqn.primitive.name in INLINED and inner is not None:
-            closed = hasattr(inner, "consts")
-            return self.jaxpr(inner.jaxpr if closed else inner, inner.consts if closed else (), values)
+    def call(self, eqn, inputs, params) -> Call:
+        """A kernel's."""
+        name = params.get("name") or params["jaxpr"].debug_info.func_name
+        return Call(name, [np.asarray(value) for value in inputs], eqn.primitive, params)
+
+    def bound(self, eqn, values) -> Sequence[Any]:
+        """The results of an equation that is no kernel."""
+        if eqn.primitive.name == "shard_map":
+            return _ShardedEvaluation(self.on_call, eqn).results(values)
         functions, params = eqn.primitive.get_bind_params(eqn.params)
         out = eqn.primitive.bind(*functions, *values, **params)
         return out if eqn.primitive.multiple_results else [out]
 
+    def constant(self, value: Any) -> Any:
+        """Of the text."""
+        return value
+
+    def equation(self, eqn, values) -> Sequence[Any]:
+        """The results of one; a kernel's are those that `on_call` gives."""
+        if eqn.primitive.name == "pallas_call":
+            return self.on_call(self.call(eqn, *_fixed_grid(values, eqn.params)))
+        inner = _inner(eqn)
+        if eqn.primitive.name in INLINED and inner is not None:
+            closed = hasattr(inner, "consts")
+            return self.inlined(eqn, inner.jaxpr if closed else inner, inner.consts if closed else (), values)
+        return self.bound(eqn, values)
+
+    def inlined(self, eqn, jaxpr, consts, values) -> Sequence[Any]:
+        """The results of a function that it calls."""
+        del eqn
+        return self.jaxpr(jaxpr, consts, values)
+
     def jaxpr(self, jaxpr, consts, arguments) -> List[Any]:
         """The results of all of them."""
-        known = dict(zip(jaxpr.constvars, consts))
+        known = dict(zip(jaxpr.constvars, map(self.constant, consts)))
         known.update(zip(jaxpr.invars, arguments))
 
         def read(atom):
             """The value of a variable or of a literal."""
-            return atom.val if hasattr(atom, "val") else known[atom]
+            return self.constant(atom.val) if hasattr(atom, "val") else known[atom]
 
         for eqn in jaxpr.eqns:
             outs = self.equation(eqn, [read(atom) for atom in eqn.invars])
@@ -92,22 +206,77 @@ class _Evaluation:
         return [read(atom) for atom in jaxpr.outvars]
 
 
-def _on_chip(generation: int):
-    """While tracing and lowering: what asks for the device is told of a TPU."""
-    device = jax.sharding.AbstractDevice(device_kind=DEVICE_KINDS[generation], num_cores=1)
-    return jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), (), abstract_device=device))
+class _ShardedEvaluation(_Evaluation):
+    """What is inside of a `shard_map`: every equation on all devices, before the next."""
+
+    def __init__(self, on_call: Callable[[Call], Sequence[Any]], eqn: Any):
+        super().__init__(on_call)
+        self.devices, self.body, self.params = Devices(eqn.params["mesh"]), eqn.params["jaxpr"], eqn.params
+        self.specs = {id(var): spec for names, variables in (("in_specs", self.body.invars), ("out_specs", self.body.outvars))
+                      for var, spec in zip(variables, eqn.params[names])}
+
+    def results(self, values) -> List[Any]:
+        """Of the whole arrays, as whole arrays."""
+        held = [self.devices.deal(value, spec) for value, spec in zip(values, self.params["in_specs"])]
+        outs = self.jaxpr(self.body, (), held)
+        return [self.devices.gather(out, spec) for out, spec in zip(outs, self.params["out_specs"])]
+
+    def constant(self, value: Any) -> Any:
+        return self.devices.spread(value)
+
+    def inlined(self, eqn, jaxpr, consts, values) -> Sequence[Any]:
+        for outer, inner in (*zip(eqn.invars, jaxpr.invars), *zip(eqn.outvars, jaxpr.outvars)):
+            if id(outer) in self.specs:
+                self.specs[id(inner)] = self.specs[id(outer)]
+        return self.jaxpr(jaxpr, consts, values)
+
+    def call(self, eqn, inputs, params) -> Call:
+        call = super().call(eqn, inputs, params)
+        call.devices = self.devices
+        operands = list(eqn.invars)[len(eqn.invars) - len(inputs):]
+        call.specs = [self.specs.get(id(var)) for var in (*operands, *eqn.outvars)]
+        return call
+
+    def bound(self, eqn, values) -> Sequence[Any]:
+        return self.devices.each(lambda *held: _Evaluation.bound(self, eqn, held))(*values)
 
 
-def evaluate(function: Callable, arrays: Sequence[Any], generation: int,
-             on_call: Callable[[Call], Sequence[Any]]) -> List[Any]:
+@dataclasses.dataclass(frozen=True)
+class Chips:
+    """For what a function is lowered: Mosaic's generation, and the axes of the mesh around it."""
+    generation: int
+    axes: Dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def on_host(chips: Chips) -> Chips:
+    """Asks JAX for as many devices of the host; where it has begun already, it has those that it has."""
+    try:
+        if chips.axes:
+            jax.config.update("jax_num_cpu_devices", int(np.prod(list(chips.axes.values()))))
+    except RuntimeError:
+        pass
+    return chips
+
+
+def _abstract_mesh(chips: Chips) -> Any:
+    device = jax.sharding.AbstractDevice(device_kind=DEVICE_KINDS[chips.generation], num_cores=1)
+    return jax.sharding.AbstractMesh(tuple(chips.axes.values()), tuple(chips.axes), abstract_device=device)
+
+
+def _on_chip(chips: Chips):
+    """While tracing and lowering: what asks for the device is told of a TPU, and `shard_map` of the mesh."""
+    return jax.sharding.use_abstract_mesh(_abstract_mesh(chips))
+
+
+def evaluate(function: Callable, arrays: Sequence[Any], chips: Chips, on_call: Callable[[Call], Sequence[Any]]) -> List[Any]:
     """The function's results, where each kernel's are what `on_call` gives."""
-    with _on_chip(generation):
+    with _on_chip(chips):
         closed = jax.make_jaxpr(function)(*arrays)
     flat = jax.tree_util.tree_leaves(tuple(arrays))
     return _Evaluation(on_call).jaxpr(closed.jaxpr, closed.consts, flat)
 
 
-def calls(function: Callable, generation: int, *arrays: Any) -> List[Tuple[Call, List[np.ndarray]]]:
+def calls(function: Callable, chips: Chips, *arrays: Any) -> List[Tuple[Call, List[np.ndarray]]]:
     """Every kernel that the function runs, in order, with the results that interpret mode gives."""
     found: List[Tuple[Call, List[np.ndarray]]] = []
 
@@ -116,7 +285,7 @@ def calls(function: Callable, generation: int, *arrays: Any) -> List[Tuple[Call,
         found.append((call, call.interpreted()))
         return found[-1][1]
 
-    evaluate(function, arrays, generation, on_call)
+    evaluate(function, arrays, chips, on_call)
     return found
 
 
@@ -157,14 +326,15 @@ def _tile_arguments(module) -> None:
     """Arguments of few bits get the tiles that XLA gives such arrays, which the passes are told by libtpu."""
     i32 = ir.IntegerType.get_signless(32)
     main = next(op for op in module.body.operations if ir.StringAttr(op.attributes["sym_name"]).value == "main")
-    attributes = []
+    sizes = []
     for argument in main.regions[0].blocks[0].arguments:
         rows = 0
         if isinstance(argument.type, ir.MemRefType) and argument.type.rank > 1:
             rows = LARGE_TILES.get(getattr(argument.type.element_type, "width", 0), 0)
-        tiled = rows > 0 and argument.type.shape[-2] % rows == 0
-        attributes.append(ir.DictAttr.get({"leading_tile_rows": ir.IntegerAttr.get(i32, rows)} if tiled else {}))
-    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        sizes.append(rows if rows > 0 and argument.type.shape[-2] % rows == 0 else 0)
+    if any(sizes):
+        main.attributes["arg_attrs"] = ir.ArrayAttr.get(
+            [ir.DictAttr.get({"leading_tile_rows": ir.IntegerAttr.get(i32, rows)} if rows else {}) for rows in sizes])
 
 
 def _run_pass(module, name: str) -> None:
@@ -190,6 +360,9 @@ def _annotate(module, types: Sequence[str], results: int, generation: int, more:
     attributes["tilesim.results"] = ir.IntegerAttr.get(i64, results)
     if more.get("aliases"):
         attributes["tilesim.aliases"] = ir.DenseI64ArrayAttr.get([end for pair in more["aliases"] for end in pair])
+    if more.get("mesh"):
+        attributes["tilesim.mesh"] = ir.StringAttr.get(more["mesh"])
+        attributes["tilesim.arrays"] = ir.ArrayAttr.get([ir.StringAttr.get(array) for array in more["arrays"]])
     if more.get("fills"):
         attributes["tilesim.fills"] = ir.ArrayAttr.get([ir.StringAttr.get(fill) for fill in more["fills"]])
     if "stable_mosaic.version" in attributes:
@@ -239,21 +412,29 @@ def _printed(module, root: Optional[str]) -> str:
     return plain_locations(module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True), root)
 
 
+def _lowered(call: Call, generation: int) -> Any:
+    """As StableHLO, with the kernel in it; of many devices as `shard_map` has it."""
+    chips = Chips(generation, call.devices.axes if call.devices else {})
+    structs = [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in call.inputs]
+    with _on_chip(chips):
+        function = call.devices.each(call.bind, _abstract_mesh(chips)) if call.devices else jax.jit(call.bind)
+        return function.trace(*structs).lower(lowering_platforms=("tpu",)).compiler_ir()
+
+
 def lower(call: Call, generation: int, root: Optional[str] = None, fills: Sequence[str] = ()) -> str:
     """The kernel as generic MLIR at vreg level, with attributes that say what its operands are and what fills them."""
-    structs = [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in call.inputs]
-    with _on_chip(generation):
-        lowered = jax.jit(call.bind).trace(*structs).lower(lowering_platforms=("tpu",)).compiler_ir()
-    body, = _bodies(lowered)
+    body, = _bodies(_lowered(call, generation))
     module = _parsed(body)
+    more: Dict[str, Any] = {"aliases": call.params["input_output_aliases"], "fills": fills}
+    if call.devices:
+        more["mesh"] = call.mesh
+        more["arrays"] = [call.devices.notation(shape.shape, spec) for shape, spec in zip(call.shapes(), call.specs)]
     with module.context, ir.Location.unknown():
         _run_pass(module, "mosaic-serde{serialize=false}")
         _tile_arguments(module)
         for name in passes(generation):
             _run_pass(module, name)
-        outs = call.params["out_avals"]
-        types = [_tensor(array) for array in (*call.inputs, *outs)]
-        _annotate(module, types, len(outs), generation, {"aliases": call.params["input_output_aliases"], "fills": fills})
+        _annotate(module, [_tensor(shape) for shape in call.shapes()], len(call.params["out_avals"]), generation, more)
     return _printed(module, root)
 
 

@@ -1,6 +1,6 @@
 """Pallas kernels as they are: traced and lowered by JAX on a CPU, run on a machine, compared with JAX's interpret mode.
 
-usage: python3 -m tilesim.pallas FILE.py:FUNCTION [-m MACHINE] [-i NAME=OPERAND].. [-o FILE.mlir]
+usage: python3 -m tilesim.pallas FILE.py:FUNCTION [-m MACHINE] [--mesh AXES] [-i NAME=OPERAND].. [-o FILE.mlir]
        python3 -m tilesim.pallas FILE.py:FUNCTION --block bm=128,256 --block bk=128,256 [-m MACHINE] [-j N]
        python3 -m tilesim.pallas --from-dump FILE --operands TYPE.. --results N [-m MACHINE] -o FILE.mlir
 
@@ -118,43 +118,55 @@ def _signed(array: np.ndarray) -> np.ndarray:
 
 def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict[str, Any]) -> Tuple[Run, List[np.ndarray]]:
     """The run of a text, and its results in order; they lie behind the inputs among the operands."""
-    inputs = {str(i): _signed(array) for i, array in enumerate(call.inputs)}
+    inputs = {str(i): _signed(array) for i, array in enumerate(call.whole_inputs())}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{call.name}.mlir")
         path.write_text(text)
-        found = run_text(path, inputs, machine, **options)
+        found = run_text(path, inputs, machine, mesh=call.mesh, **options)
     outs = call.params["out_avals"]
     results = [found.outputs[str(len(call.inputs) + i)] for i in range(len(outs))] if found.outputs else []
-    return found, [np.asarray(array).view(aval.dtype) if array.dtype.kind == "V" else np.asarray(array).astype(aval.dtype)
-                   for array, aval in zip(results, outs)]
+    return found, call.held_results([np.asarray(array).view(aval.dtype) if array.dtype.kind == "V"
+                                     else np.asarray(array).astype(aval.dtype) for array, aval in zip(results, outs)])
 
 
-def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, compare: bool = True,
+def _chips(mosaic: Any, machine: Union[str, Machine], mesh: Optional[str]) -> Any:
+    """What a function is lowered for. JAX gets as many devices of the host, if it has not begun."""
+    words = (mesh or "").split("," if "=" in (mesh or "") else "x")
+    try:
+        axes = {name or "xyzw"[i]: int(extent) for i, (name, _, extent) in enumerate(word.rpartition("=") for word in words if word)}
+    except (ValueError, IndexError):
+        raise ValueError(f"mesh '{mesh}': expected such as '4x4' or 'data=2,model=8'") from None
+    return mosaic.on_host(mosaic.Chips(generation(machine), axes))
+
+
+def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, mesh: Optional[str] = None, compare: bool = True,
         **options: Any) -> PallasRun:
     """Runs every `pallas_call` of a function of arrays on a machine; what is around them JAX evaluates.
 
+    `mesh`: "4x4" (axes x and y) or "data=2,model=8": what `jax.shard_map` in the function is over, where it names no mesh itself.
     `compare`: each kernel's results with those of interpret mode, of the same inputs. `options` are those of :func:`tilesim.run`.
     """
     mosaic = _lowering()
     kernels: List[Kernel] = []
-    number = generation(machine)
+    chips = _chips(mosaic, machine, mesh)
 
     def on_call(call: Any) -> Any:
         """Runs it, and gives its results to the caller."""
-        text = mosaic.lower(call, number)
+        text = mosaic.lower(call, chips.generation)
         found, results = _simulated(call, text, machine, options)
         expected = call.interpreted() if compare or not results else []
         kernels.append(Kernel(call, text, found, [Difference(*pair) for pair in zip(results, expected)] if compare else []))
         return results or expected
 
-    outputs = mosaic.evaluate(kernel, arrays, number, on_call)
+    outputs = mosaic.evaluate(kernel, arrays, chips, on_call)
     return PallasRun([np.asarray(output) for output in outputs], kernels)
 
 
-def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT) -> List[str]:
-    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation."""
+def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, mesh: Optional[str] = None) -> List[str]:
+    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation (and a mesh, as :func:`run` has it)."""
     mosaic = _lowering()
-    return [mosaic.lower(call, generation(machine)) for call, _ in mosaic.calls(kernel, generation(machine), *arrays)]
+    chips = _chips(mosaic, machine, mesh)
+    return [mosaic.lower(call, chips.generation) for call, _ in mosaic.calls(kernel, chips, *arrays)]
 
 
 # ---- Block sizes ----
@@ -255,6 +267,7 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python3 -m tilesim.pallas", description=__doc__.split("\n")[0])
     parser.add_argument("kernel", nargs="?", metavar="FILE.py:FUNCTION", help="a function of arrays that calls pallas_call")
     parser.add_argument("-m", "--machine", default=DEFAULT, help=f"one of {', '.join(GENERATIONS)}; default: {DEFAULT}")
+    parser.add_argument("--mesh", metavar="AXES", help="the devices that a shard_map in the function is over: 4x4, or data=2,model=8")
     parser.add_argument("-i", action="append", default=[], metavar="NAME=OPERAND", dest="inputs",
                         help="an argument: FILE.npy, or a type and a fill, such as 'f32[256,128] random(seed=1, lo=-1, hi=1)'")
     parser.add_argument("-o", metavar="FILE.mlir", dest="output", help="also write the text; of several kernels FILE.0.mlir ..")
@@ -335,12 +348,14 @@ def _main(options: argparse.Namespace) -> int:
         raise ValueError("nothing to run: expected FILE.py:FUNCTION or --from-dump FILE")
     function = _function(options.kernel)
     arrays = _arguments(function, options.inputs)
+    if options.blocks and options.mesh:
+        raise ValueError("--block varies kernels of one device: give no --mesh with it")
     if options.blocks:
         return _rank(function, arrays, options)
     if options.lower:
-        _save(options.output or "/dev/stdout", lower(function, *arrays, machine=options.machine))
+        _save(options.output or "/dev/stdout", lower(function, *arrays, machine=options.machine, mesh=options.mesh))
         return 0
-    found = run(function, *arrays, machine=options.machine, compare=not options.time_only, check=options.check,
+    found = run(function, *arrays, machine=options.machine, mesh=options.mesh, compare=not options.time_only, check=options.check,
                 time_only=options.time_only)
     _save(options.output, [kernel.text for kernel in found.kernels])
     return _report(found, options.trace)

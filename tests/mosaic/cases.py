@@ -26,6 +26,12 @@ class Case:
     near: Tuple[float, float]
     options: Dict[str, object] = field(default_factory=dict)
     generations: Tuple[int, ...] = (5,)
+    mesh: str = ""  # then a function of mesh_kernels.py
+
+    @property
+    def source(self) -> str:
+        """The file that has the function."""
+        return f"tests/mosaic/{'mesh_' if self.mesh else ''}kernels.py"
 
     def fills(self, name: str) -> List[str]:
         return [operand.partition("] ")[2] if isinstance(operand, str) else f'file("{name}.in{i}.npy")' for i, operand in enumerate(self.operands)]
@@ -97,8 +103,20 @@ CASES = {
     "transpose_narrow": Case("moves", "transpose_narrow", [uniform("bf16[32,128]", 1), uniform("s8[32,128]", 2, -128, 127)], EXACT, generations=(5, 7)),
     "scalars": Case("scalars", "scalars", [uniform("s8[3,8]", 1, -128, 127), uniform("f32[2,8]", 2), uniform("f32[8,128]", 3)], F32),
     "table_of_bytes": Case("scalars", "table_of_bytes", [uniform("s8[2,4]", 1, 0, 3), uniform("f32[32,128]", 2)], EXACT),
+    "permute": Case("many devices", "permute", [uniform("f32[8,512]", 1)], EXACT, mesh="x=4"),
+    "swap_rows_of_devices": Case("many devices", "swap_rows_of_devices", [uniform("f32[64,128]", 1)], EXACT, mesh="x=2,y=2"),
+    "all_gather": Case("many devices", "all_gather", [uniform("f32[64,128]", 1)], EXACT, generations=(5, 6), mesh="x=4"),
+    "all_gather_meeting": Case("many devices", "all_gather_meeting", [uniform("bf16[32,512]", 1)], EXACT, mesh="x=2,y=4"),
+    "all_reduce": Case("many devices", "all_reduce", [uniform("f32[64,256]", 1)], F32, mesh="x=8"),
+    "reduce_scatter": Case("many devices", "reduce_scatter", [uniform("f32[16,32,128]", 1)], F32, mesh="x=4"),
+    "gather_product": Case("many devices", "gather_product", [uniform("bf16[64,128]", 1), uniform("bf16[128,512]", 2)], F32, mesh="x=4"),
     "unpack_halves": Case("moves", "unpack_halves", [uniform("bf16[32,128]", 1)], EXACT),
 }
+
+
+def axes(mesh: str) -> Dict[str, int]:
+    """Of "x=2,y=4"."""
+    return {name: int(extent) for name, extent in (word.split("=") for word in mesh.split(",") if word)}
 
 
 def names() -> List[Tuple[str, int]]:

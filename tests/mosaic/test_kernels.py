@@ -8,14 +8,15 @@ from cli import SANITIZED, expect, main, run, test  # noqa: E402
 
 # Texts that are refused, and what is said of why.
 REFUSED = {}
-SANITIZED_TEXTS = ("add", "paged_dma", "flash_ragged", "handshake", "softmax.v6", "matmul_int8")
+SANITIZED_TEXTS = ("add", "paged_dma", "flash_ragged", "handshake", "softmax.v6", "matmul_int8", "reduce_scatter")
 
 
 def sanitized():
     """Under ASan a few texts run; they are compared in the release."""
     for name in SANITIZED_TEXTS:
         machine = "tpu-v6e" if name.endswith(".v6") else "tpu-v5e"
-        expect(["run", f"tests/mosaic/kernels/{name}.mlir", "-m", machine], out=None)
+        mesh = ["--mesh", "4", "--check"] if name == "reduce_scatter" else []
+        expect(["run", f"tests/mosaic/kernels/{name}.mlir", "-m", machine, *mesh], out=None)
 
 
 if SANITIZED:
@@ -39,6 +40,14 @@ def wide(array):
     return array.astype(np.float64)
 
 
+def rounded(kind, values):
+    """To a type, ties to even, in double precision."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    if kind == "bf16":
+        bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return bits.view(np.float32).astype(np.float64)
+
+
 def apart(result, expected, near):
     """How many values are farther from what is expected than the case allows, and the largest difference; NaN is as NaN."""
     result, expected = wide(result), wide(expected)
@@ -50,7 +59,8 @@ def apart(result, expected, near):
 def compared(name, generation):
     """Runs a text and says what is wrong with its values."""
     case = cases.CASES[name]
-    found = ts.run(cases.text_path(name, generation), machine=cases.MACHINES[generation])
+    found = ts.run(cases.text_path(name, generation), machine=cases.MACHINES[generation], mesh=case.mesh or None, check=bool(case.mesh))
+    assert found.passed, name
     assert found.cycles > 0
     wrong = []
     for i, path in enumerate(sorted(cases.FOLDER.glob(f"{name}.out*.npy"))):
@@ -78,6 +88,29 @@ def values_are_those_of_interpret_mode():
     assert set(refused) == set(REFUSED), {name: str(error) for name, error in refused.items()}
     for name, why in REFUSED.items():
         assert why in str(refused[name]), (name, str(refused[name]))
+
+
+# What collectives are, of whole arrays.
+COLLECTIVES = {
+    "permute": lambda x: np.roll(x, 128, axis=1),
+    "swap_rows_of_devices": lambda x: np.roll(x, 32, axis=0),
+    "all_gather": lambda x: x.reshape(4, 16, 128),
+    "all_gather_meeting": lambda x: np.stack(np.split(x, 4, axis=1)),
+    "all_reduce": lambda x: np.tile(x.reshape(8, 8, 256).sum(axis=0), (8, 1)),
+    "reduce_scatter": lambda x: x.reshape(4, 128, 128).sum(axis=0),
+    "gather_product": lambda x, w: x @ w,
+}
+
+
+@test
+def collectives_are_what_they_are_called():
+    """What interpret mode gave, against NumPy."""
+    assert set(COLLECTIVES) == {name for name, case in cases.CASES.items() if case.mesh}
+    for name, function in COLLECTIVES.items():
+        case = cases.CASES[name]
+        operands = [rounded(*cases.filled(operand)) for operand in case.operands]
+        bad, largest = apart(np.load(cases.FOLDER / f"{name}.out0.npy"), function(*operands), case.near)
+        assert not bad, (name, bad, largest)
 
 
 @test

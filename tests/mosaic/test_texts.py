@@ -17,7 +17,7 @@ ELEMENTS = {"s32": "i32", "s16": "i16", "s8": "i8", "s4": "i4", "f8e4m3fn": "f8E
 
 
 def attribute(text, name):
-    return re.search(rf"tilesim\.{name} = (\[.*?\]|\S+ : i64)[,}}]", text)[1]
+    return re.search(rf"tilesim\.{name} = (\[[^\"]*?\]|\[(?:\".*?\"(?:, )?)+\]|\"[^\"]*\"|\S+ : i64)[,}}]", text)[1]
 
 
 @test
@@ -36,6 +36,10 @@ def operands_are_the_cases():
         types = re.findall(r"tensor<([\dx]*?)x?([a-z]+\d+[A-Z\d]*)>", attribute(text, "operands"))
         outputs = sorted(cases.FOLDER.glob(f"{name}.out*.npy"))
         assert attribute(text, "results") == f"{len(outputs)} : i64" and len(types) == len(case.operands) + len(outputs), name
+        wholes = [words.partition(" ")[0][1:-1].replace(",", "x") for words in re.findall(r'"(.*?)"', attribute(text, "arrays"))] \
+            if case.mesh else [dims for dims, _ in types]
+        assert not case.mesh or attribute(text, "mesh") == f'"{case.mesh}"'
+        types = [(dims, element) for dims, (_, element) in zip(wholes, types)]
         for operand, (dims, element) in zip(case.operands, types):
             kind, values = cases.filled(operand)
             assert (dims, element) == ("x".join(map(str, values.shape)), ELEMENTS.get(kind, kind)), (name, dims, element)
@@ -62,13 +66,14 @@ def arguments_of_few_bits_have_the_compilers_tiles():
 
 @test
 def ops_keep_their_lines():
-    """Every place is a line of kernels.py; all ops that are not constants or structure have one."""
-    lines = Path("tests/mosaic/kernels.py").read_text().splitlines()
+    """Every place is a line of the kernels' file; all ops that are not constants or structure have one."""
     for pair in cases.names():
+        source = cases.CASES[pair[0]].source
+        lines = Path(source).read_text().splitlines()
         text = cases.text_path(*pair).read_text()
         places = dict(re.findall(r'^#(loc\d+) = loc\((.*)\)$', text, re.M))
         for place in places.values():
-            found = re.fullmatch(r'"tests/mosaic/kernels.py":(\d+):(\d+)|unknown', place)
+            found = re.fullmatch(rf'"{source}":(\d+):(\d+)|unknown', place)
             assert found, (pair, place)
             assert place == "unknown" or int(found[2]) <= len(lines[int(found[1]) - 1]) + 1, (pair, place)
         for op, used in re.findall(r'"(math\.\w+|tpu\.matmul|tpu\.enqueue_dma|tpu\.load|tpu\.store)".* loc\(#(loc\d+)\)$', text, re.M):

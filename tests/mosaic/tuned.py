@@ -120,7 +120,7 @@ def microseconds(shape, sizes):
         texts.append(_mosaic.lower(call, GENERATION))
         return [np.zeros(aval.shape, aval.dtype) for aval in call.params["out_avals"]]
 
-    _mosaic.evaluate(functools.partial(quantised_matmul, sizes=sizes), arrays, GENERATION, on_call)
+    _mosaic.evaluate(functools.partial(quantised_matmul, sizes=sizes), arrays, _mosaic.Chips(GENERATION), on_call)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.mlir")
         path.write_text(texts[0])
