@@ -1,9 +1,24 @@
 /* The chip's records of transfers in flight, from start to end. */
 #include "state.h"
 
+#include <string.h>
+
 ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
     const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
     return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};
+}
+
+/* Both slices have the same sizes but for dims of 1 (the assembler sees to it). */
+const ts_plan *chip_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
+                         ts_plan_side *dst) {
+    const ts_slice *a = &what->source, *b = &what->destination;
+    if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0)
+        return ts_plan_new(err, arena, src, dst, a->rank, a->size);
+    int rank;
+    const int64_t *sizes = ts_plan_squeeze(err, arena, src, a->size, &rank);
+    return sizes && ts_plan_squeeze(err, arena, dst, b->size, &rank)
+               ? ts_plan_new(err, arena, src, dst, rank, sizes)
+               : NULL;
 }
 
 ts_in_flight *chip_take_record(ts_chip *chip) {

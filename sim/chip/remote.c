@@ -49,11 +49,18 @@ static void tell_known(chip_core *by, ts_chip_message *m, int64_t cycle) {
     memcpy(m->known, ts_arrivals_known(by->arrivals, cycle), (size_t)count * sizeof *m->known);
 }
 
+/* Of the slice, without what pads it. */
+static int64_t slice_bytes(const ts_chip *chip, const ts_slice *slice) {
+    int64_t elements = 1;
+    for (int i = 0; i < slice->rank; i++) elements *= slice->size[i];
+    return ts_ceil_div(elements * chip->code->tensors[slice->tensor].shape->element_bits, 8);
+}
+
 void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool values) {
     const ts_chip_links *links = chip->config->links;
     const ts_slice *to = &t->what->destination;
-    int64_t bytes = t->what->bytes;
-    ts_chip_message *m = take_message(chip, values ? bytes : 0);
+    int64_t bytes = t->what->bytes, held = slice_bytes(chip, &t->what->source);
+    ts_chip_message *m = take_message(chip, !values ? 0 : held > bytes ? held : bytes);
     m->source = own_device(chip)->id;
     m->destination = start->device;
     m->bytes = bytes;
@@ -64,6 +71,7 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     m->number = t->number;
     m->issued_cycle = t->issued_cycle;
     m->values = values;
+    m->from_bits = -1;
     memcpy(m->source_begin, start->source_begin, (size_t)t->what->source.rank * sizeof *m->source_begin);
     memcpy(m->begin, start->destination_begin, (size_t)to->rank * sizeof *m->begin);
     t->message = m;
@@ -71,19 +79,50 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     links->send(links->self, m, t->begun_cycle);
 }
 
-/* One side of the way between a tensor and a message, in which the elements lie row-major, in the destination's
- * type. */
-static const ts_plan *message_plan(ts_error *err, const ts_chip *chip, const ts_chip_message *m, bool out) {
+/* Where the slice is one run of bits, a message holds them as they lie, from m->from_bits on. NULL: it is not, or on
+ * an error. */
+static const ts_plan *plan_run(ts_error *err, const ts_chip *chip, ts_chip_message *m,
+                               const ts_plan_side *tensor) {
+    const ts_slice *slice = &chip->code->transfers[m->transfer].source;
+    const ts_plan *same = ts_plan_new(err, chip->scratch, tensor, tensor, slice->rank, slice->size);
+    ts_plan_box box = {0};
+    if (same && same->box_count == 1) ts_plan_get_box(same, 0, &box);
+    int bits = tensor->shape->element_bits;
+    if (box.loop_count != 1 || box.loops[0].src_bits != bits || box.src_bits % 8 != 0 ||
+        box.elements * bits > m->room * 8)
+        return NULL;
+    ts_plan *shifted = TS_NEW(chip->scratch, ts_plan);
+    *shifted = *same;
+    m->from_bits = box.src_bits;
+    ts_plan_shift(shifted, 0, -m->from_bits);
+    return shifted;
+}
+
+/* Elsewhere the elements, row-major, in the destination's type. */
+static const ts_plan *plan_into(ts_error *err, const ts_chip *chip, ts_chip_message *m) {
     const ts_transfer *what = &chip->code->transfers[m->transfer];
-    const ts_slice *slice = out ? &what->source : &what->destination;
+    const ts_slice *slice = &what->source;
     ts_dtype dtype = chip->code->tensors[what->destination.tensor].shape->dtype;
+    ts_plan_side tensor = chip_side(chip, slice, m->source_begin), rows = {0};
     ts_arena_reset(chip->scratch);
-    const ts_shape *flat = ts_shape_row_major(err, chip->scratch, dtype, slice->rank, slice->size);
-    ts_plan_side tensor = chip_side(chip, slice, out ? m->source_begin : m->begin),
-                 rows = {flat, NULL, NULL, 0};
-    if (!flat) return NULL;
-    return out ? ts_plan_new(err, chip->scratch, &tensor, &rows, slice->rank, slice->size)
-               : ts_plan_new(err, chip->scratch, &rows, &tensor, slice->rank, slice->size);
+    const ts_plan *run = plan_run(err, chip, m, &tensor);
+    if (run) return run;
+    rows.shape = ts_shape_row_major(err, chip->scratch, dtype, slice->rank, slice->size);
+    return rows.shape ? ts_plan_new(err, chip->scratch, &tensor, &rows, slice->rank, slice->size) : NULL;
+}
+
+static const ts_plan *plan_out(ts_error *err, const ts_chip *chip, const ts_chip_message *m) {
+    const ts_transfer *what = &chip->code->transfers[m->transfer];
+    const ts_slice *slice = &what->destination;
+    ts_plan_side tensor = chip_side(chip, slice, m->begin), held = {0};
+    ts_arena_reset(chip->scratch);
+    if (m->from_bits >= 0) {
+        held = chip_side(chip, &what->source, m->source_begin);
+        held.base_bits -= m->from_bits;
+        return chip_plan(err, chip->scratch, what, &held, &tensor);
+    }
+    held.shape = ts_shape_row_major(err, chip->scratch, tensor.shape->dtype, slice->rank, slice->size);
+    return held.shape ? ts_plan_new(err, chip->scratch, &held, &tensor, slice->rank, slice->size) : NULL;
 }
 
 static ts_space *space_of(ts_chip *chip, const ts_chip_message *m, const ts_slice *slice) {
@@ -98,7 +137,7 @@ bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle) {
         ts_space *from = space_of(chip, m, &t->what->source);
         if (from->shadow && !m->memory->shadow) ts_space_track(m->memory, m->arena);
         if (from->shadow) ts_space_mark(m->memory, 0, m->room * 8, false);
-        const ts_plan *plan = message_plan(err, chip, m, true);
+        const ts_plan *plan = plan_into(err, chip, m);
         good = plan && ts_dma_move(err, plan, from, m->memory);
     }
     t->message = NULL;
@@ -137,7 +176,7 @@ void chip_signal(void *self, const ts_core_signal *signal) {
 
 static bool write_values(ts_error *err, ts_chip *chip, const ts_chip_message *m) {
     const ts_transfer *what = &chip->code->transfers[m->transfer];
-    const ts_plan *plan = message_plan(err, chip, m, false);
+    const ts_plan *plan = plan_out(err, chip, m);
     return plan && ts_dma_move(err, plan, m->memory, space_of(chip, m, &what->destination));
 }
 
@@ -148,7 +187,7 @@ static bool check_arrival(ts_error *err, ts_chip *chip, const ts_chip_message *m
     ts_arrivals_learn(arrivals, m->known);
     if (m->transfer < 0) return true;
     ts_arrival arrival = {.what = &chip->code->transfers[m->transfer],
-                          .plan = message_plan(err, chip, m, false),
+                          .plan = plan_out(err, chip, m),
                           .source = m->source,
                           .cycle = cycle,
                           .semaphore = m->semaphore,

@@ -27,6 +27,7 @@ typedef struct ts_chip_message {
     struct ts_space *memory;
     uint8_t *buffer; /* of so many bytes */
     int64_t room;
+    int64_t from_bits; /* where the bits lay that it holds; -1: it holds elements, row-major */
     int64_t *known; /* with the sanitizer: what the sender knew (check/arrivals.h) */
 } ts_chip_message;
 

@@ -79,6 +79,9 @@ chip_core *chip_core_of(ts_chip *chip, const ts_in_flight *t);
 /* A transfer is at its end: it is out of flight, and its semaphore grows. */
 void chip_settle(ts_chip *chip, ts_in_flight *t, int64_t cycle);
 ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t *begin);
+/* The two sides may differ in dims of 1. */
+const ts_plan *chip_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
+                         ts_plan_side *dst);
 
 /* remote.c: whether a transfer goes to another chip, or to this one by way of the mesh. */
 static inline bool chip_leaves(const ts_chip *chip, const ts_transfer *what) {

@@ -9,19 +9,6 @@
 
 /* ---- Transfers ---- */
 
-/* Both slices have the same sizes but for dims of 1 (the assembler sees to it). */
-static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
-                                ts_plan_side *dst) {
-    const ts_slice *a = &what->source, *b = &what->destination;
-    if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0)
-        return ts_plan_new(err, arena, src, dst, a->rank, a->size);
-    int rank;
-    const int64_t *sizes = ts_plan_squeeze(err, arena, src, a->size, &rank);
-    return sizes && ts_plan_squeeze(err, arena, dst, b->size, &rank)
-               ? ts_plan_new(err, arena, src, dst, rank, sizes)
-               : NULL;
-}
-
 /* Whether the transfer moves bytes: without values, only SMEM is kept exact. */
 static bool has_values(const ts_chip *chip, const ts_transfer *what) {
     return !chip->config->time_only || chip->code->tensors[what->destination.tensor].space == TS_SPACE_SMEM;
@@ -94,7 +81,7 @@ bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start) {
         moved.src.space = NULL;
         moved.dst = (ts_dma_end){0};
     }
-    moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
+    moved.plan = source_is_known(err, chip, what) ? chip_plan(err, arena, what, &src, &dst) : NULL;
     int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
     if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, start->cycle)) {
         chip_give_back(chip, t);

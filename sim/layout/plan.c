@@ -107,16 +107,17 @@ static int64_t shared_padding(const ts_plan *plan, const ts_normal_form *src, co
 static bool solve_part(ts_plan *plan, ts_arena *arena, const grouping *g, int part, int64_t padded,
                        struct ts_plan_part *out) {
     int order[TS_LAYOUT_MAX_DIMS], count = part_order(g, plan->rank, part, order);
-    plan_interval *at = TS_NEW(arena, plan_interval);
-    at->high = 1;
-    for (int i = 0; i < count; i++) at->high *= plan->sizes[order[i]];
-    if (count == 1 && padded > at->high) at->high = padded;
-    plan->moved_elements *= at->high;
-    if (!add_terms(at, plan, g, order, count, true) || !add_terms(at, plan, g, order, count, false)) {
+    plan_interval at;
+    memset(&at, 0, offsetof(plan_interval, terms));
+    at.high = 1;
+    for (int i = 0; i < count; i++) at.high *= plan->sizes[order[i]];
+    if (count == 1 && padded > at.high) at.high = padded;
+    plan->moved_elements *= at.high;
+    if (!add_terms(&at, plan, g, order, count, true) || !add_terms(&at, plan, g, order, count, false)) {
         plan->why_gather = different_merges;
         return false;
     }
-    if (plan_segments_solve(arena, at, out)) return true;
+    if (plan_segments_solve(arena, &at, out)) return true;
     plan->why_gather = too_many_segments;
     return false;
 }
