@@ -233,6 +233,45 @@ static void polling_a_semaphore_is_no_endless_loop(void **state) {
     ts_arena_free(o.arena);
 }
 
+/* Slices that are one run of bits, and such that are not; other tiles, types and dims at the other end. */
+static const struct {
+    const char *source, *from, *destination, *to, *check;
+} sent_slices[] = {
+    {"f32[2,16,256]{2,1,0:T(8,128)}", "x[0]", "f32[2,16,256]{2,1,0:T(8,128)}", "y[0]", "y[1] == x[0]"},
+    {"f32[2,16,256]{2,1,0:T(8,128)}", "x[0]", "f32[2,16,256]{1,2,0}", "y[0]", "y[1] == x[0]"},
+    {"f32[2,5,100]{2,1,0:T(8,128)}", "x[0]", "f32[2,5,100]{2,1,0:T(8,128)}", "y[0]", "y[1] == x[0]"},
+    {"f32[2,16,256]{2,1,0:T(8,128)}", "x[0, 0:8]", "f32[2,24,256]{2,1,0:T(8,128)}", "y[0, 8:16]",
+     "y[1, 8:16] == x[0, 0:8]"},
+    {"f32[2,16,256]{2,1,0:T(8,128)}", "x[0, :, 128:256]", "f32[2,16,128]{2,1,0}", "y[0]",
+     "y[1] == x[0, :, 128:256]"},
+    {"f32[2,16,256]{2,1,0:T(8,128)}", "x[0, 3:5, 7:90]", "f32[2,2,83]{2,1,0}", "y[0]",
+     "y[1] == x[0, 3:5, 7:90]"},
+    {"bf16[2,16,256]{2,1,0:T(8,128)(2,1)}", "x[0, 0:8]", "f32[2,8,256]{2,1,0:T(8,128)}", "y[0]",
+     "y[1] == x[0, 0:8]"},
+    {"f32[2,4,16,256]{3,2,1,0:T(8,128)}", "x[0, 2]", "f32[2,16,256]{2,1,0:T(8,128)}", "y[0]",
+     "y[1] == x[0, 2]"},
+    {"s4[2,16,256]{2,1,0}", "x[0, 3:4, 1:8]", "s4[2,1,7]{2,1,0}", "y[0]", "y[1] == x[0, 3:4, 1:8]"},
+};
+
+static void slices_arrive_in_any_layout(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof sent_slices / sizeof sent_slices[0]; i++) {
+        char text[1024];
+        bool flat = strncmp(sent_slices[i].source, "f32[2,4", 7) == 0;
+        snprintf(
+            text, sizeof text,
+            ".tensor x hbm %s {devices=[2,1,1%s]<=[2]} in random(seed=5, lo=-7, hi=7)\n"
+            ".tensor y hbm %s {devices=[2,1,1]<=[2]} inout zeros\n.check %s\n.sem s, r\n"
+            " device.id s1\n brnz s1, last\n dma %s <- %s, s, r device=1\n wait s\n halt\nlast: wait r\n",
+            sent_slices[i].source, flat ? ",1" : "", sent_slices[i].destination, sent_slices[i].check,
+            sent_slices[i].to, sent_slices[i].from);
+        outcome o = run("2", text, 2);
+        if (!o.good || !o.result.passed) print_error("row %zu: %s\n", i, o.err.message);
+        assert_true(o.good && o.result.passed);
+        ts_arena_free(o.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_takes_a_hop_for_each_chip),
@@ -242,6 +281,7 @@ int main(void) {
         cmocka_unit_test(signals_take_the_way_that_is_left),
         cmocka_unit_test(nobody_passes_a_barrier_alone),
         cmocka_unit_test(the_first_error_is_told),
+        cmocka_unit_test(slices_arrive_in_any_layout),
         cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
