@@ -1,5 +1,5 @@
 /* Shardings: the digits of a device's number, what they select, and how they are written. */
-#include "mesh/sharding.h"
+#include "sharding_private.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -270,4 +270,24 @@ bool ts_sharding_print_spec(ts_text *out, const ts_mesh *mesh, const ts_sharding
     if (partials && !print_names(out, mesh, digits, partials)) return false;
     ts_text_add(out, partials ? "})" : ")");
     return true;
+}
+
+/* ---- For those that read them ---- */
+
+bool sharding_refuse(sharding_reader *r, const char *message) {
+    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "%s", message);
+}
+
+bool sharding_add(sharding_reader *r, ts_mesh_digit digit) {
+    if (digit.extent == 1) return true;
+    if (r->out->digit_count == TS_SHARDING_MAX_DIGITS)
+        return sharding_refuse(r, "the sharding has too many digits");
+    r->out->digits[r->out->digit_count++] = digit;
+    return true;
+}
+
+bool sharding_check_rank(sharding_reader *r, int count, bool most) {
+    if (count == r->out->rank || (most && count < r->out->rank)) return true;
+    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
+                       "the sharding has %d dims, the array %d", count, r->out->rank);
 }

@@ -3,31 +3,11 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "mesh/sharding.h"
-
-/* What is read: digits by the dim that they split, from the major to the minor one. */
-typedef struct {
-    ts_error *err;
-    ts_arena *arena;
-    const ts_mesh *mesh;
-    ts_cursor cursor;
-    ts_sharding *out;
-} reader;
-
-static bool refuse(reader *r, const char *message) {
-    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "%s", message);
-}
-
-static bool add_digit(reader *r, ts_mesh_digit digit) {
-    if (digit.extent == 1) return true;
-    if (r->out->digit_count == TS_SHARDING_MAX_DIGITS) return refuse(r, "the sharding has too many digits");
-    r->out->digits[r->out->digit_count++] = digit;
-    return true;
-}
+#include "sharding_private.h"
 
 /* ---- Names of axes: 'x', "x", "x":(1)2 ---- */
 
-static bool read_name(reader *r, const char **name, size_t *length) {
+static bool read_name(sharding_reader *r, const char **name, size_t *length) {
     ts_cursor_skip_space(&r->cursor);
     size_t at = r->cursor.at;
     char quote = at < r->cursor.source->length ? r->cursor.source->text[at] : '\0';
@@ -36,7 +16,7 @@ static bool read_name(reader *r, const char **name, size_t *length) {
     const char *begin = r->cursor.source->text + at + 1;
     const char *end = memchr(begin, quote, r->cursor.source->length - at - 1);
     r->cursor.token = at;
-    if (!end) return refuse(r, "the quote does not end");
+    if (!end) return sharding_refuse(r, "the quote does not end");
     *name = begin;
     *length = (size_t)(end - begin);
     r->cursor.at = at + *length + 2;
@@ -44,7 +24,7 @@ static bool read_name(reader *r, const char **name, size_t *length) {
 }
 
 /* "x":(m)k, of Shardy: k of the axis, m of it before them. */
-static bool read_sub_axis(reader *r, ts_mesh_digit *digit) {
+static bool read_sub_axis(sharding_reader *r, ts_mesh_digit *digit) {
     int64_t before, extent, all;
     if (!ts_cursor_take(&r->cursor, ":")) return true;
     if (!ts_cursor_expect(r->err, &r->cursor, "(") ||
@@ -61,7 +41,7 @@ static bool read_sub_axis(reader *r, ts_mesh_digit *digit) {
     return true;
 }
 
-static bool read_axis(reader *r, ts_mesh_digit digit) {
+static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
     const char *name = "";
     size_t length = 0;
     if (!read_name(r, &name, &length)) return false;
@@ -75,10 +55,10 @@ static bool read_axis(reader *r, ts_mesh_digit digit) {
     }
     digit.extent = r->mesh->axes[axis].extent;
     digit.stride = r->mesh->axes[axis].stride;
-    return read_sub_axis(r, &digit) && add_digit(r, digit);
+    return read_sub_axis(r, &digit) && sharding_add(r, digit);
 }
 
-static bool read_axes(reader *r, ts_mesh_digit digit, const char *end) {
+static bool read_axes(sharding_reader *r, ts_mesh_digit digit, const char *end) {
     while (!ts_cursor_take(&r->cursor, end)) {
         if (!read_axis(r, digit)) return false;
         if (ts_cursor_take(&r->cursor, ",")) continue;
@@ -87,17 +67,9 @@ static bool read_axes(reader *r, ts_mesh_digit digit, const char *end) {
     return true;
 }
 
-static ts_mesh_digit shard_of(int dim) { return (ts_mesh_digit){.kind = TS_DIGIT_SHARD, .dim = dim}; }
-
-static bool check_rank(reader *r, int count, bool most) {
-    if (count == r->out->rank || (most && count < r->out->rank)) return true;
-    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                       "the sharding has %d dims, the array %d", count, r->out->rank);
-}
-
 /* ---- P('x', None, ('y', 'z'), unreduced={'w'}) ---- */
 
-static bool read_spec(reader *r) {
+static bool read_spec(sharding_reader *r) {
     for (int dim = 0; !ts_cursor_take(&r->cursor, ")"); dim++) {
         if (ts_cursor_take(&r->cursor, "unreduced")) {
             return ts_cursor_expect(r->err, &r->cursor, "=") && ts_cursor_expect(r->err, &r->cursor, "{") &&
@@ -106,10 +78,10 @@ static bool read_spec(reader *r) {
         }
         (void)ts_cursor_peek(&r->cursor);
         r->cursor.token = r->cursor.at;
-        if (!check_rank(r, dim + 1, true)) return false;
+        if (!sharding_check_rank(r, dim + 1, true)) return false;
         bool good = ts_cursor_take(&r->cursor, "None") ? true
-                    : ts_cursor_take(&r->cursor, "(")  ? read_axes(r, shard_of(dim), ")")
-                                                       : read_axis(r, shard_of(dim));
+                    : ts_cursor_take(&r->cursor, "(")  ? read_axes(r, sharding_digit_of(dim), ")")
+                                                       : read_axis(r, sharding_digit_of(dim));
         if (!good) return false;
         if (ts_cursor_take(&r->cursor, ",")) continue;
         return ts_cursor_expect(r->err, &r->cursor, ")");
@@ -119,20 +91,20 @@ static bool read_spec(reader *r) {
 
 /* ---- #sdy.sharding<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}> ---- */
 
-static bool read_sdy_dim(reader *r, int dim) {
+static bool read_sdy_dim(sharding_reader *r, int dim) {
     if (!ts_cursor_expect(r->err, &r->cursor, "{")) return false;
     if (ts_cursor_take(&r->cursor, "?"))
         return ts_cursor_expect(r->err, &r->cursor, "}"); /* open: not split yet */
     while (!ts_cursor_take(&r->cursor, "}")) {
         if (ts_cursor_take(&r->cursor, "?")) continue;
-        if (!read_axis(r, shard_of(dim))) return false;
+        if (!read_axis(r, sharding_digit_of(dim))) return false;
         (void)ts_cursor_take(&r->cursor, ",");
     }
     int64_t priority;
     return !ts_cursor_take(&r->cursor, "p") || ts_cursor_integer(r->err, &r->cursor, "a priority", &priority);
 }
 
-static bool read_sdy_rest(reader *r) {
+static bool read_sdy_rest(sharding_reader *r) {
     while (ts_cursor_take(&r->cursor, ",")) {
         bool partial = ts_cursor_take(&r->cursor, "unreduced");
         if (!partial && !ts_cursor_expect(r->err, &r->cursor, "replicated")) return false;
@@ -144,7 +116,7 @@ static bool read_sdy_rest(reader *r) {
     return ts_cursor_expect(r->err, &r->cursor, ">");
 }
 
-static bool read_sdy(reader *r) {
+static bool read_sdy(sharding_reader *r) {
     const char *name;
     size_t length;
     int dim = 0;
@@ -156,177 +128,15 @@ static bool read_sdy(reader *r) {
         return false;
     for (; !ts_cursor_take(&r->cursor, "]"); dim++) {
         if (dim > 0 && !ts_cursor_expect(r->err, &r->cursor, ",")) return false;
-        if (!check_rank(r, dim + 1, true) || !read_sdy_dim(r, dim)) return false;
+        if (!sharding_check_rank(r, dim + 1, true) || !read_sdy_dim(r, dim)) return false;
     }
-    return check_rank(r, dim, false) && read_sdy_rest(r);
-}
-
-/* ---- {devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate} ---- */
-
-typedef struct {
-    int count;
-    int64_t values[TS_SHARDING_MAX_DIGITS];
-} integers;
-
-static bool read_integers(reader *r, const char *end, integers *out) {
-    out->count = 0;
-    do {
-        if (out->count == TS_SHARDING_MAX_DIGITS) return refuse(r, "too many numbers");
-        if (!ts_cursor_integer(r->err, &r->cursor, "a number", &out->values[out->count])) return false;
-        if (out->values[out->count] < 0) return refuse(r, "a number below 0");
-        out->count++;
-    } while (ts_cursor_take(&r->cursor, ","));
-    return ts_cursor_expect(r->err, &r->cursor, end);
-}
-
-/* The device number as a function of the flat index into the tiles: digits, the major first. */
-typedef struct {
-    int count;
-    int64_t extent[TS_SHARDING_MAX_DIGITS], stride[TS_SHARDING_MAX_DIGITS];
-} flat_order;
-
-static bool check_devices(reader *r, const integers *dims) {
-    int64_t all = 1;
-    for (int i = 0; i < dims->count; i++)
-        if (dims->values[i] < 1 || !ts_mul(all, dims->values[i], &all))
-            return refuse(r, "a number of 0, or too large");
-    if (all == r->mesh->device_count) return true;
-    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                       "the sharding is of %" PRId64 " devices, the mesh has %" PRId64, all,
-                       r->mesh->device_count);
-}
-
-static bool read_iota(reader *r, flat_order *order) {
-    integers dims, turn = {0};
-    int64_t strides[TS_SHARDING_MAX_DIGITS], stride = 1;
-    bool used[TS_SHARDING_MAX_DIGITS] = {false};
-    if (!ts_cursor_expect(r->err, &r->cursor, "[") || !read_integers(r, "]", &dims) ||
-        !check_devices(r, &dims))
-        return false;
-    for (int i = dims.count - 1; i >= 0; i--) strides[i] = stride, stride *= dims.values[i];
-    if (ts_cursor_take(&r->cursor, "T")) {
-        if (!ts_cursor_expect(r->err, &r->cursor, "(") || !read_integers(r, ")", &turn)) return false;
-        if (turn.count != dims.count) return refuse(r, "the order has not as many numbers as there are dims");
-    }
-    order->count = dims.count;
-    for (int i = 0; i < dims.count; i++) {
-        int64_t from = turn.count ? turn.values[i] : i;
-        if (from >= dims.count || used[from]) return refuse(r, "the order is no permutation of the dims");
-        used[from] = true;
-        order->extent[i] = dims.values[from];
-        order->stride[i] = strides[from];
-    }
-    return true;
-}
-
-/* A list of devices is taken where it is a product of strides, as all lists are that a mesh gives. */
-static bool list_order(reader *r, const int64_t *devices, int64_t count, flat_order *order) {
-    flat_order minor_first = {0};
-    for (int64_t step = 1; step < count;) {
-        int64_t stride = devices[step] - devices[0], extent = 1;
-        while (step * extent < count && devices[step * extent] - devices[0] == extent * stride) extent++;
-        while (count / step % extent != 0) extent--;
-        if (extent == 1 || stride < 1) return refuse(r, "the devices are in no order of a mesh");
-        minor_first.extent[minor_first.count] = extent;
-        minor_first.stride[minor_first.count++] = stride;
-        step *= extent;
-    }
-    for (int64_t flat = 0; flat < count; flat++) {
-        int64_t left = flat, device = 0;
-        for (int i = 0; i < minor_first.count; i++) {
-            device += left % minor_first.extent[i] * minor_first.stride[i];
-            left /= minor_first.extent[i];
-        }
-        if (device != devices[flat]) return refuse(r, "the devices are in no order of a mesh");
-    }
-    for (order->count = 0; order->count < minor_first.count; order->count++) {
-        order->extent[order->count] = minor_first.extent[minor_first.count - 1 - order->count];
-        order->stride[order->count] = minor_first.stride[minor_first.count - 1 - order->count];
-    }
-    return true;
-}
-
-static bool read_list(reader *r, flat_order *order) {
-    int64_t count = r->mesh->device_count, *devices = TS_NEW_ARRAY(r->arena, int64_t, count);
-    bool *listed = TS_NEW_ARRAY(r->arena, bool, count);
-    for (int64_t i = 0; i < count; i++) {
-        if (i > 0 && !ts_cursor_expect(r->err, &r->cursor, ",")) return false;
-        if (!ts_cursor_integer(r->err, &r->cursor, "the number of a device", &devices[i])) return false;
-        if (devices[i] < 0 || devices[i] >= count)
-            return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                               "device %" PRId64 ", the mesh has 0 to %" PRId64, devices[i], count - 1);
-        if (listed[devices[i]])
-            return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                               "device %" PRId64 " a second time", devices[i]);
-        listed[devices[i]] = true;
-    }
-    return list_order(r, devices, count, order);
-}
-
-/* The next `tiles` of the flat index belong to `digit`. */
-static bool take_tiles(reader *r, flat_order *order, int *at, int64_t tiles, ts_mesh_digit digit) {
-    while (tiles > 1) {
-        int64_t *extent = &order->extent[*at], part = ts_gcd(*extent, tiles);
-        if (*extent == 1) {
-            (*at)++;
-            continue;
-        }
-        if (part == 1 || (part != *extent && part != tiles))
-            return refuse(
-                r, "the devices are in no order of a mesh: a dim's tiles split one of <=[..] unevenly");
-        digit.extent = part;
-        digit.stride = order->stride[*at] * (*extent / part);
-        *extent /= part;
-        tiles /= part;
-        if (!add_digit(r, digit)) return false;
-    }
-    return true;
-}
-
-/* Kinds of the tile dims behind the array's. */
-static bool read_fields(reader *r, int extra, ts_digit_kind *kinds) {
-    for (int i = 0; i < extra; i++) kinds[i] = TS_DIGIT_REPLICA;
-    if (ts_cursor_take(&r->cursor, "last_tile_dim_replicate")) {
-        return ts_cursor_expect(r->err, &r->cursor, "}") &&
-               (extra == 1 || check_rank(r, r->out->rank + 1 + extra, false));
-    }
-    if (ts_cursor_take(&r->cursor, "last_tile_dims")) {
-        if (!ts_cursor_expect(r->err, &r->cursor, "=") || !ts_cursor_expect(r->err, &r->cursor, "{"))
-            return false;
-        for (int i = 0; i < extra; i++) {
-            if (i > 0 && !ts_cursor_expect(r->err, &r->cursor, ",")) return false;
-            kinds[i] = ts_cursor_take(&r->cursor, "unreduced") ? TS_DIGIT_PARTIAL : TS_DIGIT_REPLICA;
-            if (kinds[i] == TS_DIGIT_REPLICA && !ts_cursor_expect(r->err, &r->cursor, "replicated"))
-                return false;
-        }
-        return ts_cursor_expect(r->err, &r->cursor, "}") && ts_cursor_expect(r->err, &r->cursor, "}");
-    }
-    return ts_cursor_expect(r->err, &r->cursor, "}") && check_rank(r, r->out->rank + extra, false);
-}
-
-static bool read_hlo(reader *r) {
-    integers tiles;
-    flat_order order = {0};
-    ts_digit_kind kinds[TS_SHARDING_MAX_DIGITS];
-    int at = 0;
-    if (!ts_cursor_expect(r->err, &r->cursor, "=") || !ts_cursor_expect(r->err, &r->cursor, "[") ||
-        !read_integers(r, "]", &tiles) || !check_devices(r, &tiles))
-        return false;
-    if (tiles.count < r->out->rank && !check_rank(r, tiles.count, false)) return false;
-    if (!(ts_cursor_take(&r->cursor, "<=") ? read_iota(r, &order) : read_list(r, &order)) ||
-        !read_fields(r, tiles.count - r->out->rank, kinds))
-        return false;
-    for (int i = 0; i < tiles.count; i++) {
-        ts_mesh_digit digit =
-            i < r->out->rank ? shard_of(i) : (ts_mesh_digit){.kind = kinds[i - r->out->rank]};
-        if (!take_tiles(r, &order, &at, tiles.values[i], digit)) return false;
-    }
-    return true;
+    return sharding_check_rank(r, dim, false) && read_sdy_rest(r);
 }
 
 /* ---- Axe ---- */
 
-static bool add_axe_iter(reader *r, const ts_layout *layout, const ts_iter *iter, ts_mesh_digit digit) {
+static bool add_axe_iter(sharding_reader *r, const ts_layout *layout, const ts_iter *iter,
+                         ts_mesh_digit digit) {
     const char *name = layout->axes[iter->axis].name;
     bool device = strcmp(name, "device") == 0;
     int axis = device ? -1 : ts_mesh_find_axis(r->mesh, name, strlen(name));
@@ -341,15 +151,15 @@ static bool add_axe_iter(reader *r, const ts_layout *layout, const ts_iter *iter
                            iter->extent, iter->stride, name, extent);
     digit.extent = iter->extent;
     digit.stride = iter->stride * (device ? 1 : r->mesh->axes[axis].stride);
-    return add_digit(r, digit);
+    return sharding_add(r, digit);
 }
 
-static bool on_device(const reader *r, const ts_layout *layout, const ts_iter *iter) {
+static bool on_device(const sharding_reader *r, const ts_layout *layout, const ts_iter *iter) {
     const char *name = layout->axes[iter->axis].name;
     return strcmp(name, "device") == 0 || ts_mesh_find_axis(r->mesh, name, strlen(name)) >= 0;
 }
 
-static bool read_axe_group(reader *r, const ts_layout *layout, const ts_iter_group *group) {
+static bool read_axe_group(sharding_reader *r, const ts_layout *layout, const ts_iter_group *group) {
     int64_t weight = 1;
     for (int i = group->iter_count - 1; i >= 0; weight *= group->iters[i--].extent) {
         if (!on_device(r, layout, &group->iters[i])) continue;
@@ -362,7 +172,7 @@ static bool read_axe_group(reader *r, const ts_layout *layout, const ts_iter_gro
     return true;
 }
 
-static bool read_axe(reader *r) {
+static bool read_axe(sharding_reader *r) {
     const ts_layout *layout = r->out->shape->layout;
     const ts_normal_form *form = ts_layout_normalise(r->arena, layout);
     if (!form)
@@ -401,18 +211,18 @@ static void sort_by_stride(ts_sharding *sharding) {
     }
 }
 
-static bool uncovered(reader *r, int64_t stride, int64_t extent, bool stated) {
+static bool uncovered(sharding_reader *r, int64_t stride, int64_t extent, bool stated) {
     if (stated)
         return ts_error_at(r->err, TS_ERROR_UNMODELLED, r->cursor.source, 0,
                            "%" PRId64 " devices that are %" PRId64
                            " apart are neither in S nor in R: the array would "
                            "lie on a part of the mesh",
                            extent, stride);
-    return add_digit(r, (ts_mesh_digit){.extent = extent, .stride = stride, .kind = TS_DIGIT_REPLICA});
+    return sharding_add(r, (ts_mesh_digit){.extent = extent, .stride = stride, .kind = TS_DIGIT_REPLICA});
 }
 
 /* The part of the device's number from `below` to `until` that no digit has: copies, an axis at a time. */
-static bool fill(reader *r, int64_t below, int64_t until, bool stated) {
+static bool fill(sharding_reader *r, int64_t below, int64_t until, bool stated) {
     for (int i = r->mesh->axis_count - 1; i >= 0; i--) {
         int64_t top = r->mesh->axes[i].stride * r->mesh->axes[i].extent, end = top < until ? top : until;
         if (end <= below) continue;
@@ -423,7 +233,7 @@ static bool fill(reader *r, int64_t below, int64_t until, bool stated) {
     return true;
 }
 
-static bool overlap(reader *r, const ts_mesh_digit *digit) {
+static bool overlap(sharding_reader *r, const ts_mesh_digit *digit) {
     const ts_mesh_axis *axis = &r->mesh->axes[r->mesh->axis_count - 1];
     while (axis->stride * axis->extent <= digit->stride) axis--;
     return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
@@ -431,7 +241,7 @@ static bool overlap(reader *r, const ts_mesh_digit *digit) {
                        axis->name);
 }
 
-static bool complete(reader *r, bool stated) {
+static bool complete(sharding_reader *r, bool stated) {
     ts_sharding *sharding = r->out;
     sort_by_stride(sharding);
     int64_t reached = 1;
@@ -463,19 +273,22 @@ static size_t find_sharding(const ts_source *source, int *word) {
     return source->length;
 }
 
-static bool read_sharding(reader *r, int word) {
+static bool read_sharding(sharding_reader *r, int word) {
     r->cursor.at += strlen(words[word]);
-    bool good = word == 0 ? read_spec(r) : word == 1 ? read_hlo(r) : word == 5 ? read_sdy(r) : word == 2;
+    bool good = word == 0   ? read_spec(r)
+                : word == 1 ? sharding_read_hlo(r)
+                : word == 5 ? read_sdy(r)
+                            : word == 2;
     if (word == 3 || word == 4) {
         r->cursor.token = r->cursor.at;
-        return refuse(r, "an array on one device, or split by hand, is not modelled");
+        return sharding_refuse(r, "an array on one device, or split by hand, is not modelled");
     }
     if (!good) return false;
     return ts_cursor_at_end(&r->cursor) ||
            ts_cursor_unexpected(r->err, &r->cursor, "the end of the sharding");
 }
 
-static bool read_shape(reader *r, const ts_source *source, size_t length) {
+static bool read_shape(sharding_reader *r, const ts_source *source, size_t length) {
     /* Of the same text, so that places in it are right. */
     ts_source *shape = TS_NEW(r->arena, ts_source);
     *shape = (ts_source){source->name, source->text, length};
@@ -487,7 +300,7 @@ static bool read_shape(reader *r, const ts_source *source, size_t length) {
     return true;
 }
 
-static bool is_axe_over_mesh(const reader *r) {
+static bool is_axe_over_mesh(const sharding_reader *r) {
     const ts_layout *layout = r->out->shape->layout;
     for (int i = 0; i < layout->axis_count; i++) {
         const char *name = layout->axes[i].name;
@@ -499,7 +312,7 @@ static bool is_axe_over_mesh(const reader *r) {
 bool ts_sharding_parse(ts_error *err, ts_arena *arena, const ts_mesh *mesh, const ts_source *source,
                        ts_sharding *out) {
     int word;
-    reader r = {err, arena, mesh, {source, find_sharding(source, &word), 0}, out};
+    sharding_reader r = {err, arena, mesh, {source, find_sharding(source, &word), 0}, out};
     memset(out, 0, sizeof *out);
     if (!read_shape(&r, source, r.cursor.at)) return false;
     if (word < 0 && is_axe_over_mesh(&r)) return read_axe(&r) && complete(&r, true);
