@@ -350,7 +350,7 @@ VARIANT_RULES = """rule cc-{name}
   deps = gcc
   description = $out
 rule link-{name}
-  command = {compiler} {flags} $in -o $out $user_ldflags $libs
+  command = {compiler} {flags} {links} $in -o $out $user_ldflags $libs
   description = $out
 """
 RANKS = "sim/sweep/ranks_mpi.c"  # speaks MPI, where there is one: a library of its own, loaded under mpirun alone
@@ -442,7 +442,8 @@ class Writer:
         self.lines = [HEAD]
         for name, (compiler, flags, *other) in VARIANTS.items():
             compiles = other[0] if other else compiler
-            self.lines.append(VARIANT_RULES.format(name=name, compiler=compiler, compiles=compiles, flags=flags).rstrip())
+            self.lines.append(VARIANT_RULES.format(name=name, compiler=compiler, compiles=compiles, flags=flags,
+                                                   links="-no-pie" * (name == "asan")).rstrip())  # 400,000 relocations less at each start
 
     def edge(self, rule, output, inputs, order="", **variables):
         """One build statement; returns its output."""

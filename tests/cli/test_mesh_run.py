@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import cases, expect, expect_json, main, release_test, run, test
+from cli import ALL, cases, expect, expect_json, main, release_test, run, test
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
@@ -30,7 +30,7 @@ def program(text, name="a.tsim"):
 @test
 def programs_are_right_on_any_mesh():
     for path in PROGRAMS:
-        for mesh in cases(("1", "2", "5", "4x4", "2x3"), 3):
+        for mesh in cases(("1", "2", "5", "4x4", "2x3"), 2):
             out = expect_json(["run", path, *MACHINE, "--mesh", mesh, *SMALL], passed=True)
             assert out["checks"] and all(check["passed"] for check in out["checks"]), (path, mesh)
             extents = [int(extent) for extent in mesh.split("x")]
@@ -78,7 +78,7 @@ def a_run_is_bound_by_its_busiest_link():
 
 @test
 def threads_do_not_show():
-    for path in PROGRAMS:
+    for path in cases(PROGRAMS, 3):
         words = ["run", path, *MACHINE, "--mesh", "4x2", *SMALL, "--json"]
         alone = expect(words)
         for threads in cases(("2", "3", "8"), 1):
@@ -98,7 +98,7 @@ def the_sanitizer_is_content():
         words = ["run", path, *MACHINE, "--mesh", "2x3", *SMALL]
         out = expect_json([*words, "--check"], passed=True)
         assert out["findings"] == [] and out["warnings"] == [], (path, out)
-        assert out["cycles"] == expect_json(words)["cycles"], path
+        assert not ALL or out["cycles"] == expect_json(words)["cycles"], path
 
 
 @release_test
@@ -148,7 +148,7 @@ def what_is_multiplied_meanwhile_hides_the_gather():
 
 @test
 def buffers_of_parts_are_reused_in_order():
-    for name, buffers in cases([(name, buffers) for name in ("collective_matmul", "ring_attention") for buffers in (2, 3, 4, 7)], 5):
+    for name, buffers in cases([(name, buffers) for name in ("collective_matmul", "ring_attention") for buffers in (2, 3, 4, 7)], 3):
         words = ["run", f"programs/mesh/{name}.tsim", *MACHINE, "--mesh", "7", *SMALL, "-D"]
         out = expect_json([*words, f"BUFFERS={buffers}", "--check"], passed=True)
         assert out["findings"] == out["warnings"] == [] and out["checks"][0]["passed"], (name, buffers)
@@ -166,7 +166,8 @@ def attention_over_devices():
                 assert out["findings"] == out["warnings"] == [] and out["checks"][0]["passed"], (causal, values)
     text = Path("programs/mesh/ring_attention.tsim").read_text()
     text = re.sub(r'\.include "(.*)"', lambda found: (Path("programs/mesh") / found[1]).read_text(), text)
-    for old, new in (("meet    RESUME", "meet    BEGIN"), ("smov    KEY_LIMIT, 0", "smov    KEY_LIMIT, 1"), ("br.le   part, device", "br.lt   part, device")):
+    for old, new in cases((("meet    RESUME", "meet    BEGIN"), ("smov    KEY_LIMIT, 0", "smov    KEY_LIMIT, 1"),
+                           ("br.le   part, device", "br.lt   part, device")), 1):
         assert old in text
         code, out, err = run("run", program(text.replace(old, new), "attention.tsim"), *MACHINE, "--mesh", "3", "-D", "ROWS=40")
         assert code == 3 and "FAILED" in out, (old, err)

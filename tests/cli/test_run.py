@@ -113,7 +113,7 @@ def where_zero_is_expected_the_error_is_absolute():
 
 @test
 def cycles_are_golden():
-    for path in cases(PROGRAMS, 12):
+    for path in cases(PROGRAMS, 6):
         golden = dict(line.split() for line in path.with_suffix(".cycles").read_text().splitlines())
         assert set(golden) == {"tpu-v5e", "tpu-v4"}, path
         for machine, cycles in golden.items():
@@ -433,7 +433,7 @@ def ragged_products_have_blocks_that_fit():
 
 @test
 def time_only_takes_the_same_cycles():
-    for path in cases(PROGRAMS, 4):
+    for path in cases(PROGRAMS, 2):
         for words in [], sizes(path, 37, 300), ["-m", "tpu-v4"]:
             with_values = expect_json(["run", path, *words], schema="tilesim.run", time_only=False)
             without = expect_json(["run", path, *words, "--time-only"], schema="tilesim.run", time_only=True)
