@@ -12,10 +12,9 @@ typedef struct {
     graph *g;
     mosaic_code *code;
     ts_arena *arena;
-    int *uses;  /* of each virtual register, that are not placed; those that live on have one more */
-    int *ready; /* instructions that wait for none */
+    int *uses; /* of each virtual register, that are not placed; those that live on have one more */
+    uint64_t *ready[TS_SLOT_COUNT]; /* bits of instructions that wait for none */
     int64_t *ready_cycle;
-    int ready_count;
     bool *placed; /* by place in the walk */
     int frontier; /* the first place that is not */
     int alive[CLASSES], most[CLASSES];
@@ -83,9 +82,8 @@ static int free_unit(const scheduler *s, const graph_node *n, int64_t cycle) {
     return NONE;
 }
 
-static bool has_slot(const scheduler *s, const graph_node *n, int64_t cycle) {
-    return s->used[n->slot] < s->g->core->limits.slots[n->slot] &&
-           (n->unit.count == 0 || free_unit(s, n, cycle) != NONE);
+static bool has_unit(const scheduler *s, const graph_node *n, int64_t cycle) {
+    return n->unit.count == 0 || free_unit(s, n, cycle) != NONE;
 }
 
 static bool is_before(const scheduler *s, int a, int b) {
@@ -93,23 +91,37 @@ static bool is_before(const scheduler *s, int a, int b) {
     return !s->as_walked && x->height != y->height ? x->height > y->height : a < b;
 }
 
-/* Of those that are ready in the cycle, as an index into s->ready. */
+/* Bits of 64 instructions that wait for none and whose slots have room. */
+static uint64_t ready_word(const scheduler *s, int word) {
+    uint64_t bits = 0;
+    for (int slot = 0; slot < TS_SLOT_COUNT; slot++)
+        if (s->used[slot] < s->g->core->limits.slots[slot]) bits |= s->ready[slot][word];
+    return bits;
+}
+
+/* Of those that are ready in the cycle. */
 static int choose(const scheduler *s, int64_t cycle) {
-    int best = NONE;
-    for (int i = 0; i < s->ready_count; i++) {
-        int at = s->ready[i];
-        if (s->ready_cycle[at] <= cycle && (best == NONE || is_before(s, at, s->ready[best])) &&
-            has_slot(s, &s->g->nodes[at], cycle) && fits(s, at))
-            best = i;
+    int best = NONE, last = s->g->count - 1 < s->frontier + WINDOW ? s->g->count - 1 : s->frontier + WINDOW;
+    for (int word = s->frontier / 64; word <= last / 64; word++) {
+        for (uint64_t bits = ready_word(s, word); bits != 0; bits &= bits - 1) {
+            int at = word * 64 + __builtin_ctzll(bits);
+            if (s->ready_cycle[at] > cycle || (best != NONE && !is_before(s, at, best))) continue;
+            if (!has_unit(s, &s->g->nodes[at], cycle) || !fits(s, at)) continue;
+            if (s->as_walked) return at;
+            best = at;
+        }
     }
     return best;
 }
 
-static void place(scheduler *s, int chosen, int64_t cycle) {
-    int at = s->ready[chosen];
+static void flip_ready(scheduler *s, int at) {
+    s->ready[s->g->nodes[at].slot][at / 64] ^= (uint64_t)1 << (at % 64);
+}
+
+static void place(scheduler *s, int at, int64_t cycle) {
     const graph_node *n = &s->g->nodes[at];
     int unit = free_unit(s, n, cycle);
-    s->ready[chosen] = s->ready[--s->ready_count];
+    flip_ready(s, at);
     s->used[n->slot]++;
     if (unit != NONE) s->unit_free[unit] = cycle + n->unit.cycles;
     take_registers(s, at);
@@ -117,7 +129,7 @@ static void place(scheduler *s, int chosen, int64_t cycle) {
         int to = s->g->edges.items[e].to;
         int64_t from = cycle + s->g->edges.items[e].latency;
         if (from > s->ready_cycle[to]) s->ready_cycle[to] = from;
-        if (--s->g->nodes[to].waits_for == 0) s->ready[s->ready_count++] = to;
+        if (--s->g->nodes[to].waits_for == 0) flip_ready(s, to);
     }
 }
 
@@ -125,11 +137,11 @@ static int64_t run(scheduler *s, ts_instruction *out) {
     int placed = 0;
     int64_t cycle = 0;
     for (int i = 0; i < s->g->count; i++)
-        if (s->g->nodes[i].waits_for == 0) s->ready[s->ready_count++] = i;
+        if (s->g->nodes[i].waits_for == 0) flip_ready(s, i);
     for (; placed < s->g->count; cycle++) {
         memset(s->used, 0, sizeof s->used);
         for (int chosen; (chosen = choose(s, cycle)) != NONE;) {
-            out[placed++] = s->g->instructions[s->ready[chosen]];
+            out[placed++] = s->g->instructions[chosen];
             place(s, chosen, cycle);
         }
     }
@@ -160,7 +172,8 @@ static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, bool
     s.most[2] = core->limits.sregs * 5 / 8;
     s.uses = TS_NEW_ARRAY(g->arena, int, code->kinds.count + 1);
     s.placed = TS_NEW_ARRAY(g->arena, bool, g->count + 1);
-    s.ready = TS_NEW_ARRAY(g->arena, int, g->count + 1);
+    for (int slot = 0; slot < TS_SLOT_COUNT; slot++)
+        s.ready[slot] = TS_NEW_ARRAY(g->arena, uint64_t, g->count / 64 + 1);
     s.ready_cycle = TS_NEW_ARRAY(g->arena, int64_t, g->count + 1);
     s.unit_free = TS_NEW_ARRAY(g->arena, int64_t, ts_core_unit_count(core) + 1);
     for (int i = 0; i < g->count; i++) waits[i] = g->nodes[i].waits_for;
