@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accesses.h"
+
 enum { NONE = -1, UNITS_MAX = 64 };
 
 /* Of a virtual register: who wrote it last, and who has read it since. */
@@ -24,9 +26,9 @@ typedef struct {
 
 typedef struct {
     graph *g;
-    history *registers;         /* by virtual register */
-    LIST_OF(int) loads, stores; /* since the last of what waits for all of them */
-    LIST_OF(int) slots;         /* of spilled values: the last store to each */
+    history *registers;      /* by virtual register */
+    LIST_OF(int) since_sync; /* loads and stores since the last of what waits for all of them */
+    LIST_OF(int) slots;      /* of spilled values: the last store to each */
     int sync;
     int transposer;
     unit_history units[UNITS_MAX];
@@ -80,16 +82,10 @@ static void find_address(graph_node *n, const ts_instruction *i) {
     }
 }
 
-static bool may_meet(const graph *g, int one, int other) {
-    const graph_node *a = &g->nodes[one], *c = &g->nodes[other];
-    return a->space == c->space && a->address->tensor == c->address->tensor &&
-           ts_address_may_meet(a->address, c->address, a->space);
-}
-
 bool graph_is_changed(const graph *g, int load) {
-    for (int i = 0; i < g->stores.count; i++)
-        if (may_meet(g, g->stores.items[i], load)) return true;
-    return g->waits;
+    int count;
+    accesses_meeting(g->stores, load, 0, &count);
+    return count > 0 || g->waits;
 }
 
 /* A spilled value has a slot of its own, which no transfer touches. */
@@ -105,11 +101,10 @@ static void add_spill(builder *b, int at) {
 
 /* Transfers and waits stay where they are among all accesses. */
 static void add_sync(builder *b, int at) {
-    for (int i = 0; i < b->loads.count; i++) add_edge(b, b->loads.items[i], at, 1);
-    for (int i = 0; i < b->stores.count; i++) add_edge(b, b->stores.items[i], at, 1);
+    for (int i = 0; i < b->since_sync.count; i++) add_edge(b, b->since_sync.items[i], at, 1);
     add_edge(b, b->sync, at, 1);
     b->sync = at;
-    b->loads.count = b->stores.count = 0;
+    b->since_sync.count = 0;
 }
 
 static void add_memory(builder *b, int at) {
@@ -124,17 +119,16 @@ static void add_memory(builder *b, int at) {
         add_spill(b, at);
         return;
     }
+    int count, since = b->sync + 1;
+    const int *before = accesses_meeting(g->stores, at, since, &count);
     add_edge(b, b->sync, at, 1);
-    for (int i = 0; i < b->stores.count; i++) {
-        int from = b->stores.items[i];
-        if (may_meet(g, from, at)) add_edge(b, from, at, n->store ? 1 : g->nodes[from].latency);
+    for (int i = 0; i < count; i++) add_edge(b, before[i], at, n->store ? 1 : g->nodes[before[i]].latency);
+    if (n->store) {
+        before = accesses_meeting(g->loads, at, since, &count);
+        for (int i = 0; i < count; i++) add_edge(b, before[i], at, 0);
     }
-    for (int i = 0; i < b->loads.count && n->store; i++)
-        if (may_meet(g, b->loads.items[i], at)) add_edge(b, b->loads.items[i], at, 0);
-    if (n->store)
-        *PUSH(g->arena, &b->stores) = at;
-    else
-        *PUSH(g->arena, &b->loads) = at;
+    accesses_add(n->store ? g->stores : g->loads, at);
+    *PUSH(g->arena, &b->since_sync) = at;
 }
 
 /* ---- Units with an order of their own ---- */
@@ -238,6 +232,8 @@ graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core,
     builder *b = TS_NEW(arena, builder);
     *g = (graph){.arena = arena, .code = code, .core = core, .instructions = instructions, .count = count};
     g->nodes = TS_NEW_ARRAY(arena, graph_node, count + 1);
+    g->loads = accesses_new(arena, g->nodes);
+    g->stores = accesses_new(arena, g->nodes);
     *b = (builder){.g = g, .sync = NONE, .transposer = NONE};
     b->registers = TS_NEW_ARRAY(arena, history, code->kinds.count + 1);
     for (int v = 0; v < code->kinds.count; v++) b->registers[v].writer = NONE;
@@ -246,8 +242,6 @@ graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core,
     fill_nodes(g);
     for (int i = 0; i < count; i++) {
         g->waits = g->waits || ts_opcode_get(instructions[i].opcode)->family == TS_FAMILY_TRANSFER;
-        if (instructions[i].opcode == TS_OP_vst && g->nodes[i].address->tensor >= 0)
-            *PUSH(arena, &g->stores) = i;
         add_registers(b, i);
         add_memory(b, i);
         add_state(b, i);

@@ -34,8 +34,8 @@ typedef struct {
     int count;
     graph_node *nodes;
     LIST_OF(graph_edge) edges;
-    LIST_OF(int) stores; /* to VMEM */
-    bool waits;          /* there are transfers, or waits */
+    struct accesses *loads, *stores; /* but those of spilled values */
+    bool waits;                      /* there are transfers, or waits */
 } graph;
 
 /* Of the instructions of a block; all lives in the arena. */
