@@ -59,6 +59,9 @@ typedef struct {
 /* *longest: of the block with the most instructions. Registers are still as many as one likes. */
 void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound *longest);
 
+/* spill.c: values that are spilled at different times get the same place in VMEM. */
+void mosaic_share_slots(mosaic_code *code, mosaic_spills *spills);
+
 /* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks as vregs)
  * and SMEM, behind what is there already, or is made again. */
 void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);

@@ -76,6 +76,7 @@ static const ts_program *finish(lowering *l) {
     mosaic_bound bound;
     mosaic_spill(&l->code, &l->target->core, &spills);
     mosaic_schedule(&l->code, &l->target->core, &bound);
+    mosaic_share_slots(&l->code, &spills);
     mosaic_allocate(&l->code, &l->target->core, &spills);
     if (!make_spills(&o, &spills)) return NULL;
     for (int b = 0; b < l->code.blocks.count; b++) o.labels[b] = ts_program_label(l->builder);

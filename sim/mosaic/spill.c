@@ -337,3 +337,62 @@ void mosaic_spill(mosaic_code *code, const ts_core_config *core, mosaic_spills *
     }
     ts_arena_free(all);
 }
+
+/* ---- Slots ---- */
+
+/* Of a slot: the block that it is in, the last instruction there, and what becomes of it. */
+typedef struct {
+    int block, last, number;
+} slot_use;
+
+enum { SEVERAL = -2 };
+
+/* The slot of a spilled value that the instruction loads or stores, NULL: none. */
+static ts_address *find_slot(ts_instruction *i) {
+    for (int k = 0; k < i->operand_count; k++)
+        if (i->operands[k].kind == TS_OPERAND_ADDRESS &&
+            i->operands[k].as.address->tensor == MOSAIC_SPILL_VMEM)
+            return (ts_address *)(uintptr_t)i->operands[k].as.address;
+    return NULL;
+}
+
+static void survey_slots(mosaic_code *code, slot_use *uses) {
+    for (int b = 0; b < code->blocks.count; b++) {
+        for (int i = 0; i < code->blocks.items[b].list.count; i++) {
+            const ts_address *a = find_slot(&code->blocks.items[b].list.items[i]);
+            slot_use *use = a ? &uses[a->word / TS_VREG_WORDS] : NULL;
+            if (use) *use = (slot_use){use->block == NONE || use->block == b ? b : SEVERAL, i, NONE};
+        }
+    }
+}
+
+/* Slots from `kept` on, of one block: the one that has been free for longest goes first. */
+static int share_in_block(mosaic_block *block, slot_use *uses, int kept, ts_arena *arena) {
+    LIST_OF(int) freed = {0};
+    int taken = 0, most = kept;
+    for (int i = 0; i < block->list.count; i++) {
+        ts_address *a = find_slot(&block->list.items[i]);
+        slot_use *use = a ? &uses[a->word / TS_VREG_WORDS] : NULL;
+        if (!use) continue;
+        if (use->number == NONE) use->number = taken < freed.count ? freed.items[taken++] : most++;
+        a->word = (int64_t)use->number * TS_VREG_WORDS;
+        if (use->block != SEVERAL && i == use->last) *PUSH(arena, &freed) = use->number;
+    }
+    return most;
+}
+
+void mosaic_share_slots(mosaic_code *code, mosaic_spills *spills) {
+    ts_arena *arena = ts_arena_new();
+    slot_use *uses = TS_NEW_ARRAY(arena, slot_use, spills->vregs + 1);
+    int kept = 0, most = 0;
+    for (int s = 0; s < spills->vregs; s++) uses[s].block = NONE;
+    survey_slots(code, uses);
+    for (int s = 0; s < spills->vregs; s++)
+        if (uses[s].block == SEVERAL) uses[s].number = kept++;
+    for (int b = 0; b < code->blocks.count; b++) {
+        int used = share_in_block(&code->blocks.items[b], uses, kept, arena);
+        most = used > most ? used : most;
+    }
+    spills->vregs = most > kept ? most : kept;
+    ts_arena_free(arena);
+}

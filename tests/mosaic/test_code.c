@@ -206,6 +206,7 @@ static void the_code_computes_the_same(void **state) {
         execute(&before, code);
         mosaic_spill(code, &core, &spills);
         mosaic_schedule(code, &core, &bound);
+        mosaic_share_slots(code, &spills);
         mosaic_allocate(code, &core, &spills);
         check_registers(code);
         execute(&after, code);
@@ -265,6 +266,8 @@ static void values_between_blocks_are_scheduled(void **state) {
             assert_int_equal(blocks[values[i].as.reg], rows[r].homed ? 1 : 2);
         assert_int_equal(blocks[constant.as.reg], 2);
         mosaic_schedule(code, &core, &bound);
+        mosaic_share_slots(code, &spills);
+        if (rows[r].homed) assert_in_range(spills.vregs, rows[r].count, spills.stores);
         mosaic_allocate(code, &core, &spills);
         check_registers(code);
         execute(&after, code);
@@ -286,6 +289,33 @@ static void constants_are_made_again(void **state) {
     mosaic_allocate(code, &core, &spills);
     assert_int_equal(spills.stores, 0);
     assert_int_equal(spills.again, 40 - VREGS);
+}
+
+/* Six of a slot each, of which the second is there until the end: as many slots as are needed at one time, those that
+ * have been free for longest first. */
+static void slots_are_shared(void **state) {
+    (void)state;
+    static const int first[] = {0, 1, 2, 2, 3, 3, 0, 4, 4, 5, 5, 1},
+                     shared[] = {0, 1, 2, 2, 2, 2, 0, 2, 2, 0, 0, 1};
+    enum { ACCESSES = sizeof first / sizeof first[0] };
+    mosaic_code *code = new_code();
+    mosaic_spills spills = {.vregs = 6};
+    bool written[6] = {0};
+    for (int i = 0; i < ACCESSES; i++) {
+        ts_operand value = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG)),
+                   at = address(MOSAIC_SPILL_VMEM, first[i]);
+        if (written[first[i]])
+            mosaic_add(code, TS_OP_vld, 2, (ts_operand[]){value, at});
+        else
+            mosaic_add(code, TS_OP_vst, 2, (ts_operand[]){at, value});
+        written[first[i]] = true;
+    }
+    mosaic_share_slots(code, &spills);
+    assert_int_equal(spills.vregs, 3);
+    for (int i = 0; i < ACCESSES; i++) {
+        const ts_operand *o = code->blocks.items[0].list.items[i].operands;
+        assert_int_equal(o[o[0].kind != TS_OPERAND_ADDRESS].as.address->word, shared[i] * TS_VREG_WORDS);
+    }
 }
 
 /* ---- Order ---- */
@@ -418,6 +448,7 @@ int main(void) {
         cmocka_unit_test(values_that_fit_are_not_spilled),
         cmocka_unit_test(values_between_blocks_are_scheduled),
         cmocka_unit_test(constants_are_made_again),
+        cmocka_unit_test(slots_are_shared),
         cmocka_unit_test(loads_run_ahead),
         cmocka_unit_test(memory_keeps_its_order),
         cmocka_unit_test(queues_have_room),
