@@ -51,8 +51,6 @@ static void fill_node(region *r, node *n, const item *it) {
     n->read_count = use.read_count;
     n->writes = use.writes;
     n->written = use.written;
-    for (int i = 0; i < use.read_count; i++) n->read_bits |= register_bit(reads[i]);
-    n->written_bits = use.writes ? register_bit(use.written) : 0;
     for (int i = 0; i < it->code.operand_count; i++) {
         if (it->code.operands[i].kind == TS_OPERAND_ADDRESS) {
             n->address = it->code.operands[i].as.address;
@@ -98,10 +96,6 @@ static void add_edge(region *r, int from, int to, bool together, int64_t latency
 
 bool pack_depends(const node *a, const node *b, dependence *out) {
     bool together;
-    bool meet = (a->written_bits & (b->read_bits | b->written_bits)) | (a->read_bits & b->written_bits);
-    if (!meet && (a->effect == EFFECT_NONE || b->effect == EFFECT_NONE) && a->effect != EFFECT_CONTROL &&
-        b->effect != EFFECT_CONTROL)
-        return false;
     if (a->writes && reads(b, a->written)) {
         *out = (dependence){false, a->latency};
     } else if (a->writes && b->writes && same_register(a->written, b->written)) {
@@ -170,12 +164,44 @@ static int *find_pops(region *r, int **next) {
     return first;
 }
 
+/* Of a node, registers modulo 64 and effects, a bit each: by them most pairs are seen not to depend. */
+typedef struct {
+    uint64_t reads, writes;
+    unsigned effect, ordered; /* its own; those that it may be ordered with */
+} summary;
+
+static summary *summarise(const region *r) {
+    static const unsigned ordered_with[] = {
+        [EFFECT_NONE] = 1u << EFFECT_CONTROL,
+        [EFFECT_LOAD] = 1u << EFFECT_STORE | 1u << EFFECT_SYNC | 1u << EFFECT_CONTROL,
+        [EFFECT_STORE] = 1u << EFFECT_LOAD | 1u << EFFECT_STORE | 1u << EFFECT_SYNC | 1u << EFFECT_CONTROL,
+        [EFFECT_SYNC] = ~(1u << EFFECT_NONE),
+        [EFFECT_STATE] = 1u << EFFECT_SYNC | 1u << EFFECT_STATE | 1u << EFFECT_CONTROL,
+        [EFFECT_CONTROL] = ~0u,
+    };
+    summary *all = TS_NEW_ARRAY(r->scratch, summary, r->count);
+    for (int i = 0; i < r->count; i++) {
+        const node *n = &r->nodes[i];
+        summary *s = &all[i];
+        *s = (summary){.effect = 1u << n->effect, .ordered = ordered_with[n->effect]};
+        for (int k = 0; k < n->read_count; k++) s->reads |= register_bit(n->reads[k]);
+        s->writes = n->writes ? register_bit(n->written) : 0;
+    }
+    return all;
+}
+
 static void find_edges(region *r) {
+    const summary *all = summarise(r);
     int *next = NULL, *pops = r->as->packs_for_results ? find_pops(r, &next) : NULL;
     r->first_edge = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
     for (int from = 0; from < r->count; from++) {
         r->first_edge[from] = r->edges.count;
-        for (int to = from + 1; to < r->count; to++) connect(r, from, to);
+        const summary a = all[from];
+        for (int to = from + 1; to < r->count; to++) {
+            const summary *b = &all[to];
+            if ((a.writes & (b->reads | b->writes)) | (a.reads & b->writes) | (a.ordered & b->effect))
+                connect(r, from, to);
+        }
         for (int to = pops ? pops[from] : -1; to >= 0; to = next[to])
             add_edge(r, from, to, false, r->nodes[from].latency);
     }

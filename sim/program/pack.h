@@ -14,7 +14,6 @@ typedef struct {
     int read_count;
     bool writes;
     ts_register written;
-    uint64_t read_bits, written_bits; /* registers modulo 64: most pairs of nodes are seen not to meet */
     effect effect;
     ts_space_kind space;       /* of a load or store */
     const ts_address *address; /* of the same */

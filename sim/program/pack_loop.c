@@ -193,7 +193,6 @@ static node later_node(const pipeline *p, const node *n, int distance) {
     if (later.address != NULL) later.address = later_address(p, later.address, distance);
     if (distance > 1) {
         later.read_count = 0;
-        later.read_bits = later.written_bits = 0;
         later.writes = false;
     }
     return later;
