@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -79,23 +80,46 @@ class Devices:
 
 
 @dataclasses.dataclass
+class Result:
+    """An array that is computed when its values are needed: lowering takes its type alone."""
+    shape: Tuple[int, ...]
+    dtype: np.dtype
+    compute: Callable[[], np.ndarray]
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        return self.compute()
+
+
+def _with_values(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, Result) else value
+
+
+@dataclasses.dataclass
 class Call:
     """One `pallas_call` of a function: what it was given, and its equation."""
     name: str
-    inputs: List[np.ndarray]  # scalar-prefetch operands, then inputs; of many devices with a first dim for the device
+    inputs: List[Union[np.ndarray, Result]]  # scalar-prefetch operands, then inputs; of many devices with a first dim for the device
     primitive: Any
     params: Dict[str, Any]
     devices: Optional[Devices] = None  # of the shard_map around it
     specs: Sequence[Any] = ()  # then: how operands, results behind them, are parts of arrays; None: that is not known
 
     def _on_all(self, function: Callable) -> List[np.ndarray]:
-        outs = self.devices.each(function)(*self.inputs) if self.devices else function(*self.inputs)
+        inputs = map(np.asarray, self.inputs)
+        outs = self.devices.each(function)(*inputs) if self.devices else function(*inputs)
         return [np.asarray(out) for out in outs]
 
     def interpreted(self) -> List[np.ndarray]:
         """The results in JAX's interpret mode for TPUs."""
         params = dict(self.params, interpret=pltpu.InterpretParams())
         return self._on_all(lambda *inputs: self.primitive.bind(*inputs, **params))
+
+    def results(self) -> Sequence[Union[np.ndarray, Result]]:
+        """The same, on one device once something reads them."""
+        if self.devices:
+            return self.interpreted()
+        later = functools.lru_cache(None)(self.interpreted)
+        return [Result(aval.shape, aval.dtype, lambda i=i: later()[i]) for i, aval in enumerate(self.params["out_avals"])]
 
     def bind(self, *inputs: Any) -> Any:
         """The call again, of other arrays."""
@@ -117,7 +141,7 @@ class Call:
     def whole_inputs(self) -> List[np.ndarray]:
         """The arrays that all devices hold."""
         if not self.devices:
-            return self.inputs
+            return [np.asarray(value) for value in self.inputs]
         return [np.asarray(self.devices.gather(held, self._spec(i))) for i, held in enumerate(self.inputs)]
 
     def whole_results(self, held: Sequence[np.ndarray]) -> List[np.ndarray]:
@@ -162,14 +186,15 @@ class _Evaluation:
     def call(self, eqn, inputs, params) -> Call:
         """A kernel's."""
         name = params.get("name") or params["jaxpr"].debug_info.func_name
-        return Call(name, [np.asarray(value) for value in inputs], eqn.primitive, params)
+        inputs = [value if isinstance(value, Result) else np.asarray(value) for value in inputs]
+        return Call(name, inputs, eqn.primitive, params)
 
     def bound(self, eqn, values) -> Sequence[Any]:
         """The results of an equation that is no kernel."""
         if eqn.primitive.name == "shard_map":
-            return _ShardedEvaluation(self.on_call, eqn).results(values)
+            return _ShardedEvaluation(self.on_call, eqn).results([_with_values(value) for value in values])
         functions, params = eqn.primitive.get_bind_params(eqn.params)
-        out = eqn.primitive.bind(*functions, *values, **params)
+        out = eqn.primitive.bind(*functions, *map(_with_values, values), **params)
         return out if eqn.primitive.multiple_results else [out]
 
     def constant(self, value: Any) -> Any:
@@ -276,13 +301,13 @@ def evaluate(function: Callable, arrays: Sequence[Any], chips: Chips, on_call: C
     return _Evaluation(on_call).jaxpr(closed.jaxpr, closed.consts, flat)
 
 
-def calls(function: Callable, chips: Chips, *arrays: Any) -> List[Tuple[Call, List[np.ndarray]]]:
-    """Every kernel that the function runs, in order, with the results that interpret mode gives."""
-    found: List[Tuple[Call, List[np.ndarray]]] = []
+def calls(function: Callable, chips: Chips, *arrays: Any) -> List[Tuple[Call, Sequence[Any]]]:
+    """Every kernel that the function runs, in order, with the results that interpret mode gives when they are read."""
+    found: List[Tuple[Call, Sequence[Any]]] = []
 
-    def on_call(call: Call) -> List[np.ndarray]:
+    def on_call(call: Call) -> Sequence[Any]:
         """Keeps it with its results."""
-        found.append((call, call.interpreted()))
+        found.append((call, call.results()))
         return found[-1][1]
 
     evaluate(function, arrays, chips, on_call)
@@ -315,7 +340,7 @@ def passes(generation: int) -> List[str]:
         f"func.func(tpu-infer-vector-layout{{{shape}}})",
         f"func.func(tpu-relayout-insertion{{{shape}}})",
         f"func.func(tpu-apply-vector-layout{{{shape} mxu-contracting-size={mxu} mxu-noncontracting-size={mxu}"
-        " max-sublanes-in-scratch=72})", "canonicalize", "cse",
+        " max-sublanes-in-scratch=72})", "canonicalize{top-down=false}", "cse",  # from the top: quadratic in unrolled vregs
     ]
 
 

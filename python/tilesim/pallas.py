@@ -96,11 +96,16 @@ class Kernel:
 class PallasRun:
     """What :func:`run` found: the function's results, and its kernels in order."""
 
-    def __init__(self, outputs: List[np.ndarray], kernels: List[Kernel]):
-        self.outputs, self.kernels = outputs, kernels
+    def __init__(self, outputs: Sequence[Any], kernels: List[Kernel]):
+        self._outputs, self.kernels = outputs, kernels
         self.cycles: int = sum(kernel.run.cycles for kernel in kernels)
         self.microseconds: float = sum(kernel.run.microseconds for kernel in kernels)
         self.passed: bool = all(kernel.passed for kernel in kernels)
+
+    @property
+    def outputs(self) -> List[np.ndarray]:
+        """The function's results; without values (`time_only`), those of interpret mode."""
+        return [np.asarray(output) for output in self._outputs]
 
     def __repr__(self) -> str:
         count = len(self.kernels)
@@ -154,12 +159,11 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
         """Runs it, and gives its results to the caller."""
         text = mosaic.lower(call, chips.generation)
         found, results = _simulated(call, text, machine, options)
-        expected = call.interpreted() if compare or not results else []
-        kernels.append(Kernel(call, text, found, [Difference(*pair) for pair in zip(results, expected)] if compare else []))
-        return results or expected
+        expected = call.interpreted() if compare and results else []
+        kernels.append(Kernel(call, text, found, [Difference(*pair) for pair in zip(results, expected)]))
+        return results or call.results()
 
-    outputs = mosaic.evaluate(kernel, arrays, chips, on_call)
-    return PallasRun([np.asarray(output) for output in outputs], kernels)
+    return PallasRun(mosaic.evaluate(kernel, arrays, chips, on_call), kernels)
 
 
 def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, mesh: Optional[str] = None) -> List[str]:

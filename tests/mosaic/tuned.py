@@ -28,7 +28,7 @@ try:
 except ImportError:
     jax = None
 
-MACHINE, GENERATION, TILE = "tpu-v6e", 6, 128
+MACHINE, TILE = "tpu-v6e", 128
 # Rows of the batch; then for shapes (outputs, inputs) what the table has for each (jax-ml/jax 40fa95c, ops/tpu/quantized_matmul/
 # tuned_block_sizes.py, bf16 with int8 weights): blocks of batch, outputs, inputs.
 BATCHES = (16, 32, 64, 128, 256, 512, 1024, 2048)
@@ -110,20 +110,13 @@ def quantised_matmul(x, w, w_scale, largest, *, sizes):
 @functools.lru_cache(None)
 def microseconds(shape, sizes):
     """Of the product of a shape (m, n, k) in blocks; None: refused, as that does not fit."""
-    from tilesim import Error, _mosaic, run
+    from tilesim import Error, pallas, run
     m, n, k = shape
     arrays = np.zeros((m, k), jnp.bfloat16), np.zeros((n, k), np.int8), np.zeros((1, n), np.float32), np.zeros((1, m), np.float32)
-    texts = []
-
-    def on_call(call):
-        """Keeps the text; nobody needs the values."""
-        texts.append(_mosaic.lower(call, GENERATION))
-        return [np.zeros(aval.shape, aval.dtype) for aval in call.params["out_avals"]]
-
-    _mosaic.evaluate(functools.partial(quantised_matmul, sizes=sizes), arrays, _mosaic.Chips(GENERATION), on_call)
+    text, = pallas.lower(functools.partial(quantised_matmul, sizes=sizes), *arrays, machine=MACHINE)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.mlir")
-        path.write_text(texts[0])
+        path.write_text(text)
         try:
             return run(path, machine=MACHINE, time_only=True).microseconds
         except Error:
