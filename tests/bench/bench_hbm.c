@@ -25,7 +25,7 @@ static double run_seconds(const ts_machine *machine, const char *requests_of) {
         ts_hbm_run run;
         double start = seconds();
         ts_hbm_requests *requests = ts_hbm_requests_open(NULL, arena, requests_of, &machine->hbm);
-        const ts_hbm_run_request request = {&machine->hbm, requests, 65536, true};
+        const ts_hbm_run_request request = {&machine->hbm, requests, 65536, true, NULL};
         if (!requests || !ts_hbm_run_requests(NULL, arena, &request, &run)) return -1;
         double elapsed = seconds() - start;
         if (elapsed < best) best = elapsed;
