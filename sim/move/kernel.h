@@ -74,8 +74,9 @@ typedef struct {
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
     /* Of a transpose, in place of lines: where rows lie in the source, and columns in the destination;
      * elements of a row lie together in the source, those of a column in the destination. A column has at
-     * least a line's bytes, a row 16. packs: rows are copied first. */
+     * least a line's bytes, a row 16. packs: rows are copied first; apart: columns are copied last. */
     ts_places rows, columns;
+    bool apart;
     ts_permute permute;
 } ts_tile;
 

@@ -8,7 +8,8 @@ enum {
     LEAST_SQUARE_BYTES = 1600,
     LINE_OF_MEMORY = 64,
     PAGE_BYTES = 4096,
-    FEW_WAYS = 8
+    FEW_WAYS = 8,
+    MOST_TWICE = 4
 };
 
 /* The loops whose elements lie together on one side, and how many elements these are. */
@@ -82,14 +83,19 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
     return best;
 }
 
-/* Do rows lie so that the caches hold few of them at once, as those of large powers of two do? */
-static bool rows_collide(const ts_places *rows, int64_t count) {
+/* How many rows, or columns, lie so that the caches hold few of them at once, as those of large powers of two do. */
+static int64_t count_colliding(const ts_places *places, int64_t count) {
     int64_t same = 0;
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = rows->even == 1 ? rows->chunk[i] : i % rows->even * rows->step;
+        int64_t at = places->even == 1 ? places->chunk[i] : i % places->even * places->step;
         same += at % PAGE_BYTES / LINE_OF_MEMORY == 0;
     }
-    return same > FEW_WAYS;
+    return same;
+}
+
+/* Are many columns stored twice, as a kernel takes so many at once, and the last end where all do? */
+static bool stores_twice(int64_t count, int64_t together) {
+    return -count & (together - 1) && count < MOST_TWICE * together;
 }
 
 /* Do rows that are as long as a kernel has them follow each other without a gap? */
@@ -130,7 +136,9 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     tile->masks = false;
     set_places(box, &rows, times, 128 / width, &tile->rows);
     set_places(box, &columns, times, INT64_MAX, &tile->columns);
-    tile->packs = rows_collide(&tile->rows, tile->line_bytes * 8 / width);
+    tile->packs = count_colliding(&tile->rows, tile->line_bytes * 8 / width) > FEW_WAYS;
+    tile->apart = !j->m->staging && stores_twice(columns.count, 128 / width) &&
+                  count_colliding(&tile->columns, columns.count) > FEW_WAYS;
     j->fills = j->joins = false;
     j->kernels = kernels;
     j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
