@@ -79,10 +79,11 @@ static bool find_next(ts_error *err, sweep *s, slot *into, bool *found) {
     return true;
 }
 
-/* One to each in turn, as long as there are any. */
+/* One to each in turn, as long as there are any; fewer ahead towards the end, where others would have nothing to do. */
 static bool hand_out(ts_error *err, sweep *s) {
     const ts_sweep_crew *crew = s->request->crew;
-    for (int round = 0; round < crew->ahead; round++) {
+    int64_t share = 1 + (s->end - s->next) / (8 * crew->size);
+    for (int round = 0; round < crew->ahead && round < share; round++) {
         for (int member = 0; member < crew->size; member++) {
             bool found;
             slot *free = s->slots;

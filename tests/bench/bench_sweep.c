@@ -1,5 +1,5 @@
 /* Points a minute of a study, beside the time that one point takes without it: of transfers that are remembered, of
- * random ones, and of programs with one worker and with two.
+ * random ones; and how much faster two workers are, where points are alike and where they are not.
  *
  *   bench_sweep [POINTS [PAIRS]] */
 #include <stdio.h>
@@ -133,6 +133,18 @@ static const ts_sweep_study *programs(ts_arena *arena) {
     return parse(arena, text.bytes);
 }
 
+/* Of one worker and of two, in turns: others may work here too. */
+static void print_efficiency(const char *name, const ts_sweep_study *study) {
+    measured best[2] = {{.wall = 1e9}, {.wall = 1e9}};
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        measured now = answer(study, "build/bench_sweep.db", 1 + i % 2);
+        if (now.wall < best[i % 2].wall) best[i % 2] = now;
+    }
+    printf("%lld %s: %.3f s with a worker, %.3f s with two: efficiency %.2f; CPU %.3f s and %.3f s\n",
+           (long long)best[0].points, name, best[0].wall, best[1].wall, best[0].wall / (2 * best[1].wall),
+           best[0].cpu, best[1].cpu);
+}
+
 int main(int argc, char **argv) {
     ts_arena *arena = ts_arena_new();
     int points = argc > 1 ? atoi(argv[1]) : POINTS, pairs = argc > 2 ? atoi(argv[2]) : PAIRS;
@@ -140,14 +152,8 @@ int main(int argc, char **argv) {
            "ms alone", "ms more");
     print_row("transfers, remembered", remembered(arena, points), 1);
     print_row("transfers, random", random_pairs(arena, pairs), 1);
-    const ts_sweep_study *study = programs(arena);
-    measured best[2] = {{.wall = 1e9}, {.wall = 1e9}};
-    for (int i = 0; i < 2 * ROUNDS; i++) { /* in turns: others may work here too */
-        measured now = answer(study, "build/bench_sweep.db", 1 + i % 2);
-        if (now.wall < best[i % 2].wall) best[i % 2] = now;
-    }
-    printf("%d programs: %.3f s with a worker, %.3f s with two: efficiency %.2f; CPU %.3f s and %.3f s\n",
-           PROGRAMS, best[0].wall, best[1].wall, best[0].wall / (2 * best[1].wall), best[0].cpu, best[1].cpu);
+    print_efficiency("programs, alike", programs(arena));
+    print_efficiency("random transfers", random_pairs(arena, pairs / 4));
     ts_arena_free(arena);
     return 0;
 }
