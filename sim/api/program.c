@@ -17,8 +17,11 @@ static bool read_target(ts_error *err, ts_arena *arena, const ts_program_request
     if (!own->mesh) return true;
     ts_mesh *mesh = TS_NEW(arena, ts_mesh);
     const char *const texts[2] = {own->mesh, own->topology};
+    const ts_machine *device = ts_machine_device(err, arena, own->machine);
+    if (!device || !api_read_mesh(err, arena, own->machine, texts, mesh)) return false;
+    ts_run_target(device, target);
     target->mesh = mesh;
-    return api_read_mesh(err, arena, own->machine, texts, mesh);
+    return true;
 }
 
 const ts_program *ts_program_read(ts_error *err, ts_arena *arena, const ts_program_request *request) {

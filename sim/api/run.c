@@ -36,6 +36,8 @@ static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *opti
     run->request.threads = options->threads;
     if (options->page && run->request.mesh)
         return ts_error_set(err, TS_ERROR_USAGE, "a page is of one device, and a mesh has many");
+    if (run->request.mesh) run->request.machine = ts_machine_device(err, arena, options->machine);
+    if (!run->request.machine) return false;
     if (!options->mesh) return true;
     return api_read_mesh(err, arena, options->machine, texts, &run->mesh) &&
            (!of_program || api_same_axes(of_program, &run->mesh) ||

@@ -86,7 +86,9 @@ static bool read_mesh(ts_error *err, const cli_line *line, ts_run_request *reque
     if (!cli_value(line, "mesh")) return true;
     ts_mesh *mesh = TS_NEW(line->arena, ts_mesh);
     request->mesh = mesh;
-    return cli_mesh(err, line, request->machine, mesh);
+    if (!cli_mesh(err, line, request->machine, mesh)) return false;
+    request->machine = ts_machine_device(err, line->arena, request->machine);
+    return request->machine != NULL;
 }
 
 static bool read_request(ts_error *err, const cli_line *line, ts_run_request *request) {

@@ -86,11 +86,12 @@ static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     if (!machine) return false;
     ts_target target;
     ts_mesh mesh;
+    bool on_mesh = cli_value(line, "mesh") != NULL;
+    if (on_mesh && !cli_mesh(err, line, machine, &mesh)) return false;
+    if (on_mesh) machine = ts_machine_device(err, line->arena, machine);
+    if (!machine) return false;
     ts_run_target(machine, &target);
-    if (cli_value(line, "mesh")) {
-        if (!cli_mesh(err, line, machine, &mesh)) return false;
-        target.mesh = &mesh;
-    }
+    target.mesh = on_mesh ? &mesh : NULL;
     const ts_program *program = ts_mosaic_load(err, line->arena, line->operands[1], &target, defines, count);
     if (!program) return false;
     bool live = cli_value(line, "live") != NULL, map = cli_value(line, "map") != NULL;

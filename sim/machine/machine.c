@@ -314,3 +314,35 @@ const ts_machine_memory *ts_machine_find_space(const ts_machine *machine, int32_
         if (machine->memories[i].xla_space == xla_space) return &machine->memories[i];
     return NULL;
 }
+
+/* ---- Parts ---- */
+
+const ts_machine *ts_machine_part(ts_error *err, ts_arena *arena, const ts_machine *machine, int parts) {
+    if (parts <= 1) return machine;
+    if (machine->hbm.stacks % parts != 0 && machine->hbm.channels % parts != 0) {
+        ts_error_set(err, TS_ERROR_INPUT, "%s: %d parts do not share %d stacks of HBM evenly", machine->name,
+                     parts, machine->hbm.stacks);
+        return NULL;
+    }
+    ts_machine *part = TS_NEW(arena, ts_machine);
+    ts_machine_memory *memories = TS_NEW_ARRAY(arena, ts_machine_memory, machine->memory_count);
+    *part = *machine;
+    if (machine->hbm.stacks % parts == 0)
+        part->hbm.stacks /= parts;
+    else
+        part->hbm.channels /= parts;
+    for (int i = 0; i < machine->memory_count; i++) {
+        memories[i] = machine->memories[i];
+        if (!memories[i].per_core) memories[i].capacity_bytes /= parts;
+    }
+    part->memories = memories;
+    for (int i = 0; i < TS_SPACE_COUNT; i++)
+        if (machine->spaces[i]) part->spaces[i] = &memories[machine->spaces[i] - machine->memories];
+    part->chip.tensor_cores = machine->chip.tensor_cores > parts ? machine->chip.tensor_cores / parts : 1;
+    part->chip.devices = 1;
+    return part;
+}
+
+const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_machine *machine) {
+    return ts_machine_part(err, arena, machine, machine->chip.devices);
+}

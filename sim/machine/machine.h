@@ -123,6 +123,11 @@ const char *ts_energy_op_name(ts_energy_op op);
 /* Femtojoules of one; -1: not stated. */
 int64_t ts_machine_op_energy(const ts_machine *machine, ts_energy_op op);
 
+/* One of equal parts of a machine: HBM and the memories of the chip shrink; cores keep what is theirs. */
+const ts_machine *ts_machine_part(ts_error *err, ts_arena *arena, const ts_machine *machine, int parts);
+/* One device of a chip that is several (chip.devices); else the machine itself. */
+const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_machine *machine);
+
 /* What follows from the figures, per chip. Operations count a multiply and an add as two. */
 int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,
                             int64_t khz); /* a second; 0: not native */

@@ -54,8 +54,8 @@ typedef struct {
 static waiting look(const ts_pod *pod, int64_t device) {
     waiting w = {.semaphore = -1, .other = -1};
     w.at = ts_chip_waiting(pod->devices[device].chip, 0, &w.semaphore, &w.needed);
-    for (int64_t i = 1; w.semaphore >= 0 && i < pod->node_count && w.other < 0; i++) {
-        int64_t other = (device + i) % pod->node_count;
+    for (int64_t i = 1; w.semaphore >= 0 && i < pod->device_count && w.other < 0; i++) {
+        int64_t other = (device + i) % pod->device_count;
         if (may_signal(pod, other, device, w.semaphore)) w.other = other;
     }
     return w;
@@ -63,9 +63,9 @@ static waiting look(const ts_pod *pod, int64_t device) {
 
 /* The first device of the cycle that one comes to from the first that waits; that one, where there is no cycle. */
 static int64_t find_cycle(const ts_pod *pod, ts_arena *scratch) {
-    bool *seen = TS_NEW_ARRAY(scratch, bool, pod->node_count);
+    bool *seen = TS_NEW_ARRAY(scratch, bool, pod->device_count);
     int64_t first = 0;
-    while (first + 1 < pod->node_count && ts_chip_halted(pod->devices[first].chip)) first++;
+    while (first + 1 < pod->device_count && ts_chip_halted(pod->devices[first].chip)) first++;
     int64_t at = first;
     while (at >= 0 && !seen[at]) {
         seen[at] = true;

@@ -128,6 +128,12 @@ static void tell_carried(const pod_links *links, const pod_link *link, const pod
     if (observer) observer->carried(observer->self, &chunk);
 }
 
+/* All of the chunk is at its destination. */
+static int64_t arrive(const pod_links *links, const pod_event *event) {
+    if (!event->flow) return event->ps + link_ps(links, event->bytes);
+    return event->ps + (event->message->source == event->message->destination ? 0 : links->inside_ps);
+}
+
 /* The chunk goes out over a link; when its last byte has left. */
 static int64_t pass_on(pod_links *links, pod_link *link, const pod_event *event) {
     int64_t begin = event->ps > link->free_ps ? event->ps : link->free_ps,
@@ -173,7 +179,7 @@ bool pod_links_step(pod_links *links, pod_event *event) {
     if (next >= 0)
         left_ps = pass_on(links, &links->links[next % (2 * links->mesh->dim_count)], event);
     else
-        tell(links, event, POD_ARRIVED, event->flow ? event->ps : event->ps + link_ps(links, event->bytes));
+        tell(links, event, POD_ARRIVED, arrive(links, event));
     if (event->flow) go_on(links, event, left_ps);
     return false;
 }

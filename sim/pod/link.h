@@ -58,6 +58,7 @@ typedef struct {
     const ts_mesh *mesh;
     ts_arena *arena;
     int64_t chip;
+    int64_t inside_ps; /* from one device of the chip to another */
     pod_detour *detours;
     const ts_pod_observer *observer; /* NULL: none */
     pod_link links[2 * TS_MESH_MAX_DIMS];

@@ -37,42 +37,70 @@ static void was_read(void *self, ts_chip_message *message, int64_t cycle) {
 
 /* ---- A window of one chip ---- */
 
-static bool happen(pod_device *device, const pod_event *event) {
-    int64_t cycle = cycle_at(device->node->pod, event->ps);
-    const ts_pod_observer *observer = device->node->pod->request.observer;
-    if (event->kind == POD_ARRIVED) {
-        if (observer) observer->arrived(observer->self, event->message, cycle);
-        return ts_chip_receive(&device->err, device->chip, event->message, cycle);
+static bool happen(ts_pod *pod, const pod_event *event) {
+    int64_t cycle = cycle_at(pod, event->ps);
+    const ts_chip_message *message = event->message;
+    const ts_pod_observer *observer = pod->request.observer;
+    bool arrived = event->kind == POD_ARRIVED;
+    pod_device *device = &pod->devices[arrived ? message->destination : message->source];
+    device->next_cycle = ts_min(device->next_cycle, cycle);
+    if (!arrived) {
+        ts_chip_sent(device->chip, message->number, cycle);
+        return true;
     }
-    ts_chip_sent(device->chip, event->message->number, cycle);
+    if (observer) observer->arrived(observer->self, message, cycle);
+    device->failed = !ts_chip_receive(&device->err, device->chip, event->message, cycle);
+    return !device->failed;
+}
+
+/* Before this cycle no other device of the chip does what it could see. */
+static int64_t unseen_until(const pod_node *node, const pod_device *device) {
+    const ts_pod *pod = node->pod;
+    int64_t until = INT64_MAX;
+    for (int i = 0; i < pod->request.mesh->devices_per_chip; i++) {
+        const pod_device *other = &node->devices[i];
+        if (other != device) until = ts_min(until, other->next_cycle);
+    }
+    return until == INT64_MAX ? until : cycle_at(pod, ps_of(pod, until) + node->links.inside_ps);
+}
+
+/* Its devices, as far as they may go; `again`: not all came to the cycle, or what was read may leave. */
+static bool advance(pod_node *node, int64_t cycle, bool *again) {
+    const ts_pod *pod = node->pod;
+    *again = false;
+    for (int i = 0; i < pod->request.mesh->devices_per_chip; i++) {
+        pod_device *device = &node->devices[i];
+        ts_chip_span span = {pod->request.max_cycles, ts_min(cycle, unseen_until(node, device))};
+        bool read;
+        device->failed = !ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &read);
+        if (device->failed) return false;
+        *again = *again || read || (span.until < cycle && device->next_cycle < cycle);
+    }
     return true;
 }
 
-/* The chip, and what is on its links, in turns: neither goes ahead of what the other may yet do. */
-static bool go_until(pod_device *device, int64_t until_ps) {
-    pod_node *node = device->node;
-    const ts_pod *pod = node->pod;
+/* The devices, and what is on the links, in turns: neither goes ahead of what the other may yet do. */
+static void go_until(pod_node *node, int64_t until_ps) {
     for (;;) {
         int64_t ps = ts_min(pod_links_next(&node->links), until_ps);
-        ts_chip_span span = {pod->request.max_cycles, cycle_at(pod, ps)};
-        bool read;
+        bool again;
         pod_event event;
-        if (!ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &read)) return false;
-        if (read) continue;
+        if (!advance(node, cycle_at(node->pod, ps), &again)) return;
+        if (again) continue;
         if (pod_links_next(&node->links) >= until_ps) {
-            if (ps == until_ps) return true;
-        } else if (pod_links_step(&node->links, &event) && !happen(device, &event)) {
-            return false;
+            if (ps == until_ps) return;
+        } else if (pod_links_step(&node->links, &event) && !happen(node->pod, &event)) {
+            return;
         }
     }
 }
 
 static void run_window(pod_node *node, int64_t until_ps) {
-    int links = 2 * node->pod->request.mesh->dim_count;
-    for (int i = 0; i < links; i++) node->links.links[i].out.count = 0;
-    pod_device *device = node->device;
-    if (device->failed || node->next_ps >= until_ps) return;
-    device->failed = !go_until(device, until_ps);
+    const ts_mesh *mesh = node->pod->request.mesh;
+    bool failed = false;
+    for (int i = 0; i < 2 * mesh->dim_count; i++) node->links.links[i].out.count = 0;
+    for (int i = 0; i < mesh->devices_per_chip; i++) failed = failed || node->devices[i].failed;
+    if (!failed && node->next_ps < until_ps) go_until(node, until_ps);
 }
 
 /* What the neighbours sent in the window. */
@@ -84,8 +112,10 @@ static void collect(pod_node *node) {
         const pod_events *out = &from->links.links[node->incoming[i] % links].out;
         for (int64_t k = 0; k < out->count; k++) pod_links_push(&node->links, &out->items[k]);
     }
-    int64_t cycle = node->device->next_cycle, own = cycle == INT64_MAX ? INT64_MAX : ps_of(pod, cycle);
-    node->next_ps = ts_min(own, pod_links_next(&node->links));
+    int64_t cycle = INT64_MAX;
+    for (int i = 0; i < pod->request.mesh->devices_per_chip; i++)
+        cycle = ts_min(cycle, node->devices[i].next_cycle);
+    node->next_ps = ts_min(cycle == INT64_MAX ? cycle : ps_of(pod, cycle), pod_links_next(&node->links));
 }
 
 /* ---- All of them ---- */
@@ -130,10 +160,8 @@ static void meet(ts_pod *pod) {
 static bool find_window(ts_pod *pod) {
     int64_t next = INT64_MAX;
     bool failed = false;
-    for (int64_t i = 0; i < pod->node_count; i++) {
-        next = ts_min(next, pod->nodes[i].next_ps);
-        failed = failed || pod->devices[i].failed;
-    }
+    for (int64_t i = 0; i < pod->node_count; i++) next = ts_min(next, pod->nodes[i].next_ps);
+    for (int64_t i = 0; i < pod->device_count; i++) failed = failed || pod->devices[i].failed;
     pod->until_ps = next == INT64_MAX ? next : next + pod->request.mesh->ici->hop_ps;
     return next != INT64_MAX && !failed;
 }
@@ -175,7 +203,7 @@ static void finish(ts_pod *pod, const worker *workers) {
 
 static bool report(ts_error *err, const ts_pod *pod) {
     const pod_device *first = NULL;
-    for (int64_t i = 0; i < pod->node_count; i++) {
+    for (int64_t i = 0; i < pod->device_count; i++) {
         const pod_device *device = &pod->devices[i];
         if (device->failed && (!first || device->err.cycle < first->err.cycle)) first = device;
     }
@@ -191,7 +219,7 @@ static bool report(ts_error *err, const ts_pod *pod) {
 
 static bool all_halted(const ts_pod *pod) {
     bool all = true;
-    for (int64_t i = 0; i < pod->node_count; i++) all = all && ts_chip_halted(pod->devices[i].chip);
+    for (int64_t i = 0; i < pod->device_count; i++) all = all && ts_chip_halted(pod->devices[i].chip);
     return all;
 }
 
@@ -202,7 +230,7 @@ bool ts_pod_run(ts_error *err, ts_pod *pod) {
     finish(pod, workers);
     if (!report(err, pod)) return false;
     if (!all_halted(pod)) return pod_deadlock(err, pod);
-    for (int64_t i = 0; i < pod->node_count; i++) ts_chip_look_back(pod->devices[i].chip);
+    for (int64_t i = 0; i < pod->device_count; i++) ts_chip_look_back(pod->devices[i].chip);
     return true;
 }
 
@@ -225,15 +253,18 @@ static void make_node(ts_pod *pod, int64_t chip) {
     pod_node *node = &pod->nodes[chip];
     node->pod = pod;
     node->arena = ts_arena_new();
-    node->links = (pod_links){
-        .mesh = pod->request.mesh, .arena = node->arena, .chip = chip, .observer = pod->request.observer};
+    node->links = (pod_links){.mesh = pod->request.mesh,
+                              .arena = node->arena,
+                              .chip = chip,
+                              .inside_ps = pod->inside_ps,
+                              .observer = pod->request.observer};
 }
 
 static bool make_device(ts_error *err, ts_pod *pod, int64_t id) {
     pod_device *device = &pod->devices[id];
     const ts_pod_request *request = &pod->request;
     device->node = &pod->nodes[ts_mesh_chip(request->mesh, id)];
-    device->node->device = device;
+    if (id % request->mesh->devices_per_chip == 0) device->node->devices = device;
     set_device(device, pod, id);
     device->config = *request->config;
     device->config.links = &device->chip_links;
@@ -253,10 +284,6 @@ static void connect(ts_pod *pod) {
 }
 
 static bool check(ts_error *err, const ts_mesh *mesh) {
-    if (mesh->devices_per_chip > 1)
-        return ts_error_set(err, TS_ERROR_UNMODELLED,
-                            "programs on a mesh whose chips are %d devices each are not modelled",
-                            mesh->devices_per_chip);
     return mesh->ici->hop_ps > 0 ||
            ts_error_set(err, TS_ERROR_INPUT, "programs on a mesh need links with latency: ici.hop is 0");
 }
@@ -265,10 +292,13 @@ ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request
     if (!check(err, request->mesh)) return NULL;
     ts_pod *pod = TS_NEW(arena, ts_pod);
     *pod = (ts_pod){.request = *request, .arena = arena, .node_count = request->mesh->chip_count};
+    pod->device_count = request->mesh->device_count;
+    pod->inside_ps = request->config->memory.dma->completion_ps;
+    if (pod->inside_ps < ps_of(pod, 2)) pod->inside_ps = ps_of(pod, 2);
     pod->nodes = TS_NEW_ARRAY(arena, pod_node, pod->node_count);
-    pod->devices = TS_NEW_ARRAY(arena, pod_device, pod->node_count);
+    pod->devices = TS_NEW_ARRAY(arena, pod_device, pod->device_count);
     for (int64_t i = 0; i < pod->node_count; i++) make_node(pod, i);
-    for (int64_t i = 0; i < pod->node_count; i++) {
+    for (int64_t i = 0; i < pod->device_count; i++) {
         if (make_device(err, pod, i)) continue;
         ts_pod_free(pod);
         return NULL;
@@ -278,7 +308,7 @@ ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request
 }
 
 void ts_pod_free(ts_pod *pod) {
-    for (int64_t i = 0; pod && i < pod->node_count; i++) {
+    for (int64_t i = 0; pod && i < pod->device_count; i++) {
         if (pod->devices[i].chip) ts_chip_free(pod->devices[i].chip);
         pod->devices[i].chip = NULL;
     }

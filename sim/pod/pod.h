@@ -39,7 +39,7 @@ typedef struct {
 
 typedef struct ts_pod ts_pod;
 
-/* Refused: machines whose chips are several devices (TS_ERROR_UNMODELLED), links without latency, and what ts_chip_new
+/* Refused: links without latency, and what ts_chip_new
  * refuses. What is pointed to must outlive it. */
 ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request);
 void ts_pod_free(ts_pod *pod); /* NULL is fine */

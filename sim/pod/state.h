@@ -21,11 +21,11 @@ typedef struct {
     bool failed;
 } pod_device;
 
-/* A chip of the mesh: the device on it, and its links. */
+/* A chip of the mesh: its devices, which may be several, and the links that they share. */
 typedef struct pod_node {
     ts_pod *pod;
-    ts_arena *arena; /* its own: chips may be stepped by different threads */
-    pod_device *device;
+    ts_arena *arena;     /* its own: chips may be stepped by different threads */
+    pod_device *devices; /* [mesh->devices_per_chip] */
     pod_links links;
     int incoming_count;
     int64_t incoming[2 * TS_MESH_MAX_DIMS]; /* links of the mesh that lead here */
@@ -35,10 +35,11 @@ typedef struct pod_node {
 struct ts_pod {
     ts_pod_request request;
     ts_arena *arena;
-    int64_t node_count;
+    int64_t node_count, device_count;
     pod_node *nodes; /* [chip] */
     pod_device *devices;
-    int64_t until_ps; /* the end of the window */
+    int64_t inside_ps; /* from a device to another of its chip */
+    int64_t until_ps;  /* the end of the window */
     int threads;
     bool over;
     pthread_mutex_t gate;

@@ -27,7 +27,4 @@ bool ts_workload_predict_kernel(ts_error *err, const ts_workload *work, const ts
  * device. */
 double ts_workload_roofline(const ts_workload *work, const ts_machine *machine);
 
-/* What compilers see as one device of a chip: its share of the TensorCores and of the HBM. */
-const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_machine *machine);
-
 #endif

@@ -5,9 +5,6 @@
 #include "study/core_program.h"
 #include "validate/predict.h"
 
-/* Equal parts of a machine: HBM and the memories of the chip shrink; cores keep what is theirs. */
-const ts_machine *predict_machine_part(ts_error *err, ts_arena *arena, const ts_machine *machine, int parts);
-
 /* With matrix units that multiply random data: a slower clock, beside which the engine's rates stay what they
  * are. */
 const ts_machine *predict_under_load(ts_arena *arena, const ts_machine *machine);

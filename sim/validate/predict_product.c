@@ -164,7 +164,7 @@ static bool predict_product(ts_error *err, timed_program k, const ts_workload *w
 bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                       const ts_machine *machine, double *us) {
     int cores = machine->chip.tensor_cores;
-    const ts_machine *core = predict_machine_part(err, arena, machine, cores);
+    const ts_machine *core = ts_machine_part(err, arena, machine, cores);
     if (core != NULL && w->random) core = predict_under_load(arena, core);
     const timed_program k = {.arena = arena, .known = known, .machine = core, .program = matmul};
     *us = 0;

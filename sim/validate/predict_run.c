@@ -5,36 +5,7 @@
 #include "run/run.h"
 #include "study/extend.h"
 
-/* ---- Machines: a device, a core's share of it ---- */
-
-/* Equal parts of a machine: HBM and the memories of the chip shrink; cores keep what is theirs. */
-const ts_machine *predict_machine_part(ts_error *err, ts_arena *arena, const ts_machine *machine, int parts) {
-    if (parts <= 1) return machine;
-    if (machine->hbm.stacks % parts != 0 && machine->hbm.channels % parts != 0) {
-        ts_error_set(err, TS_ERROR_INPUT, "%s: %d parts do not share %d stacks of HBM evenly", machine->name,
-                     parts, machine->hbm.stacks);
-        return NULL;
-    }
-    ts_machine *part = TS_NEW(arena, ts_machine);
-    ts_machine_memory *memories = TS_NEW_ARRAY(arena, ts_machine_memory, machine->memory_count);
-    *part = *machine;
-    if (machine->hbm.stacks % parts == 0)
-        part->hbm.stacks /= parts;
-    else
-        part->hbm.channels /= parts;
-    for (int i = 0; i < machine->memory_count; i++) {
-        memories[i] = machine->memories[i];
-        if (!memories[i].per_core) memories[i].capacity_bytes /= parts;
-    }
-    part->memories = memories;
-    part->chip.tensor_cores = machine->chip.tensor_cores > parts ? machine->chip.tensor_cores / parts : 1;
-    part->chip.devices = 1;
-    return part;
-}
-
-const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_machine *machine) {
-    return predict_machine_part(err, arena, machine, machine->chip.devices);
-}
+/* ---- Machines ---- */
 
 double predict_microseconds(int64_t ps) { return (double)ps / 1e6; }
 

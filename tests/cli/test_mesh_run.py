@@ -270,7 +270,6 @@ def options_that_do_not_go_together():
                                (["--mesh", "0"], 1, "found extent 0"),
                                (["--mesh", "4", "--set", "ici.hop=0 ns"], 1, "ici.hop is 0")):
         fails(["run", path, *MACHINE, *words], code, found)
-    fails(["run", path, "-m", "tpu-v7x", "--mesh", "8", "--topology", "4"], 4, "2 devices each are not modelled")
 
 
 @test
@@ -292,6 +291,19 @@ def failed_links_and_other_orders():
     trace = HERE / "trace.json"
     expect([*words, "4", "-m", "tpu-v5p", "--fail-link", "(3)->(0)", "--trace", trace])
     assert '"link 0- (3) -> (2)"' in trace.read_text() and '"link 0+ (3) -> (0)"' not in trace.read_text()
+
+
+@test
+def two_devices_a_chip():
+    words = ["-m", "tpu-v7x", "--mesh", "8", "--topology", "2x2", *SMALL]
+    for path in cases(PROGRAMS, 2):
+        out = expect_json(["run", path, *words, "--check"], passed=True)
+        assert out["findings"] == out["warnings"] == [] and len(out["mesh"]["devices"]) == 8, path
+        assert len(out["mesh"]["links"]) == 8
+    trace = HERE / "v7x.json"
+    expect(["run", PROGRAMS[0], *words, "--trace", trace])
+    assert trace.read_text().count('"link 1+ (0,0) -> (0,1)"') == 1
+    fails(["run", PROGRAMS[0], *words, "--set", "hbm.stacks=7", "--set", "hbm.channels=1", "--set", "memories.hbm.capacity=1 GiB"], 1, "2 parts do not share 7 stacks of HBM evenly")
 
 
 @test

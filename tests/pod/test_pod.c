@@ -19,20 +19,23 @@ typedef struct {
 typedef struct {
     const char *axes, *failed[3];
     int failed_count;
+    const char *machine, *topology; /* NULL: tpu-v5e, the axes */
     const int32_t *order;
 } place;
 
 static outcome run_at(const place *where, const char *text, int threads) {
     outcome o = {.arena = ts_arena_new()};
-    o.machine = ts_machine_load(&o.err, o.arena, "tpu-v5e");
+    o.machine = ts_machine_load(&o.err, o.arena, where->machine ? where->machine : "tpu-v5e");
     assert_non_null(o.machine);
     ts_mesh *mesh = TS_NEW(o.arena, ts_mesh);
     ts_mesh_request request = {.machine = o.machine,
                                .axes = {"mesh", where->axes, strlen(where->axes)},
                                .failed = where->failed,
                                .failed_count = where->failed_count};
+    if (where->topology) request.topology = (ts_source){"topology", where->topology, strlen(where->topology)};
     assert_true(ts_mesh_read(&o.err, o.arena, &request, mesh));
     mesh->order = where->order;
+    o.machine = ts_machine_device(&o.err, o.arena, o.machine);
     ts_source *source = TS_NEW(o.arena, ts_source);
     char *copy = ts_arena_copy_text(o.arena, text, strlen(text));
     *source = (ts_source){"a.tsim", copy, strlen(copy)};
@@ -129,11 +132,12 @@ static const char storm[] =
 
 static void threads_do_not_show(void **state) {
     (void)state;
-    static const char *const meshes[] = {"12", "3x4", "16x2"};
+    static const place meshes[] = {
+        {.axes = "12"}, {.axes = "16x2"}, {.axes = "12", .machine = "tpu-v7x", .topology = "2x3"}};
     for (size_t m = 0; m < 3; m++) {
-        outcome alone = run(meshes[m], storm, 1);
+        outcome alone = run_at(&meshes[m], storm, 1);
         for (int threads = 2; threads < 40; threads += 9) {
-            outcome o = run(meshes[m], storm, threads);
+            outcome o = run_at(&meshes[m], storm, threads);
             const ts_mesh *mesh = o.result.mesh->mesh;
             for (int d = 0; d < mesh->device_count; d++)
                 assert_int_equal(cycles_of(&o, d), cycles_of(&alone, d));
@@ -150,13 +154,14 @@ static const place places[] = {
     {.axes = "3x4", .failed = {"(0,0)->(0,1)", "(1,3)->(0,3)", "(2,1)->(1,1)"}, .failed_count = 3},
     {.axes = "3x4", .order = mixed},
     {.axes = "3x4", .failed = {"(2,2)->(2,3)", "(0,0)->(1,0)"}, .failed_count = 2, .order = mixed},
+    {.axes = "12", .machine = "tpu-v7x", .topology = "2x3"}, /* two devices a chip */
 };
 
 /* Each link has the bytes of the routes that go over it, as a reshard counts them. */
 static void links_carry_what_routes_say(void **state) {
     (void)state;
-    for (int p = 0; p < 3; p++) {
-        outcome o = run_at(&places[p], storm, 1 + p);
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        outcome o = run_at(&places[p], storm, 1 + (int)p);
         const ts_mesh *mesh = o.good ? o.result.mesh->mesh : NULL;
         assert_true(cycles_of(&o, 0) > 0);
         int64_t *loads = TS_NEW_ARRAY(o.arena, int64_t, ts_mesh_link_count(mesh));
@@ -170,7 +175,7 @@ static void links_carry_what_routes_say(void **state) {
 
 static void signals_take_the_way_that_is_left(void **state) {
     (void)state;
-    for (int p = 0; p < 3; p++)
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++)
         for (int d = 1; d < 12; d += 4) {
             char text[256];
             snprintf(text, sizeof text,
@@ -205,6 +210,21 @@ static void nobody_passes_a_barrier_alone(void **state) {
         }
         ts_arena_free(o.arena);
     }
+}
+
+/* To the other device of a chip and back, over and over: dma.completion (89 cycles) each way, and what a wait and a
+ * signal take; a transfer takes no link. */
+static void devices_of_a_chip_are_near(void **state) {
+    (void)state;
+    static const char text[] =
+        ".tensor x vmem f32[8,128]{1,0:T(8,128)}\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n"
+        ".sem a, b, s, r\n device.id s1\n sxor s2, s1, 1\n dma y <- x, s, r device=s2\n wait s\n"
+        " wait r\n.loop s3 = 0, 100\n br.eq s1, 1, back\n sem.signal a, 1, 1\n wait b\n"
+        " jump done\nback: wait a\n sem.signal b, 1, 0\ndone:\n.end\n";
+    outcome o = run_at(&(place){.axes = "2", .machine = "tpu-v7x", .topology = "1"}, text, 2);
+    assert_in_range(cycles_of(&o, 0), 100 * 2 * 89, 100 * 2 * (89 + 70));
+    assert_int_equal(o.machine->hbm.stacks, 4);
+    ts_arena_free(o.arena);
 }
 
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
@@ -280,6 +300,7 @@ int main(void) {
         cmocka_unit_test(links_carry_what_routes_say),
         cmocka_unit_test(signals_take_the_way_that_is_left),
         cmocka_unit_test(nobody_passes_a_barrier_alone),
+        cmocka_unit_test(devices_of_a_chip_are_near),
         cmocka_unit_test(the_first_error_is_told),
         cmocka_unit_test(slices_arrive_in_any_layout),
         cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
