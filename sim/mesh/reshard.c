@@ -2,6 +2,8 @@
 #include "mesh/reshard.h"
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
 #include "mesh/reshard_private.h"
 
@@ -21,6 +23,9 @@ typedef struct {
     ts_arena *scratch;      /* of a step that is tried */
     bool copies_at_once;    /* direct transfers may make copies, or drop them */
     int64_t detours;        /* that may still be priced */
+    double guess_ps;        /* of the way that estimates say is best, priced */
+    int guess_steps;
+    int64_t guess[TS_RESHARD_MAX_COLLECTIVES + 1]; /* its nodes */
 } search;
 
 /* ---- One step ---- */
@@ -95,6 +100,118 @@ static bool draft_step(const search *s, const ts_sharding *from, const ts_shardi
     return find_kind(s, &n, &c->kind);
 }
 
+/* ---- A guess: the best way by estimates, of all nodes, where only some can be priced ---- */
+
+/* Devices of a group along each dim of the topology. */
+static void group_extents(const ts_collective *c, double extents[TS_MESH_MAX_DIMS]) {
+    const ts_mesh *mesh = c->mesh;
+    for (int d = 0; d < mesh->dim_count; d++) extents[d] = 1;
+    for (int i = 0; i < c->group_count; i++) {
+        const ts_mesh_digit *digit = &c->before.digits[c->group[i]];
+        int64_t stride = digit->stride / mesh->devices_per_chip;
+        for (int d = 0; d < mesh->dim_count && stride > 0; d++)
+            if (stride >= mesh->strides[d] && stride < mesh->strides[d] * mesh->dims[d])
+                extents[d] *= (double)digit->extent;
+    }
+}
+
+/* As if the links of the dims in which the group lies were shared evenly. */
+static double estimate_ps(const ts_collective *c) {
+    const ts_mesh *mesh = c->mesh;
+    double extents[TS_MESH_MAX_DIMS], chips = 1, longest = 1, hops = 0, links = 0;
+    if (c->kind == TS_COLLECTIVE_SLICE) return 0;
+    group_extents(c, extents);
+    for (int d = 0; d < mesh->dim_count; d++) {
+        chips *= extents[d];
+        links += extents[d] > 1 ? 2 : 0;
+        hops += extents[d] - 1;
+        if (extents[d] > longest) longest = extents[d];
+    }
+    double before = (double)ts_sharding_elements(&c->before), after = (double)ts_sharding_elements(&c->after);
+    double lacks = (after > before ? after : before) * (chips - 1) / chips / links;
+    if (c->kind == TS_COLLECTIVE_ALL_REDUCE) lacks *= 2;
+    if (c->kind < TS_COLLECTIVE_REDUCE_SCATTER) lacks = after * longest / 8;
+    double bytes = links > 0 ? lacks * c->after.shape->element_bits / 8 : 0;
+    return (double)mesh->ici->launch_ps + hops * (double)mesh->ici->hop_ps + ts_mesh_link_ps(mesh, bytes);
+}
+
+/* Of each step [from * nodes + to]; HUGE_VAL: there is none. */
+static double *estimate_steps(const search *s) {
+    int64_t nodes = s->ways.node_count;
+    double *steps = TS_NEW_ARRAY(s->arena, double, nodes *nodes);
+    ts_collective c;
+    for (int64_t from = 0; from < nodes; from++)
+        for (int64_t to = 0; to < nodes; to++) {
+            bool may = from != to && s->nodes[from].may && s->nodes[to].may &&
+                       draft_step(s, &s->shardings[from], &s->shardings[to], &c);
+            steps[from * nodes + to] = may ? estimate_ps(&c) : HUGE_VAL;
+        }
+    return steps;
+}
+
+/* The way of the least sum (Dijkstra's algorithm), as nodes; how many steps, 0: too many. */
+static int find_least(const search *s, const double *steps, int64_t *way) {
+    int64_t nodes = s->ways.node_count, at = 0, *before = TS_NEW_ARRAY(s->scratch, int64_t, nodes);
+    double *sum = TS_NEW_ARRAY(s->scratch, double, nodes);
+    bool *done = TS_NEW_ARRAY(s->scratch, bool, nodes);
+    for (int64_t n = 1; n < nodes; n++) sum[n] = HUGE_VAL;
+    while (at != s->ways.goal_node) {
+        done[at] = true;
+        int64_t next = s->ways.goal_node;
+        for (int64_t n = 0; n < nodes; n++) {
+            double there = sum[at] + steps[at * nodes + n];
+            if (there < sum[n]) sum[n] = there, before[n] = at;
+            if (!done[n] && sum[n] < sum[next]) next = n;
+        }
+        at = next;
+    }
+    int count = 0;
+    for (; at != 0; at = before[at])
+        if (++count > TS_RESHARD_MAX_COLLECTIVES) return 0;
+    at = s->ways.goal_node;
+    for (int i = count; i >= 0; i--, at = before[at]) way[i] = at;
+    return count;
+}
+
+/* The steps of a way get their prices; the sum. */
+static double price_way(search *s, double *steps, bool *priced, const int64_t *way, int count, bool *new) {
+    double sum = 0;
+    *new = false;
+    for (int i = 0; i < count; i++) {
+        int64_t edge = way[i] * s->ways.node_count + way[i + 1];
+        ts_collective c;
+        ts_collective_price price;
+        if (!priced[edge]) {
+            (void)draft_step(s, &s->shardings[way[i]], &s->shardings[way[i + 1]], &c);
+            ts_arena_reset(s->scratch);
+            ts_collective_choose(s->scratch, s->request->choice, &c, &price);
+            steps[edge] = price.ps;
+            *new = priced[edge] = true;
+        }
+        sum += steps[edge];
+    }
+    return sum;
+}
+
+/* The best way by estimates gets its prices, and so does the next best with these, until the best has them all (Dellin
+ * and Srinivasa, "A unifying formalism for shortest path problems with expensive edge evaluations", 2016). */
+static void guess_way(search *s) {
+    enum { GUESSES = 32 };
+    double *steps = estimate_steps(s);
+    bool *priced = TS_NEW_ARRAY(s->arena, bool, s->ways.node_count * s->ways.node_count), new = true;
+    for (int i = 0; i < GUESSES && new; i++) {
+        int64_t way[TS_RESHARD_MAX_COLLECTIVES + 1];
+        ts_arena_reset(s->scratch);
+        int count = find_least(s, steps, way);
+        if (count == 0) return;
+        double sum = price_way(s, steps, priced, way, count, &new);
+        if (sum >= s->guess_ps) continue;
+        s->guess_ps = sum;
+        s->guess_steps = count;
+        memcpy(s->guess, way, sizeof way);
+    }
+}
+
 /* ---- The cheapest way ---- */
 
 /* What each device lacks comes over all links of its chip at best; splitting copies takes nothing. */
@@ -119,7 +236,8 @@ static void try_step(search *s, int64_t from, int64_t to) {
     bool detour = b->detours > 0;
     if (!b->may || b->done || a->steps == TS_RESHARD_MAX_COLLECTIVES || (detour && s->detours == 0)) return;
     double least = a->ps + least_ps(s, &s->shardings[from], &s->shardings[to]);
-    if ((b->seen && least >= b->ps) || (goal->seen && least + b->least_left >= goal->ps)) return;
+    double most = goal->seen && goal->ps < s->guess_ps ? goal->ps : s->guess_ps;
+    if ((b->seen && least >= b->ps) || least + b->least_left >= most) return;
     if (!draft_step(s, &s->shardings[from], &s->shardings[to], &c)) return;
     ts_arena_reset(s->scratch);
     s->detours -= detour;
@@ -148,6 +266,7 @@ static void set_nodes(search *s) {
         s->nodes[n].least_left = least_ps(s, &s->shardings[n], &s->ways.goal);
     }
     s->nodes[0].seen = true;
+    s->guess_ps = HUGE_VAL;
 }
 
 /* Dijkstra's algorithm; the goal is tried first from every node, so that what is dearer is left out early. */
@@ -156,6 +275,7 @@ static bool find_way(search *s, int64_t detours, bool copies_at_once) {
     s->detours = detours;
     s->copies_at_once = copies_at_once;
     set_nodes(s);
+    if (detours > 0 && detours < s->ways.node_count) guess_way(s);
     for (int64_t at = 0; at >= 0 && at != goal; at = next_node(s)) {
         s->nodes[at].done = true;
         try_step(s, at, goal);
@@ -163,14 +283,28 @@ static bool find_way(search *s, int64_t detours, bool copies_at_once) {
             for (int64_t n = 1; n < s->ways.node_count; n++)
                 if (n != goal && s->nodes[n].detours == away) try_step(s, at, n);
     }
-    return s->nodes[goal].seen;
+    return s->nodes[goal].seen || s->guess_ps < HUGE_VAL;
+}
+
+/* The nodes of the way that was found. */
+static int list_way(const search *s, int64_t *nodes) {
+    int64_t at = s->ways.goal_node;
+    if (!s->nodes[at].seen || s->guess_ps < s->nodes[at].ps) {
+        memcpy(nodes, s->guess, sizeof s->guess);
+        return s->guess_steps;
+    }
+    for (int i = s->nodes[at].steps; i >= 0; i--) {
+        nodes[i] = at;
+        at = s->nodes[at].before;
+    }
+    return s->nodes[s->ways.goal_node].steps;
 }
 
 static void make_plan(search *s, ts_reshard_plan *plan) {
-    int64_t at = s->ways.goal_node;
-    plan->count = s->nodes[at].steps;
-    for (int i = plan->count - 1; i >= 0; at = s->nodes[at].before, i--) {
-        (void)draft_step(s, &s->shardings[s->nodes[at].before], &s->shardings[at], &plan->collectives[i]);
+    int64_t nodes[TS_RESHARD_MAX_COLLECTIVES + 1];
+    plan->count = list_way(s, nodes);
+    for (int i = 0; i < plan->count; i++) {
+        (void)draft_step(s, &s->shardings[nodes[i]], &s->shardings[nodes[i + 1]], &plan->collectives[i]);
         ts_collective *c = &plan->collectives[i];
         if (c->kind == TS_COLLECTIVE_POINT_TO_POINT) c->kind = kind_of(s->scratch, c);
         ts_collective_choose(s->arena, s->request->choice, c, &plan->prices[i]);
