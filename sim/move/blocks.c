@@ -197,21 +197,42 @@ static bool all_lead(const group *g) {
     return true;
 }
 
-/* Do most elements lie in runs so long that their ends do not matter? Bands read the source in its order. */
-static bool has_long_runs(const group *g) {
-    int64_t all = 0, in_long = 0;
+/* Elements in runs of so many bytes and more, and all. */
+static int64_t count_in_runs(const group *g, int64_t bytes, int64_t *all) {
+    int64_t in_runs = *all = 0;
     for (int i = 0; i < g->count; i++) {
         int64_t elements = count_elements(&g->boxes[i]);
-        all += elements;
-        in_long += run_bytes(g->m, &g->boxes[i]) >= LONG_RUN_BYTES ? elements : 0;
+        *all += elements;
+        in_runs += run_bytes(g->m, &g->boxes[i]) >= bytes ? elements : 0;
     }
+    return in_runs;
+}
+
+/* Do most elements lie in runs so long that their ends do not matter? Bands read the source in its order. */
+static bool has_long_runs(const group *g) {
+    int64_t all, in_long = count_in_runs(g, LONG_RUN_BYTES, &all);
     return in_long >= all - all / FEW;
+}
+
+/* Do most lie in runs shorter than a line, which boxes share then? */
+static bool shares_lines(const group *g) {
+    int64_t all;
+    return count_in_runs(g, LINE_OF_MEMORY, &all) * 2 < all;
+}
+
+/* Bytes of the destination that a step of the outermost loop makes, or takes. */
+static int64_t bytes_of_step(const group *g) {
+    const ts_plan_loop *loop = &g->boxes[0].loops[0];
+    int64_t elements = 0, step = llabs(loop->dst_bits) / 8;
+    for (int i = 0; i < g->count; i++) elements += count_elements(&g->boxes[i]);
+    int64_t made = elements / loop->extent * g->m->dst.element_bits / 8;
+    return made > step ? made : step;
 }
 
 /* Bands of the outermost loop, of each all boxes: lines that they share are still in a cache. */
 static void move_bands(const group *g) {
     const ts_plan_loop loop = g->boxes[0].loops[0];
-    int64_t step = llabs(loop.dst_bits) / 8, steps = step > 0 && step < BAND_BYTES ? BAND_BYTES / step : 1;
+    int64_t step = bytes_of_step(g), steps = step > 0 && step < BAND_BYTES ? BAND_BYTES / step : 1;
     for (int64_t at = 0; at < loop.extent; at += steps) {
         for (int i = 0; i < g->count; i++) {
             ts_plan_box box = g->boxes[i];
@@ -234,8 +255,34 @@ static bool has_rests(const group *g) {
     return (all - largest) * FEW > all;
 }
 
-/* Boxes that begin with the same loop. */
-static void move_sharing(group *g) {
+/* Where a box has the loop; -1. */
+static int find_loop(const ts_plan_box *box, const ts_plan_loop *loop) {
+    for (int k = 0; k < box->loop_count; k++)
+        if (is_same(&box->loops[k], loop)) return k;
+    return -1;
+}
+
+/* Makes a loop that all boxes have the outermost one: of those that do not stay within a line of the source, the one
+ * of the longest steps in the destination. False where there is none. */
+static bool lead_with_common(group *g) {
+    ts_plan_loop best = {.dst_bits = 0};
+    for (int k = 0; k < g->boxes[0].loop_count; k++) {
+        const ts_plan_loop *loop = &g->boxes[0].loops[k];
+        bool all =
+            llabs(loop->src_bits) / 8 >= LINE_OF_MEMORY && llabs(loop->dst_bits) > llabs(best.dst_bits);
+        for (int i = 1; i < g->count; i++) all = all && find_loop(&g->boxes[i], loop) >= 0;
+        if (all) best = *loop;
+    }
+    for (int i = 0; i < g->count && best.dst_bits != 0; i++) {
+        ts_plan_box *box = &g->boxes[i];
+        for (int k = find_loop(box, &best); k > 0; k--) box->loops[k] = box->loops[k - 1];
+        box->loops[0] = best;
+    }
+    return best.dst_bits != 0;
+}
+
+/* Boxes that begin with the same loop; false where they would be moved one after the other, in pieces. */
+static bool move_sharing(group *g) {
     bool pieces = has_pieces(g), bands = (pieces || has_rests(g)) && g->count > 1 && all_lead(g);
     if (bands && has_long_runs(g))
         move_bands(g);
@@ -243,19 +290,29 @@ static void move_sharing(group *g) {
         move_group(g);
     else if (bands)
         move_bands(g);
+    else if (pieces)
+        return false;
     else
         for (int i = 0; i < g->count; i++) ts_move_box(g->m, &g->boxes[i]);
+    return true;
 }
 
 void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int count) {
     for (int left; count > 0; count = left) {
-        group g = {.m = m};
+        group g = {.m = m}, all = {.m = m, .count = count};
         left = 0;
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count; i++) {
+            all.boxes[i] = boxes[i];
             if (i == 0 || shares_first(&g.boxes[0], &boxes[i]))
                 g.boxes[g.count++] = boxes[i];
             else
                 boxes[left++] = boxes[i];
-        move_sharing(&g);
+        }
+        if (move_sharing(&g)) continue;
+        if (count > 1 && shares_lines(&all) && lead_with_common(&all)) {
+            move_bands(&all);
+            return;
+        }
+        for (int i = 0; i < g.count; i++) ts_move_box(m, &g.boxes[i]);
     }
 }
