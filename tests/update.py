@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 import architecture  # noqa: E402
 import timeline  # noqa: E402
 MACHINES = ["tpu-v5e", "tpu-v4"]
+MESHES = [["-m", "tpu-v5e", "--mesh", "2x3"], ["-m", "tpu-v5p", "--mesh", "4"]]
 SHOWN = "build/release/tilesim"
 
 
@@ -126,10 +127,11 @@ def main():
         sys.exit(bool(stale))
     for path, _, new in stale:
         path.write_text(new)
-    for path in sorted(ROOT.glob("programs/*.tsim")):
-        for machine in MACHINES:
-            subprocess.run([tool, "run", path.relative_to(ROOT), "-m", machine, "--update"], cwd=ROOT, check=True,
-                           stdout=subprocess.DEVNULL)
+    for folder, places in ("programs", [["-m", machine] for machine in MACHINES]), ("programs/mesh", MESHES):
+        for path in sorted(ROOT.glob(f"{folder}/*.tsim")):
+            for words in places:
+                subprocess.run([tool, "run", path.relative_to(ROOT), *words, "--update"], cwd=ROOT, check=True,
+                               stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

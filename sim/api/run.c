@@ -34,8 +34,6 @@ static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *opti
     const char *const texts[2] = {options->mesh, options->topology};
     run->request.mesh = options->mesh ? &run->mesh : of_program;
     run->request.threads = options->threads;
-    if (options->page && run->request.mesh)
-        return ts_error_set(err, TS_ERROR_USAGE, "a page is of one device, and a mesh has many");
     if (run->request.mesh) run->request.machine = ts_machine_device(err, arena, options->machine);
     if (!run->request.machine) return false;
     if (!options->mesh) return true;

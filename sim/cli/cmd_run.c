@@ -70,7 +70,7 @@ static bool check_break(ts_error *err, const cli_line *line) {
 
 /* What is of one chip. */
 static bool check_mesh(ts_error *err, const cli_line *line) {
-    static const char *const alone[] = {"break", "trace-text", "html", "update", NULL};
+    static const char *const alone[] = {"break", "trace-text", NULL};
     for (const char *const *name = alone; *name && cli_value(line, "mesh"); name++)
         if (cli_count(line, *name) > 0)
             return ts_error_set(err, TS_ERROR_USAGE, "%s is of one chip, and --mesh makes many",
@@ -112,32 +112,44 @@ static int debug(const cli_line *line, const ts_run_request *request) {
 
 /* ---- Files ---- */
 
-/* The lines of the other machines, in their order, and that of this one: "tpu-v5e 12345". */
-static void update_lines(ts_text *out, const char *old, const char *machine, int64_t cycles) {
+/* Whether it is "tpu-v5e 12345", of a machine "tpu-v5e"; or "tpu-v5e 4x4 12345" of "tpu-v5e 4x4". */
+static bool is_line_of(const char *line, const char *what) {
+    size_t name = strlen(what);
+    return strncmp(line, what, name) == 0 && line[name] == ' ' &&
+           line[name + 1 + strcspn(line + name + 1, " \n")] != ' ';
+}
+
+/* The other lines, in their order, and this one. */
+static void update_lines(ts_text *out, const char *old, const char *what, int64_t cycles) {
     bool found = false;
-    size_t name = strlen(machine);
     while (*old != '\0') {
         size_t length = strcspn(old, "\n");
-        if (strncmp(old, machine, name) == 0 && old[name] == ' ') {
-            ts_text_add(out, "%s %lld\n", machine, (long long)cycles);
+        if (is_line_of(old, what)) {
+            ts_text_add(out, "%s %lld\n", what, (long long)cycles);
             found = true;
         } else {
             ts_text_add(out, "%.*s\n", (int)length, old);
         }
         old += length + (old[length] == '\n');
     }
-    if (!found) ts_text_add(out, "%s %lld\n", machine, (long long)cycles);
+    if (!found) ts_text_add(out, "%s %lld\n", what, (long long)cycles);
 }
 
 /* programs/add.tsim has its cycles, with the parameters and inputs of the text, in programs/add.cycles. */
 static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_request *request,
                           const ts_run_result *result) {
     if (cli_value(line, "update") == NULL) return true;
-    if (request->define_count + request->input_count > 0 || cli_value(line, "set") != NULL) {
-        return ts_error_set(err, TS_ERROR_USAGE,
-                            "--update takes no -D, -i or --set: the .cycles file is of the program as it is");
+    bool other = cli_value(line, "set") || cli_value(line, "topology") || cli_value(line, "fail-link");
+    if (request->define_count + request->input_count > 0 || other) {
+        return ts_error_set(
+            err, TS_ERROR_USAGE,
+            "--update takes no -D, -i or --set%s: the .cycles file is of the program as it is",
+            request->mesh ? ", --topology or --fail-link" : "");
     }
-    ts_text path, text;
+    ts_text path, text, what;
+    const char *mesh = cli_value(line, "mesh");
+    ts_text_init(&what, line->arena);
+    ts_text_add(&what, "%s%s%s", request->machine->name, mesh ? " " : "", mesh ? mesh : "");
     ts_text_init(&path, line->arena);
     ts_text_init(&text, line->arena);
     const char *dot = strrchr(request->program, '.');
@@ -148,8 +160,7 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
     size_t length;
     ts_error none = {0};
     bool exists = ts_file_read(&none, line->arena, path.bytes, 1 << 20, &old, &length);
-    update_lines(&text, exists ? old : "", request->machine->name,
-                 result->counters.values[TS_COUNTER_CYCLES]);
+    update_lines(&text, exists ? old : "", what.bytes, result->counters.values[TS_COUNTER_CYCLES]);
     return ts_file_save(err, line->arena, path.bytes, text.bytes, text.length);
 }
 

@@ -9,6 +9,7 @@
 #include "roofline.h"
 #include "report/layout.h"
 #include "report/run.h"
+#include "report/run_mesh.h"
 
 enum { TEXT = 96, MOST_PICTURES = 16, MOST_PICTURE_BYTES = 1 << 20 };
 
@@ -39,8 +40,9 @@ static void add_facts(const ts_run_request *request, const ts_run_result *result
     snprintf(peak, sizeof peak, "%s%s/s, %.1f %%", report_scaled(rate, r->rate), report_operations(r),
              r->peak > 0 ? 100 * r->rate / r->peak : 0);
     snprintf(hbm, sizeof hbm, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM]);
-    snprintf(bound, sizeof bound, "%s (%s %.1f %% busy)", ts_bound_text(r->bound), ts_unit_text(r->busiest),
-             100 * r->busy[r->busiest]);
+    snprintf(bound, sizeof bound, "%s (%s %.1f %% busy)", ts_bound_text(r->bound),
+             r->link >= 0 ? "a link" : ts_unit_text(r->busiest),
+             100 * (r->link >= 0 ? r->link_busy : r->busy[r->busiest]));
     snprintf(distance, sizeof distance, "%s cycles", ts_text_group_digits(least, r->least_cycles));
     const page_fact facts[] = {{"time", time},
                                {"cycles", total},
@@ -148,6 +150,15 @@ static void add_roofline(const ts_run_request *request, const ts_run_result *res
     add_units(&result->roofline, p);
     ts_text_add(p->out, "</div>\n");
     report_roofline(result, &text);
+    page_text(p, &text);
+}
+
+static void add_mesh(const ts_run_request *request, const ts_run_result *result, page *p) {
+    ts_text text;
+    if (!result->mesh) return;
+    ts_text_init(&text, p->out->arena);
+    page_section(p, "Mesh");
+    report_run_mesh(request, result->mesh, &text);
     page_text(p, &text);
 }
 
@@ -265,6 +276,7 @@ void ts_report_run_html(const ts_run_request *request, const ts_run_result *resu
     page_begin(&p, out, "A run", subject.bytes, request->machine);
     add_facts(request, result, &p);
     add_findings(result, &p);
+    add_mesh(request, result, &p);
     add_cycles(result, &p);
     add_roofline(request, result, &p);
     report_timeline_section(trace, &p);

@@ -115,14 +115,18 @@ static void add_bus(ts_chrome_trace *t, const ts_trace_event *event) {
     add_number(t, "ticks", event->value[2]);
 }
 
+void report_message_name(const ts_program *program, const ts_trace_event *event, ts_text *out) {
+    if (event->id >= 0)
+        report_transfer_name(program, event->id, out);
+    else
+        ts_text_add(out, "signal %s", program->code.semaphore_names[event->part]);
+}
+
 static void add_message(ts_chrome_trace *t, const ts_trace_event *event) {
     const ts_code *code = &t->timeline->program->code;
     const ts_transfer *transfer = event->id >= 0 ? &code->transfers[event->id] : NULL;
     ts_text_add(&t->text, ",\"name\":\"");
-    if (transfer)
-        report_transfer_name(t->timeline->program, event->id, &t->text);
-    else
-        ts_text_add(&t->text, "signal %s", code->semaphore_names[event->part]);
+    report_message_name(t->timeline->program, event, &t->text);
     ts_text_add(&t->text, "\"");
     add_location(t, transfer ? transfer->source_text : NULL, transfer ? transfer->line : 0);
     add_number(t, "from", event->value[0]);

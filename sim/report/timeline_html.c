@@ -80,7 +80,8 @@ static void add_location(const ts_program *program, const ts_trace_event *event,
     if (event->kind == TS_TIMELINE_INSTRUCTION) {
         source = bundles[event->id].instructions[event->part].source;
         line = bundles[event->id].instructions[event->part].line;
-    } else if (event->kind == TS_TIMELINE_TRANSFER) {
+    } else if (event->kind == TS_TIMELINE_TRANSFER ||
+               (event->kind == TS_TIMELINE_MESSAGE && event->id >= 0)) {
         source = program->code.transfers[event->id].source_text;
         line = program->code.transfers[event->id].line;
     } else if (event->kind == TS_TIMELINE_BUNDLE || event->kind == TS_TIMELINE_STALL) {
@@ -106,6 +107,9 @@ static int add_name(const ts_program *program, const ts_trace_event *event, ts_t
     case TS_TIMELINE_TRANSFER:
         report_transfer_name(program, event->id, name);
         return COLOUR_DMA;
+    case TS_TIMELINE_MESSAGE:
+        report_message_name(program, event, name);
+        return colour_of_slot(TS_SLOT_XLU);
     case TS_TIMELINE_BUS:
         ts_text_add(name, "%s", value[1] == 0 ? "read" : value[0] > 0 ? "read, write" : "write");
         return value[1] == 0 ? 3 : 5;
@@ -181,7 +185,9 @@ static void add_event(what_table *t, const ts_trace_event *e, int64_t gap, ts_te
         b = a ? number_of(t, e) : 0;
     } else {
         b = number_of(t, e);
-        c = e->kind == TS_TIMELINE_BUS ? e->value[0] + e->value[1] : e->value[0];
+        c = e->kind == TS_TIMELINE_BUS       ? e->value[0] + e->value[1]
+            : e->kind == TS_TIMELINE_MESSAGE ? e->value[2]
+                                             : e->value[0];
     }
     ts_text_add(out, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, gap, a, b, c);
 }

@@ -1,5 +1,6 @@
 """tilesim run --mesh: a program on many devices, its links, and what it says of wrong ones."""
 import array
+import json
 import re
 import sys
 import tempfile
@@ -264,7 +265,7 @@ def texts_that_are_wrong():
 @test
 def options_that_do_not_go_together():
     path = program(HEAD + "nop\n")
-    for words, code, found in ((["--mesh", "4", "--html", HERE / "t.html"], 2, "--html is of one chip, and --mesh makes many"),
+    for words, code, found in ((["--mesh", "4", "--trace-text"], 2, "--trace-text is of one chip, and --mesh makes many"),
                                (["--topology", "4"], 2, "--topology is of a mesh, expected --mesh as well"),
                                (["--mesh", "4", "-j", "0"], 1, "--jobs is 0, expected 1 to 256"),
                                (["--mesh", "0"], 1, "found extent 0"),
@@ -304,6 +305,45 @@ def two_devices_a_chip():
     expect(["run", PROGRAMS[0], *words, "--trace", trace])
     assert trace.read_text().count('"link 1+ (0,0) -> (0,1)"') == 1
     fails(["run", PROGRAMS[0], *words, "--set", "hbm.stacks=7", "--set", "hbm.channels=1", "--set", "memories.hbm.capacity=1 GiB"], 1, "2 parts do not share 7 stacks of HBM evenly")
+
+
+@test
+def a_page_draws_devices_and_links():
+    page = HERE / "page.html"
+    expect(["run", "mesh/halo", *MACHINE, "--mesh", "3", *SMALL, "--html", page], out=None)
+    text = page.read_text()
+    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)[1])
+    rows = {(track["row"]["process"], track["row"]["name"]): track["row"]["events"] for track in data["tracks"]}
+    names = {process for process, _ in rows}
+    assert names == {"device 0 (x=0)", "device 1 (x=1)", "device 2 (x=2)"}, names
+    events = rows["device 0 (x=0)", "link 0+ (0) -> (1)"]
+    sent = [(data["what"][what][0], many) for what, many in zip(events[2::4], events[3::4])]
+    assert sent == [("b <- x", 512), ("b <- x", 512)], sent  # its last row, and its first to device 2, which has no ring to go round
+    assert "<h2>Mesh</h2>" in text and "busiest link (0) -&gt; (1)" in text
+    expect(["run", "mesh/all_gather", *MACHINE, "--mesh", "3", "--time-only", "--html", page], out=None)
+    assert "ici (a link " in page.read_text()
+
+
+@test
+def cycles_are_golden():
+    for path in PROGRAMS:
+        golden = [line.split() for line in path.with_suffix(".cycles").read_text().splitlines()]
+        assert [words[:2] for words in golden] == [["tpu-v5e", "2x3"], ["tpu-v5p", "4"]], path
+        for machine, mesh, cycles in golden:
+            expect_json(["run", path, "-m", machine, "--mesh", mesh, "--time-only"], cycles=int(cycles))
+
+
+@test
+def update_rewrites_the_line_of_a_mesh():
+    path = program("delay 10\n", "u.tsim")
+    cycles = path.with_suffix(".cycles")
+    cycles.write_text("tpu-v5p 1\ntpu-v5p 4 2\ntpu-v5p 4x4 3\n")
+    expect(["run", path, "--update", *MACHINE, "--mesh", "4"], out=None)
+    assert cycles.read_text() == "tpu-v5p 1\ntpu-v5p 4 10\ntpu-v5p 4x4 3\n", cycles.read_text()
+    expect(["run", path, "--update", *MACHINE, "--mesh", "2"], out=None)
+    expect(["run", path, "--update", *MACHINE], out=None)
+    assert cycles.read_text() == "tpu-v5p 10\ntpu-v5p 4 10\ntpu-v5p 4x4 3\ntpu-v5p 2 10\n", cycles.read_text()
+    fails(["run", path, "--update", *MACHINE, "--mesh", "4", "--topology", "4"], 2, "--update takes no -D, -i or --set, --topology or --fail-link")
 
 
 @test

@@ -258,7 +258,7 @@ function showTimeline(place, data) {
       return;
     }
     const [what, where] = data.what[row.what[i]], cycles = row.end[i] - row.begin[i], many = row.many[i];
-    const extra = !many ? "" : row.process === "HBM" ? `, ${grouped(many)} bursts` : /queue/.test(row.name) && where ? `, ${grouped(many)} bytes` : where ? "" : `, ${grouped(many)} summed up`;
+    const extra = !many ? "" : /^channel/.test(row.name) ? `, ${grouped(many)} bursts` : /^queue|^link|^arrivals/.test(row.name) && where ? `, ${grouped(many)} bytes` : where ? "" : `, ${grouped(many)} summed up`;
     said.textContent = `${name}: ${what}${where ? `, ${where}` : ""}; cycle ${grouped(row.begin[i])}, for ${grouped(cycles)}${extra}`;
   }
 
