@@ -101,18 +101,13 @@ static void set_refresh(ts_hbm *hbm) {
     if (c->refresh == TS_HBM_REFRESH_NONE) hbm->refresh_ticks = FAR;
 }
 
-static bool has_avx2(void) {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-#else
-    return false;
-#endif
-}
-
 static hbm_walker walker_of(const ts_hbm *hbm) {
-    if (hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK)
-        return has_avx2() ? hbm_banks_walker_avx2(hbm) : hbm_banks_walker_base(hbm);
-    return has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
+    bool banks = hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK;
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+        return banks ? hbm_banks_walker_avx2(hbm) : hbm_walker_avx2(hbm);
+#endif
+    return banks ? hbm_banks_walker_base(hbm) : hbm_walker_base(hbm);
 }
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
