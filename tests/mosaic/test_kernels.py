@@ -122,6 +122,28 @@ def a_wrong_value_is_seen():
     assert bad > 0
 
 
+# A kernel without some of its operations, and what is said of it, with the line of Python.
+BROKEN = (
+    ("all_reduce", ('"tpu.sem_wait"(%10', '"tpu.sem_signal"(%10'), "copy.start()", "writes bytes of 'scratch0' whose use here it did not wait for"),
+    ("all_gather", ('"tpu.wait_dma2"(%29',), "copy.start()", "writes bytes of '1' whose use here it did not wait for"),
+    ("all_gather", ('"tpu.wait_dma2"(%7',), "copy.start()", "semaphore scratch1[0] is 24576 at the end, expected 0"),
+    ("all_reduce", ('"tpu.sem_signal"(%17',), "pltpu.semaphore_wait(barrier, len(devices))",
+     "deadlock: device 0 waits at line 41 for semaphore 'barrier[0]' to reach 2"),
+)
+
+
+@test
+def what_devices_do_to_each_other_is_seen():
+    for name, gone, line, said in BROKEN:
+        lines = cases.text_path(name, 5).read_text().split("\n")
+        kept = [text for text in lines if not any(word in text for word in gone)]
+        assert len(lines) - len(kept) >= len(gone)
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "k.mlir").write_text("\n".join(kept))
+            code, _, err = run("run", f"{folder}/k.mlir", "--mesh", cases.CASES[name].mesh, "--check")
+        assert code == 3 and said in err and line in err and "mesh_kernels.py:" in err, (name, gone, code, err)
+
+
 @test
 def what_is_refused_says_where():
     """An op that is not modelled: its name, the text's line, and the kernel's in Python."""
