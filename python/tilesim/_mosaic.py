@@ -90,6 +90,12 @@ class Result:
         return self.compute()
 
 
+def _later(compute: Callable[[], Sequence[Any]], types: Sequence[Tuple[Tuple[int, ...], Any]]) -> List[Result]:
+    """What a function is going to give, of which these are the types."""
+    once = functools.lru_cache(None)(compute)
+    return [Result(shape, kind, lambda i=i: np.asarray(once()[i])) for i, (shape, kind) in enumerate(types)]
+
+
 def _with_values(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, Result) else value
 
@@ -105,7 +111,7 @@ class Call:
     specs: Sequence[Any] = ()  # then: how operands, results behind them, are parts of arrays; None: that is not known
 
     def _on_all(self, function: Callable) -> List[np.ndarray]:
-        inputs = map(np.asarray, self.inputs)
+        inputs = map(_with_values, self.inputs)
         outs = self.devices.each(function)(*inputs) if self.devices else function(*inputs)
         return [np.asarray(out) for out in outs]
 
@@ -114,12 +120,10 @@ class Call:
         params = dict(self.params, interpret=pltpu.InterpretParams())
         return self._on_all(lambda *inputs: self.primitive.bind(*inputs, **params))
 
-    def results(self) -> Sequence[Union[np.ndarray, Result]]:
-        """The same, on one device once something reads them."""
-        if self.devices:
-            return self.interpreted()
-        later = functools.lru_cache(None)(self.interpreted)
-        return [Result(aval.shape, aval.dtype, lambda i=i: later()[i]) for i, aval in enumerate(self.params["out_avals"])]
+    def results(self) -> Sequence[Result]:
+        """The same, once something reads them."""
+        first = (self.devices.count,) if self.devices else ()
+        return _later(self.interpreted, [((*first, *aval.shape), aval.dtype) for aval in self.params["out_avals"]])
 
     def bind(self, *inputs: Any) -> Any:
         """The call again, of other arrays."""
@@ -142,13 +146,13 @@ class Call:
         """The arrays that all devices hold."""
         if not self.devices:
             return [np.asarray(value) for value in self.inputs]
-        return [np.asarray(self.devices.gather(held, self._spec(i))) for i, held in enumerate(self.inputs)]
+        return [np.asarray(self.devices.gather(_with_values(held), self._spec(i))) for i, held in enumerate(self.inputs)]
 
     def whole_results(self, held: Sequence[np.ndarray]) -> List[np.ndarray]:
         """The same of results."""
         if not self.devices:
             return list(held)
-        return [np.asarray(self.devices.gather(out, self._spec(len(self.inputs) + i))) for i, out in enumerate(held)]
+        return [np.asarray(self.devices.gather(_with_values(out), self._spec(len(self.inputs) + i))) for i, out in enumerate(held)]
 
     def held_results(self, wholes: Sequence[np.ndarray]) -> List[np.ndarray]:
         """Of arrays what each device holds."""
@@ -192,10 +196,22 @@ class _Evaluation:
     def bound(self, eqn, values) -> Sequence[Any]:
         """The results of an equation that is no kernel."""
         if eqn.primitive.name == "shard_map":
-            return _ShardedEvaluation(self.on_call, eqn).results([_with_values(value) for value in values])
+            return _ShardedEvaluation(self.on_call, eqn).results(values)
         functions, params = eqn.primitive.get_bind_params(eqn.params)
-        out = eqn.primitive.bind(*functions, *map(_with_values, values), **params)
+        out = eqn.primitive.bind(*functions, *values, **params)
         return out if eqn.primitive.multiple_results else [out]
+
+    def first_dims(self) -> Tuple[int, ...]:
+        """Of everything, before its own."""
+        return ()
+
+    def bound_later(self, eqn, values) -> Sequence[Any]:
+        """The same, of values that may not be computed yet; then neither are the results."""
+        def compute() -> Sequence[Any]:
+            return self.bound(eqn, [_with_values(value) for value in values])
+        if eqn.primitive.name == "shard_map" or not any(isinstance(value, Result) for value in values):
+            return compute()
+        return _later(compute, [((*self.first_dims(), *var.aval.shape), var.aval.dtype) for var in eqn.outvars])
 
     def constant(self, value: Any) -> Any:
         """Of the text."""
@@ -209,7 +225,7 @@ class _Evaluation:
         if eqn.primitive.name in INLINED and inner is not None:
             closed = hasattr(inner, "consts")
             return self.inlined(eqn, inner.jaxpr if closed else inner, inner.consts if closed else (), values)
-        return self.bound(eqn, values)
+        return self.bound_later(eqn, values)
 
     def inlined(self, eqn, jaxpr, consts, values) -> Sequence[Any]:
         """The results of a function that it calls."""
@@ -239,12 +255,19 @@ class _ShardedEvaluation(_Evaluation):
         self.devices, self.body, self.params = Devices(eqn.params["mesh"]), eqn.params["jaxpr"], eqn.params
         self.specs = {id(var): spec for names, variables in (("in_specs", self.body.invars), ("out_specs", self.body.outvars))
                       for var, spec in zip(variables, eqn.params[names])}
+        self.types = [(var.aval.shape, var.aval.dtype) for var in eqn.outvars]
 
     def results(self, values) -> List[Any]:
         """Of the whole arrays, as whole arrays."""
         held = [self.devices.deal(value, spec) for value, spec in zip(values, self.params["in_specs"])]
         outs = self.jaxpr(self.body, (), held)
-        return [self.devices.gather(out, spec) for out, spec in zip(outs, self.params["out_specs"])]
+        specs = self.params["out_specs"]
+        if not any(isinstance(out, Result) for out in outs):
+            return [self.devices.gather(out, spec) for out, spec in zip(outs, specs)]
+        return _later(lambda: [self.devices.gather(_with_values(out), spec) for out, spec in zip(outs, specs)], self.types)
+
+    def first_dims(self) -> Tuple[int, ...]:
+        return (self.devices.count,)
 
     def constant(self, value: Any) -> Any:
         return self.devices.spread(value)

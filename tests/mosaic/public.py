@@ -126,6 +126,15 @@ def double():
     return example_kernel.double, (floats(1, 16, 256, dtype="float32"),)
 
 
+def gather(dims=(4,), axes=("x",), memory="VMEM"):
+    """Several devices: the reference is the array itself. Interpret mode may swap copies that are under way to one semaphore."""
+    from jax.experimental.pallas import tpu
+    from jax.experimental.pallas.ops.tpu import all_gather as module
+    mesh = jax.make_mesh(dims, axes, axis_types=(jax.sharding.AxisType.Auto,) * len(axes))
+    space = getattr(tpu.MemorySpace, memory)
+    return lambda x: module.all_gather(x, mesh=mesh, axis_name=axes[-1], memory_space=space), [floats(1, 64, 128)], lambda x: x
+
+
 KERNELS = {
     "matmul bf16 128,128,256": lambda: matmul("bfloat16", 128, 128, 256),
     "matmul bf16 256,256,512": lambda: matmul("bfloat16", 256, 256, 512),
@@ -147,6 +156,9 @@ KERNELS = {
     "megablox gmm": grouped,
     "megablox gmm f32": lambda: grouped("float32"),
     "megablox gmm gradients": grouped_gradient,
+    "all_gather": gather,
+    "all_gather in HBM": lambda: gather(memory="ANY"),
+    "all_gather along one axis": lambda: gather((2, 2), ("x", "y")),
     "random philox": lambda: bits("philox"),
     "random threefry": lambda: bits("threefry"),
     "double": double,
@@ -212,4 +224,5 @@ if jax is None:
           "build/venv-pallas/bin/pip install jax==0.8.1 jaxlib==0.8.1 numpy cffi")
     sys.exit(0)
 jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_num_cpu_devices", 4)
 main()
