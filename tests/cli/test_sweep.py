@@ -370,7 +370,7 @@ def the_tutorial():
     places = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
     blocks = re.findall("^```sh\n(.*?)^```", text, re.S | re.M)
     commands = re.findall("^    (tilesim .*)$", text, re.M)
-    assert len(blocks) == 4 and len(commands) == 4, (blocks, commands)
+    assert len(blocks) == 4 and len(commands) == 7, (blocks, commands)
     for block in [*blocks, *cases(commands, 0)]:
         done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", block], cwd=folder, env=places, capture_output=True, text=True)
         assert done.returncode == 0, (block, done.stdout, done.stderr)
