@@ -4,7 +4,8 @@
 usage: tuned.py [--seed N] [--count N] [--seconds N]    in a Python that has jax 0.8.1, NumPy and cffi (see public.py)
 
 Rows are drawn, each is timed with the block sizes of the table; from there, blocks of one dim are changed to the next
-divisors, halves and doubles as long as one is faster. Prints the ratio of the two times. Rows that end beyond --seconds are left.
+divisors, halves and doubles as long as one is faster. Prints the ratio of the two times, as docs/pallas.md has them. Rows that
+end beyond --seconds are left.
 """
 import argparse
 import functools
@@ -151,24 +152,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=20261123)
     parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--seconds", type=float, default=7200)
     options = parser.parse_args()
     rows = sorted((batch, *shape, *sizes) for shape, blocks in TABLE.items() for batch, sizes in zip(BATCHES, blocks))
     drawn = random.Random(options.seed).sample(sorted(rows, key=str), options.count)
     until, found = time.monotonic() + options.seconds, {}
-    print(f"seed {options.seed}: {options.count} of {len(rows)} rows\nbatch  outputs  inputs  table            us       best             us       timed  ratio")
+    print(f"Seed {options.seed}, {options.count} of {len(rows)} rows:\n\n"
+          "| batch | outputs | inputs | table | us | best | us | timed | ratio |\n|---:|---:|---:|---|---:|---|---:|---:|---:|")
     for batch, n, k, *sizes in sorted(drawn, key=lambda row: (max(row[0], row[3]) * row[4] * row[5], row)):
         shape, sizes = (-(-batch // sizes[0]) * sizes[0], n, k), tuple(sizes)
         best = best_of(shape, sizes, until) if (shape, sizes) not in found else found[shape, sizes]
         if best is None:
-            print(f"{batch:5}  {n:7}  {k:6}  {'x'.join(map(str, sizes)):15}  not timed", flush=True)
+            print(f"| {batch} | {n} | {k} | {'x'.join(map(str, sizes))} | not timed |", flush=True)
             continue
         found[shape, sizes] = best
         own, other = microseconds(shape, sizes), microseconds(shape, best[0])
         ratios.append(own / other)
-        print(f"{batch:5}  {n:7}  {k:6}  {'x'.join(map(str, sizes)):15}  {own:7.2f}  {'x'.join(map(str, best[0])):15}  {other:7.2f}  "
-              f"{best[1]:5}  {own / other:.3f}", flush=True)
-    print(f"{len(ratios)} of {options.count} timed: {sum(r <= 1.05 for r in ratios)} within 5 %, "
+        print(f"| {batch} | {n} | {k} | {'x'.join(map(str, sizes))} | {own:.2f} | {'x'.join(map(str, best[0]))} | {other:.2f} "
+              f"| {best[1]} | {own / other:.3f} |", flush=True)
+    print(f"\n{len(ratios)} of {options.count} timed: {sum(r <= 1.05 for r in ratios)} within 5 %, "
           f"{sum(r <= 1.10 for r in ratios)} within 10 %, the most {max(ratios, default=1):.3f}")
 
 
