@@ -45,7 +45,7 @@ static int log2_up(int64_t count) {
     return bits;
 }
 
-/* The position of bit `bit` of a field in a packed place; the offset has none. */
+/* The position of bit `bit` of a field in a packed location; the offset has none. */
 static int packed_bit(const parser *p, int field, int bit) {
     const int order[] = {BANK, GROUP, SID, PC, CHANNEL, STACK}, in_bank = p->pcs_are_channels ? 3 : 4;
     int base = TS_ADDRESS_COLUMN_BITS;
@@ -57,15 +57,15 @@ static int packed_bit(const parser *p, int field, int bit) {
     return TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS + bit;
 }
 
-ts_address_place ts_address_map_unpack(uint64_t packed) {
-    ts_address_place place;
-    place.column = (int32_t)(packed & ((1u << TS_ADDRESS_COLUMN_BITS) - 1));
+ts_address_location ts_address_map_unpack(uint64_t packed) {
+    ts_address_location location;
+    location.column = (int32_t)(packed & ((1u << TS_ADDRESS_COLUMN_BITS) - 1));
     packed >>= TS_ADDRESS_COLUMN_BITS;
-    place.bank = (int32_t)(packed & ((1u << TS_ADDRESS_BANK_BITS) - 1));
+    location.bank = (int32_t)(packed & ((1u << TS_ADDRESS_BANK_BITS) - 1));
     packed >>= TS_ADDRESS_BANK_BITS;
-    place.channel = (int32_t)(packed & ((1u << TS_ADDRESS_CHANNEL_BITS) - 1));
-    place.row = (int64_t)(packed >> TS_ADDRESS_CHANNEL_BITS);
-    return place;
+    location.channel = (int32_t)(packed & ((1u << TS_ADDRESS_CHANNEL_BITS) - 1));
+    location.row = (int64_t)(packed >> TS_ADDRESS_CHANNEL_BITS);
+    return location;
 }
 
 static void skip_separators(parser *p) {

@@ -28,7 +28,7 @@ typedef struct {
     int32_t bank;    /* of the channel: ((pc * sids + sid) * bank_groups + group) * banks + bank */
     int32_t column;
     int64_t row;
-} ts_address_place;
+} ts_address_location;
 
 enum {
     TS_ADDRESS_COLUMN_BITS = 12,
@@ -41,7 +41,7 @@ enum {
 enum { TS_ADDRESS_TABLES = 5 };
 struct ts_address_map {
     int32_t offset_bits;          /* log2 of the burst */
-    int32_t turn_shift, turn_bit; /* of a burst, of a packed place: the stack */
+    int32_t turn_shift, turn_bit; /* of a burst, of a packed location: the stack */
     uint64_t turns;               /* stacks that are no power of two; 0 */
     const char *name;             /* of a named map, or NULL */
     const char *fields;           /* the text with every width written out */
@@ -54,7 +54,7 @@ extern const char *const ts_address_map_names[]; /* ends in NULL */
 ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config,
                                    const ts_source *text);
 
-/* The packed place of a burst (address >> offset_bits): column lowest, then bank, channel, row. */
+/* The packed location of a burst (address >> offset_bits): column lowest, then bank, channel, row. */
 static inline uint64_t ts_address_map_pack(const ts_address_map *map, uint64_t burst) {
     uint64_t stack = 0;
     if (__builtin_expect(map->turns != 0, 0)) {
@@ -66,6 +66,6 @@ static inline uint64_t ts_address_map_pack(const ts_address_map *map, uint64_t b
            map->table[2][burst >> 16 & 255] ^ map->table[3][burst >> 24 & 255] ^
            map->table[4][burst >> 32 & 255];
 }
-ts_address_place ts_address_map_unpack(uint64_t packed);
+ts_address_location ts_address_map_unpack(uint64_t packed);
 
 #endif

@@ -60,7 +60,7 @@ static int banks_of_level(const dram_spec *s, ts_dram_level level) {
     }
 }
 
-/* The last command in a node that is noted in several places. */
+/* The last command in a node that is noted several times. */
 int32_t dram_latest_of_many(const ts_dram *d, const dram_wait *w, int bank) {
     const dram_spec *s = d->spec;
     int count = banks_of_level(s, w->rule->level), first = bank & -count;

@@ -166,7 +166,7 @@ ALWAYS static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of
     d->bank_note[DRAM_PRE][bank] = d->pc_note[pc][DRAM_PRE] = t;
 }
 
-/* The last command in a node that is noted in several places; DRAM_NEVER. */
+/* The last command in a node that is noted several times; DRAM_NEVER. */
 int32_t dram_latest_of_many(const ts_dram *d, const dram_wait *w, int bank);
 /* The last command that a rule counts from; DRAM_NEVER. */
 static inline int32_t dram_latest(const ts_dram *d, const dram_wait *w, int bank) {

@@ -206,14 +206,14 @@ enum {
 };
 
 /* The per bank scheduler has a channel for each pseudo channel. */
-void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, uint64_t place, int32_t t) {
+void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, uint64_t location, int32_t t) {
     int bit = 1 << command, of_pc = hbm->spec->banks_of_pc;
     bool is_column = (bit & COLUMNS) != 0, has_row = is_column || command == DRAM_ACT;
     const ts_hbm_command told = {.command = (ts_dram_command)bit,
                                  .bus = (int)(ch - hbm->channels) * hbm->spec->pcs + bank / of_pc,
                                  .bank = bank % of_pc,
                                  .row = has_row ? ch->dram.open_row[bank] : -1,
-                                 .column = is_column ? (int32_t)(place & COLUMN_MASK) : -1,
+                                 .column = is_column ? (int32_t)(location & COLUMN_MASK) : -1,
                                  .tick = hbm->base + t};
     if (hbm->command_observer) hbm->command_observer(hbm->commands_observed, &told);
     if (hbm->observer && is_column)

@@ -20,7 +20,7 @@
 enum { NONE = -1, BUCKETS = 512 };
 
 typedef struct {
-    uint64_t burst; /* its place */
+    uint64_t burst; /* its location */
     int32_t row, arrival, ticket;
     uint32_t age;           /* when it came into its list */
     int32_t next, previous; /* in the list */
@@ -487,16 +487,16 @@ ALWAYS static inline void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *
     *earliest = ch->last_accept = at;
 }
 
-ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,
+ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments,
                               int count, walk_to *walk) {
     for (int i = 0; i < count; i++) {
-        hbm_piece *p = pieces[i];
-        ts_address_place place = ts_address_map_unpack(p->place);
+        hbm_segment *p = segments[i];
+        ts_address_location location = ts_address_map_unpack(p->location);
         for (int half = 0; half <= p->is_pair; half++) {
-            entry e = {.burst = p->place ^ (half ? hbm->pair : 0),
-                       .row = (int32_t)place.row,
+            entry e = {.burst = p->location ^ (half ? hbm->pair : 0),
+                       .row = (int32_t)location.row,
                        .ticket = p->ticket[half],
-                       .bank = (uint8_t)place.bank,
+                       .bank = (uint8_t)location.bank,
                        .stream = (uint8_t)st->index,
                        .is_write = p->is_write};
             offer(hbm, ch, e, &p->at[half], walk);

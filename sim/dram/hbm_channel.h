@@ -17,14 +17,14 @@ enum {
     FILTER_BITS = 10,                        /* of the counting filter over queued writes */
     REBASE_AT = 1 << 28,                     /* local cycles above it are lowered */
     MAX_STREAMS = 256,
-    ACTIVE_ENDS = 3, /* places behind the last active burst, */
+    ACTIVE_ENDS = 3, /* entries behind the last active burst, */
     ACTIVE_GAP = 32, /* and before the first, at most */
     ACTIVE_PLACES = ACTIVE_GAP + DRAM_MAX_BANKS + ACTIVE_ENDS,
 };
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
 typedef struct {
-    _Alignas(8) uint64_t place; /* the first one's in the channel (hbm_piece) */
+    _Alignas(8) uint64_t location; /* the first one's in the channel (hbm_segment) */
     int32_t key;
     int32_t arrival[2];
     uint8_t bank, stream;
@@ -33,7 +33,7 @@ typedef struct {
 } hbm_slot;
 _Static_assert(sizeof(hbm_slot) == 32, "two slots in a cache line");
 
-/* Its place in the list of its bank, by age; apart, as lists are searched for rows. */
+/* Its position in the list of its bank, by age; apart, as lists are searched for rows. */
 typedef struct {
     int32_t row;
     uint16_t next, previous;
@@ -58,7 +58,7 @@ typedef struct {
     hbm_link
         *links; /* by slot; behind them one for each bank: the end of its list, before the oldest and after
                         the newest; of no row */
-    int32_t *tickets; /* by 2 * slot + burst: its place in its stream's ring, of a stream that has one */
+    int32_t *tickets; /* by 2 * slot + burst: its position in its stream's ring, of a stream that has one */
     int32_t
         hit_key[DRAM_MAX_BANKS]; /* of the oldest request to the open row once it can be served; KEY_NONE */
     int32_t group_key[DRAM_MAX_GROUPS];   /* the lowest hit_key of its banks */
@@ -121,22 +121,22 @@ typedef struct {
     uint16_t filter[1 << FILTER_BITS]; /* counts of queued writes, by hash of their address */
 } hbm_channel;
 
-/* Bursts of one stream, in its order, as pieces: one burst, or two next to each other in a row. Those of one
+/* Bursts of one stream, in its order, as segments: one burst, or two next to each other in a row. Those of one
  * channel are taken together: no acceptance in a block tells when another burst of it can be offered, as a
  * block is not longer than the stream's window. */
 enum { BLOCK = 1024 };
 enum { ROUND_OF_CHANNEL = 64 }; /* bursts of a round, for each channel */
 typedef struct {
-    uint64_t place;    /* of the first burst: ts_address_map_pack without the channel */
+    uint64_t location; /* of the first burst: ts_address_map_pack without the channel */
     int32_t at[2];     /* in: offered from this cycle on; out: accepted */
-    int32_t ticket[2]; /* of a stream with a ring of what is not yet done: the place in it */
+    int32_t ticket[2]; /* of a stream with a ring of what is not yet done: its position there */
     uint16_t channel;
     bool is_write, is_pair;
-} hbm_piece;
+} hbm_segment;
 typedef struct {
     int count, bursts;
-    hbm_piece pieces[BLOCK];
-    hbm_piece *order[BLOCK]; /* by channel, then as offered */
+    hbm_segment segments[BLOCK];
+    hbm_segment *order[BLOCK]; /* by channel, then as offered */
 } hbm_block;
 
 struct ts_hbm {
@@ -147,7 +147,7 @@ struct ts_hbm {
     int channel_count;
     hbm_channel **walked; /* those that are their own representatives */
     int walked_count;
-    uint64_t pair;            /* the place of a pair's second burst, XOR that of the first */
+    uint64_t pair;            /* the location of a pair's second burst, XOR that of the first */
     int share;                /* channels whose number it divides are walked */
     int64_t offered[2];       /* bursts to all channels, by direction, while not all are walked */
     int32_t round_bursts;     /* to all channels, in a round: they fit into a window of lookahead */
@@ -175,9 +175,9 @@ struct ts_hbm {
     ts_hbm_stream *streams[MAX_STREAMS];
     int stream_count;
     void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
-    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
+    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments, int count);
     hbm_block block;
-    int32_t *block_first; /* by channel, and two more: where its pieces begin in block.order */
+    int32_t *block_first; /* by channel, and two more: where its segments begin in block.order */
     bool is_exact;        /* no channel follows another, no gap is passed over */
     bool is_done;         /* what refreshes wait for is not accounted for any more */
     bool is_limited;      /* a stream has a ring of what is not yet done */
@@ -199,7 +199,7 @@ struct ts_hbm_stream {
     int32_t in_flight; /* bursts; -1 unlimited */
     int32_t *accepted; /* ring of window: the latest acceptance so far, local */
     int32_t *done;     /* ring of in_flight: local cycle, -1: unused, or -2 - channel while not known */
-    int32_t offer_at, accept_at, done_at; /* places in them */
+    int32_t offer_at, accept_at, done_at; /* positions in them */
     int32_t latest;                       /* acceptance so far */
     int32_t latest_done;                  /* of the bursts that have left the ring */
     int32_t start;
@@ -220,8 +220,8 @@ static inline int32_t hbm_stream_earliest(const ts_hbm_stream *st) {
  * False when that is not far enough. */
 bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit);
 
-/* The ticket of the next burst of a channel: its place in the stream's ring of what is not yet done. What
- * left the place must be done; returns the first cycle after that and all before it. */
+/* The ticket of the next burst of a channel: its position in the stream's ring of what is not yet done. What
+ * left the entry must be done; returns the first cycle after that and all before it. */
 static inline int32_t hbm_take_ticket(ts_hbm_stream *st, int32_t channel, int32_t *ticket) {
     *ticket = st->done_at;
     st->latest_done = max32(st->latest_done, st->done[*ticket]);
@@ -230,15 +230,15 @@ static inline int32_t hbm_take_ticket(ts_hbm_stream *st, int32_t channel, int32_
     return st->latest_done + 1;
 }
 
-/* Is it known when the burst was done that left the ring `ahead` (0, 1) places from now? */
+/* Is it known when the burst was done that left the ring `ahead` (0, 1) entries from now? */
 static inline bool hbm_is_done_known(const ts_hbm_stream *st, int32_t ahead) {
     int32_t at = st->done_at + ahead;
     return st->done[at >= st->in_flight ? at - st->in_flight : at] >= -1;
 }
 
-/* Observers are told of a command at `t`, before it closes a row, after it opens one. `place`: of the burst of a column
+/* Observers are told of a command at `t`, before it closes a row, after it opens one. location: of the burst of a column
  * command. */
-void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, uint64_t place, int32_t t);
+void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, uint64_t location, int32_t t);
 /* The same, when there is one, of a row command, by bit number. */
 ALWAYS static inline void hbm_tell_row(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank,
                                        int32_t t) {

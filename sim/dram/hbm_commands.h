@@ -6,11 +6,11 @@
 #include "hbm_walkers.h"
 
 ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
-ALWAYS static inline int32_t place_row(uint64_t place) {
-    return (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
+ALWAYS static inline int32_t location_row(uint64_t location) {
+    return (int32_t)(location >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
 }
-ALWAYS static inline int place_bank(uint64_t place) {
-    return (int)(place >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
+ALWAYS static inline int location_bank(uint64_t location) {
+    return (int)(location >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
 }
 
 ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (MAX_ENTRIES - 1)); }
@@ -146,10 +146,10 @@ ALWAYS static inline void after_act(hbm_channel *ch, int bank, int32_t row, int3
 
 /* ---- Taking bursts out of the queues. ---- */
 
-ALWAYS static inline unsigned filter_place(uint64_t place) {
+ALWAYS static inline unsigned filter_index(uint64_t location) {
     enum { IN_LINE = 31 }; /* columns beside each other share a cache line */
-    uint64_t row = (place >> 5) * 0x9E3779B97F4A7C15u;
-    return (unsigned)(row >> (64 - FILTER_BITS) ^ (place & IN_LINE));
+    uint64_t row = (location >> 5) * 0x9E3779B97F4A7C15u;
+    return (unsigned)(row >> (64 - FILTER_BITS) ^ (location & IN_LINE));
 }
 
 ALWAYS static inline void unlink_slot(hbm_queue *q, uint16_t slot) {
@@ -168,7 +168,7 @@ ALWAYS static inline void take_burst(const ts_hbm *hbm, hbm_channel *ch, int dir
     hbm_slot *s = &q->slots[slot];
     q->count--;
     s->at = (uint8_t)(i + 1);
-    if (direction == DRAM_WRITE) ch->filter[filter_place(s->place ^ (i ? hbm->pair : 0))]--;
+    if (direction == DRAM_WRITE) ch->filter[filter_index(s->location ^ (i ? hbm->pair : 0))]--;
     if (s->at == s->end) unlink_slot(q, slot);
 }
 
@@ -211,11 +211,11 @@ static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int b
     return false;
 }
 
-/* Observers are told of a column command; `place`: of its burst. */
+/* Observers are told of a column command; `location`: of its burst. */
 ALWAYS static inline void tell_column(const ts_hbm *hbm, const hbm_channel *ch, const hbm_column column,
-                                      uint64_t place, int32_t t, const shape sh) {
+                                      uint64_t location, int32_t t, const shape sh) {
     bool closes = sh.closed_page && page_closes(hbm, ch, column.bank, column.is_active);
-    hbm_tell(hbm, ch, closes ? DRAM_RDA + column.direction : column.direction, column.bank, place, t);
+    hbm_tell(hbm, ch, closes ? DRAM_RDA + column.direction : column.direction, column.bank, location, t);
 }
 
 /* True when the row is closed by it. */
@@ -240,7 +240,7 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_co
 /* ---- Commands. ---- */
 
 ALWAYS static inline uint64_t place_of(const ts_hbm *hbm, const hbm_slot *s, int i) {
-    return s->place ^ (i ? hbm->pair : 0);
+    return s->location ^ (i ? hbm->pair : 0);
 }
 
 /* Serves a hit, and sees whether the other direction is next. */

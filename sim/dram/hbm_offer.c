@@ -1,5 +1,5 @@
-/* Offering requests to an HBM: a stream's bursts are made pieces, and those of a block given to their
- * channels together. Only the channel that a piece goes to is stepped, to the cycle at which it is accepted.
+/* Offering requests to an HBM: a stream's bursts are made segments, and those of a block given to their
+ * channels together. Only the channel that a segment goes to is stepped, to the cycle at which it is accepted.
  * That is exact as channels share nothing else, and as a burst's earliest cycle follows from acceptances
  * before it in its stream. */
 #include <string.h>
@@ -18,16 +18,16 @@ static inline int32_t offered_from(const ts_hbm_stream *st, const ts_hbm_request
     return earliest > st->start ? (int32_t)earliest : st->start;
 }
 
-/* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
-static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, uint64_t place, bool is_pair,
-                      int32_t from) {
-    hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
-    *p = (hbm_piece){.place = place & ~HBM_CHANNEL_BITS,
-                     .at = {from, from},
-                     .channel = (uint16_t)hbm_place_channel(place),
-                     .is_write = r->is_write,
-                     .is_pair = is_pair};
-    hbm->block_first[hbm_place_channel(place) + 2]++;
+/* Adds a segment that is offered from `from` on, or when the acceptances of earlier blocks let it. */
+static void add_segment(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, uint64_t location,
+                        bool is_pair, int32_t from) {
+    hbm_segment *p = &hbm->block.segments[hbm->block.count++];
+    *p = (hbm_segment){.location = location & ~HBM_CHANNEL_BITS,
+                       .at = {from, from},
+                       .channel = (uint16_t)hbm_location_channel(location),
+                       .is_write = r->is_write,
+                       .is_pair = is_pair};
+    hbm->block_first[hbm_location_channel(location) + 2]++;
     hbm->block.bursts += 1 + is_pair;
     for (int half = 0; half <= is_pair; half++) {
         if (st->window > 0) {
@@ -35,7 +35,8 @@ static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, u
             st->offer_at = next_in_ring(st, st->offer_at);
         }
         if (st->in_flight > 0)
-            p->at[half] = max32(p->at[half], hbm_take_ticket(st, hbm_place_channel(place), &p->ticket[half]));
+            p->at[half] =
+                max32(p->at[half], hbm_take_ticket(st, hbm_location_channel(location), &p->ticket[half]));
     }
 }
 
@@ -45,15 +46,15 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
                                        const ts_hbm_request *end, int most) {
     const int shift = hbm->map->offset_bits, count = hbm->block.count;
     const int64_t inside = ((int64_t)2 << shift) - 1;
-    hbm_piece *p = &hbm->block.pieces[count];
+    hbm_segment *p = &hbm->block.segments[count];
     const int32_t *accepted = st->accepted + st->offer_at, *last = st->accepted + st->window;
     if (end - r > most) end = r + most;
     for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++, p++) {
         int64_t burst = r->address >> shift;
         int32_t from = offered_from(st, r);
-        uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-        p->place = place & ~HBM_CHANNEL_BITS;
-        p->channel = (uint16_t)hbm_place_channel(place);
+        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst);
+        p->location = location & ~HBM_CHANNEL_BITS;
+        p->channel = (uint16_t)hbm_location_channel(location);
         p->at[0] = max32(from, *accepted + 1);
         if (++accepted >= last) accepted = st->accepted;
         p->at[1] = max32(from, *accepted + 1);
@@ -63,7 +64,7 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
         hbm->block_first[p->channel + 2]++;
     }
     st->offer_at = (int32_t)(accepted - st->accepted);
-    hbm->block.count = (int)(p - hbm->block.pieces);
+    hbm->block.count = (int)(p - hbm->block.segments);
     hbm->block.bursts += 2 * (hbm->block.count - count);
     return r;
 }
@@ -73,7 +74,7 @@ static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
     int32_t *first = st->window > 0 ? st->accepted : &unused,
             *last = first + (st->window > 0 ? st->window : 1);
     int32_t *accepted = first + st->accept_at;
-    for (const hbm_piece *p = b->pieces, *end = p + b->count; p < end; p++) {
+    for (const hbm_segment *p = b->segments, *end = p + b->count; p < end; p++) {
         *accepted = latest = max32(latest, p->at[0]);
         if (++accepted == last) accepted = first;
         if (!p->is_pair) continue;
@@ -88,9 +89,9 @@ static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
 static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     int32_t *first = hbm->block_first;
-    hbm_piece *last = &b->pieces[b->count - 1];
+    hbm_segment *last = &b->segments[b->count - 1];
     for (int c = 0; c < hbm->channel_count; c++) first[c + 2] += first[c + 1];
-    for (hbm_piece *p = b->pieces; p <= last; p++) b->order[first[p->channel + 1]++] = p;
+    for (hbm_segment *p = b->segments; p <= last; p++) b->order[first[p->channel + 1]++] = p;
     st->unfinished += b->bursts;
     hbm_regroup(hbm);
     for (int i = 0; i < hbm->walked_count; i++) {
@@ -140,11 +141,11 @@ static void offer_rest(offering *o) {
 static void add_access(offering *o, const ts_hbm_request *r) {
     ts_hbm *hbm = o->hbm;
     uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
-    uint64_t pairs = hbm_subset_count_access(hbm, hbm_place_channel(first), r->is_write);
+    uint64_t pairs = hbm_subset_count_access(hbm, hbm_location_channel(first), r->is_write);
     int32_t from = offered_from(o->st, r);
     for (; pairs != 0; pairs &= pairs - 1) {
-        uint64_t place = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
-        add_piece(hbm, o->st, r, place, true, from);
+        uint64_t location = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
+        add_segment(hbm, o->st, r, location, true, from);
         offer_if_full(o);
     }
 }
@@ -165,14 +166,14 @@ static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t bu
     ts_hbm *hbm = o->hbm;
     ts_hbm_stream *st = o->st;
     bool is_pair = o->pairs && !(burst & 1) && burst < last;
-    uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-    bool is_walked = (hbm_place_channel(place) & (hbm->share - 1)) == 0;
+    uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst);
+    bool is_walked = (hbm_location_channel(location) & (hbm->share - 1)) == 0;
     if (is_walked && st->in_flight > 0) is_pair &= wait_for_ring(o);
-    if (hbm->share > 1) hbm_subset_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
+    if (hbm->share > 1) hbm_subset_count(hbm, hbm_location_channel(location), r->is_write, 1 + is_pair);
     if (is_walked) {
         int32_t from = offered_from(st, r);
         if (st->window == 0) from = max32(from, st->latest);
-        add_piece(hbm, st, r, place, is_pair, from);
+        add_segment(hbm, st, r, location, is_pair, from);
         offer_if_full(o);
     }
     return burst + 1 + is_pair;

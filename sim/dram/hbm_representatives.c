@@ -41,11 +41,12 @@ static void split_off(ts_hbm *hbm, hbm_channel *ch) {
  * `last`, the last acceptance of both, waits until then, however long before it was offered. */
 static bool get_same(const ts_hbm *hbm, int a, int b, int32_t last) {
     const int32_t *first = hbm->block_first;
-    hbm_piece *const *of_a = hbm->block.order + first[a], *const *of_b = hbm->block.order + first[b];
+    hbm_segment *const *of_a = hbm->block.order + first[a], *const *of_b = hbm->block.order + first[b];
     if (first[a + 1] - first[a] != first[b + 1] - first[b]) return false;
     for (int i = 0; i < first[a + 1] - first[a]; i++) {
-        const hbm_piece *p = of_a[i], *q = of_b[i];
-        if (p->place != q->place || p->is_write != q->is_write || p->is_pair != q->is_pair) return false;
+        const hbm_segment *p = of_a[i], *q = of_b[i];
+        if (p->location != q->location || p->is_write != q->is_write || p->is_pair != q->is_pair)
+            return false;
         for (int half = 0; half <= p->is_pair; half++)
             if (p->at[half] != q->at[half] && max32(p->at[half], q->at[half]) > last) return false;
     }
@@ -83,7 +84,7 @@ void hbm_regroup(ts_hbm *hbm) {
 void hbm_copy_acceptances(ts_hbm *hbm) {
     const int32_t *first = hbm->block_first;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
-        hbm_piece *const *of_representative = hbm->block.order + first[hbm->channels[c].representative];
+        hbm_segment *const *of_representative = hbm->block.order + first[hbm->channels[c].representative];
         for (int i = 0; hbm->channels[c].representative != c && i < first[c + 1] - first[c]; i++)
             memcpy(hbm->block.order[first[c] + i]->at, of_representative[i]->at,
                    sizeof of_representative[i]->at);

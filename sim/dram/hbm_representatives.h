@@ -8,7 +8,7 @@
 void hbm_represent_all(ts_hbm *hbm, bool together);
 /* Splits off the channels that the block offers something else than it offers to their representatives. */
 void hbm_regroup(ts_hbm *hbm);
-/* The block's pieces of represented channels were accepted when those of their representatives were. */
+/* The block's segments of represented channels were accepted when those of their representatives were. */
 void hbm_copy_acceptances(ts_hbm *hbm);
 
 #endif

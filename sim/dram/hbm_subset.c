@@ -38,12 +38,12 @@ static void spread_accesses(ts_hbm *hbm) {
     int pairs = hbm->access_bytes >> hbm->map->offset_bits >> 1;
     for (int c = 0; c < hbm->channel_count; c++) {
         for (int pair = 0; hbm->accesses_of[c] > 0 && pair < pairs; pair++)
-            hbm->round_of[c ^ hbm_place_channel(hbm->map->table[0][2 * pair])] += 2 * hbm->accesses_of[c];
+            hbm->round_of[c ^ hbm_location_channel(hbm->map->table[0][2 * pair])] += 2 * hbm->accesses_of[c];
         hbm->accesses_of[c] = 0;
     }
 }
 
-/* Do so many aligned bursts differ from the first one's place alike, wherever they are? */
+/* Do so many aligned bursts differ from the first one's location alike, wherever they are? */
 static bool is_linear(const ts_address_map *map, int64_t bursts) {
     return map->turns == 0 || bursts <= (int64_t)1 << map->turn_shift;
 }
@@ -60,7 +60,7 @@ bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes) {
     hbm->access_bytes = bytes;
     memset(hbm->walked_pairs, 0, sizeof hbm->walked_pairs[0] * (size_t)hbm->share);
     for (int pair = 0; pair < bursts / 2; pair++) {
-        int channel = hbm_place_channel(map->table[0][2 * pair]);
+        int channel = hbm_location_channel(map->table[0][2 * pair]);
         hbm->walked_pairs[channel & (hbm->share - 1)] |= (uint64_t)1 << pair;
     }
     return true;
@@ -100,7 +100,7 @@ bool ts_hbm_subset_is_balanced(const ts_hbm *hbm, int64_t bytes) {
     int64_t bursts = bytes >> hbm->map->offset_bits, walked = 0;
     if (!is_linear(hbm->map, bursts)) return false;
     for (int64_t i = 0; i < bursts; i++)
-        walked += (hbm_place_channel(ts_address_map_pack(hbm->map, (uint64_t)i)) & (hbm->share - 1)) == 0;
+        walked += (hbm_location_channel(ts_address_map_pack(hbm->map, (uint64_t)i)) & (hbm->share - 1)) == 0;
     return walked * hbm->share == bursts;
 }
 

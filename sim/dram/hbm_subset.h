@@ -16,8 +16,8 @@ void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out);
 
 enum { HBM_CHANNEL_SHIFT = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS };
 static const uint64_t HBM_CHANNEL_BITS = (((uint64_t)1 << TS_ADDRESS_CHANNEL_BITS) - 1) << HBM_CHANNEL_SHIFT;
-static inline int hbm_place_channel(uint64_t place) {
-    return (int)((place & HBM_CHANNEL_BITS) >> HBM_CHANNEL_SHIFT);
+static inline int hbm_location_channel(uint64_t location) {
+    return (int)((location & HBM_CHANNEL_BITS) >> HBM_CHANNEL_SHIFT);
 }
 
 static inline void hbm_subset_count(ts_hbm *hbm, int channel, bool is_write, int bursts) {

@@ -266,10 +266,10 @@ static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
 }
 
 /* A burst more in a queue: whether that turns the direction is seen when it is looked at. */
-ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, uint64_t place) {
+ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, uint64_t location) {
     int32_t count = ++ch->queue[direction].count;
     if (direction == DRAM_WRITE) {
-        ch->filter[filter_place(place)]++;
+        ch->filter[filter_index(location)]++;
         if (!ch->is_writing && count > hbm->write_high) ch->calm_until = 0;
     } else if (ch->is_writing && ch->queue[DRAM_WRITE].count < hbm->write_low) {
         ch->calm_until = 0;
@@ -310,27 +310,28 @@ typedef struct {
 } target;
 
 /* The second burst of a request. */
-ALWAYS static inline void join(const target o, int direction, uint64_t place, int32_t ticket, int32_t at) {
+ALWAYS static inline void join(const target o, int direction, uint64_t location, int32_t ticket, int32_t at) {
     hbm_queue *q = &o.ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
-    count_burst(o.hbm, o.ch, direction, place);
+    count_burst(o.hbm, o.ch, direction, location);
     s->end = 2;
     s->arrival[1] = at;
     if (o.st->in_flight > 0) q->tickets[2 * q->newest + 1] = ticket;
     q->newest = NO_SLOT;
 }
 
-ALWAYS static inline void enqueue(const target o, int direction, uint64_t place, int32_t ticket, int32_t at) {
+ALWAYS static inline void enqueue(const target o, int direction, uint64_t location, int32_t ticket,
+                                  int32_t at) {
     hbm_channel *ch = o.ch;
     hbm_queue *q = &ch->queue[direction];
-    int bank = place_bank(place);
-    count_burst(o.hbm, ch, direction, place);
+    int bank = location_bank(location);
+    count_burst(o.hbm, ch, direction, location);
     if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(o.hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
     q->free = q->links[slot].next;
-    q->links[slot].row = place_row(place);
-    s->place = place;
+    q->links[slot].row = location_row(location);
+    s->location = location;
     s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
     s->bank = (uint8_t)bank;
@@ -344,18 +345,18 @@ ALWAYS static inline void enqueue(const target o, int direction, uint64_t place,
     ch->calm_until = min32(ch->calm_until, row_first(ch));
 }
 
-static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t place) {
+static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t location) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
-    for (uint16_t s = first_of(q, place_bank(place)); !is_end(q, s); s = q->links[s].next) {
+    for (uint16_t s = first_of(q, location_bank(location)); !is_end(q, s); s = q->links[s].next) {
         for (int i = q->slots[s].at; i < (int)q->slots[s].end; i++)
-            if (place == (q->slots[s].place ^ (i ? hbm->pair : 0))) return true;
+            if (location == (q->slots[s].location ^ (i ? hbm->pair : 0))) return true;
     }
     return false;
 }
 
 /* Whether a write of the burst is queued (not: active). */
-ALWAYS static inline bool is_write_queued(const ts_hbm *hbm, const hbm_channel *ch, uint64_t place) {
-    return __builtin_expect(ch->filter[filter_place(place)] != 0, 0) && find_write(hbm, ch, place);
+ALWAYS static inline bool is_write_queued(const ts_hbm *hbm, const hbm_channel *ch, uint64_t location) {
+    return __builtin_expect(ch->filter[filter_index(location)] != 0, 0) && find_write(hbm, ch, location);
 }
 
 /* A read of a burst whose write is queued is answered in the next cycle; a write of one is merged into it. */
@@ -372,14 +373,14 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
 }
 
 /* Offers a burst after all that wait at its channel; returns when it was accepted. */
-ALWAYS static inline int32_t offer(const target o, const hbm_piece *piece, int half, int32_t at,
+ALWAYS static inline int32_t offer(const target o, const hbm_segment *segment, int half, int32_t at,
                                    int direction) {
     hbm_channel *ch = o.ch;
     hbm_queue *q = &ch->queue[direction];
-    uint64_t place = piece->place ^ (half ? o.hbm->pair : 0);
+    uint64_t location = segment->location ^ (half ? o.hbm->pair : 0);
     while (ch->next <= at) ch->next = step(o.hbm, ch, ch->next, o.by, o.sh);
-    if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(o.hbm, ch, place)) {
-        answer_from_queue(o.hbm, ch, o.st->index, direction, piece->ticket[half], at);
+    if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(o.hbm, ch, location)) {
+        answer_from_queue(o.hbm, ch, o.st->index, direction, segment->ticket[half], at);
         return at;
     }
     while (q->count >= q->entries) {
@@ -387,29 +388,29 @@ ALWAYS static inline int32_t offer(const target o, const hbm_piece *piece, int h
         ch->next = step(o.hbm, ch, at, o.by, o.sh);
     }
     if (half && q->newest != NO_SLOT)
-        join(o, direction, place, piece->ticket[1], at);
+        join(o, direction, location, segment->ticket[1], at);
     else
-        enqueue(o, direction, place, piece->ticket[half], at);
+        enqueue(o, direction, location, segment->ticket[half], at);
     ch->next = min32(ch->next, at + 1 < ch->calm_until ? column_edge(at + 1, o.sh) : at + 1);
     return at;
 }
 
-ALWAYS static inline void offer_piece(const target o, hbm_piece *piece, int direction) {
+ALWAYS static inline void offer_segment(const target o, hbm_segment *segment, int direction) {
     int32_t at = o.ch->last_accept;
-    for (int half = 0; half <= piece->is_pair; half++)
-        piece->at[half] = at = offer(o, piece, half, max32(at, piece->at[half]), direction);
+    for (int half = 0; half <= segment->is_pair; half++)
+        segment->at[half] = at = offer(o, segment, half, max32(at, segment->at[half]), direction);
     o.ch->last_accept = at;
 }
 
-ALWAYS static inline void run(const target o, hbm_piece *const *pieces, int count) {
+ALWAYS static inline void run(const target o, hbm_segment *const *segments, int count) {
     for (int i = 0; i < count; i++) {
-        hbm_piece *p = pieces[i];
-        __builtin_prefetch(pieces[i + 1 < count ? i + 1 : i]);
+        hbm_segment *p = segments[i];
+        __builtin_prefetch(segments[i + 1 < count ? i + 1 : i]);
         o.ch->accepted[p->is_write] += 1 + p->is_pair;
         if (p->is_write)
-            offer_piece(o, p, DRAM_WRITE);
+            offer_segment(o, p, DRAM_WRITE);
         else
-            offer_piece(o, p, DRAM_READ);
+            offer_segment(o, p, DRAM_READ);
     }
 }
 

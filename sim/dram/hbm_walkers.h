@@ -16,8 +16,8 @@ ALWAYS static inline int group_shift(const shape sh) { return __builtin_ctz((uns
 
 typedef struct {
     void (*walk)(ts_hbm *hbm, hbm_channel *ch, int32_t until); /* all steps up to `until` */
-    /* Offers pieces of a block, all of this channel. */
-    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
+    /* Offers segments of a block, all of this channel. */
+    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments, int count);
 } hbm_walker;
 
 hbm_walker hbm_walker_base(const ts_hbm *hbm);
@@ -39,9 +39,9 @@ hbm_walker hbm_banks_walker_avx2(const ts_hbm *hbm);
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
         while (ch->next <= until) ch->next = name##_full(hbm, ch, ch->next);                                 \
     }                                                                                                        \
-    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
+    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments,    \
                            int count) {                                                                      \
-        run((target){hbm, st, ch, {name##_full, NULL, name##_row}, {__VA_ARGS__}}, pieces, count);           \
+        run((target){hbm, st, ch, {name##_full, NULL, name##_row}, {__VA_ARGS__}}, segments, count);         \
     }
 
 #define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks)                                                \
@@ -69,9 +69,9 @@ hbm_walker hbm_banks_walker_avx2(const ts_hbm *hbm);
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
         while (ch->next <= until) ch->next = step(hbm, ch, ch->next, (shape){__VA_ARGS__});                  \
     }                                                                                                        \
-    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
+    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments,    \
                            int count) {                                                                      \
-        run(hbm, st, ch, pieces, count, name##_walk);                                                        \
+        run(hbm, st, ch, segments, count, name##_walk);                                                      \
     }
 
 #define BANKS_WALKERS(name)                                                                                  \

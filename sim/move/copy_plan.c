@@ -151,20 +151,20 @@ static void run_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     }
 }
 
-static int64_t pieces_of(const ts_copy_loop *loop) {
+static int64_t segments_of(const ts_copy_loop *loop) {
     int64_t whole = loop->most == 1 ? loop->count : (loop->count + loop->most - 1) / loop->most;
     return whole + loop->has_tail;
 }
 
-/* Steps of a piece, and where it begins. */
-static int64_t enter_piece(const ts_copy_loop *loop, int64_t piece, int64_t *src, int64_t *dst) {
-    int64_t first = piece * loop->most, left = loop->count - first;
+/* Steps of a segment, and where it begins. */
+static int64_t enter_segment(const ts_copy_loop *loop, int64_t segment, int64_t *src, int64_t *dst) {
+    int64_t first = segment * loop->most, left = loop->count - first;
     *src = left > 0 ? first * loop->src_bits : loop->tail_src_bits;
     *dst = left > 0 ? first * loop->dst_bits : loop->tail_dst_bits;
     return left <= 0 ? 1 : left < loop->most ? left : loop->most;
 }
 
-/* Piece after piece: those of the last loop turn fastest. src[i] is where loop i is entered. */
+/* Piece after segment: those of the last loop turn fastest. src[i] is where loop i is entered. */
 void ts_copy_plan_run(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     int64_t at[TS_PLAN_MAX_LOOPS + 1], src[TS_PLAN_MAX_LOOPS + 2], dst[TS_PLAN_MAX_LOOPS + 2];
     int slot[TS_PLAN_MAX_LOOPS + 1], unit = j->fills ? 1 : 8;
@@ -183,12 +183,12 @@ void ts_copy_plan_run(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     dst[0] = dst_bits;
     for (int i = 0; i >= 0;) {
         for (; i < j->loop_count; i++) {
-            int64_t src_step, dst_step, count = enter_piece(&j->loops[i], at[i], &src_step, &dst_step);
+            int64_t src_step, dst_step, count = enter_segment(&j->loops[i], at[i], &src_step, &dst_step);
             if (slot[i] >= 0) j->inner[slot[i]].count = count;
             src[i + 1] = src[i] + src_step;
             dst[i + 1] = dst[i] + dst_step;
         }
         run_kernel(j, src[i], dst[i]);
-        for (i--; i >= 0 && ++at[i] == pieces_of(&j->loops[i]); i--) at[i] = 0;
+        for (i--; i >= 0 && ++at[i] == segments_of(&j->loops[i]); i--) at[i] = 0;
     }
 }

@@ -6,7 +6,7 @@
 
 enum { TS_SCRATCH_BYTES = 8192 };
 
-/* A loop around a kernel. Its steps are taken in pieces of up to `most`, which the kernel turns; where a tile
+/* A loop around a kernel. Its steps are taken in segments of up to `most`, which the kernel turns; where a tile
  * leaves a rest of the loop, the last is a tile that ends where the loop does. */
 typedef struct {
     int64_t count, src_bits, dst_bits, most;
@@ -24,7 +24,7 @@ typedef struct {
     int loop_count,
         inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel turns, its outermost first; or -1 */
     ts_copy_loop loops[TS_PLAN_MAX_LOOPS + 1];
-    ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a piece; bits if it fills */
+    ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a segment; bits if it fills */
     /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
      */
     bool fills, joins;
@@ -50,7 +50,7 @@ void ts_copy_plan_set_loops(ts_copy_plan *job, const ts_plan_box *box, const int
 /* Does everything around the kernel step by multiples of these? */
 bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int64_t src_bits,
                            int64_t dst_bits);
-/* The order of the loops and the pieces of them, for a job whose loops are those of the box (order.c). */
+/* The order of the loops and the segments of them, for a job whose loops are those of the box (order.c). */
 void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
 /* From these places on: those of the first element. */
 void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);

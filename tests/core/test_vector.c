@@ -316,9 +316,9 @@ typedef struct {
     int32_t n;
     int sublane, lane;
     uint32_t word;
-} place_row;
+} location_row;
 
-static const place_row places[] = {
+static const location_row places[] = {
     {TS_OP_viota_lane, 0, 3, 17, 17},
     {TS_OP_viota_sublane, 0, 3, 17, 3},
     {TS_OP_mlanes, 5, 7, 4, ~0u},

@@ -121,7 +121,7 @@ static void named_maps(void **state) {
         srand(1);
         for (int k = 0; k < 20000; k++) {
             int64_t burst = ((int64_t)rand() << 16 ^ rand()) & ((1 << 28) - 1); /* of 8 GiB */
-            ts_address_place got = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)burst));
+            ts_address_location got = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)burst));
             parts p = rows[i].place(burst);
             if (got.channel != p.pcx / 2 || got.bank != (p.pcx % 2 * 4 + p.group) * 4 + p.bank ||
                 got.column != p.column || got.row != p.row)
@@ -143,7 +143,7 @@ static void check_bijection(const ts_hbm_config *c, const char *text) {
     int channels = c->stacks * c->channels, count = channels * banks * columns * c->rows;
     bool *seen = TS_NEW_ARRAY(arena, bool, count);
     for (int burst = 0; burst < count; burst++) {
-        ts_address_place p = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)burst));
+        ts_address_location p = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)burst));
         if (p.channel >= channels || p.bank >= banks || p.column >= columns || p.row >= c->rows)
             fail_msg("%s: burst %d is outside", text, burst);
         int64_t at = (((int64_t)p.channel * banks + p.bank) * c->rows + p.row) * columns + p.column;

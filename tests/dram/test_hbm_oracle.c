@@ -427,7 +427,7 @@ static bool may_offer(const test_case *t, int i, int oldest, int oldest_undone, 
 static bool is_done(int i, int64_t clock) { return done[i] >= 0 && done[i] < clock; }
 
 /* Offers all that may be at this cycle, channel by channel in order; `blocked`: channels that refused. */
-static void offer_all(const test_case *t, const ts_address_place *places, int *oldest, int *oldest_undone,
+static void offer_all(const test_case *t, const ts_address_location *places, int *oldest, int *oldest_undone,
                       int64_t clock) {
     bool blocked[MAX_CHANNELS] = {false};
     bool in_order = t->lookahead == 0;
@@ -447,7 +447,7 @@ static void offer_all(const test_case *t, const ts_address_place *places, int *o
     while (*oldest < t->count && accepted[*oldest] >= 0) (*oldest)++;
 }
 
-static void run_model(const test_case *t, const ts_address_place *places) {
+static void run_model(const test_case *t, const ts_address_location *places) {
     int channels = t->config.channels, oldest = 0, oldest_undone = 0;
     bool busy = true;
     memset(models, 0, sizeof models);
@@ -511,7 +511,7 @@ static void compare(const test_case *t, int seed) {
     ts_hbm *hbm = ts_hbm_new_with_rules(&err, arena, &t->config, 1, rules_of(arena, &t->config));
     if (!hbm || !map) fail_msg("seed %d: %s", seed, err.message);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, t->lookahead, t->in_flight);
-    ts_address_place *places = TS_NEW_ARRAY(arena, ts_address_place, t->count);
+    ts_address_location *places = TS_NEW_ARRAY(arena, ts_address_location, t->count);
     for (int i = 0; i < t->count; i++)
         places[i] = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)t->burst[i]));
     run_model(t, places);
