@@ -170,6 +170,26 @@ static void semaphores_of_transfers_count_bytes(void **state) {
 #define AWAIT(semaphore, type, amount) "\"tpu.sem_wait\"(" semaphore ", " amount ") : (" type ", i32) -> ()\n"
 #define BARRIER(name)                  name " = \"tpu.sem_barrier\"() : () -> " COUNT "\n"
 
+#define ROW "memref<1x128xf32, #tpu.memory_space<any>>"
+
+/* Row 2 * me of x, by two slices that begin at me, to row 7 of y at home; the semaphore is the kernel's own. */
+static void slices_of_slices_begin_at_the_sum(void **state) {
+    (void)state;
+    const ts_run_result *result = run(
+        HALVES HALF("%a", "%x",
+                    "%me") "%b = \"tpu.memref_slice\"(%a, %me, %none) : (" ROWS ", i32, i32) -> " ROW
+                           "\n%to = \"tpu.memref_slice\"(%y1, %three, %none) : (" ROWS ", i32, i32) -> " ROW
+                           "\n%own = \"tpu.sem_alloc\"() : () -> " DONE "\n" REMOTE WAITS SEND(
+                               "%b, %to, %own", "1, 0, 1, 1, 0, 0",
+                               ROW ", " ROW ", " DONE) "\"tpu.wait_dma2\"(%own, %b, %to) : (" DONE ", " ROW
+                                                       ", " ROW ") -> ()\n",
+        PARTS);
+    assert_non_null(result);
+    assert_true(result->passed);
+    for (int d = 0; d < 3; d++)
+        assert_true(result_at(result, (8 * d + 7) * 128) == (float)((8 * d + 2 * d) * 128));
+}
+
 /* Two names of the barrier are one semaphore; a signal of the device itself needs no number. */
 static void devices_signal_each_other(void **state) {
     (void)state;
@@ -231,6 +251,14 @@ static const struct {
      TS_ERROR_INPUT, "'tpu.enqueue_dma': expected the number of a device"},
     {SEND("%x, %x, %y, %r, %one", "1, 1, 1, 1, 1, 0", ARRAY ", " ARRAY ", " ARRAY ", " DONE ", i32"), PARTS,
      TS_ERROR_INPUT, "'tpu.enqueue_dma': expected a semaphore"},
+    {SEND("%x, %y, %x", "1, 0, 1, 1", ARRAY ", " ARRAY ", " ARRAY), PARTS, TS_ERROR_INPUT,
+     "'tpu.enqueue_dma': expected a semaphore"},
+    {SEND("%x, %r, %r", "1, 0, 1, 1", ARRAY ", " DONE ", " DONE), PARTS, TS_ERROR_INPUT,
+     "'tpu.enqueue_dma': expected a memref"},
+    {"\"tpu.wait_dma2\"(%r, %x, %s) : (" DONE ", " ARRAY ", " DONE ") -> ()\n", PARTS, TS_ERROR_INPUT,
+     "'tpu.wait_dma2': expected a memref"},
+    {"%q = \"tpu.sem_alloc\"() : () -> memref<5000x!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>\n",
+     PARTS, TS_ERROR_UNMODELLED, "'tpu.sem_alloc' is not modelled: of this type"},
     {SEND("%x, %y, %r", "", ARRAY ", " ARRAY ", " DONE), PARTS, TS_ERROR_INPUT,
      "'tpu.enqueue_dma': expected operandSegmentSizes"},
     {"\"tpu.sem_signal\"(%c, %one, %one, %one) <{operandSegmentSizes = array<i32: 1, 1, 1, 1>}> : (" COUNT
@@ -300,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(parts_go_to_the_next_device, set_up, tear_down),
         cmocka_unit_test_setup_teardown(registers_choose_device_and_semaphore, set_up, tear_down),
         cmocka_unit_test_setup_teardown(semaphores_of_transfers_count_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slices_of_slices_begin_at_the_sum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_signal_each_other, set_up, tear_down),
         cmocka_unit_test_setup_teardown(waits_in_a_circle_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_have_numbers, set_up, tear_down),
