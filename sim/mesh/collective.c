@@ -90,7 +90,7 @@ typedef struct {
     const ts_collective_visitor *visitor;
     int ring_count, stage_count,
         shares; /* every stage is of another ring; each ring is first in one share, or in two, one for either way */
-    int stages, pieces;                     /* of the whole: an all-reduce goes through its rings twice */
+    int stages, chunks;                     /* of the whole: an all-reduce goes through its rings twice */
     int64_t weights[MAX_RINGS], weight_sum; /* of a share, by its first ring; of all shares */
     ring rings[MAX_RINGS];
 } walk;
@@ -221,11 +221,11 @@ static void set_rings(walk *w, ts_arena *arena) {
     }
     w->shares = w->ring_count * (c->algorithm == TS_ALGORITHM_RING ? 1 : 2);
     w->stages = w->stage_count * (c->kind == TS_COLLECTIVE_ALL_REDUCE ? 2 : 1);
-    w->pieces = c->pieces > 0 ? c->pieces : 1;
+    w->chunks = c->chunks > 0 ? c->chunks : 1;
     set_weights(w);
 }
 
-/* A piece of a share in one stage: which ring it is in, which way it goes round, what is sent. */
+/* A chunk of a share in one stage: which ring it is in, which way it goes round, what is sent. */
 typedef enum { SCATTER, GATHER } direction;
 typedef struct {
     direction does;
@@ -234,10 +234,10 @@ typedef struct {
     ts_sharding
         held; /* of what a position sends: the rings that it has been through are copies, or not yet split */
     const ts_sharding *parts; /* in which the share is taken */
-    /* Of an all-reduce: the place of a position's part among those of the piece. */
+    /* Of an all-reduce: the place of a position's part among those of the chunk. */
     int ring_count;
     const ring *through[MAX_RINGS];
-    int64_t first, count, of, bytes; /* the piece, of all */
+    int64_t first, count, of, bytes; /* the chunk, of all */
 } share_stage;
 
 static void set_kind(walk *w, ts_sharding *held, const ring *r, ts_digit_kind kind) {
@@ -250,22 +250,22 @@ static int64_t transfer_bytes(const share_stage *s, int64_t of) {
     return ts_ceil_div(elements * s->held.shape->element_bits, 8);
 }
 
-static void set_piece(const walk *w, int share, int piece, share_stage *s) {
-    s->of = w->weight_sum * w->pieces;
+static void set_chunk(const walk *w, int share, int chunk, share_stage *s) {
+    s->of = w->weight_sum * w->chunks;
     s->count = w->weights[share % w->ring_count];
-    for (int i = 0; i < share; i++) s->first += w->weights[i % w->ring_count] * w->pieces;
-    s->first += piece * s->count;
+    for (int i = 0; i < share; i++) s->first += w->weights[i % w->ring_count] * w->chunks;
+    s->first += chunk * s->count;
 }
 
-/* Stage `number` of a piece: rings are gone through in turn, from another first one in each share; gathering goes
+/* Stage `number` of a chunk: rings are gone through in turn, from another first one in each share; gathering goes
  * back the same way. */
-static void begin_share(walk *w, int share, int piece, int number, share_stage *s) {
+static void begin_share(walk *w, int share, int chunk, int number, share_stage *s) {
     const ts_collective *c = w->collective;
     bool parts = c->kind == TS_COLLECTIVE_ALL_REDUCE; /* the array's own sharding does not change */
     direction does = c->kind == TS_COLLECTIVE_ALL_GATHER || number >= w->stage_count ? GATHER : SCATTER;
     int stage = does == SCATTER ? number : w->stages - 1 - number;
     *s = (share_stage){.does = does, .way = share < w->ring_count ? 1 : -1};
-    set_piece(w, share, piece, s);
+    set_chunk(w, share, chunk, s);
     s->parts = does == SCATTER || parts ? &c->after : &c->before;
     s->held = *s->parts;
     for (int i = 0; i < w->stage_count; i++) {
@@ -319,16 +319,16 @@ static void visit_steps(walk *w, const share_stage *list, int count) {
     }
 }
 
-/* Each piece enters a stage when the one before has left it. */
+/* Each chunk enters a stage when the one before has left it. */
 static void visit_phases(walk *w, share_stage *list) {
     int times = 1;
-    for (int phase = 0; phase < w->stages + w->pieces - 1; phase += times) {
+    for (int phase = 0; phase < w->stages + w->chunks - 1; phase += times) {
         int count = 0;
-        for (int piece = 0; piece < w->pieces && piece <= phase; piece++)
-            for (int share = 0; phase - piece < w->stages && share < w->shares; share++)
-                begin_share(w, share, piece, phase - piece, &list[count++]);
-        bool full = phase >= w->stages - 1 && phase < w->pieces; /* a piece is in every stage */
-        times = full && !w->visitor->every_step ? w->pieces - phase : 1;
+        for (int chunk = 0; chunk < w->chunks && chunk <= phase; chunk++)
+            for (int share = 0; phase - chunk < w->stages && share < w->shares; share++)
+                begin_share(w, share, chunk, phase - chunk, &list[count++]);
+        bool full = phase >= w->stages - 1 && phase < w->chunks; /* a chunk is in every stage */
+        times = full && !w->visitor->every_step ? w->chunks - phase : 1;
         if (w->visitor->every_step) {
             visit_steps(w, list, count);
             continue;
@@ -486,6 +486,6 @@ void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
         return;
     }
     set_rings(&w, scratch);
-    int together = w.stages < w.pieces ? w.stages : w.pieces;
+    int together = w.stages < w.chunks ? w.stages : w.chunks;
     visit_phases(&w, TS_NEW_ARRAY(scratch, share_stage, w.shares * together));
 }

@@ -4,7 +4,7 @@
  * In a ring every device sends to its neighbour what it got in the step before (Patarasuk and Yuan, "Bandwidth optimal
  * all-reduce algorithms", 2009); the rings of a torus work on a share of the data each, the dims in turns, so that all
  * links are busy (Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus interconnects",
- * 2010). Shares are as large as makes the links of all dims equally busy; they go through their rings in pieces, one
+ * 2010). Shares are as large as makes the links of all dims equally busy; they go through their rings in chunks, one
  * behind the other, so that no dim waits for a longer one.
  *
  * Rings that are gone round at the same time are a phase; phases are barriers. A phase takes the hops of its longest
@@ -45,7 +45,7 @@ typedef struct {
     ts_sharding before, after; /* with the same digits, but for what they select */
     int group_count;
     int group[TS_SHARDING_MAX_DIGITS]; /* digits whose devices talk to each other */
-    int pieces;                        /* in which a share goes through the rings of a torus; 0: one */
+    int chunks;                        /* in which a share goes through the rings of a torus; 0: one */
     /* Of a permute that is given as pairs, source and destination, of which each moves so many bytes; else NULL. */
     const int64_t (*pairs)[2];
     int64_t pair_count, pair_bytes;

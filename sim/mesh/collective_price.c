@@ -245,7 +245,7 @@ static bool has_two_rings(const ts_collective *c) {
            ts_mesh_two_rings(c->mesh, chips[0], chips[1]);
 }
 
-/* One algorithm, and of one that goes through several rings one number of pieces: kept where it is faster. */
+/* One algorithm, and of one that goes through several rings one number of chunks: kept where it is faster. */
 static void consider(ts_arena *arena, ts_collective *best, const ts_collective *tried,
                      ts_collective_price *price, bool *found) {
     ts_collective_price its;
@@ -256,16 +256,16 @@ static void consider(ts_arena *arena, ts_collective *best, const ts_collective *
     *price = its;
 }
 
-/* More pieces are worth their hops while links wait for each other. */
-static void consider_pieces(ts_arena *arena, ts_collective *best, ts_collective *tried,
+/* More chunks are worth their hops while links wait for each other. */
+static void consider_chunks(ts_arena *arena, ts_collective *best, ts_collective *tried,
                             ts_collective_price *price, bool *found) {
-    static const int pieces[] = {1, 4, 16, 64};
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    static const int chunks[] = {1, 4, 16, 64};
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
         bool several = tried->algorithm == TS_ALGORITHM_TORUS && tried->group_count > 1;
-        if (i > 0 && (!several || best->algorithm != tried->algorithm || best->pieces != tried->pieces ||
+        if (i > 0 && (!several || best->algorithm != tried->algorithm || best->chunks != tried->chunks ||
                       price->ps < 1.01 * price->bound_ps))
             return;
-        tried->pieces = pieces[i];
+        tried->chunks = chunks[i];
         consider(arena, best, tried, price, found);
     }
 }
@@ -292,6 +292,6 @@ void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collec
         if (two_rings && found && !may_be_faster(collective, price)) continue;
         if (two_rings && !has_two_rings(collective)) continue;
         tried.algorithm = (ts_algorithm)a;
-        consider_pieces(arena, collective, &tried, price, &found);
+        consider_chunks(arena, collective, &tried, price, &found);
     }
 }

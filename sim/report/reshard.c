@@ -129,7 +129,7 @@ static void json_collective(ts_json *json, const ts_collective *c, const ts_coll
     ts_json_text(json, "algorithm", c->kind == TS_COLLECTIVE_SLICE ? NULL : ts_algorithm_name(c->algorithm));
     ts_json_int(json, "group_devices", members);
     ts_json_int(json, "groups", c->mesh->device_count / members);
-    ts_json_int(json, "pieces", c->pieces > 0 ? c->pieces : 1);
+    ts_json_int(json, "pieces", c->chunks > 0 ? c->chunks : 1);
     ts_json_int(json, "steps", p->steps);
     ts_json_int(json, "transfers", p->transfers);
     ts_json_int(json, "hops", p->hops);

@@ -114,7 +114,7 @@ static void check(size_t torus, size_t row, int k) {
         fabs(ours / bound - 1) > 1e-6 || us < bound || us > 1.05 * bound)
         fail_msg("torus %zu, %d axes, row %zu: %s by %s in %d pieces, %.2f us, bound %.2f us, ours %.2f us",
                  torus, k, row, ts_collective_name(f.plan.collectives[0].kind),
-                 ts_algorithm_name(f.plan.collectives[0].algorithm), f.plan.collectives[0].pieces, us, bound,
+                 ts_algorithm_name(f.plan.collectives[0].algorithm), f.plan.collectives[0].chunks, us, bound,
                  ours);
     ts_arena_free(f.arena);
 }
