@@ -23,32 +23,32 @@ static size_t bracket_length(const char *text) {
     return 0;
 }
 
-static bool read_expression(ts_error *err, const ts_tree *text, size_t *at, sweep_piece *piece) {
+static bool read_expression(ts_error *err, const ts_tree *text, size_t *at, sweep_segment *segment) {
     const char *open = text->text + *at + 1;
     size_t length = bracket_length(open);
     if (length == 0) return sweep_error_in(err, text, *at, "found '$(' without its ')'");
-    *piece = (sweep_piece){SWEEP_EXPRESSION, open + 1, length - 2};
+    *segment = (sweep_segment){SWEEP_EXPRESSION, open + 1, length - 2};
     *at += 1 + length;
     return true;
 }
 
-static bool read_name(ts_error *err, const ts_tree *text, size_t *at, sweep_piece *piece) {
+static bool read_name(ts_error *err, const ts_tree *text, size_t *at, sweep_segment *segment) {
     const char *name = text->text + *at + 1;
     size_t length = 0;
     while (is_name_byte(name[length])) length++;
     if (length == 0) return sweep_error_in(err, text, *at, "found '$', expected $NAME, $(EXPRESSION) or $$");
-    *piece = (sweep_piece){SWEEP_NAME, name, length};
+    *segment = (sweep_segment){SWEEP_NAME, name, length};
     *at += 1 + length;
     return true;
 }
 
-bool sweep_next_piece(ts_error *err, const ts_tree *text, size_t *at, sweep_piece *piece) {
+bool sweep_next_segment(ts_error *err, const ts_tree *text, size_t *at, sweep_segment *segment) {
     const char *begin = text->text + *at;
-    if (*begin == '\0') return *piece = (sweep_piece){SWEEP_END, begin, 0}, true;
-    if (begin[0] == '$' && begin[1] == '(') return read_expression(err, text, at, piece);
-    if (begin[0] == '$' && begin[1] != '$') return read_name(err, text, at, piece);
+    if (*begin == '\0') return *segment = (sweep_segment){SWEEP_END, begin, 0}, true;
+    if (begin[0] == '$' && begin[1] == '(') return read_expression(err, text, at, segment);
+    if (begin[0] == '$' && begin[1] != '$') return read_name(err, text, at, segment);
     size_t dollar = begin[0] == '$', length = dollar ? 1 : strcspn(begin, "$");
-    *piece = (sweep_piece){SWEEP_LITERAL, begin, length};
+    *segment = (sweep_segment){SWEEP_LITERAL, begin, length};
     *at += length + dollar;
     return true;
 }
@@ -68,7 +68,7 @@ static bool is_known(const sweep_known *known, const char *text, size_t length) 
 }
 
 static bool fail_unknown(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text,
-                         const sweep_piece *name) {
+                         const sweep_segment *name) {
     const char *names[TS_SWEEP_COLUMNS + 2 * TS_SWEEP_NAMES];
     const char *word = ts_arena_copy_text(arena, name->text, name->length);
     size_t count = 0;
@@ -83,10 +83,10 @@ static bool fail_unknown(ts_error *err, ts_arena *arena, const sweep_known *know
 }
 
 static bool check_names(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text,
-                        const sweep_piece *part) {
+                        const sweep_segment *part) {
     ts_source source = {"expression", part->text, part->length};
     for (const token *at = token_list(arena, &source); at->kind != TOKEN_END; at++) {
-        sweep_piece name = {SWEEP_NAME, part->text + at->offset, at->length};
+        sweep_segment name = {SWEEP_NAME, part->text + at->offset, at->length};
         if (at->kind != TOKEN_NAME || function_find(at->text, at->length)) continue;
         if (!is_known(known, name.text, name.length)) return fail_unknown(err, arena, known, text, &name);
     }
@@ -94,17 +94,17 @@ static bool check_names(ts_error *err, ts_arena *arena, const sweep_known *known
 }
 
 bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text) {
-    sweep_piece all = {SWEEP_EXPRESSION, text->text, strlen(text->text)};
+    sweep_segment all = {SWEEP_EXPRESSION, text->text, strlen(text->text)};
     return check_names(err, arena, known, text, &all);
 }
 
 bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text) {
-    sweep_piece piece = {.kind = SWEEP_LITERAL};
-    for (size_t at = 0; piece.kind != SWEEP_END;) {
-        if (!sweep_next_piece(err, text, &at, &piece)) return false;
-        if (piece.kind == SWEEP_EXPRESSION && !check_names(err, arena, known, text, &piece)) return false;
-        if (piece.kind == SWEEP_NAME && !is_known(known, piece.text, piece.length))
-            return fail_unknown(err, arena, known, text, &piece);
+    sweep_segment segment = {.kind = SWEEP_LITERAL};
+    for (size_t at = 0; segment.kind != SWEEP_END;) {
+        if (!sweep_next_segment(err, text, &at, &segment)) return false;
+        if (segment.kind == SWEEP_EXPRESSION && !check_names(err, arena, known, text, &segment)) return false;
+        if (segment.kind == SWEEP_NAME && !is_known(known, segment.text, segment.length))
+            return fail_unknown(err, arena, known, text, &segment);
     }
     return true;
 }

@@ -4,15 +4,15 @@
 
 #include "sweep/study.h"
 
-typedef enum { SWEEP_END, SWEEP_LITERAL, SWEEP_NAME, SWEEP_EXPRESSION } sweep_piece_kind;
+typedef enum { SWEEP_END, SWEEP_LITERAL, SWEEP_NAME, SWEEP_EXPRESSION } sweep_segment_kind;
 typedef struct {
-    sweep_piece_kind kind;
+    sweep_segment_kind kind;
     const char *text;
     size_t length;
-} sweep_piece;
+} sweep_segment;
 
-/* The next piece of a text from byte *at on, which is left behind it. */
-bool sweep_next_piece(ts_error *err, const ts_tree *text, size_t *at, sweep_piece *piece);
+/* The next segment of a text from byte *at on, which is left behind it. */
+bool sweep_next_segment(ts_error *err, const ts_tree *text, size_t *at, sweep_segment *segment);
 
 /* An error at byte `at` of a scalar of the study's file. False. */
 bool sweep_error_in(ts_error *err, const ts_tree *text, size_t at, const char *message);
@@ -22,7 +22,7 @@ typedef struct {
     const ts_sweep_study *study; /* its parameters */
     int derived;                 /* -1: no results; else the results, and so many of its derived columns */
 } sweep_known;
-/* Are all names of an expression known, or those of a text's pieces? */
+/* Are all names of an expression known, or those of a text's segments? */
 bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
 bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
 

@@ -63,7 +63,7 @@ static ts_sweep_value value_of(const constant *number) {
     return value;
 }
 
-static bool calculate(ts_error *err, ts_arena *arena, const scope *names, const sweep_piece *text,
+static bool calculate(ts_error *err, ts_arena *arena, const scope *names, const sweep_segment *text,
                       ts_sweep_value *value) {
     ts_source source = {"expression", text->text, text->length};
     const token *at = token_list(arena, &source);
@@ -74,9 +74,10 @@ static bool calculate(ts_error *err, ts_arena *arena, const scope *names, const 
     return true;
 }
 
-/* Theirs points into the piece: the same there in the study's file. */
-static bool pass_up(ts_error *err, const ts_tree *text, const sweep_piece *piece, const ts_error *theirs) {
-    size_t at = (size_t)(piece->text - text->text) + (theirs->line == 1 ? (size_t)theirs->column - 1 : 0);
+/* Theirs points into the segment: the same there in the study's file. */
+static bool pass_up(ts_error *err, const ts_tree *text, const sweep_segment *segment,
+                    const ts_error *theirs) {
+    size_t at = (size_t)(segment->text - text->text) + (theirs->line == 1 ? (size_t)theirs->column - 1 : 0);
     return sweep_error_in(err, text, at, theirs->message);
 }
 
@@ -86,7 +87,7 @@ bool ts_sweep_point_counts(ts_error *err, ts_arena *arena, const ts_sweep_point 
     *counts = true;
     for (int i = 0; i < study->condition_count && *counts; i++) {
         const ts_tree *text = study->conditions[i].node;
-        sweep_piece all = {SWEEP_EXPRESSION, text->text, strlen(text->text)};
+        sweep_segment all = {SWEEP_EXPRESSION, text->text, strlen(text->text)};
         ts_error theirs = {0};
         ts_sweep_value value;
         double number;
@@ -98,14 +99,14 @@ bool ts_sweep_point_counts(ts_error *err, ts_arena *arena, const ts_sweep_point 
 
 bool ts_sweep_point_evaluate(ts_error *err, ts_arena *arena, const ts_sweep_point *point,
                              const ts_sweep_row *row, const ts_sweep_text *text, ts_sweep_value *value) {
-    sweep_piece all = {SWEEP_EXPRESSION, text->node->text, strlen(text->node->text)};
+    sweep_segment all = {SWEEP_EXPRESSION, text->node->text, strlen(text->node->text)};
     ts_error theirs = {0};
     scope *names = scope_of(arena, point, row);
     const ts_sweep_study *study = point->study;
     *value = (ts_sweep_value){0};
     for (const ts_sweep_text *before = study->derived; before != text; before++) {
         ts_sweep_value known = {0};
-        sweep_piece part = {SWEEP_EXPRESSION, before->node->text, strlen(before->node->text)};
+        sweep_segment part = {SWEEP_EXPRESSION, before->node->text, strlen(before->node->text)};
         if (calculate(NULL, arena, names, &part, &known)) add_value(names, before->name, &known);
     }
     if (calculate(&theirs, arena, names, &all, value)) return true;
@@ -116,17 +117,17 @@ bool ts_sweep_point_evaluate(ts_error *err, ts_arena *arena, const ts_sweep_poin
 
 /* ---- Texts ---- */
 
-static bool add_piece(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *text,
-                      const sweep_piece *piece, ts_text *out) {
+static bool add_segment(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *text,
+                        const sweep_segment *segment, ts_text *out) {
     ts_error theirs = {0};
     ts_sweep_value value;
-    if (piece->kind == SWEEP_LITERAL) ts_text_add_bytes(out, piece->text, piece->length);
-    if (piece->kind == SWEEP_NAME)
+    if (segment->kind == SWEEP_LITERAL) ts_text_add_bytes(out, segment->text, segment->length);
+    if (segment->kind == SWEEP_NAME)
         ts_text_add(out, "%s",
-                    ts_sweep_point_value(point, ts_arena_copy_text(arena, piece->text, piece->length)));
-    if (piece->kind != SWEEP_EXPRESSION) return true;
-    if (!calculate(&theirs, arena, scope_of(arena, point, NULL), piece, &value))
-        return pass_up(err, text, piece, &theirs);
+                    ts_sweep_point_value(point, ts_arena_copy_text(arena, segment->text, segment->length)));
+    if (segment->kind != SWEEP_EXPRESSION) return true;
+    if (!calculate(&theirs, arena, scope_of(arena, point, NULL), segment, &value))
+        return pass_up(err, text, segment, &theirs);
     ts_sweep_value_print(&value, out);
     return true;
 }
@@ -134,10 +135,11 @@ static bool add_piece(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
 const char *ts_sweep_point_fill(ts_error *err, ts_arena *arena, const ts_sweep_point *point,
                                 const ts_tree *text) {
     ts_text out;
-    sweep_piece piece = {.kind = SWEEP_LITERAL};
+    sweep_segment segment = {.kind = SWEEP_LITERAL};
     ts_text_init(&out, arena);
-    for (size_t at = 0; piece.kind != SWEEP_END;)
-        if (!sweep_next_piece(err, text, &at, &piece) || !add_piece(err, arena, point, text, &piece, &out))
+    for (size_t at = 0; segment.kind != SWEEP_END;)
+        if (!sweep_next_segment(err, text, &at, &segment) ||
+            !add_segment(err, arena, point, text, &segment, &out))
             return NULL;
     return out.bytes;
 }
