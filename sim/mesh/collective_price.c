@@ -22,8 +22,7 @@ static double injection_ps(meter *m) {
         if (m->injected[i] > most) most = m->injected[i];
         m->injected[i] = 0;
     }
-    return most == 0 ? 0
-                     : (double)most * 1e9 / ((double)mesh->ici->injection * (double)mesh->ici->efficiency);
+    return ts_mesh_injection_ps(mesh, (double)most);
 }
 
 static void end_phase(meter *m) {

@@ -80,9 +80,17 @@ int64_t ts_mesh_wire_bytes(const ts_mesh *mesh, int64_t bytes) {
     return ts_round_up(bytes, mesh->ici->flit_bytes);
 }
 
+/* At so many MB/s, with the efficiency of links, in thousandths: bytes / (rate * 1e6 * efficiency / 1e3) seconds. */
+static double picoseconds(const ts_mesh *mesh, int64_t rate, double bytes) {
+    return bytes * 1e9 / ((double)rate * (double)mesh->ici->efficiency);
+}
+
 double ts_mesh_link_ps(const ts_mesh *mesh, double bytes) {
-    /* MB/s, thousandths: bytes / (rate * 1e6 * efficiency / 1e3) seconds */
-    return bytes * 1e9 / ((double)mesh->ici->rate * (double)mesh->ici->efficiency);
+    return picoseconds(mesh, mesh->ici->rate, bytes);
+}
+
+double ts_mesh_injection_ps(const ts_mesh *mesh, double bytes) {
+    return mesh->ici->injection > 0 ? picoseconds(mesh, mesh->ici->injection, bytes) : 0;
 }
 
 void ts_mesh_print_chip(ts_text *out, const ts_mesh *mesh, int64_t chip) {

@@ -57,7 +57,8 @@ static pod_flow *take_flow(pod_links *links) {
 
 /* The next chunk of a flow is offered, if it may be. */
 static void offer(pod_links *links, pod_flow *flow, int64_t ps) {
-    bool last = flow->left <= POD_CHUNK_BYTES;
+    int64_t most = ts_mesh_wire_bytes(links->mesh, POD_CHUNK_BYTES);
+    bool last = flow->left <= most;
     flow->waiting = last && !flow->read;
     if (flow->waiting) return;
     pod_event event = {.ps = ps,
@@ -65,7 +66,7 @@ static void offer(pod_links *links, pod_flow *flow, int64_t ps) {
                        .sequence = flow->sequence,
                        .kind = POD_HEAD,
                        .last = last,
-                       .bytes = last ? flow->left : POD_CHUNK_BYTES,
+                       .bytes = last ? flow->left : most,
                        .flow = flow,
                        .message = flow->message};
     flow->left -= event.bytes;
@@ -90,7 +91,7 @@ void pod_links_send(pod_links *links, ts_chip_message *message, int64_t ps) {
     pod_flow *flow = take_flow(links);
     *flow = (pod_flow){.message = message,
                        .sequence = links->sequence++,
-                       .left = message->bytes,
+                       .left = ts_mesh_wire_bytes(links->mesh, message->bytes),
                        .read = message->transfer < 0};
     if (!flow->read) {
         flow->next = links->unread;
@@ -110,10 +111,23 @@ void pod_links_read(pod_links *links, const ts_chip_message *message, int64_t ps
 
 /* ---- On the way ---- */
 
-static int64_t link_ps(const pod_links *links, int64_t bytes) {
-    double ps = ts_mesh_link_ps(links->mesh, (double)bytes);
+static int64_t whole_ps(double ps) {
     int64_t whole = (int64_t)ps;
     return whole + ((double)whole < ps);
+}
+
+static int64_t link_ps(const pod_links *links, int64_t bytes) {
+    return whole_ps(ts_mesh_link_ps(links->mesh, (double)bytes));
+}
+
+/* When a chunk of the chip's own may go out from `ps` on. */
+static int64_t inject(pod_links *links, const pod_event *event, int64_t ps) {
+    if (!event->flow || links->mesh->ici->injection == 0) return ps;
+    int64_t taken = whole_ps(ts_mesh_injection_ps(links->mesh, (double)event->bytes)),
+            beyond = taken - link_ps(links, event->bytes);
+    if (links->injected_ps > ps) ps = links->injected_ps;
+    links->injected_ps = ps + taken;
+    return beyond > 0 ? ps + beyond : ps;
 }
 
 static void tell_carried(const pod_links *links, const pod_link *link, const pod_event *event,
@@ -136,7 +150,7 @@ static int64_t arrive(const pod_links *links, const pod_event *event) {
 
 /* The chunk goes out over a link; when its last byte has left. */
 static int64_t pass_on(pod_links *links, pod_link *link, const pod_event *event) {
-    int64_t begin = event->ps > link->free_ps ? event->ps : link->free_ps,
+    int64_t ready = inject(links, event, event->ps), begin = ready > link->free_ps ? ready : link->free_ps,
             taken = link_ps(links, event->bytes);
     pod_event head = *event;
     head.ps = begin + links->mesh->ici->hop_ps;

@@ -3,7 +3,8 @@
  * A message goes in chunks, each along the route of ts_mesh_next_on_route. A chunk's head is at the next chip a hop after
  * its first byte left, and goes on at once where the link is free (virtual cut-through: Kermani and Kleinrock, "Virtual
  * cut-through", 1979); the link is taken for ts_mesh_link_ps of its bytes. A chunk of a message is offered when the
- * one before has left, so messages share a link. Queues have no bound: rings cannot deadlock. A link's state
+ * one before has left, so messages share a link. A message is whole flits, and what a chip sends itself enters its links
+ * at most at the rate of ici.injection: a chunk begins late enough to have come in when its end is due. Queues have no bound: rings cannot deadlock. A link's state
  * belongs to the chip that sends on it, so chips need nothing of each other for the length of a hop. */
 #ifndef TILESIM_POD_LINK_H
 #define TILESIM_POD_LINK_H
@@ -23,7 +24,7 @@ typedef enum {
 typedef struct pod_flow {
     struct pod_flow *next; /* of the free ones, or of those that wait to be read */
     ts_chip_message *message;
-    int64_t sequence, left; /* bytes that were not offered */
+    int64_t sequence, left; /* bytes, of whole flits, that were not offered */
     bool read, waiting;     /* waiting: for that, with its last chunk */
 } pod_flow;
 
@@ -58,7 +59,8 @@ typedef struct {
     const ts_mesh *mesh;
     ts_arena *arena;
     int64_t chip;
-    int64_t inside_ps; /* from one device of the chip to another */
+    int64_t inside_ps;   /* from one device of the chip to another */
+    int64_t injected_ps; /* when what it sent has come in, where that is limited */
     pod_detour *detours;
     const ts_pod_observer *observer; /* NULL: none */
     pod_link links[2 * TS_MESH_MAX_DIMS];

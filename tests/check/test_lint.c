@@ -19,9 +19,13 @@ static const ts_affine begin[] = {{.term_count = 2, .terms = {{2, 1}, {1, 4}}}},
                        alone[] = {{.term_count = 1, .terms = {{1, 1}}}};
 static const int64_t sizes[] = {1};
 static const ts_transfer transfers[] = {
-    {{0, 1, begin, sizes}, {0, 1, zero, sizes}, {.count = 1, .sreg = -1}, .priority = 0},
-    {{0, 1, zero, sizes}, {0, 1, alone, sizes}, {.count = 1, .sreg = -1}, .priority = 0},
-    {{0, 1, zero, sizes}, {0, 1, zero, sizes}, {.count = 4, .sreg = 1}, .priority = 0},
+    {.source = {0, 1, begin, sizes},
+     .destination = {0, 1, zero, sizes},
+     .semaphore = {.count = 1, .sreg = -1}},
+    {.source = {0, 1, zero, sizes},
+     .destination = {0, 1, alone, sizes},
+     .semaphore = {.count = 1, .sreg = -1}},
+    {.source = {0, 1, zero, sizes}, .destination = {0, 1, zero, sizes}, .semaphore = {.count = 4, .sreg = 1}},
 };
 
 typedef struct {

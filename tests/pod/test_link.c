@@ -28,7 +28,7 @@ static void add_dim(ts_mesh *mesh, int64_t extent, bool ring) {
 static void net_begin(net *n, int64_t x, bool x_ring, int64_t y, bool y_ring) {
     memset(n, 0, sizeof *n);
     n->arena = ts_arena_new();
-    n->ici = (ts_machine_ici){.rate = 1000000, .efficiency = 1000, .hop_ps = HOP};
+    n->ici = (ts_machine_ici){.rate = 1000000, .efficiency = 1000, .hop_ps = HOP, .flit_bytes = 1};
     n->mesh = (ts_mesh){.devices_per_chip = 1, .chip_count = 1, .ici = &n->ici};
     add_dim(&n->mesh, x, x_ring);
     if (y > 0) add_dim(&n->mesh, y, y_ring);
@@ -239,6 +239,62 @@ static void time_is_that_of_the_mesh(void **state) {
     assert_over(&n);
 }
 
+/* Whole flits, of chunks too; a signal has none. */
+static void messages_are_whole_flits(void **state) {
+    (void)state;
+    static const struct {
+        int64_t flit, bytes, wire, chunks;
+    } rows[] = {{128, 1, 128, 1},
+                {128, 128, 128, 1},
+                {128, CHUNK + 129, CHUNK + 256, 2},
+                {3 * CHUNK, CHUNK, 3 * CHUNK, 1},
+                {3 * CHUNK, 7 * CHUNK, 9 * CHUNK, 3},
+                {128, 0, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        net n;
+        net_begin(&n, 6, false, 0, false);
+        n.ici.flit_bytes = rows[i].flit;
+        const ts_chip_message *m = send(&n, 0, 2, rows[i].bytes, 0);
+        assert_next(&n, POD_SENT, m, rows[i].wire);
+        assert_next(&n, POD_ARRIVED, m, rows[i].wire + 2 * HOP);
+        assert_int_equal(n.chips[1].links[0].bytes, rows[i].wire);
+        assert_int_equal(n.chips[1].links[0].chunks, rows[i].chunks);
+        assert_over(&n);
+    }
+}
+
+/* Two messages on two links share what a chip injects; what passes through it does not count. */
+static void a_chip_injects_at_most_its_rate(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rate, sent; /* MB/s; when each of two messages of 8 chunks has left */
+    } rows[] = {{0, 8 * CHUNK},
+                {4000000, 8 * CHUNK},
+                {2000000, 8 * CHUNK},
+                {1000000, 16 * CHUNK},
+                {250000, 64 * CHUNK}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        net n;
+        pod_event event;
+        net_begin(&n, 6, false, 0, false);
+        n.ici.injection = rows[i].rate;
+        send(&n, 2, 3, 8 * CHUNK, 0);
+        send(&n, 2, 1, 8 * CHUNK, 0);
+        send(&n, 0, 4, 8 * CHUNK, 1000 * CHUNK);
+        for (int k = 0; k < 2; k++) {
+            do assert_true(next(&n, &event));
+            while (event.kind != POD_SENT);
+            assert_in_range(event.ps, rows[i].sent * 15 / 16, rows[i].sent * 16 / 15);
+        }
+        int64_t alone = rows[i].rate == 250000 ? 4 : 1; /* slower than its link */
+        do assert_true(next(&n, &event));
+        while (event.kind != POD_SENT);
+        assert_int_equal(event.ps, (1000 + 8 * alone) * CHUNK);
+        assert_next(&n, POD_ARRIVED, event.message, (1000 + 8 * alone) * CHUNK + 4 * HOP);
+        assert_over(&n);
+    }
+}
+
 /* A queue of many, some at equal times, gives them in the order of time, source and number. */
 static void a_queue_is_in_order(void **state) {
     (void)state;
@@ -305,6 +361,8 @@ int main(void) {
         cmocka_unit_test(equal_times_go_by_source_then_number),
         cmocka_unit_test(routes_go_dim_after_dim),
         cmocka_unit_test(time_is_that_of_the_mesh),
+        cmocka_unit_test(messages_are_whole_flits),
+        cmocka_unit_test(a_chip_injects_at_most_its_rate),
         cmocka_unit_test(a_queue_is_in_order),
         cmocka_unit_test(nothing_is_lost),
     };
