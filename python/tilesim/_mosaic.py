@@ -72,7 +72,8 @@ class Devices:
 
     def notation(self, dims: Sequence[int], given: Any) -> str:
         """`[32,128] P('x', None)`: the array of which each device has a part of these dims."""
-        names = [() if entry is None else (entry,) if isinstance(entry, str) else tuple(entry) for entry in self.whole_spec(len(dims), given)]
+        names = [() if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)
+                 for entry in self.whole_spec(len(dims), given)]
         names += [()] * (len(dims) - len(names))
         whole = [dim * int(np.prod([self.axes[name] for name in entry], dtype=int)) for dim, entry in zip(dims, names)]
         words = [f"({', '.join(map(repr, entry))})" if len(entry) > 1 else repr(entry[0]) if entry else "None" for entry in names]
@@ -104,7 +105,7 @@ def _with_values(value: Any) -> Any:
 class Call:
     """One `pallas_call` of a function: what it was given, and its equation."""
     name: str
-    inputs: List[Union[np.ndarray, Result]]  # scalar-prefetch operands, then inputs; of many devices with a first dim for the device
+    inputs: List[Union[np.ndarray, Result]]  # scalar-prefetch operands, then inputs; of many devices, these are the first dim
     primitive: Any
     params: Dict[str, Any]
     devices: Optional[Devices] = None  # of the shard_map around it
@@ -152,7 +153,8 @@ class Call:
         """The same of results."""
         if not self.devices:
             return list(held)
-        return [np.asarray(self.devices.gather(_with_values(out), self._spec(len(self.inputs) + i))) for i, out in enumerate(held)]
+        return [np.asarray(self.devices.gather(_with_values(out), self._spec(len(self.inputs) + i)))
+                for i, out in enumerate(held)]
 
     def held_results(self, wholes: Sequence[np.ndarray]) -> List[np.ndarray]:
         """Of arrays what each device holds."""

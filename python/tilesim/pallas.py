@@ -138,7 +138,8 @@ def _chips(mosaic: Any, machine: Union[str, Machine], mesh: Optional[str]) -> An
     """What a function is lowered for. JAX gets as many devices of the host, if it has not begun."""
     words = (mesh or "").split("," if "=" in (mesh or "") else "x")
     try:
-        axes = {name or "xyzw"[i]: int(extent) for i, (name, _, extent) in enumerate(word.rpartition("=") for word in words if word)}
+        named = enumerate(word.rpartition("=") for word in words if word)
+        axes = {name or "xyzw"[i]: int(extent) for i, (name, _, extent) in named}
     except (ValueError, IndexError):
         raise ValueError(f"mesh '{mesh}': expected such as '4x4' or 'data=2,model=8'") from None
     return mosaic.on_host(mosaic.Chips(generation(machine), axes))
@@ -167,7 +168,7 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
 
 
 def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, mesh: Optional[str] = None) -> List[str]:
-    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation (and a mesh, as :func:`run` has it)."""
+    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation (and a mesh, as of :func:`run`)."""
     mosaic = _lowering()
     chips = _chips(mosaic, machine, mesh)
     return [mosaic.lower(call, chips.generation) for call, _ in mosaic.calls(kernel, chips, *arrays)]
@@ -271,7 +272,8 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python3 -m tilesim.pallas", description=__doc__.split("\n")[0])
     parser.add_argument("kernel", nargs="?", metavar="FILE.py:FUNCTION", help="a function of arrays that calls pallas_call")
     parser.add_argument("-m", "--machine", default=DEFAULT, help=f"one of {', '.join(GENERATIONS)}; default: {DEFAULT}")
-    parser.add_argument("--mesh", metavar="AXES", help="the devices that a shard_map in the function is over: 4x4, or data=2,model=8")
+    parser.add_argument("--mesh", metavar="AXES",
+                        help="the devices that a shard_map in the function is over: 4x4, or data=2,model=8")
     parser.add_argument("-i", action="append", default=[], metavar="NAME=OPERAND", dest="inputs",
                         help="an argument: FILE.npy, or a type and a fill, such as 'f32[256,128] random(seed=1, lo=-1, hi=1)'")
     parser.add_argument("-o", metavar="FILE.mlir", dest="output", help="also write the text; of several kernels FILE.0.mlir ..")
