@@ -168,7 +168,7 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
 
 
 def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, mesh: Optional[str] = None) -> List[str]:
-    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation (and a mesh, as of :func:`run`)."""
+    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation (and a mesh, as :func:`run`)."""
     mosaic = _lowering()
     chips = _chips(mosaic, machine, mesh)
     return [mosaic.lower(call, chips.generation) for call, _ in mosaic.calls(kernel, chips, *arrays)]
