@@ -129,6 +129,13 @@ static ts_space *space_of(ts_chip *chip, const ts_chip_message *m, const ts_slic
     return chip->cores[m->core].spaces[chip->code->tensors[slice->tensor].space];
 }
 
+/* All devices do the same, about at once. */
+static bool move_values(ts_error *err, const ts_chip *chip, const ts_plan *plan, ts_space *from,
+                        ts_space *to) {
+    const ts_move_options how = {.kernels = ts_kernels_best(), .alike = own_device(chip)->count};
+    return plan && ts_dma_move_with(err, plan, from, to, &how);
+}
+
 bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle) {
     const ts_chip_links *links = chip->config->links;
     ts_chip_message *m = t->message;
@@ -137,8 +144,7 @@ bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle) {
         ts_space *from = space_of(chip, m, &t->what->source);
         if (from->shadow && !m->memory->shadow) ts_space_track(m->memory, m->arena);
         if (from->shadow) ts_space_mark(m->memory, 0, m->room * 8, false);
-        const ts_plan *plan = plan_into(err, chip, m);
-        good = plan && ts_dma_move(err, plan, from, m->memory);
+        good = move_values(err, chip, plan_into(err, chip, m), from, m->memory);
     }
     t->message = NULL;
     chip->read = true;
@@ -176,8 +182,7 @@ void chip_signal(void *self, const ts_core_signal *signal) {
 
 static bool write_values(ts_error *err, ts_chip *chip, const ts_chip_message *m) {
     const ts_transfer *what = &chip->code->transfers[m->transfer];
-    const ts_plan *plan = plan_out(err, chip, m);
-    return plan && ts_dma_move(err, plan, m->memory, space_of(chip, m, &what->destination));
+    return move_values(err, chip, plan_out(err, chip, m), m->memory, space_of(chip, m, &what->destination));
 }
 
 /* For the sanitizer: what comes is not waited for yet. */

@@ -109,8 +109,9 @@ static int64_t bytes_of(const ts_plan *plan) {
     return plan->moved_elements * (plan->src.shape->element_bits + plan->dst.shape->element_bits) / 8;
 }
 
-static bool is_large(const ts_plan *plan) {
+static bool is_large(const ts_plan *plan, int64_t alike) {
     int64_t bytes = bytes_of(plan);
+    if (alike > 1 && !ts_mul(bytes, alike, &bytes)) return true;
     if (bytes <= NEVER_STREAMED_BYTES) return false;
     int64_t cache = 0;
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -123,7 +124,7 @@ static bool is_large(const ts_plan *plan) {
 bool ts_dma_move_streams(const ts_plan *plan, const ts_move_options *options) {
     if (!options->kernels || !options->kernels->stream_runs || options->stores == TS_STORES_ORDINARY)
         return false;
-    return options->stores == TS_STORES_STREAMING || is_large(plan);
+    return options->stores == TS_STORES_STREAMING || is_large(plan, options->alike);
 }
 
 /* To start a thread and wait for it costs 25 microseconds and more: what moves a MiB in a cache, or gathers 8

@@ -22,8 +22,8 @@ const char *ts_kernels_name(int version);      /* "avx2" */
 bool ts_kernels_stream_copy(const ts_kernels *kernels, void *dst, const void *src, int64_t bytes);
 
 typedef enum {
-    TS_STORES_BY_SIZE, /* past the caches when source and destination together are more than half of the last
-                          one */
+    TS_STORES_BY_SIZE, /* past the caches when source and destination, `alike` times, are more than half of the
+                          last one */
     TS_STORES_ORDINARY,
     TS_STORES_STREAMING,
 } ts_move_stores;
@@ -31,7 +31,8 @@ typedef enum {
 typedef struct {
     const ts_kernels *kernels; /* NULL: by the definition, element by element */
     ts_move_stores stores;
-    int threads; /* as many at most, fewer where they do not pay; 0 and 1: the caller alone */
+    int threads;   /* as many at most, fewer where they do not pay; 0 and 1: the caller alone */
+    int64_t alike; /* so many such moves come in a row, between other memories; 0 and 1: this one alone */
 } ts_move_options;
 
 /* ts_dma_move in another way; the result is the same. */

@@ -102,8 +102,9 @@ static double time_move(const timed *t) {
 
 /* By all threads that the move may take. */
 static void copy(const timed *t, const ts_plan *bytes, bool streams) {
-    ts_move_options how = {ts_kernels_best(), streams ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
-                           t->how->threads};
+    ts_move_options how = {.kernels = ts_kernels_best(),
+                           .stores = streams ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
+                           .threads = t->how->threads};
     if (!streams) how.kernels = ts_kernels_get(TS_KERNELS_PORTABLE); /* its runs are memcpy's */
     if (t->how->threads > 1)
         ts_dma_move_with(NULL, bytes, t->src, t->dst, &how);

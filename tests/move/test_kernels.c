@@ -221,9 +221,9 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
     ts_space *src = wrap(arena, from, seed), *want = wrap(arena, to, NULL);
     assert_true(ts_dma_move_with(NULL, plan, src, want, &(ts_move_options){.threads = 1}));
     for (int version = 0; version < 4 * TS_KERNELS_COUNT; version++) {
-        ts_move_options options = {ts_kernels_get(version / 4),
-                                   version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
-                                   version & 2 ? 3 : 1};
+        ts_move_options options = {.kernels = ts_kernels_get(version / 4),
+                                   .stores = version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
+                                   .threads = version & 2 ? 3 : 1};
         ts_space *dst = wrap(arena, to, NULL);
         ts_copy_context m;
         if (!options.kernels) continue;
@@ -283,6 +283,29 @@ static int threads_of(const char *from, const char *to, int64_t rows, int64_t co
     int threads = ts_move_threads(ts_plan_new(NULL, arena, &src, &dst, 2, a->layout->dims), 8);
     ts_arena_free(arena);
     return threads;
+}
+
+/* Past the caches go moves of more than half of the last one, alone or with those that are alike. */
+static void stores_that_pass_the_caches(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, alike; /* a row is 4 KiB, read and written */
+        bool streams;
+    } rows[] = {{1024, 0, false},   {1024, 1, false},    {1 << 16, 0, true}, {1 << 16, 1, true},
+                {256, 64, true},    {256, 4, false},     {8, 4096, true},    {1, 64, false},
+                {1, 1 << 20, true}, {8, INT64_MAX, true}};
+    const ts_kernels *best = ts_kernels_best();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_shape *shape = parse(arena, "f32[R,C]{1,0}", (int)rows[i].rows, 512);
+        ts_plan_side side = {shape, NULL, NULL, 0};
+        const ts_plan *plan = ts_plan_new(NULL, arena, &side, &side, 2, shape->layout->dims);
+        ts_move_options how = {.kernels = best, .alike = rows[i].alike};
+        assert_int_equal(ts_dma_move_streams(plan, &how), best->stream_runs != NULL && rows[i].streams);
+        how.stores = TS_STORES_ORDINARY;
+        assert_false(ts_dma_move_streams(plan, &how));
+        ts_arena_free(arena);
+    }
 }
 
 /* A thread for each 2 MiB that are read and written, or for 16 Ki elements that are gathered. */
@@ -439,9 +462,13 @@ static void networks_of_digits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_of_digits), cmocka_unit_test(every_conversion),
-        cmocka_unit_test(every_pair),         cmocka_unit_test(random_boxes),
-        cmocka_unit_test(random_shapes),      cmocka_unit_test(threads_that_pay),
+        cmocka_unit_test(networks_of_digits),
+        cmocka_unit_test(every_conversion),
+        cmocka_unit_test(every_pair),
+        cmocka_unit_test(random_boxes),
+        cmocka_unit_test(random_shapes),
+        cmocka_unit_test(threads_that_pay),
+        cmocka_unit_test(stores_that_pass_the_caches),
         cmocka_unit_test(wide_shapes),
     };
     return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
