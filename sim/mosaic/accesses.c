@@ -1,6 +1,8 @@
 /* Accesses of one tensor whose addresses have the same terms are a group, and lie in it by pages of words. */
 #include "accesses.h"
 
+#include "base/number.h"
+
 enum { NONE = -1, PAGE_WORDS = 1 << 10, WIDE_PAGES = 64 };
 
 typedef struct {
@@ -108,15 +110,11 @@ static int make_group(accesses *a, const graph_node *n) {
 
 /* ---- Accesses ---- */
 
-static int64_t page_of(int64_t word) {
-    return word >= 0 ? word / PAGE_WORDS : -((-word + PAGE_WORDS - 1) / PAGE_WORDS);
-}
-
 static void find_pages(const graph_node *n, int64_t *first, int64_t *last) {
     int64_t low, high;
     ts_address_reach(n->address, n->space, &low, &high);
-    *first = page_of(n->address->word + low);
-    *last = page_of(n->address->word + high - 1);
+    *first = ts_floor_div(n->address->word + low, PAGE_WORDS);
+    *last = ts_floor_div(n->address->word + high - 1, PAGE_WORDS);
 }
 
 static bool is_wide(int64_t first, int64_t last) { return last - first >= WIDE_PAGES; }

@@ -1,11 +1,9 @@
 /* DMAs and semaphores of a kernel's own. */
 #include <stdio.h>
-
 #include <string.h>
 
-#include "base/number.h"
-
 #include "lower.h"
+#include "base/number.h"
 
 enum { TRANSFER_SREGS = 10 };
 

@@ -97,13 +97,13 @@ static void rank(ts_arena *arena, int64_t count, ts_sweep_blocks *blocks) {
     for (int64_t i = 0; i < count; i++)
         list[i] = (ranked){blocks->rows[i].values[TS_COUNTER_CYCLES].integer, i};
     qsort(list, (size_t)count, sizeof *list, by_cycles);
-    for (int class = 0; class < TS_SWEEP_CLASSES; class ++) {
+    for (int kind = 0; kind < TS_SWEEP_CLASSES; kind++) {
         int64_t *points = TS_NEW_ARRAY(arena, int64_t, count), found = 0;
         for (int64_t i = 0; i < count; i++)
-            if (class_of(&blocks->rows[list[i].point]) == (ts_sweep_class) class)
+            if (class_of(&blocks->rows[list[i].point]) == (ts_sweep_class)kind)
                 points[found++] = list[i].point;
-        blocks->points[class] = points;
-        blocks->counts[class] = found;
+        blocks->points[kind] = points;
+        blocks->counts[kind] = found;
     }
 }
 
