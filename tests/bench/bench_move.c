@@ -208,8 +208,8 @@ static void print_ratio(double ratio) {
 static bool print_pair(const pair *p, int size) {
     ts_arena *arena = ts_arena_new();
     ts_bench_result r;
-    bool done =
-        measure(arena, p->src[size], p->dst[size], (ts_move_options){ts_kernels_best(), 0, 1}, 0.4, &r);
+    bool done = measure(arena, p->src[size], p->dst[size],
+                        (ts_move_options){.kernels = ts_kernels_best(), .threads = 1}, 0.4, &r);
     if (done) {
         printf("%-30s %8.1f %8.1f %8.2f", p->name, (double)r.bytes / r.move_seconds / 1e9,
                (double)r.bytes / r.memcpy_seconds / 1e9, r.memcpy_seconds / r.move_seconds);
@@ -274,7 +274,8 @@ static bool print_threads(void) {
         ts_bench_result one, two;
         snprintf(src, TEXT, "f32[%d,%d]{1,0}", n, n);
         snprintf(dst, TEXT, "f32[%d,%d]{0,1}", n, n);
-        if (!measure(arena, src, dst, (ts_move_options){ts_kernels_best(), 0, 1}, 0.1, &one) ||
+        if (!measure(arena, src, dst, (ts_move_options){.kernels = ts_kernels_best(), .threads = 1}, 0.1,
+                     &one) ||
             !measure(arena, src, dst, (ts_move_options){ts_kernels_best(), 0, 2}, 0.1, &two))
             return false;
         printf("%7d %10.1f %10.1f\n", n, one.move_seconds * 1e6, two.move_seconds * 1e6);

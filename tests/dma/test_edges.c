@@ -124,8 +124,9 @@ static void random_pairs(void **state) {
         fill(&seed, &pair.src);
         edge want = move(&pair, &(ts_move_options){.threads = 1});
         for (int version = 0; version < 2 * TS_KERNELS_COUNT; version++) {
-            ts_move_options options = {ts_kernels_get(version / 2),
-                                       version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY, 1 + n % 2};
+            ts_move_options options = {.kernels = ts_kernels_get(version / 2),
+                                       .stores = version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
+                                       .threads = 1 + n % 2};
             if (!options.kernels) continue;
             edge got = move(&pair, &options);
             if (memcmp(got.bytes, want.bytes, (size_t)got.length) != 0)
