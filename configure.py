@@ -624,7 +624,7 @@ def build_ninja(emulates=False, has32=False, compiler="", opened=False, mpi=""):
         ready = ["|", "headers", *shared, *PACKAGE, *programs["driver"], "tests/run.py"]
         out.edge("test", f"test-{variant}", own + ready)
         tests += [f for f in own if f not in tests]
-    ready = ["|", "headers", f"build/release/{SONAME}", *PACKAGE, *drivers, "tests/run.py"]
+    ready = ["|", "headers", f"build/release/{SONAME}", *PACKAGE, *drivers, *benches, "tests/run.py"]  # benches: built, not run
     web(out, compiler)
     page = [PAGE] * opened
     tests += files("tests/web/*.py")

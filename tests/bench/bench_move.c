@@ -276,7 +276,8 @@ static bool print_threads(void) {
         snprintf(dst, TEXT, "f32[%d,%d]{0,1}", n, n);
         if (!measure(arena, src, dst, (ts_move_options){.kernels = ts_kernels_best(), .threads = 1}, 0.1,
                      &one) ||
-            !measure(arena, src, dst, (ts_move_options){ts_kernels_best(), 0, 2}, 0.1, &two))
+            !measure(arena, src, dst, (ts_move_options){.kernels = ts_kernels_best(), .threads = 2}, 0.1,
+                     &two))
             return false;
         printf("%7d %10.1f %10.1f\n", n, one.move_seconds * 1e6, two.move_seconds * 1e6);
         ts_arena_free(arena);
