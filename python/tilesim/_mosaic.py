@@ -209,11 +209,11 @@ class _Evaluation:
 
     def bound_later(self, eqn, values) -> Sequence[Any]:
         """The same, of values that may not be computed yet; then neither are the results."""
-        def compute() -> Sequence[Any]:
+        def _compute() -> Sequence[Any]:
             return self.bound(eqn, [_with_values(value) for value in values])
         if eqn.primitive.name == "shard_map" or not any(isinstance(value, Result) for value in values):
-            return compute()
-        return _later(compute, [((*self.first_dims(), *var.aval.shape), var.aval.dtype) for var in eqn.outvars])
+            return _compute()
+        return _later(_compute, [((*self.first_dims(), *var.aval.shape), var.aval.dtype) for var in eqn.outvars])
 
     def constant(self, value: Any) -> Any:
         """Of the text."""
@@ -269,18 +269,22 @@ class _ShardedEvaluation(_Evaluation):
         return _later(lambda: [self.devices.gather(_with_values(out), spec) for out, spec in zip(outs, specs)], self.types)
 
     def first_dims(self) -> Tuple[int, ...]:
+        """The devices."""
         return (self.devices.count,)
 
     def constant(self, value: Any) -> Any:
+        """Of the text: the same on each device."""
         return self.devices.spread(value)
 
     def inlined(self, eqn, jaxpr, consts, values) -> Sequence[Any]:
+        """The results of a function that it calls, whose values have the specs of those outside."""
         for outer, inner in (*zip(eqn.invars, jaxpr.invars), *zip(eqn.outvars, jaxpr.outvars)):
             if id(outer) in self.specs:
                 self.specs[id(inner)] = self.specs[id(outer)]
         return self.jaxpr(jaxpr, consts, values)
 
     def call(self, eqn, inputs, params) -> Call:
+        """A kernel's, with its devices and the specs of its operands."""
         call = super().call(eqn, inputs, params)
         call.devices = self.devices
         operands = list(eqn.invars)[len(eqn.invars) - len(inputs):]
@@ -288,6 +292,7 @@ class _ShardedEvaluation(_Evaluation):
         return call
 
     def bound(self, eqn, values) -> Sequence[Any]:
+        """The results of an equation, device by device."""
         return self.devices.each(lambda *held: _Evaluation.bound(self, eqn, held))(*values)
 
 
