@@ -1,5 +1,5 @@
 /* Offering requests to an HBM: a stream's bursts are made segments, and those of a block given to their
- * channels together. Only the channel that a segment goes to is stepped, to the cycle at which it is accepted.
+ * channels at once. Only the channel that a segment goes to is stepped, to the cycle at which it is accepted.
  * That is exact as channels share nothing else, and as a burst's earliest cycle follows from acceptances
  * before it in its stream. */
 #include <string.h>

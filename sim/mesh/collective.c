@@ -486,6 +486,6 @@ void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
         return;
     }
     set_rings(&w, scratch);
-    int together = w.stages < w.chunks ? w.stages : w.chunks;
-    visit_phases(&w, TS_NEW_ARRAY(scratch, share_stage, w.shares * together));
+    int64_t concurrent = ts_min(w.stages, w.chunks);
+    visit_phases(&w, TS_NEW_ARRAY(scratch, share_stage, w.shares * concurrent));
 }

@@ -93,9 +93,9 @@ static int64_t count_colliding(const ts_places *places, int64_t count) {
     return same;
 }
 
-/* Are many columns stored twice, as a kernel takes so many at once, and the last end where all do? */
-static bool stores_twice(int64_t count, int64_t together) {
-    return -count & (together - 1) && count < MOST_TWICE * together;
+/* Are many columns stored twice, as a kernel takes so many lanes at once, and the last end where all do? */
+static bool stores_twice(int64_t count, int64_t lanes) {
+    return -count & (lanes - 1) && count < MOST_TWICE * lanes;
 }
 
 /* Do rows that are as long as a kernel has them follow each other without a gap? */
