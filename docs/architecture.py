@@ -16,7 +16,7 @@ WALKS = [
     ("bytes move", "#d7e8fb", ["cli/cmd_convert.c", "host/pack.c", "layout/notation/xla_parse.c", "layout/plan.c", "move/move.c",
                                "move/kernel_avx2.c"]),
     ("a price", "#dcf1dc", ["cli/cmd_dma.c", "study/transfer.c", "layout/notation/xla_parse.c", "layout/plan.c", "dma/engine.c",
-                            "dma/walk.c", "dram/hbm.c", "dma/breakdown.c", "report/transfer.c"]),
+                            "dma/traversal.c", "dram/hbm.c", "dma/breakdown.c", "report/transfer.c"]),
     ("a program", "#fbe9cf", ["cli/cmd_run.c", "run/run.c", "program/assemble.c", "program/pack.c", "chip/chip.c", "core/decode.c",
                               "core/core.c", "run/check.c", "host/reference_evaluate.c", "report/run.c"]),
 ]

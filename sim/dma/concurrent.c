@@ -20,7 +20,7 @@ static void complete(ts_dma *dma, ts_dma_result *results) {
     results[result.tag] = result;
 }
 
-/* Walks them on a part of the channels; *share is what to try next, 0 when it stands for all. What the engine
+/* Simulates them on a part of the channels; *share is what to try next, 0 when it stands for all. What the engine
  * does not hold yet starts as others end. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, int *share,
                 ts_dma_result *results, ts_dma_mix *mix) {

@@ -2,14 +2,14 @@
  * and, with one transfer from a state of rest, by ts_dma_price: there is no second formula.
  *
  * Cycles are the core's. A transfer waits for one of `queues`; after its issue cost it offers the accesses of
- * its plan (dma/walk.h) to the HBM, as far ahead as look-ahead, bytes in flight and the engine's rate allow;
+ * its plan (dma/traversal.h) to the HBM, as far ahead as look-ahead, bytes in flight and the engine's rate allow;
  * its bytes move at its completion, in one step, so that values never depend on how time is computed. Equal
  * completions are in order of issue. */
 #ifndef TILESIM_DMA_DMA_H
 #define TILESIM_DMA_DMA_H
 
 #include "move/move.h"
-#include "dma/walk.h"
+#include "dma/traversal.h"
 #include "machine/dma_config.h"
 #include "dram/hbm.h"
 
@@ -59,7 +59,7 @@ int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit);
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);
 
-/* Skipping: while one transfer is alone, blocks between places where their time was measured
+/* Skipping: while one transfer is alone, blocks between positions where their time was measured
  * (sim/dma/sampler.h) are left out and their time is added. hbm: of the whole memory. The stats of what was left
  * out are added by ts_dma_add_skipped. */
 void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm);

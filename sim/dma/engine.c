@@ -13,16 +13,16 @@ typedef struct transfer {
     struct transfer *next;
     ts_dma_transfer what;
     ts_dma_result result;
-    ts_arena *arena; /* of the walk */
-    ts_walk *walk;
+    ts_arena *arena; /* of the traversal */
+    ts_traversal *traversal;
     ts_hbm_stream *stream; /* NULL: the HBM is not touched */
-    const ts_walk_access *accesses;
+    const ts_traversal_access *accesses;
     int access_count, access_at;
     bool started, offered; /* offered: every access has been */
     int64_t ready_cycle;   /* of the block being offered */
     int64_t done_cycle;    /* -1 while not known */
     int64_t rate;          /* bytes a cycle through the engine */
-    int64_t turn;          /* when its latest block began */
+    int64_t block_number;  /* when its latest block began */
     int64_t engine_parts;  /* its blocks kept the engine busy */
     int64_t caught_up;     /* ticks of the engine's lead that blocks left out have used up */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
@@ -44,8 +44,8 @@ struct ts_dma {
     int under_way;
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
-    int64_t turn;    /* blocks begun */
-    sampler sampler; /* of a new transfer */
+    int64_t block_number; /* blocks begun */
+    sampler sampler;      /* of a new transfer */
     bool any_skipped;
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
@@ -98,13 +98,14 @@ int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
 /* ---- Who goes first ---- */
 
 typedef struct {
-    bool in_turns; /* of several that can go on at once, the one that has waited longest; else the oldest */
+    bool
+        is_round_robin; /* of several that can go on at once, the one that has waited longest; else the oldest */
     bool holds_younger, holds_less_urgent; /* until it has made all its requests */
 } policy;
 
 static const policy policies[] = {
     [TS_DMA_FIRST_READY] = {0},
-    [TS_DMA_ROUND_ROBIN] = {.in_turns = true},
+    [TS_DMA_ROUND_ROBIN] = {.is_round_robin = true},
     [TS_DMA_IN_ORDER] = {.holds_younger = true},
     [TS_DMA_BY_PRIORITY] = {.holds_less_urgent = true},
 };
@@ -137,7 +138,7 @@ static transfer *next_in_queue(const ts_dma *dma) {
 
 /* ---- Starting ---- */
 
-/* A box with more loops than a descriptor holds takes one descriptor for each turn of those that are left
+/* A box with more loops than a descriptor holds takes one descriptor for each iteration of those that are left
  * out: of the loops that step over whole words on both sides the shortest ones, then the outermost. */
 static int64_t count_of_box(const ts_plan_box *box, int loop_dims) {
     bool out[TS_PLAN_MAX_LOOPS] = {false};
@@ -168,7 +169,7 @@ static int64_t count_descriptors(const ts_plan *plan, int loop_dims) {
     return plan->gathers ? plan->box_count : total;
 }
 
-/* How many partitions of an end the plan reaches: the turns of the loops that step over partitions. */
+/* How many partitions of an end the plan reaches: the iterations of the loops that step over partitions. */
 static int64_t count_partitions(const ts_plan *plan, bool dst, int64_t partition_bits) {
     int64_t most = 1;
     for (int64_t n = 0; n < plan->box_count && !plan->gathers; n++) {
@@ -257,8 +258,9 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     t->sampler.elements = what->plan->moved_elements;
     t->sampler.is_mixed = what->src.in_hbm && what->dst.in_hbm;
     t->rate = rate_of(dma, what, kind);
-    t->walk = ts_walk_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
-                          what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
+    t->traversal =
+        ts_traversal_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
+                         what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
     t->result = (ts_dma_result){.tag = what->tag, .issued_cycle = cycle, .kind = kind};
     t->result.descriptors = count_descriptors(what->plan, dma->config->loop_dims);
     append(dma, t);
@@ -302,12 +304,12 @@ static int64_t rate_now(const ts_dma *dma, const transfer *t) {
 /* The engine is busy with one block at a time, for as long as its rate says. */
 static void begin_block(ts_dma *dma, transfer *t) {
     int64_t elements;
-    if (!ts_walk_next(t->walk, &t->accesses, &t->access_count, &elements)) {
+    if (!ts_traversal_next(t->traversal, &t->accesses, &t->access_count, &elements)) {
         t->offered = true;
         return;
     }
     t->access_at = 0;
-    t->turn = ++dma->turn;
+    t->block_number = ++dma->block_number;
     int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
     int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
     int64_t parts = ts_ceil_div(bytes * PARTS, rate_now(dma, t));
@@ -330,7 +332,7 @@ static void act(ts_dma *dma, transfer *t) {
         begin_block(dma, t);
         return;
     }
-    const ts_walk_access *access = &t->accesses[t->access_at++];
+    const ts_traversal_access *access = &t->accesses[t->access_at++];
     ts_hbm_stream_offer(t->stream, access->address, dma->config->access_bytes, access->is_write,
                         to_tick(dma, t->ready_cycle));
 }
@@ -339,7 +341,7 @@ static void act(ts_dma *dma, transfer *t) {
 static void look_for_end(ts_dma *dma, transfer *t) {
     if (!t->offered || t->done_cycle >= 0) return;
     int64_t end = later(t->ready_cycle, ts_ceil_div(dma->port_busy, PARTS));
-    if (touches_hbm(t) && ts_walk_get_totals(t->walk)->blocks > 0) {
+    if (touches_hbm(t) && ts_traversal_get_totals(t->traversal)->blocks > 0) {
         int64_t tick = ts_hbm_stream_done(t->stream);
         if (tick < 0) return;
         end = later(end, to_cycle(dma, tick));
@@ -361,12 +363,12 @@ static transfer *earliest_done(ts_dma *dma) {
 
 static transfer *next_to_act_by(const ts_dma *dma, int64_t tick, int64_t *cycle) {
     transfer *best = NULL;
-    bool in_turns = policies[dma->config->arbitration].in_turns;
+    bool is_round_robin = policies[dma->config->arbitration].is_round_robin;
     *cycle = INT64_MAX;
     for (transfer *t = dma->first; t; t = t->next) {
         int64_t when = next_action(dma, t, tick);
-        bool turn = in_turns && best && when == *cycle && t->turn < best->turn;
-        if ((when < *cycle || turn) && !is_held(dma, t, when)) {
+        bool block_number = is_round_robin && best && when == *cycle && t->block_number < best->block_number;
+        if ((when < *cycle || block_number) && !is_held(dma, t, when)) {
             *cycle = when;
             best = t;
         }
@@ -424,46 +426,47 @@ static int64_t latest_tick(const ts_dma *dma, const transfer *t) {
     return touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
 }
 
-/* What a box that the walk has left owes. */
+/* What a box that the traversal has left owes. */
 static void leave_box(ts_dma *dma, transfer *t, int64_t box) {
     sampler_skip skip;
     if (!sampler_leave(&t->sampler, box, behind(dma, t, latest_tick(dma, t)), &skip)) return;
     add_skipped(dma, t, &skip);
-    ts_walk_add_totals(t->walk, &skip.gained.totals);
+    ts_traversal_add_totals(t->traversal, &skip.gained.totals);
 }
 
 /* Where boxes are many, a window in each of them is more than all of them together need. */
 static void join_boxes(transfer *t) {
     const ts_plan *plan = t->what.plan;
-    const ts_walk_totals *totals = ts_walk_get_totals(t->walk);
+    const ts_traversal_totals *totals = ts_traversal_get_totals(t->traversal);
     bool is_many = !plan->gathers && plan->box_count > SAMPLER_BOXES && plan->box_count < SAMPLER_MOST_BOXES;
     if (!is_many || t->has_joined || totals->src_lines + totals->dst_lines < t->sampler.memory.lines) return;
     t->has_joined = true;
-    ts_walk_join_boxes(t->walk);
+    ts_traversal_join_boxes(t->traversal);
 }
 
-/* Between two blocks: leaves the next ones out if their time is known by now. False: the walked channels do
- * not stand for the rest, and the walk is in vain. */
+/* Between two blocks: leaves the next ones out if their time is known by now. False: the simulated channels do
+ * not stand for the rest, and the traversal is in vain. */
 static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = latest_tick(dma, t), next, count;
     sampler_skip skip;
     bool is_even = true;
     if (dma->hbm && !ts_hbm_subset_is_fair(dma->hbm)) return false;
     join_boxes(t);
-    leave_box(dma, t, ts_walk_place(t->walk, &next, &count));
-    sampler_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
-    if (!sampler_note(&t->sampler, t->walk, tick)) return true;
+    leave_box(dma, t, ts_traversal_position(t->traversal, &next, &count));
+    sampler_sample now = {
+        .tick = tick, .parts = t->engine_parts, .totals = *ts_traversal_get_totals(t->traversal)};
+    if (!sampler_note(&t->sampler, t->traversal, tick)) return true;
     now.behind = behind(dma, t, tick);
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);
         now.progress = ts_hbm_read_progress(dma->hbm);
         is_even = ts_hbm_subset_is_balanced_so_far(dma->hbm);
     }
-    if (!sampler_look(&t->sampler, t->walk, &now, is_even, &skip)) return true;
+    if (!sampler_look(&t->sampler, t->traversal, &now, is_even, &skip)) return true;
     if (dma->hbm) ts_hbm_subset_restart(dma->hbm);
-    ts_walk_seek(t->walk, skip.to);
-    if (skip.in_vain) ts_walk_part_boxes(t->walk);
-    ts_walk_add_totals(t->walk, &skip.gained.totals);
+    ts_traversal_seek(t->traversal, skip.to);
+    if (skip.in_vain) ts_traversal_split_boxes(t->traversal);
+    ts_traversal_add_totals(t->traversal, &skip.gained.totals);
     add_skipped(dma, t, &skip);
     return true;
 }
@@ -471,7 +474,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
 static void gather_block(ts_dma *dma, transfer *t) {
     int64_t earliest = to_tick(dma, t->ready_cycle);
     for (; t->access_at < t->access_count; t->access_at++) {
-        const ts_walk_access *access = &t->accesses[t->access_at];
+        const ts_traversal_access *access = &t->accesses[t->access_at];
         dma->requests[dma->request_count++] = (ts_hbm_request){access->address, earliest, access->is_write};
         if (dma->request_count == REQUESTS) flush(dma, t);
     }
@@ -535,7 +538,7 @@ int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit) {
 /* ---- Completing ---- */
 
 static void count_bytes(const ts_dma *dma, transfer *t) {
-    const ts_walk_totals *totals = ts_walk_get_totals(t->walk);
+    const ts_traversal_totals *totals = ts_traversal_get_totals(t->traversal);
     const ts_plan *plan = t->what.plan;
     ts_dma_result *r = &t->result;
     int64_t src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;

@@ -40,14 +40,14 @@ static int lane_loop(const ts_plan_box *box, bool dst, int element_bits) {
 static bool box_keeps_order(const ts_plan_box *box, int element_bits) {
     int64_t inner =
         box->loop_count > 0 ? box->loops[box->loop_count - 1].extent * element_bits : element_bits;
-    int64_t places = box->src_bits | box->dst_bits;
+    int64_t offsets = box->src_bits | box->dst_bits;
     for (int i = 0; i < box->loop_count; i++) {
         const ts_plan_loop *loop = &box->loops[i];
         if (loop->src_bits <= 0 || loop->dst_bits <= 0) return false;
         if (i > 0 && loop->src_bits >= box->loops[i - 1].src_bits) return false;
-        if (i + 1 < box->loop_count) places |= loop->src_bits | loop->dst_bits;
+        if (i + 1 < box->loop_count) offsets |= loop->src_bits | loop->dst_bits;
     }
-    return element_bits % WORD_BITS == 0 || (places % WORD_BITS == 0 && inner % WORD_BITS == 0);
+    return element_bits % WORD_BITS == 0 || (offsets % WORD_BITS == 0 && inner % WORD_BITS == 0);
 }
 
 enum { BOXES_IN_ORDER = 16 }; /* more are taken to be out of order */

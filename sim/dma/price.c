@@ -17,11 +17,11 @@ ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *price
  * may stand for many. With a limit of what is in flight all wait for the data of the slowest: a quarter of
  * them behaves as all do within about 1 %, an eighth is up to 6 % off (transpositions on TPU v5p), and so are
  * less than four. */
-enum { WALKED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 128 };
+enum { SIMULATED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 128 };
 
 int ts_dma_first_sampling_factor(const ts_dma_machine *m) {
     bool is_free = m->dma->in_flight_bytes <= 0;
-    int share = ts_hbm_sampling_factor(m->hbm, is_free ? 1 : WALKED_CHANNELS),
+    int share = ts_hbm_sampling_factor(m->hbm, is_free ? 1 : SIMULATED_CHANNELS),
         most = is_free ? MOST_FREE_SHARE : MOST_SHARE;
     return share > most ? most : share;
 }
@@ -55,7 +55,7 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
     if (cycles[TS_HBM_LIMITER_REQUESTS] < 0) cycles[TS_HBM_LIMITER_REQUESTS] = 0;
 }
 
-/* What of the memory and of the plan is walked. */
+/* What of the memory and of the plan is simulated. */
 typedef struct {
     const ts_dma_machine *machine;
     const ts_dma_transfer *transfer;
@@ -111,12 +111,13 @@ static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfe
 /* Lines of the HBM that are accessed, or blocks without any; counted up to `most`. */
 static int64_t count_lines(const ts_dma_price_request *r, int64_t most) {
     const ts_dma_config *dma = r->machine->dma;
-    const ts_walk_access *accesses;
+    const ts_traversal_access *accesses;
     ts_arena *scratch = ts_arena_new();
-    ts_walk *walk = ts_walk_new(scratch, r->plan, r->src.in_hbm ? dma->access_bytes : 0,
-                                r->dst.in_hbm ? dma->access_bytes : 0, dma->write_granule_bits);
+    ts_traversal *traversal =
+        ts_traversal_new(scratch, r->plan, r->src.in_hbm ? dma->access_bytes : 0,
+                         r->dst.in_hbm ? dma->access_bytes : 0, dma->write_granule_bits);
     int64_t lines = 0, elements;
-    for (int count; lines < most && ts_walk_next(walk, &accesses, &count, &elements);)
+    for (int count; lines < most && ts_traversal_next(traversal, &accesses, &count, &elements);)
         lines += count > 0 ? count : 1;
     ts_arena_free(scratch);
     return lines;
@@ -136,15 +137,15 @@ static int64_t short_lines(const ts_dma_machine *m) {
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
     part p = {.machine = r->machine, .transfer = transfer, .share = 1};
     if (r->exact) return p;
-    int64_t few = TS_DMA_PRICE_WALKED_BYTES / r->machine->dma->access_bytes, held = short_lines(r->machine),
-            lines = count_lines(r, 1 + (held > few ? held : few));
+    int64_t few = TS_DMA_PRICE_SIMULATED_BYTES / r->machine->dma->access_bytes,
+            held = short_lines(r->machine), lines = count_lines(r, 1 + (held > few ? held : few));
     p.is_even = lines <= held;
     p.skips = lines > few;
     if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     return p;
 }
 
-bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r, ts_dma_cost *cost) {
+bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r, ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
     ts_dma_transfer transfer = {.plan = r->plan, .src = r->src, .dst = r->dst};
     transfer.src.space = transfer.dst.space = NULL;

@@ -8,8 +8,8 @@
 #include "machine/machine.h"
 
 /* Prices that were asked before: a search asks the same again and again. An answer takes microseconds, and is
- * what walking gives, to the bit. A question is the same when the machine's figures, the transfer's boxes,
- * their places and its ends are; one with many boxes, or that gathers, is priced again. */
+ * what simulating gives, to the bit. A question is the same when the machine's figures, the transfer's boxes,
+ * their addresses and its ends are; one with many boxes, or that gathers, is priced again. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
 
@@ -35,21 +35,21 @@ typedef struct {
                                          the rule) */
     ts_dma_limit limit;           /* what limits it */
     const char *limiter;          /* the same in words */
-    bool estimated;               /* not every access was walked, or not the whole program run */
+    bool estimated;               /* not every access was simulated, or not the whole program run */
 } ts_dma_cost;
 
-/* Of up to so many bytes accessed in HBM, every access of every channel is walked. */
-enum { TS_DMA_PRICE_WALKED_BYTES = 2 << 20 };
+/* Of up to so many bytes accessed in HBM, every access of every channel is simulated. */
+enum { TS_DMA_PRICE_SIMULATED_BYTES = 2 << 20 };
 
 typedef struct {
     const ts_dma_machine *machine;
     const ts_plan *plan;
     ts_dma_end src, dst; /* their spaces are not used; one that is not in HBM is served by the engine alone */
-    bool exact;          /* walk every access */
+    bool exact;          /* simulate every access */
 } ts_dma_price_request;
 
-/* Unless exact, a larger transfer is walked on a part of the memory's channels (ts_hbm_new_subset), and long
- * boxes only at some places, of a refresh interval each; docs/timing.md says how far from the exact answer
+/* Unless exact, a larger transfer is simulated on a part of the memory's channels (ts_hbm_new_subset), and long
+ * boxes only at some positions, of a refresh interval each; docs/timing.md says how far from the exact answer
  * that may be. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
 
@@ -69,7 +69,7 @@ typedef struct {
     int64_t memory_cycles; /* the floor: the lines of all at the HBM's peak */
     int64_t engine_cycles; /* all data at the engine's rates */
     int64_t moved_bytes;   /* to and from HBM */
-    bool estimated;        /* not every channel was walked */
+    bool estimated;        /* not every channel was simulated */
     ts_hbm_stats hbm;
 } ts_dma_mix;
 

@@ -106,7 +106,7 @@ static size_t hash(const question *q) {
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost) {
     ts_dma_prices *prices = request->machine->prices;
     question q;
-    if (!prices || !fill_question(&q, scratch, request)) return prices_walk(err, scratch, request, cost);
+    if (!prices || !fill_question(&q, scratch, request)) return prices_simulate(err, scratch, request, cost);
     entry *e = &prices->entries[hash(&q)];
     bool known = e->asked.count == q.count &&
                  memcmp(e->asked.words, q.words, (size_t)q.count * sizeof q.words[0]) == 0;
@@ -114,7 +114,7 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *
         *cost = e->answer;
         return true;
     }
-    if (!prices_walk(err, scratch, request, cost)) return false;
+    if (!prices_simulate(err, scratch, request, cost)) return false;
     e->asked = q;
     e->answer = *cost;
     return true;

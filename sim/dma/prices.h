@@ -4,7 +4,8 @@
 
 #include "dma/price.h"
 
-/* As ts_dma_price, by walking. */
-bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
+/* As ts_dma_price, by simulating. */
+bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request,
+                     ts_dma_cost *cost);
 
 #endif

@@ -7,7 +7,7 @@ static void add_sample(sampler_sample *sum, const sampler_sample *sample, int64_
     static const ts_member own[] = {
         TS_MEMBER(sampler_sample, tick), TS_MEMBER(sampler_sample, parts), {0, 0}};
     ts_members_add(sum, sample, own, times, of);
-    ts_members_add(&sum->totals, &sample->totals, ts_walk_totals_members, times, of);
+    ts_members_add(&sum->totals, &sample->totals, ts_traversal_totals_members, times, of);
     ts_members_add(&sum->hbm, &sample->hbm, ts_hbm_stats_members, times, of);
 }
 
@@ -55,34 +55,34 @@ static int64_t between_refreshes(const sampler_memory *m, int64_t tick) {
 
 /* ---- Watching ---- */
 
-static int64_t lines_of(const ts_walk *walk) {
-    const ts_walk_totals *totals = ts_walk_get_totals(walk);
+static int64_t lines_of(const ts_traversal *traversal) {
+    const ts_traversal_totals *totals = ts_traversal_get_totals(traversal);
     return totals->src_lines + totals->dst_lines + totals->rmw_lines;
 }
 
 /* Lets what was left out before cease to matter. */
-static void warm_up(sampler *s, const ts_walk *walk, int64_t tick) {
+static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->from = tick + s->memory.interval / 8;
     if (b->is_fine) b->from = between_refreshes(&s->memory, b->from);
-    b->from_line = lines_of(walk) + s->memory.lines;
+    b->from_line = lines_of(traversal) + s->memory.lines;
     b->phase = SAMPLER_WARMS;
 }
 
-static void open_box(sampler *s, const ts_walk *walk, int64_t number, int64_t count, int64_t tick) {
-    int64_t elements = ts_walk_before(walk, count).elements;
+static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, int64_t count, int64_t tick) {
+    int64_t elements = ts_traversal_before(traversal, count).elements;
     s->box = (sampler_box){.number = number,
                            .elements = elements,
-                           .turn = SAMPLER_BLOCKS,
+                           .period = SAMPLER_BLOCKS,
                            .weight = (double)elements / (double)s->elements};
-    warm_up(s, walk, tick);
+    warm_up(s, traversal, tick);
 }
 
-static void open_window(sampler *s, const ts_walk *walk, int64_t next, const sampler_sample *now) {
+static void open_window(sampler *s, const ts_traversal *traversal, int64_t next, const sampler_sample *now) {
     s->box.phase = SAMPLER_MEASURES;
     s->box.open = *now;
     s->box.open_block = next;
-    s->box.open_line = lines_of(walk);
+    s->box.open_line = lines_of(traversal);
 }
 
 static bool is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_LARGE; }
@@ -95,31 +95,31 @@ static int64_t window_ticks(const sampler *s, bool is_joined) {
     return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
 }
 
-bool sampler_note(sampler *s, const ts_walk *walk, int64_t tick) {
-    int64_t next, count, number = ts_walk_place(walk, &next, &count);
+bool sampler_note(sampler *s, const ts_traversal *traversal, int64_t tick) {
+    int64_t next, count, number = ts_traversal_position(traversal, &next, &count);
     sampler_box *b = &s->box;
     if (s->memory.interval == 0 || count == 0) return false;
-    if (b->number != number) open_box(s, walk, number, count, tick);
+    if (b->number != number) open_box(s, traversal, number, count, tick);
     if (b->phase == SAMPLER_RESTS) return false;
-    if (b->phase == SAMPLER_WARMS) return tick >= b->from && lines_of(walk) >= b->from_line;
-    return next - b->open_block >= b->turn &&
-           tick - b->open.tick >= window_ticks(s, ts_walk_boxes_are_joined(walk)) &&
-           lines_of(walk) - b->open_line >= s->memory.lines;
+    if (b->phase == SAMPLER_WARMS) return tick >= b->from && lines_of(traversal) >= b->from_line;
+    return next - b->open_block >= b->period &&
+           tick - b->open.tick >= window_ticks(s, ts_traversal_boxes_are_joined(traversal)) &&
+           lines_of(traversal) - b->open_line >= s->memory.lines;
 }
 
 /* ---- Windows ---- */
 
-static ts_walk_amount less(ts_walk_amount a, ts_walk_amount b) {
-    return (ts_walk_amount){a.elements - b.elements, a.work - b.work};
+static ts_traversal_amount less(ts_traversal_amount a, ts_traversal_amount b) {
+    return (ts_traversal_amount){a.elements - b.elements, a.work - b.work};
 }
 
-static void add_amount(ts_walk_amount *sum, ts_walk_amount more) {
+static void add_amount(ts_traversal_amount *sum, ts_traversal_amount more) {
     sum->elements += more.elements;
     sum->work += more.work;
 }
 
-static ts_walk_amount between(const ts_walk *walk, int64_t from, int64_t to) {
-    return less(ts_walk_before(walk, to), ts_walk_before(walk, from));
+static ts_traversal_amount between(const ts_traversal *traversal, int64_t from, int64_t to) {
+    return less(ts_traversal_before(traversal, to), ts_traversal_before(traversal, from));
 }
 
 typedef struct {
@@ -142,11 +142,12 @@ static window measure(const sampler *s, const sampler_sample *now) {
 
 /* Windows hold more elements or fewer: the mean is that of all of them. The engine may be ahead of the memory
  * in some windows and wait for nothing in others, so what counts is which of the two takes longer in all. */
-static void add_measured(sampler_box *b, const sampler_sample *now, const window *w, ts_walk_amount amount) {
+static void add_measured(sampler_box *b, const sampler_sample *now, const window *w,
+                         ts_traversal_amount amount) {
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
         b->measured = (sampler_sample){0};
-        b->measured_amount = (ts_walk_amount){0};
+        b->measured_amount = (ts_traversal_amount){0};
     }
     ts_ratio_add(&b->ticks, w->ticks, (double)amount.work);
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
@@ -167,14 +168,14 @@ static bool is_drifting(const sampler_box *b) {
            ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 
-/* ---- Places ---- */
+/* ---- Positions ---- */
 
-/* From this block on a box is walked to its end. */
+/* From this block on a box is simulated to its end. */
 static int64_t tail_of(const sampler_box *b, int64_t count) { return count - 1 - b->length / 8; }
 
 /* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
- * is counted of channels is counted in rounds, so a place is a multiple of a power of two. */
-static int64_t next_place(const sampler_box *b, int64_t count) {
+ * is counted of channels is counted in rounds, so a position is a multiple of a power of two. */
+static int64_t next_position(const sampler_box *b, int64_t count) {
     double golden = 0.618034 * (b->ticks.count + 1), fraction = golden - (double)(int)golden;
     int64_t block = b->base + (int64_t)(fraction * (double)(tail_of(b, count) - b->length * 2 - b->base));
     return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
@@ -186,15 +187,15 @@ static bool take_length(sampler_box *b, int64_t length, int64_t count) {
     b->length = length;
     b->ticks = (ts_ratio){0};
     rest = tail_of(b, count) - b->base;
-    most = rest * 2 / 3 / length; /* few blocks are walked twice */
+    most = rest * 2 / 3 / length; /* few blocks are simulated twice */
     b->most = most < SAMPLER_MOST ? (int)most : SAMPLER_MOST;
     return rest >= (int64_t)SAMPLER_WORTH * b->least * length;
 }
 
-/* The same, of whole turns of the inner loops. */
-static bool take_turns(sampler_box *b, const ts_walk *walk, int64_t count) {
-    b->turn = ts_walk_period(walk, b->length > SAMPLER_TURN ? b->length : SAMPLER_TURN);
-    return take_length(b, b->turn, count);
+/* The same, of whole iterations of the inner loops. */
+static bool take_periods(sampler_box *b, const ts_traversal *traversal, int64_t count) {
+    b->period = ts_traversal_period(traversal, b->length > SAMPLER_PERIOD ? b->length : SAMPLER_PERIOD);
+    return take_length(b, b->period, count);
 }
 
 /* Of the transfer's time, if boxes behind this one take no longer than it does and those before did. */
@@ -207,11 +208,11 @@ static double weight_of(const sampler *s, const sampler_sample *now, double rate
 
 /* After the first window: is it worth to leave out anything of the rest? Where channels do not all get the
  * same, twice as many windows are needed. */
-static bool begin_places(sampler *s, const ts_walk *walk, const sampler_sample *now, const window *w,
-                         int64_t elements, bool is_even) {
+static bool begin_positions(sampler *s, const ts_traversal *traversal, const sampler_sample *now,
+                            const window *w, int64_t elements, bool is_even) {
     sampler_box *b = &s->box;
     int64_t next, count;
-    ts_walk_place(walk, &next, &count);
+    ts_traversal_position(traversal, &next, &count);
     b->base = b->stretch = next;
     b->before = *now;
     b->is_fine = !s->is_mixed && w->is_far && is_even;
@@ -221,8 +222,8 @@ static bool begin_places(sampler *s, const ts_walk *walk, const sampler_sample *
     int64_t length = next - b->open_block;
     if (is_even) return take_length(b, length, count);
     b->length = length;
-    if (take_turns(b, walk, count) && b->turn <= SAMPLER_TURNS * length) return true;
-    b->turn = SAMPLER_BLOCKS;
+    if (take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
+    b->period = SAMPLER_BLOCKS;
     return take_length(b, length, count);
 }
 
@@ -232,10 +233,10 @@ static int64_t engine_ticks(const sampler *s, int64_t parts) {
     return (int64_t)((double)parts * s->engine_ticks_per_part);
 }
 
-/* What so much amounts to. Blocks that were walked twice stand for others; where they are more than what was left
+/* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left
  * out, they are too many by so much. Where the memory takes longer than the engine, it falls further behind; where
  * the engine sets the pace, a memory that is still behind it goes on at its own pace until it is not. */
-static void charge(sampler *s, ts_walk_amount amount, int64_t behind, sampler_skip *skip) {
+static void charge(sampler *s, ts_traversal_amount amount, int64_t behind, sampler_skip *skip) {
     const sampler_box *b = &s->box;
     add_sample(&skip->gained, &b->measured, amount.work, b->measured_amount.work);
     skip->gained.parts =
@@ -256,7 +257,7 @@ static void charge(sampler *s, ts_walk_amount amount, int64_t behind, sampler_sk
     skip->gained.tick = ticks - skip->caught_up;
 }
 
-/* Takes off what was walked since the first window. */
+/* Takes off what was simulated since the first window. */
 static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
     const sampler_sample *before = &s->box.before;
     add_sample(&skip->gained, before, 1, 1);
@@ -271,11 +272,11 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
 /* Windows that end here are all: what do they tell? */
 static bool is_enough(const sampler_box *b, int64_t count) {
     bool are_many = tail_of(b, count) - b->base >= SAMPLER_MANY * b->length;
-    return is_known(b, SAMPLER_ROUGHLY) || (are_many && b->turn != SAMPLER_BLOCKS);
+    return is_known(b, SAMPLER_ROUGHLY) || (are_many && b->period != SAMPLER_BLOCKS);
 }
 
 /* Goes on at a block, with boxes by themselves. */
-static void part_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
+static void split_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
     skip->to = block;
     skip->in_vain = true;
     b->elements = 0;
@@ -284,13 +285,13 @@ static void part_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
 
 /* Reads and writes lose their pace with each jump: the windows are measured anew, one behind the other, when the
  * queues have had as much time again to find it. */
-static void stay(sampler *s, const ts_walk *walk, int64_t tick) {
+static void stay(sampler *s, const ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->stays = b->owes = true;
     b->ticks = (ts_ratio){0};
     b->least = 2 * SAMPLER_LEAST;
-    warm_up(s, walk, tick);
-    b->from_line = 2 * lines_of(walk);
+    warm_up(s, traversal, tick);
+    b->from_line = 2 * lines_of(traversal);
 }
 
 /* Boxes that are taken as one: will SAMPLER_MOST windows tell their mean? Four tell it half as well. */
@@ -299,31 +300,32 @@ static bool will_agree(const sampler_box *b) {
 }
 
 /* After a window: charges what was left out if its time is known by now; else there is to be another one. */
-static void go_on(sampler *s, const ts_walk *walk, const sampler_sample *now, sampler_skip *skip) {
+static void go_on(sampler *s, const ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
     int64_t next, count;
     sampler_box *b = &s->box;
-    ts_walk_place(walk, &next, &count);
+    ts_traversal_position(traversal, &next, &count);
     bool is_last = b->ticks.count >= b->most;
     if (!b->stays && count >= SAMPLER_ROOM * b->base && is_drifting(b)) {
-        stay(s, walk, now->tick);
+        stay(s, traversal, now->tick);
         skip->to = b->base;
         return;
     }
     if (is_known(b, SAMPLER_ERROR) || (is_last && is_enough(b, count))) {
         skip->to = tail_of(b, count);
-        charge(s, less(between(walk, b->base, skip->to), b->walked), now->behind, skip);
+        charge(s, less(between(traversal, b->base, skip->to), b->simulated), now->behind, skip);
         b->owes = false;
         return;
     }
-    bool is_joined = ts_walk_boxes_are_joined(walk), has_turns = b->turn == SAMPLER_BLOCKS && !is_joined;
-    if ((is_last && (!has_turns || !take_turns(b, walk, count))) || (is_joined && !will_agree(b))) {
+    bool is_joined = ts_traversal_boxes_are_joined(traversal),
+         has_periods = b->period == SAMPLER_BLOCKS && !is_joined;
+    if ((is_last && (!has_periods || !take_periods(b, traversal, count))) || (is_joined && !will_agree(b))) {
         give_up(s, now, skip);
-        if (is_joined) part_boxes(b, b->base, skip);
+        if (is_joined) split_boxes(b, b->base, skip);
         return;
     }
-    skip->to = b->stays ? next : next_place(b, count);
+    skip->to = b->stays ? next : next_position(b, count);
     b->owes = true;
-    warm_up(s, walk, now->tick);
+    warm_up(s, traversal, now->tick);
     if (b->stays) b->from = b->from_line = 0;
 }
 
@@ -332,7 +334,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
     *skip = (sampler_skip){0};
     if (b->number == number || b->number < 0) return false;
     bool owes = b->owes && b->ticks.count > 0;
-    if (owes) charge(s, less(b->stretch_amount, b->walked), behind, skip);
+    if (owes) charge(s, less(b->stretch_amount, b->simulated), behind, skip);
     s->passed += b->elements;
     *b = (sampler_box){.number = -1};
     return owes;
@@ -349,40 +351,41 @@ static bool settle(sampler *s, const window *w, bool is_even) {
 }
 
 /* After the first window of all boxes as one: may there be so many windows as it takes until boxes agree? */
-static bool is_worth_joining(const sampler *s, const ts_walk *walk, const window *w, int64_t lines) {
+static bool is_worth_joining(const sampler *s, const ts_traversal *traversal, const window *w,
+                             int64_t lines) {
     int64_t next, count, all = (int64_t)SAMPLER_SETTLED * s->memory.lines;
-    ts_walk_place(walk, &next, &count);
+    ts_traversal_position(traversal, &next, &count);
     all += (int64_t)SAMPLER_MOST * (lines + s->memory.lines);
-    return w->is_engine_bound || ts_walk_before(walk, count).work >= SAMPLER_JOINED * all;
+    return w->is_engine_bound || ts_traversal_before(traversal, count).work >= SAMPLER_JOINED * all;
 }
 
-bool sampler_look(sampler *s, const ts_walk *walk, const sampler_sample *now, bool is_even,
+bool sampler_look(sampler *s, const ts_traversal *traversal, const sampler_sample *now, bool is_even,
                   sampler_skip *skip) {
     int64_t next, count;
     sampler_box *b = &s->box;
-    bool is_joined = ts_walk_boxes_are_joined(walk);
-    ts_walk_place(walk, &next, &count);
+    bool is_joined = ts_traversal_boxes_are_joined(traversal);
+    ts_traversal_position(traversal, &next, &count);
     if (b->phase == SAMPLER_WARMS) {
-        open_window(s, walk, next, now);
+        open_window(s, traversal, next, now);
         return false;
     }
-    ts_walk_amount amount = between(walk, b->open_block, next);
-    if (is_joined) amount.work = lines_of(walk) - b->open_line;
+    ts_traversal_amount amount = between(traversal, b->open_block, next);
+    if (is_joined) amount.work = lines_of(traversal) - b->open_line;
     window w = measure(s, now);
     *skip = (sampler_skip){0};
-    if (is_joined && b->length == 0 && !is_worth_joining(s, walk, &w, amount.work)) {
-        part_boxes(b, next, skip);
+    if (is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w, amount.work)) {
+        split_boxes(b, next, skip);
         return true;
     }
     if (settle(s, &w, is_even)) return false;
     b->phase = SAMPLER_RESTS;
     if (b->length > 0)
-        add_amount(&b->walked, between(walk, b->stretch, next));
-    else if (!begin_places(s, walk, now, &w, amount.elements, is_even))
+        add_amount(&b->simulated, between(traversal, b->stretch, next));
+    else if (!begin_positions(s, traversal, now, &w, amount.elements, is_even))
         return false;
     add_measured(b, now, &w, amount);
-    go_on(s, walk, now, skip);
+    go_on(s, traversal, now, skip);
     b->stretch = skip->to;
-    b->stretch_amount = between(walk, b->base, b->stretch);
+    b->stretch_amount = between(traversal, b->base, b->stretch);
     return true;
 }

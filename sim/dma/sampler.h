@@ -1,10 +1,10 @@
-/* Leaving blocks of a walk out: their time is taken from places where it was measured. Private to the layer.
+/* Leaving blocks of a traversal out: their time is taken from positions where it was measured. Private to the layer.
  */
 #ifndef TILESIM_DMA_SAMPLER_H
 #define TILESIM_DMA_SAMPLER_H
 
 #include "base/ratio.h"
-#include "dma/walk.h"
+#include "dma/traversal.h"
 #include "machine/dma_config.h"
 #include "dram/hbm.h"
 
@@ -15,7 +15,7 @@
  *
  * A window is as many blocks as are accepted from one refresh to the next, if the memory holds fewer accesses
  * that wait; SAMPLER_INTERVALS times as many in a large box, as reads and writes
- * take turns. Acceptances come in bursts (write drains), so what was served counts: the rate is the time of the
+ * alternate. Acceptances come in bursts (write drains), so what was served counts: the rate is the time of the
  * window, times the accesses accepted in it over those served. It is taken in time outside refreshes, and
  * refreshes are then charged as they fall. Where a transfer only reads or only writes, and the engine is far from
  * setting the pace, a quarter of the interval between two refreshes is enough.
@@ -28,10 +28,10 @@
  * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
  * anew, without jumps, after as many accesses again as there were, if it is SAMPLER_ROOM times what they began behind.
  *
- * Where SAMPLER_MOST windows do not agree, windows are whole turns of the inner loops. Where the mean is then
- * known to one part in SAMPLER_ROUGHLY, or there would be SAMPLER_MANY windows, it is taken; else the walk goes on
- * from behind the first window, and what was walked elsewhere is taken off. A rest of less than SAMPLER_WORTH
- * times the least windows is walked.
+ * Where SAMPLER_MOST windows do not agree, windows are whole iterations of the inner loops. Where the mean is then
+ * known to one part in SAMPLER_ROUGHLY, or there would be SAMPLER_MANY windows, it is taken; else the traversal goes on
+ * from behind the first window, and what was simulated elsewhere is taken off. A rest of less than SAMPLER_WORTH
+ * times the least windows is simulated.
  *
  * More boxes than SAMPLER_BOXES are taken as one, with the time by lines instead of elements, for most agree in
  * that: where the engine sets the pace, or there are SAMPLER_JOINED times the lines that SAMPLER_MOST windows need.
@@ -42,9 +42,9 @@ enum {
     SAMPLER_LEAST = 4, /* windows of a box of more than a SAMPLER_LARGEth of the time; else 2 */
     SAMPLER_LARGE = 4,
     SAMPLER_MOST = 16,
-    SAMPLER_BLOCKS = 8, /* of a window, at least; of turns: */
-    SAMPLER_TURN = 64,
-    SAMPLER_TURNS = 4,
+    SAMPLER_BLOCKS = 8, /* of a window, at least; of periods: */
+    SAMPLER_PERIOD = 64,
+    SAMPLER_PERIODS = 4,
     SAMPLER_WORTH = 3,
     SAMPLER_MANY = 100,
     SAMPLER_SETTLED = 80,
@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
     int64_t tick, parts;
     int64_t behind; /* ticks: how far the memory is behind the engine, and has not been taken to catch up */
-    ts_walk_totals totals;
+    ts_traversal_totals totals;
     ts_hbm_stats hbm;
     ts_hbm_progress progress;
 } sampler_sample;
@@ -83,21 +83,21 @@ typedef struct {
     sampler_phase phase;
     int64_t from, from_line; /* the window opens at this tick, when so many lines have been accessed */
     int64_t length;          /* of a window, about, in blocks; 0: not yet known */
-    int64_t turn;            /* no window is shorter, in blocks */
+    int64_t period;          /* no window is shorter, in blocks */
     bool is_fine;            /* a quarter of the interval is enough for a window */
     double weight;           /* of the transfer's time, about */
     int64_t base;            /* the block after the first window */
-    int64_t stretch;         /* the block where the walk has gone on */
-    ts_walk_amount stretch_amount, walked; /* from base to there, and walked of it */
-    bool owes;                             /* blocks are left out that are not charged yet */
-    sampler_sample open, before;           /* before: when base was reached */
+    int64_t stretch;         /* the block where the traversal has gone on */
+    ts_traversal_amount stretch_amount, simulated; /* from base to there, and simulated of it */
+    bool owes;                                     /* blocks are left out that are not charged yet */
+    sampler_sample open, before;                   /* before: when base was reached */
     int64_t open_block, open_line;
     bool stays;              /* windows lie one behind the other */
     int least, most;         /* windows: how many there are to be, and may be */
     bool is_engine_bound;    /* the engine set the pace in all of them */
     ts_ratio ticks;          /* of the memory, in them, over their work */
     sampler_sample measured; /* by the windows, in all */
-    ts_walk_amount measured_amount;
+    ts_traversal_amount measured_amount;
 } sampler_box;
 
 typedef struct {
@@ -122,12 +122,12 @@ sampler_memory sampler_memory_of(const ts_hbm_config *hbm, const ts_dma_config *
 /* So many ticks outside refreshes later, or earlier. */
 int64_t sampler_add_quiet(const sampler_memory *memory, int64_t tick, int64_t quiet);
 
-/* To be told of blocks walked until `tick`, now and then. True when a window opens or closes here: then
- * sampler_look takes the sample, and is true itself when the walk is to go on elsewhere. */
-bool sampler_note(sampler *sampler, const ts_walk *walk, int64_t tick);
-bool sampler_look(sampler *sampler, const ts_walk *walk, const sampler_sample *now, bool is_even,
+/* To be told of blocks simulated until `tick`, now and then. True when a window opens or closes here: then
+ * sampler_look takes the sample, and is true itself when the traversal is to go on elsewhere. */
+bool sampler_note(sampler *sampler, const ts_traversal *traversal, int64_t tick);
+bool sampler_look(sampler *sampler, const ts_traversal *traversal, const sampler_sample *now, bool is_even,
                   sampler_skip *skip);
-/* The walk is at another box, or -1: at its end. True when blocks were left out that are charged only now. */
+/* The traversal is at another box, or -1: at its end. True when blocks were left out that are charged only now. */
 bool sampler_leave(sampler *sampler, int64_t box, int64_t behind, sampler_skip *skip);
 
 #endif

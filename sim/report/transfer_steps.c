@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "transfer_private.h"
-#include "dma/walk.h"
+#include "dma/traversal.h"
 #include "dram/address_map.h"
 #include "report/machine.h"
 #include "report/transfer.h"
@@ -13,7 +13,7 @@ typedef struct {
     const ts_transfer_study *study;
     ts_arena *arena;
     const ts_address_map *map;
-    ts_walk *walk;
+    ts_traversal *traversal;
     ts_json *json;
 } stepper;
 
@@ -24,13 +24,14 @@ static bool open_steps(ts_error *err, stepper *s) {
     int access = machine->dma.access_bytes;
     ts_source text = {"hbm.address_map", machine->hbm.address_map, strlen(machine->hbm.address_map)};
     s->map = ts_address_map_new(err, s->arena, &machine->hbm, &text);
-    s->walk = ts_walk_new(s->arena, s->study->plan, in_hbm(s->study->src_memory) ? access : 0,
-                          in_hbm(s->study->dst_memory) ? access : 0, machine->dma.write_granule_bits);
+    s->traversal =
+        ts_traversal_new(s->arena, s->study->plan, in_hbm(s->study->src_memory) ? access : 0,
+                         in_hbm(s->study->dst_memory) ? access : 0, machine->dma.write_granule_bits);
     return s->map != NULL;
 }
 
 /* Side (0: source), is it a write, address; and the channel, bank, row and column of its first burst. */
-static void add_access(const stepper *s, const ts_walk_access *access) {
+static void add_access(const stepper *s, const ts_traversal_access *access) {
     uint64_t burst = (uint64_t)access->address >> s->map->offset_bits;
     ts_address_location place = ts_address_map_unpack(ts_address_map_pack(s->map, burst));
     int64_t values[] = {access->is_dst, access->is_write, access->address, place.channel,
@@ -38,9 +39,9 @@ static void add_access(const stepper *s, const ts_walk_access *access) {
     ts_json_ints(s->json, NULL, sizeof values / sizeof values[0], values);
 }
 
-static void add_step(const stepper *s, const ts_walk_access *accesses, int count, int64_t elements) {
-    ts_walk_block block;
-    ts_walk_last_block(s->walk, &block);
+static void add_step(const stepper *s, const ts_traversal_access *accesses, int count, int64_t elements) {
+    ts_traversal_block block;
+    ts_traversal_last_block(s->traversal, &block);
     ts_json_object(s->json, NULL);
     ts_json_int(s->json, "box", block.box);
     ts_json_ints(s->json, "at", block.loop_count, block.at);
@@ -59,14 +60,15 @@ static void add_geometry(ts_json *json, const ts_hbm_config *hbm) {
 }
 
 static void add_steps(const stepper *s, int64_t first, int64_t count) {
-    const ts_walk_access *accesses;
+    const ts_traversal_access *accesses;
     int64_t elements, number = 0;
     int access_count;
     bool more = true;
     ts_json_array(s->json, "steps");
-    while (number < first + count && (more = ts_walk_next(s->walk, &accesses, &access_count, &elements)))
+    while (number < first + count &&
+           (more = ts_traversal_next(s->traversal, &accesses, &access_count, &elements)))
         if (number++ >= first) add_step(s, accesses, access_count, elements);
-    more = more && ts_walk_next(s->walk, &accesses, &access_count, &elements);
+    more = more && ts_traversal_next(s->traversal, &accesses, &access_count, &elements);
     ts_json_close(s->json);
     ts_json_bool(s->json, "more", more);
 }

@@ -1,70 +1,71 @@
-/* A plan as a stream of memory accesses: the same boxes that move the bytes, walked in blocks.
+/* A plan as a stream of memory accesses: the same boxes that move the bytes, traversed in blocks.
  *
- * A block is what the engine holds at once: up to TS_WALK_BLOCK_BYTES of elements, chosen so that both sides
+ * A block is what the engine holds at once: up to TS_TRAVERSAL_BLOCK_BYTES of elements, chosen so that both sides
  * see runs as long as the loops allow. Its source lines are read, then its destination lines are written; a
  * line that follows itself is accessed once. Lines are aligned pieces of `line_bytes`. */
-#ifndef TILESIM_DMA_WALK_H
-#define TILESIM_DMA_WALK_H
+#ifndef TILESIM_DMA_TRAVERSAL_H
+#define TILESIM_DMA_TRAVERSAL_H
 
 #include "base/members.h"
 #include "layout/plan.h"
 
-enum { TS_WALK_BLOCK_BYTES = 4096, TS_WALK_BLOCK_ELEMENTS = 4096 };
+enum { TS_TRAVERSAL_BLOCK_BYTES = 4096, TS_TRAVERSAL_BLOCK_ELEMENTS = 4096 };
 
 typedef struct {
     int64_t address; /* of the line, in bytes of its space */
     bool is_write;
     bool is_dst; /* which side: a read of the destination is the first half of a read-modify-write */
-} ts_walk_access;
+} ts_traversal_access;
 
 typedef struct {
     int64_t blocks, src_lines, dst_lines, rmw_lines; /* lines accessed on each side; rmw: also read first */
     int64_t src_runs, dst_runs;                      /* stretches of consecutive bits */
-} ts_walk_totals;
-extern const ts_member ts_walk_totals_members[];
+} ts_traversal_totals;
+extern const ts_member ts_traversal_totals_members[];
 
-typedef struct ts_walk ts_walk;
+typedef struct ts_traversal ts_traversal;
 
 /* line_bytes: of each side; 0 where no accesses are wanted (a memory with no lines). granule_bits: the
  * narrowest write of the destination: less is a read-modify-write when a neighbour in the same granule is a
  * valid element. */
-ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes,
-                     int granule_bits);
+ts_traversal *ts_traversal_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes,
+                               int granule_bits);
 
 /* The accesses of the next block (*count may be 0), and the elements in it; false when there is none. The
  * array is valid until the next call. */
-bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements);
-const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
+bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **accesses, int *count,
+                       int64_t *elements);
+const ts_traversal_totals *ts_traversal_get_totals(const ts_traversal *traversal); /* so far */
 
-/* The block that ts_walk_next gave last: where it begins along the loops of its box, and how far it goes. */
+/* The block that ts_traversal_next gave last: where it begins along the loops of its box, and how far it goes. */
 typedef struct {
     int64_t box; /* its number in the plan */
     int loop_count;
     int64_t at[TS_PLAN_MAX_LOOPS], extent[TS_PLAN_MAX_LOOPS];
-} ts_walk_block;
-void ts_walk_last_block(const ts_walk *walk, ts_walk_block *block);
+} ts_traversal_block;
+void ts_traversal_last_block(const ts_traversal *traversal, ts_traversal_block *block);
 
 /* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. The boxes of
  * a plan that gathers are blocks of one. */
-int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
+int64_t ts_traversal_position(const ts_traversal *traversal, int64_t *next, int64_t *count);
 /* What the blocks of the box before `block` are, 0 to the number of its blocks: elements, and what the time goes by. */
 typedef struct {
     int64_t elements, work;
-} ts_walk_amount;
-ts_walk_amount ts_walk_before(const ts_walk *walk, int64_t block);
+} ts_traversal_amount;
+ts_traversal_amount ts_traversal_before(const ts_traversal *traversal, int64_t block);
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
- * turns of a loop that is not taken whole are a power of two, as address maps are made of bits. */
-int64_t ts_walk_period(const ts_walk *walk, int64_t least);
+ * iterations of a loop that is not taken whole are a power of two, as address maps are made of bits. */
+int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least);
 /* Goes on with another block of the box. */
-void ts_walk_seek(ts_walk *walk, int64_t block);
+void ts_traversal_seek(ts_traversal *traversal, int64_t block);
 /* Takes all boxes of a plan that does not gather as one: its number is that of the boxes, and its work is the
  * lines that are accessed, about, as boxes differ in how many elements share a line. Before the first block, or
  * between two. */
-void ts_walk_join_boxes(ts_walk *walk);
+void ts_traversal_join_boxes(ts_traversal *traversal);
 /* Each by itself again. */
-void ts_walk_part_boxes(ts_walk *walk);
-bool ts_walk_boxes_are_joined(const ts_walk *walk);
+void ts_traversal_split_boxes(ts_traversal *traversal);
+bool ts_traversal_boxes_are_joined(const ts_traversal *traversal);
 /* Counts them for what is left out. */
-void ts_walk_add_totals(ts_walk *walk, const ts_walk_totals *totals);
+void ts_traversal_add_totals(ts_traversal *traversal, const ts_traversal_totals *totals);
 
 #endif

@@ -1,4 +1,4 @@
-/* Walks: what the blocks of a box hold, counted ahead and by walking. */
+/* Traversals: what the blocks of a box hold, counted ahead and by traversing. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "dma/walk.h"
+#include "dma/traversal.h"
 
 static const char *const layouts[] = {"{2,1,0}", "{2,1,0:T(8,128)}", "{0,2,1:T(8,128)}", "{1,2,0}",
                                       "{2,0,1:T(4)}"};
@@ -34,60 +34,60 @@ static const ts_plan *some_plan(ts_arena *arena, uint64_t *seed) {
     return plan;
 }
 
-static void elements_before_a_block_are_those_walked(void **state) {
+static void elements_before_a_block_are_those_traversed(void **state) {
     (void)state;
     uint64_t seed = SEED;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
-        ts_walk *walk = ts_walk_new(arena, some_plan(arena, &seed), 64, 64, 32);
-        const ts_walk_access *accesses;
-        int64_t elements, next, count, box = -1, walked = 0;
+        ts_traversal *traversal = ts_traversal_new(arena, some_plan(arena, &seed), 64, 64, 32);
+        const ts_traversal_access *accesses;
+        int64_t elements, next, count, box = -1, traversed = 0;
         int ignored;
-        while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
-            int64_t here = ts_walk_place(walk, &next, &count);
-            walked += elements;
+        while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
+            int64_t here = ts_traversal_position(traversal, &next, &count);
+            traversed += elements;
             if (here < 0) { /* the box has ended */
-                walked = 0;
+                traversed = 0;
                 continue;
             }
-            if (here != box) walked = elements;
+            if (here != box) traversed = elements;
             box = here;
-            assert_int_equal(ts_walk_before(walk, next).elements, walked);
-            assert_in_range(ts_walk_before(walk, count).elements, walked + 1, INT64_MAX);
+            assert_int_equal(ts_traversal_before(traversal, next).elements, traversed);
+            assert_in_range(ts_traversal_before(traversal, count).elements, traversed + 1, INT64_MAX);
         }
         ts_arena_free(arena);
     }
 }
 
-/* Blocks in their order take every element of a box once: what they say of their places is another count. */
+/* Blocks in their order take every element of a box once: what they say of their positions is another count. */
 static void places_of_blocks(void **state) {
     (void)state;
     uint64_t seed = SEED + 1;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_plan *plan = some_plan(arena, &seed);
-        ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32);
-        const ts_walk_access *accesses;
+        ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+        const ts_traversal_access *accesses;
         int64_t elements, number, count, box = -1, expected = 0;
         int ignored;
-        while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
-            ts_walk_block block;
+        while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
+            ts_traversal_block block;
             ts_plan_box loops;
-            ts_walk_last_block(walk, &block);
+            ts_traversal_last_block(traversal, &block);
             ts_plan_get_box(plan, block.box, &loops);
-            int64_t place = 0, size = 1;
+            int64_t position = 0, size = 1;
             for (int k = 0; k < block.loop_count; k++) {
                 assert_in_range(block.at[k] + block.extent[k], 1, loops.loops[k].extent);
-                place = place * loops.loops[k].extent + block.at[k];
+                position = position * loops.loops[k].extent + block.at[k];
                 size *= block.extent[k];
             }
             assert_int_equal(block.loop_count, loops.loop_count);
             assert_int_equal(size, elements);
-            if (block.box != box) assert_int_equal(place, 0);
-            if (block.box == box) assert_true(place > expected);
+            if (block.box != box) assert_int_equal(position, 0);
+            if (block.box == box) assert_true(position > expected);
             box = block.box;
-            expected = place;
-            int64_t here = ts_walk_place(walk, &number, &count);
+            expected = position;
+            int64_t here = ts_traversal_position(traversal, &number, &count);
             assert_true(here < 0 || here == box);
         }
         assert_int_equal(box, plan->box_count - 1);
@@ -95,75 +95,77 @@ static void places_of_blocks(void **state) {
     }
 }
 
-static int64_t lines_of(const ts_walk *walk) {
-    const ts_walk_totals *t = ts_walk_get_totals(walk);
+static int64_t lines_of(const ts_traversal *traversal) {
+    const ts_traversal_totals *t = ts_traversal_get_totals(traversal);
     return t->src_lines + t->dst_lines + t->rmw_lines;
 }
 
-/* All boxes as one: what lies before a block is what was walked until there, and so few blocks are all counted. A
- * line that follows itself, from one block to the next, is counted once where they are walked in their order. */
+/* All boxes as one: what lies before a block is what was traversed until there, and so few blocks are all counted. A
+ * line that follows itself, from one block to the next, is counted once where they are traversed in their order. */
 static void boxes_are_taken_as_one(void **state) {
     (void)state;
     uint64_t seed = SEED + 2;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_plan *plan = some_plan(arena, &seed);
-        ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32);
-        const ts_walk_access *accesses;
-        int64_t elements, next, count, box = -1, walked = 0, blocks = 0;
+        ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+        const ts_traversal_access *accesses;
+        int64_t elements, next, count, box = -1, traversed = 0, blocks = 0;
         int ignored;
-        ts_walk_join_boxes(walk);
-        assert_true(ts_walk_boxes_are_joined(walk));
-        while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
-            int64_t here = ts_walk_place(walk, &next, &count);
-            ts_walk_block block;
-            ts_walk_last_block(walk, &block);
+        ts_traversal_join_boxes(traversal);
+        assert_true(ts_traversal_boxes_are_joined(traversal));
+        while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
+            int64_t here = ts_traversal_position(traversal, &next, &count);
+            ts_traversal_block block;
+            ts_traversal_last_block(traversal, &block);
             if (here >= 0 && block.box != box)
-                assert_int_equal(ts_walk_before(walk, blocks).elements, walked);
+                assert_int_equal(ts_traversal_before(traversal, blocks).elements, traversed);
             box = block.box;
-            walked += elements;
+            traversed += elements;
             blocks++;
             if (here < 0) break;
             assert_int_equal(here, plan->box_count);
             assert_int_equal(next, blocks);
-            assert_int_equal(ts_walk_before(walk, count).elements, plan->moved_elements);
-            int64_t work = ts_walk_before(walk, count).work;
-            assert_in_range(work, lines_of(walk), INT64_MAX);
-            assert_true(ts_walk_before(walk, next).work <= work);
+            assert_int_equal(ts_traversal_before(traversal, count).elements, plan->moved_elements);
+            int64_t work = ts_traversal_before(traversal, count).work;
+            assert_in_range(work, lines_of(traversal), INT64_MAX);
+            assert_true(ts_traversal_before(traversal, next).work <= work);
         }
-        assert_int_equal(walked, plan->moved_elements);
+        assert_int_equal(traversed, plan->moved_elements);
         ts_arena_free(arena);
     }
 }
 
-/* A walk that goes on at a block gives what one gives that has come there; then its box is by itself. */
+/* A traversal that goes on at a block gives what one gives that has come there; then its box is by itself. */
 static void any_block_can_be_next(void **state) {
     (void)state;
     uint64_t seed = SEED + 3;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_plan *plan = some_plan(arena, &seed);
-        ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32), *other = ts_walk_new(arena, plan, 64, 64, 32);
-        const ts_walk_access *accesses;
+        ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32),
+                     *other = ts_traversal_new(arena, plan, 64, 64, 32);
+        const ts_traversal_access *accesses;
         int64_t elements, next, count;
         int ignored;
-        ts_walk_join_boxes(walk);
-        for (int64_t block = 0; ts_walk_next(other, &accesses, &ignored, &elements); block++) {
-            ts_walk_block a, b;
+        ts_traversal_join_boxes(traversal);
+        for (int64_t block = 0; ts_traversal_next(other, &accesses, &ignored, &elements); block++) {
+            ts_traversal_block a, b;
             int64_t sought = elements;
-            ts_walk_last_block(other, &a);
-            ts_walk_seek(walk, block);
-            assert_int_equal(ts_walk_place(walk, &next, &count), plan->box_count);
+            ts_traversal_last_block(other, &a);
+            ts_traversal_seek(traversal, block);
+            assert_int_equal(ts_traversal_position(traversal, &next, &count), plan->box_count);
             assert_int_equal(next, block);
-            assert_true(ts_walk_next(walk, &accesses, &ignored, &elements));
+            assert_true(ts_traversal_next(traversal, &accesses, &ignored, &elements));
             assert_int_equal(elements, sought);
-            ts_walk_last_block(walk, &b);
+            ts_traversal_last_block(traversal, &b);
             assert_memory_equal(&a, &b, sizeof a);
-            if (ts_walk_place(walk, &next, &count) < 0) break; /* behind the last, nothing can be sought */
+            if (ts_traversal_position(traversal, &next, &count) < 0)
+                break; /* behind the last, nothing can be sought */
         }
-        ts_walk_part_boxes(walk);
-        assert_false(ts_walk_boxes_are_joined(walk));
-        assert_int_equal(ts_walk_place(walk, &next, &count), -1);
+        ts_traversal_split_boxes(traversal);
+        assert_false(ts_traversal_boxes_are_joined(traversal));
+        assert_int_equal(ts_traversal_position(traversal, &next, &count), -1);
         ts_arena_free(arena);
     }
 }
@@ -176,14 +178,14 @@ static void places_of_the_blocks_of_a_transpose(void **state) {
     const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
     ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
     const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, src->layout->dims);
-    ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32);
-    const ts_walk_access *accesses;
+    ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+    const ts_traversal_access *accesses;
     int64_t elements;
     int ignored, printed = 0;
     char text[2000] = "";
-    while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
-        ts_walk_block block;
-        ts_walk_last_block(walk, &block);
+    while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
+        ts_traversal_block block;
+        ts_traversal_last_block(traversal, &block);
         for (int k = 0; k < block.loop_count; k++)
             printed += snprintf(text + printed, sizeof text - (size_t)printed, "%lld+%lld ",
                                 (long long)block.at[k], (long long)block.extent[k]);
@@ -197,11 +199,11 @@ static void places_of_the_blocks_of_a_transpose(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_before_a_block_are_those_walked),
+        cmocka_unit_test(elements_before_a_block_are_those_traversed),
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
         cmocka_unit_test(any_block_can_be_next),
         cmocka_unit_test(places_of_the_blocks_of_a_transpose),
     };
-    return cmocka_run_group_tests_name("dma/walk", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("dma/traversal", tests, NULL, NULL);
 }

@@ -1,0 +1,465 @@
+/* The traversal of a plan's boxes in blocks, each side in the order of its own addresses. */
+#include "dma/traversal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum {
+    RUN_BYTES = 512
+}; /* long enough that a longer run gains a memory nothing: several lines of 64 bytes */
+
+/* What lies before a box, where all are taken as one; `work` is lines, about. */
+typedef struct {
+    int64_t blocks, elements, work;
+} box_start;
+
+struct ts_traversal {
+    const ts_plan *plan;
+    box_start *starts; /* by box, and behind the last; NULL: each box is by itself */
+    ts_arena *arena;
+    int line_bytes[2], granule_bits, element_bits[2]; /* source, destination */
+    int64_t box_number;
+    bool box_open, box_rmw;
+    ts_plan_box box;
+    int64_t block[TS_PLAN_MAX_LOOPS]; /* extent of a block along each loop */
+    int64_t at[TS_PLAN_MAX_LOOPS];    /* first element of the current block along each loop */
+    int64_t last_line[2];
+    ts_traversal_totals totals;
+    ts_traversal_access *accesses;
+    int count, capacity;
+};
+
+ts_traversal *ts_traversal_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes,
+                               int granule_bits) {
+    ts_traversal *traversal = TS_NEW(arena, ts_traversal);
+    *traversal =
+        (ts_traversal){.plan = plan,
+                       .arena = arena,
+                       .granule_bits = granule_bits,
+                       .last_line = {-1, -1},
+                       .line_bytes = {src_line_bytes, dst_line_bytes},
+                       .element_bits = {plan->src.shape->element_bits, plan->dst.shape->element_bits}};
+    return traversal;
+}
+
+const ts_traversal_totals *ts_traversal_get_totals(const ts_traversal *traversal) {
+    return &traversal->totals;
+}
+
+/* ---- Choosing the block of a box ---- */
+
+static int64_t stride_of(const ts_plan_loop *loop, int side) {
+    return llabs(side ? loop->dst_bits : loop->src_bits);
+}
+
+/* The loop with the smallest stride on a side among those not yet taken whole, or -1. */
+static int next_inner(const ts_traversal *traversal, int side) {
+    int best = -1;
+    for (int i = 0; i < traversal->box.loop_count; i++) {
+        if (traversal->block[i] == traversal->box.loops[i].extent) continue;
+        if (best < 0 ||
+            stride_of(&traversal->box.loops[i], side) < stride_of(&traversal->box.loops[best], side))
+            best = i;
+    }
+    return best;
+}
+
+/* Grows the block along one side's addresses until it has `run_bytes` of them, or `most` elements in all. */
+static int64_t grow(ts_traversal *traversal, int side, int64_t run_bytes, int64_t elements, int64_t most) {
+    int64_t run = 1, wanted = ts_ceil_div(run_bytes * 8, traversal->element_bits[side]);
+    for (int i; run < wanted && elements < most && (i = next_inner(traversal, side)) >= 0;) {
+        int64_t extent = traversal->box.loops[i].extent, room = most / (elements / traversal->block[i]);
+        int64_t take = ts_ceil_div(wanted, run) * traversal->block[i];
+        if (take > extent) take = extent;
+        if (take > room) take = room;
+        if (take <= traversal->block[i]) break;
+        elements = elements / traversal->block[i] * take;
+        run *= take;
+        traversal->block[i] = take;
+    }
+    return elements;
+}
+
+static void choose_block(ts_traversal *traversal) {
+    int wide = traversal->element_bits[0] > traversal->element_bits[1] ? traversal->element_bits[0]
+                                                                       : traversal->element_bits[1];
+    int64_t most = TS_TRAVERSAL_BLOCK_BYTES * 8 / wide;
+    if (most > TS_TRAVERSAL_BLOCK_ELEMENTS) most = TS_TRAVERSAL_BLOCK_ELEMENTS;
+    for (int i = 0; i < traversal->box.loop_count; i++) traversal->block[i] = 1;
+    int64_t elements = grow(traversal, 1, RUN_BYTES, 1, most);
+    elements = grow(traversal, 0, RUN_BYTES, elements, most);
+    grow(traversal, 1, TS_TRAVERSAL_BLOCK_BYTES, elements, most);
+}
+
+/* ---- Read-modify-write: does a granule of the box's destination hold another valid element? ---- */
+
+static bool covers_granules(const ts_traversal *traversal) {
+    int64_t covered = traversal->element_bits[1], granule = traversal->granule_bits;
+    bool aligned = traversal->box.dst_bits % granule == 0;
+    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
+        const ts_plan_loop *loop = &traversal->box.loops[i];
+        if (loop->dst_bits == covered)
+            covered *= loop->extent;
+        else
+            aligned = aligned && loop->dst_bits % granule == 0;
+    }
+    return aligned && covered % granule == 0;
+}
+
+static bool is_element(const ts_traversal *traversal, int64_t bit, ts_arena *scratch) {
+    const ts_plan_side *dst = &traversal->plan->dst;
+    int64_t offset = (bit - dst->base_bits) / traversal->element_bits[1];
+    ts_index_list found;
+    ts_error ignored = {0};
+    return !ts_layout_backward(&ignored, scratch, dst->shape->layout, &offset, 1, &found) || found.count > 0;
+}
+
+static bool needs_rmw(ts_traversal *traversal) {
+    if (traversal->line_bytes[1] == 0 || traversal->plan->dst.shape->layout->axis_count != 1 ||
+        covers_granules(traversal))
+        return false;
+    int64_t granule = traversal->granule_bits, first = traversal->box.dst_bits,
+            start = first / granule * granule;
+    ts_arena *scratch = ts_arena_new();
+    bool shared = false;
+    for (int64_t bit = first % traversal->element_bits[1] + start; bit < start + granule;
+         bit += traversal->element_bits[1]) {
+        bool own = bit == first;
+        for (int i = 0; i < traversal->box.loop_count; i++) {
+            const ts_plan_loop *loop = &traversal->box.loops[i];
+            int64_t steps = loop->dst_bits > 0 ? (bit - first) / loop->dst_bits : 0;
+            own = own || (steps > 0 && steps < loop->extent && first + steps * loop->dst_bits == bit);
+        }
+        if (!own && bit >= traversal->plan->dst.base_bits)
+            shared = shared || is_element(traversal, bit, scratch);
+    }
+    ts_arena_free(scratch);
+    return shared;
+}
+
+/* ---- The accesses of one block ---- */
+
+static void add_access(ts_traversal *traversal, int side, int64_t address, bool is_write) {
+    if (traversal->count == traversal->capacity) {
+        int capacity = traversal->capacity * 2 + 256;
+        traversal->accesses = ts_arena_grow(traversal->arena, traversal->accesses, (size_t)traversal->count,
+                                            (size_t)capacity, sizeof *traversal->accesses);
+        traversal->capacity = capacity;
+    }
+    traversal->accesses[traversal->count++] = (ts_traversal_access){address, is_write, side == 1};
+}
+
+/* `runs` runs within so many bits, which leave out no line between the first and the last. */
+static void add_runs(ts_traversal *traversal, int side, int64_t first_bit, int64_t bits, int64_t runs) {
+    int64_t line_bits = (int64_t)traversal->line_bytes[side] * 8;
+    int64_t first = ts_floor_div(first_bit, line_bits), last = ts_floor_div(first_bit + bits - 1, line_bits);
+    *(side ? &traversal->totals.dst_runs : &traversal->totals.src_runs) += runs;
+    for (int64_t line = first; line <= last; line++) {
+        if (line == traversal->last_line[side]) continue;
+        traversal->last_line[side] = line;
+        bool rmw = side == 1 && traversal->box_rmw;
+        if (rmw) add_access(traversal, side, line * traversal->line_bytes[side], false);
+        add_access(traversal, side, line * traversal->line_bytes[side], side == 1);
+        *(side ? &traversal->totals.dst_lines : &traversal->totals.src_lines) += 1;
+        traversal->totals.rmw_lines += rmw;
+    }
+}
+
+typedef struct {
+    int64_t extent, stride;
+} side_loop;
+
+static int compare_side_loops(const void *left, const void *right) {
+    int64_t a = llabs(((const side_loop *)left)->stride), b = llabs(((const side_loop *)right)->stride);
+    return a > b ? -1 : a < b;
+}
+
+/* The block's loops on one side, widest stride first, with the contiguous ones folded into *run_bits. */
+static int side_loops(const ts_traversal *traversal, int side, side_loop *loops, int64_t *first_bit,
+                      int64_t *run_bits) {
+    int count = 0;
+    *first_bit = side ? traversal->box.dst_bits : traversal->box.src_bits;
+    for (int i = 0; i < traversal->box.loop_count; i++) {
+        const ts_plan_loop *loop = &traversal->box.loops[i];
+        int64_t stride = side ? loop->dst_bits : loop->src_bits, left = loop->extent - traversal->at[i];
+        int64_t extent = left < traversal->block[i] ? left : traversal->block[i];
+        *first_bit += traversal->at[i] * stride;
+        if (stride < 0) {
+            *first_bit += (extent - 1) * stride;
+            stride = -stride;
+        }
+        if (extent > 1 && stride != 0) loops[count++] = (side_loop){extent, stride};
+    }
+    if (count > 1) qsort(loops, (size_t)count, sizeof *loops, compare_side_loops);
+    *run_bits = traversal->element_bits[side];
+    while (count > 0 && loops[count - 1].stride == *run_bits) *run_bits *= loops[--count].extent;
+    return count;
+}
+
+/* Folds the inner loops whose iterations lie one behind the other and leave out no line into *bits; returns how
+ * many are left, and how many runs were folded. */
+static int fold_lines(const ts_traversal *traversal, int side, const side_loop *loops, int count,
+                      int64_t *bits, int64_t *runs) {
+    int64_t line_bits = (int64_t)traversal->line_bytes[side] * 8;
+    for (*runs = 1; count > 0; count--) {
+        int64_t gap = loops[count - 1].stride - *bits;
+        if (gap < 0 || gap >= line_bits) break;
+        *bits += (loops[count - 1].extent - 1) * loops[count - 1].stride;
+        *runs *= loops[count - 1].extent;
+    }
+    return count;
+}
+
+static void add_side(ts_traversal *traversal, int side) {
+    side_loop loops[TS_PLAN_MAX_LOOPS];
+    int64_t bit, bits, runs, at[TS_PLAN_MAX_LOOPS] = {0};
+    if (traversal->line_bytes[side] == 0) return;
+    int count = side_loops(traversal, side, loops, &bit, &bits), i;
+    count = fold_lines(traversal, side, loops, count, &bits, &runs);
+    do {
+        add_runs(traversal, side, bit, bits, runs);
+        for (i = count - 1; i >= 0; i--) {
+            bit += loops[i].stride;
+            if (++at[i] < loops[i].extent) break;
+            bit -= loops[i].stride * loops[i].extent;
+            at[i] = 0;
+        }
+    } while (i >= 0);
+}
+
+static int64_t block_elements(const ts_traversal *traversal) {
+    int64_t elements = 1;
+    for (int i = 0; i < traversal->box.loop_count; i++) {
+        int64_t left = traversal->box.loops[i].extent - traversal->at[i];
+        elements *= left < traversal->block[i] ? left : traversal->block[i];
+    }
+    return elements;
+}
+
+static bool open_box(ts_traversal *traversal) {
+    if (traversal->box_number == traversal->plan->box_count) return false;
+    ts_plan_get_box(traversal->plan, traversal->box_number++, &traversal->box);
+    memset(traversal->at, 0, sizeof traversal->at);
+    choose_block(traversal);
+    traversal->box_rmw = needs_rmw(traversal);
+    traversal->box_open = true;
+    return true;
+}
+
+static void next_block(ts_traversal *traversal) {
+    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
+        traversal->at[i] += traversal->block[i];
+        if (traversal->at[i] < traversal->box.loops[i].extent) return;
+        traversal->at[i] = 0;
+    }
+    traversal->box_open = false;
+}
+
+/* Takes back what next_block did: behind the last block, all loops begin again. */
+void ts_traversal_last_block(const ts_traversal *traversal, ts_traversal_block *block) {
+    *block = (ts_traversal_block){.box = traversal->box_number - 1, .loop_count = traversal->box.loop_count};
+    bool back = true;
+    for (int i = block->loop_count - 1; i >= 0; i--) {
+        int64_t extent = traversal->box.loops[i].extent, size = traversal->block[i], at = traversal->at[i];
+        if (back) at = at > 0 ? at - size : (extent - 1) / size * size;
+        back = back && traversal->at[i] == 0;
+        block->at[i] = at;
+        block->extent[i] = extent - at < size ? extent - at : size;
+    }
+}
+
+bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **accesses, int *count,
+                       int64_t *elements) {
+    if (!traversal->box_open && !open_box(traversal)) return false;
+    traversal->count = 0;
+    traversal->totals.blocks++;
+    add_side(traversal, 0);
+    add_side(traversal, 1);
+    *elements = block_elements(traversal);
+    *accesses = traversal->accesses;
+    *count = traversal->count;
+    next_block(traversal);
+    return true;
+}
+
+/* ---- Leaving blocks out ---- */
+
+static int64_t blocks_along(const ts_traversal *traversal, int loop) {
+    return ts_ceil_div(traversal->box.loops[loop].extent, traversal->block[loop]);
+}
+
+/* The block that is next in the open box; *count: how many it has. */
+static int64_t next_of_box(const ts_traversal *traversal, int64_t *count) {
+    int64_t next = 0;
+    *count = 1;
+    for (int i = 0; i < traversal->box.loop_count; i++) {
+        int64_t along = blocks_along(traversal, i);
+        next = next * along + traversal->at[i] / traversal->block[i];
+        *count *= along;
+    }
+    return next;
+}
+
+int64_t ts_traversal_position(const ts_traversal *traversal, int64_t *next, int64_t *count) {
+    const int64_t boxes = traversal->plan->box_count;
+    int64_t ignored;
+    *next = *count = 0;
+    if (traversal->plan->gathers) {
+        *next = traversal->box_number;
+        *count = boxes;
+        return 0;
+    }
+    if (traversal->starts && (traversal->box_open || traversal->box_number < boxes)) {
+        *next = traversal->box_open
+                    ? traversal->starts[traversal->box_number - 1].blocks + next_of_box(traversal, &ignored)
+                    : traversal->starts[traversal->box_number].blocks;
+        *count = traversal->starts[boxes].blocks;
+        return boxes;
+    }
+    if (!traversal->box_open) return -1;
+    *next = next_of_box(traversal, count);
+    return traversal->box_number - 1;
+}
+
+static int64_t elements_of_box_before(const ts_traversal *traversal, int64_t block) {
+    int64_t before = 0, inner = 1;
+    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
+        int64_t extent = traversal->box.loops[i].extent, along = blocks_along(traversal, i);
+        int64_t at = (i > 0 ? block % along : block) * traversal->block[i], left = extent - at;
+        /* Of the inner loops, what lies before was counted for one iteration of this one; the block has several.
+         */
+        before = before * (left < traversal->block[i] ? left : traversal->block[i]) +
+                 (at < extent ? at : extent) * inner;
+        inner *= extent;
+        block /= along;
+    }
+    return before;
+}
+
+/* Of all boxes as one, the box of a block. */
+static int64_t box_of(const ts_traversal *traversal, int64_t block) {
+    int64_t low = 0, high = traversal->plan->box_count;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (traversal->starts[middle].blocks <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+ts_traversal_amount ts_traversal_before(const ts_traversal *traversal, int64_t block) {
+    if (traversal->plan->gathers) return (ts_traversal_amount){block, block};
+    if (!traversal->starts) {
+        int64_t elements = elements_of_box_before(traversal, block);
+        return (ts_traversal_amount){elements, elements};
+    }
+    int64_t number = box_of(traversal, block);
+    const box_start *from = &traversal->starts[number], *to = from + 1;
+    double part = (double)(block - from->blocks) / (double)(to->blocks - from->blocks);
+    return (ts_traversal_amount){from->elements + (int64_t)(part * (double)(to->elements - from->elements)),
+                                 from->work + (int64_t)(part * (double)(to->work - from->work))};
+}
+
+int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least) {
+    if (traversal->plan->gathers || traversal->starts) return least;
+    int64_t inner = 1;
+    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
+        int64_t along = blocks_along(traversal, i), wanted = ts_ceil_div(least, inner);
+        if (along < wanted) {
+            inner *= along;
+            continue;
+        }
+        int64_t iterations = 1;
+        while (iterations < wanted) iterations *= 2;
+        return inner * (iterations < along ? iterations : along);
+    }
+    return inner;
+}
+
+static void seek_in_box(ts_traversal *traversal, int64_t block) {
+    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
+        int64_t along = blocks_along(traversal, i);
+        traversal->at[i] = block % along * traversal->block[i];
+        block /= along;
+    }
+    traversal->last_line[0] = traversal->last_line[1] = -1;
+}
+
+void ts_traversal_seek(ts_traversal *traversal, int64_t block) {
+    int64_t next, count;
+    ts_traversal_position(traversal, &next, &count);
+    assert(block >= 0 && block < count);
+    if (traversal->plan->gathers) {
+        traversal->box_number = block;
+        traversal->box_open = false;
+    }
+    if (traversal->starts) {
+        traversal->box_number = box_of(traversal, block);
+        block -= traversal->starts[traversal->box_number].blocks;
+        open_box(traversal);
+    }
+    if (traversal->box_open) seek_in_box(traversal, block);
+    traversal->last_line[0] = traversal->last_line[1] = -1;
+}
+
+/* ---- All boxes as one ---- */
+
+enum {
+    COUNTED = 1 << 15
+}; /* blocks, of all boxes together, whose lines stand for the rest; one of each at least */
+
+/* What the box adds to what lies before it. */
+static box_start measure_box(ts_traversal *probe, int64_t number, int64_t most) {
+    ts_traversal_totals before = probe->totals;
+    const ts_traversal_access *accesses;
+    int64_t count, seen = 0, elements;
+    int access_count;
+    probe->box_number = number;
+    open_box(probe);
+    const int64_t all = probe->box.elements;
+    next_of_box(probe, &count);
+    for (int64_t block = 0; block < count; block += count / most | 1) {
+        seek_in_box(probe, block);
+        ts_traversal_next(probe, &accesses, &access_count, &elements);
+        seen += elements;
+    }
+    const ts_traversal_totals *t = &probe->totals;
+    int64_t lines =
+        t->src_lines + t->dst_lines + t->rmw_lines - before.src_lines - before.dst_lines - before.rmw_lines;
+    return (box_start){count, all, 1 + (int64_t)((double)lines / (double)seen * (double)all)};
+}
+
+void ts_traversal_join_boxes(ts_traversal *traversal) {
+    const int64_t boxes = traversal->plan->box_count;
+    ts_traversal *probe = ts_traversal_new(traversal->arena, traversal->plan, traversal->line_bytes[0],
+                                           traversal->line_bytes[1], traversal->granule_bits);
+    box_start *starts = TS_NEW_ARRAY(traversal->arena, box_start, boxes + 1);
+    for (int64_t i = 0; i < boxes; i++) {
+        box_start own = measure_box(probe, i, COUNTED / boxes + 1);
+        starts[i + 1] = (box_start){starts[i].blocks + own.blocks, starts[i].elements + own.elements,
+                                    starts[i].work + own.work};
+    }
+    traversal->starts = starts;
+}
+
+void ts_traversal_split_boxes(ts_traversal *traversal) { traversal->starts = NULL; }
+bool ts_traversal_boxes_are_joined(const ts_traversal *traversal) { return traversal->starts != NULL; }
+
+const ts_member ts_traversal_totals_members[] = {
+    TS_MEMBER(ts_traversal_totals, blocks),
+    TS_MEMBER(ts_traversal_totals, src_lines),
+    TS_MEMBER(ts_traversal_totals, dst_lines),
+    TS_MEMBER(ts_traversal_totals, rmw_lines),
+    TS_MEMBER(ts_traversal_totals, src_runs),
+    TS_MEMBER(ts_traversal_totals, dst_runs),
+    {0, 0},
+};
+
+void ts_traversal_add_totals(ts_traversal *traversal, const ts_traversal_totals *totals) {
+    ts_members_add(&traversal->totals, totals, ts_traversal_totals_members, 1, 1);
+}
