@@ -1,9 +1,9 @@
 /* The engine: queued transfers offer their plans' accesses to the HBM and complete in time. */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sampler.h"
+#include "transfer.h"
 #include "base/clock.h"
 #include "base/members.h"
 #include "base/number.h"
@@ -52,7 +52,6 @@ struct ts_dma {
     int request_count;
 };
 
-enum { WORD_BITS = 32 };
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -138,65 +137,6 @@ static transfer *next_in_queue(const ts_dma *dma) {
 
 /* ---- Starting ---- */
 
-/* A box with more loops than a descriptor holds takes one descriptor for each iteration of those that are left
- * out: of the loops that step over whole words on both sides the shortest ones, then the outermost. */
-static int64_t count_of_box(const ts_plan_box *box, int loop_dims) {
-    bool out[TS_PLAN_MAX_LOOPS] = {false};
-    int64_t total = 1;
-    for (int left = box->loop_count - loop_dims; left > 0; left--) {
-        int best = -1, outermost = -1;
-        for (int i = box->loop_count - 1; i >= 0; i--) {
-            const ts_plan_loop *loop = &box->loops[i];
-            if (out[i]) continue;
-            outermost = i;
-            if (llabs(loop->src_bits) < WORD_BITS || llabs(loop->dst_bits) < WORD_BITS) continue;
-            if (best < 0 || loop->extent <= box->loops[best].extent) best = i;
-        }
-        if (best < 0) best = outermost;
-        out[best] = true;
-        total *= box->loops[best].extent;
-    }
-    return total;
-}
-
-static int64_t count_descriptors(const ts_plan *plan, int loop_dims) {
-    int64_t total = 0;
-    for (int64_t i = 0; i < plan->box_count && !plan->gathers; i++) {
-        ts_plan_box box;
-        ts_plan_get_box(plan, i, &box);
-        total += count_of_box(&box, loop_dims);
-    }
-    return plan->gathers ? plan->box_count : total;
-}
-
-/* How many partitions of an end the plan reaches: the iterations of the loops that step over partitions. */
-static int64_t count_partitions(const ts_plan *plan, bool dst, int64_t partition_bits) {
-    int64_t most = 1;
-    for (int64_t n = 0; n < plan->box_count && !plan->gathers; n++) {
-        ts_plan_box box;
-        int64_t here = 1;
-        ts_plan_get_box(plan, n, &box);
-        for (int i = 0; i < box.loop_count; i++) {
-            int64_t stride = dst ? box.loops[i].dst_bits : box.loops[i].src_bits;
-            if (stride >= partition_bits) here *= box.loops[i].extent;
-        }
-        most = here > most ? here : most;
-    }
-    return most;
-}
-
-/* Bytes a cycle of this transfer: what the engine does to such a kind, or what the partitions take. */
-static int64_t rate_of(const ts_dma *dma, const ts_dma_transfer *what, ts_dma_kind kind) {
-    int64_t rate = ts_dma_rate(dma->config, what->src, kind), each = dma->config->partition_bytes_per_cycle;
-    const ts_dma_end *ends[2] = {&what->src, &what->dst};
-    for (int i = 0; i < 2 && each > 0; i++) {
-        if (ends[i]->partition_bits == 0) continue;
-        int64_t limit = count_partitions(what->plan, i == 1, ends[i]->partition_bits) * each;
-        rate = limit < rate ? limit : rate;
-    }
-    return rate;
-}
-
 static void settle(ts_dma *dma, int64_t tick) {
     if (tick <= dma->settled_tick || !dma->hbm) return;
     dma->settled_tick = tick;
@@ -223,23 +163,6 @@ static void append(ts_dma *dma, transfer *t) {
     dma->under_way++;
 }
 
-ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan) {
-    ts_dma_kind kind = ts_dma_classify(plan);
-    return config->bytes_per_cycle[kind] > 0 ? kind : TS_DMA_GATHER;
-}
-
-int64_t ts_dma_rate(const ts_dma_config *config, ts_dma_end src, ts_dma_kind kind) {
-    int64_t rate = config->bytes_per_cycle[kind], read = config->read_bytes_per_cycle;
-    return src.in_hbm && read > 0 && read < rate ? read : rate;
-}
-
-bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan) {
-    ts_dma_kind kind = ts_dma_classify(plan);
-    return config->bytes_per_cycle[ts_dma_kind_done(config, plan)] > 0 ||
-           ts_error_set(err, TS_ERROR_UNMODELLED, "the DMA engine of this machine cannot do a %s",
-                        ts_dma_kind_text(kind));
-}
-
 bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64_t cycle) {
     assert(ts_dma_can_start(dma));
     ts_dma_kind kind = ts_dma_kind_done(dma->config, what->plan);
@@ -257,12 +180,12 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     t->what = *what;
     t->sampler.elements = what->plan->moved_elements;
     t->sampler.is_mixed = what->src.in_hbm && what->dst.in_hbm;
-    t->rate = rate_of(dma, what, kind);
+    t->rate = transfer_rate(dma->config, what, kind);
     t->traversal =
         ts_traversal_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
                          what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
     t->result = (ts_dma_result){.tag = what->tag, .issued_cycle = cycle, .kind = kind};
-    t->result.descriptors = count_descriptors(what->plan, dma->config->loop_dims);
+    t->result.descriptors = transfer_count_descriptors(what->plan, dma->config->loop_dims);
     append(dma, t);
     return true;
 }
@@ -537,28 +460,6 @@ int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit) {
 
 /* ---- Completing ---- */
 
-static void count_bytes(const ts_dma *dma, transfer *t) {
-    const ts_traversal_totals *totals = ts_traversal_get_totals(t->traversal);
-    const ts_plan *plan = t->what.plan;
-    ts_dma_result *r = &t->result;
-    int64_t src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;
-    int64_t replicas = ts_layout_replica_total(plan->dst_layout), moved = plan->moved_elements / replicas;
-    int64_t src_asked = ts_ceil_div(moved * src_bits, 8),
-            dst_asked = ts_ceil_div(plan->moved_elements * dst_bits, 8);
-    int64_t src_valid = ts_ceil_div(plan->elements / replicas * src_bits, 8);
-    int64_t dst_valid = ts_ceil_div(plan->elements * dst_bits, 8);
-    r->useful_bytes = src_valid > dst_valid ? src_valid : dst_valid;
-    r->src_bytes = t->what.src.in_hbm ? totals->src_lines * dma->config->access_bytes : src_asked;
-    r->dst_bytes =
-        t->what.dst.in_hbm ? (totals->dst_lines + totals->rmw_lines) * dma->config->access_bytes : dst_asked;
-    r->src_bytes = later(r->src_bytes, src_asked); /* counts of what was left out are rounded */
-    r->dst_bytes = later(r->dst_bytes, dst_asked);
-    r->padding_bytes = src_asked + dst_asked - src_valid - dst_valid;
-    r->waste_bytes = r->src_bytes + r->dst_bytes - src_asked - dst_asked;
-    r->rmw_lines = totals->rmw_lines;
-    r->runs = totals->src_runs > totals->dst_runs ? totals->src_runs : totals->dst_runs;
-}
-
 static void unlink_transfer(ts_dma *dma, transfer *t) {
     transfer **at = &dma->first;
     while (*at != t) at = &(*at)->next;
@@ -571,7 +472,7 @@ static void unlink_transfer(ts_dma *dma, transfer *t) {
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result) {
     transfer *t = earliest_done(dma);
     assert(t);
-    count_bytes(dma, t);
+    transfer_count_bytes(dma->config, &t->what, ts_traversal_get_totals(t->traversal), &t->result);
     t->result.completed_cycle = t->done_cycle;
     t->result.engine_cycles = ts_ceil_div(t->engine_parts, PARTS);
     *result = t->result;

@@ -1,4 +1,4 @@
-/* What a transfer does to the order of elements. */
+/* What a transfer does to the order of elements, and how fast the engine does it. */
 #include <stdlib.h>
 
 #include "dma/dma.h"
@@ -88,4 +88,21 @@ ts_dma_kind ts_dma_classify(const ts_plan *plan) {
     bool src_word = src >= 0 && box.loops[src].extent * src_bits <= WORD_BITS;
     bool dst_word = dst >= 0 && box.loops[dst].extent * dst_bits <= WORD_BITS;
     return src_bits < WORD_BITS && (src_word || dst_word) ? TS_DMA_INTERLEAVE : TS_DMA_TRANSPOSE;
+}
+
+ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan) {
+    ts_dma_kind kind = ts_dma_classify(plan);
+    return config->bytes_per_cycle[kind] > 0 ? kind : TS_DMA_GATHER;
+}
+
+int64_t ts_dma_rate(const ts_dma_config *config, ts_dma_end src, ts_dma_kind kind) {
+    int64_t rate = config->bytes_per_cycle[kind], read = config->read_bytes_per_cycle;
+    return src.in_hbm && read > 0 && read < rate ? read : rate;
+}
+
+bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan) {
+    ts_dma_kind kind = ts_dma_classify(plan);
+    return config->bytes_per_cycle[ts_dma_kind_done(config, plan)] > 0 ||
+           ts_error_set(err, TS_ERROR_UNMODELLED, "the DMA engine of this machine cannot do a %s",
+                        ts_dma_kind_text(kind));
 }
