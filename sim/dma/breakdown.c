@@ -34,8 +34,6 @@ int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes) {
     return (int64_t)((cycles + per - 1) / per);
 }
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 _Static_assert((int)TS_DMA_LIMIT_BANDWIDTH == TS_DMA_COMPONENT_USEFUL &&
                    (int)TS_DMA_LIMIT_ENGINE == TS_DMA_COMPONENT_REORDER,
                "limits begin in the order of the parts");
@@ -106,7 +104,7 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
         memset(weights, 0, sizeof weights);
         weigh_bytes(what, &cost->transfer, false, weights);
     }
-    int64_t cycles = larger(engine, pins);
+    int64_t cycles = ts_max(engine, pins);
     share(cost, take(left, cycles), weights);
     return cycles;
 }
@@ -163,7 +161,7 @@ ts_dma_component ts_dma_largest_component(const int64_t cycles[TS_DMA_COMPONENT_
 
 /* What the largest part waits for; partition_cycles: of the conflicts, those of the memory's partitions. */
 static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost, int64_t partition_cycles) {
-    int64_t further = larger(cost->transfer.descriptors - 1, 0);
+    int64_t further = ts_max(cost->transfer.descriptors - 1, 0);
     ts_dma_component part = ts_dma_largest_component(cost->parts);
     bool many = ts_clock_cycles(m->dma->descriptor_ps * further, m->core_khz) > cost->fixed_cycles / 2;
     switch (part) {
@@ -192,7 +190,7 @@ void ts_dma_break_down(const ts_dma_machine *m, const ts_dma_transfer *what, ts_
     int64_t copy = charge_copy(m, what, &left, cost);
     before = left;
     cost->parts[TS_DMA_COMPONENT_REORDER] = take(&left, kind - copy);
-    int64_t partitions = take(&left, cost->engine_cycles - larger(kind, copy));
+    int64_t partitions = take(&left, cost->engine_cycles - ts_max(kind, copy));
     cost->parts[TS_DMA_COMPONENT_CONFLICTS] += partitions;
     charge_waits(m, before - left, left, cost);
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) sum += cost->parts[i];
@@ -221,7 +219,7 @@ void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, con
     int64_t moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_COMPONENT_COUNT] = {0};
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->parts[i] = 0;
     cost->memory_cycles = ts_dma_peak_cycles(m, moved);
-    cost->cycles = larger(cost->cycles, cost->memory_cycles); /* of a part of its blocks, extended */
+    cost->cycles = ts_max(cost->cycles, cost->memory_cycles); /* of a part of its blocks, extended */
     int64_t left = cost->cycles;
     cost->engine_cycles = core_cycles;
     /* The first load, and the last store: nothing works beside them. */
@@ -230,7 +228,7 @@ void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, con
     cost->parts[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
     weights[TS_DMA_COMPONENT_PADDING] = r->padding_bytes;
     weights[TS_DMA_COMPONENT_WASTE] = r->waste_bytes;
-    weights[TS_DMA_COMPONENT_USEFUL] = larger(moved - r->padding_bytes - r->waste_bytes, 0);
+    weights[TS_DMA_COMPONENT_USEFUL] = ts_max(moved - r->padding_bytes - r->waste_bytes, 0);
     share(cost, take(&left, cost->memory_cycles), weights);
     cost->parts[TS_DMA_COMPONENT_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
     charge_waits(m, core_cycles, left, cost);

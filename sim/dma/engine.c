@@ -54,8 +54,6 @@ struct ts_dma {
 
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-
 static int64_t to_tick(const ts_dma *dma, int64_t cycle) {
     return ts_clock_convert(cycle, dma->core_khz, dma->tick_khz);
 }
@@ -198,11 +196,11 @@ static void fill_queues(ts_dma *dma, int64_t cycle) {
     for (const transfer *t = dma->first; t; t = t->next) busy += t->started;
     for (transfer *t; busy < dma->config->queues && (t = next_in_queue(dma)) != NULL; busy++) {
         t->started = true;
-        t->result.started_cycle = later(t->result.issued_cycle, cycle);
+        t->result.started_cycle = ts_max(t->result.issued_cycle, cycle);
         t->ready_cycle = t->result.started_cycle + ps_cycles(dma, dma->config->issue_ps) +
-                         ps_cycles(dma, dma->config->descriptor_ps * later(t->result.descriptors - 1, 0));
+                         ps_cycles(dma, dma->config->descriptor_ps * ts_max(t->result.descriptors - 1, 0));
         if (t->what.src.in_hbm || t->what.dst.in_hbm)
-            ts_hbm_stream_start(t->stream, later(to_tick(dma, t->ready_cycle), dma->settled_tick));
+            ts_hbm_stream_start(t->stream, ts_max(to_tick(dma, t->ready_cycle), dma->settled_tick));
     }
 }
 
@@ -236,7 +234,7 @@ static void begin_block(ts_dma *dma, transfer *t) {
     int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
     int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
     int64_t parts = ts_ceil_div(bytes * PARTS, rate_now(dma, t));
-    int64_t start = later(t->ready_cycle * PARTS, dma->port_busy);
+    int64_t start = ts_max(t->ready_cycle * PARTS, dma->port_busy);
     t->ready_cycle = start / PARTS;
     dma->port_busy = start + parts;
     t->engine_parts += parts;
@@ -246,8 +244,8 @@ static void begin_block(ts_dma *dma, transfer *t) {
  * run up to `tick` for it; what is not known by then comes after it. */
 static int64_t next_action(const ts_dma *dma, const transfer *t, int64_t tick) {
     if (!t->started || t->offered) return INT64_MAX;
-    if (t->access_at == t->access_count) return later(t->ready_cycle, dma->port_busy / PARTS);
-    return later(t->ready_cycle, to_cycle(dma, ts_hbm_stream_next(t->stream, tick)));
+    if (t->access_at == t->access_count) return ts_max(t->ready_cycle, dma->port_busy / PARTS);
+    return ts_max(t->ready_cycle, to_cycle(dma, ts_hbm_stream_next(t->stream, tick)));
 }
 
 static void act(ts_dma *dma, transfer *t) {
@@ -263,11 +261,11 @@ static void act(ts_dma *dma, transfer *t) {
 /* Sets done_cycle when the last data is known. */
 static void look_for_end(ts_dma *dma, transfer *t) {
     if (!t->offered || t->done_cycle >= 0) return;
-    int64_t end = later(t->ready_cycle, ts_ceil_div(dma->port_busy, PARTS));
+    int64_t end = ts_max(t->ready_cycle, ts_ceil_div(dma->port_busy, PARTS));
     if (touches_hbm(t) && ts_traversal_get_totals(t->traversal)->blocks > 0) {
         int64_t tick = ts_hbm_stream_done(t->stream);
         if (tick < 0) return;
-        end = later(end, to_cycle(dma, tick));
+        end = ts_max(end, to_cycle(dma, tick));
     }
     if (t->skipped_quiet != 0)
         end = to_cycle(dma, sampler_add_quiet(&t->sampler.memory, to_tick(dma, end), t->skipped_quiet));
@@ -317,7 +315,7 @@ static bool waits_for_end(const ts_dma *dma) {
 
 /* Lets the memory run a little, to `limit` at most, when another transfer may end before `end`. */
 static bool settle_before(ts_dma *dma, int64_t end, int64_t limit) {
-    int64_t data = later(end - ps_cycles(dma, dma->config->completion_ps), 0);
+    int64_t data = ts_max(end - ps_cycles(dma, dma->config->completion_ps), 0);
     int64_t last = to_tick(dma, data < limit ? data : limit), step = dma->settled_tick + SETTLE_TICKS;
     if (dma->settled_tick >= last || !dma->hbm || !waits_for_end(dma)) return false;
     settle(dma, step < last ? step : last);
@@ -442,7 +440,7 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
         int64_t last = limit == INT64_MAX ? INT64_MAX : to_tick(dma, limit);
         if (!dma->first || dma->settled_tick >= last) return INT64_MAX;
         int64_t step = dma->settled_tick + SETTLE_TICKS;
-        if (t && to_tick(dma, cycle) < step) step = later(to_tick(dma, cycle), dma->settled_tick + 1);
+        if (t && to_tick(dma, cycle) < step) step = ts_max(to_tick(dma, cycle), dma->settled_tick + 1);
         settle(dma, step < last ? step : last);
     }
 }

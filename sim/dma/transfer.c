@@ -7,8 +7,6 @@
 
 enum { WORD_BITS = 32 };
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* A box with more loops than a descriptor holds takes one descriptor for each iteration of those that are left
  * out: of the loops that step over whole words on both sides the shortest ones, then the outermost. */
 static int64_t count_of_box(const ts_plan_box *box, int loop_dims) {
@@ -76,14 +74,14 @@ void transfer_count_bytes(const ts_dma_config *config, const ts_dma_transfer *wh
             dst_asked = ts_ceil_div(plan->moved_elements * dst_bits, 8);
     int64_t src_valid = ts_ceil_div(plan->elements / replicas * src_bits, 8);
     int64_t dst_valid = ts_ceil_div(plan->elements * dst_bits, 8);
-    r->useful_bytes = larger(src_valid, dst_valid);
+    r->useful_bytes = ts_max(src_valid, dst_valid);
     r->src_bytes = what->src.in_hbm ? totals->src_lines * config->access_bytes : src_asked;
     r->dst_bytes =
         what->dst.in_hbm ? (totals->dst_lines + totals->rmw_lines) * config->access_bytes : dst_asked;
-    r->src_bytes = larger(r->src_bytes, src_asked); /* counts of what was left out are rounded */
-    r->dst_bytes = larger(r->dst_bytes, dst_asked);
+    r->src_bytes = ts_max(r->src_bytes, src_asked); /* counts of what was left out are rounded */
+    r->dst_bytes = ts_max(r->dst_bytes, dst_asked);
     r->padding_bytes = src_asked + dst_asked - src_valid - dst_valid;
     r->waste_bytes = r->src_bytes + r->dst_bytes - src_asked - dst_asked;
     r->rmw_lines = totals->rmw_lines;
-    r->runs = larger(totals->src_runs, totals->dst_runs);
+    r->runs = ts_max(totals->src_runs, totals->dst_runs);
 }

@@ -4,6 +4,7 @@
 
 #include "hbm_banks.h"
 #include "hbm_walkers.h"
+#include "base/number.h"
 
 static void lower(int32_t *value, int64_t shift) {
     if (*value < FAR) *value = *value < DRAM_NEVER + shift ? DRAM_NEVER : (int32_t)(*value - shift);
@@ -45,17 +46,15 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     lower(&ch->refresh_at, shift);
 }
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* The last thing of a stream that was done. */
 int64_t hbm_stream_end(const ts_hbm_stream *st) {
-    return st->end < 0 ? st->end_cycle : later(st->end_cycle, st->hbm->base + st->end);
+    return st->end < 0 ? st->end_cycle : ts_max(st->end_cycle, st->hbm->base + st->end);
 }
 
 /* The same of all since reset, as far as it is known. */
 int64_t hbm_end_cycle(const ts_hbm *hbm) {
     int64_t end = hbm->end_cycle;
-    for (int i = 0; i < hbm->stream_count; i++) end = later(end, hbm_stream_end(hbm->streams[i]));
+    for (int i = 0; i < hbm->stream_count; i++) end = ts_max(end, hbm_stream_end(hbm->streams[i]));
     return end;
 }
 
@@ -63,7 +62,7 @@ static void stream_rebase(ts_hbm_stream *st, int64_t shift) {
     for (int32_t i = 0; i < st->window; i++) lower(&st->accepted[i], shift);
     for (int32_t i = 0; i < st->in_flight; i++)
         if (st->done[i] >= -1) /* the rest are channels */
-            st->done[i] = (int32_t)later(st->done[i] - shift, -1);
+            st->done[i] = (int32_t)ts_max(st->done[i] - shift, -1);
     lower(&st->latest, shift);
     lower(&st->latest_done, shift);
     lower(&st->start, shift);

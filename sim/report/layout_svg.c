@@ -309,8 +309,6 @@ static void choose_detail(const drawing *d, drawing *detail, int64_t left) {
 
 /* ---- The whole ---- */
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* What lies beside the grid, from `left` on: memory in its order, the grid of several axes, or the first tile.
  * Sets where the drawing ends. */
 static void draw_beside(drawing *d, int64_t left, int64_t *right, int64_t *bottom) {
@@ -320,15 +318,15 @@ static void draw_beside(drawing *d, int64_t left, int64_t *right, int64_t *botto
     if (lines > 0) {
         draw_memory(d, left, elements);
         *right = left + d->g.t.run * CELL_WIDTH;
-        *bottom = larger(*bottom, TITLE + (lines + 1) * CELL_HEIGHT);
+        *bottom = ts_max(*bottom, TITLE + (lines + 1) * CELL_HEIGHT);
     } else if (choose_axes(d, &axes)) {
         draw_axes(d, &axes, left);
         *right = left + axes.panels * panel_width(&axes);
-        *bottom = larger(*bottom, TITLE + (axes.rows + 1) * CELL_HEIGHT);
+        *bottom = ts_max(*bottom, TITLE + (axes.rows + 1) * CELL_HEIGHT);
     } else if (cells_are_tiles(&d->g)) {
         choose_detail(d, &detail, left);
         *right = left + detail.g.columns.drawn * CELL_WIDTH;
-        *bottom = larger(*bottom, draw_grid(&detail));
+        *bottom = ts_max(*bottom, draw_grid(&detail));
     }
 }
 
@@ -350,7 +348,7 @@ static void draw_shape(ts_arena *arena, const ts_shape *shape, ts_text *out, int
     }
     draw_share(d);
     *width =
-        larger(larger(right, (int64_t)title.length * TITLE_CHARACTER), SHARE_WIDTH + SHARE_TEXT) + MARGIN;
+        ts_max(ts_max(right, (int64_t)title.length * TITLE_CHARACTER), SHARE_WIDTH + SHARE_TEXT) + MARGIN;
     *height = bottom;
 }
 
@@ -362,7 +360,7 @@ void ts_report_svg(ts_arena *arena, int count, const ts_shape *const *shapes, ts
         ts_text_add(&content, "<g transform=\"translate(0 %" PRId64 ")\">\n", height);
         draw_shape(arena, shapes[i], &content, &w, &h);
         ts_text_add(&content, "</g>\n");
-        width = larger(width, w);
+        width = ts_max(width, w);
         height += h;
     }
     picture_begin(out, width, height);

@@ -182,8 +182,6 @@ const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfe
 
 /* ---- Several at once ---- */
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* Prices one that begins, in HBM, at *next or behind; moves *next behind it. */
 static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *r,
                          ts_transfer_end ends[2], int64_t *next, ts_transfer_study *study) {
@@ -203,7 +201,7 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_r
     const ts_transfer_end *placed[2] = {&study->src, &study->dst};
     const ts_machine_memory *memories[2] = {study->src_memory, study->dst_memory};
     for (int i = 0; i < 2; i++)
-        if (memories[i]->kind == TS_SPACE_HBM) *next = later(*next, end_of(arena, placed[i], memories[i]));
+        if (memories[i]->kind == TS_SPACE_HBM) *next = ts_max(*next, end_of(arena, placed[i], memories[i]));
     return true;
 }
 
