@@ -1,5 +1,5 @@
 "builtin.module"() <{sym_name = "kernel"}> ({
-  "func.func"() <{arg_attrs = [{}, {}, {}, {}], function_type = (i32, memref<4x128xi8, #tpu.tiled<(4,128)(4,1),[1,1]>, #tpu.memory_space<smem>>, memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>) -> (), sym_name = "main"}> ({
+  "func.func"() <{function_type = (i32, memref<4x128xi8, #tpu.tiled<(4,128)(4,1),[1,1]>, #tpu.memory_space<smem>>, memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>) -> (), sym_name = "main"}> ({
   ^bb0(%arg4: i32 loc(unknown), %arg5: memref<4x128xi8, #tpu.tiled<(4,128)(4,1),[1,1]>, #tpu.memory_space<smem>> loc(unknown), %arg6: memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>> loc(unknown), %arg7: memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>> loc(unknown)):
     %7 = "arith.constant"() <{value = 0 : i32}> : () -> i32 loc(#loc0)
     %8 = "arith.constant"() <{value = 1 : index}> {in_layout = []} : () -> index loc(#loc1)

@@ -1,5 +1,5 @@
 "builtin.module"() <{sym_name = "kernel"}> ({
-  "func.func"() <{arg_attrs = [{}, {}], function_type = (memref<32x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, memref<128x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>) -> (), sym_name = "main"}> ({
+  "func.func"() <{function_type = (memref<32x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, memref<128x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>) -> (), sym_name = "main"}> ({
   ^bb0(%arg0: memref<32x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>> loc(unknown), %arg1: memref<128x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>> loc(unknown)):
     %0 = "arith.constant"() <{value = 120 : index}> : () -> index loc(#loc1)
     %1 = "arith.constant"() <{value = 112 : index}> : () -> index loc(#loc1)
