@@ -19,7 +19,8 @@ typedef enum {
     TS_ERROR_FAULT,      /* the program broke a rule of the machine, or a check failed: exit code 3 */
     TS_ERROR_UNMODELLED, /* valid, but not modelled: exit code 4 */
     TS_ERROR_WARNING,    /* not an error: what works, and should not be so */
-    TS_ERROR_NOTE        /* not an error: another line that one has to do with */
+    TS_ERROR_NOTE,       /* not an error: another line that one has to do with */
+    TS_ERROR_CAPACITY    /* as TS_ERROR_INPUT, of a tensor that does not fit its memory: exit code 1 */
 } ts_error_kind;
 
 /* Every function that can fail takes one first, or NULL. The first error that is put into it stays: clear it

@@ -50,7 +50,7 @@ class UnmodelledError(Error, NotImplementedError):
 
 
 # By TS_ERROR_..
-_KINDS = [Error, InputError, FileError, UsageError, FaultError, UnmodelledError, Error, Error]
+_KINDS = [Error, InputError, FileError, UsageError, FaultError, UnmodelledError, Error, Error, InputError]
 
 
 def _read(ffi, lib, err, text: str) -> Error:

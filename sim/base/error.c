@@ -14,6 +14,7 @@ static const struct {
     [TS_ERROR_IO] = {"error", 1},        [TS_ERROR_USAGE] = {"error", 2},
     [TS_ERROR_FAULT] = {"fault", 3},     [TS_ERROR_UNMODELLED] = {"not modelled", 4},
     [TS_ERROR_WARNING] = {"warning", 0}, [TS_ERROR_NOTE] = {"note", 0},
+    [TS_ERROR_CAPACITY] = {"error", 1},
 };
 
 static bool continues_utf8(char c) { return ((unsigned char)c & 0xc0) == 0x80; }

@@ -220,13 +220,13 @@ bool allocate_tensor(assembler *as, const token *name, ts_tensor *new) {
     ts_text_group_digits(before, new->base_bytes);
     if (new->bytes > capacity) {
         ts_text_group_digits(over, new->bytes - capacity);
-        return TOKEN_ERROR(as->err, name,
+        return ts_error_at(as->err, TS_ERROR_CAPACITY, name->source, name->offset,
                            "'%s' is larger than %s: %s bytes, the %s of %s has %s (%s too many)", new->name,
                            space, bytes, space, as->target->machine, total, over);
     }
     ts_text_group_digits(over, new->bytes - (capacity - new->base_bytes));
-    return TOKEN_ERROR(
-        as->err, name,
+    return ts_error_at(
+        as->err, TS_ERROR_CAPACITY, name->source, name->offset,
         "'%s' does not fit: %s bytes behind the %s of the tensors before it; the %s of %s has %s "
         "(%s too many)",
         new->name, bytes, before, space, as->target->machine, total, over);

@@ -4,7 +4,7 @@
 static const char *const kinds[] = {
     [TS_ERROR_NONE] = "none",       [TS_ERROR_INPUT] = "input", [TS_ERROR_IO] = "io",
     [TS_ERROR_USAGE] = "usage",     [TS_ERROR_FAULT] = "fault", [TS_ERROR_UNMODELLED] = "unmodelled",
-    [TS_ERROR_WARNING] = "warning", [TS_ERROR_NOTE] = "note",
+    [TS_ERROR_WARNING] = "warning", [TS_ERROR_NOTE] = "note",   [TS_ERROR_CAPACITY] = "input",
 };
 
 static void add_number(ts_json *json, const char *key, bool known, int64_t value) {

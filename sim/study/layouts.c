@@ -101,7 +101,8 @@ static bool try_one(ts_error *err, const ts_transfer_request *request, bool need
     *cost = priced ? study.cost : (ts_dma_cost){0};
     ts_arena_free(scratch);
     if (priced) return true;
-    bool expected = refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT;
+    bool expected = refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT ||
+                    refused.kind == TS_ERROR_CAPACITY;
     if (expected && !needed) return true;
     if (err) *err = refused;
     return false;

@@ -116,7 +116,7 @@ static bool take_error(unpacker *u, const ts_error **err) {
     own->excerpt[TS_ERROR_LINE_BYTES - 1] = '\0';
     own->next = NULL;
     own->more = false;
-    return own->kind > TS_ERROR_NONE && own->kind <= TS_ERROR_NOTE;
+    return own->kind > TS_ERROR_NONE && own->kind <= TS_ERROR_CAPACITY;
 }
 
 bool ts_sweep_row_unpack(ts_arena *arena, const char *bytes, size_t length, ts_sweep_row *row) {

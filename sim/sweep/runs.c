@@ -73,12 +73,9 @@ static bool find_path(ts_error *err, ts_arena *arena, const char *program, ts_sw
 
 /* ---- Ranks ---- */
 
-/* As a tensor's place says it (program/tensor.c). */
 static ts_sweep_class class_of(const ts_sweep_row *row) {
     if (!row->err) return TS_SWEEP_TIMED;
-    const char *why = row->err->message;
-    return strstr(why, " does not fit: ") || strstr(why, " is larger than ") ? TS_SWEEP_MISFIT
-                                                                             : TS_SWEEP_UNTIMED;
+    return row->err->kind == TS_ERROR_CAPACITY ? TS_SWEEP_MISFIT : TS_SWEEP_UNTIMED;
 }
 
 typedef struct {
