@@ -85,22 +85,40 @@ static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
     st->accept_at = (int32_t)(accepted - first);
 }
 
-/* Offers what was added; returns when the last of it was accepted. */
-static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
+/* Each segment by itself: channels do not wait for each other. */
+static void offer_few(ts_hbm *hbm, ts_hbm_stream *st) {
+    hbm_block *b = &hbm->block;
+    for (hbm_segment *p = b->segments, *end = p + b->count; p < end; p++) {
+        hbm->block_first[p->channel + 2] = 0;
+        hbm->run(hbm, st, &hbm->channels[p->channel], &p, 1);
+    }
+}
+
+/* By channel; what one does may stand for others. */
+static void offer_many(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     int32_t *first = hbm->block_first;
-    hbm_segment *last = &b->segments[b->count - 1];
     for (int c = 0; c < hbm->channel_count; c++) first[c + 2] += first[c + 1];
-    for (hbm_segment *p = b->segments; p <= last; p++) b->order[first[p->channel + 1]++] = p;
-    st->unfinished += b->bursts;
+    for (hbm_segment *p = b->segments, *end = p + b->count; p < end; p++)
+        b->order[first[p->channel + 1]++] = p;
     hbm_regroup(hbm);
     for (int i = 0; i < hbm->walked_count; i++) {
         int c = hbm->walked[i]->representative, count = first[c + 1] - first[c];
         if (count > 0) hbm->run(hbm, st, hbm->walked[i], b->order + first[c], count);
     }
     hbm_copy_acceptances(hbm);
-    note_accepted(st, b);
     memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
+}
+
+/* Offers what was added; returns when the last of it was accepted. */
+static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
+    enum { FEW = 16 };
+    hbm_block *b = &hbm->block;
+    const hbm_segment *last = &b->segments[b->count - 1];
+    st->unfinished += b->bursts;
+    bool all_walked = hbm->walked_count * hbm->share == hbm->channel_count;
+    (all_walked && b->count <= FEW ? offer_few : offer_many)(hbm, st);
+    note_accepted(st, b);
     b->count = b->bursts = 0;
     return last->at[last->is_pair];
 }
