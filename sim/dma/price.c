@@ -27,10 +27,8 @@ int ts_dma_first_sampling_factor(const ts_dma_machine *m) {
 }
 
 ts_hbm *ts_dma_new_subset(ts_error *err, ts_arena *arena, const ts_dma_machine *m, int *share) {
-    for (;; *share /= 2) {
-        ts_hbm *hbm = ts_hbm_new_subset(err, arena, m->hbm, *share);
-        if (!hbm || *share == 1 || ts_hbm_subset_is_balanced(hbm, m->dma->access_bytes)) return hbm;
-    }
+    *share = ts_hbm_balanced_share(m->hbm, *share, m->dma->access_bytes);
+    return ts_hbm_new_subset(err, arena, m->hbm, *share);
 }
 
 static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transfer) {

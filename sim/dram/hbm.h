@@ -43,10 +43,10 @@ bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm);
 /* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten.
  */
 void ts_hbm_subset_restart(ts_hbm *hbm);
-/* Does the part get exactly its share of any so many bytes that are aligned to their number (a power of two)?
- * The map being linear, those at address 0 tell for all. If every request is so, the part does what the whole
- * would, nearly to the tick. */
-bool ts_hbm_subset_is_balanced(const ts_hbm *hbm, int64_t bytes);
+/* The largest share, from `share` down by halves, with which a part gets exactly that of any so many bytes that are
+ * aligned to their number (a power of two). The map being linear, those at address 0 tell for all. If every request
+ * is so, the part does what the whole would, nearly to the tick. A map that cannot be read: `share`. */
+int ts_hbm_balanced_share(const ts_hbm_config *config, int share, int64_t bytes);
 /* A burst that is served: the data bus of its pseudo channel is taken for ts_hbm_burst_ticks from the column
  * command on (that the data follow some ticks later, those of reads later than those of writes, is left out).
  */

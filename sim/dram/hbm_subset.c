@@ -96,12 +96,21 @@ bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm) {
     return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_walked;
 }
 
-bool ts_hbm_subset_is_balanced(const ts_hbm *hbm, int64_t bytes) {
-    int64_t bursts = bytes >> hbm->map->offset_bits, walked = 0;
-    if (!is_linear(hbm->map, bursts)) return false;
+static bool is_balanced(const ts_address_map *map, int share, int64_t bytes) {
+    int64_t bursts = bytes >> map->offset_bits, walked = 0;
+    if (!is_linear(map, bursts)) return false;
     for (int64_t i = 0; i < bursts; i++)
-        walked += (hbm_location_channel(ts_address_map_pack(hbm->map, (uint64_t)i)) & (hbm->share - 1)) == 0;
-    return walked * hbm->share == bursts;
+        walked += (hbm_location_channel(ts_address_map_pack(map, (uint64_t)i)) & (share - 1)) == 0;
+    return walked * share == bursts;
+}
+
+int ts_hbm_balanced_share(const ts_hbm_config *config, int share, int64_t bytes) {
+    ts_arena *scratch = ts_arena_new();
+    const ts_source text = {"address map", config->address_map, strlen(config->address_map)};
+    const ts_address_map *map = ts_address_map_new(NULL, scratch, config, &text);
+    while (map && share > 1 && !is_balanced(map, share, bytes)) share /= 2;
+    ts_arena_free(scratch);
+    return share;
 }
 
 /* What the walked channels did, for all of them; bursts are counted, those that make the difference as row

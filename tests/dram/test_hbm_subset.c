@@ -107,6 +107,24 @@ static void shares_are_powers_of_two_of_a_stack(void **state) {
     assert_int_equal(ts_hbm_sampling_factor(&config, 4), 4);
 }
 
+/* Channels take turns every 128 bytes in A and H, every 32 in robaracoch, every 1,024 in B. */
+static void accesses_give_a_balanced_part_its_share(void **state) {
+    (void)state;
+    static const struct {
+        const char *map;
+        int most, bytes, share;
+    } rows[] = {
+        {"A", 8, 1024, 8},         {"A", 8, 512, 4},         {"A", 8, 256, 2},          {"A", 8, 128, 1},
+        {"A", 2, 1024, 2},         {"A", 1, 64, 1},          {"H", 8, 512, 4},          {"B", 8, 1024, 1},
+        {"robaracoch", 8, 256, 8}, {"robaracoch", 8, 64, 2}, {"robaracoch", 4, 256, 4}, {"no map", 8, 64, 8},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_hbm_config config = hbm2;
+        config.address_map = rows[i].map;
+        assert_int_equal(ts_hbm_balanced_share(&config, rows[i].most, rows[i].bytes), rows[i].share);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_takes_as_long_as_all),
@@ -114,6 +132,7 @@ int main(void) {
         cmocka_unit_test(a_part_that_gets_all_or_nothing_is_not_fair),
         cmocka_unit_test(a_part_without_the_busiest_is_not_fair),
         cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
+        cmocka_unit_test(accesses_give_a_balanced_part_its_share),
     };
     return cmocka_run_group_tests_name("memory/hbm_part", tests, NULL, NULL);
 }
