@@ -1,13 +1,12 @@
 /* Pricing what the core does because the DMA engine cannot: a shipped program is chosen, run and billed. */
 #include "study/core_program.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "study/extend.h"
+#include "study/timed.h"
 #include "layout/notation/xla.h"
-#include "run/run.h"
 
 /* ---- What is shipped ---- */
 
@@ -124,6 +123,7 @@ typedef struct {
     int64_t cycles, read_bytes, written_bytes, waste_bytes, padding_bytes, transfers;
     int64_t stalls[TS_STALL_COUNT]; /* of all cores */
     ts_hbm_stats hbm;
+    int cores; /* does not grow */
 } measures;
 
 /* With ts_hbm_stats_members of hbm: all of them. */
@@ -141,119 +141,42 @@ typedef struct {
     int64_t blocks, strips, across, high, last_high; /* rows of a strip; of the last one */
 } cut;
 
-typedef struct known_run {
-    const char *what;
-    measures measured;
-    cut cut;
-    int cores;
-    struct known_run *next;
-} known_run;
-
 struct ts_prices {
     ts_arena *arena;
     ts_dma_prices *transfers;
-    known_run *runs;
+    ts_timed_runs *runs;
 };
 
 ts_prices *ts_prices_new(ts_arena *arena) {
     ts_prices *known = TS_NEW(arena, ts_prices);
     known->arena = arena;
     known->transfers = ts_dma_prices_new(arena);
+    known->runs = ts_timed_runs_new(arena);
     return known;
 }
 
 ts_dma_prices *ts_prices_of_transfers(ts_prices *prices) { return prices->transfers; }
 
-enum { MOST_DEFINES = 12 };
-
-typedef struct {
-    ts_arena *arena;
-    const ts_machine *machine;
-    const char *path;
-    bool exact;      /* every access of every channel of HBM is walked */
-    bool transposes; /* the program exchanges rows and columns */
-    ts_define defines[MOST_DEFINES];
-    int count;
-} job;
-
-void ts_define_set(ts_arena *arena, ts_define *defines, int *count, const char *name, int64_t value) {
-    char *text = ts_arena_alloc(arena, 24, 1);
-    snprintf(text, 24, "%lld", (long long)value);
-    int i = 0;
-    while (i < *count && strcmp(defines[i].name, name) != 0) i++;
-    defines[i] = (ts_define){name, text};
-    *count += i == *count;
-}
-
-static void define(job *j, const char *name, int64_t value) {
-    ts_define_set(j->arena, j->defines, &j->count, name, value);
-}
-
-static const char *print_defines(const job *j, ts_arena *arena, const char *before) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    ts_text_add(&text, "%s", before);
-    for (int i = 0; i < j->count; i++)
-        ts_text_add(&text, "%s-D %s=%s", text.length > 0 ? " " : "", j->defines[i].name, j->defines[i].value);
-    return text.bytes;
-}
-
-static void measure(const ts_run_result *result, measures *m) {
-    const ts_chip_counters *chip = &result->chip;
+static void measure(const ts_timed_run *run, measures *m) {
+    const ts_chip_counters *chip = &run->chip;
     *m = (measures){.cycles = chip->cycles,
                     .read_bytes = chip->hbm_read_bytes,
                     .written_bytes = chip->hbm_written_bytes,
                     .waste_bytes = chip->waste_bytes,
                     .padding_bytes = chip->padding_bytes / 2, /* counted at both ends, of which HBM is one */
                     .transfers = chip->transfers,
-                    .hbm = chip->hbm};
+                    .hbm = chip->hbm,
+                    .cores = chip->core_count};
     for (int core = 0; core < chip->core_count; core++)
         for (int i = 0; i < TS_STALL_COUNT; i++) m->stalls[i] += chip->cores[core].stalls[i];
 }
 
-static int64_t parameter(const ts_program *program, const char *name) {
-    for (int i = 0; i < program->param_count; i++)
-        if (strcmp(program->params[i].name, name) == 0) return program->params[i].integer;
-    return 0;
-}
-
-static cut read_cut(const ts_program *program) {
-    return (cut){.blocks = parameter(program, "BLOCKS"),
-                 .strips = parameter(program, "RS"),
-                 .across = parameter(program, "CS"),
-                 .high = parameter(program, "BR"),
-                 .last_high = parameter(program, "RT")};
-}
-
-/* The error of a program that does not fit the machine is the user's: his shape asked for it. */
-static const known_run *run(ts_error *err, ts_prices *known, const job *j) {
-    ts_text what;
-    ts_text_init(&what, j->arena);
-    ts_text_add(&what, "%llx %s %d", (unsigned long long)j->machine->hash, j->path, j->exact);
-    const char *name = print_defines(j, j->arena, what.bytes);
-    for (const known_run *r = known->runs; r; r = r->next)
-        if (strcmp(r->what, name) == 0) return r;
-    ts_arena *scratch = ts_arena_new();
-    ts_run_request request = {.program = j->path,
-                              .machine = j->machine,
-                              .defines = j->defines,
-                              .define_count = j->count,
-                              .time_only = true,
-                              .exact = j->exact,
-                              .max_cycles = INT64_C(1) << 50};
-    ts_run_result result;
-    known_run *r = NULL;
-    if (ts_run(err, scratch, &request, &result)) {
-        r = TS_NEW(known->arena, known_run);
-        *r = (known_run){.what = ts_arena_copy_text(known->arena, name, strlen(name)),
-                         .cut = read_cut(result.program),
-                         .cores = result.chip.core_count,
-                         .next = known->runs};
-        measure(&result, &r->measured);
-        known->runs = r;
-    }
-    ts_arena_free(scratch);
-    return r;
+static cut cut_of(const ts_timed_run *run) {
+    return (cut){.blocks = ts_timed_run_parameter(run, "BLOCKS"),
+                 .strips = ts_timed_run_parameter(run, "RS"),
+                 .across = ts_timed_run_parameter(run, "CS"),
+                 .high = ts_timed_run_parameter(run, "BR"),
+                 .last_high = ts_timed_run_parameter(run, "RT")};
 }
 
 /* Sizes that were run, in blocks or rows, the size wanted, and whether without what a run of nothing takes. */
@@ -276,10 +199,12 @@ static void extend_members(const extension *e, const void *const runs[2], const 
 }
 
 /* Adds two runs, extended. */
-static void add_extended(const extension *e, const known_run *const runs[2], measures *sum) {
-    const measures *a = &runs[0]->measured, *b = &runs[1]->measured;
-    extend_members(e, (const void *const[]){a, b}, measures_members, sum);
-    extend_members(e, (const void *const[]){&a->hbm, &b->hbm}, ts_hbm_stats_members, &sum->hbm);
+static void add_extended(const extension *e, const ts_timed_run *const runs[2], measures *sum) {
+    measures both[2];
+    for (int i = 0; i < 2; i++) measure(runs[i], &both[i]);
+    extend_members(e, (const void *const[]){&both[0], &both[1]}, measures_members, sum);
+    extend_members(e, (const void *const[]){&both[0].hbm, &both[1].hbm}, ts_hbm_stats_members, &sum->hbm);
+    sum->cores = both[0].cores;
 }
 
 /* Elements of one side's matrices, in tiles as its shape has them. */
@@ -345,110 +270,103 @@ enum {
 };
 
 /* Runs the blocks [first, first + count) of the whole. */
-static const known_run *run_blocks(ts_error *err, ts_prices *known, job *j, int64_t first, int64_t count) {
-    define(j, "FIRST", first);
-    define(j, "END", first + count);
-    return run(err, known, j);
+static const ts_timed_run *run_blocks(ts_error *err, ts_timed_program *j, int64_t first, int64_t count) {
+    ts_timed_define(j, "FIRST", first);
+    ts_timed_define(j, "END", first + count);
+    return ts_timed_run_get(err, j);
 }
 
 /* How many blocks are run: whole matrices or whole strips where these are small. */
-static int64_t few_of(const known_run *r) {
-    const cut *c = &r->cut;
-    int64_t few = (int64_t)FEW_BLOCKS * r->cores, matrix = c->strips * c->across;
+static int64_t few_of(const ts_timed_run *r, const cut *c) {
+    int64_t few = (int64_t)FEW_BLOCKS * r->chip.core_count, matrix = c->strips * c->across;
     if (matrix <= 2 * few) return ts_round_up(few, matrix);
     return c->across <= 2 * few ? ts_round_up(few, c->across) : few;
 }
 
 /* The last strips, of fewer rows, take a time of their own. */
-static bool add_last_strips(ts_error *err, ts_prices *known, job *j, const cut *c, int64_t few,
-                            measures *out) {
+static bool add_last_strips(ts_error *err, ts_timed_program *j, const cut *c, int64_t few, measures *out) {
     int64_t most = c->across < 2 * few ? c->across : 2 * few, sizes[2] = {(most + 1) / 2, most},
             first = (c->strips - 1) * c->across;
-    const known_run *runs[2];
+    const ts_timed_run *runs[2];
     for (int i = 0; i < 2; i++)
-        if (!(runs[i] = run_blocks(err, known, j, first, sizes[i]))) return false;
+        if (!(runs[i] = run_blocks(err, j, first, sizes[i]))) return false;
     add_extended(&(extension){{sizes[0], sizes[1]}, c->blocks / c->strips, true}, runs, out);
     return true;
 }
 
 /* Blocks of the whole matrices, which lie where they do in the whole. */
-static bool run_some_blocks(ts_error *err, ts_prices *known, job *j, measures *out, int *cores) {
-    const known_run *first =
-        run_blocks(err, known, j, 0, (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores);
-    const known_run *runs[2];
+static bool run_some_blocks(ts_error *err, ts_timed_program *j, measures *out) {
+    const ts_timed_run *first = run_blocks(err, j, 0, (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores);
+    const ts_timed_run *runs[2];
     if (!first) return false;
-    const cut *c = &first->cut;
-    int64_t few = few_of(first), sizes[2] = {few, 2 * few}, all = c->blocks;
-    bool has_last = c->last_high < c->high && c->strips * c->across > 2 * few && c->across > 1;
-    *cores = first->cores;
-    if (c->blocks <= 3 * few) {
-        define(j, "END", c->blocks);
-        if (!(first = run(err, known, j))) return false;
-        *out = first->measured;
+    const cut c = cut_of(first);
+    int64_t few = few_of(first, &c), sizes[2] = {few, 2 * few}, all = c.blocks;
+    bool has_last = c.last_high < c.high && c.strips * c.across > 2 * few && c.across > 1;
+    if (c.blocks <= 3 * few) {
+        ts_timed_define(j, "END", c.blocks);
+        if (!(first = ts_timed_run_get(err, j))) return false;
+        measure(first, out);
         return true;
     }
     for (int i = 0; i < 2; i++)
-        if (!(runs[i] = run_blocks(err, known, j, 0, sizes[i]))) return false;
-    if (has_last && c->strips <= MOST_STRIPS) all -= c->blocks / c->strips;
+        if (!(runs[i] = run_blocks(err, j, 0, sizes[i]))) return false;
+    if (has_last && c.strips <= MOST_STRIPS) all -= c.blocks / c.strips;
     add_extended(&(extension){{sizes[0], sizes[1]}, all, false}, runs, out);
-    return all == c->blocks || add_last_strips(err, known, j, c, few, out);
+    return all == c.blocks || add_last_strips(err, j, &c, few, out);
 }
 
 /* Some of the rows, one behind the other. */
-static bool run_some_rows(ts_error *err, ts_prices *known, job *j, const matrices *m, measures *out,
-                          int *cores) {
-    const known_run *runs[2];
+static bool run_some_rows(ts_error *err, ts_timed_program *j, const matrices *m, measures *out) {
+    const ts_timed_run *runs[2];
     int64_t few = ts_round_up((int64_t)FEW_BLOCKS * BLOCK_ELEMENTS / ts_round_up(m->cols, EDGE), MOST_BLOCK),
             sizes[2] = {few, 2 * few};
     bool is_whole = m->rows <= 3 * few;
     for (int i = 0; i < 2 && !is_whole; i++) {
-        define(j, "ROWS", sizes[i]);
-        if (!(runs[i] = run(err, known, j))) return false;
+        ts_timed_define(j, "ROWS", sizes[i]);
+        if (!(runs[i] = ts_timed_run_get(err, j))) return false;
     }
-    if (is_whole) runs[1] = run(err, known, j);
+    if (is_whole) runs[1] = ts_timed_run_get(err, j);
     if (!runs[1]) return false;
-    *cores = runs[1]->cores;
     if (is_whole)
-        *out = runs[1]->measured;
+        measure(runs[1], out);
     else
         add_extended(&(extension){{sizes[0], sizes[1]}, m->rows, false}, runs, out);
     return true;
 }
 
-static bool run_all(ts_error *err, ts_prices *known, job *j, const matrices *m, measures *out, int *cores) {
+static bool run_all(ts_error *err, ts_timed_program *j, const matrices *m, measures *out) {
     __int128 elements = (__int128)m->batch * ts_round_up(m->rows, EDGE) * ts_round_up(m->cols, EDGE);
     *out = (measures){0};
     bool is_whole = j->exact || elements <= (__int128)WHOLE_BLOCKS * BLOCK_ELEMENTS;
-    if (!is_whole)
-        return j->transposes ? run_some_blocks(err, known, j, out, cores)
-                             : run_some_rows(err, known, j, m, out, cores);
-    const known_run *whole = run(err, known, j);
+    if (!is_whole) return m->transposed ? run_some_blocks(err, j, out) : run_some_rows(err, j, m, out);
+    const ts_timed_run *whole = ts_timed_run_get(err, j);
     if (!whole) return false;
-    *out = whole->measured;
-    *cores = whole->cores;
+    measure(whole, out);
     return true;
 }
 
-static void set_defines(job *j, const shipped *p, const matrices *m) {
+static void set_defines(ts_timed_program *j, const shipped *p, const matrices *m) {
     int64_t block = ROW_BLOCK_WORDS / ts_round_up(m->cols, EDGE) / LEAST_BLOCK * LEAST_BLOCK;
     if (p->type) j->defines[j->count++] = (ts_define){"TYPE", p->type};
-    if (m->batch > 1) define(j, "BATCH", m->batch);
-    define(j, "ROWS", m->rows);
-    define(j, "COLS", m->cols);
-    if (p->x_tiles == ANY && m->tiles[0] == LINEAR) define(j, "X_TILES", 0);
-    if (p->y_tiles == ANY && m->tiles[1] == LINEAR) define(j, "Y_TILES", 0);
-    if (!m->in_hbm[0]) define(j, "X_VMEM", 1);
-    if (!m->in_hbm[1]) define(j, "Y_VMEM", 1);
+    if (m->batch > 1) ts_timed_define(j, "BATCH", m->batch);
+    ts_timed_define(j, "ROWS", m->rows);
+    ts_timed_define(j, "COLS", m->cols);
+    if (p->x_tiles == ANY && m->tiles[0] == LINEAR) ts_timed_define(j, "X_TILES", 0);
+    if (p->y_tiles == ANY && m->tiles[1] == LINEAR) ts_timed_define(j, "Y_TILES", 0);
+    if (!m->in_hbm[0]) ts_timed_define(j, "X_VMEM", 1);
+    if (!m->in_hbm[1]) ts_timed_define(j, "Y_VMEM", 1);
     if (!p->transposes)
-        define(j, "BLOCK", block < LEAST_BLOCK ? LEAST_BLOCK : block > MOST_BLOCK ? MOST_BLOCK : block);
+        ts_timed_define(j, "BLOCK",
+                        block < LEAST_BLOCK  ? LEAST_BLOCK
+                        : block > MOST_BLOCK ? MOST_BLOCK
+                                             : block);
 }
 
 /* ---- The cost breakdown ---- */
 
 static int64_t bytes_of(int64_t elements, int bits) { return ts_ceil_div(elements * bits, 8); }
 
-static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const measures *m, int cores,
-                       ts_dma_cost *cost) {
+static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const measures *m, ts_dma_cost *cost) {
     static const int waits[] = {TS_STALL_SEMAPHORE, TS_STALL_DMA_QUEUE, TS_STALL_BARRIER};
     int64_t src = bytes_of(plan->elements, plan->src.shape->element_bits),
             dst = bytes_of(plan->elements, plan->dst.shape->element_bits), waited = 0;
@@ -465,7 +383,7 @@ static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const mea
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) waited += m->stalls[waits[i]];
     for (int i = 0; i < TS_STALL_SEMAPHORE; i++)
         if (m->stalls[i] > 0 && (most < 0 || m->stalls[i] > m->stalls[most])) most = i;
-    ts_dma_break_down_program(dma, m->cycles - waited / cores,
+    ts_dma_break_down_program(dma, m->cycles - waited / m->cores,
                               most < 0 ? "bundles" : ts_stall_get(most)->meaning, cost);
 }
 
@@ -479,27 +397,28 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
 static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p, const matrices *m,
                           ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
-    ts_text path, name;
+    ts_text path, name, parameters;
     ts_text_init(&path, scratch);
     ts_text_init(&name, r->prices->arena);
+    ts_text_init(&parameters, r->prices->arena);
     ts_text_add(&path, "tilesim:/%s", p->program);
     ts_text_add(&name, "programs/%s", p->program);
-    job j = {.arena = scratch,
-             .machine = r->machine,
-             .path = path.bytes,
-             .exact = r->exact,
-             .transposes = p->transposes};
+    ts_timed_program j = {.arena = scratch,
+                          .runs = r->prices->runs,
+                          .machine = r->machine,
+                          .program = path.bytes,
+                          .exact = r->exact};
     measures measured;
-    int cores;
     set_defines(&j, p, m);
+    ts_timed_add_defines(&j, &parameters);
     *by = (ts_core_program){.program = name.bytes,
-                            .parameters = print_defines(&j, r->prices->arena, ""),
+                            .parameters = parameters.bytes,
                             .kind = p->kind,
                             .status = status_of(r->machine, p->kind)};
     ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
-    bool good = run_all(err, r->prices, &j, m, &measured, &cores);
+    bool good = run_all(err, &j, m, &measured);
     if (good) charge_padding(r->plan, m, &measured);
-    if (good) break_down(&dma, r->plan, &measured, cores, cost);
+    if (good) break_down(&dma, r->plan, &measured, cost);
     if (good) cost->estimated = !r->exact;
     ts_arena_free(scratch);
     return good;

@@ -12,9 +12,6 @@ typedef struct ts_prices ts_prices;
 ts_prices *ts_prices_new(ts_arena *arena);
 ts_dma_prices *ts_prices_of_transfers(ts_prices *prices);
 
-/* NAME=value of a program's parameters: over one of that name, or behind the others, where there is room. */
-void ts_define_set(ts_arena *arena, ts_define *defines, int *count, const char *name, int64_t value);
-
 typedef struct {
     const ts_machine *machine;
     ts_prices *prices;

@@ -10,21 +10,21 @@
 enum { COPY_COLUMNS = 4096, COPY_ROWS = 256, COPY_BLOCKS = 6 }; /* blocks of 4 MiB */
 
 /* Inside HBM there is no way but through VMEM. */
-static bool predict_copy_inside(ts_error *err, ts_arena *arena, ts_predictions *known, int64_t bytes,
+static bool predict_copy_inside(ts_error *err, ts_arena *arena, ts_timed_runs *known, int64_t bytes,
                                 const ts_machine *machine, double *us) {
-    timed_program k = {
-        .arena = arena, .known = known, .machine = machine, .program = "tilesim:/copy.tsim", .exact = true};
+    ts_timed_program k = {
+        .arena = arena, .runs = known, .machine = machine, .program = "tilesim:/copy.tsim", .exact = true};
     int64_t rows = ts_ceil_div(bytes, COPY_COLUMNS * 4), block = rows < COPY_ROWS ? rows : COPY_ROWS;
-    predict_define(&k, "TILED", 0);
-    predict_define(&k, "COLS", COPY_COLUMNS);
-    predict_define(&k, "BLOCK", block);
+    ts_timed_define(&k, "TILED", 0);
+    ts_timed_define(&k, "COLS", COPY_COLUMNS);
+    ts_timed_define(&k, "BLOCK", block);
     if (!predict_run_blocks(err, &k, (predict_series){"ROWS", block, rows, COPY_BLOCKS}, us)) return false;
     *us += predict_microseconds(machine->chip.launch_ps);
     return true;
 }
 
 /* A matrix of f16 to CMEM, in the layout that XLA gives it: a transfer. */
-static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+static bool predict_copy(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                          const ts_machine *machine, double *us) {
     char src[160], dst[176];
     int64_t rows = 1;
@@ -50,7 +50,7 @@ static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, 
 
 /* ---- Pallas kernels ---- */
 
-static bool predict_kernel(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+static bool predict_kernel(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                            const ts_machine *machine, double *us) {
     (void)known;
     if (w->random) machine = predict_under_load(arena, machine);
@@ -81,21 +81,21 @@ static int64_t half_rows(const ts_workload *w) {
     return least;
 }
 
-static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                                 const ts_machine *machine, double *us) {
-    timed_program k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/half.tsim"};
+    ts_timed_program k = {.arena = arena, .runs = known, .machine = machine, .program = "tilesim:/half.tsim"};
     int64_t rows = ts_round_up(half_rows(w), 16), vregs = rows < 64 ? rows / 16 : 4;
     rows = ts_round_up(rows, 16 * vregs);
     int64_t block = rows < HALF_ROWS ? rows : HALF_ROWS;
-    predict_define(&k, "VREGS", vregs);
-    predict_define(&k, "BLOCK", block);
+    ts_timed_define(&k, "VREGS", vregs);
+    ts_timed_define(&k, "BLOCK", block);
     double one = 0;
     if (w->inputs > 2) { /* each takes what the second does */
-        predict_define(&k, "IN", 1);
+        ts_timed_define(&k, "IN", 1);
         if (!predict_run_blocks(err, &k, (predict_series){"ROWS", block, rows, HALF_BLOCKS}, &one))
             return false;
     }
-    predict_define(&k, "IN", w->inputs < 2 ? 1 : 2);
+    ts_timed_define(&k, "IN", w->inputs < 2 ? 1 : 2);
     if (!predict_run_blocks(err, &k, (predict_series){"ROWS", block, rows, HALF_BLOCKS}, us)) return false;
     if (w->inputs > 2) *us += (w->inputs - 2) * (*us - one);
     *us += predict_microseconds(machine->chip.launch_ps);
@@ -106,18 +106,18 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *
 
 /* Heads are alike, whether they share keys or not: these are few bytes. The block of rows is as large as the
  * units' queues let it be. */
-static bool predict_attention(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+static bool predict_attention(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                               const ts_machine *machine, double *us) {
-    timed_program k = {.arena = arena,
-                       .known = known,
-                       .machine = predict_under_load(arena, machine),
-                       .program = "tilesim:/flash_attention.tsim"};
+    ts_timed_program k = {.arena = arena,
+                          .runs = known,
+                          .machine = predict_under_load(arena, machine),
+                          .program = "tilesim:/flash_attention.tsim"};
     int64_t rows = machine->core.mxu.result_vregs * 8 / (machine->core.mxu.edge / 128);
     int64_t length = ts_round_up(w->length, 16);
-    predict_define(&k, "SEQ", w->length);
-    predict_define(&k, "D", w->depth);
-    predict_define(&k, "CAUSAL", w->causal);
-    predict_define(&k, "QROWS", rows < length ? rows : length);
+    ts_timed_define(&k, "SEQ", w->length);
+    ts_timed_define(&k, "D", w->depth);
+    ts_timed_define(&k, "CAUSAL", w->causal);
+    ts_timed_define(&k, "QROWS", rows < length ? rows : length);
     if (!predict_run_blocks(err, &k, (predict_series){"HEADS", 1, w->batch * w->heads, 1}, us)) return false;
     *us += predict_microseconds(machine->chip.launch_ps);
     return true;
@@ -125,9 +125,9 @@ static bool predict_attention(ts_error *err, ts_arena *arena, ts_predictions *kn
 
 /* ---- All ---- */
 
-bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work,
+bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *work,
                          const ts_machine *machine, double *us) {
-    bool (*const models[])(ts_error *, ts_arena *, ts_predictions *, const ts_workload *, const ts_machine *,
+    bool (*const models[])(ts_error *, ts_arena *, ts_timed_runs *, const ts_workload *, const ts_machine *,
                            double *) = {[TS_WORK_COPY] = predict_copy,
                                         [TS_WORK_MATMUL] = predict_products,
                                         [TS_WORK_KERNEL] = predict_kernel,

@@ -3,14 +3,11 @@
 #define TILESIM_VALIDATE_PREDICT_H
 
 #include "machine/machine.h"
+#include "study/timed.h"
 #include "validate/workload.h"
 
-/* What was run, so that no run is made twice. */
-typedef struct ts_predictions ts_predictions;
-ts_predictions *ts_predictions_new(ts_arena *arena);
-
 /* Microseconds. The machine is that of the workload, perhaps with some figures changed. */
-bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work,
+bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *work,
                          const ts_machine *machine, double *us);
 
 /* The same of a collective, whose machine is a chip with its links. */

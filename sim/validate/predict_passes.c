@@ -4,14 +4,14 @@
 
 enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 
-static bool predict_pass(ts_error *err, timed_program k, int64_t bytes, bool writes, double *us) {
+static bool predict_pass(ts_error *err, ts_timed_program k, int64_t bytes, bool writes, double *us) {
     int64_t blocks = ts_ceil_div(bytes, PASS_COLUMNS * PASS_ROWS * 4), columns = PASS_COLUMNS;
     /* of few, each is as wide as it must be */
     if (blocks <= 2 * PASS_BLOCKS) columns = ts_round_up(ts_ceil_div(bytes, blocks * PASS_ROWS * 4), 128);
-    predict_define(&k, "COLS", columns);
-    predict_define(&k, "BLOCK", PASS_ROWS);
-    predict_define(&k, "IN", 1);
-    predict_define(&k, "OUT", writes);
+    ts_timed_define(&k, "COLS", columns);
+    ts_timed_define(&k, "BLOCK", PASS_ROWS);
+    ts_timed_define(&k, "IN", 1);
+    ts_timed_define(&k, "OUT", writes);
     int64_t rows = ts_round_up(ts_ceil_div(bytes, columns * 4), PASS_ROWS);
     if (!predict_run_blocks(err, &k, (predict_series){"ROWS", PASS_ROWS, rows, PASS_BLOCKS}, us))
         return false;
@@ -22,13 +22,13 @@ static bool predict_pass(ts_error *err, timed_program k, int64_t bytes, bool wri
 /* One pass reads as much as it writes; what is read beyond that is read by passes that write nothing, each a
  * kernel. What is written beyond that takes as long as if half of it
  * were read. */
-bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+bool predict_passes(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                     const ts_machine *machine, double *us) {
     int64_t both = w->written_bytes < w->read_bytes ? w->written_bytes : w->read_bytes,
             left = w->read_bytes - both, beyond = w->written_bytes - both;
     int64_t most = both > left / 8 ? both : left; /* of one pass */
-    const timed_program k = {
-        .arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim"};
+    const ts_timed_program k = {
+        .arena = arena, .runs = known, .machine = machine, .program = "tilesim:/pass.tsim"};
     double one;
     *us = 0;
     both += beyond / 2;

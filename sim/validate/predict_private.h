@@ -2,7 +2,6 @@
 #ifndef TILESIM_VALIDATE_PREDICT_PRIVATE_H
 #define TILESIM_VALIDATE_PREDICT_PRIVATE_H
 
-#include "study/core_program.h"
 #include "validate/predict.h"
 
 /* With matrix units that multiply random data: a slower clock, beside which the engine's rates stay what they
@@ -11,32 +10,18 @@ const ts_machine *predict_under_load(ts_arena *arena, const ts_machine *machine)
 
 double predict_microseconds(int64_t ps);
 
-enum { MAX_DEFINES = 12 };
-
-typedef struct {
-    ts_arena *arena;
-    ts_predictions *known;
-    const ts_machine *machine;
-    const char *program;
-    ts_define defines[MAX_DEFINES];
-    int count;
-    bool exact; /* reads and writes at once: what a run leaves out would show in the errors */
-} timed_program;
-
-void predict_define(timed_program *k, const char *name, int64_t value);
-
 /* A parameter that is `total`, of which a block takes `unit`. In its stride each block takes the same time:
  * above twice `few` blocks, those of `few` and of twice as many say what. */
 typedef struct {
     const char *name;
     int64_t unit, total, few;
 } predict_series;
-bool predict_run_blocks(ts_error *err, timed_program *k, predict_series b, double *us);
+bool predict_run_blocks(ts_error *err, ts_timed_program *k, predict_series b, double *us);
 
 /* Models: as ts_workload_predict, of a device. */
-bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+bool predict_passes(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                     const ts_machine *machine, double *us);
-bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+bool predict_products(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                       const ts_machine *machine, double *us);
 
 #endif

@@ -46,18 +46,18 @@ static extents large_block(const ts_machine *machine) {
 }
 
 /* Blocks of `b`; below twice so many the whole product runs. */
-static bool run_product(ts_error *err, timed_program *k, const ts_work_product *p, extents b, int tanh,
+static bool run_product(ts_error *err, ts_timed_program *k, const ts_work_product *p, extents b, int tanh,
                         double *us) {
-    predict_define(k, "M", p->m < b.m ? p->m : b.m);
-    predict_define(k, "K", p->k);
+    ts_timed_define(k, "M", p->m < b.m ? p->m : b.m);
+    ts_timed_define(k, "K", p->k);
     bool few = b.m < pass_of(k->machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
-    predict_define(k, "BM", k->program == matmul && few ? tall(k->machine) : b.m);
-    predict_define(k, "BN", b.n);
-    predict_define(k, "BK", b.k);
+    ts_timed_define(k, "BM", k->program == matmul && few ? tall(k->machine) : b.m);
+    ts_timed_define(k, "BN", b.n);
+    ts_timed_define(k, "BK", b.k);
     if (k->program == matmul) {
-        predict_define(k, "TANH", tanh);
-        predict_define(k, "OUT",
-                       p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
+        ts_timed_define(k, "TANH", tanh);
+        ts_timed_define(k, "OUT",
+                        p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
     }
     int64_t rows = ts_round_up(p->m, 128), columns = ts_round_up(p->n, pass_of(k->machine).n);
     int64_t n = p->m <= b.m ? p->n : ts_ceil_div(rows * columns, b.m); /* all blocks, side by side */
@@ -77,7 +77,7 @@ static extents choose_block(extents b, const ts_work_product *p, const ts_machin
 
 /* As a compiler does, take the best of some blocks: a small product is one or two, and in one step along K
  * the rows of a stay for all columns. */
-static bool predict_best(ts_error *err, timed_program *k, const ts_work_product *p, int tanh, double *us) {
+static bool predict_best(ts_error *err, ts_timed_program *k, const ts_work_product *p, int tanh, double *us) {
     extents first = choose_block(large_block(k->machine), p, k->machine);
     bool large = (double)p->m * (double)p->n * (double)p->k > 0x1p34;
     double one;
@@ -99,7 +99,7 @@ enum { THIN = 16 }; /* rows or columns of what is rather a pass over a matrix */
 /* What the program does not show: f32 operands, of which it reads bf16, many matrices, which it reads as if
  * they were one, and thin ones, which it pads: then the product is passes over all that it moves, if that
  * takes longer, or instead. */
-static bool predict_operands(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_work_product *p,
+static bool predict_operands(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_work_product *p,
                              const ts_machine *machine, double *us) {
     bool thin = p->m <= THIN || p->n <= THIN;
     const ts_workload moved = {.read_bytes = p->in_bytes * (p->m * p->k + p->k * p->n * p->weights),
@@ -112,7 +112,7 @@ static bool predict_operands(ts_error *err, ts_arena *arena, ts_predictions *kno
 }
 
 /* Blocks that the row states. Those that are not whole passes of the units do them in turn. */
-static bool predict_stated(ts_error *err, timed_program *k, extents b, const ts_work_product *p, int tanh,
+static bool predict_stated(ts_error *err, ts_timed_program *k, extents b, const ts_work_product *p, int tanh,
                            double *us) {
     extents pass = pass_of(k->machine);
     ts_work_product whole = *p;
@@ -131,7 +131,7 @@ static bool predict_stated(ts_error *err, timed_program *k, extents b, const ts_
     return run_product(err, k, p, fit_block(b, p, k->machine), tanh, us);
 }
 
-static bool predict_blocks(ts_error *err, timed_program *k, const ts_workload *w, const ts_work_product *p,
+static bool predict_blocks(ts_error *err, ts_timed_program *k, const ts_workload *w, const ts_work_product *p,
                            int tanh, double *us) {
     const extents b = {w->block[0], w->block[1], w->block[2]};
     double transposed;
@@ -147,7 +147,7 @@ static bool predict_blocks(ts_error *err, timed_program *k, const ts_workload *w
     return true;
 }
 
-static bool predict_product(ts_error *err, timed_program k, const ts_workload *w, const ts_work_product *p,
+static bool predict_product(ts_error *err, ts_timed_program k, const ts_workload *w, const ts_work_product *p,
                             double *us) {
     int whole = (int)p->transcendentals;
     double more = *us = 0;
@@ -157,16 +157,16 @@ static bool predict_product(ts_error *err, timed_program k, const ts_workload *w
         *us += (p->transcendentals - whole) * (more - *us);
     }
     *us += predict_microseconds(k.machine->chip.launch_ps);
-    return predict_operands(err, k.arena, k.known, p, k.machine, us);
+    return predict_operands(err, k.arena, k.runs, p, k.machine, us);
 }
 
 /* The cores of a device each take their share of the rows, or columns, and of the HBM. */
-bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+bool predict_products(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                       const ts_machine *machine, double *us) {
     int cores = machine->chip.tensor_cores;
     const ts_machine *core = ts_machine_part(err, arena, machine, cores);
     if (core != NULL && w->random) core = predict_under_load(arena, core);
-    const timed_program k = {.arena = arena, .known = known, .machine = core, .program = matmul};
+    const ts_timed_program k = {.arena = arena, .runs = known, .machine = core, .program = matmul};
     *us = 0;
     for (int i = 0; core != NULL && i < w->count; i++) {
         double one;

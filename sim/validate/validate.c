@@ -79,7 +79,7 @@ double ts_validated_error(double predicted_us, double measured_us) {
 
 typedef struct {
     ts_arena *arena;
-    ts_predictions *known;
+    ts_timed_runs *known;
     const ts_machine *given; /* or NULL */
     const ts_machine *loaded[16];
     int count;
@@ -178,7 +178,7 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
 
 bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurements,
                  const ts_machine *machine, const ts_validate_watch *watch, ts_validation *v) {
-    machines m = {.arena = arena, .known = ts_predictions_new(arena), .given = machine};
+    machines m = {.arena = arena, .known = ts_timed_runs_new(arena), .given = machine};
     *v = (ts_validation){.machine = machine,
                          .rows = TS_NEW_ARRAY(arena, ts_validated_row, measurements->table.count + 1),
                          .row_count = measurements->table.count};

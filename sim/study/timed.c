@@ -1,0 +1,99 @@
+/* Programs run for their time alone, each once. */
+#include "study/timed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "run/run.h"
+
+/* ---- The program ---- */
+
+void ts_timed_define(ts_timed_program *p, const char *name, int64_t value) {
+    char *text = ts_arena_alloc(p->arena, 24, 1);
+    snprintf(text, 24, "%lld", (long long)value);
+    int i = 0;
+    while (i < p->count && strcmp(p->defines[i].name, name) != 0) i++;
+    p->defines[i] = (ts_define){name, text};
+    p->count += i == p->count;
+}
+
+void ts_timed_add_defines(const ts_timed_program *p, ts_text *text) {
+    for (int i = 0; i < p->count; i++)
+        ts_text_add(text, "%s-D %s=%s", text->length > 0 ? " " : "", p->defines[i].name, p->defines[i].value);
+}
+
+/* ---- Its runs ---- */
+
+typedef struct known_run {
+    const char *what;
+    ts_timed_run run;
+    struct known_run *next;
+} known_run;
+
+struct ts_timed_runs {
+    ts_arena *arena;
+    known_run *first;
+};
+
+ts_timed_runs *ts_timed_runs_new(ts_arena *arena) {
+    ts_timed_runs *runs = TS_NEW(arena, ts_timed_runs);
+    runs->arena = arena;
+    return runs;
+}
+
+int64_t ts_timed_run_parameter(const ts_timed_run *run, const char *name) {
+    for (int i = 0; i < run->param_count; i++)
+        if (strcmp(run->params[i].name, name) == 0) return run->params[i].integer;
+    return 0;
+}
+
+/* The machine, what a device or a load of it differs in, the program and its parameters. */
+static const char *name_of(const ts_timed_program *p) {
+    const ts_machine *m = p->machine;
+    ts_text text;
+    ts_text_init(&text, p->arena);
+    ts_text_add(&text, "%llx %d %d %lld %s %d", (unsigned long long)m->hash, (int)m->hbm.stacks,
+                (int)m->hbm.channels, (long long)m->chip.sustained_khz, p->program, p->exact);
+    ts_timed_add_defines(p, &text);
+    return text.bytes;
+}
+
+static const ts_param *copy_params(ts_arena *arena, const ts_program *program) {
+    ts_param *params = TS_NEW_ARRAY(arena, ts_param, program->param_count + 1);
+    for (int i = 0; i < program->param_count; i++) {
+        params[i] = program->params[i];
+        params[i].name = ts_arena_copy_text(arena, params[i].name, strlen(params[i].name));
+    }
+    return params;
+}
+
+static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_run_result *result) {
+    known_run *new = TS_NEW(runs->arena, known_run);
+    *new = (known_run){.what = ts_arena_copy_text(runs->arena, name, strlen(name)),
+                       .run = {.chip = result->chip,
+                               .params = copy_params(runs->arena, result->program),
+                               .param_count = result->program->param_count},
+                       .next = runs->first};
+    runs->first = new;
+    return &new->run;
+}
+
+const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
+    const char *name = name_of(p);
+    for (const known_run *r = p->runs->first; r; r = r->next)
+        if (strcmp(r->what, name) == 0) return &r->run;
+    ts_arena *scratch = ts_arena_new();
+    ts_run_request request = {.program = p->program,
+                              .machine = p->machine,
+                              .defines = p->defines,
+                              .define_count = p->count,
+                              .time_only = true,
+                              .exact = p->exact,
+                              .max_cycles = INT64_C(1) << 50};
+    ts_run_result result;
+    bool good = ts_run(err, scratch, &request, &result);
+    const ts_timed_run *run = good ? keep(p->runs, name, &result) : NULL;
+    ts_arena_free(scratch);
+    return run;
+}
