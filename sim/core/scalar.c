@@ -46,39 +46,27 @@ CORE_FUNCTION(core_count) {
     return true;
 }
 
-CORE_FUNCTION(device_id) {
-    (void)err;
-    op->d[0] = core->setup.device ? (uint32_t)core->setup.device->id : 0;
-    return true;
-}
+/* What is read of the device, and what it is off a mesh, or of an axis that the mesh does not have. */
+#define DEVICE(id, member, off)                                                                              \
+    CORE_FUNCTION(id) {                                                                                      \
+        (void)err;                                                                                           \
+        op->d[0] = core->setup.device ? (uint32_t)core->setup.device->member : off;                          \
+        return true;                                                                                         \
+    }
+DEVICE(device_id, id, 0)
+DEVICE(device_count, count, 1)
 
-CORE_FUNCTION(device_count) {
-    (void)err;
-    op->d[0] = core->setup.device ? (uint32_t)core->setup.device->count : 1;
-    return true;
-}
-
-/* NULL: the mesh has no such axis. */
-static const ts_core_device *device_of_axis(const ts_core *core, uint32_t axis) {
-    const ts_core_device *device = core->setup.device;
-    return device && axis < (uint32_t)device->axis_count ? device : NULL;
-}
-
-CORE_FUNCTION(axis_index) {
-    (void)err;
-    uint32_t axis = op->in[0][0];
-    const ts_core_device *device = device_of_axis(core, axis);
-    op->d[0] = device ? (uint32_t)device->index[axis] : 0;
-    return true;
-}
-
-CORE_FUNCTION(axis_size) {
-    (void)err;
-    uint32_t axis = op->in[0][0];
-    const ts_core_device *device = device_of_axis(core, axis);
-    op->d[0] = device ? (uint32_t)device->size[axis] : 1;
-    return true;
-}
+#define AXIS(id, member, off)                                                                                \
+    CORE_FUNCTION(id) {                                                                                      \
+        (void)err;                                                                                           \
+        const ts_core_device *device = core->setup.device;                                                   \
+        uint32_t axis = op->in[0][0];                                                                        \
+        bool there = device && axis < (uint32_t)device->axis_count;                                          \
+        op->d[0] = there ? (uint32_t)device->member[axis] : off;                                             \
+        return true;                                                                                         \
+    }
+AXIS(axis_index, index, 0)
+AXIS(axis_size, size, 1)
 
 static bool divisor_positive(ts_error *err, const ts_core *core, const core_op *op) {
     int32_t divisor = (int32_t)op->in[1][0];
