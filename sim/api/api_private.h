@@ -23,4 +23,13 @@ bool api_read_mesh(ts_error *err, ts_arena *arena, const ts_machine *machine, co
 bool api_same_axes(const ts_mesh *a, const ts_mesh *b);
 ts_source api_source(const char *name, const char *text);
 
+/* A function of the interface that gives a text of `self`, which `add` adds to `text`. */
+#define API_TEXT(id, type, add)                                                                              \
+    const char *id(ts_arena *arena, const type *self) {                                                      \
+        ts_text text;                                                                                        \
+        ts_text_init(&text, arena);                                                                          \
+        add;                                                                                                 \
+        return text.bytes;                                                                                   \
+    }
+
 #endif

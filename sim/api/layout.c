@@ -13,15 +13,6 @@ const ts_shape *ts_shape_from_text(ts_error *err, ts_arena *arena, const char *t
     return ts_shape_parse(err, arena, &source);
 }
 
-static const char *print(ts_arena *arena, const ts_shape *shape, void (*add)(const ts_shape *, ts_text *)) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    add(shape, &text);
-    return text.bytes;
-}
-
-static void add_report(const ts_shape *shape, ts_text *out) { ts_report_shape(out->arena, shape, out); }
-
 static void add_json(const ts_shape *shape, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "layout");
@@ -29,17 +20,14 @@ static void add_json(const ts_shape *shape, ts_text *out) {
     ts_json_end(&json);
 }
 
-static void add_svg(const ts_shape *shape, ts_text *out) { ts_report_svg(out->arena, 1, &shape, out); }
-
-const char *ts_shape_text(ts_arena *arena, const ts_shape *shape) {
-    return print(arena, shape, ts_shape_print);
-}
-const char *ts_shape_report(ts_arena *arena, const ts_shape *shape) {
-    return print(arena, shape, add_report);
-}
-const char *ts_shape_json(ts_arena *arena, const ts_shape *shape) { return print(arena, shape, add_json); }
+API_TEXT(ts_shape_text, ts_shape, ts_shape_print(self, &text))
+API_TEXT(ts_shape_report, ts_shape, ts_report_shape(arena, self, &text))
+API_TEXT(ts_shape_json, ts_shape, add_json(self, &text))
 const char *ts_shape_svg(ts_arena *arena, const ts_shape *shape) {
-    return shape->layout ? print(arena, shape, add_svg) : NULL;
+    ts_text text;
+    ts_text_init(&text, arena);
+    if (shape->layout) ts_report_svg(arena, 1, &shape, &text);
+    return shape->layout ? text.bytes : NULL;
 }
 
 const char *ts_shape_type(const ts_shape *shape) { return ts_dtype_get(shape->dtype)->name; }

@@ -21,20 +21,8 @@ const char *ts_machine_name(int number) {
 const char *ts_machine_title(const ts_machine *machine) { return machine->title; }
 uint64_t ts_machine_hash(const ts_machine *machine) { return machine->hash; }
 
-static const char *print(ts_arena *arena, const ts_machine *machine,
-                         void (*add)(const ts_machine *, ts_text *)) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    add(machine, &text);
-    return text.bytes;
-}
-
-const char *ts_machine_text(ts_arena *arena, const ts_machine *machine) {
-    return print(arena, machine, ts_report_machine);
-}
-const char *ts_machine_json(ts_arena *arena, const ts_machine *machine) {
-    return print(arena, machine, ts_report_machine_json);
-}
+API_TEXT(ts_machine_text, ts_machine, ts_report_machine(self, &text))
+API_TEXT(ts_machine_json, ts_machine, ts_report_machine_json(self, &text))
 
 /* ---- Prices ---- */
 
@@ -87,18 +75,7 @@ int64_t ts_price_moved_bytes(const ts_price *price) {
 const char *ts_price_limiter(const ts_price *price) { return price->study.cost.limiter; }
 int ts_price_is_exact(const ts_price *price) { return !price->study.cost.estimated; }
 
-static const char *report(ts_arena *arena, const ts_price *price,
-                          void (*add)(const ts_transfer_study *, const ts_transfer_others *, bool,
-                                      ts_text *)) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    add(&price->study, price->has_others ? price->others : NULL, false, &text);
-    return text.bytes;
-}
-
-const char *ts_price_text(ts_arena *arena, const ts_price *price) {
-    return report(arena, price, ts_report_transfer);
-}
-const char *ts_price_json(ts_arena *arena, const ts_price *price) {
-    return report(arena, price, ts_report_transfer_json);
-}
+API_TEXT(ts_price_text, ts_price,
+         ts_report_transfer(&self->study, self->has_others ? self->others : NULL, false, &text))
+API_TEXT(ts_price_json, ts_price,
+         ts_report_transfer_json(&self->study, self->has_others ? self->others : NULL, false, &text))

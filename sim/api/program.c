@@ -41,12 +41,7 @@ const ts_program *ts_program_assemble(ts_error *err, ts_arena *arena, const ts_p
     return ts_program_parse(err, arena, source, &target, own.defines, own.define_count);
 }
 
-const char *ts_program_text(ts_arena *arena, const ts_program *program) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    ts_program_print(program, &text);
-    return text.bytes;
-}
+API_TEXT(ts_program_text, ts_program, ts_program_print(self, &text))
 
 /* ---- The builder ---- */
 

@@ -31,19 +31,9 @@ int64_t ts_relayout_cycles(const ts_relayout_answer *answer) {
 
 int64_t ts_relayout_op_total(const ts_relayout_answer *answer) { return answer->price.plan.op_count; }
 
-const char *ts_relayout_text(ts_arena *arena, const ts_relayout_answer *answer) {
-    ts_text out;
-    ts_text_init(&out, arena);
-    ts_report_relayout(&answer->request, &answer->price, &out);
-    return out.bytes;
-}
+API_TEXT(ts_relayout_text, ts_relayout_answer, ts_report_relayout(&self->request, &self->price, &text))
 
-const char *ts_relayout_json(ts_arena *arena, const ts_relayout_answer *answer) {
-    ts_text out;
-    ts_text_init(&out, arena);
-    ts_report_relayout_json(&answer->request, &answer->price, &out);
-    return out.bytes;
-}
+API_TEXT(ts_relayout_json, ts_relayout_answer, ts_report_relayout_json(&self->request, &self->price, &text))
 
 const char *ts_relayout_svg(ts_arena *arena, const ts_relayout_answer *answer) {
     ts_error err = {0};

@@ -47,17 +47,5 @@ double ts_reshard_bound_microseconds(const ts_reshard_answer *answer) {
 }
 int ts_reshard_collective_count(const ts_reshard_answer *answer) { return answer->report.plan.count; }
 
-static const char *print(ts_arena *arena, const ts_reshard_answer *answer,
-                         void (*add)(const ts_reshard_report *, ts_text *)) {
-    ts_text out;
-    ts_text_init(&out, arena);
-    add(&answer->report, &out);
-    return out.bytes;
-}
-
-const char *ts_reshard_text(ts_arena *arena, const ts_reshard_answer *answer) {
-    return print(arena, answer, ts_report_reshard);
-}
-const char *ts_reshard_json(ts_arena *arena, const ts_reshard_answer *answer) {
-    return print(arena, answer, ts_report_reshard_json);
-}
+API_TEXT(ts_reshard_text, ts_reshard_answer, ts_report_reshard(&self->report, &text))
+API_TEXT(ts_reshard_json, ts_reshard_answer, ts_report_reshard_json(&self->report, &text))

@@ -127,20 +127,8 @@ const ts_array *ts_simulation_output(const ts_simulation *run, const char *name)
     return NULL;
 }
 
-static const char *report(ts_arena *arena, const ts_simulation *run,
-                          void (*add)(const ts_run_request *, const ts_run_result *, ts_text *)) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    add(&run->request, &run->result, &text);
-    return text.bytes;
-}
-
-const char *ts_simulation_text(ts_arena *arena, const ts_simulation *run) {
-    return report(arena, run, ts_report_run);
-}
-const char *ts_simulation_json(ts_arena *arena, const ts_simulation *run) {
-    return report(arena, run, ts_report_run_json);
-}
+API_TEXT(ts_simulation_text, ts_simulation, ts_report_run(&self->request, &self->result, &text))
+API_TEXT(ts_simulation_json, ts_simulation, ts_report_run_json(&self->request, &self->result, &text))
 const char *ts_simulation_html(ts_arena *arena, const ts_simulation *run) {
     ts_text text;
     if (!run->page) return NULL;

@@ -65,20 +65,8 @@ int64_t ts_choice_bytes(const ts_choice *choice, int number) {
     return c ? c->bytes : -1;
 }
 
-static const char *print_choice(ts_arena *arena, const ts_choice *choice,
-                                void (*add)(const ts_choose_result *, const ts_choose_view *, ts_text *)) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    add(&choice->result, &(ts_choose_view){INT_MAX}, &text);
-    return text.bytes;
-}
-
-const char *ts_choice_text(ts_arena *arena, const ts_choice *choice) {
-    return print_choice(arena, choice, ts_report_choose);
-}
-const char *ts_choice_json(ts_arena *arena, const ts_choice *choice) {
-    return print_choice(arena, choice, ts_report_choose_json);
-}
+API_TEXT(ts_choice_text, ts_choice, ts_report_choose(&self->result, &(ts_choose_view){INT_MAX}, &text))
+API_TEXT(ts_choice_json, ts_choice, ts_report_choose_json(&self->result, &(ts_choose_view){INT_MAX}, &text))
 
 /* ---- Audits ---- */
 
@@ -111,17 +99,7 @@ const char *ts_audit_fix(const ts_module_audit *audit, int number) {
     return there ? audit->result.findings[number].fix : NULL;
 }
 
-static const char *print_audit(ts_arena *arena, const ts_module_audit *audit,
-                               void (*add)(const ts_audit_result *, const ts_audit_view *, ts_text *)) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    add(&audit->result, &(ts_audit_view){"the module", INT_MAX}, &text);
-    return text.bytes;
-}
-
-const char *ts_audit_text(ts_arena *arena, const ts_module_audit *audit) {
-    return print_audit(arena, audit, ts_report_audit);
-}
-const char *ts_audit_json(ts_arena *arena, const ts_module_audit *audit) {
-    return print_audit(arena, audit, ts_report_audit_json);
-}
+API_TEXT(ts_audit_text, ts_module_audit,
+         ts_report_audit(&self->result, &(ts_audit_view){"the module", INT_MAX}, &text))
+API_TEXT(ts_audit_json, ts_module_audit,
+         ts_report_audit_json(&self->result, &(ts_audit_view){"the module", INT_MAX}, &text))

@@ -50,17 +50,5 @@ const ts_study *ts_study_answer(ts_error *err, ts_arena *arena, const ts_study_r
 int64_t ts_study_points(const ts_study *study) { return study->answers.result.points; }
 int64_t ts_study_answered(const ts_study *study) { return study->answers.result.answered; }
 
-static const char *print_study(ts_arena *arena, const ts_study *study,
-                               void (*add)(const ts_sweep_view *, ts_text *)) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    add(&study->view, &text);
-    return text.bytes;
-}
-
-const char *ts_study_csv(ts_arena *arena, const ts_study *study) {
-    return print_study(arena, study, ts_report_sweep_csv);
-}
-const char *ts_study_json(ts_arena *arena, const ts_study *study) {
-    return print_study(arena, study, ts_report_sweep_json);
-}
+API_TEXT(ts_study_csv, ts_study, ts_report_sweep_csv(&self->view, &text))
+API_TEXT(ts_study_json, ts_study, ts_report_sweep_json(&self->view, &text))
