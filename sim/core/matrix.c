@@ -3,63 +3,18 @@
 #include <assert.h>
 #include <string.h>
 
+#include "matrix_types.h"
 #include "state.h"
 #include "base/number.h"
-#include "layout/dtype.h"
 
-/* ---- Types of operands, and the instructions that have them ---- */
-
-#define TYPES(row)                                                                                           \
-    row(f32, 32, F32) row(bf16, 16, BF16) row(f8e5m2, 8, FP8) row(f8e4m3fn, 8, FP8)                          \
-        row(f8e4m3b11fnuz, 8, FP8) row(i8, 8, INT8) row(i4, 4, INT4)
-
-typedef enum {
-#define ENUM_ROW(name, bits, rate) TYPE_##name,
-    TYPES(ENUM_ROW)
-} matrix_type;
-
-static const struct {
-    const char *name;
-    int bits;
-    ts_mxu_type rate;
-} types[] = {
-#define TYPE_ROW(name, bits, rate) {#name, bits, TS_MXU_##rate},
-    TYPES(TYPE_ROW)};
-
-static const struct {
-    ts_opcode opcode;
-    matrix_type type;
-    int port;
-} instructions[] = {
-#define INSTRUCTION_ROWS(name, bits, rate)                                                                   \
-    {TS_OP_mxu_latch_##name, TYPE_##name, CORE_MXU_LATCH},                                                   \
-        {TS_OP_mxu_latcht_##name, TYPE_##name, CORE_MXU_LATCH},                                              \
-        {TS_OP_mxu_push_##name, TYPE_##name, CORE_MXU_PUSH},                                                 \
-        {TS_OP_mxu_acc_##name, TYPE_##name, CORE_MXU_PUSH},
-    TYPES(INSTRUCTION_ROWS)};
-
-static bool is_integer(matrix_type type) { return type == TYPE_i8 || type == TYPE_i4; }
-static int packing(matrix_type type) { return 32 / types[type].bits; }
-static int rows_of(matrix_type type) { return TS_SUBLANES * packing(type); } /* in a vreg */
-
-/* NULL type: the instruction has none. */
-static bool find_type(ts_opcode opcode, matrix_type *type, int *port) {
-    for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++) {
-        if (instructions[i].opcode == opcode) {
-            *type = instructions[i].type;
-            *port = instructions[i].port;
-            return true;
-        }
-    }
-    return false;
-}
+/* ---- Instructions ---- */
 
 ts_mxu_type core_matrix_type(ts_opcode opcode) {
     matrix_type type = TYPE_f32;
     int port;
-    bool typed = find_type(opcode, &type, &port);
+    bool typed = matrix_find_type(opcode, &type, &port);
     assert(typed);
-    return types[type].rate;
+    return matrix_types[type].rate;
 }
 
 /* Occupancies are given for 8 rows of bf16 of the whole edge. */
@@ -68,10 +23,10 @@ int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cy
     int port, chunks = config->mxu.edge / TS_LANES;
     ts_latency key = ts_opcode_get(opcode)->latency;
     *cycles = config->occupancy_cycles[key];
-    if (find_type(opcode, &type, &port)) {
-        int rate = port == CORE_MXU_PUSH ? config->mxu.rate[types[type].rate] : 1;
+    if (matrix_find_type(opcode, &type, &port)) {
+        int rate = port == CORE_MXU_PUSH ? config->mxu.rate[matrix_types[type].rate] : 1;
         rate = rate > 0 ? rate : 1; /* 0: refused elsewhere */
-        *cycles = ts_ceil_div(*cycles * packing(type), (int64_t)rate * chunks);
+        *cycles = ts_ceil_div(*cycles * matrix_packing(type), (int64_t)rate * chunks);
         return port;
     }
     return opcode == TS_OP_mxu_swap ? CORE_MXU_SWAP : CORE_MXU_POP;
@@ -87,9 +42,9 @@ int64_t core_matrix_unit(const ts_instruction *instruction) {
 static bool check_accumulators(ts_error *err, const ts_machine_mxu *mxu, const ts_instruction *instruction) {
     matrix_type type = TYPE_f32;
     int port;
-    bool take = !find_type(instruction->opcode, &type, &port);
+    bool take = !matrix_find_type(instruction->opcode, &type, &port);
     int64_t first = instruction->operands[2].as.integer;
-    int64_t count = take ? 1 : rows_of(type) / TS_SUBLANES * (mxu->edge / TS_LANES);
+    int64_t count = take ? 1 : matrix_rows(type) / TS_SUBLANES * (mxu->edge / TS_LANES);
     if (mxu->accumulators == 0) {
         return ts_instruction_error(
             err, TS_ERROR_INPUT, instruction,
@@ -117,9 +72,10 @@ bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction 
                                     "a matrix unit of edge %d, expected a multiple of %d", mxu->edge,
                                     TS_LANES);
     }
-    if (find_type(instruction->opcode, &type, &port) && mxu->rate[types[type].rate] == 0) {
+    if (matrix_find_type(instruction->opcode, &type, &port) && mxu->rate[matrix_types[type].rate] == 0) {
         return ts_instruction_error(err, TS_ERROR_INPUT, instruction,
-                                    "the matrix unit of this machine does not take %s", types[type].name);
+                                    "the matrix unit of this machine does not take %s",
+                                    matrix_types[type].name);
     }
     *unit = (int)number;
     return instruction->operand_count < 3 || check_accumulators(err, mxu, instruction);
@@ -168,8 +124,8 @@ bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instr
         mxu->tiles = values ? TS_NEW_ARRAY(arena, uint32_t, words * config->staging) : NULL;
         mxu->tile_types = TS_NEW_ARRAY(arena, matrix_type, config->staging);
         mxu->tile_ready = TS_NEW_ARRAY(arena, int64_t, config->staging);
-        mxu->rows = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
-        mxu->products = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
+        mxu->rows = TS_NEW_ARRAY(arena, uint32_t, matrix_rows(TYPE_i4) * config->edge);
+        mxu->products = TS_NEW_ARRAY(arena, uint32_t, matrix_rows(TYPE_i4) * config->edge);
         mxu->results = values ? TS_NEW_ARRAY(arena, uint32_t, config->result_vregs * TS_VREG_WORDS) : NULL;
         mxu->result_ready = TS_NEW_ARRAY(arena, int64_t, config->result_vregs);
         mxu->sums = values ? TS_NEW_ARRAY(arena, uint32_t, config->accumulators * TS_VREG_WORDS) : NULL;
@@ -177,7 +133,7 @@ bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instr
         if (core->poison) {
             mxu->sum_poison = TS_NEW_ARRAY(arena, uint32_t, config->accumulators * TS_VREG_WORDS);
             mxu->tile_poison = TS_NEW_ARRAY(arena, bool, config->staging * config->edge);
-            mxu->row_poison = TS_NEW_ARRAY(arena, bool, rows_of(TYPE_i4));
+            mxu->row_poison = TS_NEW_ARRAY(arena, bool, matrix_rows(TYPE_i4));
             mxu->result_poison = TS_NEW_ARRAY(arena, uint32_t, config->result_vregs * TS_VREG_WORDS);
         }
     }
@@ -190,64 +146,29 @@ static uint32_t *tile_words(const ts_core *core, const core_mxu *mxu, int tile) 
     return mxu->tiles + (ptrdiff_t)tile * edge_of(core) * edge_of(core);
 }
 
-/* ---- Elements of a vreg: value number i of each word is row i of those in its sublane ---- */
-
-static const ts_float_format *format_of(matrix_type type) {
-    ts_dtype dtype = type == TYPE_f8e5m2     ? TS_DTYPE_F8E5M2
-                     : type == TYPE_f8e4m3fn ? TS_DTYPE_F8E4M3FN
-                                             : TS_DTYPE_F8E4M3B11FNUZ;
-    return ts_dtype_get(dtype)->format;
-}
-
-/* As f32 bits, or as i32. */
-static uint32_t element(matrix_type type, uint32_t word, int i) {
-    switch (type) {
-    case TYPE_f32:
-        return (uint32_t)ts_bf16_from_f32(ts_f32_from_bits(word)) << 16;
-    case TYPE_bf16:
-        return word >> (16 * i) << 16;
-    case TYPE_i8:
-        return (uint32_t)((int32_t)(word << (24 - 8 * i)) >> 24);
-    case TYPE_i4:
-        return (uint32_t)((int32_t)(word << (28 - 4 * i)) >> 28);
-    default:
-        return ts_f32_bits(ts_float_decode(format_of(type), word >> (8 * i) & 255));
-    }
-}
-
-/* Row r of the vreg's rows_of(type) rows, 128 elements that are `stride` words apart in `out`. */
-static void unpack_row(matrix_type type, const uint32_t *vreg, int r, uint32_t *out, ptrdiff_t stride) {
-    const uint32_t *words = vreg + r / packing(type) * TS_LANES;
-    for (int lane = 0; lane < TS_LANES; lane++)
-        out[lane * stride] = element(type, words[lane], r % packing(type));
-}
-
 /* ---- What is undefined: a column of weights or a row of a push is, when an element of it is. ---- */
-
-static bool is_undefined(matrix_type type, uint32_t shadow, int r) {
-    return (shadow >> (r % packing(type) * types[type].bits) & (UINT32_MAX >> (32 - types[type].bits))) != 0;
-}
 
 static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, int tile, bool transposed) {
     matrix_type type = mxu->tile_types[tile];
     const uint32_t *shadow = ts_poison_source(op->poison, 1);
     bool *columns = mxu->tile_poison + (ptrdiff_t)tile * edge_of(core);
-    int row = mxu->latched / chunks_of(core) * rows_of(type);
+    int row = mxu->latched / chunks_of(core) * matrix_rows(type);
     int column = mxu->latched % chunks_of(core) * TS_LANES;
     if (mxu->latched == 0) memset(columns, 0, (size_t)edge_of(core));
-    for (int r = 0; r < rows_of(type); r++) {
-        const uint32_t *words = shadow + r / packing(type) * TS_LANES;
+    for (int r = 0; r < matrix_rows(type); r++) {
+        const uint32_t *words = shadow + r / matrix_packing(type) * TS_LANES;
         for (int lane = 0; lane < TS_LANES; lane++)
-            columns[transposed ? row + r : column + lane] |= is_undefined(type, words[lane], r);
+            columns[transposed ? row + r : column + lane] |= matrix_is_undefined(type, words[lane], r);
     }
 }
 
 static void poison_rows(const core_op *op, core_mxu *mxu, matrix_type type) {
     const uint32_t *shadow = ts_poison_source(op->poison, 1);
-    for (int r = 0; r < rows_of(type); r++) {
-        const uint32_t *words = shadow + r / packing(type) * TS_LANES;
+    for (int r = 0; r < matrix_rows(type); r++) {
+        const uint32_t *words = shadow + r / matrix_packing(type) * TS_LANES;
         mxu->row_poison[r] &= mxu->pushed > 0;
-        for (int lane = 0; lane < TS_LANES; lane++) mxu->row_poison[r] |= is_undefined(type, words[lane], r);
+        for (int lane = 0; lane < TS_LANES; lane++)
+            mxu->row_poison[r] |= matrix_is_undefined(type, words[lane], r);
     }
 }
 
@@ -274,19 +195,19 @@ static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type t
     }
     if (mxu->latched > 0 && mxu->tile_types[tile] != type) {
         return core_fault(err, core, op, "a tile of %s so far, expected no %s in it",
-                          types[mxu->tile_types[tile]].name, types[type].name);
+                          matrix_types[mxu->tile_types[tile]].name, matrix_types[type].name);
     }
     mxu->tile_types[tile] = type;
     if (core->poison) poison_tile(core, op, mxu, tile, transposed);
-    int row = mxu->latched / chunks_of(core) * rows_of(type),
+    int row = mxu->latched / chunks_of(core) * matrix_rows(type),
         column = mxu->latched % chunks_of(core) * TS_LANES;
-    for (int r = 0; r < rows_of(type) && !core->setup.time_only; r++) {
+    for (int r = 0; r < matrix_rows(type) && !core->setup.time_only; r++) {
         uint32_t *words = tile_words(core, mxu, tile);
         words += transposed ? (ptrdiff_t)column * edge + row + r : (ptrdiff_t)(row + r) * edge + column;
-        unpack_row(type, op->in[1], r, words, transposed ? edge : 1);
+        matrix_unpack_row(type, op->in[1], r, words, transposed ? edge : 1);
     }
     mxu->latched++;
-    if (mxu->latched == edge / rows_of(type) * chunks_of(core)) {
+    if (mxu->latched == edge / matrix_rows(type) * chunks_of(core)) {
         mxu->latched = 0;
         mxu->complete++;
         mxu->tile_ready[tile] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_LATCH];
@@ -323,7 +244,7 @@ static void multiply(const ts_core *core, core_mxu *mxu, int row_count) {
     if (core->setup.time_only) return;
     const ts_matrix_functions *matrix = ts_matrix_select();
     const uint32_t *tile = tile_words(core, mxu, mxu->first);
-    if (is_integer(mxu->row_type)) {
+    if (matrix_is_integer(mxu->row_type)) {
         matrix->i32(mxu->products, mxu->rows, tile, row_count, edge_of(core));
         return;
     }
@@ -357,7 +278,7 @@ static void queue_results(ts_core *core, core_mxu *mxu, int row_count) {
 /* The same vregs, added: the f32 that is NaN is the one NaN. */
 static void add_results(ts_core *core, core_mxu *mxu, int row_count, int first) {
     int chunks = chunks_of(core);
-    bool integer = is_integer(mxu->row_type);
+    bool integer = matrix_is_integer(mxu->row_type);
     for (int v = 0; v < row_count / TS_SUBLANES * chunks; v++) {
         int row = v / chunks * TS_SUBLANES, column = v % chunks * TS_LANES;
         for (int i = 0; i < TS_VREG_WORDS && !core->setup.time_only; i++) {
@@ -380,14 +301,14 @@ static bool push_allowed(ts_error *err, const ts_core *core, const core_op *op, 
     const core_mxu *mxu = &core->mxus[op->unit];
     int capacity = core->setup.config->mxu.result_vregs;
     bool queues = mxu->pushed + 1 == chunks_of(core) && op->instruction->operand_count == 2;
-    int results = queues ? rows_of(type) / TS_SUBLANES * chunks_of(core) : 0;
+    int results = queues ? matrix_rows(type) / TS_SUBLANES * chunks_of(core) : 0;
     if (!mxu->in_use) {
         return core_fault(err, core, op, "matrix unit %d has no tile in use, expected a swap first",
                           op->unit);
     }
     if (mxu->tile_types[mxu->first] != type) {
         return core_fault(err, core, op, "the tile in use is of %s, expected rows of it, not %s",
-                          types[mxu->tile_types[mxu->first]].name, types[type].name);
+                          matrix_types[mxu->tile_types[mxu->first]].name, matrix_types[type].name);
     }
     if (mxu->result_count + results > capacity) {
         return core_fault(err, core, op,
@@ -400,19 +321,19 @@ static bool push_allowed(ts_error *err, const ts_core *core, const core_op *op, 
 static bool push(ts_error *err, ts_core *core, const core_op *op, matrix_type type) {
     core_mxu *mxu = &core->mxus[op->unit];
     if (!push_allowed(err, core, op, type)) return false;
-    for (int r = 0; r < rows_of(type) && !core->setup.time_only; r++) {
+    for (int r = 0; r < matrix_rows(type) && !core->setup.time_only; r++) {
         uint32_t *row = mxu->rows + (ptrdiff_t)r * edge_of(core) + mxu->pushed * TS_LANES;
-        unpack_row(type, op->in[1], r, row, 1);
+        matrix_unpack_row(type, op->in[1], r, row, 1);
     }
     if (core->poison) poison_rows(op, mxu, type);
     mxu->row_type = type;
     if (++mxu->pushed == chunks_of(core)) {
         mxu->pushed = 0;
-        multiply(core, mxu, rows_of(type));
+        multiply(core, mxu, matrix_rows(type));
         if (op->instruction->operand_count == 2)
-            queue_results(core, mxu, rows_of(type));
+            queue_results(core, mxu, matrix_rows(type));
         else
-            add_results(core, mxu, rows_of(type), (int)op->instruction->operands[2].as.integer);
+            add_results(core, mxu, matrix_rows(type), (int)op->instruction->operands[2].as.integer);
     }
     return true;
 }
@@ -521,4 +442,4 @@ void core_mxus_move(ts_core *core, int64_t from, int64_t by) {
     CORE_FUNCTION(mxu_latcht_##name) { return latch(err, core, op, TYPE_##name, true); }                     \
     CORE_FUNCTION(mxu_push_##name) { return push(err, core, op, TYPE_##name); }                              \
     CORE_FUNCTION(mxu_acc_##name) { return push(err, core, op, TYPE_##name); }
-TYPES(FUNCTION_ROWS)
+MATRIX_TYPES(FUNCTION_ROWS)
