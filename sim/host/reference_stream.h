@@ -40,6 +40,9 @@ struct stream {
 double *ts_reference_room(evaluator *in, int64_t count);
 /* A stream of these dims, the rest of it empty; NULL and an error where it is too large. */
 stream *ts_stream_new(evaluator *in, const node *location, int rank, const int64_t *dims);
+/* A number, which stays where it is; an array, whose type must have values. */
+stream *ts_stream_number(evaluator *in, const node *tree, const double *number);
+stream *ts_stream_array(evaluator *in, const node *tree, const ts_reference_name *name);
 /* Any number of elements. */
 bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, double *out);
 /* The same elements, at most a block of them, where they are held, else read into `room`: good until
