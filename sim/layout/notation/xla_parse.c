@@ -7,112 +7,16 @@
 
 #include "base/number.h"
 #include "xla_shape.h"
+#include "xla_token.h"
 
 enum { MAX_NESTING = 8192 }; /* of tuples: hlo_parser.h kDefaultMaxRecursionDepth */
-
-typedef struct {
-    ts_error *err;
-    ts_arena *arena;
-    ts_cursor *cursor;
-    int depth; /* of tuples around the cursor */
-} reader;
 
 typedef struct {
     int64_t *values;
     int count, capacity;
 } int_list;
 
-/* An error at the token that was read last. */
-#define REFUSE(r, ...)                                                                                       \
-    ts_error_at((r)->err, TS_ERROR_INPUT, (r)->cursor->source, (r)->cursor->token, __VA_ARGS__)
-
-/* ---- Tokens. Comments count as white space. ---- */
-
-static const char *here(const reader *r, size_t *left) {
-    *left = r->cursor->source->length - r->cursor->at;
-    return r->cursor->source->text + r->cursor->at;
-}
-
-static void skip_comment(reader *r, const char *text, size_t left) {
-    bool line = text[1] == '/';
-    const char *end = line ? memchr(text, '\n', left) : memmem(text + 2, left - 2, "*/", 2);
-    if (end != NULL) {
-        r->cursor->at += (size_t)(end - text) + (line ? 1 : 2);
-        return;
-    }
-    if (!line)
-        ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, r->cursor->at, "this comment does not end");
-    r->cursor->at = r->cursor->source->length;
-}
-
-static void skip(reader *r) {
-    for (;;) {
-        ts_cursor_skip_space(r->cursor);
-        size_t left;
-        const char *text = here(r, &left);
-        if (left < 2 || text[0] != '/' || (text[1] != '/' && text[1] != '*')) return;
-        skip_comment(r, text, left);
-    }
-}
-
-static int peek(reader *r) {
-    skip(r);
-    return ts_cursor_peek(r->cursor);
-}
-
-static bool take(reader *r, const char *text) {
-    skip(r);
-    return ts_cursor_take(r->cursor, text);
-}
-
-static bool expect(reader *r, const char *text) {
-    skip(r);
-    return ts_cursor_expect(r->err, r->cursor, text);
-}
-
-static bool unexpected(reader *r, const char *what) {
-    skip(r);
-    return ts_cursor_unexpected(r->err, r->cursor, what);
-}
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static bool is_word(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-}
-
-/* The bytes of the number-like word at the cursor (0 when there is none), and whether it is an integer:
- * 8x128, 1_000 and 1e3 are single tokens to XLA, and no integers. */
-static size_t number_word(reader *r, bool *integer) {
-    skip(r);
-    size_t left, length = 0;
-    const char *text = here(r, &left);
-    if (left > 0 && text[0] == '-') length++;
-    if (length == left || !is_digit(text[length])) return 0;
-    *integer = true;
-    for (; length < left && is_word(text[length]); length++) *integer = *integer && is_digit(text[length]);
-    return length;
-}
-
-static bool read_int(reader *r, const char *what, int64_t *value) {
-    bool integer = false;
-    size_t length = number_word(r, &integer);
-    if (length == 0) return unexpected(r, what);
-    if (integer) return ts_cursor_integer(r->err, r->cursor, what, value);
-    r->cursor->token = r->cursor->at;
-    return REFUSE(r, "found '%.*s', expected %s", (int)(length > 40 ? 40 : length),
-                  r->cursor->source->text + r->cursor->at, what);
-}
-
-/* An integer of at least `least`, as the field or place `what` needs it. */
-static bool read_size(reader *r, const char *what, int64_t least, int64_t *value) {
-    if (!read_int(r, what, value)) return false;
-    if (*value < least)
-        return REFUSE(r, "found %" PRId64 ", expected %s of at least %" PRId64, *value, what, least);
-    return true;
-}
-
-static void append(reader *r, int_list *list, int64_t value) {
+static void append(xla_reader *r, int_list *list, int64_t value) {
     if (list->count == list->capacity) {
         int capacity = list->capacity == 0 ? 4 : 2 * list->capacity;
         list->values =
@@ -124,121 +28,122 @@ static void append(reader *r, int_list *list, int64_t value) {
 
 /* ---- Dimensions ---- */
 
-static bool read_dim(reader *r, int64_t *dim, bool *dynamic) {
+static bool read_dim(xla_reader *r, int64_t *dim, bool *dynamic) {
     *dynamic = true;
     *dim = TS_XLA_UNBOUNDED;
-    if (take(r, "?")) return true;
-    *dynamic = take(r, "<=");
+    if (xla_take(r, "?")) return true;
+    *dynamic = xla_take(r, "<=");
     const char *what = *dynamic ? "a bound" : "a dimension (a number, '<=' and a number, or '?')";
-    if (!read_int(r, what, dim)) return false;
-    return *dim >= 0 || REFUSE(r, "found %" PRId64 ", but a dimension cannot be negative", *dim);
+    if (!xla_read_int(r, what, dim)) return false;
+    return *dim >= 0 || XLA_REFUSE(r, "found %" PRId64 ", but a dimension cannot be negative", *dim);
 }
 
 /* XLA counts elements and bytes in 64 bits, unbounded dims left out (ShapeUtil::ValidateShapeSize). */
-static bool count_dim(reader *r, int64_t dim, int64_t stored_bytes, int64_t *elements) {
+static bool count_dim(xla_reader *r, int64_t dim, int64_t stored_bytes, int64_t *elements) {
     int64_t bytes;
     if (dim == TS_XLA_UNBOUNDED) return true;
     if (ts_mul(*elements, dim, elements) && ts_mul(*elements, stored_bytes, &bytes)) return true;
-    return REFUSE(r, "the array up to here has more than 2^63 - 1 elements or bytes");
+    return XLA_REFUSE(r, "the array up to here has more than 2^63 - 1 elements or bytes");
 }
 
-static bool read_dims(reader *r, ts_dtype dtype, ts_xla_layout *f) {
+static bool read_dims(xla_reader *r, ts_dtype dtype, ts_xla_layout *f) {
     int_list dims = {0}, dynamic = {0};
     int64_t elements = 1, dim;
-    bool is_dynamic, more = peek(r) != ']';
+    bool is_dynamic, more = xla_peek(r) != ']';
     while (more) {
         if (!read_dim(r, &dim, &is_dynamic)) return false;
         if (!count_dim(r, dim, ts_dtype_get(dtype)->stored_bits / 8, &elements)) return false;
         append(r, &dims, dim);
         append(r, &dynamic, is_dynamic);
-        more = take(r, ",");
+        more = xla_take(r, ",");
     }
-    if (peek(r) != ']') return unexpected(r, "',' or ']'");
+    if (xla_peek(r) != ']') return xla_unexpected(r, "',' or ']'");
     bool *flags = TS_NEW_ARRAY(r->arena, bool, dims.count + 1);
     for (int i = 0; i < dims.count; i++) flags[i] = dynamic.values[i] != 0;
     f->rank = dims.count;
     f->dims = dims.values;
     f->dynamic = flags;
-    return expect(r, "]");
+    return xla_expect(r, "]");
 }
 
 /* ---- Layout fields ---- */
 
-static bool read_minor_to_major(reader *r, ts_xla_layout *f) {
+static bool read_minor_to_major(xla_reader *r, ts_xla_layout *f) {
     int *order = TS_NEW_ARRAY(r->arena, int, f->rank + 1), count = 0;
     bool *seen = TS_NEW_ARRAY(r->arena, bool, f->rank + 1);
     int64_t dim;
-    bool more = peek(r) != ':' && peek(r) != '}';
+    bool more = xla_peek(r) != ':' && xla_peek(r) != '}';
     while (more) {
-        if (!read_int(r, "a dimension number", &dim)) return false;
+        if (!xla_read_int(r, "a dimension number", &dim)) return false;
         if (dim < 0 || dim >= f->rank)
-            return REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim,
-                          f->rank, f->rank == 1 ? "" : "s");
-        if (seen[dim]) return REFUSE(r, "dimension %" PRId64 " is listed twice", dim);
+            return XLA_REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim,
+                              f->rank, f->rank == 1 ? "" : "s");
+        if (seen[dim]) return XLA_REFUSE(r, "dimension %" PRId64 " is listed twice", dim);
         seen[dim] = true;
         order[count++] = (int)dim;
-        more = take(r, ",");
+        more = xla_take(r, ",");
     }
     f->minor_to_major = order;
     if (count == f->rank) return true;
-    skip(r);
+    xla_skip(r);
     return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, r->cursor->at,
                        "minor_to_major lists %d of the %d dimensions; it needs all of them, minor to major",
                        count, f->rank);
 }
 
 /* D(D,C+~...): once the storage of each dim; XLA reads it and forgets it. */
-static bool read_levels(reader *r, ts_xla_layout *f) {
+static bool read_levels(xla_reader *r, ts_xla_layout *f) {
     (void)f;
-    bool more = expect(r, "(") && peek(r) != ')';
+    bool more = xla_expect(r, "(") && xla_peek(r) != ')';
     while (more) {
         const char *name;
         size_t length;
-        skip(r);
-        if (!ts_cursor_name(r->cursor, &name, &length)) return unexpected(r, "a dim level (D, C, S or H)");
+        xla_skip(r);
+        if (!ts_cursor_name(r->cursor, &name, &length))
+            return xla_unexpected(r, "a dim level (D, C, S or H)");
         if (length != 1 || strchr("DCSH", name[0]) == NULL)
-            return REFUSE(r, "found '%.*s', expected a dim level (D, C, S or H)", (int)length, name);
-        (void)take(r, "+");
-        (void)take(r, "~");
-        more = take(r, ",");
+            return XLA_REFUSE(r, "found '%.*s', expected a dim level (D, C, S or H)", (int)length, name);
+        (void)xla_take(r, "+");
+        (void)xla_take(r, "~");
+        more = xla_take(r, ",");
     }
-    return expect(r, ")");
+    return xla_expect(r, ")");
 }
 
-static bool read_tile_dim(reader *r, int64_t *dim) {
-    if (take(r, "*"))
+static bool read_tile_dim(xla_reader *r, int64_t *dim) {
+    if (xla_take(r, "*"))
         *dim = TS_XLA_COMBINE;
-    else if (!read_int(r, "a tile size or '*'", dim))
+    else if (!xla_read_int(r, "a tile size or '*'", dim))
         return false;
     if (*dim > 0 || *dim == TS_XLA_COMBINE) return true;
-    return REFUSE(r, "found %" PRId64 ", expected a tile size of at least 1, or '*'", *dim);
+    return XLA_REFUSE(r, "found %" PRId64 ", expected a tile size of at least 1, or '*'", *dim);
 }
 
-static bool read_tile(reader *r, ts_xla_tile *tile) {
+static bool read_tile(xla_reader *r, ts_xla_tile *tile) {
     int_list dims = {0};
     int64_t dim;
-    bool more = expect(r, "(");
+    bool more = xla_expect(r, "(");
     if (!more) return false;
-    if (peek(r) == ')') return unexpected(r, "a tile size or '*': a tile cannot be empty");
+    if (xla_peek(r) == ')') return xla_unexpected(r, "a tile size or '*': a tile cannot be empty");
     while (more) {
         if (!read_tile_dim(r, &dim)) return false;
         size_t start = r->cursor->token;
         append(r, &dims, dim);
-        more = take(r, ",");
+        more = xla_take(r, ",");
         if (more || dim != TS_XLA_COMBINE) continue;
         return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, start,
                            "the last entry of a tile cannot be '*': no dimension is more minor");
     }
-    if (peek(r) != ')') return unexpected(r, "',' or ')'");
+    if (xla_peek(r) != ')') return xla_unexpected(r, "',' or ')'");
     *tile = (ts_xla_tile){dims.count, dims.values};
-    return expect(r, ")");
+    return xla_expect(r, ")");
 }
 
-static bool read_tiles(reader *r, ts_xla_layout *f) {
+static bool read_tiles(xla_reader *r, ts_xla_layout *f) {
     ts_xla_tile *tiles = NULL, tile;
     int count = 0, capacity = 0;
-    if (peek(r) != '(') return unexpected(r, "'(' and a tile");
-    while (peek(r) == '(') {
+    if (xla_peek(r) != '(') return xla_unexpected(r, "'(' and a tile");
+    while (xla_peek(r) == '(') {
         if (!read_tile(r, &tile)) return false;
         if (count == capacity) {
             capacity = capacity == 0 ? 2 : 2 * capacity;
@@ -251,71 +156,71 @@ static bool read_tiles(reader *r, ts_xla_layout *f) {
     return true;
 }
 
-static bool read_field_int(reader *r, const char *what, int64_t least, int64_t *value) {
-    return expect(r, "(") && read_size(r, what, least, value) && expect(r, ")");
+static bool read_field_int(xla_reader *r, const char *what, int64_t least, int64_t *value) {
+    return xla_expect(r, "(") && xla_read_size(r, what, least, value) && xla_expect(r, ")");
 }
 
-static bool read_tail(reader *r, ts_xla_layout *f) {
+static bool read_tail(xla_reader *r, ts_xla_layout *f) {
     return read_field_int(r, "an alignment in elements", 1, &f->tail_alignment);
 }
 
-static bool read_element_bits(reader *r, ts_xla_layout *f) {
+static bool read_element_bits(xla_reader *r, ts_xla_layout *f) {
     return read_field_int(r, "a number of bits", 0, &f->element_bits);
 }
 
-static bool read_memory_space(reader *r, ts_xla_layout *f) {
+static bool read_memory_space(xla_reader *r, ts_xla_layout *f) {
     return read_field_int(r, "a memory space", 0, &f->memory_space);
 }
 
-static bool read_metadata(reader *r, ts_xla_layout *f) {
+static bool read_metadata(xla_reader *r, ts_xla_layout *f) {
     return read_field_int(r, "a number of bytes", 0, &f->metadata_bytes);
 }
 
-static bool read_sparse(reader *r, ts_xla_layout *f) {
+static bool read_sparse(xla_reader *r, ts_xla_layout *f) {
     (void)f;
-    return REFUSE(
+    return XLA_REFUSE(
         r, "index types, pointer types and physical shapes are for sparse arrays; this array is dense");
 }
 
 /* The split indices of one physical dim of `size` elements (unknown when it is unbounded). */
-static bool read_split_indices(reader *r, int64_t size, ts_xla_split *split) {
+static bool read_split_indices(xla_reader *r, int64_t size, ts_xla_split *split) {
     int_list indices = {0};
     int64_t index, last = 0;
-    bool more = peek(r) != ')';
+    bool more = xla_peek(r) != ')';
     while (more) {
-        if (!read_int(r, "a split index", &index)) return false;
+        if (!xla_read_int(r, "a split index", &index)) return false;
         if (index <= last)
-            return REFUSE(r, "split index %" PRId64 " must be more than %" PRId64, index, last);
+            return XLA_REFUSE(r, "split index %" PRId64 " must be more than %" PRId64, index, last);
         if (size != TS_XLA_UNBOUNDED && index >= size)
-            return REFUSE(r, "split index %" PRId64 " must be less than the dimension, %" PRId64, index,
-                          size);
+            return XLA_REFUSE(r, "split index %" PRId64 " must be less than the dimension, %" PRId64, index,
+                              size);
         append(r, &indices, last = index);
-        more = take(r, ",");
+        more = xla_take(r, ",");
     }
     split->count = indices.count;
     split->indices = indices.values;
     return true;
 }
 
-static bool read_split(reader *r, const ts_xla_layout *f, bool *seen, ts_xla_split *split) {
+static bool read_split(xla_reader *r, const ts_xla_layout *f, bool *seen, ts_xla_split *split) {
     int64_t dim;
-    if (!expect(r, "(") || !read_int(r, "a physical dimension", &dim)) return false;
+    if (!xla_expect(r, "(") || !xla_read_int(r, "a physical dimension", &dim)) return false;
     if (dim < 0 || dim >= f->rank)
-        return REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim, f->rank,
-                      f->rank == 1 ? "" : "s");
-    if (seen[dim]) return REFUSE(r, "dimension %" PRId64 " is split twice", dim);
+        return XLA_REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim,
+                          f->rank, f->rank == 1 ? "" : "s");
+    if (seen[dim]) return XLA_REFUSE(r, "dimension %" PRId64 " is split twice", dim);
     seen[dim] = true;
     split->dim = (int)dim;
     int64_t size = f->dims[f->minor_to_major[f->rank - 1 - dim]];
-    return expect(r, ":") && read_split_indices(r, size, split) && expect(r, ")");
+    return xla_expect(r, ":") && read_split_indices(r, size, split) && xla_expect(r, ")");
 }
 
-static bool read_splits(reader *r, ts_xla_layout *f) {
+static bool read_splits(xla_reader *r, ts_xla_layout *f) {
     bool *seen = TS_NEW_ARRAY(r->arena, bool, f->rank + 1);
     ts_xla_split *splits = TS_NEW_ARRAY(r->arena, ts_xla_split, f->rank + 1);
-    if (peek(r) != '(') return unexpected(r, "'(' and a split");
+    if (xla_peek(r) != '(') return xla_unexpected(r, "'(' and a split");
     f->splits = splits;
-    while (peek(r) == '(') /* a dim may be split once, so there are at most rank + 1 to read */
+    while (xla_peek(r) == '(') /* a dim may be split once, so there are at most rank + 1 to read */
         if (!read_split(r, f, seen, &splits[f->split_count++])) return false;
     return true;
 }
@@ -323,7 +228,7 @@ static bool read_splits(reader *r, ts_xla_layout *f) {
 /* In the order that they must have. */
 static const struct {
     const char *name;
-    bool (*read)(reader *r, ts_xla_layout *f);
+    bool (*read)(xla_reader *r, ts_xla_layout *f);
 } fields[] = {
     {"D", read_levels}, {"T", read_tiles},        {"L", read_tail},         {"#", read_sparse},
     {"*", read_sparse}, {"E", read_element_bits}, {"S", read_memory_space}, {"SC", read_splits},
@@ -332,36 +237,37 @@ static const struct {
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 /* The number of the field at the cursor, which moves behind its name; -1 and an error when there is none. */
-static int read_field_name(reader *r) {
+static int read_field_name(xla_reader *r) {
     const char *name = NULL;
     size_t length = 1;
-    if (take(r, "#") || take(r, "*"))
+    if (xla_take(r, "#") || xla_take(r, "*"))
         name = r->cursor->source->text + r->cursor->token;
     else if (!ts_cursor_name(r->cursor, &name, &length))
-        return unexpected(r, peek(r) == '(' ? "a layout field; tiles begin with T" : "a layout field or '}'"),
+        return xla_unexpected(r, xla_peek(r) == '(' ? "a layout field; tiles begin with T"
+                                                    : "a layout field or '}'"),
                -1;
     for (int i = 0; i < FIELD_COUNT; i++)
         if (strlen(fields[i].name) == length && memcmp(fields[i].name, name, length) == 0) return i;
     char upper[2] = {(char)(name[0] & ~0x20), '\0'};
     bool near = length == 1 && upper[0] != name[0] && strstr("DTLESPM", upper) != NULL;
-    REFUSE(r, "unknown layout field '%.*s', expected one of T L E S SC M%s%s%s",
-           length > 40 ? 40 : (int)length, name, near ? "; did you mean '" : "", near ? upper : "",
-           near ? "'?" : "");
+    XLA_REFUSE(r, "unknown layout field '%.*s', expected one of T L E S SC M%s%s%s",
+               length > 40 ? 40 : (int)length, name, near ? "; did you mean '" : "", near ? upper : "",
+               near ? "'?" : "");
     return -1;
 }
 
-static bool read_fields(reader *r, ts_xla_layout *f) {
+static bool read_fields(xla_reader *r, ts_xla_layout *f) {
     int last = -1;
-    while (peek(r) != '}') {
+    while (xla_peek(r) != '}') {
         int field = read_field_name(r);
         if (field < 0) return false;
         if (field == last)
-            return REFUSE(
+            return XLA_REFUSE(
                 r, "%s is repeated%s", fields[field].name,
                 fields[field].read == read_tiles ? "; further tiles just follow, as in T(8,128)(2,1)" : "");
         if (field < last)
-            return REFUSE(r, "%s after %s: the order of the fields is D T L # * E S SC P M",
-                          fields[field].name, fields[last].name);
+            return XLA_REFUSE(r, "%s after %s: the order of the fields is D T L # * E S SC P M",
+                              fields[field].name, fields[last].name);
         if (!fields[field].read(r, f)) return false;
         last = field;
     }
@@ -369,54 +275,54 @@ static bool read_fields(reader *r, ts_xla_layout *f) {
 }
 
 /* "{" begins a layout only if an integer or ':' follows; else it is not part of the shape. */
-static bool layout_follows(reader *r) {
+static bool layout_follows(xla_reader *r) {
     size_t start = r->cursor->at;
     bool integer = false;
-    bool follows = take(r, "{") && (peek(r) == ':' || (number_word(r, &integer) > 0 && integer));
+    bool follows = xla_take(r, "{") && (xla_peek(r) == ':' || (xla_number_word(r, &integer) > 0 && integer));
     r->cursor->at = start;
     return follows;
 }
 
-static bool read_layout(reader *r, ts_xla_layout *f) {
+static bool read_layout(xla_reader *r, ts_xla_layout *f) {
     f->layout_written = layout_follows(r);
     if (!f->layout_written) return true;
-    if (!expect(r, "{") || !read_minor_to_major(r, f)) return false;
-    if (take(r, ":")) return read_fields(r, f) && expect(r, "}");
-    return peek(r) == '}' ? expect(r, "}") : unexpected(r, "',', ':' or '}'");
+    if (!xla_expect(r, "{") || !read_minor_to_major(r, f)) return false;
+    if (xla_take(r, ":")) return read_fields(r, f) && xla_expect(r, "}");
+    return xla_peek(r) == '}' ? xla_expect(r, "}") : xla_unexpected(r, "',', ':' or '}'");
 }
 
 /* ---- Shapes ---- */
 
-static bool read_type(reader *r, ts_dtype *dtype, bool *buffer) {
+static bool read_type(xla_reader *r, ts_dtype *dtype, bool *buffer) {
     const char *name;
     size_t length;
-    skip(r);
+    xla_skip(r);
     *buffer = false;
     if (!ts_cursor_name(r->cursor, &name, &length))
-        return unexpected(r, "a shape, such as f32[8,128]{1,0:T(8,128)}");
+        return xla_unexpected(r, "a shape, such as f32[8,128]{1,0:T(8,128)}");
     size_t start = r->cursor->token;
-    if (length == 1 && name[0] == 'b' && peek(r) == '(') return *buffer = true;
+    if (length == 1 && name[0] == 'b' && xla_peek(r) == '(') return *buffer = true;
     if (ts_dtype_find(name, length, dtype)) return true;
     const char *near = ts_dtype_nearest(name, length);
     r->cursor->token = start;
-    return REFUSE(r, "unknown element type '%.*s'%s%s%s", length > 40 ? 40 : (int)length, name,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return XLA_REFUSE(r, "unknown element type '%.*s'%s%s%s", length > 40 ? 40 : (int)length, name,
+                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 /* The array whose type was read at `start`. */
-static const ts_shape *read_array(reader *r, ts_dtype dtype, bool is_buffer, size_t start) {
+static const ts_shape *read_array(xla_reader *r, ts_dtype dtype, bool is_buffer, size_t start) {
     ts_xla_layout *f = TS_NEW(r->arena, ts_xla_layout);
     f->tail_alignment = 1;
     f->is_buffer = is_buffer;
-    if (!expect(r, "[")) return NULL;
-    if (ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA && peek(r) != ']') {
-        unexpected(r, "']': token and opaque have no dimensions");
+    if (!xla_expect(r, "[")) return NULL;
+    if (ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA && xla_peek(r) != ']') {
+        xla_unexpected(r, "']': token and opaque have no dimensions");
         return NULL;
     }
     if (!read_dims(r, dtype, f)) return NULL;
     if (ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA) {
         if (!layout_follows(r)) return ts_xla_new_shape(r->err, r->arena, dtype, f);
-        unexpected(r, "the end of the shape: token and opaque have no layout");
+        xla_unexpected(r, "the end of the shape: token and opaque have no layout");
         return NULL;
     }
     if (!read_layout(r, f)) return NULL;
@@ -426,11 +332,11 @@ static const ts_shape *read_array(reader *r, ts_dtype dtype, bool is_buffer, siz
     return shape;
 }
 
-static const ts_shape *read_buffer(reader *r) {
+static const ts_shape *read_buffer(xla_reader *r) {
     ts_dtype dtype;
     bool nested;
-    if (!expect(r, "(")) return NULL;
-    if (peek(r) == '(') return unexpected(r, "an array: a buffer holds no tuple"), NULL;
+    if (!xla_expect(r, "(")) return NULL;
+    if (xla_peek(r) == '(') return xla_unexpected(r, "an array: a buffer holds no tuple"), NULL;
     size_t start = r->cursor->at;
     if (!read_type(r, &dtype, &nested)) return NULL;
     if (nested || ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA) {
@@ -438,10 +344,10 @@ static const ts_shape *read_buffer(reader *r) {
         return NULL;
     }
     const ts_shape *shape = read_array(r, dtype, true, start);
-    return shape != NULL && expect(r, ")") ? shape : NULL;
+    return shape != NULL && xla_expect(r, ")") ? shape : NULL;
 }
 
-static const ts_shape *read_leaf(reader *r) {
+static const ts_shape *read_leaf(xla_reader *r) {
     ts_dtype dtype;
     bool buffer;
     if (!read_type(r, &dtype, &buffer)) return NULL;
@@ -457,9 +363,10 @@ typedef struct open_tuple {
 } open_tuple;
 
 /* The '(' that come next, up to one that is closed at once. */
-static bool open_tuples(reader *r, open_tuple **top, bool *closed) {
-    for (*closed = false; !*closed && take(r, "("); *closed = peek(r) == ')') {
-        if (++r->depth > MAX_NESTING) return REFUSE(r, "tuples are nested more than %d deep", MAX_NESTING);
+static bool open_tuples(xla_reader *r, open_tuple **top, bool *closed) {
+    for (*closed = false; !*closed && xla_take(r, "("); *closed = xla_peek(r) == ')') {
+        if (++r->depth > MAX_NESTING)
+            return XLA_REFUSE(r, "tuples are nested more than %d deep", MAX_NESTING);
         open_tuple *inner = TS_NEW(r->arena, open_tuple);
         inner->outer = *top;
         *top = inner;
@@ -467,20 +374,20 @@ static bool open_tuples(reader *r, open_tuple **top, bool *closed) {
     return true;
 }
 
-static void add_member(reader *r, open_tuple *tuple, const ts_shape *member) {
+static void add_member(xla_reader *r, open_tuple *tuple, const ts_shape *member) {
     tuple->members = ts_arena_extend(r->arena, tuple->members, (size_t)tuple->count, sizeof(ts_shape *));
     tuple->members[tuple->count++] = member;
 }
 
 /* *shape, NULL: none, is what stands in the innermost tuple; tuples that end behind it take its place. More
  * of them to come: *top is not NULL. */
-static bool close_tuples(reader *r, open_tuple **top, const ts_shape **shape) {
+static bool close_tuples(xla_reader *r, open_tuple **top, const ts_shape **shape) {
     while (*top != NULL) {
         if (*shape != NULL) add_member(r, *top, *shape);
-        if (*shape != NULL && take(r, ",")) return true;
-        if (peek(r) != ')') return unexpected(r, "',' or ')'");
+        if (*shape != NULL && xla_take(r, ",")) return true;
+        if (xla_peek(r) != ')') return xla_unexpected(r, "',' or ')'");
         r->depth--;
-        if (!expect(r, ")")) return false;
+        if (!xla_expect(r, ")")) return false;
         *shape = ts_xla_new_tuple(r->err, r->arena, (*top)->count, (*top)->members);
         if (*shape == NULL) return false;
         *top = (*top)->outer;
@@ -488,7 +395,7 @@ static bool close_tuples(reader *r, open_tuple **top, const ts_shape **shape) {
     return true;
 }
 
-static const ts_shape *read_shape(reader *r) {
+static const ts_shape *read_shape(xla_reader *r) {
     open_tuple *top = NULL;
     const ts_shape *shape = NULL;
     do {
@@ -502,9 +409,9 @@ static const ts_shape *read_shape(reader *r) {
 
 const ts_shape *ts_xla_parse(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
     ts_error own = {0};
-    reader r = {err != NULL ? err : &own, arena, cursor, 0};
+    xla_reader r = {err != NULL ? err : &own, arena, cursor, 0};
     const ts_shape *shape = read_shape(&r);
     if (shape == NULL) return NULL;
-    skip(&r); /* comments behind a shape belong to nobody else */
+    xla_skip(&r); /* comments behind a shape belong to nobody else */
     return r.err->kind == TS_ERROR_NONE ? shape : NULL;
 }
