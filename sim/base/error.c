@@ -107,13 +107,10 @@ bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, siz
 }
 
 bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, int line, int column,
-                   const char *format, ...) {
+                   const char *message) {
     assert(line >= 1 && column >= 1);
     if (!err || err->kind != TS_ERROR_NONE) return false;
-    va_list args;
-    va_start(args, format);
-    set_message(err, kind, format, args);
-    va_end(args);
+    ts_error_set(err, kind, "%s", message);
     size_t start = 0;
     int reached = 1;
     for (size_t i = 0; i < source->length && reached < line; i++) {

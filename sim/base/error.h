@@ -42,7 +42,7 @@ bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, siz
 
 /* The same, at a known line and column (from 1), for parsers that keep marks instead of offsets. */
 bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, int line, int column,
-                   const char *format, ...) __attribute__((format(printf, 6, 7)));
+                   const char *message);
 
 /* Adds "; did you mean 'nearest'?" to the message, unless `nearest` is NULL. Returns false. */
 bool ts_error_hint(ts_error *err, const char *nearest);

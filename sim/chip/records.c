@@ -39,7 +39,7 @@ bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int li
     ts_error_kind kind = below.kind == TS_ERROR_INPUT ? TS_ERROR_FAULT : below.kind;
     if (below.line == 0 && source) {
         ts_error_clear(err);
-        ts_error_mark(err, kind, source, line, column, "%s", below.message);
+        ts_error_mark(err, kind, source, line, column, below.message);
     }
     err->kind = kind;
     if (below.cycle <= 0) err->cycle = cycle;

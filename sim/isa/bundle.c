@@ -13,8 +13,7 @@ bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instructio
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
     if (!instruction->source) return ts_error_set(err, kind, "%s", message);
-    return ts_error_mark(err, kind, instruction->source, instruction->line, instruction->column, "%s",
-                         message);
+    return ts_error_mark(err, kind, instruction->source, instruction->line, instruction->column, message);
 }
 
 /* ---- Registers ---- */

@@ -15,7 +15,7 @@ static void add_location(ts_text *out, ts_error_kind kind, ts_location location,
                          const char *message) {
     ts_error err = {.cycle = cycle};
     if (location.line > 0)
-        ts_error_mark(&err, kind, location.source, location.line, location.column, "%s", message);
+        ts_error_mark(&err, kind, location.source, location.line, location.column, message);
     else
         ts_error_set(&err, kind, "%s", message);
     err.cycle = cycle;
