@@ -10,15 +10,16 @@
 
 /* ---- Which chip ---- */
 
-/* How tables name chips; of names that begin alike the longer is first. */
+/* How tables name chips, and into how many devices of one they count; of names that begin alike the longer is first. */
 static const struct {
     const char *name, *chip, *machine;
+    int devices;
 } machines[] = {
-    {"v2", "v2", "tpu-v2"},        {"v3", "v3", "tpu-v3"},        {"v4i", "v4i", "tpu-v4i"},
-    {"v4", "v4", "tpu-v4"},        {"v5e", "v5e", "tpu-v5e"},     {"v5litepod", "v5e", "tpu-v5e"},
-    {"v5 lite", "v5e", "tpu-v5e"}, {"v5lite", "v5e", "tpu-v5e"},  {"v5p", "v5p", "tpu-v5p"},
-    {"v6e", "v6e", "tpu-v6e"},     {"v6 lite", "v6e", "tpu-v6e"}, {"trillium", "v6e", "tpu-v6e"},
-    {"v7x", "v7x", "tpu-v7x"},     {"tpu7x", "v7x", "tpu-v7x"},   {"ironwood", "v7x", "tpu-v7x"},
+    {"v2", "v2", "tpu-v2", 2},        {"v3", "v3", "tpu-v3", 2},        {"v4i", "v4i", "tpu-v4i", 1},
+    {"v4", "v4", "tpu-v4", 1},        {"v5e", "v5e", "tpu-v5e", 1},     {"v5litepod", "v5e", "tpu-v5e", 1},
+    {"v5 lite", "v5e", "tpu-v5e", 1}, {"v5lite", "v5e", "tpu-v5e", 1},  {"v5p", "v5p", "tpu-v5p", 1},
+    {"v6e", "v6e", "tpu-v6e", 1},     {"v6 lite", "v6e", "tpu-v6e", 1}, {"trillium", "v6e", "tpu-v6e", 1},
+    {"v7x", "v7x", "tpu-v7x", 2},     {"tpu7x", "v7x", "tpu-v7x", 2},   {"ironwood", "v7x", "tpu-v7x", 2},
 };
 
 /* The place behind the name of a chip in a text. */
@@ -52,6 +53,7 @@ static bool find_machine(const char *text, ts_workload *work, const char **chip,
         const char *behind = find_name(text, machines[i].name);
         if (behind == NULL) continue;
         work->machine = machines[i].machine;
+        work->devices = machines[i].devices;
         *chip = machines[i].chip;
         *several = is_several(behind, *chip);
         return true;

@@ -34,6 +34,7 @@ typedef struct {
     const ts_work_group *group;   /* NULL: of none */
     const ts_work_rule *rule;     /* which says its group; NULL: the row does */
     const char *machine;          /* "tpu-v6e" */
+    int devices;                  /* of a chip of it: chip.devices of its file, which is not read here */
     const char *reason;           /* why it is not modelled */
     double measured_us;           /* 0: the row is no time */
     bool launched;                /* a kernel, whose launch is part of it */

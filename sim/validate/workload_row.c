@@ -276,16 +276,11 @@ static bool finish(ts_workload *work) {
     return true;
 }
 
-/* As rows count them: a chip of v7x is two (chip.devices of its file, which is not read here). */
-static int64_t devices_of_chip(const ts_workload *work) {
-    return strcmp(work->machine, "tpu-v7x") == 0 ? 2 : 1;
-}
-
 /* What crosses the links of a chip is stated, for all its devices; a device gets all shards but its own. */
 static bool read_all_gather(const ts_measured_row *row, ts_workload *work) {
     int64_t shard = operand_bytes(row, "S");
     double transferred = workload_real(row, "tr", workload_real(row, "transferred", 0));
-    int64_t devices = devices_of_chip(work);
+    int64_t devices = work->devices;
     if (shard <= 0 || transferred < (double)shard)
         return workload_refuse(work,
                                "it does not state the bytes of a shard, and those that are transferred");
@@ -300,7 +295,7 @@ static bool read_all_reduce(const ts_measured_row *row, ts_workload *work) {
     work->collective = TS_COLLECTIVE_ALL_REDUCE;
     work->one_dim = true; /* as the group's source says of its rows: "1D all-reduce" */
     work->bytes = operand_bytes(row, "b");
-    int64_t devices = devices_of_chip(work);
+    int64_t devices = work->devices;
     work->members = NUMBER("P");
     int64_t extents[3];
     int count = read_chips(row->chip, NULL, extents);

@@ -178,6 +178,32 @@ static const char *group_by_words(const ts_measurements *m, const char *chip, co
     return work.reason != NULL ? work.reason : work.group->name;
 }
 
+/* A chip is a machine, and as many devices as that one's file says, however tables name it. */
+static void chips_by_their_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"v2",      "v3",       "v4i", "v4",    "v5litepod-1",
+                                        "v5 lite", "v5lite",   "v5e", "v5p",   "v6e",
+                                        "v6 lite", "trillium", "v7x", "tpu7x", "Ironwood"};
+    ts_arena *arena = ts_arena_new();
+    ts_measurements m;
+    ts_error err = {0};
+    assert_true(ts_measurements_load(&err, arena, NULL, 0, &m));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ts_workload work;
+        const ts_measured_row row = {.group = "",
+                                     .chip = names[i],
+                                     .workload = "ppermute",
+                                     .parameters = "",
+                                     .unit = "us",
+                                     .value = 2};
+        ts_workload_read(&m.groups, &m.rules, &row, &work);
+        const ts_machine *machine = ts_machine_load(&err, arena, work.machine);
+        if (!machine) fail_msg("%s", err.message);
+        assert_int_equal(work.devices, machine->chip.devices);
+    }
+    ts_arena_free(arena);
+}
+
 /* The first rule that fits counts; rules of one's own stand before those of the binary. */
 static void rules_of_words(void **state) {
     (void)state;
@@ -428,11 +454,12 @@ static void kernels_are_predicted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_both_formats), cmocka_unit_test(errors),
-        cmocka_unit_test(groups_are_added),     cmocka_unit_test(errors_of_groups),
-        cmocka_unit_test(rules_of_words),       cmocka_unit_test(errors_of_rules),
-        cmocka_unit_test(parameters),           cmocka_unit_test(words_and_figures_agree),
-        cmocka_unit_test(rows_are_shared),      cmocka_unit_test(kernels_are_predicted),
+        cmocka_unit_test(rows_of_both_formats),    cmocka_unit_test(errors),
+        cmocka_unit_test(groups_are_added),        cmocka_unit_test(errors_of_groups),
+        cmocka_unit_test(chips_by_their_names),    cmocka_unit_test(rules_of_words),
+        cmocka_unit_test(errors_of_rules),         cmocka_unit_test(parameters),
+        cmocka_unit_test(words_and_figures_agree), cmocka_unit_test(rows_are_shared),
+        cmocka_unit_test(kernels_are_predicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
