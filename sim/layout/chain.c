@@ -123,11 +123,14 @@ static bool add_bias(ts_chain *chain, int64_t value) {
 }
 
 static void reorder(tracer *t, const int *order) {
-    tracer old = *t;
+    ts_chain current[TS_LAYOUT_MAX_DIMS];
+    int64_t extents[TS_LAYOUT_MAX_DIMS];
     for (int i = 0; i < t->count; i++) {
-        t->current[i] = old.current[order[i]];
-        t->extents[i] = old.extents[order[i]];
+        current[i] = t->current[order[i]];
+        extents[i] = t->extents[order[i]];
     }
+    memcpy(t->current, current, (size_t)t->count * sizeof current[0]);
+    memcpy(t->extents, extents, (size_t)t->count * sizeof extents[0]);
 }
 
 static bool trace_stage(tracer *t, const ts_stage *stage) {
@@ -163,7 +166,8 @@ static void begin(tracer *t, const ts_layout *layout) {
 
 const ts_chains *ts_chains_of(ts_arena *arena, const ts_layout *layout) {
     ts_chains *chains = TS_NEW(arena, ts_chains);
-    tracer t = {.chains = chains};
+    tracer t; /* 20 KB, of which few are used */
+    t.chains = chains;
     chains->variable_count = layout->rank;
     chains->variables = TS_NEW_ARRAY(arena, ts_variable, layout->rank);
     begin(&t, layout);
