@@ -16,6 +16,7 @@ enum {
     BLOCK = 1 << 19, /* elements of A, or of the result, at once */
     MOST_ROWS = 256, /* at once; more would make nothing faster */
     LEAST_ROWS = 16, /* for which B is worth reading */
+    FEW_ROWS = 32,   /* at once where all of B is held: they stay in the second cache */
     PART_ROWS = 16,  /* of the result, that are computed together with so many columns */
     PART_COLUMNS = 4 * LANES,
 };
@@ -39,14 +40,20 @@ static void point_at(const product *p, int64_t row, int64_t k, const double **a)
     }
 }
 
+static bool are_zero(const double *const *a, int64_t column, size_t count) {
+    bool zero = true;
+    for (int i = 0; i < TILE_ROWS && zero; i++)
+        zero = ts_reference_loops_best()->count_set(a[i] + column, count) == 0;
+    return zero;
+}
+
 /* Of at most DEPTH columns of A from k on, those up to the last where one of these rows is not zero. */
 static int64_t used_depth(const product *p, int64_t row, int64_t k) {
     int64_t depth = p->depth - k < DEPTH ? p->depth - k : DEPTH;
     const double *a[TILE_ROWS];
     point_at(p, row, k, a);
-    for (; p->finite && depth > 0; depth--)
-        for (int i = 0; i < TILE_ROWS; i++)
-            if (a[i][depth - 1] != 0) return depth;
+    while (p->finite && depth >= LANES && are_zero(a, depth - LANES, LANES)) depth -= LANES;
+    while (p->finite && depth > 0 && are_zero(a, depth - 1, 1)) depth--;
     return depth;
 }
 
@@ -184,8 +191,8 @@ static bool begin_parts(evaluator *in, stream *self, int64_t begin, int64_t coun
     matrices *m = self->state;
     int64_t row = begin / m->columns, rows = count / m->columns;
     m->begun = row;
+    (void)out;
     memset(m->done, 0, (size_t)(ts_ceil_div(rows, PART_ROWS) * parts_of(m->columns)) * sizeof *m->done);
-    memset(out, 0, (size_t)count * sizeof *out);
     int64_t a = matrix_of(&m->a_of, row / m->rows);
     return hold_panel(in, self, matrix_of(&m->b_of, row / m->rows), 0) &&
            ts_stream_read(in, self->arguments[0], (a * m->rows + row % m->rows) * m->inner, rows * m->inner,
@@ -199,10 +206,17 @@ static void multiply_parts(const matrices *m, double *values, int64_t row, int64
         bool *done = &m->done[row / PART_ROWS * parts_of(m->columns) + part];
         int64_t column = part * PART_COLUMNS, columns = m->columns - column;
         if (*done) continue;
-        multiply(&(product){m->a + first * m->inner, m->strips + column * m->inner,
-                            values + first * m->columns + column, left < PART_ROWS ? left : PART_ROWS,
-                            columns < PART_COLUMNS ? columns : PART_COLUMNS, m->inner, m->inner, m->columns,
-                            m->finite});
+        product p = {m->a + first * m->inner,
+                     m->strips + column * m->inner,
+                     values + first * m->columns + column,
+                     left < PART_ROWS ? left : PART_ROWS,
+                     columns < PART_COLUMNS ? columns : PART_COLUMNS,
+                     m->inner,
+                     m->inner,
+                     m->columns,
+                     m->finite};
+        for (int64_t i = 0; i < p.rows; i++) memset(p.c + i * p.c_stride, 0, (size_t)p.columns * sizeof *p.c);
+        multiply(&p);
         *done = true;
     }
 }
@@ -279,6 +293,7 @@ stream *ts_reference_matmul(evaluator *in, const node *tree, stream **arguments)
     int64_t rows = rows_at_once(m->rows, m->inner > m->columns ? m->inner : m->columns, LEAST_ROWS);
     m->depth = PANEL / padded(m->columns > 0 ? m->columns : 1);
     m->depth = m->depth < 1 ? 1 : m->depth > m->inner ? m->inner : m->depth;
+    if (m->depth == m->inner && m->rows % FEW_ROWS == 0) rows = FEW_ROWS;
     m->strips = ts_reference_room(in, m->depth * padded(m->columns));
     m->a = ts_reference_room(in, rows * m->inner);
     return take_arguments(in, made, arguments) && divide(in, made, rows) ? made : NULL;

@@ -21,26 +21,45 @@ typedef struct {
     double *condition, *otherwise;
 } choice;
 
-/* From the first to the last element where the condition holds, or does not. */
-static void find_range(const double *condition, bool holds, size_t *begin, size_t *end) {
-    while (*begin < *end && (condition[*begin] != 0) != holds) ++*begin;
-    while (*begin < *end && (condition[*end - 1] != 0) != holds) --*end;
+enum { CHUNK = 64 /* elements: a shorter range is not worth a call */ };
+
+/* The next range of whole chunks, from `begin` on, all of which have elements where the condition holds, or
+ * does not. */
+static size_t find_range(const double *condition, bool holds, size_t count, size_t *begin) {
+    size_t end, some;
+    bool found = false;
+    for (end = *begin; end < count; end += some) {
+        some = count - end < CHUNK ? count - end : CHUNK;
+        size_t set = ts_reference_loops_best()->count_set(condition + end, some);
+        bool any = (holds ? set : some - set) > 0;
+        if (found && !any) return end;
+        if (any && !found) *begin = end;
+        found = any || found;
+    }
+    if (!found) *begin = count;
+    return end;
 }
 
-/* Of the sides only what is between the first and the last that is chosen. */
-static bool read_where(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
-    const choice *blocks = self->state;
-    stream **from = self->arguments;
-    const double *condition = ts_stream_look(in, from[0], begin, count, blocks->condition);
-    if (!condition) return false;
-    for (int side = 0; side < 2; side++) {
-        size_t first = 0, end = count;
-        double *room = side == 0 ? out : blocks->otherwise;
-        if (!in->refuses) find_range(condition, side == 0, &first, &end);
-        if (first < end &&
-            !from[1 + side]->read(in, from[1 + side], begin + (int64_t)first, end - first, room + first))
+/* Of a side only the chunks in which it is chosen; all of it where something may be refused. */
+static bool read_side(evaluator *in, stream *self, int side, int64_t begin, const double *condition,
+                      size_t count, double *out) {
+    stream *from = self->arguments[1 + side];
+    if (in->refuses) return from->read(in, from, begin, count, out);
+    for (size_t first = 0, end; first < count; first = end) {
+        end = find_range(condition, side == 0, count, &first);
+        if (first < end && !from->read(in, from, begin + (int64_t)first, end - first, out + first))
             return false;
     }
+    return true;
+}
+
+static bool read_where(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    const choice *blocks = self->state;
+    stream *from = self->arguments[0];
+    const double *condition = ts_stream_look(in, from, begin, count, blocks->condition);
+    if (!condition || !read_side(in, self, 0, begin, condition, count, out) ||
+        !read_side(in, self, 1, begin, condition, count, blocks->otherwise))
+        return false;
     ts_reference_loops_best()->choose(condition, blocks->otherwise, out, count);
     return true;
 }

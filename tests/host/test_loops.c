@@ -321,6 +321,20 @@ static void largest_of_numbers_with_a_sign(void **unused) {
     }
 }
 
+static void numbers_that_are_set_are_counted(void **unused) {
+    (void)unused;
+    double values[150];
+    for (size_t count = 0; count <= 150; count++) {
+        size_t set = 0;
+        for (size_t i = 0; i < count; i++) {
+            values[i] = next() % 2 ? 0 : any();
+            set += values[i] != 0;
+        }
+        for (int v = 0; ts_reference_loops_get(v); v++)
+            assert_int_equal(ts_reference_loops_get(v)->count_set(values, count), set);
+    }
+}
+
 /* Neumaier's sum, as he wrote it. */
 static void lines_are_summed_one_by_one(void **unused) {
     (void)unused;
@@ -383,6 +397,7 @@ int main(void) {
         cmocka_unit_test(tiles_sum_in_order),
         cmocka_unit_test(operators_are_those_of_one),
         cmocka_unit_test(largest_of_numbers_with_a_sign),
+        cmocka_unit_test(numbers_that_are_set_are_counted),
         cmocka_unit_test(lines_are_summed_one_by_one),
         cmocka_unit_test(drawn_elements_are_rounded_numbers),
     };

@@ -270,6 +270,18 @@ static double half_chosen(const int64_t *i) {
     return i[1] < 300 ? value : e_to(value);
 }
 
+/* Some far from each other. */
+static double seldom_chosen(const int64_t *i) {
+    double value = big(i[0], i[1], i[2]);
+    return (i[1] * C + i[2]) % 700 < 3 ? value : e_to(value);
+}
+
+static double masked_below(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k < DEPTH; k++) total += left(i[0], i[1], k) * left(i[0], i[2], k);
+    return i[2] <= i[1] || i[2] == 250 ? total : -1;
+}
+
 static double window(const int64_t *i) {
     double total = 0;
     for (int r = 0; r < 3; r++)
@@ -315,6 +327,17 @@ static const struct {
      {3, 300, 300},
      0,
      masked_product},
+    {"where((iota(288, 288) <= iota(288, 288, axis=0)) + (iota(288, 288) == 250), "
+     "matmul(left[:, :288], transpose(left[:, :288], 0, 2, 1)), -1)",
+     3,
+     {3, 288, 288},
+     0,
+     masked_below},
+    {"where((iota(600, 7, axis=0) * 7 + iota(600, 7)) % 700 < 3, big, exp(big))",
+     3,
+     {A, B, C},
+     0,
+     seldom_chosen},
     {"matmul(where(iota(300, 331) <= iota(300, 331, axis=0), left[:, 1:], 0), right)",
      3,
      {3, 300, 37},
