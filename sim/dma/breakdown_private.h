@@ -4,9 +4,6 @@
 
 #include "dma/price.h"
 
-/* Core cycles that all channels together need for so many bytes at their peak. */
-int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes);
-
 /* Sets cost->parts, which add up to cost->cycles, and cost->limiter. The rule, in this order, each part
  * out of what is left:
  *

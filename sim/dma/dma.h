@@ -37,6 +37,7 @@ typedef struct {
     int64_t rmw_lines, runs, descriptors;
     int64_t engine_cycles; /* the engine's rate alone would have taken */
     ts_dma_kind kind;
+    void *incoming; /* of what ts_dma_expect was told of: its owner; else NULL */
 } ts_dma_result;
 
 typedef struct ts_dma ts_dma;
@@ -58,6 +59,20 @@ int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit);
 /* Moves the bytes of the transfer that ts_dma_next announced, and takes it off. */
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);
+
+/* What comes over links is written beside the engine: it takes no queue, descriptor or time of it, but its writes share
+ * the channels of the HBM. They are offered in the cycle in which all bytes of a block are there, in the order of cycles,
+ * of equal ones in that in which they were told of, behind what the engine does in that cycle; what has come is complete
+ * when its last write, and those before it, were accepted. */
+typedef struct ts_dma_incoming ts_dma_incoming;
+/* The elements of the plan's destination, in its order; the plan must live until that is complete. */
+ts_dma_incoming *ts_dma_expect(ts_dma *dma, const ts_plan *plan, void *owner);
+typedef struct {
+    int64_t bytes, cycle; /* so many more are there from that cycle on, which nobody has worked up to yet */
+    bool last;            /* all are: there may be bytes that are not of its elements */
+    bool passed;          /* over: its writes are not offered */
+} ts_dma_chunk;
+void ts_dma_feed(ts_dma *dma, ts_dma_incoming *incoming, const ts_dma_chunk *chunk);
 
 /* Skipping: while one transfer is alone, blocks between positions where their time was measured
  * (sim/dma/sampler.h) are left out and their time is added. hbm: of the whole memory. The stats of what was left

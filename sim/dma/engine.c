@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "incoming.h"
 #include "sampler.h"
 #include "transfer.h"
 #include "base/clock.h"
@@ -38,6 +39,7 @@ struct ts_dma {
     ts_arena *arena;
     const ts_dma_config *config;
     ts_hbm *hbm;
+    incoming_set *incoming; /* NULL: nothing has come yet */
     int64_t core_khz, tick_khz;
     transfer *first; /* in order of issue */
     transfer *free;
@@ -74,6 +76,7 @@ ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, in
 void ts_dma_free(ts_dma *dma) {
     for (transfer *t = dma ? dma->first : NULL; t; t = t->next) ts_arena_free(t->arena);
     for (transfer *t = dma ? dma->free : NULL; t; t = t->next) ts_arena_free(t->arena);
+    if (dma) incoming_set_free(dma->incoming);
 }
 
 void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm) {
@@ -421,7 +424,8 @@ static void run_alone(ts_dma *dma, transfer *t) {
     leave_box(dma, t, -1);
 }
 
-int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
+/* The next completion of its own transfers, as ts_dma_next. */
+static int64_t next_own(ts_dma *dma, int64_t limit) {
     fill_queues(dma, 0);
     bool alone = limit == INT64_MAX && dma->under_way == 1 && !dma->first->offered;
     if (alone) run_alone(dma, dma->first);
@@ -445,15 +449,40 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
     }
 }
 
+/* Neither goes ahead of the other: what comes is offered when transfers have made their requests of that cycle. */
+int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
+    if (!dma->incoming) return next_own(dma, limit);
+    for (;;) {
+        int64_t comes = incoming_next(dma->incoming), done = incoming_done(dma->incoming);
+        int64_t first = ts_min(comes, done), own = next_own(dma, ts_min(limit, first));
+        if (own != INT64_MAX || first > limit || first == INT64_MAX) return own;
+        if (done <= comes) return done;
+        incoming_offer(dma->incoming);
+    }
+}
+
 /* What is not known by `limit` ends there at the earliest (less a cycle: clocks are crossed with a ceil). */
 int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit) {
     int64_t least = INT64_MAX, more = ps_cycles(dma, dma->config->completion_ps);
+    if (dma->incoming) least = ts_min(incoming_next(dma->incoming), incoming_done(dma->incoming));
     int64_t unknown = limit > INT64_MAX - more ? INT64_MAX : limit - 1 + more;
     for (const transfer *t = dma->first; t; t = t->next) {
         int64_t end = t->done_cycle >= 0 ? t->done_cycle : unknown;
         least = end < least ? end : least;
     }
     return least;
+}
+
+/* ---- What comes over links ---- */
+
+ts_dma_incoming *ts_dma_expect(ts_dma *dma, const ts_plan *plan, void *owner) {
+    const incoming_memory memory = {dma->config, dma->hbm, dma->core_khz, dma->tick_khz};
+    if (!dma->incoming) dma->incoming = incoming_set_new(dma->arena, &memory);
+    return incoming_expect(dma->incoming, plan, owner);
+}
+
+void ts_dma_feed(ts_dma *dma, ts_dma_incoming *incoming, const ts_dma_chunk *chunk) {
+    incoming_feed(dma->incoming, incoming, chunk);
 }
 
 /* ---- Completing ---- */
@@ -469,6 +498,11 @@ static void unlink_transfer(ts_dma *dma, transfer *t) {
 
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result) {
     transfer *t = earliest_done(dma);
+    int64_t comes = dma->incoming ? incoming_done(dma->incoming) : INT64_MAX;
+    if (comes != INT64_MAX && (!t || comes < t->done_cycle)) {
+        incoming_complete(dma->incoming, result);
+        return true;
+    }
     assert(t);
     transfer_count_bytes(dma->config, &t->what, ts_traversal_get_totals(t->traversal), &t->result);
     t->result.completed_cycle = t->done_cycle;

@@ -59,6 +59,8 @@ int ts_dma_first_sampling_factor(const ts_dma_machine *machine);
  * down to 1, until that holds. */
 ts_hbm *ts_dma_new_subset(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, int *share);
 
+/* Core cycles that all channels together need for so many bytes at their peak. */
+int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes);
 /* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its
  * data at the engine's rate or its bytes at the HBM's peak, whichever is slower. */
 int64_t ts_dma_least_cycles(const ts_dma_machine *machine, const ts_dma_result *transfer, int64_t hbm_bytes);
