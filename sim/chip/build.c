@@ -133,6 +133,7 @@ void ts_chip_free(ts_chip *chip) {
     while (chip->made) {
         ts_chip_message *made = chip->made;
         chip->made = made->made;
+        if (made->plan_arena) ts_arena_free(made->plan_arena);
         ts_arena_free(made->arena);
     }
 }

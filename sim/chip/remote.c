@@ -71,6 +71,8 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     m->number = t->number;
     m->issued_cycle = t->issued_cycle;
     m->values = values;
+    m->into_hbm = chip->code->tensors[to->tensor].space == TS_SPACE_HBM;
+    m->incoming = NULL;
     m->from_bits = -1;
     memcpy(m->source_begin, start->source_begin, (size_t)t->what->source.rank * sizeof *m->source_begin);
     memcpy(m->begin, start->destination_begin, (size_t)to->rank * sizeof *m->begin);
@@ -173,7 +175,7 @@ void chip_signal(void *self, const ts_core_signal *signal) {
     m->by = signal->by;
     m->instruction = signal->instruction;
     m->issued_cycle = signal->cycle;
-    m->values = false;
+    m->values = m->into_hbm = false;
     tell_known(by, m, signal->cycle);
     links->send(links->self, m, signal->cycle);
 }
@@ -210,12 +212,51 @@ static void account(ts_chip *chip, const ts_chip_message *m) {
         ts_left_change(a, m->instruction, m->by);
 }
 
+/* The plan by which the sender reads: the bytes come in its order. */
+static const ts_plan *plan_whole(ts_error *err, const ts_chip *chip, ts_chip_message *m) {
+    const ts_transfer *what = &chip->code->transfers[m->transfer];
+    ts_plan_side from = chip_side(chip, &what->source, m->source_begin),
+                 to = chip_side(chip, &what->destination, m->begin);
+    if (!m->plan_arena) m->plan_arena = ts_arena_new();
+    ts_arena_reset(m->plan_arena);
+    return chip_plan(err, m->plan_arena, what, &from, &to);
+}
+
+static bool fault(ts_error *err, const ts_chip *chip, const ts_chip_message *m, int64_t cycle) {
+    const ts_transfer *what = m->transfer >= 0 ? &chip->code->transfers[m->transfer] : NULL;
+    return chip_fault_at(err, cycle, what ? what->source_text : NULL, what ? what->line : 0,
+                         what ? what->column : 0);
+}
+
+bool ts_chip_feed(ts_error *err, ts_chip *chip, ts_chip_message *m, const ts_dma_chunk *chunk) {
+    if (!m->incoming) {
+        const ts_plan *plan = plan_whole(err, chip, m);
+        if (!plan || !traffic_expect(err, chip->traffic, plan, m, &m->incoming))
+            return fault(err, chip, m, chunk->cycle);
+    }
+    traffic_feed(chip->traffic, m->incoming, *chunk);
+    chip->quiet_until = 0;
+    return true;
+}
+
+bool chip_arrive(ts_error *err, ts_chip *chip, const ts_dma_result *written) {
+    ts_chip_message *m = written->incoming;
+    ts_chip_transfers *of = &chip->transfers[m->transfer];
+    chip->counters.hbm_written_bytes += written->dst_bytes;
+    chip->counters.rmw_lines += written->rmw_lines;
+    of->hbm_bytes += written->dst_bytes;
+    of->moved_bytes += written->dst_bytes;
+    return ts_chip_receive(err, chip, m, written->completed_cycle);
+}
+
 bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *m, int64_t cycle) {
+    const ts_chip_links *links = chip->config->links;
+    links->received(links->self, m, cycle);
     bool good = (!m->values || write_values(err, chip, m)) && check_arrival(err, chip, m, cycle);
     account(chip, m);
     ts_core_signal_from_outside(chip->cores[m->core].core, m->semaphore, m->by, cycle);
     chip->last_done = cycle > chip->last_done ? cycle : chip->last_done;
-    const ts_transfer *what = m->transfer >= 0 ? &chip->code->transfers[m->transfer] : NULL;
+    good = good || fault(err, chip, m, cycle);
     give_message(chip, m);
-    return good || chip_fault_at(err, cycle, what->source_text, what->line, what->column);
+    return good;
 }

@@ -2,7 +2,9 @@
  *
  * A remote transfer is read by the engine as any other is; its data leave over the links meanwhile, and the last of
  * them once the engine has read all. Then its semaphore grows. At the other end the bytes are written, and the
- * semaphore there grows, when the last have come. A device signals semaphores of the core of its own core's number. */
+ * semaphore there grows, when the last have come; into HBM each chunk is written as it comes, beside what the engine
+ * there does (dma/dma.h), and the last write must have been accepted. A device signals semaphores of the core of its
+ * own core's number. */
 #ifndef TILESIM_CHIP_REMOTE_H
 #define TILESIM_CHIP_REMOTE_H
 
@@ -24,11 +26,14 @@ typedef struct ts_chip_message {
     int64_t source_begin[TS_LAYOUT_MAX_DIMS], begin[TS_LAYOUT_MAX_DIMS]; /* of the slices */
     const ts_instruction *instruction;                                   /* of a signal */
     bool values;                                                         /* else only time is wanted */
+    bool into_hbm;                    /* chunk by chunk: see ts_chip_feed */
+    struct ts_dma_incoming *incoming; /* there; NULL: nothing has come yet */
+    ts_arena *plan_arena;             /* of its plan; NULL: it had none yet */
     struct ts_space *memory;
     uint8_t *buffer; /* of so many bytes */
     int64_t room;
     int64_t from_bits; /* where the bits lay that it holds; -1: it holds elements, row-major */
-    int64_t *known; /* with the sanitizer: what the sender knew (check/arrivals.h) */
+    int64_t *known;    /* with the sanitizer: what the sender knew (check/arrivals.h) */
 } ts_chip_message;
 
 typedef struct ts_chip_links {
@@ -38,6 +43,8 @@ typedef struct ts_chip_links {
     void (*send)(void *self, ts_chip_message *message, int64_t cycle);
     /* Of a transfer that was sent: all was read. */
     void (*read)(void *self, ts_chip_message *message, int64_t cycle);
+    /* Before the chip has what came. */
+    void (*received)(void *self, const ts_chip_message *message, int64_t cycle);
 } ts_chip_links;
 
 typedef struct {
@@ -49,7 +56,10 @@ typedef struct {
 bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next, bool *read);
 /* Transfer `number` has left, at a cycle up to which the chip was advanced. */
 void ts_chip_sent(ts_chip *chip, int64_t number, int64_t cycle);
-/* The message has come; it is the chip's from here on. */
+/* Of a message that goes into HBM: a chunk is there from a cycle on; the chip was advanced up to it or to less. It receives
+ * the message itself, when all is written. */
+bool ts_chip_feed(ts_error *err, ts_chip *chip, ts_chip_message *message, const ts_dma_chunk *chunk);
+/* Any other message has come; it is the chip's from here on. */
 bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *message, int64_t cycle);
 bool ts_chip_halted(const ts_chip *chip);
 /* At the end of a run: what the program left. */

@@ -91,6 +91,8 @@ static inline bool chip_leaves(const ts_chip *chip, const ts_transfer *what) {
 void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool values);
 bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle);
 void chip_signal(void *self, const ts_core_signal *signal);
+/* A message was written to HBM. */
+bool chip_arrive(ts_error *err, ts_chip *chip, const ts_dma_result *written);
 
 /* The next one is complete. */
 bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle);

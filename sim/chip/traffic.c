@@ -1,5 +1,6 @@
 /* Transfers walked, and transfers recalled. */
 #include "traffic.h"
+#include "passed.h"
 
 #include <assert.h>
 #include <string.h>
@@ -38,6 +39,12 @@ typedef struct record {
     bool over;
 } record;
 
+/* What has come over links. */
+typedef struct arrival {
+    struct arrival *next;
+    ts_dma_result result;
+} arrival;
+
 enum { BUCKETS = 1 << 10, SHAPE_BOXES = 1 << 10 };
 enum { PHASES = 16 }; /* parts of the time between two refreshes, at most */
 enum { STEPS = 64 };  /* of a busy period that are kept */
@@ -57,6 +64,10 @@ struct traffic {
     record *first, *free; /* first: of the busy period, while its steps are kept; else those under way */
     record *next;         /* for the next start */
     int under_way;
+    int expected;  /* that has not come */
+    arrival *came; /* that the engine has completed, by cycle */
+    arrival *unused;
+    passed passed;  /* of what comes */
     step *root;     /* the first of the busy period */
     step *at;       /* the latest; NULL: they are no longer kept */
     int steps;      /* of the busy period */
@@ -236,12 +247,25 @@ static void add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t time
 
 /* ---- Walking ---- */
 
+static void take_arrival(traffic *t, const ts_dma_result *result) {
+    arrival *a = t->unused ? t->unused : TS_NEW(t->arena, arrival), **end = &t->came;
+    if (t->unused) t->unused = a->next;
+    *a = (arrival){.result = *result};
+    a->result.completed_cycle = of_engine(t, result->completed_cycle);
+    while (*end) end = &(*end)->next;
+    *end = a;
+}
+
 /* Takes off what the engine has completed. It ends at `least` at the earliest; if it was recalled to have
  * ended, that stands. */
 static void take(traffic *t, int64_t least) {
     ts_dma_result result;
     bool complete = ts_dma_complete(NULL, t->engine, &result);
     assert(complete);
+    if (result.incoming) {
+        take_arrival(t, &result);
+        return;
+    }
     record *r = t->first;
     while (r && r->number != result.tag) r = r->next;
     if (!r || r->over) return;
@@ -321,7 +345,7 @@ static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     t->steps = 0;
     if (t->exact || t->walked_bytes < t->walked_most || cycle - t->latest < REST) return;
     const shape *of = find_shape(t, what, layouts);
-    int64_t phase = phase_of(t, planned_bytes(what), to_engine(t, cycle));
+    int64_t phase = phase_of(t, planned_bytes(what), to_engine(t, cycle)) + ((int64_t)t->expected << 16);
     bool known;
     t->root = find_start(t, &t->periods[(of->hash[1] + (uint64_t)phase) % BUCKETS], of, phase, &known);
     t->at = t->root;
@@ -386,29 +410,71 @@ bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int l
     (t->under_way == 0 ? begin : go_on)(t, what, layouts, cycle);
     record *r = append(t, what, cycle);
     t->latest = cycle;
+    t->passed.is_alone = false;
     if (t->recalls) return true;
     t->walked_bytes += planned_bytes(what);
     walk(t, r);
     return true;
 }
 
+bool traffic_expect(ts_error *err, traffic *t, const ts_plan *plan, void *owner, ts_dma_incoming **incoming) {
+    if (!make_engine(err, t)) return false;
+    *incoming = ts_dma_expect(t->engine, plan, owner);
+    t->expected++;
+    return true;
+}
+
+void traffic_feed(traffic *t, ts_dma_incoming *incoming, ts_dma_chunk chunk) {
+    bool alone = t->under_way == 0, little = passed_may(&t->passed, t->machine, &chunk);
+    bool recalls = !alone && t->recalls;
+    chunk.passed = recalls || (alone && little && !t->exact && t->walked_bytes >= t->walked_most);
+    if (!chunk.passed) {
+        passed_walk(&t->passed, t->hbm, alone, &chunk);
+        t->walked_bytes += chunk.bytes;
+    } else if (!recalls) {
+        passed_over(&t->passed, &chunk);
+    }
+    chunk.cycle = to_engine(t, chunk.cycle > t->least ? chunk.cycle : t->least);
+    ts_dma_feed(t->engine, incoming, &chunk);
+}
+
+/* The first that is known to be complete. */
+static int64_t first_known(const traffic *t) {
+    const record *r = earliest(t);
+    int64_t came = t->came ? t->came->result.completed_cycle : INT64_MAX;
+    return r && r->done <= came ? r->done : came;
+}
+
+/* In a busy period that is recalled: when a transfer is complete, or from when on it may be. */
+static int64_t recalled_until(const traffic *t) {
+    return t->latest + (t->at->done ? t->at->done->after : t->at->quiet);
+}
+
+static void work(traffic *t, int64_t limit) {
+    while (first_known(t) == INT64_MAX && ts_dma_next(t->engine, to_engine(t, limit)) != INT64_MAX)
+        take(t, 0);
+}
+
+static int64_t up_to(int64_t cycle, int64_t limit) { return cycle <= limit ? cycle : INT64_MAX; }
+
 int64_t traffic_next(traffic *t, int64_t limit) {
-    if (t->under_way == 0) return INT64_MAX;
-    if (t->recalls) {
-        int64_t quiet = traffic_quiet_until(t, limit);
-        if (limit <= quiet || t->at->done) return t->at->done && quiet <= limit ? quiet : INT64_MAX;
+    if (t->under_way == 0 && t->expected == 0) return INT64_MAX;
+    if (t->under_way > 0 && t->recalls) {
+        int64_t quiet = recalled_until(t);
+        if (t->expected > 0) work(t, limit);
+        if (limit <= quiet || t->at->done)
+            return up_to(ts_min(t->at->done ? quiet : INT64_MAX, first_known(t)), limit);
         catch_up(t, quiet);
     }
-    while (!earliest(t) && ts_dma_next(t->engine, to_engine(t, limit)) != INT64_MAX) take(t, 0);
-    const record *r = earliest(t);
-    return r && r->done <= limit ? r->done : INT64_MAX;
+    work(t, limit);
+    return up_to(first_known(t), limit);
 }
 
 int64_t traffic_quiet_until(const traffic *t, int64_t limit) {
-    if (t->under_way == 0) return INT64_MAX;
-    if (t->recalls) return t->latest + (t->at->done ? t->at->done->after : t->at->quiet);
-    const record *r = earliest(t);
-    return r ? r->done : of_engine(t, ts_dma_quiet_until(t->engine, to_engine(t, limit)));
+    if (t->under_way == 0 && t->expected == 0) return INT64_MAX;
+    int64_t until = first_known(t);
+    if (until == INT64_MAX) until = of_engine(t, ts_dma_quiet_until(t->engine, to_engine(t, limit)));
+    return t->under_way > 0 && t->recalls ? ts_min(until, recalled_until(t)) : until;
 }
 
 static record *take_recalled(traffic *t) {
@@ -423,9 +489,25 @@ static record *take_recalled(traffic *t) {
     return r;
 }
 
+static void complete_arrival(traffic *t, ts_dma_result *result) {
+    arrival *a = t->came;
+    *result = a->result;
+    t->came = a->next;
+    a->next = t->unused;
+    t->unused = a;
+    t->expected--;
+}
+
 bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
-    record *r = t->recalls ? take_recalled(t) : earliest(t);
-    if (!t->recalls) note_done(t, r);
+    bool recalls = t->under_way > 0 && t->recalls;
+    const record *first = earliest(t);
+    int64_t own = recalls ? recalled_until(t) : first ? first->done : INT64_MAX;
+    if (t->came && t->came->result.completed_cycle < own) {
+        complete_arrival(t, result);
+        return ts_hbm_check(err, t->hbm);
+    }
+    record *r = recalls ? take_recalled(t) : earliest(t);
+    if (!recalls) note_done(t, r);
     *result = r->result;
     result->tag = r->what.tag;
     result->issued_cycle = r->issued;
@@ -460,11 +542,14 @@ void traffic_repeat(traffic *t, int64_t times, int64_t cycles) {
     }
 }
 
-bool traffic_is_estimated(const traffic *t) { return t->is_part || t->recalled > 0 || t->skipped > 0; }
+bool traffic_is_estimated(const traffic *t) {
+    return t->is_part || t->recalled > 0 || t->passed.passed.bytes > 0 || t->skipped > 0;
+}
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
     *hbm = (ts_hbm_stats){0};
     if (t->hbm) ts_hbm_read_stats(t->hbm, hbm);
     add_stats(hbm, &t->past, 1);
+    passed_count(&t->passed, t->machine, hbm);
     *recalled = t->recalled;
 }

@@ -6,7 +6,8 @@
  * until nothing is under way again. What happens in it depends on the shapes of its transfers, on when each
  * starts, and on the time since the last refresh, which is compared to a 16th of the interval. It is walked, and
  * its steps are kept; one that begins alike is recalled, step by step, for as long as the core does the same.
- * When it does not, the engine is given what has been started, and walks the rest.
+ * When it does not, the engine is given what has been started, and walks the rest. What comes over links meanwhile is
+ * walked when the busy period is; periods in which other numbers of messages come are not alike.
  *
  * Left out: into which rows and banks the addresses fall (the first time stands for all), what the memory was
  * left with by the busy period before, and the time since the last refresh beyond a 16th of the interval. */
@@ -30,10 +31,14 @@ bool traffic_can_start(const traffic *traffic);
 ts_arena *traffic_arena(traffic *traffic);
 /* As ts_dma_start; the plan is in traffic_arena. `layouts` tells pairs of layouts apart. */
 bool traffic_start(ts_error *err, traffic *traffic, const ts_dma_transfer *what, int layouts, int64_t cycle);
+/* As ts_dma_expect and ts_dma_feed; its end is one of traffic_next and traffic_complete as well. */
+bool traffic_expect(ts_error *err, traffic *traffic, const ts_plan *plan, void *owner,
+                    ts_dma_incoming **incoming);
+void traffic_feed(traffic *traffic, ts_dma_incoming *incoming, ts_dma_chunk chunk);
 int64_t traffic_next(traffic *traffic, int64_t limit); /* as ts_dma_next */
 int64_t traffic_quiet_until(const traffic *traffic, int64_t limit);
 bool traffic_complete(ts_error *err, traffic *traffic, ts_dma_result *result);
-int traffic_under_way(const traffic *traffic);
+int traffic_under_way(const traffic *traffic); /* of what was started */
 /* What is walked from the mark on counts `times` times more, and all that is to come is so many cycles later. */
 void traffic_mark(traffic *traffic);
 void traffic_repeat(traffic *traffic, int64_t times, int64_t cycles);

@@ -226,6 +226,8 @@ static void tell_done(ts_chip *chip, const ts_in_flight *t, const ts_dma_result 
 bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     ts_dma_result result;
     bool moved = traffic_complete(err, chip->traffic, &result);
+    chip->quiet_until = 0;
+    if (result.incoming) return chip_arrive(err, chip, &result) && moved;
     ts_in_flight *t = chip->active;
     while (t->number != result.tag) t = t->younger;
     const ts_transfer *what = t->what;
@@ -236,7 +238,6 @@ bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle) {
         chip->counters.dma_busy_cycles += cycle - chip->busy_since;
         chip->busy_since = -1;
     }
-    chip->quiet_until = 0;
     if (t->message)
         moved = chip_read(err, chip, t, cycle) && moved;
     else

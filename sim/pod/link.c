@@ -60,6 +60,7 @@ static void offer(pod_links *links, pod_flow *flow, int64_t ps) {
     int64_t most = ts_mesh_wire_bytes(links->mesh, POD_CHUNK_BYTES);
     bool last = flow->left <= most;
     flow->waiting = last && !flow->read;
+    flow->from_ps = ps;
     if (flow->waiting) return;
     pod_event event = {.ps = ps,
                        .source = flow->message->source,
@@ -106,7 +107,7 @@ void pod_links_read(pod_links *links, const ts_chip_message *message, int64_t ps
     pod_flow *flow = *link;
     *link = flow->next;
     flow->read = true;
-    if (flow->waiting) offer(links, flow, ps);
+    if (flow->waiting) offer(links, flow, ps > flow->from_ps ? ps : flow->from_ps);
 }
 
 /* ---- On the way ---- */
@@ -184,16 +185,29 @@ static void go_on(pod_links *links, const pod_event *event, int64_t left_ps) {
     if (event->message->transfer >= 0) tell(links, event, POD_SENT, left_ps);
 }
 
+/* A chunk is at its destination. True: that is told of now. */
+static bool come(pod_links *links, pod_event *event) {
+    int64_t ps = arrive(links, event);
+    if (!event->message->into_hbm) {
+        tell(links, event, POD_ARRIVED, ps);
+        return false;
+    }
+    event->kind = POD_CAME;
+    event->ps = ps;
+    return true;
+}
+
 bool pod_links_step(pod_links *links, pod_event *event) {
     *event = pop(&links->queue);
     if (event->kind != POD_HEAD) return true;
     int64_t to = ts_mesh_chip(links->mesh, event->message->destination);
     int64_t next = ts_mesh_next_on_route(links->mesh, event->message->detour, links->chip, to);
     int64_t left_ps = event->ps;
+    bool own = false;
     if (next >= 0)
         left_ps = pass_on(links, &links->links[next % (2 * links->mesh->dim_count)], event);
     else
-        tell(links, event, POD_ARRIVED, arrive(links, event));
+        own = come(links, event);
     if (event->flow) go_on(links, event, left_ps);
-    return false;
+    return own;
 }

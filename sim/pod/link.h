@@ -18,6 +18,7 @@ typedef enum {
     POD_HEAD,    /* of a chunk is at the chip */
     POD_SENT,    /* the last byte has left its source */
     POD_ARRIVED, /* all of the message is there */
+    POD_CAME, /* a chunk of one that goes into HBM is there; told of when its head is, for a time to come */
 } pod_event_kind;
 
 /* A message on its way out of its source. */
@@ -25,6 +26,7 @@ typedef struct pod_flow {
     struct pod_flow *next; /* of the free ones, or of those that wait to be read */
     ts_chip_message *message;
     int64_t sequence, left; /* bytes, of whole flits, that were not offered */
+    int64_t from_ps;        /* of the chunk that waits */
     bool read, waiting;     /* waiting: for that, with its last chunk */
 } pod_flow;
 

@@ -25,9 +25,21 @@ static int64_t ps_of(const ts_pod *pod, int64_t cycle) {
 
 /* ---- A chip's links ---- */
 
+/* A device's first transfer over links launches the program's collectives, once, as those of a mesh are priced. Signals and
+ * what stays on the chip do not wait for it. */
+static int64_t launch(pod_device *device, const ts_chip_message *message, int64_t ps) {
+    const ts_mesh *mesh = device->node->pod->request.mesh;
+    if (message->transfer < 0 ||
+        ts_mesh_chip(mesh, message->source) == ts_mesh_chip(mesh, message->destination))
+        return ps;
+    if (device->launched_ps < 0) device->launched_ps = ps + mesh->ici->launch_ps;
+    return ps > device->launched_ps ? ps : device->launched_ps;
+}
+
 static void send(void *self, ts_chip_message *message, int64_t cycle) {
-    pod_node *node = ((pod_device *)self)->node;
-    pod_links_send(&node->links, message, ps_of(node->pod, cycle));
+    pod_device *device = self;
+    pod_node *node = device->node;
+    pod_links_send(&node->links, message, launch(device, message, ps_of(node->pod, cycle)));
 }
 
 static void was_read(void *self, ts_chip_message *message, int64_t cycle) {
@@ -35,21 +47,26 @@ static void was_read(void *self, ts_chip_message *message, int64_t cycle) {
     pod_links_read(&node->links, message, ps_of(node->pod, cycle));
 }
 
+static void received(void *self, const ts_chip_message *message, int64_t cycle) {
+    const ts_pod_observer *observer = ((pod_device *)self)->node->pod->request.observer;
+    if (observer) observer->arrived(observer->self, message, cycle);
+}
+
 /* ---- A window of one chip ---- */
 
 static bool happen(ts_pod *pod, const pod_event *event) {
     int64_t cycle = cycle_at(pod, event->ps);
-    const ts_chip_message *message = event->message;
-    const ts_pod_observer *observer = pod->request.observer;
-    bool arrived = event->kind == POD_ARRIVED;
-    pod_device *device = &pod->devices[arrived ? message->destination : message->source];
+    ts_chip_message *message = event->message;
+    bool is_sent = event->kind == POD_SENT;
+    pod_device *device = &pod->devices[is_sent ? message->source : message->destination];
     device->next_cycle = ts_min(device->next_cycle, cycle);
-    if (!arrived) {
+    if (is_sent)
         ts_chip_sent(device->chip, message->number, cycle);
-        return true;
-    }
-    if (observer) observer->arrived(observer->self, message, cycle);
-    device->failed = !ts_chip_receive(&device->err, device->chip, event->message, cycle);
+    else if (event->kind == POD_ARRIVED)
+        device->failed = !ts_chip_receive(&device->err, device->chip, message, cycle);
+    else
+        device->failed = !ts_chip_feed(&device->err, device->chip, message,
+                                       &(ts_dma_chunk){event->bytes, cycle, event->last, false});
     return !device->failed;
 }
 
@@ -245,8 +262,9 @@ static void set_device(pod_device *device, ts_pod *pod, int64_t id) {
         size[i] = mesh->axes[i].extent;
     }
     device->device = (ts_core_device){id, mesh->device_count, mesh->axis_count, index, size};
-    device->chip_links =
-        (ts_chip_links){.self = device, .device = &device->device, .send = send, .read = was_read};
+    device->chip_links = (ts_chip_links){
+        .self = device, .device = &device->device, .send = send, .read = was_read, .received = received};
+    device->launched_ps = -1;
 }
 
 static void make_node(ts_pod *pod, int64_t chip) {

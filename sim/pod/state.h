@@ -16,7 +16,8 @@ typedef struct {
     ts_chip_config config;
     ts_core_device device;
     ts_chip_links chip_links;
-    int64_t next_cycle; /* nothing happens before it, of itself */
+    int64_t next_cycle;  /* nothing happens before it, of itself */
+    int64_t launched_ps; /* before which none of its transfers leaves; -1: it has started none */
     ts_error err;
     bool failed;
 } pod_device;

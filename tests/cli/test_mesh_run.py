@@ -71,7 +71,7 @@ def a_run_is_bound_by_its_busiest_link():
         roof = out["roofline"]
         assert (roof["bound"], roof["bound_unit"], roof["bound_link"]) == (bound, "ici", top["link"]), roof
         assert roof["bound_link_busy_percent"] == top["busy_percent"] > max(roof["busy_percent"].values())
-        assert abs(roof["least_cycles"] - out["cycles"] * top["busy_percent"] / 100) < 1
+        assert abs(roof["least_cycles"] - out["cycles"] * top["busy_percent"] / 100) < 1 + out["cycles"] * 5e-6
         text = expect([*words, f"ROWS={rows}"])
         assert ("latency: " if bound == "latency" else "bound by   ") + f"ici link {top['link']}, busy {top['busy_percent']:.1f} % of the time" in text, text
     assert "bound_link" not in expect_json(["run", "mesh/all_gather", *MACHINE, "--mesh", "1"])["roofline"]
@@ -102,38 +102,78 @@ def the_sanitizer_is_content():
         assert not ALL or out["cycles"] == expect_json(words)["cycles"], path
 
 
-@release_test
-def a_ring_takes_what_a_reshard_is_priced_at():
-    """The program starts a DMA each step (issue, reading the first bytes of HBM, completion) and waits twice, and is not launched;
-    the price has neither, but ici.launch once."""
-    rows, columns, devices = 1024, 1024, 16
-    out = expect_json(["run", "programs/mesh/all_gather.tsim", *MACHINE, "--mesh", str(devices),
-                       "-D", f"ROWS={rows}", "-D", f"COLS={columns}", "--time-only"])
-    array = f"f32[{devices},{rows},{columns}]"
-    price = expect_json(["reshard", f"{array} P('x')", array, *MACHINE, "--mesh", str(devices), "--algorithm", "ring"])
-    launch = 3.8
-    taken, priced = out["microseconds"], price["microseconds"] - launch
-    assert priced <= taken <= 1.02 * priced, (taken, priced)
-    busy = [link["bytes"] for link in out["mesh"]["links"] if link["bytes"]]
-    assert len(busy) == devices and set(busy) == {(devices - 1) * rows * columns * 4}
+ADDENDS, PARTS = "f32[8,{rings},512,1024] P(unreduced={{'x'}})", "f32[8,{rings},512,1024] P('x')"
+COLLECTIVES = {"all_gather": (PARTS, "f32[8,{rings},512,1024]"), "reduce_scatter": (ADDENDS, PARTS), "all_reduce": (ADDENDS, "f32[8,{rings},512,1024]"),
+               "all_to_all": ("f32[8,8,512,1024] P('x')", "f32[8,8,512,1024] P(None, 'x')")}
+
+
+def time_and_price(name, algorithm):
+    """Of a program on 8 devices, in us: all of it, what it waits for data, and the price of the same movement."""
+    rings = 2 if algorithm == "bidirectional" else 1
+    words = [*MACHINE, "--mesh", "8"]
+    options = [] if name == "all_to_all" else ["-D", f"RINGS={rings}"]
+    out = expect_json(["run", f"mesh/{name}", *words, *options, "-D", "ROWS=512", "-D", "COLS=1024", "--time-only"])
+    source, destination = (text.format(rings=rings) for text in COLLECTIVES[name])
+    price = expect_json(["reshard", source, destination, *words, "--algorithm", algorithm, "--no-proof"])
+    vregs = 7 * rings * 512 * 1024 // 1024 if name in ("reduce_scatter", "all_reduce") else 0
+    return out["microseconds"], out["stalls"]["semaphore_low"] / 1750, price["microseconds"], vregs
 
 
 @release_test
-def sums_take_their_price_and_their_additions():
-    """What a device waits for is the price less ici.launch, and up to 4 % for addends read from HBM and the start of each DMA. The
-    rest are additions, which the price leaves out: two loads, a sum and a store after each other, some 19 cycles for a vreg."""
-    rows, columns, devices = 512, 1024, 8
-    for name, end in cases((("reduce_scatter", "P('x')"), ("all_reduce", "")), 1):
-        for rings, way in (1, "ring"), (2, "bidirectional"):
-            out = expect_json(["run", f"programs/mesh/{name}.tsim", *MACHINE, "--mesh", str(devices), "-D", f"RINGS={rings}",
-                               "-D", f"ROWS={rows}", "-D", f"COLS={columns}", "--time-only"])
-            array = f"f32[{devices},{rings * rows},{columns}]"
-            price = expect_json(["reshard", f"{array} P(unreduced={{'x'}})", f"{array} {end}", *MACHINE, "--mesh", str(devices),
-                                 "--algorithm", way])
-            priced, waited = (price["microseconds"] - 3.8) * 1750, out["stalls"]["semaphore_low"]
-            assert priced <= waited <= 1.04 * priced, (name, rings, priced, waited)
-            vregs = (devices - 1) * rings * rows * columns // 1024
-            assert 4 * vregs <= out["cycles"] - waited <= 20 * vregs, (name, rings, out["cycles"], waited, vregs)
+def programs_take_what_a_reshard_is_priced_at():
+    """The table of docs/mesh.md. A device waits for ici.launch and for the links as long as the price says, and up to 4 % for the start
+    of each DMA, the first bytes of HBM, and addends; an all-to-all is priced as if all went as far as the farthest. The rest are additions,
+    which the price leaves out: two loads, a sum and a store after each other, up to 20 cycles for a vreg."""
+    table = re.findall(r"^\| `(\w+)` \| (\w+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", Path("docs/mesh.md").read_text(), re.M)
+    assert len(table) == 7 and {row[0] for row in table} == set(COLLECTIVES), table
+    for name, algorithm, *shown in table:
+        taken, waited, priced, vregs = time_and_price(name, algorithm)
+        assert 0.97 * priced <= waited <= 1.04 * priced, (name, algorithm, priced, waited)
+        assert 4 * vregs / 1750 <= taken - waited <= 20 * vregs / 1750 + 3, (name, algorithm, taken, waited, vregs)
+        row = [f"{taken:.1f}", f"{waited:.1f}", f"{priced:.1f}", f"{waited / priced:.3f}"]
+        assert shown == row, (name, algorithm, row)
+
+
+@release_test
+def collectives_are_launched_once():
+    """By the first transfer of each device, not by signals, nor by a transfer to the device itself."""
+    text = HEAD + "  sadd s2, s1, 1\n  smod s2, s2, 4\n"
+    push = "  dma y <- x, a, b device=s2\n  wait a\n  wait b\n"
+    for body, launched in ((push, 1), (push * 3, 1), ("  dma y <- x, a, b device=s1\n  wait a\n  wait b\n", 0), ("  sem.signal c, 1, s2\n  wait c\n", 0)):
+        words = ["run", program(text + body), *MACHINE, "--mesh", "4", "--time-only"]
+        cycles = [expect_json([*words, "--set", f"ici.launch={us} us"])["cycles"] for us in (0, 10)]
+        assert abs(cycles[1] - cycles[0] - launched * 17500) <= 300 * launched, (body, cycles)
+
+
+@test
+def what_arrives_takes_the_memory_of_the_receiver():
+    """An HBM of one channel is slower than a link: what all devices send and get cannot take less than its bytes. VMEM takes none of it."""
+    slow = ["--set", "hbm.stacks=1", "--set", "hbm.channels=1", "--set", "memories.hbm.capacity=1 GiB"]
+    text = """.tensor x hbm f32[{rows},1024]{{1,0:T(8,128)}} in
+.tensor y {space} f32[{rows},1024]{{1,0:T(8,128)}} {role}
+.tensor z hbm f32[{rows},1024]{{1,0:T(8,128)}} {z}
+.tensor v vmem f32[{rows},1024]{{1,0:T(8,128)}}
+.sem sent, came, local
+  device.id s1
+  sadd s1, s1, 1
+  smod s1, s1, mesh.devices
+  dma y <- x, sent, came device=s1
+{local}
+  wait sent
+  wait came
+"""
+    rows, peak = 256, 2764.8 / 64
+    useful = rows * 1024 * 4
+    written = {}
+    for space, local in ("hbm", 0), ("vmem", 0), ("hbm", 1):
+        path = program(text.format(rows=rows, space=space, role="out" if space == "hbm" else "", z="in" if local else "",
+                                   local="  dma v <- z, local\n  wait local" if local else ""), "slow.tsim")
+        out = expect_json(["run", path, *MACHINE, "--mesh", "4", *slow, "--time-only", "--exact"])
+        bytes_ = useful * (2 if space == "hbm" else 1) + local * useful
+        assert out["microseconds"] >= bytes_ / peak / 1000 or space == "vmem", (space, local, out["microseconds"])
+        written[space, local] = out["microseconds"], out["hbm_written_bytes"]
+    assert [written[key][1] for key in written] == [useful, 0, useful], written
+    assert written["vmem", 0][0] < written["hbm", 0][0] < written["hbm", 1][0], written
 
 
 @release_test

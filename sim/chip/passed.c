@@ -1,0 +1,69 @@
+/* Writes that come over links and are not walked. */
+#include "passed.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+
+enum { WINDOW = 1024 }; /* cycles */
+enum { SAMPLES = 16 };  /* of which averages are made */
+enum { LITTLE = 2 };    /* one part in so many of the HBM's peak */
+
+bool passed_may(passed *p, const ts_dma_machine *machine, const ts_dma_chunk *chunk) {
+    if (chunk->cycle - p->since >= WINDOW) {
+        p->since = chunk->cycle;
+        p->bytes = 0;
+    }
+    p->bytes += chunk->bytes;
+    return p->samples == SAMPLES && LITTLE * ts_dma_peak_cycles(machine, p->bytes) <= WINDOW;
+}
+
+static void add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times) {
+    ts_members_add(sum, stats, ts_hbm_stats_members, times, 1);
+}
+
+/* What happens without requests is counted when the memory is walked past that time. */
+static void leave_out_time(ts_hbm_stats *stats) {
+    stats->refreshes = 0;
+    memset(stats->limiter_cycles, 0, sizeof stats->limiter_cycles);
+}
+
+void passed_walk(passed *p, const ts_hbm *hbm, bool alone, const ts_dma_chunk *chunk) {
+    if (p->samples == SAMPLES) return;
+    ts_hbm_stats now;
+    ts_hbm_read_stats(hbm, &now);
+    if (p->is_alone && alone) {
+        add_stats(&p->stats, &now, 1);
+        add_stats(&p->stats, &p->before, -1);
+        p->walked.bytes += p->last;
+        p->walked.cycles += chunk->cycle - p->cycle;
+        p->samples++;
+    }
+    p->before = now;
+    p->last = chunk->bytes;
+    p->cycle = chunk->cycle;
+    p->is_alone = alone;
+}
+
+void passed_over(passed *p, const ts_dma_chunk *chunk) {
+    p->passed.bytes += chunk->bytes;
+    p->passed.cycles += ts_min(chunk->cycle - p->cycle, WINDOW);
+    p->cycle = chunk->cycle;
+}
+
+/* Rows stay open as long as nobody needs their banks; some of that time was walked past as well. */
+void passed_count(const passed *p, const ts_dma_machine *machine, ts_hbm_stats *stats) {
+    if (p->passed.bytes == 0) return;
+    ts_hbm_stats of_bytes = p->stats, of_cycles = {.open_cycles = p->stats.open_cycles};
+    leave_out_time(&of_bytes);
+    of_bytes.open_cycles = 0;
+    ts_members_add(stats, &of_bytes, ts_hbm_stats_members, p->passed.bytes, p->walked.bytes);
+    if (p->walked.cycles > 0)
+        ts_members_add(stats, &of_cycles, ts_hbm_stats_members, p->passed.cycles, p->walked.cycles);
+    const ts_hbm_config *hbm = machine->hbm;
+    int64_t end = ts_clock_convert(p->cycle, machine->core_khz, ts_hbm_tick_khz(hbm));
+    int64_t all = (end > stats->end_cycle ? end : stats->end_cycle) * hbm->stacks * hbm->channels *
+                  hbm->pseudo_channels;
+    stats->open_cycles = ts_min(stats->open_cycles, all);
+}

@@ -1,0 +1,30 @@
+/* Private to the chip: writes that come over links and are not walked. They meet no transfer, and links bring little next
+ * to what the HBM takes: each is accepted at once, which need not be walked again and again. What they count for are the
+ * averages of those that were walked when nothing else was under way. */
+#ifndef TILESIM_CHIP_PASSED_H
+#define TILESIM_CHIP_PASSED_H
+
+#include "dma/price.h"
+
+typedef struct {
+    int64_t bytes, cycles; /* that came; between what came */
+} passed_amount;
+
+typedef struct {
+    int64_t since, bytes; /* what has come in a window of time */
+    int64_t samples, cycle;
+    bool is_alone; /* nothing but `last` bytes was walked since `before`, from `cycle` on */
+    int64_t last;
+    ts_hbm_stats before, stats; /* stats: of what was walked */
+    passed_amount walked, passed;
+} passed;
+
+/* So many bytes come: is that little, with those of the last cycles? */
+bool passed_may(passed *p, const ts_dma_machine *machine, const ts_dma_chunk *chunk);
+/* It is walked, alone or among transfers; hbm: which has not seen it yet. */
+void passed_walk(passed *p, const ts_hbm *hbm, bool alone, const ts_dma_chunk *chunk);
+void passed_over(passed *p, const ts_dma_chunk *chunk);
+/* Adds what was passed over. */
+void passed_count(const passed *p, const ts_dma_machine *machine, ts_hbm_stats *stats);
+
+#endif

@@ -1,0 +1,139 @@
+/* When writes that come are little, and what those count for that are passed over. */
+#include "chip/passed.h"
+
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+
+/* 256 bytes a cycle. */
+static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+enum { WINDOW = 1024, HALF = WINDOW * 256 / 2, SAMPLES = 16 };
+
+static ts_dma_chunk chunk(int64_t bytes, int64_t cycle) { return (ts_dma_chunk){bytes, cycle, false, false}; }
+
+/* So many chunks of 512 bytes alone, 100 cycles apart, are written at once. */
+static void walk(ts_hbm *hbm, ts_hbm_stream *stream, passed *p, int count, int64_t *cycle) {
+    for (int i = 0; i < count; i++, *cycle += 100) {
+        ts_dma_chunk now = chunk(512, *cycle);
+        passed_walk(p, hbm, true, &now);
+        for (int k = 0; k < 16; k++) ts_hbm_stream_offer(stream, *cycle * 64 + 32 * k, 32, true, *cycle);
+    }
+}
+
+typedef struct {
+    ts_arena *arena;
+    ts_hbm *hbm;
+    ts_hbm_stream *stream;
+    passed p;
+    int64_t cycle;
+} fixture;
+
+static void begin(fixture *f) {
+    *f = (fixture){.arena = ts_arena_new()};
+    f->hbm = ts_hbm_new(NULL, f->arena, &hbm2);
+    f->stream = ts_hbm_stream_new(f->arena, f->hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED);
+}
+
+/* The first sample ends with the second chunk. */
+static void samples_come_first(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    for (int i = 0; i <= SAMPLES; i++) {
+        ts_dma_chunk next = chunk(1, f.cycle);
+        assert_int_equal(passed_may(&f.p, &machine, &next), false);
+        walk(f.hbm, f.stream, &f.p, 1, &f.cycle);
+    }
+    ts_dma_chunk next = chunk(1, f.cycle);
+    assert_true(passed_may(&f.p, &machine, &next));
+    ts_arena_free(f.arena);
+}
+
+/* One that is not alone begins no sample, and ends none. */
+static void others_are_no_samples(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    for (int i = 0; i < 3 * SAMPLES; i++, f.cycle += 100) {
+        ts_dma_chunk next = chunk(512, f.cycle);
+        passed_walk(&f.p, f.hbm, i % 2 == 0, &next);
+        assert_false(passed_may(&f.p, &machine, &next));
+    }
+    assert_int_equal(f.p.samples, 0);
+    ts_arena_free(f.arena);
+}
+
+static void half_of_the_peak_is_not_little(void **state) {
+    (void)state;
+    static const struct {
+        int64_t bytes[3], cycles[3];
+        bool may[3];
+    } rows[] = {
+        {{HALF, 1, 1}, {0, 1, WINDOW}, {true, false, true}},
+        {{HALF + 1, 1, 1}, {0, WINDOW - 1, WINDOW}, {false, false, true}},
+        {{HALF / 2, HALF / 2, HALF}, {0, WINDOW - 1, WINDOW}, {true, true, true}},
+        {{HALF, HALF, 1}, {0, WINDOW, 2 * WINDOW - 1}, {true, true, false}},
+    };
+    fixture f;
+    begin(&f);
+    walk(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        f.cycle += 10 * WINDOW;
+        for (int k = 0; k < 3; k++) {
+            ts_dma_chunk next = chunk(rows[i].bytes[k], f.cycle + rows[i].cycles[k]);
+            assert_int_equal(passed_may(&f.p, &machine, &next), rows[i].may[k]);
+        }
+    }
+    ts_arena_free(f.arena);
+}
+
+/* Of n bytes the n / 512th part of what a sample had; time without requests is not of it. */
+static void it_counts_for_the_average(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    walk(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
+    ts_hbm_stats stats = {.end_cycle = 1000000};
+    passed_count(&f.p, &machine, &stats);
+    assert_int_equal(stats.writes, 0);
+    int64_t since = f.p.cycle;
+    for (int i = 1; i <= 10; i++) {
+        ts_dma_chunk next = chunk(1024, since + 100 * i);
+        passed_over(&f.p, &next);
+    }
+    passed_count(&f.p, &machine, &stats);
+    assert_int_equal(stats.writes, 20 * 16);
+    assert_int_equal(stats.reads, 0);
+    assert_int_equal(stats.refreshes, 0);
+    assert_true(stats.activations > 0 && stats.open_cycles > 0);
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) assert_int_equal(stats.limiter_cycles[i], 0);
+    ts_hbm_stats more = {.end_cycle = 1000000};
+    ts_dma_chunk late = chunk(1024, f.p.cycle + 100 * WINDOW);
+    passed_over(&f.p, &late);
+    passed_count(&f.p, &machine, &more);
+    assert_int_equal(more.writes, 22 * 16);
+    assert_in_range(more.open_cycles * 1000, stats.open_cycles * 2000, stats.open_cycles * 2030);
+    ts_arena_free(f.arena);
+}
+
+/* No rows are open for longer than the run. */
+static void rows_are_open_no_longer_than_there_is_time(void **state) {
+    (void)state;
+    passed p = {.cycle = 50, .stats = {.open_cycles = 1000000}, .walked = {512, 100}, .passed = {512, 100}};
+    ts_hbm_stats stats = {.end_cycle = 7};
+    passed_count(&p, &machine, &stats);
+    assert_int_equal(stats.open_cycles, 50 * 8 * 2);
+    stats = (ts_hbm_stats){.end_cycle = 90};
+    passed_count(&p, &machine, &stats);
+    assert_int_equal(stats.open_cycles, 90 * 8 * 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_come_first),
+        cmocka_unit_test(others_are_no_samples),
+        cmocka_unit_test(half_of_the_peak_is_not_little),
+        cmocka_unit_test(it_counts_for_the_average),
+        cmocka_unit_test(rows_are_open_no_longer_than_there_is_time),
+    };
+    return cmocka_run_group_tests_name("chip/passed", tests, NULL, NULL);
+}
