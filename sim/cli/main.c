@@ -89,6 +89,7 @@ int main(int argc, char **argv) {
     cli_remove_files_on_signals();
 #ifdef __GLIBC__
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */
+    mallopt(M_MMAP_THRESHOLD, 2 << 20);   /* an arena's chunks above all */
 #endif
     return cli_finish(dispatch(argc, argv));
 }
