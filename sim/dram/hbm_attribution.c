@@ -94,9 +94,9 @@ static hbm_cause column_cause(const ts_dram *d, int direction, int bank, int32_t
     return other_cause(TS_HBM_LIMITER_SCHEDULING);
 }
 
-void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, hbm_column column, int32_t t) {
+void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, const hbm_column *column, int32_t t) {
     const ts_dram *d = &ch->dram;
-    int direction = column.direction, bank = column.bank;
+    int direction = column->direction, bank = column->bank;
     int pc = bank >> hbm->spec->pc_shift;
     uint8_t *last = &ch->last_direction[pc];
     int32_t end = t, refreshed = min32(ch->refresh_until[pc], t);
@@ -107,8 +107,8 @@ void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, hbm_column column,
     ch->stats.read_to_write += *last == DRAM_READ && direction == DRAM_WRITE;
     ch->stats.write_to_read += *last == DRAM_WRITE && direction == DRAM_READ;
     *last = (uint8_t)direction;
-    hbm_cause cause = column_cause(d, direction, bank, column.arrival, t);
-    if (cause.after == DRAM_ACT && column.is_active) {
+    hbm_cause cause = column_cause(d, direction, bank, column->arrival, t);
+    if (cause.after == DRAM_ACT && column->is_active) {
         charge(ch, pc, cause.limiter, d->bank_note[DRAM_ACT][bank], &end);
         cause = ch->act_cause[bank];
         if (cause.after == DRAM_PRE) {
@@ -116,7 +116,7 @@ void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, hbm_column column,
             cause = ch->pre_cause[bank];
         }
     }
-    charge(ch, pc, cause.limiter, column.arrival, &end);
+    charge(ch, pc, cause.limiter, column->arrival, &end);
     charge(ch, pc, TS_HBM_LIMITER_REQUESTS, ch->bus_until[pc], &end);
     ch->stats.limiter_cycles[TS_HBM_LIMITER_REQUESTS] += ch->passed[pc];
     ch->passed[pc] = 0;

@@ -342,7 +342,7 @@ ALWAYS static inline void issue_column(const ts_hbm *hbm, hbm_channel *ch, int b
     int32_t next = e->next;
     hbm_column column = {
         .direction = direction, .bank = bank, .arrival = e->arrival, .is_active = b->served[bank] == 0};
-    if (ch->bus_until[0] != t) hbm_attribute_column(hbm, ch, column, t);
+    if (ch->bus_until[0] != t) hbm_attribute_column(hbm, ch, &column, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
     ch->stats.row_misses += b->served[bank] == 0;
     if (b->served[bank] < UINT16_MAX) b->served[bank]++;

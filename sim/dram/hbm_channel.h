@@ -273,7 +273,7 @@ typedef struct {
     bool is_active;
 } hbm_column;
 /* Accounts for the time before a column command at `t`, called before it is issued. */
-void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, hbm_column column, int32_t t);
+void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, const hbm_column *column, int32_t t);
 /* Accounts for the time up to a refresh issued at `t` that keeps its pseudo channel busy for `ticks`. */
 void hbm_attribute_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks);
 /* Adds to `cycles` what is left of each pseudo channel's time up to `end`, when all is done. */

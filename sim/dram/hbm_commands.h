@@ -224,7 +224,7 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_co
     int direction = column.direction, bank = column.bank;
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
     bool closed = false;
-    if (__builtin_expect(*until != t, 0)) hbm_attribute_column(hbm, ch, column, t);
+    if (__builtin_expect(*until != t, 0)) hbm_attribute_column(hbm, ch, &column, t);
     *until = t + hbm->burst_ticks;
     if (sh.closed_page)
         closed = page_column(hbm, ch, direction, bank, column.is_active, t);
