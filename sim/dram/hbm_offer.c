@@ -40,32 +40,55 @@ static void add_segment(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
     }
 }
 
-/* The same for the requests from `r` on, as long as each is a pair, and the stream does nothing but look
- * ahead. */
+/* Where pairs are added of a stream that does nothing but look ahead, and the acceptances that they wait for. */
+typedef struct {
+    hbm_segment *segment;
+    const int32_t *accepted, *first, *end;
+} pair_cursor;
+
+static inline pair_cursor open_pairs(ts_hbm *hbm, const ts_hbm_stream *st) {
+    static const int32_t long_ago = -1;
+    hbm_segment *segment = &hbm->block.segments[hbm->block.count];
+    if (st->window < 0) return (pair_cursor){segment, &long_ago, &long_ago, &long_ago + 1};
+    return (pair_cursor){segment, st->accepted + st->offer_at, st->accepted, st->accepted + st->window};
+}
+
+static inline int32_t next_acceptance(pair_cursor *c) {
+    int32_t at = *c->accepted;
+    if (++c->accepted >= c->end) c->accepted = c->first;
+    return at;
+}
+
+static inline void add_pair(ts_hbm *hbm, pair_cursor *c, uint64_t location, bool is_write, int32_t from) {
+    hbm_segment *p = c->segment++;
+    p->location = location & ~HBM_CHANNEL_BITS;
+    p->channel = (uint16_t)hbm_location_channel(location);
+    p->at[0] = max32(from, next_acceptance(c) + 1);
+    p->at[1] = max32(from, next_acceptance(c) + 1);
+    p->is_write = is_write;
+    p->is_pair = true;
+    hbm->block_first[p->channel + 2]++;
+}
+
+static inline void close_pairs(ts_hbm *hbm, ts_hbm_stream *st, pair_cursor c) {
+    int count = hbm->block.count;
+    hbm->block.count = (int)(c.segment - hbm->block.segments);
+    hbm->block.bursts += 2 * (hbm->block.count - count);
+    st->offer_at = (int32_t)(c.accepted - c.first);
+}
+
+/* Adds the requests from `r` on, at most so many, as long as each is a pair. */
 static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
                                        const ts_hbm_request *end, int most) {
-    const int shift = hbm->map->offset_bits, count = hbm->block.count;
+    const int shift = hbm->map->offset_bits;
     const int64_t inside = ((int64_t)2 << shift) - 1;
-    hbm_segment *p = &hbm->block.segments[count];
-    const int32_t *accepted = st->accepted + st->offer_at, *last = st->accepted + st->window;
+    pair_cursor c = open_pairs(hbm, st);
     if (end - r > most) end = r + most;
-    for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++, p++) {
-        int64_t burst = r->address >> shift;
-        int32_t from = offered_from(st, r);
-        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst);
-        p->location = location & ~HBM_CHANNEL_BITS;
-        p->channel = (uint16_t)hbm_location_channel(location);
-        p->at[0] = max32(from, *accepted + 1);
-        if (++accepted >= last) accepted = st->accepted;
-        p->at[1] = max32(from, *accepted + 1);
-        if (++accepted >= last) accepted = st->accepted;
-        p->is_write = r->is_write;
-        p->is_pair = true;
-        hbm->block_first[p->channel + 2]++;
+    for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++) {
+        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> shift));
+        add_pair(hbm, &c, location, r->is_write, offered_from(st, r));
     }
-    st->offer_at = (int32_t)(accepted - st->accepted);
-    hbm->block.count = (int)(p - hbm->block.segments);
-    hbm->block.bursts += 2 * (hbm->block.count - count);
+    close_pairs(hbm, st, c);
     return r;
 }
 
@@ -161,9 +184,14 @@ static void add_access(offering *o, const ts_hbm_request *r) {
     uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
     uint64_t pairs = hbm_subset_count_access(hbm, hbm_location_channel(first), r->is_write);
     int32_t from = offered_from(o->st, r);
-    for (; pairs != 0; pairs &= pairs - 1) {
-        uint64_t location = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
-        add_segment(hbm, o->st, r, location, true, from);
+    while (pairs != 0) {
+        pair_cursor c = open_pairs(hbm, o->st);
+        for (int room = (o->limit - hbm->block.bursts) / 2; pairs != 0 && room > 0; room--) {
+            uint64_t location = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
+            add_pair(hbm, &c, location, r->is_write, from);
+            pairs &= pairs - 1;
+        }
+        close_pairs(hbm, o->st, c);
         offer_if_full(o);
     }
 }
