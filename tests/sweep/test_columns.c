@@ -64,6 +64,48 @@ static void rows_as_bytes(void **state) {
     ts_arena_free(arena);
 }
 
+/* What another process may send: texts without ends, kinds that there are none of. */
+static void bytes_of_others(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_sweep_row row = {.status = TS_SWEEP_ERROR}, back;
+    ts_error why = {.kind = TS_ERROR_CAPACITY};
+    memset(why.message, 'm', sizeof why.message);
+    memset(why.name, 'n', sizeof why.name);
+    memset(why.excerpt, 'e', sizeof why.excerpt);
+    row.err = &why;
+    ts_text out;
+    ts_text_init(&out, arena);
+    ts_sweep_row_pack(&out, &row);
+    assert_true(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
+    assert_int_equal(strlen(back.err->message), TS_ERROR_TEXT_BYTES - 1);
+    assert_int_equal(strlen(back.err->name), TS_ERROR_NAME_BYTES - 1);
+    assert_int_equal(strlen(back.err->excerpt), TS_ERROR_LINE_BYTES - 1);
+    assert_int_equal(back.err->kind, TS_ERROR_CAPACITY);
+    static const struct {
+        ts_error_kind kind;
+        bool good;
+    } kinds[] = {{TS_ERROR_NONE, false}, {TS_ERROR_INPUT, true}, {TS_ERROR_CAPACITY + 1, false}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        why.kind = kinds[i].kind;
+        ts_text_init(&out, arena);
+        ts_sweep_row_pack(&out, &row);
+        assert_int_equal(ts_sweep_row_unpack(arena, out.bytes, out.length, &back), kinds[i].good);
+    }
+    row.err = NULL;
+    ts_text_init(&out, arena);
+    ts_sweep_row_pack(&out, &row);
+    assert_int_equal(out.length, 2 + TS_SWEEP_COLUMNS); /* no values */
+    assert_true(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
+    for (size_t at = 1; at < out.length; at++) { /* is there an error; the kinds of values */
+        char was = out.bytes[at];
+        out.bytes[at] = at == 1 ? 2 : TS_SWEEP_TEXT + 1;
+        assert_false(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
+        out.bytes[at] = was;
+    }
+    ts_arena_free(arena);
+}
+
 static void values_as_text(void **state) {
     (void)state;
     static const struct {
@@ -103,7 +145,15 @@ static void values_as_text(void **state) {
     }
 }
 
-/* Against all pairs: a row is of the front when no other is at most as large in all, and smaller in one. */
+static bool is_counted(const ts_sweep_table *table, int row, int columns) {
+    bool numbers = true;
+    for (int i = 0; i < columns; i++)
+        numbers = numbers && ts_sweep_table_cell(table, row, i)->kind == TS_SWEEP_INTEGER;
+    return numbers;
+}
+
+/* Against all pairs: a row is of the front when it has numbers, no other is at most as large in all, and smaller in
+ * one. Behind the table lies what would beat all. */
 static void fronts(void **state) {
     (void)state;
     enum { ROWS = 60, COLUMNS = 3 };
@@ -114,14 +164,20 @@ static void fronts(void **state) {
         int columns[COLUMNS] = {0, 1, 2}, count = 1 + round % COLUMNS;
         int64_t *rows, found = 0;
         bool front[ROWS];
-        table.cells = TS_NEW_ARRAY(arena, ts_sweep_value, ROWS * COLUMNS);
+        table.cells = TS_NEW_ARRAY(arena, ts_sweep_value, (ROWS + 1) * COLUMNS);
+        for (int i = 0; i < COLUMNS; i++)
+            table.cells[ROWS * COLUMNS + i] = (ts_sweep_value){.kind = TS_SWEEP_INTEGER};
         for (int i = 0; i < ROWS * COLUMNS; i++) {
             seed = seed * 1664525 + 1013904223;
-            table.cells[i] = (ts_sweep_value){.kind = TS_SWEEP_INTEGER, .integer = seed >> 16 & 15};
+            table.cells[i] =
+                (ts_sweep_value){.kind = (seed >> 20 & 31) == 0 ? TS_SWEEP_TEXT : TS_SWEEP_INTEGER,
+                                 .integer = 1 + (seed >> 16 & 15)};
+            if (table.cells[i].kind == TS_SWEEP_TEXT) table.cells[i].text = "none";
         }
         for (int a = 0; a < ROWS; a++) {
-            front[a] = true;
+            front[a] = is_counted(&table, a, count);
             for (int b = 0; b < ROWS; b++) {
+                if (!is_counted(&table, b, count)) continue;
                 int less = 0, more = 0;
                 for (int k = 0; k < count; k++) {
                     int64_t x = ts_sweep_table_cell(&table, a, k)->integer,
@@ -145,10 +201,8 @@ static void fronts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),
-        cmocka_unit_test(rows_as_bytes),
-        cmocka_unit_test(values_as_text),
-        cmocka_unit_test(fronts),
+        cmocka_unit_test(names),          cmocka_unit_test(rows_as_bytes), cmocka_unit_test(bytes_of_others),
+        cmocka_unit_test(values_as_text), cmocka_unit_test(fronts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

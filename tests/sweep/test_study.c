@@ -58,6 +58,8 @@ static void points(void **state) {
     expect_cases(
         "points: [{A: 1, B: x}, {B: y, A: 2}]\nvary: {C: '5,6'}\nask: {layout: $A$B$C}\n",
         "layout 1x5 on tpu-v5e\nlayout 1x6 on tpu-v5e\nlayout 2y5 on tpu-v5e\nlayout 2y6 on tpu-v5e\n");
+    expect_cases("ask: [{name: a, layout: x}, {name: b, layout: y}]\n",
+                 "layout x on tpu-v5e\nlayout y on tpu-v5e\n");
     expect_cases("vary: {A: '1,2,3,4'}\nwhere: [A > 1, A * 0.5 != 1.5, '4']\nask: {layout: $A}\n",
                  "layout 2 on tpu-v5e\nlayout 4 on tpu-v5e\n");
 }

@@ -559,6 +559,63 @@ static void differences(void **state) {
     ts_arena_free(arena);
 }
 
+/* Names that are next to each other, times below 1, and each list out of order. */
+static void differences_of_few(void **state) {
+    (void)state;
+    static const struct {
+        const char *before[2], *after[2];
+        double was, is;
+        int64_t both, only_before, only_after, changes;
+        double worst;
+    } rows[] = {
+        {{"a", "b"}, {"b", "c"}, 0.5, 1, 1, 1, 1, 1, 2}, {{"b", "c"}, {"a", "b"}, 0.5, 0.25, 1, 1, 1, 1, 1},
+        {{"b", "a"}, {"b", "a"}, 1, 0.5, 2, 0, 0, 2, 1}, {{"a", "c"}, {"b", "d"}, 1, 2, 0, 2, 2, 0, 1},
+        {{"a", NULL}, {"a", "b"}, 1, 4, 1, 0, 1, 1, 4},  {{"a", "b"}, {"b", NULL}, 1, 1, 1, 1, 0, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_sweep_diff d;
+        ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
+                       *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+        for (int k = 0; k < 2; k++) {
+            const char *keys[] = {"k2", "k1"}; /* so that what is read first is not first */
+            if (rows[i].before[k]) put(a, keys[k], rows[i].before[k], TS_SWEEP_OK, rows[i].was);
+            if (rows[i].after[k]) put(b, keys[k], rows[i].after[k], TS_SWEEP_OK, rows[i].is);
+        }
+        assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
+        assert_int_equal(d.both, rows[i].both);
+        assert_int_equal(d.only_before, rows[i].only_before);
+        assert_int_equal(d.only_after, rows[i].only_after);
+        assert_int_equal(d.change_count, rows[i].changes);
+        assert_true(d.worst == rows[i].worst);
+        ts_sweep_store_close(NULL, a);
+        ts_sweep_store_close(NULL, b);
+        ts_arena_free(arena);
+    }
+}
+
+/* Two that got worse, the more so first, whichever comes first by name. */
+static void worse_comes_first(void **state) {
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_sweep_diff d;
+        ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
+                       *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+        for (int k = 0; k < 2; k++) {
+            put(a, k ? "k1" : "k2", k ? "p" : "q", TS_SWEEP_OK, 1);
+            put(b, k ? "k1" : "k2", k ? "p" : "q", TS_SWEEP_OK, k == first ? 3 : 2);
+        }
+        assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
+        assert_string_equal(d.changes[0].parameters, first ? "p" : "q");
+        assert_string_equal(d.changes[1].parameters, first ? "q" : "p");
+        ts_sweep_store_close(NULL, a);
+        ts_sweep_store_close(NULL, b);
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_point_once),
@@ -575,6 +632,8 @@ int main(void) {
         cmocka_unit_test(elasticities),
         cmocka_unit_test(stores),
         cmocka_unit_test(differences),
+        cmocka_unit_test(differences_of_few),
+        cmocka_unit_test(worse_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
