@@ -24,13 +24,14 @@ typedef struct {
     int count, most, asked;
     int queue;   /* that the last point went behind */
     bool counts; /* each has cycles as well: ten times the time */
+    enum { HONEST, HANDS_NOTHING, ANSWERS_NOTHING, ANSWERS_ANOTHER, ANSWERS_NONE, ANSWERS_HALF } fault;
 } fake;
 
 static bool hand(ts_error *err, void *self, int member, int64_t index) {
-    (void)err;
     fake *f = self;
     int own = 0;
     for (int i = 0; i < f->count; i++) own += f->members[i] == member;
+    if (f->fault == HANDS_NOTHING && f->count > 0) return ts_error_set(err, TS_ERROR_IO, "no hand");
     assert_true(own < AHEAD && member >= 0 && member < MEMBERS);
     f->points[f->count] = index;
     f->members[f->count++] = member;
@@ -41,7 +42,6 @@ static bool hand(ts_error *err, void *self, int member, int64_t index) {
 }
 
 static bool wait_for_one(ts_error *err, void *self, ts_sweep_reply *reply) {
-    (void)err;
     fake *f = self;
     ts_sweep_row row = {0};
     ts_sweep_point point;
@@ -59,8 +59,10 @@ static bool wait_for_one(ts_error *err, void *self, ts_sweep_reply *reply) {
     ts_text_init(&out, f->arena);
     ts_sweep_row_pack(&out, &row);
     reply->bytes = out.bytes;
-    reply->length = out.length;
-    return true;
+    reply->length = f->fault == ANSWERS_HALF ? out.length / 2 : out.length;
+    if (f->fault == ANSWERS_ANOTHER) reply->index = 1000;
+    if (f->fault == ANSWERS_NONE) reply->index = -1;
+    return f->fault != ANSWERS_NOTHING || ts_error_set(err, TS_ERROR_IO, "no answer");
 }
 
 static void dismiss(void *self) { (void)self; }
@@ -208,6 +210,45 @@ static void ahead(void **state) {
 }
 
 static double one(const ts_sweep_point *point) { return number(point, "A"); }
+
+/* Nothing goes on after that, and the study says what it was. */
+static void crews_that_fail(void **state) {
+    (void)state;
+    static const struct {
+        int fault;
+        const char *message;
+    } rows[] = {{HANDS_NOTHING, "no hand"},
+                {ANSWERS_NOTHING, "no answer"},
+                {ANSWERS_ANOTHER, "a worker answered what nobody asked"},
+                {ANSWERS_NONE, "a worker answered what nobody asked"},
+                {ANSWERS_HALF, "a worker's answer cannot be read"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        begin(&f, grid, ":memory:", sum_of);
+        f.crew_self.fault = rows[i].fault;
+        assert_false(ts_sweep(&f.err, f.arena, &f.request, &f.result));
+        assert_string_equal(f.err.message, rows[i].message);
+        assert_int_equal(f.result.answered, 0);
+        end(&f);
+    }
+}
+
+/* Points before it are answered, or not even asked: the study is wrong. */
+static void studies_that_fail(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "vary: {A: [3, 2, 1, 0]}\nwhere: 1 / (A - 2) < 5\nask: {layout: 'f32[$A]'}\n",
+        "vary: {A: [3, 2, 1, 0]}\nask: {layout: 'f32[$(1 / (A - 2))]'}\n",
+        "vary: {A: [2, 3]}\nwhere: 1 / (A - 2) < 5\nask: {layout: 'f32[$A]'}\n"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        begin(&f, rows[i], ":memory:", one);
+        assert_false(ts_sweep(&f.err, f.arena, &f.request, &f.result));
+        assert_string_equal(f.err.message, "the divisor is 0");
+        assert_true(f.crew_self.asked <= 1);
+        end(&f);
+    }
+}
 
 /* What is wrong, the worker says, once. */
 static void machines_that_cannot_be(void **state) {
@@ -621,6 +662,8 @@ int main(void) {
         cmocka_unit_test(each_point_once),
         cmocka_unit_test(some_points),
         cmocka_unit_test(ahead),
+        cmocka_unit_test(crews_that_fail),
+        cmocka_unit_test(studies_that_fail),
         cmocka_unit_test(machines_that_cannot_be),
         cmocka_unit_test(tables),
         cmocka_unit_test(tuning),
