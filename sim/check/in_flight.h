@@ -17,7 +17,7 @@ typedef struct ts_in_flight {
     int receive;        /* of a remote transfer: its semaphore at the other end; -1: it is not remote */
     const ts_plan *plan;
     const ts_space *src, *dst;        /* NULL: in another device */
-    struct ts_chip_message *message;  /* of one that leaves the chip */
+    struct ts_chip_message *message;  /* of one that leaves the chip, or (with dst) comes to it */
     int64_t issued_cycle, done_cycle; /* done: -1: not yet */
     int64_t begun_cycle,
         vreg_cycles;      /* from when on it moves data, and how long the engine takes for a vreg's */

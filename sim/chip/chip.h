@@ -43,7 +43,7 @@ typedef struct {
      * core 0. Cores run ahead of each other: only what is told of one core is in order of time. */
     void (*core)(void *self, int core);
     /* Before the bundle of a store, or the completion of a transfer, is told: which bytes it writes. Of a
-     * transfer: the elements of the destination of its plan. */
+     * transfer: the elements of the destination of its plan; also of what comes from another device. */
     void (*stored)(void *self, const ts_access *store);
     void (*moved)(void *self, const ts_in_flight *transfer);
     /* Before the bundle that does it is told: a transfer starts; so much is added to a semaphore. */

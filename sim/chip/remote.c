@@ -249,9 +249,26 @@ bool chip_arrive(ts_error *err, ts_chip *chip, const ts_dma_result *written) {
     return ts_chip_receive(err, chip, m, written->completed_cycle);
 }
 
+/* As of a transfer of the chip itself. */
+static void tell_moved(const ts_chip *chip, ts_chip_message *m, int64_t cycle) {
+    const ts_chip_observer *o = chip->observer;
+    if (!o || !o->moved || m->transfer < 0) return;
+    const ts_transfer *what = &chip->code->transfers[m->transfer];
+    ts_space_kind kind = chip->code->tensors[what->destination.tensor].space;
+    const ts_in_flight came = {.what = what,
+                               .transfer = m->transfer,
+                               .core = m->core,
+                               .plan = plan_whole(NULL, chip, m),
+                               .message = m,
+                               .dst = chip->cores[m->core].spaces[kind],
+                               .done_cycle = cycle};
+    if (came.plan) o->moved(o->self, &came);
+}
+
 bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *m, int64_t cycle) {
     const ts_chip_links *links = chip->config->links;
     links->received(links->self, m, cycle);
+    tell_moved(chip, m, cycle);
     bool good = (!m->values || write_values(err, chip, m)) && check_arrival(err, chip, m, cycle);
     account(chip, m);
     ts_core_signal_from_outside(chip->cores[m->core].core, m->semaphore, m->by, cycle);

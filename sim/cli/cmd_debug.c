@@ -17,6 +17,7 @@ enum { WORDS = 8, LINE_BYTES = 1000, MOST_ELEMENTS = 1 << 20 };
 
 typedef struct {
     ts_session *session;
+    int64_t devices;   /* of the mesh; 0: there is none */
     ts_arena *scratch; /* for one command */
     ts_text *out;
     cli_breakpoints breakpoints;
@@ -60,6 +61,7 @@ static bool go(ts_error *err, debugger *d, int64_t bundles, int64_t until) {
         d->failed = true;
         return false;
     }
+    if (stop == TS_STOP_BREAK && d->devices > 0) ts_report_broken(d->session, d->devices, d->out);
     ts_report_hit(d->session, d->out);
     ts_report_where(d->session, d->out);
     return true;
@@ -138,6 +140,17 @@ static bool do_core(ts_error *err, debugger *d) {
                            count - 1);
     }
     ts_session_follow(d->session, (int)core);
+    return do_where(err, d);
+}
+
+static bool do_device(ts_error *err, debugger *d) {
+    int64_t device;
+    if (d->devices == 0) return complain(err, d, 0, "a mesh (--mesh) for that");
+    if (!number(err, d, 1, 0, ts_session_device(d->session), &device)) return false;
+    if (device >= d->devices)
+        return ts_error_at(err, TS_ERROR_INPUT, &d->line, d->offsets[1], "expected a device, 0 to %lld",
+                           (long long)d->devices - 1);
+    ts_session_look_at(d->session, device);
     return do_where(err, d);
 }
 
@@ -319,6 +332,8 @@ static const struct {
     {"sems", "m", "", "the semaphores", do_semaphores},
     {"dmas", "t", "", "the transfers under way", do_transfers},
     {"core", "", "[N]", "which of several cores all this is about: 0 at first", do_core},
+    {"device", "", "[N]", "which device of a mesh: 0 at first, then one that came to a breakpoint",
+     do_device},
     {"help", "h", "", "this list", do_help},
     {"quit", "q", "", "leaves; so does the end of the input", do_quit},
 };
@@ -411,6 +426,7 @@ int cli_debug(const cli_line *line, const ts_run_request *request, const char *c
     ts_text out;
     ts_text_init(&out, line->arena);
     debugger d = {.session = ts_session_open(&err, line->arena, request), .out = &out};
+    d.devices = request->mesh ? request->mesh->device_count : 0;
     d.breakpoints.session = d.session;
     d.breakpoints.arena = out.arena;
     bool good = d.session != NULL;
@@ -428,6 +444,7 @@ int cli_debug(const cli_line *line, const ts_run_request *request, const char *c
 
 static const cli_option options[] = {
     CLI_RUN_OPTIONS,
+    CLI_MESH_OPTIONS,
     {"break", 'b', "PLACE", "goes on to that place first, as the command break has it; may be repeated"},
 };
 
@@ -438,7 +455,8 @@ static const cli_command command_debug = {
     .operands_most = 1,
     .about =
         "Steps through a program on a machine. Commands come from standard input, one a line; `help` lists\n"
-        "them. Exit code 3: the program broke a rule of the machine.\n",
+        "them. On a mesh all devices stop in the same cycle. Exit code 3: the program broke a rule of the "
+        "machine.\n",
     .example =
         "    printf 'break 70\\ncontinue\\nprint v0\\nwhere\\n' | tilesim debug programs/softmax.tsim\n",
     .option_count = sizeof options / sizeof options[0],
@@ -450,7 +468,8 @@ int cmd_debug(int argc, char **argv) {
     ts_error err = {0};
     ts_run_request request;
     if (!cli_begin(&line, &command_debug, argc, argv)) return line.exit_code;
-    if (!cli_run_request(&err, &line, &request)) return cli_end(&line, cli_fail(&err));
+    if (!cli_run_request(&err, &line, &request) || !cli_run_mesh(&err, &line, &request))
+        return cli_end(&line, cli_fail(&err));
     int count;
     const char *const *breaks = cli_values(&line, "break", &count);
     return cli_end(&line, cli_debug(&line, &request, breaks, count));

@@ -68,34 +68,19 @@ static bool check_break(ts_error *err, const cli_line *line) {
     return true;
 }
 
-/* What is of one chip. */
-static bool check_mesh(ts_error *err, const cli_line *line) {
-    static const char *const alone[] = {"break", "trace-text", NULL};
-    for (const char *const *name = alone; *name && cli_value(line, "mesh"); name++)
-        if (cli_count(line, *name) > 0)
-            return ts_error_set(err, TS_ERROR_USAGE, "%s is of one chip, and --mesh makes many",
-                                cli_option_text(line, *name));
-    return cli_value(line, "mesh") || !cli_value(line, "topology") ||
-           ts_error_set(err, TS_ERROR_USAGE, "--topology is of a mesh, expected --mesh as well");
-}
-
-static bool read_mesh(ts_error *err, const cli_line *line, ts_run_request *request) {
+static bool read_threads(ts_error *err, const cli_line *line, ts_run_request *request) {
     int64_t threads = 1;
-    if (!check_mesh(err, line) || !cli_number(err, line, "jobs", TS_POD_MAX_THREADS, &threads)) return false;
+    if (!cli_number(err, line, "jobs", TS_POD_MAX_THREADS, &threads)) return false;
     request->threads = (int)threads;
-    if (!cli_value(line, "mesh")) return true;
-    ts_mesh *mesh = TS_NEW(line->arena, ts_mesh);
-    request->mesh = mesh;
-    if (!cli_mesh(err, line, request->machine, mesh)) return false;
-    request->machine = ts_machine_device(err, line->arena, request->machine);
-    return request->machine != NULL;
+    return true;
 }
 
 static bool read_request(ts_error *err, const cli_line *line, ts_run_request *request) {
     if (!cli_run_request(err, line, request) ||
         !cli_pairs(err, line, "output", &request->outputs, &request->output_count))
         return false;
-    if (!check_break(err, line) || !read_mesh(err, line, request)) return false;
+    if (!check_break(err, line) || !cli_run_mesh(err, line, request) || !read_threads(err, line, request))
+        return false;
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
     request->exact = cli_value(line, "exact") != NULL;

@@ -17,3 +17,14 @@ bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *reques
     request->machine = cli_mesh_machine(err, line);
     return request->machine != NULL;
 }
+
+bool cli_run_mesh(ts_error *err, const cli_line *line, ts_run_request *request) {
+    if (!cli_value(line, "mesh"))
+        return !cli_value(line, "topology") ||
+               ts_error_set(err, TS_ERROR_USAGE, "--topology is of a mesh, expected --mesh as well");
+    ts_mesh *mesh = TS_NEW(line->arena, ts_mesh);
+    request->mesh = mesh;
+    if (!cli_mesh(err, line, request->machine, mesh)) return false;
+    request->machine = ts_machine_device(err, line->arena, request->machine);
+    return request->machine != NULL;
+}

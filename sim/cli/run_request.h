@@ -19,6 +19,8 @@
     }
 
 bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *request);
+/* Behind it: the options of a mesh, if there are any. */
+bool cli_run_mesh(ts_error *err, const cli_line *line, ts_run_request *request);
 
 /* Commands from standard input until it ends; with `breaks`, after going to the first of those lines. Returns
  * the exit code. */

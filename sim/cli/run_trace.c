@@ -10,8 +10,14 @@
 
 typedef struct {
     const ts_run_result *result;
+    int64_t device; /* of a mesh; -1: there is one */
     ts_text text;
 } text_trace;
+
+static ts_text *begin_line(text_trace *t) {
+    if (t->device >= 0) ts_text_add(&t->text, "device %-4lld ", (long long)t->device);
+    return &t->text;
+}
 
 static void write_out(text_trace *t) {
     cli_print(&t->text);
@@ -20,19 +26,26 @@ static void write_out(text_trace *t) {
 
 static void on_issued(void *self, int bundle, int64_t cycle) {
     text_trace *t = self;
-    ts_report_issued(t->result->program, bundle, cycle, &t->text);
+    ts_report_issued(t->result->program, bundle, cycle, begin_line(t));
     write_out(t);
 }
 
 static void on_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
     text_trace *t = self;
-    ts_report_stalled(t->result->program, bundle, first_cycle, cycles, stall, &t->text);
+    ts_report_stalled(t->result->program, bundle, first_cycle, cycles, stall, begin_line(t));
     write_out(t);
 }
 
 static void on_transferred(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
     text_trace *t = self;
-    ts_report_transferred(t->result->program, transfer->transfer, result, &t->text);
+    ts_report_transferred(t->result->program, transfer->transfer, result, begin_line(t));
+    write_out(t);
+}
+
+static void on_moved(void *self, const ts_in_flight *transfer) {
+    text_trace *t = self;
+    if (!transfer->message) return;
+    ts_report_came(t->result->program, transfer, begin_line(t));
     write_out(t);
 }
 
@@ -40,22 +53,36 @@ static void on_transferred(void *self, const ts_in_flight *transfer, const ts_dm
 static void on_core(void *self, int core) {
     text_trace *t = self;
     if (t->result->program->code.cores > 1) {
-        ts_text_add(&t->text, "core %d\n", core);
+        ts_text_add(begin_line(t), "core %d\n", core);
         write_out(t);
     }
 }
 
-static void trace_as_text(const cli_line *line, ts_run_request *request, const ts_run_result *result) {
+static const ts_chip_observer *trace_device(const cli_line *line, const ts_run_result *result,
+                                            int64_t device) {
     text_trace *t = TS_NEW(line->arena, text_trace);
     ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
     t->result = result;
+    t->device = device;
     ts_text_init(&t->text, line->arena);
     *observer = (ts_chip_observer){.self = t,
                                    .issued = on_issued,
                                    .stalled = on_stalled,
                                    .transferred = on_transferred,
+                                   .moved = on_moved,
                                    .core = on_core};
-    request->observer = observer;
+    return observer;
+}
+
+static void trace_as_text(const cli_line *line, ts_run_request *request, const ts_run_result *result) {
+    if (!request->mesh) {
+        request->observer = trace_device(line, result, -1);
+        return;
+    }
+    int64_t devices = request->mesh->device_count;
+    const ts_chip_observer **observers = TS_NEW_ARRAY(line->arena, const ts_chip_observer *, devices);
+    for (int64_t i = 0; i < devices; i++) observers[i] = trace_device(line, result, i);
+    request->observers = observers;
 }
 
 /* ---- The timeline ---- */

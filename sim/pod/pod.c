@@ -179,8 +179,8 @@ static bool find_window(ts_pod *pod) {
     bool failed = false;
     for (int64_t i = 0; i < pod->node_count; i++) next = ts_min(next, pod->nodes[i].next_ps);
     for (int64_t i = 0; i < pod->device_count; i++) failed = failed || pod->devices[i].failed;
-    pod->until_ps = next == INT64_MAX ? next : next + pod->request.mesh->ici->hop_ps;
-    return next != INT64_MAX && !failed;
+    pod->until_ps = next == INT64_MAX ? next : ts_min(next + pod->request.mesh->ici->hop_ps, pod->bound_ps);
+    return next < pod->bound_ps && !failed;
 }
 
 static void run_windows(ts_pod *pod) {
@@ -240,15 +240,32 @@ static bool all_halted(const ts_pod *pod) {
     return all;
 }
 
-bool ts_pod_run(ts_error *err, ts_pod *pod) {
-    worker *workers = TS_NEW_ARRAY(pod->arena, worker, TS_POD_MAX_THREADS);
-    start(pod, workers);
-    run_windows(pod);
-    finish(pod, workers);
-    if (!report(err, pod)) return false;
+bool ts_pod_end(ts_error *err, ts_pod *pod) {
     if (!all_halted(pod)) return pod_deadlock(err, pod);
     for (int64_t i = 0; i < pod->device_count; i++) ts_chip_look_back(pod->devices[i].chip);
     return true;
+}
+
+bool ts_pod_run(ts_error *err, ts_pod *pod) {
+    worker *workers = TS_NEW_ARRAY(pod->arena, worker, TS_POD_MAX_THREADS);
+    pod->bound_ps = INT64_MAX;
+    start(pod, workers);
+    run_windows(pod);
+    finish(pod, workers);
+    return report(err, pod) && ts_pod_end(err, pod);
+}
+
+bool ts_pod_advance(ts_error *err, ts_pod *pod, int64_t cycle) {
+    pod->bound_ps = cycle == INT64_MAX ? cycle : ps_of(pod, cycle);
+    pod->threads = 1;
+    run_windows(pod);
+    return report(err, pod);
+}
+
+int64_t ts_pod_next(const ts_pod *pod) {
+    int64_t next = INT64_MAX;
+    for (int64_t i = 0; i < pod->node_count; i++) next = ts_min(next, pod->nodes[i].next_ps);
+    return next == INT64_MAX ? next : cycle_at(pod, next);
 }
 
 /* ---- Building ---- */

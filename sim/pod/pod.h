@@ -49,6 +49,12 @@ ts_chip *ts_pod_chip(ts_pod *pod, int64_t device);
  * lowest cycle, then device. */
 bool ts_pod_run(ts_error *err, ts_pod *pod);
 
+/* The same in steps, by the caller alone: the first cycle in which something may happen (INT64_MAX: nothing any more), all
+ * that happens before a cycle, and the end, when nothing is to come. */
+int64_t ts_pod_next(const ts_pod *pod);
+bool ts_pod_advance(ts_error *err, ts_pod *pod, int64_t cycle);
+bool ts_pod_end(ts_error *err, ts_pod *pod);
+
 typedef struct {
     int64_t bytes, chunks, busy_ps;
 } ts_pod_link;

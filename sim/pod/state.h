@@ -41,6 +41,7 @@ struct ts_pod {
     pod_device *devices;
     int64_t inside_ps; /* from a device to another of its chip */
     int64_t until_ps;  /* the end of the window */
+    int64_t bound_ps;  /* what begins from here on is left for later */
     int threads;
     bool over;
     pthread_mutex_t gate;

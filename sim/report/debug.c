@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "chip/remote.h"
 #include "layout/convert.h"
 
 /* ---- Events ---- */
@@ -53,6 +54,17 @@ void ts_report_transferred(const ts_program *program, int transfer, const ts_dma
                 ts_text_group_digits(issued, result->issued_cycle));
 }
 
+void ts_report_came(const ts_program *program, const ts_in_flight *transfer, ts_text *out) {
+    char bytes[32], issued[32];
+    const ts_chip_message *message = transfer->message;
+    add_head(out, program, transfer->done_cycle, transfer->what->source_text, transfer->what->line);
+    ts_text_add(out, "  came: dma ");
+    ts_program_print_transfer(program, transfer->transfer, out);
+    ts_text_add(out, " (%s bytes of device %lld, issued at %s)\n",
+                ts_text_group_digits(bytes, message->bytes), (long long)message->source,
+                ts_text_group_digits(issued, message->issued_cycle));
+}
+
 /* ---- Where it stands ---- */
 
 void ts_report_where(const ts_session *session, ts_text *out) {
@@ -60,6 +72,8 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     ts_session_state state;
     char number[32];
     ts_session_look(session, &state);
+    if (ts_session_device(session) >= 0)
+        ts_text_add(out, "device %lld, ", (long long)ts_session_device(session));
     if (program->code.cores > 1) ts_text_add(out, "core %d, ", ts_session_followed(session));
     if (state.bundle < 0) {
         ts_text_add(out, "cycle %s: the program has ended\n", ts_text_group_digits(number, state.cycle));
@@ -77,6 +91,16 @@ void ts_report_where(const ts_session *session, ts_text *out) {
         ts_text_add(out, "it stalled %s cycles: %s\n", ts_text_group_digits(number, state.stall_cycles),
                     ts_stall_get(state.stall)->meaning);
     }
+}
+
+void ts_report_broken(const ts_session *session, int64_t devices, ts_text *out) {
+    const char *before = "at a breakpoint: device ";
+    for (int64_t i = 0; i < devices; i++) {
+        if (!ts_session_is_at_breakpoint(session, i)) continue;
+        ts_text_add(out, "%s%lld", before, (long long)i);
+        before = ", ";
+    }
+    ts_text_add(out, "\n");
 }
 
 void ts_report_hit(const ts_session *session, ts_text *out) {

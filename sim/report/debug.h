@@ -10,12 +10,16 @@ void ts_report_stalled(const ts_program *program, int bundle, int64_t first_cycl
                        ts_text *out);
 void ts_report_transferred(const ts_program *program, int transfer, const ts_dma_result *result,
                            ts_text *out);
+/* A transfer of another device, as its bytes are there. */
+void ts_report_came(const ts_program *program, const ts_in_flight *transfer, ts_text *out);
 
 /* The bundle that issues next, and why it has not. */
 void ts_report_where(const ts_session *session, ts_text *out);
 /* `count` of them from number `first` on. */
 void ts_report_semaphores(ts_session *session, int first, int count, ts_text *out);
 void ts_report_param(const ts_param *param, ts_text *out);
+/* The devices of a mesh that came to a breakpoint. */
+void ts_report_broken(const ts_session *session, int64_t devices, ts_text *out);
 /* Who wrote to a watch, if the session stands behind that; and all watches. */
 void ts_report_hit(const ts_session *session, ts_text *out);
 void ts_report_watches(const ts_session *session, ts_text *out);

@@ -11,6 +11,7 @@
 
 typedef struct {
     const ts_run_request *request;
+    const ts_chip_observer *const *observers; /* [device]; NULL: none */
     run_parts parts;
     ts_findings **findings; /* [device] */
     mesh_recorder *told;    /* NULL: there is no timeline */
@@ -207,14 +208,26 @@ static bool open_pod(ts_error *err, ts_arena *arena, mesh_run *run) {
                           .code = &run->parts.program->code,
                           .config = &run->parts.config,
                           .findings = run->findings,
+                          .observers = run->observers,
                           .max_cycles = request->max_cycles,
-                          .threads = run->told ? 1 : request->threads};
+                          .threads = run->told || run->observers ? 1 : request->threads};
     if (run->told) {
         pod.observers = mesh_recorder_observers(run->told);
         pod.observer = mesh_recorder_observer(run->told);
     }
     run->pod = ts_pod_new(err, arena, &pod);
     return run->pod != NULL;
+}
+
+struct ts_pod *run_open_mesh(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                             const ts_chip_observer *const *observers, run_parts *parts) {
+    mesh_run *run = TS_NEW(arena, mesh_run);
+    *run = (mesh_run){.request = request, .observers = observers};
+    if (!run_parts_load(err, arena, request, &run->parts) || !open_pod(err, arena, run)) return NULL;
+    *parts = run->parts;
+    if (store_inputs(err, run)) return run->pod;
+    ts_pod_free(run->pod);
+    return NULL;
 }
 
 static bool simulate(ts_error *err, ts_arena *arena, mesh_run *run, ts_run_result *result) {
@@ -229,7 +242,7 @@ static bool simulate(ts_error *err, ts_arena *arena, mesh_run *run, ts_run_resul
 }
 
 bool run_on_mesh(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
-    mesh_run run = {.request = request};
+    mesh_run run = {.request = request, .observers = request->observers};
     if (!run_parts_load(err, arena, request, &run.parts)) return false;
     result->program = run.parts.program;
     bool good = open_pod(err, arena, &run) && simulate(err, arena, &run, result);

@@ -32,13 +32,14 @@ typedef struct {
     bool check;     /* look for undefined values, races and what is left over: see check/findings.h */
     bool exact;     /* see ts_chip_config */
     bool profile;   /* cycles by line are part of the result */
-    int64_t max_cycles;               /* a program that still runs then has failed */
-    int64_t patience;                 /* see ts_core_setup */
-    int64_t max_memory_bytes;         /* of the host, for the tensors' values; 0: no limit */
-    ts_timeline *timeline;            /* NULL: none */
-    const ts_chip_observer *observer; /* told of every event, if there is no timeline; NULL: none */
-    const ts_mesh *mesh;              /* whose devices all run the program; NULL: one device */
-    int threads;                      /* for a mesh; 0 and 1: the caller alone */
+    int64_t max_cycles;                       /* a program that still runs then has failed */
+    int64_t patience;                         /* see ts_core_setup */
+    int64_t max_memory_bytes;                 /* of the host, for the tensors' values; 0: no limit */
+    ts_timeline *timeline;                    /* NULL: none */
+    const ts_chip_observer *observer;         /* told of every event, if there is no timeline; NULL: none */
+    const ts_chip_observer *const *observers; /* the same of each device of a mesh */
+    const ts_mesh *mesh;                      /* whose devices all run the program; NULL: one device */
+    int threads;                              /* for a mesh; 0 and 1: the caller alone */
 } ts_run_request;
 
 /* Where nobody says: some 3 s of the host between two transfers, and 10 s of the machine. */

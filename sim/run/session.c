@@ -8,36 +8,19 @@
 #include "layout/plan.h"
 #include "layout/shape.h"
 
-#include "run_parts.h"
-#include "watch.h"
+#include "session_private.h"
 
-/* How far a core is. */
-typedef struct {
-    int64_t issued, last_cycle; /* of what was told last */
-    int stall;                  /* of the bundle that issues next; -1: none */
-    int64_t stall_cycles;
-} pace;
-
-struct ts_session {
-    const ts_run_request *request;
-    run_parts parts;
-    ts_chip_observer observer; /* ours; it tells the request's */
-    int core;                  /* that events come from */
-    int followed;              /* the session stands where this core does */
-    pace paces[TS_CHIP_CORES];
-    int64_t events;
-    bool ended;
-    watch watches[TS_WATCHES];
-    int watch_count; /* those with an arena */
-    bool was_hit;
-    ts_watch_hit hit;
-};
+/* What was asked to be told as well. */
+static const ts_chip_observer *also_told(const session_device *d) {
+    const ts_run_request *request = d->session->request;
+    return request->observers ? request->observers[d->number] : request->observer;
+}
 
 static void see_bundle(void *self, int bundle, int64_t cycle) {
-    ts_session *s = self;
-    const ts_chip_observer *o = s->request->observer;
-    pace *own = &s->paces[s->core];
-    s->events++;
+    session_device *d = self;
+    const ts_chip_observer *o = also_told(d);
+    pace *own = &d->paces[d->core];
+    d->session->events++;
     own->issued++;
     own->stall = -1;
     own->last_cycle = cycle;
@@ -45,10 +28,10 @@ static void see_bundle(void *self, int bundle, int64_t cycle) {
 }
 
 static void see_stall(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
-    ts_session *s = self;
-    const ts_chip_observer *o = s->request->observer;
-    pace *own = &s->paces[s->core];
-    s->events++;
+    session_device *d = self;
+    const ts_chip_observer *o = also_told(d);
+    pace *own = &d->paces[d->core];
+    d->session->events++;
     own->stall = stall;
     own->stall_cycles = cycles;
     own->last_cycle = first_cycle + cycles;
@@ -56,17 +39,17 @@ static void see_stall(void *self, int bundle, int64_t first_cycle, int64_t cycle
 }
 
 static void see_transfer(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
-    ts_session *s = self;
-    const ts_chip_observer *o = s->request->observer;
-    s->events++;
-    for (int i = 0; i < TS_CHIP_CORES; i++) s->paces[i].last_cycle = result->completed_cycle;
+    session_device *d = self;
+    const ts_chip_observer *o = also_told(d);
+    d->session->events++;
+    for (int i = 0; i < TS_CHIP_CORES; i++) d->paces[i].last_cycle = result->completed_cycle;
     if (o && o->transferred) o->transferred(o->self, transfer, result);
 }
 
 static void see_core(void *self, int core) {
-    ts_session *s = self;
-    const ts_chip_observer *o = s->request->observer;
-    s->core = core;
+    session_device *d = self;
+    const ts_chip_observer *o = also_told(d);
+    d->core = core;
     if (o && o->core) o->core(o->self, core);
 }
 
@@ -88,11 +71,13 @@ static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session 
 
 /* ---- Watches ---- */
 
-static void see_write(ts_session *s, const ts_watch_hit *by, const ts_space *space, int64_t first,
+static void see_write(session_device *d, const ts_watch_hit *by, const ts_space *space, int64_t first,
                       int64_t end) {
+    ts_session *s = d->session;
     for (int i = 0; i < TS_WATCHES && s->watch_count > 0 && !s->was_hit; i++) {
         if (!watch_meets(&s->watches[i], space, first, end)) continue;
         s->was_hit = true;
+        s->hit_device = d->number;
         s->hit = *by;
         s->hit.watch = i + 1;
         s->hit.space = s->watches[i].kind;
@@ -107,21 +92,21 @@ static void see_store(void *self, const ts_access *store) {
 }
 
 typedef struct {
-    ts_session *session;
+    session_device *device;
     const ts_in_flight *transfer;
 } watched_transfer;
 
 static bool see_run(void *self, int64_t first, int64_t end) {
     const watched_transfer *w = self;
     const ts_in_flight *t = w->transfer;
-    see_write(w->session, &(ts_watch_hit){.transfer = t->transfer, .cycle = t->done_cycle}, t->dst, first,
+    see_write(w->device, &(ts_watch_hit){.transfer = t->transfer, .cycle = t->done_cycle}, t->dst, first,
               end);
-    return !w->session->was_hit;
+    return !w->device->session->was_hit;
 }
 
 static void see_move(void *self, const ts_in_flight *transfer) {
     watched_transfer w = {self, transfer};
-    if (w.session->watch_count > 0) watch_walk(transfer->plan, false, see_run, &w);
+    if (w.device->session->watch_count > 0) watch_walk(transfer->plan, false, see_run, &w);
 }
 
 static watch *free_watch(ts_error *err, ts_session *s) {
@@ -202,18 +187,33 @@ const ts_watch_hit *ts_session_hit(const ts_session *s) { return s->was_hit ? &s
 
 /* ---- Opening ---- */
 
+static void begin_device(session_device *d, ts_session *s, int64_t number) {
+    *d = (session_device){.session = s,
+                          .number = number,
+                          .told = -1,
+                          .observer = {.self = d,
+                                       .issued = see_bundle,
+                                       .stalled = see_stall,
+                                       .transferred = see_transfer,
+                                       .core = see_core,
+                                       .stored = see_store,
+                                       .moved = see_move}};
+    for (int i = 0; i < TS_CHIP_CORES; i++) d->paces[i].stall = -1;
+}
+
+static bool open_devices(ts_error *err, ts_arena *arena, ts_session *s) {
+    const ts_run_request *request = s->request;
+    return request->mesh ? session_open_mesh(err, arena, s)
+                         : run_parts_open(err, arena, request, &s->devices->observer, &s->parts);
+}
+
 ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request *request) {
     ts_session *s = TS_NEW(arena, ts_session);
-    *s = (ts_session){.request = request,
-                      .observer = {.self = s,
-                                   .issued = see_bundle,
-                                   .stalled = see_stall,
-                                   .transferred = see_transfer,
-                                   .core = see_core,
-                                   .stored = see_store,
-                                   .moved = see_move}};
-    for (int i = 0; i < TS_CHIP_CORES; i++) s->paces[i].stall = -1;
-    if (!run_parts_open(err, arena, request, &s->observer, &s->parts)) return NULL;
+    int64_t devices = request->mesh ? request->mesh->device_count : 1;
+    *s = (ts_session){.request = request, .devices = TS_NEW_ARRAY(arena, session_device, devices)};
+    for (int64_t i = 0; i < devices; i++) begin_device(&s->devices[i], s, i);
+    s->at = s->devices;
+    if (!open_devices(err, arena, s)) return NULL;
     s->ended = s->parts.program->code.bundle_count == 0;
     return s;
 }
@@ -221,7 +221,10 @@ ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request
 void ts_session_close(ts_session *session) {
     if (session) {
         for (int i = 0; i < TS_WATCHES; i++) watch_free(&session->watches[i]);
-        ts_chip_free(session->parts.chip);
+        if (session->pod)
+            ts_pod_free(session->pod);
+        else
+            ts_chip_free(session->parts.chip);
     }
 }
 
@@ -236,7 +239,7 @@ void ts_session_follow(ts_session *session, int core) {
 
 void ts_session_look(const ts_session *session, ts_session_state *state) {
     const ts_core *core = ts_chip_core(session->parts.chip, session->followed);
-    const pace *own = &session->paces[session->followed];
+    const pace *own = &session->at->paces[session->followed];
     int64_t next = ts_core_next(core);
     ts_core_counters counters;
     ts_core_count(core, &counters);
@@ -246,79 +249,17 @@ void ts_session_look(const ts_session *session, ts_session_state *state) {
                                 .stall = own->stall,
                                 .stall_cycles = own->stall_cycles};
     if (state->waits && state->cycle < counters.cycles) state->cycle = counters.cycles;
+    if (state->waits && state->cycle < session->cycle) state->cycle = session->cycle;
 }
 
 /* ---- Stopping ---- */
 
-static bool ends_with(const char *name, const char *file) {
-    size_t a = strlen(name), b = strlen(file);
-    return a >= b && strcmp(name + a - b, file) == 0 && (a == b || name[a - b - 1] == '/');
-}
-
-static bool comes_from(const ts_session *s, int bundle, const ts_breakpoint *at) {
-    const ts_code *code = &s->parts.program->code;
-    const char *file = at->file ? at->file : s->request->program;
-    const ts_bundle *b = &code->bundles[bundle];
-    for (int i = 0; i < b->count; i++) {
-        const ts_instruction *instruction = &b->instructions[i];
-        if (instruction->source && instruction->line == at->line &&
-            ends_with(instruction->source->name, file))
-            return true;
-    }
-    return false;
-}
-
-bool ts_session_has_line(const ts_session *session, const ts_breakpoint *at) {
-    for (int i = 0; i < session->parts.program->code.bundle_count; i++)
-        if (comes_from(session, i, at)) return true;
-    return false;
-}
-
-static int64_t value_of(const ts_session *s, const ts_condition_side *side) {
-    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(s->parts.chip, s->followed);
-    switch (side->kind) {
-    case TS_NAME_REGISTER:
-        return (int32_t)*ts_core_register(core, TS_OPERAND_SREG, side->index);
-    case TS_NAME_SEMAPHORE:
-        return ts_chip_semaphore(s->parts.chip, s->followed, side->index);
-    default:
-        return side->number;
-    }
-}
-
-static bool holds(const ts_session *s, const ts_condition *c) {
-    int64_t left = value_of(s, &c->left), right = value_of(s, &c->right);
-    switch (c->test) {
-    case TS_TEST_EQ:
-        return left == right;
-    case TS_TEST_NE:
-        return left != right;
-    case TS_TEST_LT:
-        return left < right;
-    case TS_TEST_LE:
-        return left <= right;
-    case TS_TEST_GT:
-        return left > right;
-    case TS_TEST_GE:
-        return left >= right;
-    default:
-        return true;
-    }
-}
-
-static bool at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints, int count) {
-    const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
-    for (int i = 0; i < count && !ts_core_halted(core); i++)
-        if (comes_from(s, ts_core_bundle(core), &breakpoints[i]) && holds(s, &breakpoints[i].condition))
-            return true;
-    return false;
-}
-
 /* Events go on until none is left that belongs to the bundles issued: a breakpoint holds before the first
  * event of its bundle, but for the one where the session stands. */
 bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts_stop *stop) {
+    if (s->pod) return session_go_on_mesh(err, s, goal, stop);
     int64_t until = goal->until;
-    pace *own = &s->paces[s->followed];
+    pace *own = &s->at->paces[s->followed];
     int64_t first = own->issued, before = -1;
     bool running = !s->ended;
     int cores = ts_chip_core_count(s->parts.chip);
@@ -337,7 +278,7 @@ bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts
         }
         bool new_bundle = own->issued != first && own->issued != before;
         before = own->issued;
-        if (new_bundle && at_breakpoint(s, goal->breakpoints, goal->breakpoint_count)) {
+        if (new_bundle && session_at_breakpoint(s, goal->breakpoints, goal->breakpoint_count)) {
             *stop = TS_STOP_BREAK;
             return true;
         }

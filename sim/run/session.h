@@ -13,6 +13,13 @@ void ts_session_close(ts_session *session); /* its memories; NULL is fine */
 const ts_program *ts_session_program(const ts_session *session);
 ts_chip *ts_session_chip(ts_session *session);
 
+/* On a mesh, the device that is looked at: 0 at first; where it stops at a breakpoint or a watch, one that is there. -1:
+ * there is one device. In its run all devices go on together, and stop in the same cycle. */
+int64_t ts_session_device(const ts_session *session);
+void ts_session_look_at(ts_session *session, int64_t device);
+/* Did it stop because this device came to a breakpoint? */
+bool ts_session_is_at_breakpoint(const ts_session *session, int64_t device);
+
 /* The core whose bundles, registers and memories of its own are looked at: 0 at first. */
 int ts_session_followed(const ts_session *session);
 void ts_session_follow(ts_session *session, int core);

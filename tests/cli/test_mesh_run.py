@@ -305,8 +305,7 @@ def texts_that_are_wrong():
 @test
 def options_that_do_not_go_together():
     path = program(HEAD + "nop\n")
-    for words, code, found in ((["--mesh", "4", "--trace-text"], 2, "--trace-text is of one chip, and --mesh makes many"),
-                               (["--topology", "4"], 2, "--topology is of a mesh, expected --mesh as well"),
+    for words, code, found in ((["--topology", "4"], 2, "--topology is of a mesh, expected --mesh as well"),
                                (["--mesh", "4", "-j", "0"], 1, "--jobs is 0, expected 1 to 256"),
                                (["--mesh", "0"], 1, "found extent 0"),
                                (["--mesh", "4", "--set", "ici.hop=0 ns"], 1, "ici.hop is 0")):

@@ -1,0 +1,52 @@
+/* Private to sessions: where one stands, on one device or on all of a mesh. */
+#ifndef TILESIM_RUN_SESSION_PRIVATE_H
+#define TILESIM_RUN_SESSION_PRIVATE_H
+
+#include "pod/pod.h"
+#include "run/session.h"
+
+#include "run_parts.h"
+#include "watch.h"
+
+/* How far a core is. */
+typedef struct {
+    int64_t issued, last_cycle; /* of what was told last */
+    int stall;                  /* of the bundle that issues next; -1: none */
+    int64_t stall_cycles;
+} pace;
+
+typedef struct {
+    ts_session *session;
+    int64_t number;
+    ts_chip_observer observer; /* ours; it tells the request's */
+    int core;                  /* that events come from */
+    pace paces[TS_CHIP_CORES];
+    int64_t told;  /* bundles that had issued when it was last told to be at a breakpoint; -1: never */
+    bool at_break; /* that was when the session stopped */
+} session_device;
+
+struct ts_session {
+    const ts_run_request *request;
+    run_parts parts;         /* its chip is that of the device that is looked at */
+    ts_pod *pod;             /* of a mesh; NULL: one device */
+    session_device *devices; /* of the mesh, or one */
+    session_device *at;      /* that is looked at */
+    int followed;            /* the session stands where this core does */
+    int64_t cycle;           /* before which all devices of a mesh are */
+    int64_t events;
+    bool ended;
+    watch watches[TS_WATCHES];
+    int watch_count; /* those with an arena */
+    bool was_hit;
+    int64_t hit_device;
+    ts_watch_hit hit;
+};
+
+/* session_breakpoints.c: of the device and the core that are looked at. */
+bool session_at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints, int count);
+
+/* session_mesh.c: as ts_session_open and ts_session_go. */
+bool session_open_mesh(ts_error *err, ts_arena *arena, ts_session *s);
+bool session_go_on_mesh(ts_error *err, ts_session *s, const ts_session_goal *goal, ts_stop *stop);
+
+#endif
