@@ -137,6 +137,39 @@ void ts_report_choose(const ts_choose_result *r, const ts_choose_view *view, ts_
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
+static void add_json_candidate(const ts_choose_result *r, const ts_candidate *c, ts_json *json) {
+    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
+    ts_json_object(json, NULL);
+    ts_json_text(json, "shape", c->text);
+    ts_json_int(json, "bytes", c->bytes);
+    report_padding_json(json, c->logical_bytes, c->bytes);
+    ts_json_bool(json, "priced", c->priced);
+    ts_json_int(json, c->priced ? "cycles" : "cycles_at_least", cycles);
+    ts_json_real(json, "microseconds", microseconds(r, cycles), 6);
+    ts_json_real(json, "ratio", ratio(r, c), 4);
+    if (c->priced) ts_json_real(json, "hbm_joules", c->hbm_joules, 12);
+    if (!r->request->program && c->priced) {
+        ts_json_int(json, "dma_cycles", c->dma_cycles);
+        ts_json_int(json, "core_cycles", c->core_cycles);
+        ts_json_text(json, "limiter", c->limiter);
+    }
+    ts_json_bool(json, "tie", c->is_tie);
+    ts_json_bool(json, "rule", c->is_rule);
+    ts_json_bool(json, "now", c->is_now);
+    ts_json_int(json, "alike", c->alike);
+    ts_json_close(json);
+}
+
+static void add_json_flip(const ts_choose_result *r, const ts_choose_flip *f, ts_json *json) {
+    ts_json_object(json, NULL);
+    ts_json_text(json, "field", f->field);
+    ts_json_text(json, "value", f->value);
+    ts_json_text(json, "shape", r->candidates[f->winner].text);
+    ts_json_int(json, "cycles", f->cycles);
+    ts_json_int(json, "cycles_of_best", f->cycles_of_best);
+    ts_json_close(json);
+}
+
 void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
     ts_json json;
     (void)view;
@@ -153,41 +186,11 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
     ts_json_int(&json, "extended_above_bytes", r->extended_bytes);
     ts_json_int(&json, "tie_percent", TS_CHOOSE_TIE_PERCENT);
     ts_json_array(&json, "candidates");
-    for (int i = 0; i < r->candidate_count; i++) {
-        const ts_candidate *c = &r->candidates[i];
-        ts_json_object(&json, NULL);
-        ts_json_text(&json, "shape", c->text);
-        ts_json_int(&json, "bytes", c->bytes);
-        report_padding_json(&json, c->logical_bytes, c->bytes);
-        ts_json_bool(&json, "priced", c->priced);
-        ts_json_int(&json, c->priced ? "cycles" : "cycles_at_least", c->priced ? c->cycles : c->bound_cycles);
-        ts_json_real(&json, "microseconds", microseconds(r, c->priced ? c->cycles : c->bound_cycles), 6);
-        ts_json_real(&json, "ratio", ratio(r, c), 4);
-        if (c->priced) ts_json_real(&json, "hbm_joules", c->hbm_joules, 12);
-        if (!r->request->program && c->priced) {
-            ts_json_int(&json, "dma_cycles", c->dma_cycles);
-            ts_json_int(&json, "core_cycles", c->core_cycles);
-            ts_json_text(&json, "limiter", c->limiter);
-        }
-        ts_json_bool(&json, "tie", c->is_tie);
-        ts_json_bool(&json, "rule", c->is_rule);
-        ts_json_bool(&json, "now", c->is_now);
-        ts_json_int(&json, "alike", c->alike);
-        ts_json_close(&json);
-    }
+    for (int i = 0; i < r->candidate_count; i++) add_json_candidate(r, &r->candidates[i], &json);
     ts_json_close(&json);
     ts_json_int(&json, "fields_moved", r->fields_moved);
     ts_json_array(&json, "winner_changes");
-    for (int i = 0; i < r->flip_count; i++) {
-        const ts_choose_flip *f = &r->flips[i];
-        ts_json_object(&json, NULL);
-        ts_json_text(&json, "field", f->field);
-        ts_json_text(&json, "value", f->value);
-        ts_json_text(&json, "shape", r->candidates[f->winner].text);
-        ts_json_int(&json, "cycles", f->cycles);
-        ts_json_int(&json, "cycles_of_best", f->cycles_of_best);
-        ts_json_close(&json);
-    }
+    for (int i = 0; i < r->flip_count; i++) add_json_flip(r, &r->flips[i], &json);
     ts_json_close(&json);
     ts_json_end(&json);
 }

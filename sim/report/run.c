@@ -403,6 +403,41 @@ static void add_json_cores(ts_json *json, const ts_chip_counters *chip) {
     ts_json_close(json);
 }
 
+static void add_json_params(ts_json *json, const ts_program *program) {
+    ts_json_object(json, "params");
+    for (int i = 0; i < program->param_count; i++) {
+        const ts_param *param = &program->params[i];
+        if (param->is_float)
+            ts_json_real(json, param->name, param->number, 9);
+        else
+            ts_json_int(json, param->name, param->integer);
+    }
+    ts_json_close(json);
+}
+
+static void add_json_counters(ts_json *json, const ts_run_request *request, const ts_run_result *result) {
+    const int64_t *v = result->counters.values;
+    for (int i = 0; i < TS_COUNTER_COUNT; i++) ts_json_int(json, ts_counter_get((ts_counter)i)->name, v[i]);
+    ts_json_bool(json, "estimated", result->chip.estimated);
+    ts_json_real(json, "microseconds", ts_machine_microseconds(request->machine, v[TS_COUNTER_CYCLES]), 6);
+    ts_json_real(json, "gb_per_s", gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]), 3);
+    report_energy_json(json, &result->energy);
+}
+
+/* What .check and .report came to. */
+static void add_json_results(ts_json *json, const ts_run_result *result, ts_text *scratch) {
+    const ts_program *program = result->program;
+    ts_json_bool(json, "passed", result->passed);
+    ts_json_array(json, "checks");
+    for (int i = 0; result->checks != NULL && i < program->check_count; i++)
+        add_json_check(json, &program->checks[i], &result->checks[i], scratch);
+    ts_json_close(json);
+    ts_json_object(json, "reports");
+    for (int i = 0; result->reports != NULL && i < program->report_count; i++)
+        ts_json_real(json, program->reports[i].name, result->reports[i], 9);
+    ts_json_close(json);
+}
+
 void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
     ts_json json;
     ts_text scratch;
@@ -410,23 +445,8 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_begin(&json, out, "run");
     ts_report_machine_keys(request->machine, &json);
     ts_json_text(&json, "program", request->program);
-    ts_json_object(&json, "params");
-    for (int i = 0; i < result->program->param_count; i++) {
-        const ts_param *param = &result->program->params[i];
-        if (param->is_float)
-            ts_json_real(&json, param->name, param->number, 9);
-        else
-            ts_json_int(&json, param->name, param->integer);
-    }
-    ts_json_close(&json);
-    for (int i = 0; i < TS_COUNTER_COUNT; i++)
-        ts_json_int(&json, ts_counter_get((ts_counter)i)->name, result->counters.values[i]);
-    ts_json_bool(&json, "estimated", result->chip.estimated);
-    ts_json_real(&json, "microseconds",
-                 ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]), 6);
-    ts_json_real(&json, "gb_per_s",
-                 gb_per_second(request, result, result->counters.values[TS_COUNTER_USEFUL_BYTES]), 3);
-    report_energy_json(&json, &result->energy);
+    add_json_params(&json, result->program);
+    add_json_counters(&json, request, result);
     add_json_stalls(&json, result->chip.cores, result->chip.core_count);
     ts_json_real(&json, "mxu_busy_percent", 100 * result->roofline.busy[TS_SLOT_MXU], 3);
     report_roofline_json(result, &json);
@@ -434,15 +454,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     add_json_cores(&json, &result->chip);
     if (result->mesh) report_run_mesh_json(request, result->mesh, &json);
     ts_json_bool(&json, "time_only", request->time_only);
-    ts_json_bool(&json, "passed", result->passed);
-    ts_json_array(&json, "checks");
-    for (int i = 0; result->checks != NULL && i < result->program->check_count; i++)
-        add_json_check(&json, &result->program->checks[i], &result->checks[i], &scratch);
-    ts_json_close(&json);
-    ts_json_object(&json, "reports");
-    for (int i = 0; result->reports != NULL && i < result->program->report_count; i++)
-        ts_json_real(&json, result->program->reports[i].name, result->reports[i], 9);
-    ts_json_close(&json);
+    add_json_results(&json, result, &scratch);
     report_run_pipelines_json(result->program, &json);
     ts_report_findings_json(result->findings, true, &json);
     if (request->check) ts_report_findings_json(result->findings, false, &json);

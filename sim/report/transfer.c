@@ -353,51 +353,62 @@ static void add_json_program(ts_json *json, const ts_core_program *by) {
     ts_json_close(json);
 }
 
+static void add_json_bytes(ts_json *json, const ts_dma_result *r) {
+    int64_t moved = r->src_bytes + r->dst_bytes;
+    ts_json_int(json, "useful_bytes", r->useful_bytes);
+    ts_json_int(json, "moved_bytes", moved);
+    ts_json_int(json, "padding_bytes", r->padding_bytes);
+    ts_json_real(json, "padding_percent", report_padding_percent(moved - r->padding_bytes, moved), 4);
+    ts_json_int(json, "waste_bytes", r->waste_bytes);
+}
+
+/* What it is limited by, and what its cycles went to. */
+static void add_json_cost(ts_json *json, const ts_transfer_study *study) {
+    ts_json_text(json, "limiter", study->cost.limiter);
+    ts_json_text(json, "limiter_part", ts_dma_component_key(ts_dma_largest_component(study->cost.parts)));
+    ts_json_text(json, "kind", ts_dma_kind_text(study->cost.transfer.kind));
+    if (study->by.program) add_json_program(json, &study->by);
+    ts_json_object(json, "parts");
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
+        ts_json_int(json, ts_dma_component_key((ts_dma_component)i), study->cost.parts[i]);
+    ts_json_close(json);
+    ts_json_real(json, "peak_percent", report_peak_share(study), 3);
+    ts_json_int(json, "fixed_cycles", study->cost.fixed_cycles);
+    ts_json_int(json, "engine_cycles", study->cost.engine_cycles);
+    ts_json_int(json, "memory_cycles", study->cost.memory_cycles);
+}
+
+static void add_json_accesses(ts_json *json, const ts_transfer_study *study) {
+    const ts_hbm_stats *hbm = &study->cost.hbm;
+    ts_json_int(json, "descriptors", study->cost.transfer.descriptors);
+    ts_json_int(json, "walked_runs", study->cost.transfer.runs);
+    for (int i = TS_DMA_RUNS_BOTH; i <= TS_DMA_RUNS_DST; i++)
+        add_json_runs(json, study->plan, (ts_dma_runs_of)i);
+    ts_json_int(json, "rmw_accesses", study->cost.transfer.rmw_lines);
+    ts_json_int(json, "bursts", hbm->reads + hbm->writes);
+    ts_json_int(json, "row_hits", hbm->row_hits);
+    ts_json_int(json, "activations", hbm->activations);
+    ts_json_object(json, "hbm_limiters");
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        if (hbm->limiter_cycles[i] == 0) continue;
+        ts_json_int(json, ts_hbm_limiter_name((ts_hbm_limiter)i), hbm->limiter_cycles[i]);
+    }
+    ts_json_close(json);
+}
+
 void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
                              ts_text *out) {
-    const ts_dma_result *r = &study->cost.transfer;
     ts_json json;
+    ts_energy energy;
     ts_json_begin(&json, out, "dma");
     ts_report_machine_keys(study->machine, &json);
     ts_json_int(&json, "cycles", study->cost.cycles);
     ts_json_bool(&json, "estimated", study->cost.estimated);
     ts_json_real(&json, "microseconds", ts_machine_microseconds(study->machine, study->cost.cycles), 6);
-    ts_json_int(&json, "useful_bytes", r->useful_bytes);
-    ts_json_int(&json, "moved_bytes", r->src_bytes + r->dst_bytes);
-    ts_json_int(&json, "padding_bytes", r->padding_bytes);
-    ts_json_real(
-        &json, "padding_percent",
-        report_padding_percent(r->src_bytes + r->dst_bytes - r->padding_bytes, r->src_bytes + r->dst_bytes),
-        4);
-    ts_json_int(&json, "waste_bytes", r->waste_bytes);
+    add_json_bytes(&json, &study->cost.transfer);
     ts_json_real(&json, "gb_per_s", report_gb_per_second(study), 3);
-    ts_json_text(&json, "limiter", study->cost.limiter);
-    ts_json_text(&json, "limiter_part", ts_dma_component_key(ts_dma_largest_component(study->cost.parts)));
-    ts_json_text(&json, "kind", ts_dma_kind_text(r->kind));
-    if (study->by.program) add_json_program(&json, &study->by);
-    ts_json_object(&json, "parts");
-    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
-        ts_json_int(&json, ts_dma_component_key((ts_dma_component)i), study->cost.parts[i]);
-    ts_json_close(&json);
-    ts_json_real(&json, "peak_percent", report_peak_share(study), 3);
-    ts_json_int(&json, "fixed_cycles", study->cost.fixed_cycles);
-    ts_json_int(&json, "engine_cycles", study->cost.engine_cycles);
-    ts_json_int(&json, "memory_cycles", study->cost.memory_cycles);
-    ts_json_int(&json, "descriptors", r->descriptors);
-    ts_json_int(&json, "walked_runs", r->runs);
-    for (int i = TS_DMA_RUNS_BOTH; i <= TS_DMA_RUNS_DST; i++)
-        add_json_runs(&json, study->plan, (ts_dma_runs_of)i);
-    ts_json_int(&json, "rmw_accesses", r->rmw_lines);
-    ts_json_int(&json, "bursts", study->cost.hbm.reads + study->cost.hbm.writes);
-    ts_json_int(&json, "row_hits", study->cost.hbm.row_hits);
-    ts_json_int(&json, "activations", study->cost.hbm.activations);
-    ts_json_object(&json, "hbm_limiters");
-    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
-        if (study->cost.hbm.limiter_cycles[i] == 0) continue;
-        ts_json_int(&json, ts_hbm_limiter_name((ts_hbm_limiter)i), study->cost.hbm.limiter_cycles[i]);
-    }
-    ts_json_close(&json);
-    ts_energy energy;
+    add_json_cost(&json, study);
+    add_json_accesses(&json, study);
     ts_transfer_energy(study, &energy);
     report_energy_json(&json, &energy);
     ts_json_int(&json, "src_at", study->src.at);
