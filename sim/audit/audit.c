@@ -101,49 +101,43 @@ static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *att
     while (ts_hlo_next(&value, &item)) call(a, i->line, item, level, trips);
 }
 
+/* What an operation calls once, by the attribute that names it. */
+static const struct {
+    ts_hlo_opcode opcode;
+    const char *attribute;
+    ts_audit_level level;
+} callers[] = {
+    {TS_HLO_OP_FUSION, "calls", TS_AUDIT_LEVEL_FUSED},
+    {TS_HLO_OP_CALL, "to_apply", TS_AUDIT_LEVEL_CONTROL},
+    {TS_HLO_OP_CONDITIONAL, "branch_computations", TS_AUDIT_LEVEL_CONTROL},
+    {TS_HLO_OP_CONDITIONAL, "true_computation", TS_AUDIT_LEVEL_CONTROL},
+    {TS_HLO_OP_CONDITIONAL, "false_computation", TS_AUDIT_LEVEL_CONTROL},
+    {TS_HLO_OP_REDUCE, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_MAP, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_SORT, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_SCATTER, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_REDUCE_WINDOW, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_REDUCE_SCATTER, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_ALL_REDUCE, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_ALL_REDUCE_START, "to_apply", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_SELECT_AND_SCATTER, "select", TS_AUDIT_LEVEL_APPLIED},
+    {TS_HLO_OP_SELECT_AND_SCATTER, "scatter", TS_AUDIT_LEVEL_APPLIED},
+};
+
 static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     ts_hlo_span name;
-    int64_t trips;
-    switch (opcode) {
-    case TS_HLO_OP_FUSION:
-        call_named(a, i, "calls", TS_AUDIT_LEVEL_FUSED, 1);
-        break;
-    case TS_HLO_OP_ASYNC_START:
-        if (!ts_hlo_attribute(i->attributes, "calls", &name) || name.length == 0) break;
+    for (size_t k = 0; k < sizeof callers / sizeof callers[0]; k++)
+        if (callers[k].opcode == opcode) call_named(a, i, callers[k].attribute, callers[k].level, 1);
+    if (opcode == TS_HLO_OP_ASYNC_START && ts_hlo_attribute(i->attributes, "calls", &name) &&
+        name.length > 0) {
         call(a, i->line, name, TS_AUDIT_LEVEL_ASYNC, 1);
         audit_started_spaces(a, i->line, i->shape,
                              a->computations[computation_named(a, i->line, name)].spaces);
-        break;
-    case TS_HLO_OP_CALL:
-        call_named(a, i, "to_apply", TS_AUDIT_LEVEL_CONTROL, 1);
-        break;
-    case TS_HLO_OP_WHILE:
-        trips = trips_of(a, i);
-        call_named(a, i, "body", TS_AUDIT_LEVEL_CONTROL, trips);
-        call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, trips < 0 ? trips : trips + 1);
-        break;
-    case TS_HLO_OP_CONDITIONAL:
-        call_named(a, i, "branch_computations", TS_AUDIT_LEVEL_CONTROL, 1);
-        call_named(a, i, "true_computation", TS_AUDIT_LEVEL_CONTROL, 1);
-        call_named(a, i, "false_computation", TS_AUDIT_LEVEL_CONTROL, 1);
-        break;
-    case TS_HLO_OP_REDUCE:
-    case TS_HLO_OP_MAP:
-    case TS_HLO_OP_SORT:
-    case TS_HLO_OP_SCATTER:
-    case TS_HLO_OP_REDUCE_WINDOW:
-    case TS_HLO_OP_REDUCE_SCATTER:
-    case TS_HLO_OP_ALL_REDUCE:
-    case TS_HLO_OP_ALL_REDUCE_START:
-        call_named(a, i, "to_apply", TS_AUDIT_LEVEL_APPLIED, 1);
-        break;
-    case TS_HLO_OP_SELECT_AND_SCATTER:
-        call_named(a, i, "select", TS_AUDIT_LEVEL_APPLIED, 1);
-        call_named(a, i, "scatter", TS_AUDIT_LEVEL_APPLIED, 1);
-        break;
-    default:
-        break;
     }
+    if (opcode != TS_HLO_OP_WHILE) return;
+    int64_t trips = trips_of(a, i);
+    call_named(a, i, "body", TS_AUDIT_LEVEL_CONTROL, trips);
+    call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, trips < 0 ? trips : trips + 1);
 }
 
 /* ---- Events ---- */

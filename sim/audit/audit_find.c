@@ -437,13 +437,7 @@ static void note_text(ts_audit *a, const ts_hlo_counts *text) {
     }
 }
 
-bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, void *self, ts_audit_result *r) {
-    audit_prices prices;
-    ts_hlo_finish(a->reader);
-    audit_close_block(a);
-    add_entry(a);
-    audit_finish_memory(a);
-    audit_settle(a);
+static void begin_result(const ts_audit *a, ts_audit_result *r) {
     *r = (ts_audit_result){.request = a->request,
                            .text = ts_hlo_get_counts(a->reader),
                            .locations = a->locations,
@@ -459,8 +453,14 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
                            .figure_count = a->figure_count,
                            .allocations = a->allocations,
                            .allocation_count = a->allocation_count};
-    bool ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
-                 (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+    for (int i = 0; i < r->report_count; i++) {
+        r->reports_compared += !r->reports[i].is_tuple;
+        r->reports_agreeing += !r->reports[i].is_tuple && r->reports[i].agrees;
+    }
+}
+
+/* Shapes without tiles are those of the compiler's rule, or lie in rows. */
+static void take_shapes(const ts_audit *a, bool ruled, ts_audit_result *r) {
     ts_audit_shape *shapes = TS_NEW_ARRAY(a->arena, ts_audit_shape, a->shape_count + 1);
     for (int64_t i = 0; i < a->shape_count; i++) {
         shapes[i] = ruled ? a->shapes[i].ruled : a->shapes[i].linear;
@@ -468,6 +468,19 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
         r->assumed_tiles |= shapes[i].assumed;
     }
     r->shapes = shapes;
+}
+
+bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, void *self, ts_audit_result *r) {
+    audit_prices prices;
+    ts_hlo_finish(a->reader);
+    audit_close_block(a);
+    add_entry(a);
+    audit_finish_memory(a);
+    audit_settle(a);
+    bool ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
+                 (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+    begin_result(a, r);
+    take_shapes(a, ruled, r);
     sum_up(a->settled, r, ruled);
     if (ruled) audit_copies_finish(a, r);
     list_buffers(a, r);
@@ -475,10 +488,6 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     audit_prices_init(&prices, a->arena, a->request);
     price_moves(a, &prices, r, groups, progress, self);
     audit_find(a->arena, &prices, r);
-    for (int i = 0; i < r->report_count; i++) {
-        r->reports_compared += !r->reports[i].is_tuple;
-        r->reports_agreeing += !r->reports[i].is_tuple && r->reports[i].agrees;
-    }
     note_text(a, r->text);
     r->kinds = a->kinds;
     r->kind_count = a->kind_count;
