@@ -73,8 +73,10 @@ typedef struct {
     int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
     /* Of a transpose, in place of lines: where rows lie in the source, and columns in the destination;
-     * elements of a row lie together in the source, those of a column in the destination. A column has at
-     * least a line's bytes, a row 16. packs: rows are copied first; apart: columns are copied last. */
+     * elements of a row lie together in the source, those of a column in the destination. A row has at least 16
+     * bytes, a column a line's; or 16, where a row has a line's; or, where the kernels mask columns, the rows that
+     * a line has more are the last again, by the table. packs: rows are copied first; apart: columns are copied
+     * last. */
     ts_places rows, columns;
     bool apart;
     ts_permute permute;
@@ -171,6 +173,7 @@ typedef struct {
     ts_tile_function *const (*permutes)[TS_PERMUTED / TS_LINE_BYTES]; /* of more than two source lines, by
                                                                          lines less 1; NULL: there are none */
     ts_tile_function *const *transposes;                              /* by log2 of an element's bytes */
+    bool masks_columns;                                               /* transposes make short columns */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

@@ -330,11 +330,48 @@ static ts_tile_function *const permutes[2][TS_PERMUTED / 64] = {{EACH_LINES(PERM
 /* ---- Transposes ---- */
 
 /* Lanes are put into their places as they are loaded, where no shuffle is needed. */
-INLINE wide load_lanes_of_rows(const uint8_t *const *lane, int64_t at) {
-    wide v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(lane[0] + at)));
-    v = _mm512_mask_broadcast_i32x4(v, 0xf0, _mm_loadu_si128((const __m128i *)(lane[1] + at)));
-    v = _mm512_mask_broadcast_i32x4(v, 0xf00, _mm_loadu_si128((const __m128i *)(lane[2] + at)));
-    return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(lane[3] + at)));
+INLINE wide load_squares(int across, const uint8_t *const *row, int64_t at) {
+    if (across == 4) return WIDE_LOAD(row[0] + at);
+    if (across == 2) {
+        wide both = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(row[0] + at)));
+        return _mm512_mask_broadcast_i64x4(both, 0xf0, _mm256_loadu_si256((const __m256i *)(row[1] + at)));
+    }
+    wide v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(row[0] + at)));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf0, _mm_loadu_si128((const __m128i *)(row[1] + at)));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf00, _mm_loadu_si128((const __m128i *)(row[2] + at)));
+    return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(row[3] + at)));
+}
+
+INLINE void store_half(const uint64_t *mask, uint8_t *p, __m256i v) {
+    if (mask)
+        _mm256_mask_storeu_epi8(p, (__mmask32)*mask, v);
+    else
+        _mm256_storeu_si256((__m256i *)p, v);
+}
+
+INLINE void store_lane(const uint64_t *mask, uint8_t *p, __m128i v) {
+    if (mask)
+        _mm_mask_storeu_epi8(p, (__mmask16)*mask, v);
+    else
+        _mm_storeu_si128((__m128i *)p, v);
+}
+
+INLINE void store_squares(int across, const uint64_t *mask, uint8_t *const *column, wide v) {
+    if (across == 1) {
+        store_line(mask, false, column[0], v);
+        return;
+    }
+    if (across == 2) v = _mm512_shuffle_i64x2(v, v, 0xd8); /* the lanes of a column together */
+    __m256i low = _mm512_castsi512_si256(v), high = _mm512_extracti64x4_epi64(v, 1);
+    if (across == 2) {
+        store_half(mask, column[0], low);
+        store_half(mask, column[1], high);
+        return;
+    }
+    store_lane(mask, column[0], _mm256_castsi256_si128(low));
+    store_lane(mask, column[1], _mm256_extracti128_si256(low, 1));
+    store_lane(mask, column[2], _mm256_castsi256_si128(high));
+    store_lane(mask, column[3], _mm256_extracti128_si256(high, 1));
 }
 
 INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
@@ -344,12 +381,14 @@ INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
     return high ? _mm512_unpackhi_epi64(a, b) : _mm512_unpacklo_epi64(a, b);
 }
 
-typedef wide lanes_of_rows;
-#define LANES_OF_ROWS 4
-#define LOAD_LANES    load_lanes_of_rows
-#define UNPACK_LANES  unpack_lanes
-#define STORE_LANES   WIDE_STORE
+typedef wide squares;
+#define LANES        4
+#define MASKS        true
+#define LOAD_LANES   load_squares
+#define UNPACK_LANES unpack_lanes
+#define STORE_LANES  store_squares
 #include "kernel_transpose.inc"
+#undef LANES
 
 /* ---- Elements narrower than a byte ---- */
 
@@ -410,6 +449,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .masked = masked,
     .permutes = permutes,
     .transposes = transposes,
+    .masks_columns = true,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
 };

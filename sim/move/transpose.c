@@ -4,6 +4,8 @@
 enum {
     MOST_BYTES = 16,
     LEAST_ROW_BYTES = 16,
+    LEAST_COLUMN_BYTES = 8,
+    SPARSE_BYTES = 32,
     LEAST_STAGED_BYTES = 32,
     LEAST_SQUARE_BYTES = 1600,
     LINE_OF_MEMORY = 64,
@@ -68,27 +70,39 @@ static void set_places(const ts_plan_box *box, const side *s, const int64_t *tim
     }
 }
 
-/* The version that takes least time for the columns, of lines no longer than they are, with eight elements. A
- * line of 64 bytes takes almost twice as long as one of 32, and that as long as one of 16. */
-static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_bytes, int64_t element_bytes) {
-    const ts_tile_kernels *best = NULL;
-    int64_t least = INT64_MAX, shortest = element_bytes < 8 ? 8 * element_bytes : TS_LINE_BYTES;
-    for (int i = 0; kernels->tiles[i]; i++) {
-        int64_t line = kernels->tiles[i]->line_bytes, each = line == TS_LINE_BYTES ? 7 : 4,
-                time = (column_bytes + line - 1) / line * each;
-        if (line > column_bytes || line < shortest || time >= least) continue;
-        best = kernels->tiles[i];
-        least = time;
+/* A table of more places, the last again. */
+static void repeat_last(ts_places *places, int64_t count) {
+    int64_t all = places->count;
+    for (int64_t i = count - 1; i >= 0; i--) { /* those that are read lie before */
+        int64_t at = i < all ? i : all - 1;
+        places->chunk[i] = places->chunk[at / places->even] + at % places->even * places->step;
     }
-    return best;
+    places->even = 1;
 }
 
-/* How many rows, or columns, lie so that the caches hold few of them at once, as those of large powers of two do. */
-static int64_t count_colliding(const ts_places *places, int64_t count) {
-    int64_t same = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t at = places->even == 1 ? places->chunk[i] : i % places->even * places->step;
-        same += at % PAGE_BYTES / LINE_OF_MEMORY == 0;
+/* The version of the longest lines that can make such columns of such rows. */
+static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_bytes, int64_t row_bytes) {
+    for (int i = 0; kernels->tiles[i] && row_bytes >= LEAST_ROW_BYTES; i++) {
+        const ts_tile_kernels *version = kernels->tiles[i];
+        int64_t line = version->line_bytes;
+        if (column_bytes >= line || (column_bytes >= 16 && row_bytes >= line) || version->masks_columns)
+            return version;
+    }
+    return NULL;
+}
+
+/* How many lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of large
+ * powers of two do. */
+static int count_colliding(const ts_places *places, int64_t count) {
+    uint64_t lines[FEW_WAYS + 1];
+    int same = 0;
+    if (count > places->count) count = places->count;
+    for (int i = 0; i < count && same <= FEW_WAYS; i++) {
+        uint64_t at = (uint64_t)(places->even == 1 ? places->chunk[i] : i % places->even * places->step);
+        int known = 0;
+        if (at % PAGE_BYTES >= LINE_OF_MEMORY) continue;
+        while (known < same && lines[known] != at / LINE_OF_MEMORY) known++;
+        if (known == same) lines[same++] = at / LINE_OF_MEMORY;
     }
     return same;
 }
@@ -106,10 +120,13 @@ static bool are_lines(const ts_plan_box *box, const side *columns) {
     return continues && (columns->count & (columns->count - 1)) == 0;
 }
 
-/* Are rows short, and few or next to each other? Then many are better loaded as a line. */
+/* Are rows short, and few or next to each other, or are columns? Then many are better moved as a line. */
 static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box, const side *rows,
                                const side *columns, int64_t element_bytes) {
     int64_t bytes = columns->count * element_bytes;
+    if (rows->count * element_bytes < LEAST_COLUMN_BYTES) return true;
+    for (int i = 0; i < columns->loop_count && rows->count * element_bytes <= 16; i++)
+        if (box->loops[columns->loops[i]].dst_bits < 8 * SPARSE_BYTES) return true;
     return bytes < (m->staging ? LEAST_STAGED_BYTES : LEAST_ROW_BYTES) ||
            (bytes < TS_LINE_BYTES &&
             (are_lines(box, columns) || rows->count * element_bytes * bytes < LEAST_SQUARE_BYTES));
@@ -127,7 +144,7 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
         side *shorter = rows.count < columns.count ? &rows : &columns;
         grows = extend(box, shorter, times) || extend(box, shorter == &rows ? &columns : &rows, times);
     }
-    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, width / 8);
+    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
     if (width == 0 || !kernels) return false;
     if (is_better_in_lines(j->m, box, &rows, &columns, width / 8)) return false;
     ts_tile *tile = &j->tile;
@@ -136,8 +153,11 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     tile->masks = false;
     set_places(box, &rows, times, 128 / width, &tile->rows);
     set_places(box, &columns, times, INT64_MAX, &tile->columns);
-    tile->packs = count_colliding(&tile->rows, tile->line_bytes * 8 / width) > FEW_WAYS;
-    tile->apart = !j->m->staging && stores_twice(columns.count, 128 / width) &&
+    bool is_short = rows.count * width / 8 < kernels->line_bytes;
+    if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
+    tile->packs = (!is_short || kernels->masks_columns) &&
+                  count_colliding(&tile->rows, tile->line_bytes * 8 / width) > FEW_WAYS;
+    tile->apart = !j->m->staging && !is_short && stores_twice(columns.count, 128 / width) &&
                   count_colliding(&tile->columns, columns.count) > FEW_WAYS;
     j->fills = j->joins = false;
     j->kernels = kernels;
