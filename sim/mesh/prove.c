@@ -199,6 +199,30 @@ static void end_step(proof *p) {
     ts_arena_reset(p->scratch);
 }
 
+/* Elements of sums that are made of values: the device that has 0 in those digits, or holds the shard, keeps them. */
+static bool keeps(const ts_collective *c, const int64_t *index, int64_t device) {
+    bool kept = true;
+    for (int i = 0; i < c->before.digit_count && kept; i++) {
+        const ts_mesh_digit *from = &c->before.digits[i];
+        if (c->after.digits[i].kind != TS_DIGIT_PARTIAL || from->kind == TS_DIGIT_PARTIAL) continue;
+        int64_t own = device / from->stride % from->extent;
+        kept = own == (from->kind == TS_DIGIT_SHARD ? index[from->dim] / from->weight % from->extent : 0);
+    }
+    return kept;
+}
+
+static void make_sums(proof *p, const ts_collective *c) {
+    for (int64_t device = 0; device < p->mesh->device_count; device++) {
+        element_list list;
+        list_elements(p, &c->after, device, NULL, &list);
+        for (int64_t i = 0; i < list.count; i++) {
+            int64_t index[TS_LAYOUT_MAX_DIMS], flat = element_at(p, &list, i);
+            for (int d = 0; d < p->rank; d++) index[d] = flat / p->strides[d] % p->dims[d];
+            if (!keeps(c, index, device)) p->held[device][flat] = 0;
+        }
+    }
+}
+
 static void begin_step(void *self, int64_t times) {
     (void)times;
     end_step(self);
@@ -225,6 +249,24 @@ static void begin_devices(proof *p, const ts_sharding *source) {
     }
 }
 
+/* The digits that are addends only in the end. */
+static bool is_split_up(const ts_sharding *source, const ts_sharding *end, int digit) {
+    return source->digits[digit].kind != TS_DIGIT_PARTIAL && end->digits[digit].kind == TS_DIGIT_PARTIAL;
+}
+
+/* What all devices have that differ from this one in those digits, added up. */
+static uint32_t held_by_all(const proof *p, const ts_sharding *source, const ts_sharding *end, int from,
+                            int64_t device, int64_t flat) {
+    while (from < end->digit_count && !is_split_up(source, end, from)) from++;
+    if (from == end->digit_count) return p->held[device][flat];
+    const ts_mesh_digit *digit = &end->digits[from];
+    int64_t first = device - device / digit->stride % digit->extent * digit->stride;
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < digit->extent; i++)
+        sum += held_by_all(p, source, end, from + 1, first + i * digit->stride, flat);
+    return sum;
+}
+
 static bool check_devices(proof *p, const ts_sharding *source, const ts_sharding *end) {
     for (int64_t d = 0; d < p->mesh->device_count; d++) {
         element_list list;
@@ -232,11 +274,12 @@ static bool check_devices(proof *p, const ts_sharding *source, const ts_sharding
         list_elements(p, end, d, NULL, &list);
         for (int64_t i = 0; i < list.count; i++) {
             int64_t flat = element_at(p, &list, i);
-            if (p->held[d][flat] == wanted[flat]) continue;
+            uint32_t held = held_by_all(p, source, end, 0, d, flat);
+            if (held == wanted[flat]) continue;
             return ts_error_set(p->err, TS_ERROR_FAULT,
                                 "device %" PRId64 " has 0x%08" PRIx32 " at element %" PRId64
                                 ", expected 0x%08" PRIx32,
-                                d, p->held[d][flat], flat, wanted[flat]);
+                                d, held, flat, wanted[flat]);
         }
     }
     return true;
@@ -259,6 +302,8 @@ static void move_all(proof *p, const ts_reshard_plan *plan, const ts_sharding *s
         shrink(p, &c.after);
         ts_collective_visit(p->arena, &c, &visitor);
         end_step(p);
+        make_sums(p, &c);
+        ts_arena_reset(p->scratch);
     }
 }
 

@@ -325,12 +325,45 @@ static bool check_request(ts_error *err, const ts_sharding *a, const ts_sharding
                                  "and dims");
 }
 
-static bool check_sums(ts_error *err, const ts_sharding *a, const ts_sharding *b) {
-    for (int i = 0; i < a->digit_count; i++)
-        if (b->digits[i].kind == TS_DIGIT_PARTIAL && a->digits[i].kind != TS_DIGIT_PARTIAL)
-            return ts_error_set(err, TS_ERROR_UNMODELLED,
-                                "the destination has partial sums where the source has none");
-    return true;
+/* ---- Sums that are made of values: one device keeps what it has, for the others it is 0 ---- */
+
+static bool becomes_sum(const ts_sharding *a, const ts_sharding *b, int digit) {
+    return b->digits[digit].kind == TS_DIGIT_PARTIAL && a->digits[digit].kind != TS_DIGIT_PARTIAL;
+}
+
+/* Do all other digits leave that dim as it is? */
+static bool stays_split(const ts_sharding *a, const ts_sharding *b, int dim) {
+    bool same = true;
+    for (int i = 0; i < a->digit_count; i++) {
+        const ts_mesh_digit *from = &a->digits[i], *to = &b->digits[i];
+        bool uses = (from->kind == TS_DIGIT_SHARD && from->dim == dim) ||
+                    (to->kind == TS_DIGIT_SHARD && to->dim == dim);
+        same = same && (!uses || becomes_sum(a, b, i) || reshard_same_place(from, to));
+    }
+    return same;
+}
+
+/* What is reached before such sums: their digits are as in the source, or copies. True: there are any. */
+static bool leave_out_sums(const ts_sharding *a, ts_sharding *b) {
+    const ts_sharding end = *b;
+    bool any = false;
+    for (int i = 0; i < a->digit_count; i++) {
+        if (!becomes_sum(a, &end, i)) continue;
+        bool kept = a->digits[i].kind == TS_DIGIT_REPLICA || stays_split(a, &end, a->digits[i].dim);
+        b->digits[i] = a->digits[i];
+        if (!kept) b->digits[i].kind = TS_DIGIT_REPLICA;
+        any = true;
+    }
+    return any;
+}
+
+static void make_sums(const search *s, const ts_sharding *before, ts_reshard_plan *plan) {
+    ts_collective *c = &plan->collectives[plan->count];
+    *c = (ts_collective){
+        .mesh = s->request->mesh, .kind = TS_COLLECTIVE_SLICE, .before = *before, .after = plan->destination};
+    for (int i = 0; i < before->digit_count; i++)
+        if (becomes_sum(before, &plan->destination, i)) c->group[c->group_count++] = i;
+    ts_collective_choose(s->arena, s->request->choice, c, &plan->prices[plan->count++]);
 }
 
 bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *request, ts_reshard_plan *plan) {
@@ -342,9 +375,10 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
     if (!ts_sharding_refine(&plan->source, &plan->destination))
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "the two shardings cut the devices in ways that have no common parts");
-    if (!check_sums(err, &plan->source, &plan->destination)) return false;
     ts_sharding_cut_at_dims(&plan->source, &plan->destination, request->mesh);
-    reshard_find_ways(arena, &plan->source, &plan->destination, &s->ways);
+    ts_sharding goal = plan->destination;
+    bool sums = leave_out_sums(&plan->source, &goal);
+    reshard_find_ways(arena, &plan->source, &goal, &s->ways);
     s->shardings = TS_NEW_ARRAY(arena, ts_sharding, s->ways.node_count);
     s->scratch = ts_arena_new();
     enum { DETOURS = 1 << 14, LEAST_DETOURS = 64 }; /* by chip: half a second at most */
@@ -355,6 +389,7 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
                  find_way(s, 0, true);
     assert(found); /* sums become copies, and all else moves at once */
     make_plan(s, plan);
+    if (sums) make_sums(s, &goal, plan);
     ts_arena_free(s->scratch);
     return true;
 }

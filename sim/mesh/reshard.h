@@ -16,13 +16,14 @@ typedef struct {
     const ts_mesh *mesh;
     ts_sharding source, destination; /* with the same digits */
     int count;                       /* 0: every device has what it needs */
-    ts_collective collectives[TS_RESHARD_MAX_COLLECTIVES];
-    ts_collective_price prices[TS_RESHARD_MAX_COLLECTIVES];
+    ts_collective collectives[TS_RESHARD_MAX_COLLECTIVES + 1]; /* and one that makes sums */
+    ts_collective_price prices[TS_RESHARD_MAX_COLLECTIVES + 1];
     double ps, bound_ps;
 } ts_reshard_plan;
 
 /* The fastest of the plans that there are: sums are made first, copies dropped; then elements go to where they belong
- * before copies are gathered, after that, or all at once. Refused: partial sums that the source does not have. */
+ * before copies are gathered, after that, or all at once. Partial sums that the source does not have are made last, where
+ * elements are: one device keeps each, and for the others it is 0. */
 bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *request, ts_reshard_plan *plan);
 
 /* Makes the plan with bytes: every device begins with its elements of the source, sums of integers; in the end each
