@@ -254,6 +254,7 @@ void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
     st->latest_done = st->end = -1;
     st->end_cycle = -1;
     st->unfinished = 0;
+    st->shift = 0;
     for (int32_t i = 0; i < st->window; i++) st->accepted[i] = -1;
     for (int32_t i = 0; i < st->in_flight; i++) st->done[i] = -1;
 }

@@ -203,6 +203,7 @@ struct ts_hbm_stream {
     int32_t latest;                       /* acceptance so far */
     int32_t latest_done;                  /* of the bursts that have left the ring */
     int32_t start;
+    uint64_t shift;    /* of its locations: XOR */
     int32_t end;       /* the last thing done since the base moved; -1 */
     int64_t end_cycle; /* and before; -1 */
     int64_t unfinished;

@@ -85,7 +85,7 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
     pair_cursor c = open_pairs(hbm, st);
     if (end - r > most) end = r + most;
     for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++) {
-        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> shift));
+        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> shift)) ^ st->shift;
         add_pair(hbm, &c, location, r->is_write, offered_from(st, r));
     }
     close_pairs(hbm, st, c);
@@ -187,7 +187,7 @@ static void add_access(offering *o, const ts_hbm_request *r) {
     while (pairs != 0) {
         pair_cursor c = open_pairs(hbm, o->st);
         for (int room = (o->limit - hbm->block.bursts) / 2; pairs != 0 && room > 0; room--) {
-            uint64_t location = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
+            uint64_t location = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)] ^ o->st->shift;
             add_pair(hbm, &c, location, r->is_write, from);
             pairs &= pairs - 1;
         }
@@ -212,7 +212,7 @@ static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t bu
     ts_hbm *hbm = o->hbm;
     ts_hbm_stream *st = o->st;
     bool is_pair = o->pairs && !(burst & 1) && burst < last;
-    uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst);
+    uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst) ^ st->shift;
     bool is_walked = (hbm_location_channel(location) & (hbm->share - 1)) == 0;
     if (is_walked && st->in_flight > 0) is_pair &= wait_for_ring(o);
     if (hbm->share > 1) hbm_subset_count(hbm, hbm_location_channel(location), r->is_write, 1 + is_pair);
