@@ -11,7 +11,7 @@
 #include "move/move.h"
 #include "dma/traversal.h"
 #include "machine/dma_config.h"
-#include "dram/hbm.h"
+#include "dram/hbm_alike.h"
 
 /* One end: the space its bytes are in (NULL when only time is wanted), and whether the HBM model serves it.
  */
@@ -24,8 +24,9 @@ typedef struct {
 typedef struct {
     const ts_plan *plan;
     ts_dma_end src, dst;
-    int64_t tag;  /* the caller's; comes back at completion */
-    int priority; /* 0 goes first; where the machine arbitrates by priority */
+    int64_t tag;    /* the caller's; comes back at completion */
+    int priority;   /* 0 goes first; where the machine arbitrates by priority */
+    uint64_t shift; /* of its locations in the HBM (ts_hbm_trace); 0: they are what the address map says */
 } ts_dma_transfer;
 
 typedef struct {
@@ -45,7 +46,8 @@ typedef struct ts_dma ts_dma;
 /* hbm may be NULL when no transfer touches HBM. core_khz: of the cycles; hbm_tick_khz: of the HBM model's. */
 ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz,
                    int64_t hbm_tick_khz);
-void ts_dma_free(ts_dma *dma); /* what transfers keep; the rest belongs to the arena. NULL is fine */
+void ts_dma_free(ts_dma *dma);  /* what transfers keep; the rest belongs to the arena. NULL is fine */
+void ts_dma_reset(ts_dma *dma); /* of which nothing is under way: cycle 0, the HBM as well */
 bool ts_dma_can_start(const ts_dma *dma); /* fewer than `descriptors` under way */
 /* cycle: not before any cycle given before. Refused: overlaps and addresses (ts_dma_check), a kind that the
  * engine cannot do (TS_ERROR_UNMODELLED). */
@@ -56,6 +58,9 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit);
 /* After ts_dma_next(dma, limit) knew of no completion up to `limit`: none comes before this cycle unless
  * another transfer is started. INT64_MAX: none is under way. */
 int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit);
+/* What of the transfer's requests counts for its time, and that of others, in a memory like this one. */
+void ts_dma_trace(const ts_dma_config *config, const ts_hbm *hbm, const ts_dma_transfer *transfer,
+                  ts_hbm_trace *trace);
 /* Moves the bytes of the transfer that ts_dma_next announced, and takes it off. */
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);

@@ -79,6 +79,12 @@ void ts_dma_free(ts_dma *dma) {
     if (dma) incoming_set_free(dma->incoming);
 }
 
+void ts_dma_reset(ts_dma *dma) {
+    assert(dma->under_way == 0);
+    dma->port_busy = dma->settled_tick = dma->block_number = 0;
+    if (dma->hbm) ts_hbm_reset(dma->hbm);
+}
+
 void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm) {
     dma->sampler = (sampler){
         .memory = sampler_memory_of(hbm, dma->config),
@@ -182,9 +188,7 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     t->sampler.elements = what->plan->moved_elements;
     t->sampler.is_mixed = what->src.in_hbm && what->dst.in_hbm;
     t->rate = transfer_rate(dma->config, what, kind);
-    t->traversal =
-        ts_traversal_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
-                         what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
+    t->traversal = transfer_traversal(t->arena, dma->config, what);
     t->result = (ts_dma_result){.tag = what->tag, .issued_cycle = cycle, .kind = kind};
     t->result.descriptors = transfer_count_descriptors(what->plan, dma->config->loop_dims);
     append(dma, t);
@@ -192,6 +196,11 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
 }
 
 /* ---- Working ---- */
+
+static void start_stream(const ts_dma *dma, const transfer *t) {
+    ts_hbm_stream_start(t->stream, ts_max(to_tick(dma, t->ready_cycle), dma->settled_tick));
+    ts_hbm_stream_shift(t->stream, t->what.shift);
+}
 
 /* Lets waiting transfers into free queues. `cycle`: when the last queue became free. */
 static void fill_queues(ts_dma *dma, int64_t cycle) {
@@ -202,8 +211,7 @@ static void fill_queues(ts_dma *dma, int64_t cycle) {
         t->result.started_cycle = ts_max(t->result.issued_cycle, cycle);
         t->ready_cycle = t->result.started_cycle + ps_cycles(dma, dma->config->issue_ps) +
                          ps_cycles(dma, dma->config->descriptor_ps * ts_max(t->result.descriptors - 1, 0));
-        if (t->what.src.in_hbm || t->what.dst.in_hbm)
-            ts_hbm_stream_start(t->stream, ts_max(to_tick(dma, t->ready_cycle), dma->settled_tick));
+        if (t->what.src.in_hbm || t->what.dst.in_hbm) start_stream(dma, t);
     }
 }
 

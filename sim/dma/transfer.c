@@ -85,3 +85,22 @@ void transfer_count_bytes(const ts_dma_config *config, const ts_dma_transfer *wh
     r->rmw_lines = totals->rmw_lines;
     r->runs = ts_max(totals->src_runs, totals->dst_runs);
 }
+
+/* ---- Requests ---- */
+
+ts_traversal *transfer_traversal(ts_arena *arena, const ts_dma_config *config, const ts_dma_transfer *what) {
+    return ts_traversal_new(arena, what->plan, what->src.in_hbm ? config->access_bytes : 0,
+                            what->dst.in_hbm ? config->access_bytes : 0, config->write_granule_bits);
+}
+
+void ts_dma_trace(const ts_dma_config *config, const ts_hbm *hbm, const ts_dma_transfer *what,
+                  ts_hbm_trace *trace) {
+    const ts_traversal_access *accesses;
+    ts_arena *scratch = ts_arena_new();
+    ts_traversal *traversal = transfer_traversal(scratch, config, what);
+    int64_t elements;
+    for (int count; ts_traversal_next(traversal, &accesses, &count, &elements);)
+        for (int i = 0; i < count; i++)
+            ts_hbm_trace_access(hbm, trace, accesses[i].address, config->access_bytes, accesses[i].is_write);
+    ts_arena_free(scratch);
+}

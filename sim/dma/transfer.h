@@ -11,5 +11,7 @@ int64_t transfer_rate(const ts_dma_config *config, const ts_dma_transfer *what, 
 /* Sets what is counted in bytes, lines and runs. totals: of the whole traversal. */
 void transfer_count_bytes(const ts_dma_config *config, const ts_dma_transfer *what,
                           const ts_traversal_totals *totals, ts_dma_result *result);
+/* Of its accesses of the HBM. */
+ts_traversal *transfer_traversal(ts_arena *arena, const ts_dma_config *config, const ts_dma_transfer *what);
 
 #endif
