@@ -28,6 +28,7 @@ typedef struct {
     const bool *outputs;               /* with it: of each tensor, whether what it holds at the end matters */
     const bool *inputs;                /* and whether it should stay as it is */
     const struct ts_chip_links *links; /* to the other chips of a mesh (chip/remote.h); NULL: it is alone */
+    struct ts_walks *walks;            /* of all chips of a mesh (chip/walks.h); NULL: none are shared */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */

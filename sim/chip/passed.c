@@ -29,18 +29,17 @@ static void leave_out_time(ts_hbm_stats *stats) {
     memset(stats->limiter_cycles, 0, sizeof stats->limiter_cycles);
 }
 
-void passed_walk(passed *p, const ts_hbm *hbm, bool alone, const ts_dma_chunk *chunk) {
-    if (p->samples == SAMPLES) return;
-    ts_hbm_stats now;
-    ts_hbm_read_stats(hbm, &now);
+bool passed_samples(const passed *p) { return p->samples < SAMPLES; }
+
+void passed_walk(passed *p, const ts_hbm_stats *now, bool alone, const ts_dma_chunk *chunk) {
     if (p->is_alone && alone) {
-        add_stats(&p->stats, &now, 1);
+        add_stats(&p->stats, now, 1);
         add_stats(&p->stats, &p->before, -1);
         p->walked.bytes += p->last;
         p->walked.cycles += chunk->cycle - p->cycle;
         p->samples++;
     }
-    p->before = now;
+    p->before = *now;
     p->last = chunk->bytes;
     p->cycle = chunk->cycle;
     p->is_alone = alone;

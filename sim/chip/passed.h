@@ -21,8 +21,9 @@ typedef struct {
 
 /* So many bytes come: is that little, with those of the last cycles? */
 bool passed_may(passed *p, const ts_dma_machine *machine, const ts_dma_chunk *chunk);
-/* It is walked, alone or among transfers; hbm: which has not seen it yet. */
-void passed_walk(passed *p, const ts_hbm *hbm, bool alone, const ts_dma_chunk *chunk);
+bool passed_samples(const passed *p); /* wants to know what is walked */
+/* It is walked, alone or among transfers; now: what the memory has counted, which has not seen it yet. */
+void passed_walk(passed *p, const ts_hbm_stats *now, bool alone, const ts_dma_chunk *chunk);
 void passed_over(passed *p, const ts_dma_chunk *chunk);
 /* Adds what was passed over. */
 void passed_count(const passed *p, const ts_dma_machine *machine, ts_hbm_stats *stats);

@@ -72,7 +72,7 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     m->issued_cycle = t->issued_cycle;
     m->values = values;
     m->into_hbm = chip->code->tensors[to->tensor].space == TS_SPACE_HBM;
-    m->incoming = NULL;
+    m->incoming = -1;
     m->from_bits = -1;
     memcpy(m->source_begin, start->source_begin, (size_t)t->what->source.rank * sizeof *m->source_begin);
     memcpy(m->begin, start->destination_begin, (size_t)to->rank * sizeof *m->begin);
@@ -229,9 +229,10 @@ static bool fault(ts_error *err, const ts_chip *chip, const ts_chip_message *m, 
 }
 
 bool ts_chip_feed(ts_error *err, ts_chip *chip, ts_chip_message *m, const ts_dma_chunk *chunk) {
-    if (!m->incoming) {
-        const ts_plan *plan = plan_whole(err, chip, m);
-        if (!plan || !traffic_expect(err, chip->traffic, plan, m, &m->incoming))
+    if (m->incoming < 0) {
+        traffic_arrival what = {.arena = &m->plan_arena, .owner = m, .layouts = m->transfer};
+        what.plan = plan_whole(err, chip, m);
+        if (!what.plan || !traffic_expect(err, chip->traffic, &what, &m->incoming))
             return fault(err, chip, m, chunk->cycle);
     }
     traffic_feed(chip->traffic, m->incoming, *chunk);

@@ -27,7 +27,7 @@ typedef struct ts_chip_message {
     const ts_instruction *instruction;                                   /* of a signal */
     bool values;                                                         /* else only time is wanted */
     bool into_hbm;                    /* chunk by chunk: see ts_chip_feed */
-    struct ts_dma_incoming *incoming; /* there; NULL: nothing has come yet */
+    int64_t incoming;                 /* its number there; -1: nothing has come yet */
     ts_arena *plan_arena;             /* of its plan; NULL: it had none yet */
     struct ts_space *memory;
     uint8_t *buffer; /* of so many bytes */

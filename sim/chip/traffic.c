@@ -32,6 +32,7 @@ typedef struct record {
     struct record *next; /* in order of issue */
     ts_arena *arena;     /* of its plan */
     ts_dma_transfer what;
+    int layouts;          /* see traffic_start */
     int64_t number;       /* of all that were started: the tag of what is walked */
     int member;           /* of the busy period */
     int64_t issued, done; /* done INT64_MAX: not known yet */
@@ -53,11 +54,9 @@ enum { REST = 1024 }; /* cycles after which the memory no longer knows what was 
 struct traffic {
     ts_arena *arena;
     const ts_dma_machine *machine;
-    ts_dma *engine;
-    ts_hbm *hbm;
+    walker *engine; /* NULL: nothing was started yet */
+    walker_setup setup;
     bool exact;
-    ts_hbm_observer *observer; /* of bursts; NULL: none */
-    void *observed;
     bool recalls; /* this busy period is recalled so far: the engine knows nothing of it */
     int64_t walked_bytes, walked_most, serial, started;
     int64_t least;        /* the engine has been here */
@@ -79,7 +78,6 @@ struct traffic {
     ts_hbm_stats stats;     /* at the beginning of the busy period, if it is walked */
     ts_hbm_stats past;      /* of what was recalled */
     int64_t recalled;
-    bool is_part;        /* of the memory's channels */
     int64_t skipped;     /* cycles that the engine does not know of (traffic_repeat) */
     ts_hbm_stats marked; /* counts when it was marked */
     int64_t marked_recalled;
@@ -102,35 +100,31 @@ static void learn_refresh(traffic *t) {
                         hbm->channels * hbm->pseudo_channels;
 }
 
-traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, int64_t chips, bool exact) {
+traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact) {
     traffic *t = TS_NEW(arena, traffic);
     t->arena = arena;
     t->machine = machine;
     t->exact = exact;
-    t->walked_most = TRAFFIC_WALKED_BYTES / (chips > 1 ? chips : 1);
+    t->setup = (walker_setup){.machine = machine, .exact = exact};
+    t->walked_most = TRAFFIC_WALKED_BYTES;
     learn_refresh(t);
     return t;
 }
 
+void traffic_share(traffic *t, int64_t chips, ts_walks *walks) {
+    t->walked_most = TRAFFIC_WALKED_BYTES / chips;
+    t->setup.walks = walks;
+}
+
 void traffic_observe(traffic *t, ts_hbm_observer *observer, void *self) {
-    t->observer = observer;
-    t->observed = self;
+    t->setup.observer = observer;
+    t->setup.observed = self;
 }
 
 /* Made for the first transfer: many programs have none. */
 static bool make_engine(ts_error *err, traffic *t) {
-    if (t->engine) return true;
-    int share = t->exact ? 1 : ts_dma_first_sampling_factor(t->machine);
-    t->hbm = ts_dma_new_subset(err, t->arena, t->machine, &share);
-    if (!t->hbm) return false;
-    t->is_part = share > 1;
-    if (t->observer) {
-        ts_hbm_walk_all(t->hbm);
-        ts_hbm_observe(t->hbm, t->observer, t->observed);
-    }
-    t->engine =
-        ts_dma_new(t->arena, t->machine->dma, t->hbm, t->machine->core_khz, ts_hbm_tick_khz(t->machine->hbm));
-    return true;
+    if (!t->engine) t->engine = walker_new(err, t->arena, &t->setup);
+    return t->engine != NULL;
 }
 
 static void free_arenas(const record *r) {
@@ -141,7 +135,7 @@ void traffic_free(traffic *t) {
     free_arenas(t->first);
     free_arenas(t->next);
     free_arenas(t->free);
-    ts_dma_free(t->engine);
+    walker_free(t->engine);
 }
 
 bool traffic_can_start(const traffic *t) { return t->under_way < t->machine->dma->descriptors; }
@@ -199,14 +193,30 @@ static const shape *find_shape(traffic *t, const ts_dma_transfer *what, int layo
     return *at = made;
 }
 
+/* What tells the starts of all chips apart, but for where in its memory each begins. */
+static void hash_start(traffic *t, const ts_dma_transfer *what, int layouts, uint64_t *hash) {
+    const ts_plan *plan = what->plan;
+    const ts_dma_config *dma = t->machine->dma;
+    int64_t aligned_bits = (int64_t)dma->access_bytes * 8 * dma->write_granule_bits;
+    ts_plan_box first = {0};
+    hash_shape(t, what, layouts, hash);
+    if (plan->box_count > 0) ts_plan_get_box(plan, 0, &first);
+    mix(hash, plan->box_count > SHAPE_BOXES ? (int64_t)(uintptr_t)t : 0);
+    mix(hash, plan->elements);
+    mix(hash, plan->moved_elements);
+    mix(hash, ts_floor_mod(first.src_bits, aligned_bits));
+    mix(hash, ts_floor_mod(first.dst_bits, aligned_bits));
+}
+
 /* ---- Records ---- */
 
-static record *append(traffic *t, const ts_dma_transfer *what, int64_t cycle) {
+static record *append(traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
     record *r = t->next, **end = &t->first;
     int member = 0;
     t->next = NULL;
     for (; *end; end = &(*end)->next) member = (*end)->member + 1;
     *r = (record){.what = *what,
+                  .layouts = layouts,
                   .arena = r->arena,
                   .number = t->started++,
                   .member = member,
@@ -260,8 +270,7 @@ static void take_arrival(traffic *t, const ts_dma_result *result) {
  * ended, that stands. */
 static void take(traffic *t, int64_t least) {
     ts_dma_result result;
-    bool complete = ts_dma_complete(NULL, t->engine, &result);
-    assert(complete);
+    walker_complete(t->engine, &result);
     if (result.incoming) {
         take_arrival(t, &result);
         return;
@@ -278,26 +287,27 @@ static void take(traffic *t, int64_t least) {
 
 /* What was recalled to have ended earlier than it does. */
 static void let_end(traffic *t) {
-    t->least = of_engine(t, ts_dma_next(t->engine, INT64_MAX));
+    t->least = of_engine(t, walker_next(t->engine, INT64_MAX));
     take(t, t->least);
 }
 
-static void walk(traffic *t, const record *r) {
-    while (!ts_dma_can_start(t->engine)) let_end(t);
+static void walk(traffic *t, record *r) {
+    while (!walker_can_start(t->engine)) let_end(t);
     ts_dma_transfer what = r->what;
     what.tag = r->number;
     what.src.space = what.dst.space = NULL; /* bytes move here */
     int64_t cycle = r->issued > t->least ? r->issued : t->least;
-    bool started = ts_dma_start(NULL, t->engine, &what, to_engine(t, cycle));
-    assert(started);
+    uint64_t hash[2];
+    hash_start(t, &r->what, r->layouts, hash);
+    walker_start(t->engine, &what, hash, &r->arena, to_engine(t, cycle));
 }
 
 /* The engine, which is idle, is given what has been started before `now`. */
 static void catch_up(traffic *t, int64_t now) {
     t->recalls = false;
-    ts_hbm_read_stats(t->hbm, &t->stats);
+    walker_read_stats(t->engine, &t->stats);
     for (record *r = t->first; r; r = r->next) {
-        while (ts_dma_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) take(t, now);
+        while (walker_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) take(t, now);
         walk(t, r);
     }
 }
@@ -350,7 +360,7 @@ static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     t->root = find_start(t, &t->periods[(of->hash[1] + (uint64_t)phase) % BUCKETS], of, phase, &known);
     t->at = t->root;
     t->recalls = known && t->root->ends;
-    if (!t->recalls) ts_hbm_read_stats(t->hbm, &t->stats);
+    if (!t->recalls) walker_read_stats(t->engine, &t->stats);
 }
 
 /* A transfer starts within the busy period. Recording ends with one that starts after another has ended: when
@@ -375,12 +385,12 @@ static void note_done(traffic *t, const record *r) {
 
 /* The statistics of a busy period that has been walked are kept with its last step. */
 static void end(traffic *t) {
-    while (ts_dma_under_way(t->engine) > 0) let_end(t);
+    while (walker_under_way(t->engine) > 0) let_end(t);
     if (!t->at) return;
     t->root->ends = true;
     if (!t->recalls && !t->at->hbm) {
         t->at->hbm = TS_NEW(t->arena, ts_hbm_stats);
-        ts_hbm_read_stats(t->hbm, t->at->hbm);
+        walker_read_stats(t->engine, t->at->hbm);
         add_stats(t->at->hbm, &t->stats, -1);
     }
     if (t->recalls) add_stats(&t->past, t->at->hbm, 1);
@@ -408,7 +418,7 @@ ts_arena *traffic_arena(traffic *t) {
 bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
     if (!make_engine(err, t) || !can_start(err, t, what)) return false;
     (t->under_way == 0 ? begin : go_on)(t, what, layouts, cycle);
-    record *r = append(t, what, cycle);
+    record *r = append(t, what, layouts, cycle);
     t->latest = cycle;
     t->passed.is_alone = false;
     if (t->recalls) return true;
@@ -417,25 +427,32 @@ bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int l
     return true;
 }
 
-bool traffic_expect(ts_error *err, traffic *t, const ts_plan *plan, void *owner, ts_dma_incoming **incoming) {
+bool traffic_expect(ts_error *err, traffic *t, const traffic_arrival *what, int64_t *incoming) {
     if (!make_engine(err, t)) return false;
-    *incoming = ts_dma_expect(t->engine, plan, owner);
+    const ts_dma_transfer written = {.plan = what->plan, .dst.in_hbm = true};
+    uint64_t hash[2];
+    hash_start(t, &written, what->layouts, hash);
+    *incoming = walker_expect(t->engine, &(walker_arrival){what->plan, what->arena, what->owner}, hash);
     t->expected++;
     return true;
 }
 
-void traffic_feed(traffic *t, ts_dma_incoming *incoming, ts_dma_chunk chunk) {
+void traffic_feed(traffic *t, int64_t incoming, ts_dma_chunk chunk) {
     bool alone = t->under_way == 0, little = passed_may(&t->passed, t->machine, &chunk);
     bool recalls = !alone && t->recalls;
     chunk.passed = recalls || (alone && little && !t->exact && t->walked_bytes >= t->walked_most);
     if (!chunk.passed) {
-        passed_walk(&t->passed, t->hbm, alone, &chunk);
+        if (passed_samples(&t->passed)) {
+            ts_hbm_stats now;
+            walker_read_stats(t->engine, &now);
+            passed_walk(&t->passed, &now, alone, &chunk);
+        }
         t->walked_bytes += chunk.bytes;
     } else if (!recalls) {
         passed_over(&t->passed, &chunk);
     }
     chunk.cycle = to_engine(t, chunk.cycle > t->least ? chunk.cycle : t->least);
-    ts_dma_feed(t->engine, incoming, &chunk);
+    walker_feed(t->engine, incoming, &chunk);
 }
 
 /* The first that is known to be complete. */
@@ -451,7 +468,7 @@ static int64_t recalled_until(const traffic *t) {
 }
 
 static void work(traffic *t, int64_t limit) {
-    while (first_known(t) == INT64_MAX && ts_dma_next(t->engine, to_engine(t, limit)) != INT64_MAX)
+    while (first_known(t) == INT64_MAX && walker_next(t->engine, to_engine(t, limit)) != INT64_MAX)
         take(t, 0);
 }
 
@@ -473,7 +490,7 @@ int64_t traffic_next(traffic *t, int64_t limit) {
 int64_t traffic_quiet_until(const traffic *t, int64_t limit) {
     if (t->under_way == 0 && t->expected == 0) return INT64_MAX;
     int64_t until = first_known(t);
-    if (until == INT64_MAX) until = of_engine(t, ts_dma_quiet_until(t->engine, to_engine(t, limit)));
+    if (until == INT64_MAX) until = of_engine(t, walker_quiet_until(t->engine, to_engine(t, limit)));
     return t->under_way > 0 && t->recalls ? ts_min(until, recalled_until(t)) : until;
 }
 
@@ -504,7 +521,7 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     int64_t own = recalls ? recalled_until(t) : first ? first->done : INT64_MAX;
     if (t->came && t->came->result.completed_cycle < own) {
         complete_arrival(t, result);
-        return ts_hbm_check(err, t->hbm);
+        return walker_check(err, t->engine);
     }
     record *r = recalls ? take_recalled(t) : earliest(t);
     if (!recalls) note_done(t, r);
@@ -516,7 +533,7 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     r->over = true;
     if (--t->under_way == 0) end(t);
     forget(t);
-    return moved && (!t->hbm || ts_hbm_check(err, t->hbm));
+    return moved && walker_check(err, t->engine);
 }
 
 /* ---- Counting for more ---- */
@@ -543,12 +560,13 @@ void traffic_repeat(traffic *t, int64_t times, int64_t cycles) {
 }
 
 bool traffic_is_estimated(const traffic *t) {
-    return t->is_part || t->recalled > 0 || t->passed.passed.bytes > 0 || t->skipped > 0;
+    return (t->engine && walker_is_part(t->engine)) || t->recalled > 0 || t->passed.passed.bytes > 0 ||
+           t->skipped > 0;
 }
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
     *hbm = (ts_hbm_stats){0};
-    if (t->hbm) ts_hbm_read_stats(t->hbm, hbm);
+    if (t->engine) walker_read_stats(t->engine, hbm);
     add_stats(hbm, &t->past, 1);
     passed_count(&t->passed, t->machine, hbm);
     *recalled = t->recalled;

@@ -14,14 +14,16 @@
 #ifndef TILESIM_CHIP_TRAFFIC_H
 #define TILESIM_CHIP_TRAFFIC_H
 
-#include "dma/price.h"
+#include "walks.h"
 
 enum { TRAFFIC_WALKED_BYTES = 128 << 20 };
 
 typedef struct traffic traffic;
 
-/* exact: walk everything. chips: of a run, which share the bytes that it walks before it recalls; 0: one. */
-traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, int64_t chips, bool exact);
+/* exact: walk everything. */
+traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact);
+/* Of so many chips, which share the bytes that are walked before they recall, and walks (NULL: not these). */
+void traffic_share(traffic *traffic, int64_t chips, ts_walks *walks);
 void traffic_free(traffic *traffic);
 /* Tells of the bursts of what is walked, each channel by itself; before the first start. */
 void traffic_observe(traffic *traffic, ts_hbm_observer *observer, void *self);
@@ -31,10 +33,16 @@ bool traffic_can_start(const traffic *traffic);
 ts_arena *traffic_arena(traffic *traffic);
 /* As ts_dma_start; the plan is in traffic_arena. `layouts` tells pairs of layouts apart. */
 bool traffic_start(ts_error *err, traffic *traffic, const ts_dma_transfer *what, int layouts, int64_t cycle);
-/* As ts_dma_expect and ts_dma_feed; its end is one of traffic_next and traffic_complete as well. */
-bool traffic_expect(ts_error *err, traffic *traffic, const ts_plan *plan, void *owner,
-                    ts_dma_incoming **incoming);
-void traffic_feed(traffic *traffic, ts_dma_incoming *incoming, ts_dma_chunk chunk);
+/* As ts_dma_expect and ts_dma_feed; its end is one of traffic_next and traffic_complete as well. `layouts` as those of a
+ * start; *arena is the plan's, and is NULL when the plan is kept. */
+typedef struct {
+    const ts_plan *plan;
+    ts_arena **arena;
+    void *owner;
+    int layouts;
+} traffic_arrival;
+bool traffic_expect(ts_error *err, traffic *traffic, const traffic_arrival *what, int64_t *incoming);
+void traffic_feed(traffic *traffic, int64_t incoming, ts_dma_chunk chunk);
 int64_t traffic_next(traffic *traffic, int64_t limit); /* as ts_dma_next */
 int64_t traffic_quiet_until(const traffic *traffic, int64_t limit);
 bool traffic_complete(ts_error *err, traffic *traffic, ts_dma_result *result);

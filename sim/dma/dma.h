@@ -72,6 +72,8 @@ int ts_dma_under_way(const ts_dma *dma);
 typedef struct ts_dma_incoming ts_dma_incoming;
 /* The elements of the plan's destination, in its order; the plan must live until that is complete. */
 ts_dma_incoming *ts_dma_expect(ts_dma *dma, const ts_plan *plan, void *owner);
+void ts_dma_incoming_shift(ts_dma_incoming *incoming,
+                           uint64_t shift); /* as that of a transfer; before it is fed */
 typedef struct {
     int64_t bytes, cycle; /* so many more are there from that cycle on, which nobody has worked up to yet */
     bool last;            /* all are: there may be bytes that are not of its elements */

@@ -12,8 +12,9 @@ struct ts_dma_incoming {
     const ts_plan *plan;
     void *owner;
     ts_traversal *traversal;
-    int64_t fed;   /* bytes that have come */
-    int64_t ready; /* bytes up to the end of the block that `accesses` are of */
+    uint64_t shift; /* of its locations */
+    int64_t fed;    /* bytes that have come */
+    int64_t ready;  /* bytes up to the end of the block that `accesses` are of */
     const ts_traversal_access *accesses;
     int access_count;
     bool over; /* there is no block */
@@ -26,6 +27,7 @@ typedef struct batch {
     int64_t cycle;
     int count, room;
     ts_hbm_request *requests;
+    uint64_t shift;
     ts_dma_incoming *last; /* what has come with it; NULL: there is more to come */
 } batch;
 
@@ -78,6 +80,8 @@ ts_dma_incoming *incoming_expect(incoming_set *set, const ts_plan *plan, void *o
     return in;
 }
 
+void ts_dma_incoming_shift(ts_dma_incoming *in, uint64_t shift) { in->shift = shift; }
+
 /* ---- What has come ---- */
 
 static batch *take_batch(incoming_set *set) {
@@ -120,6 +124,7 @@ static void put_in_order(incoming_set *set, batch *b) {
 void incoming_feed(incoming_set *set, ts_dma_incoming *in, const ts_dma_chunk *chunk) {
     batch *b = take_batch(set);
     b->cycle = chunk->cycle;
+    b->shift = in->shift;
     b->last = chunk->last ? in : NULL;
     in->fed = chunk->last ? INT64_MAX : in->fed + chunk->bytes;
     for (; !in->over && in->ready <= in->fed; go_on(in))
@@ -149,6 +154,7 @@ static void finish(incoming_set *set, ts_dma_incoming *in, int64_t cycle) {
 void incoming_offer(incoming_set *set) {
     batch *b = set->first;
     set->first = b->next;
+    ts_hbm_stream_shift(set->stream, b->shift);
     if (b->count > 0)
         ts_hbm_stream_offer_all(set->stream, b->requests, b->count, set->memory.config->access_bytes);
     if (b->last) finish(set, b->last, b->cycle);

@@ -229,6 +229,8 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
     assert(hbm->stream_count < (int)(sizeof hbm->streams / sizeof hbm->streams[0]));
     assert(lookahead_bytes / burst < INT32_MAX && in_flight_bytes / burst < INT32_MAX);
     st->hbm = hbm;
+    st->end = -1;
+    st->end_cycle = -1;
     st->index = hbm->stream_count;
     hbm->streams[hbm->stream_count++] = st;
     st->window = lookahead_bytes < 0 ? -1 : (int32_t)(lookahead_bytes / burst / hbm->share);
@@ -369,8 +371,10 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
     hbm_attribute_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
 
-void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
-    *out = (ts_hbm_stats){.end_cycle = hbm_end_cycle(hbm)};
+void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) { ts_hbm_read_stats_to(hbm, 0, out); }
+
+void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *out) {
+    *out = (ts_hbm_stats){.end_cycle = ts_max(hbm_end_cycle(hbm), end)};
     for (int i = 0; i < hbm->channel_count; i += hbm->share)
         add_channel(hbm, &hbm->channels[hbm->channels[i].representative], out);
     if (hbm->share > 1) hbm_subset_extend(hbm, out);

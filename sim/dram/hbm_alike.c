@@ -30,7 +30,9 @@ bool ts_hbm_may_be_alike(const ts_hbm_config *c) {
 }
 
 int64_t ts_hbm_rest_cycle(const ts_hbm *hbm) {
-    int64_t end = hbm_end_cycle(hbm);
+    int64_t end = hbm_end_cycle(hbm), unfinished = 0;
+    for (int i = 0; i < hbm->stream_count; i++) unfinished += hbm->streams[i]->unfinished;
+    if (unfinished > 0) return INT64_MAX;
     return (end / hbm->refresh_ticks + 2) * hbm->refresh_ticks + hbm->spec->refa_to_act;
 }
 
@@ -51,9 +53,8 @@ void ts_hbm_count_beyond(ts_hbm *hbm, ts_hbm *idle, int64_t cycle, ts_hbm_stats 
     ts_hbm_stats none;
     ts_hbm_settle(hbm, cycle);
     ts_hbm_settle(idle, cycle);
-    idle->end_cycle = hbm_end_cycle(hbm);
     ts_hbm_read_stats(hbm, out);
-    ts_hbm_read_stats(idle, &none);
+    ts_hbm_read_stats_to(idle, out->end_cycle, &none);
     ts_members_add(out, &none, ts_hbm_stats_members, -1, 1);
 }
 
@@ -81,13 +82,18 @@ static void trace_burst(const ts_hbm *hbm, ts_hbm_trace *trace, uint64_t locatio
     mix(trace->hash, what);
 }
 
+enum { LINEAR = 256 }; /* bursts of the first table of a map */
+
 void ts_hbm_trace_access(const ts_hbm *hbm, ts_hbm_trace *trace, int64_t address, int32_t bytes,
                          bool is_write) {
     int64_t first = address >> hbm->map->offset_bits, last = (address + bytes - 1) >> hbm->map->offset_bits;
     int step = hbm->has_pairs && !(first & 1) ? 2 : 1; /* a pair is in one row */
     mix(trace->hash, (uint64_t)(last - first));
+    bool is_linear = hbm->map->turns == 0 && first / LINEAR == last / LINEAR;
+    uint64_t block = ts_address_map_pack(hbm->map, (uint64_t)(first & -LINEAR));
     for (int64_t burst = first; burst <= last; burst += step) {
-        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst);
+        uint64_t location = is_linear ? block ^ hbm->map->table[0][burst % LINEAR]
+                                      : ts_address_map_pack(hbm->map, (uint64_t)burst);
         if ((hbm_location_channel(location) & (hbm->share - 1)) == 0)
             trace_burst(hbm, trace, location, (uint64_t)(4 * step + 2 * (burst & 1) + is_write));
     }

@@ -8,7 +8,7 @@
 
 bool ts_hbm_may_be_alike(const ts_hbm_config *config);
 /* From this cycle on it is, but for its counts, as one to which nothing was ever offered and that is told of the same
- * direction (ts_hbm_set_direction): the second refresh after its end is over. */
+ * direction (ts_hbm_set_direction): the second refresh after its end is over. INT64_MAX: not all is done yet. */
 int64_t ts_hbm_rest_cycle(const ts_hbm *hbm);
 /* In which the data buses of all pseudo channels that are walked moved data last: 0 reads, 1 writes, 2 nothing yet; -1:
  * not all in the same. */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "chip/walks.h"
 #include "link.h"
 #include "pod/pod.h"
 
@@ -39,6 +40,7 @@ struct ts_pod {
     int64_t node_count, device_count;
     pod_node *nodes; /* [chip] */
     pod_device *devices;
+    ts_walks *walks;   /* NULL: none are shared */
     int64_t inside_ps; /* from a device to another of its chip */
     int64_t until_ps;  /* the end of the window */
     int64_t bound_ps;  /* what begins from here on is left for later */
