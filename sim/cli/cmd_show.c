@@ -6,7 +6,6 @@
 #include "options.h"
 #include "isa/print.h"
 #include "mosaic/mosaic.h"
-#include "mosaic/mosaic.h"
 #include "report/algebra.h"
 #include "report/functions.h"
 #include "report/machine.h"
@@ -49,6 +48,9 @@ static const cli_command usage = {
 };
 
 static bool show_machine(ts_error *err, const cli_line *line, ts_text *out) {
+    if (cli_value(line, "list"))
+        return (cli_value(line, "json") ? ts_report_machines_json : ts_report_machines)(err, line->arena,
+                                                                                        out);
     const char *name = line->operand_count > 1 ? line->operands[1] : TS_MACHINE_DEFAULT;
     const ts_machine *machine = cli_machine_named(err, line, name, NULL);
     if (machine == NULL) return false;
@@ -66,16 +68,37 @@ static bool show_mesh(ts_error *err, const cli_line *line, ts_text *out) {
     return ts_report_mesh(err, line->arena, line->operands[1], out);
 }
 
-static bool show_list(ts_error *err, const cli_line *line, ts_text *out) {
-    return (cli_value(line, "json") ? ts_report_machines_json : ts_report_machines)(err, line->arena, out);
+/* ---- Tables: nothing follows the subject ---- */
+
+static void add_isa(ts_text *out) { ts_isa_print(out, false); }
+static void add_isa_markdown(ts_text *out) { ts_isa_print(out, true); }
+static void add_ops(ts_text *out) { ts_mosaic_print_ops(out, false); }
+static void add_ops_markdown(ts_text *out) { ts_mosaic_print_ops(out, true); }
+
+static const struct {
+    const char *subject;
+    void (*plain)(ts_text *out), (*markdown)(ts_text *out), (*json)(ts_text *out);
+} tables[] = {
+    {"schema", ts_report_schema, ts_report_schema_markdown, ts_report_schema_json},
+    {"isa", add_isa, add_isa_markdown, NULL},
+    {"functions", ts_report_functions, ts_report_functions_markdown, NULL},
+    {"algebra", ts_report_algebra, ts_report_algebra_markdown, NULL},
+    {"ops", add_ops, add_ops_markdown, NULL},
+};
+
+static bool show_table(ts_error *err, const cli_line *line, ts_text *out) {
+    if (line->operand_count > 1)
+        return ts_error_set(err, TS_ERROR_USAGE, "found '%s' behind %s, expected nothing", line->operands[1],
+                            line->operands[0]);
+    size_t i = 0;
+    while (strcmp(tables[i].subject, line->operands[0]) != 0) i++;
+    (cli_value(line, "json")       ? tables[i].json
+     : cli_value(line, "markdown") ? tables[i].markdown
+                                   : tables[i].plain)(out);
+    return true;
 }
 
-/* True when nothing follows the subject. */
-static bool alone(ts_error *err, const cli_line *line) {
-    if (line->operand_count == 1) return true;
-    return ts_error_set(err, TS_ERROR_USAGE, "found '%s' behind %s, expected nothing", line->operands[1],
-                        line->operands[0]);
-}
+/* ---- Programs ---- */
 
 static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     const ts_define *defines;
@@ -101,18 +124,22 @@ static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     return true;
 }
 
+/* ---- Subjects ---- */
+
 enum { MAX_OF_SUBJECT = 6 };
 static const struct {
-    const char *name, *options[MAX_OF_SUBJECT + 1];
+    const char *name;
+    bool (*show)(ts_error *err, const cli_line *line, ts_text *out);
+    const char *options[MAX_OF_SUBJECT + 1];
 } subjects[] = {
-    {"machine", {"list", "set", "json"}},
-    {"mesh", {NULL}},
-    {"schema", {"markdown", "json"}},
-    {"isa", {"markdown"}},
-    {"functions", {"markdown"}},
-    {"algebra", {"markdown"}},
-    {"ops", {"markdown"}},
-    {"program", {"set", "machine", "define", "live", "map", "mesh"}},
+    {"machine", show_machine, {"list", "set", "json"}},
+    {"mesh", show_mesh, {NULL}},
+    {"schema", show_table, {"markdown", "json"}},
+    {"isa", show_table, {"markdown"}},
+    {"functions", show_table, {"markdown"}},
+    {"algebra", show_table, {"markdown"}},
+    {"ops", show_table, {"markdown"}},
+    {"program", show_program, {"set", "machine", "define", "live", "map", "mesh"}},
 };
 
 /* An option of another subject would be passed over in silence. */
@@ -129,39 +156,8 @@ static bool check_options(ts_error *err, const cli_line *line, int subject) {
 static bool show(ts_error *err, const cli_line *line, ts_text *out) {
     const char *subject = line->operands[0];
     for (int i = 0; i < (int)(sizeof subjects / sizeof subjects[0]); i++)
-        if (strcmp(subject, subjects[i].name) == 0 && !check_options(err, line, i)) return false;
-    if (strcmp(subject, "machine") == 0)
-        return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
-    if (strcmp(subject, "mesh") == 0) return show_mesh(err, line, out);
-    if (strcmp(subject, "schema") == 0) {
-        if (!alone(err, line)) return false;
-        (cli_value(line, "json")       ? ts_report_schema_json
-         : cli_value(line, "markdown") ? ts_report_schema_markdown
-                                       : ts_report_schema)(out);
-        return true;
-    }
-    bool markdown = cli_value(line, "markdown") != NULL;
-    if (strcmp(subject, "isa") == 0) {
-        if (!alone(err, line)) return false;
-        ts_isa_print(out, markdown);
-        return true;
-    }
-    if (strcmp(subject, "functions") == 0) {
-        if (!alone(err, line)) return false;
-        (markdown ? ts_report_functions_markdown : ts_report_functions)(out);
-        return true;
-    }
-    if (strcmp(subject, "algebra") == 0) {
-        if (!alone(err, line)) return false;
-        (markdown ? ts_report_algebra_markdown : ts_report_algebra)(out);
-        return true;
-    }
-    if (strcmp(subject, "ops") == 0) {
-        if (!alone(err, line)) return false;
-        ts_mosaic_print_ops(out, markdown);
-        return true;
-    }
-    if (strcmp(subject, "program") == 0) return show_program(err, line, out);
+        if (strcmp(subject, subjects[i].name) == 0)
+            return check_options(err, line, i) && subjects[i].show(err, line, out);
     ts_error_set(err, TS_ERROR_USAGE,
                  "found '%s', expected machine, mesh, schema, isa, functions, algebra, ops or program",
                  subject);
