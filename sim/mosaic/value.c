@@ -206,65 +206,33 @@ void find_source_line(lowering *l) {
 
 /* ---- Scalars ---- */
 
+/* What numbers come to, as core/scalar.c has it; false: it is not known. */
 static bool fold(ts_opcode opcode, int64_t a, int64_t b, int64_t *out) {
+    bool shifts = b >= 0 && b < 32;
     switch (opcode) {
-    case TS_OP_sadd:
-        *out = a + b;
-        return true;
-    case TS_OP_ssub:
-        *out = a - b;
-        return true;
-    case TS_OP_smul:
-        *out = a * b;
-        return true;
-    case TS_OP_sdiv:
-        *out = b > 0 ? ts_floor_div(a, b) : 0;
-        return b > 0;
-    case TS_OP_smod:
-        *out = b > 0 ? ts_floor_mod(a, b) : 0;
-        return b > 0;
-    case TS_OP_sand:
-        *out = a & b;
-        return true;
-    case TS_OP_sor:
-        *out = a | b;
-        return true;
-    case TS_OP_sxor:
-        *out = a ^ b;
-        return true;
-    case TS_OP_sshl:
-        *out = b >= 0 && b < 32 ? (int64_t)((uint64_t)a << b) : 0;
-        return true;
-    case TS_OP_sshr:
-        *out = b >= 0 && b < 32 ? (uint32_t)a >> b : 0;
-        return true;
-    case TS_OP_ssra:
-        *out = a >> (b >= 0 && b < 32 ? b : 31);
-        return true;
-    case TS_OP_smin:
-        *out = a < b ? a : b;
-        return true;
-    case TS_OP_smax:
-        *out = a > b ? a : b;
-        return true;
-    case TS_OP_scmp_eq:
-        *out = a == b;
-        return true;
-    case TS_OP_scmp_ne:
-        *out = a != b;
-        return true;
-    case TS_OP_scmp_lt:
-        *out = a < b;
-        return true;
-    case TS_OP_scmp_le:
-        *out = a <= b;
-        return true;
-    case TS_OP_scmp_gt:
-        *out = a > b;
-        return true;
-    case TS_OP_scmp_ge:
-        *out = a >= b;
-        return true;
+#define FOLD(id, known, value)                                                                               \
+    case TS_OP_##id:                                                                                         \
+        *out = (known) ? (value) : 0;                                                                        \
+        return (known)
+        FOLD(sadd, true, a + b);
+        FOLD(ssub, true, a - b);
+        FOLD(smul, true, a * b);
+        FOLD(sdiv, b > 0, ts_floor_div(a, b));
+        FOLD(smod, b > 0, ts_floor_mod(a, b));
+        FOLD(sand, true, a & b);
+        FOLD(sor, true, a | b);
+        FOLD(sxor, true, a ^ b);
+        FOLD(sshl, true, shifts ? (int64_t)((uint64_t)a << b) : 0);
+        FOLD(sshr, true, shifts ? (uint32_t)a >> b : 0);
+        FOLD(ssra, true, a >> (shifts ? b : 31));
+        FOLD(smin, true, a < b ? a : b);
+        FOLD(smax, true, a > b ? a : b);
+        FOLD(scmp_eq, true, a == b);
+        FOLD(scmp_ne, true, a != b);
+        FOLD(scmp_lt, true, a < b);
+        FOLD(scmp_le, true, a <= b);
+        FOLD(scmp_gt, true, a > b);
+        FOLD(scmp_ge, true, a >= b);
     default:
         return false;
     }
