@@ -278,48 +278,65 @@ static void clear(hlo_mlir *m) {
     ts_text_clear(&m->attributes);
 }
 
-/* %name[:n] = ["]dialect.operation["] ... : types */
-static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at, const char *end,
-                                      ts_hlo_instruction *i) {
+/* %name[:n] = ["]dialect.operation["], and what is behind it. */
+typedef struct {
+    ts_hlo_span name;
+    bool many;
     char opcode[HLO_MLIR_NAME];
-    const char *name = at + 1, *word = name;
+    const char *rest;
+} operation_head;
+
+static bool read_head(const char *at, const char *end, operation_head *head) {
+    const char *name = at + 1, *word = name, *dot = NULL;
     while (word < end && hlo_is_name(*word)) word++;
-    ts_hlo_span named = {name, (size_t)(word - name)};
-    bool many = word < end && *word == ':';
+    head->name = (ts_hlo_span){name, (size_t)(word - name)};
+    head->many = word < end && *word == ':';
     while (word < end && (*word == ':' || hlo_is_digit(*word))) word++;
     word = hlo_skip_space(word, end);
-    if (named.length == 0 || word >= end || *word != '=') return HLO_MLIR_NO;
+    if (head->name.length == 0 || word >= end || *word != '=') return false;
     word = hlo_skip_space(word + 1, end);
     if (word < end && *word == '"') word++;
-    const char *operation = word, *dot = NULL;
+    const char *operation = word;
     for (; word < end && (hlo_is_word(*word) || *word == '.'); word++)
         if (*word == '.') dot = word;
     if (begins(operation, end, "call ")) dot = operation - 1;
-    if (!dot) return HLO_MLIR_NO;
-    copy_opcode(opcode, dot + 1, (size_t)(word - dot - 1));
-    if (word < end && *word == '"') word++;
+    if (!dot) return false;
+    copy_opcode(head->opcode, dot + 1, (size_t)(word - dot - 1));
+    head->rest = word < end && *word == '"' ? word + 1 : word;
+    return true;
+}
+
+/* Of an operation whose body follows: what runs it is known, all else in it is passed over. */
+static void open_operation(hlo_mlir *m, int64_t line, const operation_head *head) {
+    if (m->open_count == HLO_MLIR_OPEN) return;
+    struct hlo_open *open = &m->open[m->open_count++];
+    size_t length = head->name.length < HLO_MLIR_NAME ? head->name.length : HLO_MLIR_NAME - 1;
+    *open = (struct hlo_open){.depth = m->depth, .line = line};
+    memcpy(open->name, head->name.text, length);
+    strcpy(open->opcode, head->opcode);
+    bool runs = strcmp(head->opcode, "while") == 0 || strcmp(head->opcode, "conditional") == 0;
+    if (!runs && m->muted_above < 0) m->muted_above = m->depth;
+}
+
+static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at, const char *end,
+                                      ts_hlo_instruction *i) {
+    operation_head head;
+    if (!read_head(at, end, &head)) return HLO_MLIR_NO;
     if (end - at > 2 && end[-1] == '{' && end[-2] == '(') {
-        if (m->open_count == HLO_MLIR_OPEN) return HLO_MLIR_YES;
-        struct hlo_open *open = &m->open[m->open_count++];
-        size_t length = named.length < HLO_MLIR_NAME ? named.length : HLO_MLIR_NAME - 1;
-        *open = (struct hlo_open){.depth = m->depth, .line = line};
-        memcpy(open->name, named.text, length);
-        strcpy(open->opcode, opcode);
-        bool runs = strcmp(opcode, "while") == 0 || strcmp(opcode, "conditional") == 0;
-        if (!runs && m->muted_above < 0) m->muted_above = m->depth;
+        open_operation(m, line, &head);
         return HLO_MLIR_YES;
     }
-    const char *found = find_types(word, end);
     if (m->muted_above >= 0) return HLO_MLIR_YES;
+    const char *found = find_types(head.rest, end);
     clear(m);
-    hlo_mlir_attributes(m, opcode, word, end);
-    if (found) add_types(m, word, found, found, end, many);
+    hlo_mlir_attributes(m, head.opcode, head.rest, end);
+    if (found) add_types(m, head.rest, found, found, end, head.many);
     /* The opcode is kept in front of the attributes, where it lives as long as they do. */
-    size_t length = strlen(opcode);
-    ts_text_add(&m->attributes, "%s", opcode);
+    size_t length = strlen(head.opcode);
+    ts_text_add(&m->attributes, "%s", head.opcode);
     ts_hlo_span all = span_of(&m->attributes);
     *i = (ts_hlo_instruction){.line = line,
-                              .name = named,
+                              .name = head.name,
                               .shape = span_of(&m->shape),
                               .operands = span_of(&m->operands),
                               .opcode = {all.text + all.length - length, length},
