@@ -1,0 +1,299 @@
+/* What an audit comes to: levels, sums and prices. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_state.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
+#include "study/transfer.h"
+
+const char *ts_audit_level_text(ts_audit_level level) {
+    static const char *const texts[TS_AUDIT_LEVELS] = {"level unknown", "entry",   "loop or branch",
+                                                       "fused",         "applied", "asynchronous"};
+    return texts[level];
+}
+
+/* ---- Sums ---- */
+
+static void sum_up(const space_sum *sums, ts_audit_result *r, bool ruled) {
+    for (int k = 0; k < SPACE_CLASSES; k++) {
+        ts_audit_sum *to[2] = {&r->sum, &r->spaces[audit_space_numbers[k]]};
+        for (int i = 0; i < 2; i++) {
+            to[i]->buffers += sums[k].buffers;
+            audit_add(&to[i]->logical_bytes, sums[k].logical);
+            audit_add(&to[i]->widened_bytes, sums[k].widened);
+            audit_add(&to[i]->padded_bytes, ruled ? sums[k].ruled : sums[k].linear);
+        }
+    }
+}
+
+/* ---- Buffers ---- */
+
+static int buffers_by_shape(const void *x, const void *y) {
+    const ts_audit_buffer *a = x, *b = y;
+    if (a->shape != b->shape) return a->shape < b->shape ? -1 : 1;
+    if (a->space != b->space) return a->space < b->space ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int classes_by_waste(const void *x, const void *y) {
+    const ts_audit_class *a = x, *b = y;
+    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
+    return (a->first.line > b->first.line) - (a->first.line < b->first.line);
+}
+
+static void list_buffers(ts_audit *a, ts_audit_result *r) {
+    int64_t count = a->buffer_count;
+    ts_audit_class *classes = TS_NEW_ARRAY(a->arena, ts_audit_class, count + 1);
+    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, buffers_by_shape);
+    for (int64_t i = 0; i < count; i++) {
+        ts_audit_buffer *buffer = &a->buffers[i];
+        buffer->waste_bytes = r->shapes[buffer->shape].padded_bytes - r->shapes[buffer->shape].logical_bytes;
+        if (i == 0 || buffer->shape != buffer[-1].shape || buffer->space != buffer[-1].space)
+            classes[r->class_count++] = (ts_audit_class){.shape = buffer->shape, .first = *buffer};
+        ts_audit_class *class = &classes[r->class_count - 1];
+        class->count += buffer->count;
+        audit_add(&class->waste_bytes, audit_times(buffer->count, buffer->waste_bytes));
+    }
+    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, audit_by_waste);
+    if (r->class_count > 0) qsort(classes, (size_t)r->class_count, sizeof *classes, classes_by_waste);
+    r->buffers = a->buffers;
+    r->buffer_count = count;
+    r->buffers_left_out = a->buffers_dropped;
+    r->classes = classes;
+}
+
+/* ---- Moves ---- */
+
+/* Of all runs. */
+static int64_t traffic_of(const ts_audit_group *group) {
+    return audit_times(group->first.read_bytes + group->first.written_bytes, group->first.runs);
+}
+
+static int groups_by_bytes(const void *x, const void *y) {
+    const ts_audit_group *a = x, *b = y;
+    int64_t p = traffic_of(a), q = traffic_of(b);
+    if (p != q) return p < q ? 1 : -1;
+    return (a->first.line > b->first.line) - (a->first.line < b->first.line);
+}
+
+static int groups_by_time(const void *x, const void *y) {
+    const ts_audit_group *a = x, *b = y;
+    if (a->priced != b->priced) return a->priced ? -1 : 1;
+    if (a->total_microseconds != b->total_microseconds)
+        return a->total_microseconds < b->total_microseconds ? 1 : -1;
+    return groups_by_bytes(x, y);
+}
+
+static bool is_part_start(ts_hlo_opcode opcode) {
+    return opcode == TS_HLO_OP_SLICE_START || opcode == TS_HLO_OP_DYNAMIC_SLICE_START ||
+           opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+}
+
+/* The moves that are alike, with the bytes of the shapes as they turned out to be. */
+static ts_audit_group *group_moves(ts_audit *a, ts_audit_result *r) {
+    for (int64_t i = 0; i < a->move_count; i++) {
+        ts_audit_move *move = &a->moves[i];
+        if (ts_hlo_opcode_class(move->opcode) != TS_HLO_MOVES) continue;
+        if (move->opcode == TS_HLO_OP_CONCATENATE) continue; /* of its operands, which are not kept */
+        bool part = move->src < 0 || (is_part_start(move->opcode));
+        move->written_bytes = r->shapes[move->dst].padded_bytes;
+        move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
+    }
+    audit_merge_moves(a);
+    ts_audit_group *groups = TS_NEW_ARRAY(a->arena, ts_audit_group, a->move_count + 1);
+    for (int64_t i = 0; i < a->move_count; i++) groups[i].first = a->moves[i];
+    r->group_count = a->move_count;
+    r->moves_left_out = a->moves_dropped;
+    return groups;
+}
+
+static const ts_shape *parse(ts_audit *a, const char *text) {
+    return audit_parse(NULL, a->scratch, text, strlen(text));
+}
+
+/* The shapes are as they turned out to be. */
+static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
+    ts_audit_move *move = &group->first;
+    const ts_audit_shape *to = &r->shapes[move->dst];
+    bool transposes = move->opcode == TS_HLO_OP_TRANSPOSE && !move->not_read,
+         reshapes = move->opcode == TS_HLO_OP_RESHAPE || move->opcode == TS_HLO_OP_DYNAMIC_RESHAPE;
+    const ts_shape *x = parse(a, r->shapes[move->src].text), *y = parse(a, to->text);
+    transposes = transposes && x && y && x->xla->rank == y->xla->rank; /* a text may say anything */
+    if (x && y) move->changes = audit_changes(x, y, transposes ? move->permutation : NULL);
+    if (x && y && transposes) x = audit_permuted(a->scratch, x, move->permutation);
+    if (x && y && (transposes || reshapes))
+        group->moves_nothing = audit_moves_nothing(a->scratch, a->request, x, y, to->assumed);
+    ts_arena_reset(a->scratch);
+}
+
+static void find_changes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
+    ts_audit_move *move = &group->first;
+    if (ts_hlo_opcode_class(move->opcode) == TS_HLO_COLLECTIVE) return;
+    if (move->src < 0)
+        move->changes = TS_AUDIT_SHAPE;
+    else
+        compare_shapes(a, r, group);
+    if (move->level == TS_AUDIT_LEVEL_FUSED || move->opcode == TS_HLO_OP_BITCAST) return;
+    move->changes &= ~(unsigned)TS_AUDIT_SPACE;
+    if (move->from != move->to) move->changes |= TS_AUDIT_SPACE;
+}
+
+/* Inside a fused computation slices and the like are addresses, and nothing is copied that keeps order and
+ * tiles. */
+static bool is_free(const ts_audit_group *group) {
+    const ts_audit_move *move = &group->first;
+    bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
+    bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE | TS_AUDIT_PADDING)) != 0;
+    switch (move->opcode) {
+    case TS_HLO_OP_TRANSPOSE:
+    case TS_HLO_OP_RESHAPE:
+    case TS_HLO_OP_DYNAMIC_RESHAPE:
+        return group->moves_nothing || (fused && !reorders && !move->not_read);
+    case TS_HLO_OP_COPY:
+        return fused && !reorders;
+    case TS_HLO_OP_COPY_START:
+    case TS_HLO_OP_SLICE_START:
+        return false;
+    default:
+        return fused;
+    }
+}
+
+static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit_group *group) {
+    const ts_audit_move *move = &group->first;
+    bool transposes = move->opcode == TS_HLO_OP_TRANSPOSE;
+    if (move->not_read) {
+        group->why_not = "its dimensions cannot be read";
+        return;
+    }
+    audit_wanted wanted = {.src = move->src >= 0 ? r->shapes[move->src].text : NULL,
+                           .dst = r->shapes[move->dst].text,
+                           .traffic = {move->from, move->to, move->read_bytes, move->written_bytes},
+                           .permutation = transposes ? move->permutation : NULL,
+                           .changes = move->changes};
+    audit_price price = audit_prices_move(prices, &wanted);
+    group->priced = price.known;
+    group->why_not = price.why_not;
+    group->by = price.by;
+    group->scaled = price.scaled;
+    group->cycles = price.cycles;
+    group->microseconds = ts_machine_microseconds(r->request->machine, price.cycles);
+    group->total_microseconds = group->microseconds * (double)group->first.runs;
+}
+
+static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, ts_audit_group *groups,
+                        ts_audit_progress progress, void *self) {
+    qsort(groups, (size_t)r->group_count, sizeof *groups, groups_by_bytes);
+    for (int64_t i = 0; i < r->group_count; i++) {
+        ts_audit_group *group = &groups[i];
+        find_changes(a, r, group);
+        if (ts_hlo_opcode_class(group->first.opcode) == TS_HLO_COLLECTIVE) {
+            audit_price_collective(a, r, group);
+        } else if (is_free(group)) {
+            group->priced = true;
+            r->free_moves += group->first.opcode == TS_HLO_OP_BITCAST ? 0 : group->first.count;
+        } else {
+            price_group(prices, r, group);
+        }
+        r->scaled_moves += group->scaled ? group->first.count : 0;
+        bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
+        *(fused ? &r->fused_microseconds : &r->microseconds) += group->total_microseconds;
+        if (progress) progress(self, i + 1, r->group_count);
+    }
+    qsort(groups, (size_t)r->group_count, sizeof *groups, groups_by_time);
+    r->groups = groups;
+    r->plans_priced = prices->exact_count;
+}
+
+/* ---- The end ---- */
+
+/* The module's parameters, where the text ends before ENTRY. */
+static void add_entry(ts_audit *a) {
+    char name[32];
+    if (a->has_entry) return;
+    a->current = AUDIT_NONE;
+    for (int64_t i = 0; i < a->entry_count; i++) {
+        int length = snprintf(name, sizeof name, "parameter %lld", (long long)i);
+        audit_add_buffer(a, 1, (ts_hlo_span){name, (size_t)length}, TS_HLO_OP_PARAMETER, a->entry_shapes[i]);
+    }
+}
+
+static void note_text(ts_audit *a, const ts_hlo_counts *text) {
+    ts_hlo_span none = {"", 0};
+    const struct {
+        int64_t count;
+        const char *kind;
+    } kinds[] = {{text->cut_instructions, "instructions that are cut off"},
+                 {text->long_lines, "lines longer than 1 MiB, whose end was left out"},
+                 {text->unended_computations, "computations that do not end"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i].count == 0) continue;
+        audit_note(a, kinds[i].count, 0, kinds[i].kind, none);
+    }
+}
+
+static void begin_result(const ts_audit *a, ts_audit_result *r) {
+    *r = (ts_audit_result){.request = a->request,
+                           .text = ts_hlo_get_counts(a->reader),
+                           .locations = a->locations,
+                           .module = a->module,
+                           .has_entry = a->has_entry,
+                           .has_mlir = a->has_mlir,
+                           .shape_count = a->shape_count,
+                           .bitcasts = a->bitcasts,
+                           .donated = a->donated,
+                           .reports = a->reports,
+                           .report_count = a->report_count,
+                           .figures = a->figures,
+                           .figure_count = a->figure_count,
+                           .allocations = a->allocations,
+                           .allocation_count = a->allocation_count};
+    for (int i = 0; i < r->report_count; i++) {
+        r->reports_compared += !r->reports[i].is_tuple;
+        r->reports_agreeing += !r->reports[i].is_tuple && r->reports[i].agrees;
+    }
+}
+
+/* Shapes without tiles are those of the compiler's rule, or lie in rows. */
+static void take_shapes(const ts_audit *a, bool ruled, ts_audit_result *r) {
+    ts_audit_shape *shapes = TS_NEW_ARRAY(a->arena, ts_audit_shape, a->shape_count + 1);
+    for (int64_t i = 0; i < a->shape_count; i++) {
+        shapes[i] = ruled ? a->shapes[i].ruled : a->shapes[i].linear;
+        if (!shapes[i].text) shapes[i].text = "()";
+        r->assumed_tiles |= shapes[i].assumed;
+    }
+    r->shapes = shapes;
+}
+
+bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, void *self, ts_audit_result *r) {
+    audit_prices prices;
+    ts_hlo_finish(a->reader);
+    audit_close_block(a);
+    add_entry(a);
+    audit_finish_memory(a);
+    audit_settle(a);
+    bool ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
+                 (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+    begin_result(a, r);
+    take_shapes(a, ruled, r);
+    sum_up(a->settled, r, ruled);
+    if (ruled) audit_copies_finish(a, r);
+    list_buffers(a, r);
+    ts_audit_group *groups = group_moves(a, r);
+    audit_prices_init(&prices, a->arena, a->request);
+    price_moves(a, &prices, r, groups, progress, self);
+    audit_find(a->arena, &prices, r);
+    note_text(a, r->text);
+    r->kinds = a->kinds;
+    r->kind_count = a->kind_count;
+    ts_arena_free(prices.scratch);
+    return !ts_error_keep_system(err, &prices.failure);
+}
+
+void ts_audit_free(ts_audit *a) {
+    if (!a) return;
+    ts_arena_free(a->scratch);
+    ts_arena_free(a->texts);
+}
