@@ -564,7 +564,7 @@ def long_text_in_bounded_memory():
         path = str(Path(folder, "long.txt"))
         for modules in (True, False):
             most = {}
-            for n in (600,) if SANITIZED else (6000, 24000):
+            for n in (200,) if SANITIZED else (6000, 24000):
                 with open(path, "w") as out:  # in pieces: what this process holds counts as the other's
                     out.write("" if modules else head)
                     for k in range(n if modules else n // 10):
@@ -589,7 +589,7 @@ def shapes_come_and_go():
                  f"copy(%p.{i})\n" for i in range(k, k + 40)]
         return f"%body.{k} (p: f32[8]) -> f32[8] {{\n{''.join(lines)}}}\n"
 
-    count = 300 if SANITIZED else 1000  # each has 80; those not in use are forgotten from 16384 on
+    count = 220 if SANITIZED else 1000  # each has 80; those not in use are forgotten from 16384 on
     result = audit("".join(computation(k) for k in range(count)))
     assert result["not_understood"] == [] and len(result["moves"]) == result["all"]["buffers"] == 40 * count
     sizes = [(i + 1, k + 1) for k in range(count) for i in range(k, k + 40)]

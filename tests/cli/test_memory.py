@@ -100,18 +100,18 @@ def used_by(*words):
 def estimates_are_what_is_used():
     """Beside what a small program takes, and what one that is many lines longer does."""
     least = used_by("run", "programs/copy.tsim")
-    for name, *sizes in [("softmax", 0, 1), ("add", 0, 2), ("gelu", 2), ("flash_attention", 0, 3),
-                         ("matmul", 0, 4, 5), ("layernorm", 1), ("conv3x3", 0), ("top1", 1), ("cumsum", 0)]:
-        for size in sizes:
-            for check in [], ["--check"]:
-                command = ["run", f"programs/{name}.tsim", *SIZES[size], *check]
-                code, _, err = run_in(None, *command, "--max-memory", "1")
-                found = re.search(r"this needs about ([\d.]+) (.iB) of memory", err)
-                assert code == 1 and found, f"{command}: exit code {code}\n{err}"
-                said = float(found[1]) * UNITS[found[2]]
-                used = used_by(*command) - least if LIMITED else said
-                assert used <= 1.05 * said + 12e6, f"{command}: {used / 1e6:.1f} MB, said {said / 1e6:.1f}"
-                assert said <= 1.5 * used + 12e6, f"{command}: only {used / 1e6:.1f} MB, said {said / 1e6:.1f}"
+    runs = [(name, size, check) for check in ([], ["--check"]) for name, *sizes in
+            [("softmax", 0, 1), ("add", 0, 2), ("gelu", 2), ("flash_attention", 0, 3), ("matmul", 0, 4, 5), ("layernorm", 1),
+             ("conv3x3", 0), ("top1", 1), ("cumsum", 0)] for size in sizes]
+    for name, size, check in cases(runs, 28, 15):
+        command = ["run", f"programs/{name}.tsim", *SIZES[size], *check]
+        code, _, err = run_in(None, *command, "--max-memory", "1")
+        found = re.search(r"this needs about ([\d.]+) (.iB) of memory", err)
+        assert code == 1 and found, f"{command}: exit code {code}\n{err}"
+        said = float(found[1]) * UNITS[found[2]]
+        used = used_by(*command) - least if LIMITED else said
+        assert used <= 1.05 * said + 12e6, f"{command}: {used / 1e6:.1f} MB, said {said / 1e6:.1f}"
+        assert said <= 1.5 * used + 12e6, f"{command}: only {used / 1e6:.1f} MB, said {said / 1e6:.1f}"
 
 
 @test

@@ -34,7 +34,7 @@ def slices_of(trace, row_name):
 
 @test
 def links_carry_what_is_counted():
-    for path in PROGRAMS:
+    for path in cases(PROGRAMS, 4):
         out, trace = traced(path, *SMALL, "--mesh", cases(("2x3", "5"), 1)[0])
         cycle_us = out["microseconds"] / out["cycles"]
         links = slices_of(trace, "link")

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, run, test
+from cli import expect, main, release_test, run, test
 
 HERE = Path(tempfile.mkdtemp())
 VOID = {"meta", "br", "link", "input", "img", "hr"}
@@ -106,7 +106,7 @@ def layouts():
     assert "Cannot be priced: hbm has no axis 'lane'." in page("layout", "f32[8] S[8:1@lane]", "f32[8]")[1]
 
 
-@test
+@release_test
 def audit_of_a_module():
     found, text = page("audit", "tests/data/hlo/step.txt")
     report = expect(["audit", "tests/data/hlo/step.txt", "--all"])
@@ -232,7 +232,7 @@ def part_of_a_timeline():
     assert min(begins) >= 2000 and max(begins) < 3000 and (data["from"], data["to"]) == (2000, 3000)
 
 
-@test
+@release_test
 def large_runs_have_small_pages():
     words = ["programs/softmax.tsim", "-D", "ROWS=40000", "--time-only"]
     found, text, report, data = of_run(words)

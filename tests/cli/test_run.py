@@ -409,7 +409,7 @@ def product_cycles(machine, m, n, k, *words):
     return expect_json(["run", "programs/matmul.tsim", "--time-only", "-m", machine, *size, *words])["cycles"]
 
 
-@test
+@release_test
 def a_large_product_keeps_the_matrix_units_busy():
     for machine, m, n, k, rate in (("tpu-v5e", 2048, 1024, 2048, 4 * 128 * 128),    # 4 units of 128 x 128
                                    ("tpu-v7x", 4096, 1024, 2048, 2 * 256 * 256 * 2)):     # 2 of 256 x 256, 2 rows a cycle
@@ -433,7 +433,7 @@ def ragged_products_have_blocks_that_fit():
 
 @test
 def time_only_takes_the_same_cycles():
-    for path in cases(PROGRAMS, 2):
+    for path in cases(PROGRAMS, 2, 18):
         for words in [], sizes(path, 37, 300), ["-m", "tpu-v4"]:
             with_values = expect_json(["run", path, *words], schema="tilesim.run", time_only=False)
             without = expect_json(["run", path, *words, "--time-only"], schema="tilesim.run", time_only=True)

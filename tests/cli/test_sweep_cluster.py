@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, TOOL, expect, expect_json, main, test
+from cli import BUILD, TOOL, expect, expect_json, main, release_test, test
 
 HERE = Path(tempfile.mkdtemp())
 ENVIRONMENT = dict(os.environ, PATH=f"{HERE}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -109,7 +109,7 @@ def without_mpi():
     assert not (HERE / "alone.db").exists()
 
 
-@test
+@release_test
 def parts_by_scripts():
     """The scripts of examples/cluster: an array as Slurm would start it, and GNU parallel."""
     scripts = Path("examples/cluster").resolve()

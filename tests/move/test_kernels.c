@@ -109,7 +109,7 @@ static void random_boxes(void **state) {
     (void)state;
     uint64_t seed = first_seed();
     ts_arena *arena = ts_arena_new();
-    for (int n = 0, most = rounds(1500, 300); n < most; n++) {
+    for (int n = 0, most = rounds(750, 120); n < most; n++) {
         ts_arena_reset(arena);
         uint64_t box_seed = seed;
         const type_pair *pair = &pairs[random_below(&seed, sizeof pairs / sizeof pairs[0])];
