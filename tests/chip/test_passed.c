@@ -101,6 +101,8 @@ static void it_counts_for_the_average(void **state) {
     ts_hbm_stats stats = {.end_cycle = 1000000};
     passed_count(&f.p, &machine, &stats);
     assert_int_equal(stats.writes, 0);
+    assert_int_equal(f.p.walked.cycles, SAMPLES * 100);
+    assert_int_equal(f.p.walked.bytes, SAMPLES * 512);
     int64_t since = f.p.cycle;
     for (int i = 1; i <= 10; i++) {
         ts_dma_chunk next = chunk(1024, since + 100 * i);
@@ -131,6 +133,10 @@ static void rows_are_open_no_longer_than_there_is_time(void **state) {
     stats = (ts_hbm_stats){.end_cycle = 90};
     passed_count(&p, &machine, &stats);
     assert_int_equal(stats.open_cycles, 90 * 8 * 2);
+    p.passed = (passed_amount){51200, 0};
+    stats = (ts_hbm_stats){.end_cycle = 90};
+    passed_count(&p, &machine, &stats);
+    assert_int_equal(stats.open_cycles, 0);
 }
 
 int main(void) {

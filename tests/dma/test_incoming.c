@@ -84,6 +84,21 @@ static void a_block_is_written_when_it_is_there(void **state) {
     assert_int_equal(ts_dma_next(f->dma, INT64_MAX), INT64_MAX);
 }
 
+/* A block of one access, which comes before the end is told of. */
+static void a_single_access_is_written(void **state) {
+    fixture *f = *state;
+    f->config.access_bytes = 64;
+    ts_dma_incoming *in = ts_dma_expect(f->dma, plan_of(f, "f32[1040]{0}", 0), f);
+    feed(f, in, BLOCK, 100, false);
+    feed(f, in, 64, 200, false);
+    assert_int_equal(ts_dma_next(f->dma, 199), INT64_MAX);
+    assert_int_equal(writes(f), BLOCK / 32);
+    assert_int_equal(ts_dma_next(f->dma, 200), INT64_MAX);
+    assert_int_equal(writes(f), (BLOCK + 64) / 32);
+    feed(f, in, 0, 300, true);
+    assert_int_equal(complete(f, 300, 300).dst_bytes, BLOCK + 64);
+}
+
 /* In the order of cycles, of equal ones in that of feeding; what has come later is not complete before. */
 static void they_go_in_the_order_of_cycles(void **state) {
     fixture *f = *state;
@@ -199,10 +214,15 @@ static void clocks_are_crossed(void **state) {
 int main(void) {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(a_block_is_written_when_it_is_there),       CASE(they_go_in_the_order_of_cycles),
-        CASE(what_is_passed_over_is_not_written),        CASE(half_words_are_read_first),
-        CASE(no_more_is_accepted_than_the_memory_takes), CASE(both_share_the_channels),
-        CASE(it_is_none_of_the_engines_transfers),       CASE(clocks_are_crossed),
+        CASE(a_block_is_written_when_it_is_there),
+        CASE(a_single_access_is_written),
+        CASE(they_go_in_the_order_of_cycles),
+        CASE(what_is_passed_over_is_not_written),
+        CASE(half_words_are_read_first),
+        CASE(no_more_is_accepted_than_the_memory_takes),
+        CASE(both_share_the_channels),
+        CASE(it_is_none_of_the_engines_transfers),
+        CASE(clocks_are_crossed),
     };
     return cmocka_run_group_tests_name("dma/incoming", tests, NULL, NULL);
 }

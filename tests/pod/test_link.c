@@ -325,6 +325,87 @@ static void a_queue_is_in_order(void **state) {
     ts_arena_free(n.arena);
 }
 
+/* What an observer is told: of each chunk the link as the mesh numbers it, and when that is taken; of the message, when it
+ * left first. Those that come in HBM are told of chunk by chunk, when a chunk's head is there, for when all of it is. */
+typedef struct {
+    int count;
+    ts_pod_chunk chunks[8];
+} carried;
+
+static void see_carried(void *self, const ts_pod_chunk *chunk) {
+    carried *c = self;
+    assert_in_range(c->count, 0, 7);
+    c->chunks[c->count++] = *chunk;
+}
+
+static void chunks_are_told_of(void **state) {
+    (void)state;
+    net n;
+    carried told = {0};
+    const ts_pod_observer observer = {.self = &told, .carried = see_carried};
+    net_begin(&n, 4, true, 4, true);
+    for (int c = 0; c < 16; c++) n.chips[c].observer = &observer;
+    const ts_chip_message *m = send(&n, 6, 11, CHUNK + 10, 50);
+    assert_next(&n, POD_SENT, m, 50 + CHUNK + 10);
+    assert_next(&n, POD_ARRIVED, m, 50 + CHUNK + 10 + 2 * HOP);
+    static const int64_t links[2] = {6 * 4 + 0, 10 * 4 + 2}; /* up in dim 0, then in dim 1 */
+    assert_int_equal(told.count, 4);
+    for (int i = 0; i < 4; i++) {
+        const ts_pod_chunk *chunk = &told.chunks[i];
+        bool second_link = chunk->link == links[1], second = chunk->bytes == 10;
+        assert_true(second_link || chunk->link == links[0]);
+        assert_ptr_equal(chunk->message, m);
+        assert_int_equal(chunk->begin_ps, 50 + HOP * second_link + CHUNK * second);
+        assert_int_equal(chunk->end_ps, chunk->begin_ps + (second ? 10 : CHUNK));
+    }
+    assert_int_equal(m->left_ps, 50);
+    assert_int_equal(m->left_taken_ps, CHUNK);
+    assert_over(&n);
+}
+
+static void what_goes_into_hbm_comes_in_chunks(void **state) {
+    (void)state;
+    for (int inside = 0; inside < 2; inside++) {
+        net n;
+        pod_event event;
+        net_begin(&n, 6, false, 0, false);
+        n.mesh.devices_per_chip = inside ? 2 : 1;
+        n.chips[0].inside_ps = 300;
+        ts_chip_message *m = message(&n, 0, 1, 2 * CHUNK + 7);
+        m->into_hbm = true;
+        pod_links_send(&n.chips[0], m, 40);
+        pod_links_read(&n.chips[0], m, 40);
+        int64_t bytes[3] = {CHUNK, CHUNK, 7}, at = inside ? 340 : 40 + HOP;
+        for (int i = 0; i < 3; i++) {
+            do assert_true(next(&n, &event));
+            while (event.kind == POD_SENT);
+            at += inside ? 0 : bytes[i];
+            assert_int_equal(event.kind, POD_CAME);
+            assert_int_equal(event.ps, at);
+            assert_int_equal(event.bytes, bytes[i]);
+            assert_int_equal(event.last, i == 2);
+        }
+        while (next(&n, &event)) assert_int_equal(event.kind, POD_SENT);
+        ts_arena_free(n.arena);
+    }
+}
+
+/* What was read early still leaves no sooner than it may. */
+static void nothing_leaves_before_its_time(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {5, CHUNK, CHUNK + 5};
+    for (int i = 0; i < 3; i++) {
+        net n;
+        net_begin(&n, 6, false, 0, false);
+        ts_chip_message *m = message(&n, 0, 1, sizes[i]);
+        pod_links_send(&n.chips[0], m, 1000);
+        pod_links_read(&n.chips[0], m, 10);
+        assert_next(&n, POD_SENT, m, 1000 + sizes[i]);
+        assert_next(&n, POD_ARRIVED, m, 1000 + sizes[i] + HOP);
+        assert_over(&n);
+    }
+}
+
 /* Many at once, from everywhere: everyone comes, once, and no sooner than it can. */
 static void nothing_is_lost(void **state) {
     (void)state;
@@ -364,6 +445,9 @@ int main(void) {
         cmocka_unit_test(messages_are_whole_flits),
         cmocka_unit_test(a_chip_injects_at_most_its_rate),
         cmocka_unit_test(a_queue_is_in_order),
+        cmocka_unit_test(chunks_are_told_of),
+        cmocka_unit_test(what_goes_into_hbm_comes_in_chunks),
+        cmocka_unit_test(nothing_leaves_before_its_time),
         cmocka_unit_test(nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,62 @@ static void bytes_take_the_rate_of_a_link(void **state) {
     ts_arena_free(o.arena);
 }
 
+static int64_t launch_cycles(const outcome *o) {
+    return o->machine->ici.launch_ps * (o->machine->chip.sustained_khz / 1000) / 1000000;
+}
+
+/* Of each device the first transfer that goes over links, and what follows before that has left; not signals, nor what
+ * stays on its chip. */
+static void each_device_launches_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *body; /* of device 0 */
+        int launches;
+    } rows[] = {
+        {"dma y <- x, s, r device=1\n wait s\n", 1},
+        {"dma y <- x, s, r device=0\n wait s\n", 0},
+        {"dma y <- x, s, r device=0\n wait s\n dma y <- x, s, r device=1\n wait s\n", 1},
+        {"dma y <- x, s, r device=1\n wait s\n dma y <- x, s, r device=1\n wait s\n", 1},
+        {"dma y <- x, s, r device=1\n dma y <- x, s, r device=1\n wait s, 2\n", 1},
+        {"sem.signal r, 1, 1\n", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            ".tensor x vmem f32[8,128]{1,0:T(8,128)}\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n.sem s, r\n"
+            " device.id s1\n br.eq s1, 1, over\n %sover: nop\n",
+            rows[i].body);
+        outcome o = run("2", text, 1);
+        int64_t launch = launch_cycles(&o) * rows[i].launches;
+        assert_true(launch_cycles(&o) > 5000);
+        assert_in_range(cycles_of(&o, 0), launch, launch + 3000);
+        assert_in_range(cycles_of(&o, 1), 1, 100);
+        ts_arena_free(o.arena);
+    }
+}
+
+/* What all devices get of HBM is written there: its bytes are counted at the receiver. */
+static void what_comes_into_hbm_is_counted_there(void **state) {
+    (void)state;
+    for (int hbm = 0; hbm < 2; hbm++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 ".tensor x hbm f32[64,128]{1,0:T(8,128)} in iota\n.tensor y %s "
+                 "f32[64,128]{1,0:T(8,128)}\n.sem s, r\n"
+                 " device.id s1\n br.eq s1, 1, last\n dma y <- x, s, r device=1\n wait s\n halt\n"
+                 "last: wait r\n",
+                 hbm ? "hbm" : "vmem");
+        outcome o = run("2", text, 1);
+        cycles_of(&o, 1);
+        assert_int_equal(o.result.mesh->chips[0].hbm_read_bytes, 32768);
+        assert_int_equal(o.result.mesh->chips[0].hbm_written_bytes, 0);
+        assert_int_equal(o.result.mesh->chips[1].hbm_written_bytes, hbm ? 32768 : 0);
+        assert_int_equal(o.result.mesh->chips[1].hbm.writes > 0, hbm);
+        ts_arena_free(o.arena);
+    }
+}
+
 static const char storm[] =
     ".param N = mesh.devices\n"
     ".tensor x hbm s32[N,N,8,128]{3,2,1,0:T(8,128)} {devices=[N,1,1,1]<=[N]} in random(seed=3, lo=-9, hi=9)\n"
@@ -296,6 +352,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_takes_a_hop_for_each_chip),
         cmocka_unit_test(bytes_take_the_rate_of_a_link),
+        cmocka_unit_test(each_device_launches_once),
+        cmocka_unit_test(what_comes_into_hbm_is_counted_there),
         cmocka_unit_test(threads_do_not_show),
         cmocka_unit_test(links_carry_what_routes_say),
         cmocka_unit_test(signals_take_the_way_that_is_left),
