@@ -135,6 +135,17 @@ def programs_take_what_a_reshard_is_priced_at():
 
 
 @release_test
+def what_is_passed_over_takes_what_it_takes_walked():
+    words = ["run", "mesh/all_gather", *MACHINE, "--mesh", "8", "-D", "ROWS=512", "-D", "COLS=2048", "--time-only"]
+    short, exact = expect_json(words), expect_json([*words, "--exact"])
+    assert short["estimated"] and not exact["estimated"] and short["recalled_transfers"] > 0
+    for key in "cycles", "hbm_read_bytes", "hbm_written_bytes":
+        assert abs(short[key] - exact[key]) <= 0.001 * exact[key], (key, short[key], exact[key])
+    energies = [out["hbm_energy_joules"]["total"] for out in (short, exact)]
+    assert abs(energies[0] - energies[1]) <= 0.03 * energies[1], energies
+
+
+@release_test
 def collectives_are_launched_once():
     """By the first transfer of each device, not by signals, nor by a transfer to the device itself."""
     text = HEAD + "  sadd s2, s1, 1\n  smod s2, s2, 4\n"
