@@ -23,7 +23,8 @@ enum {
     TS_TILE_PARTS = 8,
     TS_LINE_BYTES = 64,
     TS_PERMUTED = 256,
-    TS_TRANSPOSES = 5, /* of elements of 1, 2, .. 16 bytes */
+    TS_PERMUTE_SOURCES = 4, /* half of a line on both sides, one, two, four lines */
+    TS_TRANSPOSES = 5,      /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
     TS_STRIP_BYTES = 256 /* of a row that are moved together */
 };
@@ -170,10 +171,11 @@ typedef struct {
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
     ts_tile_function *const *masked; /* by stages, of what changes no elements; NULL: there are none */
-    ts_tile_function *const (*permutes)[TS_PERMUTED / TS_LINE_BYTES]; /* of more than two source lines, by
-                                                                         lines less 1; NULL: there are none */
-    ts_tile_function *const *transposes;                              /* by log2 of an element's bytes */
-    bool masks_columns;                                               /* transposes make short columns */
+    ts_tile_function *const (
+        *permutes)[TS_PERMUTED / TS_LINE_BYTES]; /* [TS_PERMUTE_SOURCES], by lines less 1;
+                                                                         NULL: there are none */
+    ts_tile_function *const *transposes;         /* by log2 of an element's bytes */
+    bool masks_columns;                          /* transposes make short columns */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

@@ -279,17 +279,25 @@ static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1,
 
 /* ---- Permutes of blocks ---- */
 
-INLINE void permute_block(bool four, int lines, const ts_tile *tile, const wide from[][2], uint8_t *dst,
+/* `sources`: lines that are read; none: half of one, and half of one is written. */
+INLINE void permute_block(int sources, int lines, const ts_tile *tile, const wide from[][2], uint8_t *dst,
                           const uint8_t *src) {
-    const int src_lines = four ? 4 : 2;
     wide v[4];
-    UNROLL for (int i = 0; i < src_lines; i++) v[i] =
-        _mm512_maskz_loadu_epi8(tile->src_mask[i], src + 64 * i);
     if (tile->ahead_bytes)
-        UNROLL for (int i = 0; i < src_lines; i++) __builtin_prefetch(src + 64 * i + tile->ahead_bytes, 0, 2);
+        UNROLL for (int i = 0; i < 4; i++) if (i <= sources)
+            __builtin_prefetch(src + 64 * i + tile->ahead_bytes, 0, 2);
+    if (sources == 0) {
+        __m256i half = _mm256_maskz_loadu_epi8((__mmask32)tile->src_mask[0], src);
+        half = _mm256_permutexvar_epi8(_mm512_castsi512_si256(from[0][0]), half);
+        _mm256_mask_storeu_epi8(dst, (__mmask32)tile->dst_mask[0], half);
+        return;
+    }
+    UNROLL for (int i = 0; i < 4; i++) if (i < sources) v[i] =
+        _mm512_maskz_loadu_epi8(tile->src_mask[i], src + 64 * i);
     UNROLL for (int i = 0; i < lines; i++) {
-        wide line = _mm512_permutex2var_epi8(v[0], from[i][0], v[1]);
-        if (four) {
+        wide line = sources == 1 ? _mm512_permutexvar_epi8(from[i][0], v[0])
+                                 : _mm512_permutex2var_epi8(v[0], from[i][0], v[1]);
+        if (sources == 4) {
             wide second = _mm512_permutex2var_epi8(v[2], from[i][1], v[3]);
             line = _mm512_mask_mov_epi8(line, tile->permute.from_second[i], second);
         }
@@ -297,7 +305,7 @@ INLINE void permute_block(bool four, int lines, const ts_tile *tile, const wide 
     }
 }
 
-INLINE void permute_blocks(bool four, int lines, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
+INLINE void permute_blocks(int sources, int lines, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     const ts_kernel_loop *l = tile->loops;
     wide from[4][2];
     for (int i = 0; i < lines; i++) {
@@ -310,22 +318,27 @@ INLINE void permute_blocks(bool four, int lines, const ts_tile *tile, uint8_t *d
                 uint8_t *to = dst + i * l[0].dst_step + j * l[1].dst_step + k * l[2].dst_step;
                 const uint8_t *at = src + i * l[0].src_step + j * l[1].src_step + k * l[2].src_step;
                 for (int64_t n = 0; n < l[3].count; n++, to += l[3].dst_step, at += l[3].src_step)
-                    permute_block(four, lines, tile, from, to, at);
+                    permute_block(sources, lines, tile, from, to, at);
             }
         }
     }
 }
 
-#define PERMUTE(four, lines)                                                                                 \
-    TARGET static void permute_##four##_##lines(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {     \
-        permute_blocks(four, lines, tile, dst, src);                                                         \
+#define PERMUTE(sources, lines)                                                                              \
+    TARGET static void permute_##sources##_##lines(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {  \
+        permute_blocks(sources, lines, tile, dst, src);                                                      \
     }
-#define EACH_LINES(x, four) x(four, 1) x(four, 2) x(four, 3) x(four, 4)
-EACH_LINES(PERMUTE, 0)
+#define EACH_LINES(x, sources) x(sources, 1) x(sources, 2) x(sources, 3) x(sources, 4)
+PERMUTE(0, 1)
 EACH_LINES(PERMUTE, 1)
-#define PERMUTE_ENTRY(four, lines) permute_##four##_##lines,
-static ts_tile_function *const permutes[2][TS_PERMUTED / 64] = {{EACH_LINES(PERMUTE_ENTRY, 0)},
-                                                                {EACH_LINES(PERMUTE_ENTRY, 1)}};
+EACH_LINES(PERMUTE, 2)
+EACH_LINES(PERMUTE, 4)
+#define PERMUTE_ENTRY(sources, lines) permute_##sources##_##lines,
+static ts_tile_function *const permutes[TS_PERMUTE_SOURCES][TS_PERMUTED / 64] = {
+    {permute_0_1},
+    {EACH_LINES(PERMUTE_ENTRY, 1)},
+    {EACH_LINES(PERMUTE_ENTRY, 2)},
+    {EACH_LINES(PERMUTE_ENTRY, 4)}};
 
 /* ---- Transposes ---- */
 

@@ -108,6 +108,8 @@ bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t
     for (int i = 0; i < MOST_LINES; i++) j->tile.src_line[i] = j->tile.dst_line[i] = i * TS_LINE_BYTES;
     j->fills = j->joins = false;
     j->kernels = kernels;
-    j->tile_function = kernels->permutes[w.src > 2 * TS_LINE_BYTES][(w.dst - 1) / TS_LINE_BYTES];
+    int sources = w.src > 2 * TS_LINE_BYTES ? 3 : w.src > TS_LINE_BYTES ? 2 : 1;
+    if (w.src <= TS_LINE_BYTES / 2 && w.dst <= TS_LINE_BYTES / 2) sources = 0;
+    j->tile_function = kernels->permutes[sources][(w.dst - 1) / TS_LINE_BYTES];
     return true;
 }
