@@ -265,11 +265,10 @@ static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
     for (int g = 0; g < hbm->spec->groups; g++) q->group_key[g] -= q->group_key[g] == KEY_NONE ? 0 : least;
 }
 
-/* A burst more in a queue: whether that turns the direction is seen when it is looked at. */
-ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, uint64_t location) {
-    int32_t count = ++ch->queue[direction].count;
+/* More bursts in a queue: whether that turns the direction is seen when it is looked at. */
+ALWAYS static inline void count_bursts(const ts_hbm *hbm, hbm_channel *ch, int direction, int bursts) {
+    int32_t count = ch->queue[direction].count += bursts;
     if (direction == DRAM_WRITE) {
-        ch->filter[filter_index(location)]++;
         if (!ch->is_writing && count > hbm->write_high) ch->calm_until = 0;
     } else if (ch->is_writing && ch->queue[DRAM_WRITE].count < hbm->write_low) {
         ch->calm_until = 0;
@@ -310,13 +309,13 @@ typedef struct {
 } target;
 
 /* The second burst of a request. */
-ALWAYS static inline void join(const target o, int direction, uint64_t location, int32_t ticket, int32_t at) {
+ALWAYS static inline void join(const target o, int direction, const hbm_segment *segment, int32_t at) {
     hbm_queue *q = &o.ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
-    count_burst(o.hbm, o.ch, direction, location);
+    if (direction == DRAM_WRITE) o.ch->filter[filter_index(segment->location ^ o.hbm->pair)]++;
     s->end = 2;
     s->arrival[1] = at;
-    if (o.st->in_flight > 0) q->tickets[2 * q->newest + 1] = ticket;
+    if (o.st->in_flight > 0) q->tickets[2 * q->newest + 1] = segment->ticket[1];
     q->newest = NO_SLOT;
 }
 
@@ -325,7 +324,7 @@ ALWAYS static inline void enqueue(const target o, int direction, uint64_t locati
     hbm_channel *ch = o.ch;
     hbm_queue *q = &ch->queue[direction];
     int bank = location_bank(location);
-    count_burst(o.hbm, ch, direction, location);
+    if (direction == DRAM_WRITE) ch->filter[filter_index(location)]++;
     if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(o.hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
@@ -348,8 +347,10 @@ ALWAYS static inline void enqueue(const target o, int direction, uint64_t locati
 static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t location) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
     for (uint16_t s = first_of(q, location_bank(location)); !is_end(q, s); s = q->links[s].next) {
-        for (int i = q->slots[s].at; i < (int)q->slots[s].end; i++)
-            if (location == (q->slots[s].location ^ (i ? hbm->pair : 0))) return true;
+        uint64_t differ = location ^ q->slots[s].location;
+        if (differ != 0 && differ != hbm->pair) continue;
+        int burst = differ != 0;
+        if (burst >= q->slots[s].at && burst < q->slots[s].end) return true;
     }
     return false;
 }
@@ -372,14 +373,25 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
     }
 }
 
-/* Offers a burst after all that wait at its channel; returns when it was accepted. */
+/* Is something queued that a burst is answered from? */
+ALWAYS static inline bool is_answered(const target o, uint64_t location) {
+    return o.ch->queue[DRAM_WRITE].count != 0 && is_write_queued(o.hbm, o.ch, location);
+}
+
+/* The channel has bursts more since `at`. */
+ALWAYS static inline void look_after(const target o, int32_t at) {
+    int32_t next = at + 1 < o.ch->calm_until ? column_edge(at + 1, o.sh) : at + 1;
+    o.ch->next = min32(o.ch->next, next);
+}
+
+/* Offers a burst after all that wait at its channel, which has been stepped to `at`; returns when it was
+ * accepted. */
 ALWAYS static inline int32_t offer(const target o, const hbm_segment *segment, int half, int32_t at,
                                    int direction) {
     hbm_channel *ch = o.ch;
     hbm_queue *q = &ch->queue[direction];
     uint64_t location = segment->location ^ (half ? o.hbm->pair : 0);
-    while (ch->next <= at) ch->next = step(o.hbm, ch, ch->next, o.by, o.sh);
-    if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(o.hbm, ch, location)) {
+    if (is_answered(o, location)) {
         answer_from_queue(o.hbm, ch, o.st->index, direction, segment->ticket[half], at);
         return at;
     }
@@ -387,18 +399,36 @@ ALWAYS static inline int32_t offer(const target o, const hbm_segment *segment, i
         at = ch->next;
         ch->next = step(o.hbm, ch, at, o.by, o.sh);
     }
+    count_bursts(o.hbm, ch, direction, 1);
     if (half && q->newest != NO_SLOT)
-        join(o, direction, location, segment->ticket[1], at);
+        join(o, direction, segment, at);
     else
         enqueue(o, direction, location, segment->ticket[half], at);
-    ch->next = min32(ch->next, at + 1 < ch->calm_until ? column_edge(at + 1, o.sh) : at + 1);
+    look_after(o, at);
     return at;
+}
+
+/* The same for both bursts of a pair, when nothing can happen between them; false when something can. */
+ALWAYS static inline bool offer_pair(const target o, hbm_segment *segment, int32_t at, int direction) {
+    const hbm_queue *q = &o.ch->queue[direction];
+    if (q->count + 2 > q->entries || !segment->is_pair || segment->at[1] > at) return false;
+    if (is_answered(o, segment->location) || is_answered(o, segment->location ^ o.hbm->pair)) return false;
+    count_bursts(o.hbm, o.ch, direction, 2);
+    enqueue(o, direction, segment->location, segment->ticket[0], at);
+    join(o, direction, segment, at);
+    look_after(o, at);
+    segment->at[0] = segment->at[1] = at;
+    return true;
 }
 
 ALWAYS static inline void offer_segment(const target o, hbm_segment *segment, int direction) {
     int32_t at = o.ch->last_accept;
-    for (int half = 0; half <= segment->is_pair; half++)
-        segment->at[half] = at = offer(o, segment, half, max32(at, segment->at[half]), direction);
+    for (int half = 0; half <= segment->is_pair; half++) {
+        at = max32(at, segment->at[half]);
+        while (o.ch->next <= at) o.ch->next = step(o.hbm, o.ch, o.ch->next, o.by, o.sh);
+        if (half == 0 && offer_pair(o, segment, at, direction)) break;
+        segment->at[half] = at = offer(o, segment, half, at, direction);
+    }
     o.ch->last_accept = at;
 }
 
