@@ -29,7 +29,7 @@ typedef struct transfer {
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
     int64_t skipped_quiet; /* the same, outside refreshes */
     sampler sampler;
-    bool has_joined; /* its boxes, once */
+    bool has_joined;
 } transfer;
 
 enum { REQUESTS = 256 };  /* offered together */
@@ -385,10 +385,11 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     if (dma->hbm && !ts_hbm_subset_is_fair(dma->hbm)) return false;
     join_boxes(t);
     leave_box(dma, t, ts_traversal_position(t->traversal, &next, &count));
-    sampler_sample now = {
-        .tick = tick, .parts = t->engine_parts, .totals = *ts_traversal_get_totals(t->traversal)};
     if (!sampler_note(&t->sampler, t->traversal, tick)) return true;
-    now.behind = behind(dma, t, tick);
+    sampler_sample now = {.tick = tick,
+                          .parts = t->engine_parts,
+                          .behind = behind(dma, t, tick),
+                          .totals = *ts_traversal_get_totals(t->traversal)};
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);
         now.progress = ts_hbm_read_progress(dma->hbm);
@@ -417,7 +418,7 @@ static void run_alone(ts_dma *dma, transfer *t) {
     for (;;) {
         gather_block(dma, t);
         if (dma->sampler.memory.interval > 0 &&
-            (dma->request_count >= REQUESTS / 2 || dma->request_count == 0)) {
+            (dma->request_count >= REQUESTS / 2 || t->access_count == 0 || t->access_count >= REQUESTS / 2)) {
             flush(dma, t);
             if (!skip_blocks(dma, t)) {
                 t->offered = true;

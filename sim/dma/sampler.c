@@ -61,7 +61,7 @@ static int64_t lines_of(const ts_traversal *traversal) {
 }
 
 /* Lets what was left out before cease to matter. */
-static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
+static void warm_up(sampler *s, ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->from = tick + s->memory.interval / 8;
     if (b->is_fine) b->from = between_refreshes(&s->memory, b->from);
@@ -69,8 +69,8 @@ static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
     b->phase = SAMPLER_WARMS;
 }
 
-static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, int64_t count, int64_t tick) {
-    int64_t elements = ts_traversal_before(traversal, count).elements;
+static void open_box(sampler *s, ts_traversal *traversal, int64_t number, int64_t count, int64_t tick) {
+    int64_t elements = ts_traversal_elements_before(traversal, count);
     s->box = (sampler_box){.number = number,
                            .elements = elements,
                            .period = SAMPLER_BLOCKS,
@@ -78,7 +78,7 @@ static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, 
     warm_up(s, traversal, tick);
 }
 
-static void open_window(sampler *s, const ts_traversal *traversal, int64_t next, const sampler_sample *now) {
+static void open_window(sampler *s, ts_traversal *traversal, int64_t next, const sampler_sample *now) {
     s->box.phase = SAMPLER_MEASURES;
     s->box.open = *now;
     s->box.open_block = next;
@@ -95,7 +95,7 @@ static int64_t window_ticks(const sampler *s, bool is_joined) {
     return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
 }
 
-bool sampler_note(sampler *s, const ts_traversal *traversal, int64_t tick) {
+bool sampler_note(sampler *s, ts_traversal *traversal, int64_t tick) {
     int64_t next, count, number = ts_traversal_position(traversal, &next, &count);
     sampler_box *b = &s->box;
     if (s->memory.interval == 0 || count == 0) return false;
@@ -118,7 +118,7 @@ static void add_amount(ts_traversal_amount *sum, ts_traversal_amount more) {
     sum->work += more.work;
 }
 
-static ts_traversal_amount between(const ts_traversal *traversal, int64_t from, int64_t to) {
+static ts_traversal_amount between(ts_traversal *traversal, int64_t from, int64_t to) {
     return less(ts_traversal_before(traversal, to), ts_traversal_before(traversal, from));
 }
 
@@ -208,8 +208,8 @@ static double weight_of(const sampler *s, const sampler_sample *now, double rate
 
 /* After the first window: is it worth to leave out anything of the rest? Where channels do not all get the
  * same, twice as many windows are needed. */
-static bool begin_positions(sampler *s, const ts_traversal *traversal, const sampler_sample *now,
-                            const window *w, int64_t elements, bool is_even) {
+static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w,
+                            int64_t elements, bool is_even) {
     sampler_box *b = &s->box;
     int64_t next, count;
     ts_traversal_position(traversal, &next, &count);
@@ -269,10 +269,11 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
     s->box.owes = false;
 }
 
-/* Windows that end here are all: what do they tell? */
-static bool is_enough(const sampler_box *b, int64_t count) {
-    bool are_many = tail_of(b, count) - b->base >= SAMPLER_MANY * b->length;
-    return is_known(b, SAMPLER_ROUGHLY) || (are_many && b->period != SAMPLER_BLOCKS);
+/* Is the mean of the windows taken? */
+static bool is_enough(const sampler_box *b) {
+    int count = b->ticks.count;
+    return is_known(b, SAMPLER_ERROR) || (count >= SAMPLER_MANY && is_known(b, SAMPLER_ROUGHLY)) ||
+           (count >= SAMPLER_FEW && count >= b->most && is_known(b, SAMPLER_BARELY));
 }
 
 /* Goes on at a block, with boxes by themselves. */
@@ -285,7 +286,7 @@ static void split_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
 
 /* Reads and writes lose their pace with each jump: the windows are measured anew, one behind the other, when the
  * queues have had as much time again to find it. */
-static void stay(sampler *s, const ts_traversal *traversal, int64_t tick) {
+static void stay(sampler *s, ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->stays = b->owes = true;
     b->ticks = (ts_ratio){0};
@@ -294,31 +295,29 @@ static void stay(sampler *s, const ts_traversal *traversal, int64_t tick) {
     b->from_line = 2 * lines_of(traversal);
 }
 
-/* Boxes that are taken as one: will SAMPLER_MOST windows tell their mean? Four tell it half as well. */
+/* Boxes that are taken as one: will SAMPLER_MANY windows tell their mean? Four tell it half as well. */
 static bool will_agree(const sampler_box *b) {
     return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
 }
 
 /* After a window: charges what was left out if its time is known by now; else there is to be another one. */
-static void go_on(sampler *s, const ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
+static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
     int64_t next, count;
     sampler_box *b = &s->box;
     ts_traversal_position(traversal, &next, &count);
-    bool is_last = b->ticks.count >= b->most;
     if (!b->stays && count >= SAMPLER_ROOM * b->base && is_drifting(b)) {
         stay(s, traversal, now->tick);
         skip->to = b->base;
         return;
     }
-    if (is_known(b, SAMPLER_ERROR) || (is_last && is_enough(b, count))) {
+    if (is_enough(b)) {
         skip->to = tail_of(b, count);
         charge(s, less(between(traversal, b->base, skip->to), b->simulated), now->behind, skip);
         b->owes = false;
         return;
     }
-    bool is_joined = ts_traversal_boxes_are_joined(traversal),
-         has_periods = b->period == SAMPLER_BLOCKS && !is_joined;
-    if ((is_last && (!has_periods || !take_periods(b, traversal, count))) || (is_joined && !will_agree(b))) {
+    bool is_joined = ts_traversal_boxes_are_joined(traversal);
+    if (b->ticks.count >= b->most || (is_joined && !will_agree(b))) {
         give_up(s, now, skip);
         if (is_joined) split_boxes(b, b->base, skip);
         return;
@@ -351,29 +350,30 @@ static bool settle(sampler *s, const window *w, bool is_even) {
 }
 
 /* After the first window of all boxes as one: may there be so many windows as it takes until boxes agree? */
-static bool is_worth_joining(const sampler *s, const ts_traversal *traversal, const window *w,
-                             int64_t lines) {
+static bool is_worth_joining(const sampler *s, ts_traversal *traversal, const window *w, int64_t lines) {
     int64_t next, count, all = (int64_t)SAMPLER_SETTLED * s->memory.lines;
     ts_traversal_position(traversal, &next, &count);
-    all += (int64_t)SAMPLER_MOST * (lines + s->memory.lines);
-    return w->is_engine_bound || ts_traversal_before(traversal, count).work >= SAMPLER_JOINED * all;
+    all += (int64_t)SAMPLER_MANY * (lines + s->memory.lines);
+    return w->is_engine_bound ||
+           ts_traversal_before(traversal, count).work >= SAMPLER_JOINED * all * TS_TRAVERSAL_LINE_WORK;
 }
 
-bool sampler_look(sampler *s, const ts_traversal *traversal, const sampler_sample *now, bool is_even,
+bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now, bool is_even,
                   sampler_skip *skip) {
     int64_t next, count;
     sampler_box *b = &s->box;
     bool is_joined = ts_traversal_boxes_are_joined(traversal);
     ts_traversal_position(traversal, &next, &count);
+    *skip = (sampler_skip){0};
     if (b->phase == SAMPLER_WARMS) {
         open_window(s, traversal, next, now);
         return false;
     }
     ts_traversal_amount amount = between(traversal, b->open_block, next);
-    if (is_joined) amount.work = lines_of(traversal) - b->open_line;
+    int64_t lines = lines_of(traversal) - b->open_line;
+    if (is_joined) amount.work = lines * TS_TRAVERSAL_LINE_WORK;
     window w = measure(s, now);
-    *skip = (sampler_skip){0};
-    if (is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w, amount.work)) {
+    if (is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w, lines)) {
         split_boxes(b, next, skip);
         return true;
     }

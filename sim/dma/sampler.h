@@ -8,10 +8,13 @@
 #include "machine/dma_config.h"
 #include "dram/hbm.h"
 
-/* The time of elements is measured in windows: one at the start of a box, then others spread over the rest,
- * until the standard error of their mean, as a part of the whole transfer, is one part in SAMPLER_ERROR; what
- * no window held is left out and charged at their mean. A box that is one part in w of the transfer's time may
- * be off by sqrt(w) times as much, for the errors of boxes are independent.
+/* The time of lines is measured in windows: one at the start of a box, then others spread over the rest, until the
+ * standard error of their mean, as a part of the whole transfer, is one part in SAMPLER_ERROR, or of SAMPLER_MANY
+ * windows one in SAMPLER_ROUGHLY, or of SAMPLER_MOST (SAMPLER_FEW at least, where there is room for no more) one in
+ * SAMPLER_BARELY: what no window held is left out and charged at their mean. Else the traversal goes on from behind the
+ * first window, and what was simulated elsewhere is taken off; a rest of less than SAMPLER_WORTH times the least windows
+ * is simulated at once. A box that is one part in w of the transfer's time may be off by sqrt(w) times as much, for the
+ * errors of boxes are independent.
  *
  * A window is as many blocks as are accepted from one refresh to the next, if the memory holds fewer accesses
  * that wait; SAMPLER_INTERVALS times as many in a large box, as reads and writes
@@ -19,6 +22,9 @@
  * window, times the accesses accepted in it over those served. It is taken in time outside refreshes, and
  * refreshes are then charged as they fall. Where a transfer only reads or only writes, and the engine is far from
  * setting the pace, a quarter of the interval between two refreshes is enough.
+ *
+ * Where channels do not all get the same, windows are whole iterations of the inner loops, if these are no more than
+ * SAMPLER_PERIODS times as long.
  *
  * The queues of the memory settle slowly. So where the engine does not set the pace, the first window begins when
  * SAMPLER_SETTLED times what the memory holds has been accessed by the transfer; SAMPLER_UNEVEN times where channels
@@ -28,25 +34,22 @@
  * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
  * anew, without jumps, after as many accesses again as there were, if it is SAMPLER_ROOM times what they began behind.
  *
- * Where SAMPLER_MOST windows do not agree, windows are whole iterations of the inner loops. Where the mean is then
- * known to one part in SAMPLER_ROUGHLY, or there would be SAMPLER_MANY windows, it is taken; else the traversal goes on
- * from behind the first window, and what was simulated elsewhere is taken off. A rest of less than SAMPLER_WORTH
- * times the least windows is simulated.
- *
- * More boxes than SAMPLER_BOXES are taken as one, with the time by lines instead of elements, for most agree in
- * that: where the engine sets the pace, or there are SAMPLER_JOINED times the lines that SAMPLER_MOST windows need.
- * If they do not agree, each is by itself. */
+ * More boxes than SAMPLER_BOXES are taken as one, for most agree in their time by lines: where the engine sets the
+ * pace, or there are SAMPLER_JOINED times the lines that SAMPLER_MANY windows need. If they do not agree, each is by
+ * itself. */
 enum {
     SAMPLER_ERROR = 400,
     SAMPLER_ROUGHLY = 200,
+    SAMPLER_BARELY = 100,
     SAMPLER_LEAST = 4, /* windows of a box of more than a SAMPLER_LARGEth of the time; else 2 */
     SAMPLER_LARGE = 4,
-    SAMPLER_MOST = 16,
+    SAMPLER_MANY = 16,
+    SAMPLER_FEW = 24,
+    SAMPLER_MOST = 48,
     SAMPLER_BLOCKS = 8, /* of a window, at least; of periods: */
     SAMPLER_PERIOD = 64,
     SAMPLER_PERIODS = 4,
     SAMPLER_WORTH = 3,
-    SAMPLER_MANY = 100,
     SAMPLER_SETTLED = 80,
     SAMPLER_UNEVEN = 24,
     SAMPLER_INTERVALS = 2,
@@ -124,8 +127,8 @@ int64_t sampler_add_quiet(const sampler_memory *memory, int64_t tick, int64_t qu
 
 /* To be told of blocks simulated until `tick`, now and then. True when a window opens or closes here: then
  * sampler_look takes the sample, and is true itself when the traversal is to go on elsewhere. */
-bool sampler_note(sampler *sampler, const ts_traversal *traversal, int64_t tick);
-bool sampler_look(sampler *sampler, const ts_traversal *traversal, const sampler_sample *now, bool is_even,
+bool sampler_note(sampler *sampler, ts_traversal *traversal, int64_t tick);
+bool sampler_look(sampler *sampler, ts_traversal *traversal, const sampler_sample *now, bool is_even,
                   sampler_skip *skip);
 /* The traversal is at another box, or -1: at its end. True when blocks were left out that are charged only now. */
 bool sampler_leave(sampler *sampler, int64_t box, int64_t behind, sampler_skip *skip);

@@ -1,36 +1,13 @@
 /* The traversal of a plan's boxes in blocks, each side in the order of its own addresses. */
-#include "dma/traversal.h"
-
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "traversal_private.h"
 
 enum {
     RUN_BYTES = 512
 }; /* long enough that a longer run gains a memory nothing: several lines of 64 bytes */
-
-/* What lies before a box, where all are taken as one; `work` is lines, about. */
-typedef struct {
-    int64_t blocks, elements, work;
-} box_start;
-
-struct ts_traversal {
-    const ts_plan *plan;
-    box_start *starts; /* by box, and behind the last; NULL: each box is by itself */
-    ts_arena *arena;
-    int line_bytes[2], granule_bits, element_bits[2]; /* source, destination */
-    int64_t box_number;
-    bool box_open, box_rmw;
-    ts_plan_box box;
-    int64_t block[TS_PLAN_MAX_LOOPS]; /* extent of a block along each loop */
-    int64_t at[TS_PLAN_MAX_LOOPS];    /* first element of the current block along each loop */
-    int64_t last_line[2];
-    ts_traversal_totals totals;
-    ts_traversal_access *accesses;
-    int count, capacity;
-};
 
 ts_traversal *ts_traversal_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes,
                                int granule_bits) {
@@ -239,7 +216,7 @@ static int64_t block_elements(const ts_traversal *traversal) {
     return elements;
 }
 
-static bool open_box(ts_traversal *traversal) {
+bool traversal_open_box(ts_traversal *traversal) {
     if (traversal->box_number == traversal->plan->box_count) return false;
     ts_plan_get_box(traversal->plan, traversal->box_number++, &traversal->box);
     memset(traversal->at, 0, sizeof traversal->at);
@@ -273,7 +250,7 @@ void ts_traversal_last_block(const ts_traversal *traversal, ts_traversal_block *
 
 bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **accesses, int *count,
                        int64_t *elements) {
-    if (!traversal->box_open && !open_box(traversal)) return false;
+    if (!traversal->box_open && !traversal_open_box(traversal)) return false;
     traversal->count = 0;
     traversal->totals.blocks++;
     add_side(traversal, 0);
@@ -284,171 +261,6 @@ bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **acce
     next_block(traversal);
     return true;
 }
-
-/* ---- Leaving blocks out ---- */
-
-static int64_t blocks_along(const ts_traversal *traversal, int loop) {
-    return ts_ceil_div(traversal->box.loops[loop].extent, traversal->block[loop]);
-}
-
-/* The block that is next in the open box; *count: how many it has. */
-static int64_t next_of_box(const ts_traversal *traversal, int64_t *count) {
-    int64_t next = 0;
-    *count = 1;
-    for (int i = 0; i < traversal->box.loop_count; i++) {
-        int64_t along = blocks_along(traversal, i);
-        next = next * along + traversal->at[i] / traversal->block[i];
-        *count *= along;
-    }
-    return next;
-}
-
-int64_t ts_traversal_position(const ts_traversal *traversal, int64_t *next, int64_t *count) {
-    const int64_t boxes = traversal->plan->box_count;
-    int64_t ignored;
-    *next = *count = 0;
-    if (traversal->plan->gathers) {
-        *next = traversal->box_number;
-        *count = boxes;
-        return 0;
-    }
-    if (traversal->starts && (traversal->box_open || traversal->box_number < boxes)) {
-        *next = traversal->box_open
-                    ? traversal->starts[traversal->box_number - 1].blocks + next_of_box(traversal, &ignored)
-                    : traversal->starts[traversal->box_number].blocks;
-        *count = traversal->starts[boxes].blocks;
-        return boxes;
-    }
-    if (!traversal->box_open) return -1;
-    *next = next_of_box(traversal, count);
-    return traversal->box_number - 1;
-}
-
-static int64_t elements_of_box_before(const ts_traversal *traversal, int64_t block) {
-    int64_t before = 0, inner = 1;
-    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
-        int64_t extent = traversal->box.loops[i].extent, along = blocks_along(traversal, i);
-        int64_t at = (i > 0 ? block % along : block) * traversal->block[i], left = extent - at;
-        /* Of the inner loops, what lies before was counted for one iteration of this one; the block has several.
-         */
-        before = before * (left < traversal->block[i] ? left : traversal->block[i]) +
-                 (at < extent ? at : extent) * inner;
-        inner *= extent;
-        block /= along;
-    }
-    return before;
-}
-
-/* Of all boxes as one, the box of a block. */
-static int64_t box_of(const ts_traversal *traversal, int64_t block) {
-    int64_t low = 0, high = traversal->plan->box_count;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (traversal->starts[middle].blocks <= block)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-ts_traversal_amount ts_traversal_before(const ts_traversal *traversal, int64_t block) {
-    if (traversal->plan->gathers) return (ts_traversal_amount){block, block};
-    if (!traversal->starts) {
-        int64_t elements = elements_of_box_before(traversal, block);
-        return (ts_traversal_amount){elements, elements};
-    }
-    int64_t number = box_of(traversal, block);
-    const box_start *from = &traversal->starts[number], *to = from + 1;
-    double part = (double)(block - from->blocks) / (double)(to->blocks - from->blocks);
-    return (ts_traversal_amount){from->elements + (int64_t)(part * (double)(to->elements - from->elements)),
-                                 from->work + (int64_t)(part * (double)(to->work - from->work))};
-}
-
-int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least) {
-    if (traversal->plan->gathers || traversal->starts) return least;
-    int64_t inner = 1;
-    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
-        int64_t along = blocks_along(traversal, i), wanted = ts_ceil_div(least, inner);
-        if (along < wanted) {
-            inner *= along;
-            continue;
-        }
-        int64_t iterations = 1;
-        while (iterations < wanted) iterations *= 2;
-        return inner * (iterations < along ? iterations : along);
-    }
-    return inner;
-}
-
-static void seek_in_box(ts_traversal *traversal, int64_t block) {
-    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
-        int64_t along = blocks_along(traversal, i);
-        traversal->at[i] = block % along * traversal->block[i];
-        block /= along;
-    }
-    traversal->last_line[0] = traversal->last_line[1] = -1;
-}
-
-void ts_traversal_seek(ts_traversal *traversal, int64_t block) {
-    int64_t next, count;
-    ts_traversal_position(traversal, &next, &count);
-    assert(block >= 0 && block < count);
-    if (traversal->plan->gathers) {
-        traversal->box_number = block;
-        traversal->box_open = false;
-    }
-    if (traversal->starts) {
-        traversal->box_number = box_of(traversal, block);
-        block -= traversal->starts[traversal->box_number].blocks;
-        open_box(traversal);
-    }
-    if (traversal->box_open) seek_in_box(traversal, block);
-    traversal->last_line[0] = traversal->last_line[1] = -1;
-}
-
-/* ---- All boxes as one ---- */
-
-enum {
-    COUNTED = 1 << 15
-}; /* blocks, of all boxes together, whose lines stand for the rest; one of each at least */
-
-/* What the box adds to what lies before it. */
-static box_start measure_box(ts_traversal *probe, int64_t number, int64_t most) {
-    ts_traversal_totals before = probe->totals;
-    const ts_traversal_access *accesses;
-    int64_t count, seen = 0, elements;
-    int access_count;
-    probe->box_number = number;
-    open_box(probe);
-    const int64_t all = probe->box.elements;
-    next_of_box(probe, &count);
-    for (int64_t block = 0; block < count; block += count / most | 1) {
-        seek_in_box(probe, block);
-        ts_traversal_next(probe, &accesses, &access_count, &elements);
-        seen += elements;
-    }
-    const ts_traversal_totals *t = &probe->totals;
-    int64_t lines =
-        t->src_lines + t->dst_lines + t->rmw_lines - before.src_lines - before.dst_lines - before.rmw_lines;
-    return (box_start){count, all, 1 + (int64_t)((double)lines / (double)seen * (double)all)};
-}
-
-void ts_traversal_join_boxes(ts_traversal *traversal) {
-    const int64_t boxes = traversal->plan->box_count;
-    ts_traversal *probe = ts_traversal_new(traversal->arena, traversal->plan, traversal->line_bytes[0],
-                                           traversal->line_bytes[1], traversal->granule_bits);
-    box_start *starts = TS_NEW_ARRAY(traversal->arena, box_start, boxes + 1);
-    for (int64_t i = 0; i < boxes; i++) {
-        box_start own = measure_box(probe, i, COUNTED / boxes + 1);
-        starts[i + 1] = (box_start){starts[i].blocks + own.blocks, starts[i].elements + own.elements,
-                                    starts[i].work + own.work};
-    }
-    traversal->starts = starts;
-}
-
-void ts_traversal_split_boxes(ts_traversal *traversal) { traversal->starts = NULL; }
-bool ts_traversal_boxes_are_joined(const ts_traversal *traversal) { return traversal->starts != NULL; }
 
 const ts_member ts_traversal_totals_members[] = {
     TS_MEMBER(ts_traversal_totals, blocks),

@@ -48,18 +48,22 @@ void ts_traversal_last_block(const ts_traversal *traversal, ts_traversal_block *
 /* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. The boxes of
  * a plan that gathers are blocks of one. */
 int64_t ts_traversal_position(const ts_traversal *traversal, int64_t *next, int64_t *count);
-/* What the blocks of the box before `block` are, 0 to the number of its blocks: elements, and what the time goes by. */
+/* Elements of the box before `block`, 0 to the number of its blocks. */
+int64_t ts_traversal_elements_before(const ts_traversal *traversal, int64_t block);
+/* What the blocks of the box before `block` are, 0 to the number of its blocks: elements, and what the time goes by:
+ * the lines accessed, in parts of one, where some blocks were measured for all that are as large; where nothing has
+ * lines, elements in their stead. */
+enum { TS_TRAVERSAL_LINE_WORK = 16 };
 typedef struct {
     int64_t elements, work;
 } ts_traversal_amount;
-ts_traversal_amount ts_traversal_before(const ts_traversal *traversal, int64_t block);
+ts_traversal_amount ts_traversal_before(ts_traversal *traversal, int64_t block);
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
  * iterations of a loop that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least);
 /* Goes on with another block of the box. */
 void ts_traversal_seek(ts_traversal *traversal, int64_t block);
-/* Takes all boxes of a plan that does not gather as one: its number is that of the boxes, and its work is the
- * lines that are accessed, about, as boxes differ in how many elements share a line. Before the first block, or
+/* Takes all boxes of a plan that does not gather as one: its number is that of the boxes. Before the first block, or
  * between two. */
 void ts_traversal_join_boxes(ts_traversal *traversal);
 /* Each by itself again. */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
@@ -100,8 +101,7 @@ static int64_t lines_of(const ts_traversal *traversal) {
     return t->src_lines + t->dst_lines + t->rmw_lines;
 }
 
-/* All boxes as one: what lies before a block is what was traversed until there, and so few blocks are all counted. A
- * line that follows itself, from one block to the next, is counted once where they are traversed in their order. */
+/* All boxes as one: what lies before a block is what was traversed until there; their work is the lines, about. */
 static void boxes_are_taken_as_one(void **state) {
     (void)state;
     uint64_t seed = SEED + 2;
@@ -128,7 +128,7 @@ static void boxes_are_taken_as_one(void **state) {
             assert_int_equal(next, blocks);
             assert_int_equal(ts_traversal_before(traversal, count).elements, plan->moved_elements);
             int64_t work = ts_traversal_before(traversal, count).work;
-            assert_in_range(work, lines_of(traversal), INT64_MAX);
+            assert_in_range(work * 100, lines_of(traversal) * TS_TRAVERSAL_LINE_WORK * 98, INT64_MAX);
             assert_true(ts_traversal_before(traversal, next).work <= work);
         }
         assert_int_equal(traversed, plan->moved_elements);
@@ -170,6 +170,66 @@ static void any_block_can_be_next(void **state) {
     }
 }
 
+/* The lines before a block, where all blocks of a kind have as many: those that are traversed. */
+static void work_is_of_lines_traversed(void **state) {
+    (void)state;
+    static const struct {
+        const char *src, *dst;
+        int src_line, dst_line;
+    } cases[] = {
+        {"f32[2000,384]{0,1}", "f32[2000,384]{1,0}", 512, 512}, /* the last rows and columns are edges */
+        {"u8[51,4096,1024]{2,1,0}", "u8[51,4096,1024]{1,2,0}", 512, 512}, /* three loops, without any */
+        {"f32[2000,384]{0,1}", "f32[2000,384]{1,0}", 512, 0},             /* into a memory without lines */
+        {"f32[8192,128]{1,0}", "f32[8192,128]{1,0:T(8,128)}", 64, 64},
+        {"u8[200,3000,40]{1,0,2}", "u8[200,3000,40]{2,1,0:T(8,128)(4,1)}", 512, 512},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_source from = {"shape", cases[i].src, strlen(cases[i].src)},
+                  to = {"shape", cases[i].dst, strlen(cases[i].dst)};
+        const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
+        ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 36};
+        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, src->layout->rank, src->layout->dims);
+        ts_traversal *traversal = ts_traversal_new(arena, plan, cases[i].src_line, cases[i].dst_line, 256);
+        const ts_traversal_access *accesses;
+        int64_t elements, next, count, start = 0, box = -1, looks = 0;
+        int ignored;
+        for (int64_t before = 0; ts_traversal_next(traversal, &accesses, &ignored, &elements);
+             before = lines_of(traversal)) {
+            int64_t here = ts_traversal_position(traversal, &next, &count);
+            if (here < 0) continue;
+            if (here != box) start = before;
+            box = here;
+            if (looks++ % 97 != 0 && next + 1 < count) continue;
+            double expected = (double)(lines_of(traversal) - start),
+                   work = (double)ts_traversal_before(traversal, next).work / TS_TRAVERSAL_LINE_WORK;
+            assert_in_range((int64_t)(fabs(work - expected) * 1000), 0, (int64_t)(expected * 5) + 4000);
+        }
+        ts_arena_free(arena);
+    }
+}
+
+/* Blocks of every kind are counted: those that are cut along some loops, and those that are not. */
+static void work_without_lines_is_elements(void **state) {
+    (void)state;
+    uint64_t seed = SEED + 4;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_traversal *traversal = ts_traversal_new(arena, some_plan(arena, &seed), 0, 0, 32);
+        const ts_traversal_access *accesses;
+        int64_t elements, next, count;
+        int ignored;
+        while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
+            if (ts_traversal_position(traversal, &next, &count) < 0) continue;
+            for (int k = 0; k < 2; k++) {
+                ts_traversal_amount amount = ts_traversal_before(traversal, k ? count : next);
+                assert_int_equal(amount.work, amount.elements * TS_TRAVERSAL_LINE_WORK);
+            }
+        }
+        ts_arena_free(arena);
+    }
+}
+
 /* 512 bytes a row of the destination, then as many rows as make 4 KiB. */
 static void places_of_the_blocks_of_a_transpose(void **state) {
     (void)state;
@@ -202,6 +262,8 @@ int main(void) {
         cmocka_unit_test(elements_before_a_block_are_those_traversed),
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
+        cmocka_unit_test(work_is_of_lines_traversed),
+        cmocka_unit_test(work_without_lines_is_elements),
         cmocka_unit_test(any_block_can_be_next),
         cmocka_unit_test(places_of_the_blocks_of_a_transpose),
     };

@@ -1,0 +1,37 @@
+/* The state of a traversal. Private. */
+#ifndef TILESIM_DMA_TRAVERSAL_PRIVATE_H
+#define TILESIM_DMA_TRAVERSAL_PRIVATE_H
+
+#include "dma/traversal.h"
+
+/* Blocks of a box are of a kind by the loops along which they are the last and smaller than the others: of so many
+ * loops, the outermost. */
+enum { TRAVERSAL_EDGES = 6, TRAVERSAL_KINDS = 1 << TRAVERSAL_EDGES };
+
+/* What lies before a box, where all are taken as one. */
+typedef struct {
+    int64_t blocks, elements, work;
+} traversal_box_start;
+
+struct ts_traversal {
+    const ts_plan *plan;
+    traversal_box_start *starts; /* by box, and behind the last; NULL: each box is by itself */
+    ts_arena *arena;
+    int line_bytes[2], granule_bits, element_bits[2]; /* source, destination */
+    int64_t box_number;
+    bool box_open, box_rmw;
+    ts_plan_box box;
+    int64_t block[TS_PLAN_MAX_LOOPS]; /* extent of a block along each loop */
+    int64_t at[TS_PLAN_MAX_LOOPS];    /* first element of the current block along each loop */
+    int64_t last_line[2];
+    int64_t measured_box; /* whose blocks' work this is, and 1; 0: none's */
+    double block_work[TRAVERSAL_KINDS];
+    ts_traversal_totals totals;
+    ts_traversal_access *accesses;
+    int count, capacity;
+};
+
+/* Opens the next box of the plan; false when there is none. */
+bool traversal_open_box(ts_traversal *traversal);
+
+#endif
