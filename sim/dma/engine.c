@@ -1,67 +1,13 @@
 /* The engine: queued transfers offer their plans' accesses to the HBM and complete in time. */
 #include <assert.h>
-#include <string.h>
 
-#include "incoming.h"
-#include "sampler.h"
+#include "engine_state.h"
 #include "transfer.h"
-#include "base/clock.h"
 #include "base/members.h"
 #include "base/number.h"
 #include "dma/dma.h"
 
-typedef struct transfer {
-    struct transfer *next;
-    ts_dma_transfer what;
-    ts_dma_result result;
-    ts_arena *arena; /* of the traversal */
-    ts_traversal *traversal;
-    ts_hbm_stream *stream; /* NULL: the HBM is not touched */
-    const ts_traversal_access *accesses;
-    int access_count, access_at;
-    bool started, offered; /* offered: every access has been */
-    int64_t ready_cycle;   /* of the block being offered */
-    int64_t done_cycle;    /* -1 while not known */
-    int64_t rate;          /* bytes a cycle through the engine */
-    int64_t block_number;  /* when its latest block began */
-    int64_t engine_parts;  /* its blocks kept the engine busy */
-    int64_t caught_up;     /* ticks of the engine's lead that blocks left out have used up */
-    int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
-    int64_t skipped_quiet; /* the same, outside refreshes */
-    sampler sampler;
-    bool has_joined;
-} transfer;
-
-enum { REQUESTS = 256 };  /* offered together */
-enum { PARTS = 1 << 16 }; /* of a cycle: a block does not end on a whole one */
-
-struct ts_dma {
-    ts_arena *arena;
-    const ts_dma_config *config;
-    ts_hbm *hbm;
-    incoming_set *incoming; /* NULL: nothing has come yet */
-    int64_t core_khz, tick_khz;
-    transfer *first; /* in order of issue */
-    transfer *free;
-    int under_way;
-    int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
-    int64_t settled_tick;
-    int64_t block_number; /* blocks begun */
-    sampler sampler;      /* of a new transfer */
-    bool any_skipped;
-    ts_hbm_stats skipped;              /* of the blocks that were left out */
-    ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
-    int request_count;
-};
-
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
-
-static int64_t to_tick(const ts_dma *dma, int64_t cycle) {
-    return ts_clock_convert(cycle, dma->core_khz, dma->tick_khz);
-}
-static int64_t to_cycle(const ts_dma *dma, int64_t tick) {
-    return ts_clock_convert(tick, dma->tick_khz, dma->core_khz);
-}
 
 static int64_t ps_cycles(const ts_dma *dma, int64_t ps) { return ts_clock_cycles(ps, dma->core_khz); }
 
@@ -144,12 +90,6 @@ static transfer *next_in_queue(const ts_dma *dma) {
 
 /* ---- Starting ---- */
 
-static void settle(ts_dma *dma, int64_t tick) {
-    if (tick <= dma->settled_tick || !dma->hbm) return;
-    dma->settled_tick = tick;
-    ts_hbm_settle(dma->hbm, tick);
-}
-
 static transfer *take_record(ts_dma *dma) {
     transfer *t = dma->free;
     if (t)
@@ -175,7 +115,7 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     ts_dma_kind kind = ts_dma_kind_done(dma->config, what->plan);
     if (what->src.space && !ts_dma_check(err, what->plan, what->src.space, what->dst.space)) return false;
     if (!ts_dma_check_kind(err, dma->config, what->plan)) return false;
-    if (dma->under_way == 0) settle(dma, to_tick(dma, cycle));
+    if (dma->under_way == 0) engine_settle(dma, to_tick(dma, cycle));
     transfer *t = take_record(dma);
     bool hbm = what->src.in_hbm || what->dst.in_hbm;
     assert(!hbm || dma->hbm);
@@ -215,42 +155,6 @@ static void fill_queues(ts_dma *dma, int64_t cycle) {
     }
 }
 
-static bool touches_hbm(const transfer *t) { return t->what.src.in_hbm || t->what.dst.in_hbm; }
-
-/* Does another transfer that makes requests move the other way, out of the HBM or into it? */
-static bool meets_traffic(const ts_dma *dma, const transfer *t) {
-    for (const transfer *u = dma->first; u; u = u->next) {
-        bool active = u != t && u->started && !u->offered;
-        if (active &&
-            ((t->what.src.in_hbm && u->what.dst.in_hbm) || (t->what.dst.in_hbm && u->what.src.in_hbm)))
-            return true;
-    }
-    return false;
-}
-
-static int64_t rate_now(const ts_dma *dma, const transfer *t) {
-    int64_t mixed = dma->config->mixed_bytes_per_cycle;
-    return mixed > 0 && mixed < t->rate && meets_traffic(dma, t) ? mixed : t->rate;
-}
-
-/* The engine is busy with one block at a time, for as long as its rate says. */
-static void begin_block(ts_dma *dma, transfer *t) {
-    int64_t elements;
-    if (!ts_traversal_next(t->traversal, &t->accesses, &t->access_count, &elements)) {
-        t->offered = true;
-        return;
-    }
-    t->access_at = 0;
-    t->block_number = ++dma->block_number;
-    int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
-    int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
-    int64_t parts = ts_ceil_div(bytes * PARTS, rate_now(dma, t));
-    int64_t start = ts_max(t->ready_cycle * PARTS, dma->port_busy);
-    t->ready_cycle = start / PARTS;
-    dma->port_busy = start + parts;
-    t->engine_parts += parts;
-}
-
 /* When the transfer can act next, in core cycles; INT64_MAX when it only waits for the memory. The memory is
  * run up to `tick` for it; what is not known by then comes after it. */
 static int64_t next_action(const ts_dma *dma, const transfer *t, int64_t tick) {
@@ -261,7 +165,7 @@ static int64_t next_action(const ts_dma *dma, const transfer *t, int64_t tick) {
 
 static void act(ts_dma *dma, transfer *t) {
     if (t->access_at == t->access_count) {
-        begin_block(dma, t);
+        engine_begin_block(dma, t);
         return;
     }
     const ts_traversal_access *access = &t->accesses[t->access_at++];
@@ -329,115 +233,15 @@ static bool settle_before(ts_dma *dma, int64_t end, int64_t limit) {
     int64_t data = ts_max(end - ps_cycles(dma, dma->config->completion_ps), 0);
     int64_t last = to_tick(dma, data < limit ? data : limit), step = dma->settled_tick + SETTLE_TICKS;
     if (dma->settled_tick >= last || !dma->hbm || !waits_for_end(dma)) return false;
-    settle(dma, step < last ? step : last);
+    engine_settle(dma, step < last ? step : last);
     return true;
-}
-
-/* Offers what has been gathered. */
-static void flush(ts_dma *dma, transfer *t) {
-    if (dma->request_count > 0)
-        ts_hbm_stream_offer_all(t->stream, dma->requests, dma->request_count, dma->config->access_bytes);
-    dma->request_count = 0;
-}
-
-static void add_skipped(ts_dma *dma, transfer *t, const sampler_skip *skip) {
-    dma->any_skipped = true;
-    t->skipped_ticks += skip->gained.tick;
-    t->skipped_quiet += skip->quiet;
-    t->caught_up += skip->caught_up;
-    t->engine_parts += skip->gained.parts;
-    ts_members_add(&dma->skipped, &skip->gained.hbm, ts_hbm_stats_members, 1, 1);
-}
-
-/* How far the memory is behind the engine, in ticks. */
-static int64_t behind(const ts_dma *dma, const transfer *t, int64_t tick) {
-    return tick - to_tick(dma, dma->port_busy / PARTS) - t->caught_up;
-}
-
-static int64_t latest_tick(const ts_dma *dma, const transfer *t) {
-    return touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
-}
-
-/* What a box that the traversal has left owes. */
-static void leave_box(ts_dma *dma, transfer *t, int64_t box) {
-    sampler_skip skip;
-    if (!sampler_leave(&t->sampler, box, behind(dma, t, latest_tick(dma, t)), &skip)) return;
-    add_skipped(dma, t, &skip);
-    ts_traversal_add_totals(t->traversal, &skip.gained.totals);
-}
-
-/* Where boxes are many, a window in each of them is more than all of them together need. */
-static void join_boxes(transfer *t) {
-    const ts_plan *plan = t->what.plan;
-    const ts_traversal_totals *totals = ts_traversal_get_totals(t->traversal);
-    bool is_many = !plan->gathers && plan->box_count > SAMPLER_BOXES && plan->box_count < SAMPLER_MOST_BOXES;
-    if (!is_many || t->has_joined || totals->src_lines + totals->dst_lines < t->sampler.memory.lines) return;
-    t->has_joined = true;
-    ts_traversal_join_boxes(t->traversal);
-}
-
-/* Between two blocks: leaves the next ones out if their time is known by now. False: the simulated channels do
- * not stand for the rest, and the traversal is in vain. */
-static bool skip_blocks(ts_dma *dma, transfer *t) {
-    int64_t tick = latest_tick(dma, t), next, count;
-    sampler_skip skip;
-    bool is_even = true;
-    if (dma->hbm && !ts_hbm_subset_is_fair(dma->hbm)) return false;
-    join_boxes(t);
-    leave_box(dma, t, ts_traversal_position(t->traversal, &next, &count));
-    if (!sampler_note(&t->sampler, t->traversal, tick)) return true;
-    sampler_sample now = {.tick = tick,
-                          .parts = t->engine_parts,
-                          .behind = behind(dma, t, tick),
-                          .totals = *ts_traversal_get_totals(t->traversal)};
-    if (dma->hbm) {
-        ts_hbm_read_stats(dma->hbm, &now.hbm);
-        now.progress = ts_hbm_read_progress(dma->hbm);
-        is_even = ts_hbm_subset_is_balanced_so_far(dma->hbm);
-    }
-    if (!sampler_look(&t->sampler, t->traversal, &now, is_even, &skip)) return true;
-    if (dma->hbm) ts_hbm_subset_restart(dma->hbm);
-    ts_traversal_seek(t->traversal, skip.to);
-    if (skip.in_vain) ts_traversal_split_boxes(t->traversal);
-    ts_traversal_add_totals(t->traversal, &skip.gained.totals);
-    add_skipped(dma, t, &skip);
-    return true;
-}
-
-static void gather_block(ts_dma *dma, transfer *t) {
-    int64_t earliest = to_tick(dma, t->ready_cycle);
-    for (; t->access_at < t->access_count; t->access_at++) {
-        const ts_traversal_access *access = &t->accesses[t->access_at];
-        dma->requests[dma->request_count++] = (ts_hbm_request){access->address, earliest, access->is_write};
-        if (dma->request_count == REQUESTS) flush(dma, t);
-    }
-}
-
-/* The only transfer, and nobody can start another before it ends: access by access without looking around. */
-static void run_alone(ts_dma *dma, transfer *t) {
-    for (;;) {
-        gather_block(dma, t);
-        if (dma->sampler.memory.interval > 0 &&
-            (dma->request_count >= REQUESTS / 2 || t->access_count == 0 || t->access_count >= REQUESTS / 2)) {
-            flush(dma, t);
-            if (!skip_blocks(dma, t)) {
-                t->offered = true;
-                break;
-            }
-        }
-        begin_block(dma, t);
-        if (t->offered) break;
-    }
-    flush(dma, t);
-    if (touches_hbm(t)) settle(dma, ts_hbm_stream_latest(t->stream));
-    leave_box(dma, t, -1);
 }
 
 /* The next completion of its own transfers, as ts_dma_next. */
 static int64_t next_own(ts_dma *dma, int64_t limit) {
     fill_queues(dma, 0);
     bool alone = limit == INT64_MAX && dma->under_way == 1 && !dma->first->offered;
-    if (alone) run_alone(dma, dma->first);
+    if (alone) engine_run_alone(dma, dma->first);
     for (;;) {
         int64_t cycle;
         transfer *done = earliest_done(dma), *t = next_to_act(dma, limit, &cycle);
@@ -446,7 +250,7 @@ static int64_t next_own(ts_dma *dma, int64_t limit) {
             return done->done_cycle <= limit ? done->done_cycle : INT64_MAX;
         }
         if (t && cycle <= limit) {
-            if (waits_for_end(dma)) settle(dma, to_tick(dma, cycle));
+            if (waits_for_end(dma)) engine_settle(dma, to_tick(dma, cycle));
             act(dma, t);
             continue;
         }
@@ -454,7 +258,7 @@ static int64_t next_own(ts_dma *dma, int64_t limit) {
         if (!dma->first || dma->settled_tick >= last) return INT64_MAX;
         int64_t step = dma->settled_tick + SETTLE_TICKS;
         if (t && to_tick(dma, cycle) < step) step = ts_max(to_tick(dma, cycle), dma->settled_tick + 1);
-        settle(dma, step < last ? step : last);
+        engine_settle(dma, step < last ? step : last);
     }
 }
 
