@@ -93,7 +93,7 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
     chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
     if (chip->config->links)
-        traffic_share(chip->traffic, chip->config->links->device->count, chip->config->walks);
+        traffic_share(chip->traffic, chip->config->links->device->count, chip->config->engine_pool);
     if (chip->observer && chip->observer->burst)
         traffic_observe(chip->traffic, chip->observer->burst, chip->observer->self);
     chip->sampler = loop_sampler_new(chip->arena, chip);

@@ -28,7 +28,7 @@ typedef struct {
     const bool *outputs;               /* with it: of each tensor, whether what it holds at the end matters */
     const bool *inputs;                /* and whether it should stay as it is */
     const struct ts_chip_links *links; /* to the other chips of a mesh (chip/remote.h); NULL: it is alone */
-    struct ts_walks *walks;            /* of all chips of a mesh (chip/walks.h); NULL: none are shared */
+    struct ts_engine_pool *engine_pool; /* of a mesh (chip/engine_pool.h); NULL: none is shared */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */

@@ -30,7 +30,7 @@ static void take_arrival(traffic *t, const ts_dma_result *result) {
 
 void period_take(traffic *t, int64_t least) {
     ts_dma_result result;
-    walker_complete(t->engine, &result);
+    chip_engine_complete(t->engine, &result);
     if (result.incoming) {
         take_arrival(t, &result);
         return;
@@ -47,26 +47,26 @@ void period_take(traffic *t, int64_t least) {
 
 /* What was recalled to have ended earlier than it does. */
 static void let_end(traffic *t) {
-    t->least = of_engine(t, walker_next(t->engine, INT64_MAX));
+    t->least = of_engine(t, chip_engine_next(t->engine, INT64_MAX));
     period_take(t, t->least);
 }
 
 void period_walk(traffic *t, record *r) {
-    while (!walker_can_start(t->engine)) let_end(t);
+    while (!chip_engine_can_start(t->engine)) let_end(t);
     ts_dma_transfer what = r->what;
     what.tag = r->number;
     what.src.space = what.dst.space = NULL; /* bytes move here */
     int64_t cycle = r->issued > t->least ? r->issued : t->least;
     uint64_t hash[2];
     shapes_hash_start(&t->shapes, &r->what, r->layouts, hash);
-    walker_start(t->engine, &what, hash, &r->arena, to_engine(t, cycle));
+    chip_engine_start(t->engine, &what, hash, &r->arena, to_engine(t, cycle));
 }
 
 void period_catch_up(traffic *t, int64_t now) {
     t->recalls = false;
-    walker_read_stats(t->engine, &t->stats);
+    chip_engine_read_stats(t->engine, &t->stats);
     for (record *r = t->first; r; r = r->next) {
-        while (walker_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) period_take(t, now);
+        while (chip_engine_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) period_take(t, now);
         period_walk(t, r);
     }
 }
@@ -110,7 +110,7 @@ void period_begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     t->root = find_start(t, &t->periods[(of->hash[1] + (uint64_t)phase) % PERIOD_BUCKETS], of, phase, &known);
     t->at = t->root;
     t->recalls = known && t->root->ends;
-    if (!t->recalls) walker_read_stats(t->engine, &t->stats);
+    if (!t->recalls) chip_engine_read_stats(t->engine, &t->stats);
 }
 
 /* A transfer starts within the busy period. Recording ends with one that starts after another has ended: when
@@ -136,12 +136,12 @@ void period_note_done(traffic *t, const record *r) {
 
 /* The statistics of a busy period that has been walked are kept with its last step. */
 void period_end(traffic *t) {
-    while (walker_under_way(t->engine) > 0) let_end(t);
+    while (chip_engine_under_way(t->engine) > 0) let_end(t);
     if (!t->at) return;
     t->root->ends = true;
     if (!t->recalls && !t->at->hbm) {
         t->at->hbm = TS_NEW(t->arena, ts_hbm_stats);
-        walker_read_stats(t->engine, t->at->hbm);
+        chip_engine_read_stats(t->engine, t->at->hbm);
         period_add_stats(t->at->hbm, &t->stats, -1);
     }
     if (t->recalls) period_add_stats(&t->past, t->at->hbm, 1);

@@ -23,15 +23,15 @@ traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact)
     t->shapes.arena = arena;
     t->shapes.dma = machine->dma;
     t->exact = exact;
-    t->setup = (walker_setup){.machine = machine, .exact = exact};
+    t->setup = (chip_engine_setup){.machine = machine, .exact = exact};
     t->walked_most = TRAFFIC_WALKED_BYTES;
     learn_refresh(t);
     return t;
 }
 
-void traffic_share(traffic *t, int64_t chips, ts_walks *walks) {
+void traffic_share(traffic *t, int64_t chips, ts_engine_pool *pool) {
     t->walked_most = TRAFFIC_WALKED_BYTES / chips;
-    t->setup.walks = walks;
+    t->setup.pool = pool;
 }
 
 void traffic_observe(traffic *t, ts_hbm_observer *observer, void *self) {
@@ -41,7 +41,7 @@ void traffic_observe(traffic *t, ts_hbm_observer *observer, void *self) {
 
 /* Made for the first transfer: many programs have none. */
 static bool make_engine(ts_error *err, traffic *t) {
-    if (!t->engine) t->engine = walker_new(err, t->arena, &t->setup);
+    if (!t->engine) t->engine = chip_engine_new(err, t->arena, &t->setup);
     return t->engine != NULL;
 }
 
@@ -53,7 +53,7 @@ void traffic_free(traffic *t) {
     free_arenas(t->first);
     free_arenas(t->next);
     free_arenas(t->free);
-    walker_free(t->engine);
+    chip_engine_free(t->engine);
 }
 
 bool traffic_can_start(const traffic *t) { return t->under_way < t->machine->dma->descriptors; }
@@ -137,7 +137,8 @@ bool traffic_expect(ts_error *err, traffic *t, const traffic_arrival *what, int6
     const ts_dma_transfer written = {.plan = what->plan, .dst.in_hbm = true};
     uint64_t hash[2];
     shapes_hash_start(&t->shapes, &written, what->layouts, hash);
-    *incoming = walker_expect(t->engine, &(walker_arrival){what->plan, what->arena, what->owner}, hash);
+    *incoming =
+        chip_engine_expect(t->engine, &(chip_engine_arrival){what->plan, what->arena, what->owner}, hash);
     t->expected++;
     return true;
 }
@@ -149,7 +150,7 @@ void traffic_feed(traffic *t, int64_t incoming, ts_dma_chunk chunk) {
     if (!chunk.passed) {
         if (passed_samples(&t->passed)) {
             ts_hbm_stats now;
-            walker_read_stats(t->engine, &now);
+            chip_engine_read_stats(t->engine, &now);
             passed_walk(&t->passed, &now, alone, &chunk);
         }
         t->walked_bytes += chunk.bytes;
@@ -157,7 +158,7 @@ void traffic_feed(traffic *t, int64_t incoming, ts_dma_chunk chunk) {
         passed_over(&t->passed, &chunk);
     }
     chunk.cycle = to_engine(t, chunk.cycle > t->least ? chunk.cycle : t->least);
-    walker_feed(t->engine, incoming, &chunk);
+    chip_engine_feed(t->engine, incoming, &chunk);
 }
 
 /* The first that is known to be complete. */
@@ -173,7 +174,7 @@ static int64_t recalled_until(const traffic *t) {
 }
 
 static void work(traffic *t, int64_t limit) {
-    while (first_known(t) == INT64_MAX && walker_next(t->engine, to_engine(t, limit)) != INT64_MAX)
+    while (first_known(t) == INT64_MAX && chip_engine_next(t->engine, to_engine(t, limit)) != INT64_MAX)
         period_take(t, 0);
 }
 
@@ -195,7 +196,7 @@ int64_t traffic_next(traffic *t, int64_t limit) {
 int64_t traffic_quiet_until(const traffic *t, int64_t limit) {
     if (t->under_way == 0 && t->expected == 0) return INT64_MAX;
     int64_t until = first_known(t);
-    if (until == INT64_MAX) until = of_engine(t, walker_quiet_until(t->engine, to_engine(t, limit)));
+    if (until == INT64_MAX) until = of_engine(t, chip_engine_quiet_until(t->engine, to_engine(t, limit)));
     return t->under_way > 0 && t->recalls ? ts_min(until, recalled_until(t)) : until;
 }
 
@@ -226,7 +227,7 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     int64_t own = recalls ? recalled_until(t) : first ? first->done : INT64_MAX;
     if (t->came && t->came->result.completed_cycle < own) {
         complete_arrival(t, result);
-        return walker_check(err, t->engine);
+        return chip_engine_check(err, t->engine);
     }
     record *r = recalls ? take_recalled(t) : earliest(t);
     if (!recalls) period_note_done(t, r);
@@ -238,7 +239,7 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     r->over = true;
     if (--t->under_way == 0) period_end(t);
     forget(t);
-    return moved && walker_check(err, t->engine);
+    return moved && chip_engine_check(err, t->engine);
 }
 
 /* ---- Counting for more ---- */
@@ -265,13 +266,13 @@ void traffic_repeat(traffic *t, int64_t times, int64_t cycles) {
 }
 
 bool traffic_is_estimated(const traffic *t) {
-    return (t->engine && walker_is_part(t->engine)) || t->recalled > 0 || t->passed.passed.bytes > 0 ||
+    return (t->engine && chip_engine_is_part(t->engine)) || t->recalled > 0 || t->passed.passed.bytes > 0 ||
            t->skipped > 0;
 }
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
     *hbm = (ts_hbm_stats){0};
-    if (t->engine) walker_read_stats(t->engine, hbm);
+    if (t->engine) chip_engine_read_stats(t->engine, hbm);
     period_add_stats(hbm, &t->past, 1);
     passed_count(&t->passed, t->machine, hbm);
     *recalled = t->recalled;

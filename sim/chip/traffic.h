@@ -14,7 +14,7 @@
 #ifndef TILESIM_CHIP_TRAFFIC_H
 #define TILESIM_CHIP_TRAFFIC_H
 
-#include "walks.h"
+#include "chip_engine.h"
 
 enum { TRAFFIC_WALKED_BYTES = 128 << 20 };
 
@@ -22,8 +22,8 @@ typedef struct traffic traffic;
 
 /* exact: walk everything. */
 traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact);
-/* Of so many chips, which share the bytes that are walked before they recall, and walks (NULL: not these). */
-void traffic_share(traffic *traffic, int64_t chips, ts_walks *walks);
+/* Of so many chips, which share the bytes that are walked before they recall, and engines (pool NULL: not these). */
+void traffic_share(traffic *traffic, int64_t chips, ts_engine_pool *pool);
 void traffic_free(traffic *traffic);
 /* Tells of the bursts of what is walked, each channel by itself; before the first start. */
 void traffic_observe(traffic *traffic, ts_hbm_observer *observer, void *self);

@@ -43,8 +43,8 @@ enum { PERIOD_BUCKETS = 1 << 10 };
 struct traffic {
     ts_arena *arena;
     const ts_dma_machine *machine;
-    walker *engine; /* NULL: nothing was started yet */
-    walker_setup setup;
+    chip_engine *engine; /* NULL: nothing was started yet */
+    chip_engine_setup setup;
     bool exact;
     bool recalls; /* this busy period is recalled so far: the engine knows nothing of it */
     int64_t walked_bytes, walked_most, started;

@@ -303,7 +303,7 @@ static bool make_device(ts_error *err, ts_pod *pod, int64_t id) {
     set_device(device, pod, id);
     device->config = *request->config;
     device->config.links = &device->chip_links;
-    device->config.walks = pod->walks;
+    device->config.engine_pool = pod->engine_pool;
     device->config.findings = request->findings ? request->findings[id] : NULL;
     const ts_chip_observer *observer = request->observers ? request->observers[id] : NULL;
     device->chip = ts_chip_new(err, device->node->arena, &device->config, request->code, observer);
@@ -334,7 +334,8 @@ ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request
     pod->nodes = TS_NEW_ARRAY(arena, pod_node, pod->node_count);
     pod->devices = TS_NEW_ARRAY(arena, pod_device, pod->device_count);
     for (int64_t i = 0; i < pod->node_count; i++) make_node(pod, i);
-    if (pod->device_count > 1) pod->walks = ts_walks_new(&request->config->memory, request->config->exact);
+    if (pod->device_count > 1)
+        pod->engine_pool = ts_engine_pool_new(&request->config->memory, request->config->exact);
     for (int64_t i = 0; i < pod->device_count; i++) {
         if (make_device(err, pod, i)) continue;
         ts_pod_free(pod);
@@ -349,7 +350,7 @@ void ts_pod_free(ts_pod *pod) {
         if (pod->devices[i].chip) ts_chip_free(pod->devices[i].chip);
         pod->devices[i].chip = NULL;
     }
-    if (pod) ts_walks_free(pod->walks), pod->walks = NULL;
+    if (pod) ts_engine_pool_free(pod->engine_pool), pod->engine_pool = NULL;
     for (int64_t i = 0; pod && i < pod->node_count; i++) {
         if (pod->nodes[i].arena) ts_arena_free(pod->nodes[i].arena);
         pod->nodes[i].arena = NULL;

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "chip/walks.h"
+#include "chip/engine_pool.h"
 #include "link.h"
 #include "pod/pod.h"
 
@@ -40,10 +40,10 @@ struct ts_pod {
     int64_t node_count, device_count;
     pod_node *nodes; /* [chip] */
     pod_device *devices;
-    ts_walks *walks;   /* NULL: none are shared */
-    int64_t inside_ps; /* from a device to another of its chip */
-    int64_t until_ps;  /* the end of the window */
-    int64_t bound_ps;  /* what begins from here on is left for later */
+    ts_engine_pool *engine_pool; /* NULL: none are shared */
+    int64_t inside_ps;           /* from a device to another of its chip */
+    int64_t until_ps;            /* the end of the window */
+    int64_t bound_ps;            /* what begins from here on is left for later */
     int threads;
     bool over;
     pthread_mutex_t gate;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "chip/walks.h"
+#include "chip/chip_engine.h"
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
 
@@ -12,28 +12,28 @@ static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
 
 /* A chip and its twin, which shares nothing. */
 typedef struct {
-    walker *shared, *alone;
+    chip_engine *shared, *alone;
     int64_t tag;
     int expected;
 } chip;
 
 typedef struct {
     ts_arena *arena;
-    ts_walks *walks;
+    ts_engine_pool *pool;
     chip chips[CHIPS];
     ts_arena *plans[PLANS];
     int plan_count;
 } fixture;
 
 static fixture open_chips(bool exact) {
-    fixture f = {.arena = ts_arena_new(), .walks = ts_walks_new(&machine, exact)};
-    assert_non_null(f.walks);
+    fixture f = {.arena = ts_arena_new(), .pool = ts_engine_pool_new(&machine, exact)};
+    assert_non_null(f.pool);
     for (int i = 0; i < CHIPS; i++) {
         ts_error err = {0};
-        walker_setup setup = {.machine = &machine, .exact = exact};
-        f.chips[i].alone = walker_new(&err, f.arena, &setup);
-        setup.walks = f.walks;
-        f.chips[i].shared = walker_new(&err, f.arena, &setup);
+        chip_engine_setup setup = {.machine = &machine, .exact = exact};
+        f.chips[i].alone = chip_engine_new(&err, f.arena, &setup);
+        setup.pool = f.pool;
+        f.chips[i].shared = chip_engine_new(&err, f.arena, &setup);
         f.chips[i].tag = 1000 * i; /* a chip's own */
     }
     return f;
@@ -41,10 +41,10 @@ static fixture open_chips(bool exact) {
 
 static void close_chips(fixture *f) {
     for (int i = 0; i < CHIPS; i++) {
-        walker_free(f->chips[i].shared);
-        walker_free(f->chips[i].alone);
+        chip_engine_free(f->chips[i].shared);
+        chip_engine_free(f->chips[i].alone);
     }
-    ts_walks_free(f->walks);
+    ts_engine_pool_free(f->pool);
     for (int i = 0; i < f->plan_count; i++) ts_arena_free(f->plans[i]);
     ts_arena_free(f->arena);
 }
@@ -79,10 +79,10 @@ static void begin(fixture *f, chip *c, const start *s) {
     const uint64_t hash[2] = {(uint64_t)s->rows, (uint64_t)s->is_write + 2 * (uint64_t)s->in_vmem};
     ts_arena *arena = ts_arena_new(), *none = f->arena;
     ts_dma_transfer t = transfer_of(f->arena, s, c->tag);
-    walker_start(c->alone, &t, hash, &none, s->cycle);
+    chip_engine_start(c->alone, &t, hash, &none, s->cycle);
     assert_ptr_equal(none, f->arena);
     t = transfer_of(arena, s, c->tag++);
-    walker_start(c->shared, &t, hash, &arena, s->cycle);
+    chip_engine_start(c->shared, &t, hash, &arena, s->cycle);
     if (arena)
         f->plans[f->plan_count++] = arena; /* not kept, but looked at if the engine is the chip's own */
 }
@@ -91,24 +91,24 @@ static void begin(fixture *f, chip *c, const start *s) {
 
 static void expect_same_stats(const chip *c) {
     ts_hbm_stats found, expected;
-    walker_read_stats(c->shared, &found);
-    walker_read_stats(c->alone, &expected);
+    chip_engine_read_stats(c->shared, &found);
+    chip_engine_read_stats(c->alone, &expected);
     assert_memory_equal(&found, &expected, sizeof found);
 }
 
 static int64_t next_of(const chip *c, int64_t limit) {
-    int64_t found = walker_next(c->shared, limit);
-    assert_int_equal(found, walker_next(c->alone, limit));
-    assert_int_equal(walker_quiet_until(c->shared, limit), walker_quiet_until(c->alone, limit));
+    int64_t found = chip_engine_next(c->shared, limit);
+    assert_int_equal(found, chip_engine_next(c->alone, limit));
+    assert_int_equal(chip_engine_quiet_until(c->shared, limit), chip_engine_quiet_until(c->alone, limit));
     return found;
 }
 
 static int64_t complete(chip *c) {
     ts_dma_result found, expected;
-    walker_complete(c->shared, &found);
-    walker_complete(c->alone, &expected);
+    chip_engine_complete(c->shared, &found);
+    chip_engine_complete(c->alone, &expected);
     assert_memory_equal(&found, &expected, sizeof found);
-    assert_int_equal(walker_under_way(c->shared), walker_under_way(c->alone));
+    assert_int_equal(chip_engine_under_way(c->shared), chip_engine_under_way(c->alone));
     assert_ptr_equal(found.incoming, found.incoming ? c : NULL);
     c->expected -= found.incoming != NULL;
     return found.completed_cycle;
@@ -129,8 +129,8 @@ static void expect_arrival(fixture *f, chip *c, arrival *a) {
     ts_arena *none = f->arena, **arena = &f->plans[f->plan_count++];
     *arena = ts_arena_new();
     ts_dma_transfer alone = transfer_of(f->arena, &s, 0), shared = transfer_of(*arena, &s, 0);
-    a->alone = walker_expect(c->alone, &(walker_arrival){alone.plan, &none, c}, hash);
-    a->shared = walker_expect(c->shared, &(walker_arrival){shared.plan, arena, c}, hash);
+    a->alone = chip_engine_expect(c->alone, &(chip_engine_arrival){alone.plan, &none, c}, hash);
+    a->shared = chip_engine_expect(c->shared, &(chip_engine_arrival){shared.plan, arena, c}, hash);
     c->expected++;
 }
 
@@ -141,12 +141,12 @@ static void feed(const chip *c, arrival *a, int64_t from, int64_t limit) {
                                     .cycle = from + a->fed * a->apart,
                                     .last = a->fed == 3,
                                     .passed = a->passed[a->fed]};
-        walker_feed(c->shared, a->shared, &chunk);
-        walker_feed(c->alone, a->alone, &chunk);
+        chip_engine_feed(c->shared, a->shared, &chunk);
+        chip_engine_feed(c->alone, a->alone, &chunk);
     }
 }
 
-static bool is_busy(const chip *c) { return walker_under_way(c->alone) > 0 || c->expected > 0; }
+static bool is_busy(const chip *c) { return chip_engine_under_way(c->alone) > 0 || c->expected > 0; }
 
 /* Starts, with what is complete before each, then the rest; the cycle of the last completion. */
 static int64_t go_on(fixture *f, chip *c, const start *starts, int count, int64_t step, arrival come) {
@@ -160,7 +160,7 @@ static int64_t go_on(fixture *f, chip *c, const start *starts, int count, int64_
         feed(c, &come, last + 1, limit);
         if (step % 3 == 0) expect_same_stats(c);
         while (is_busy(c) && next_of(c, limit) != INT64_MAX) end = complete(c);
-        assert_true(walker_can_start(c->shared));
+        assert_true(chip_engine_can_start(c->shared));
     }
     expect_same_stats(c);
     return end;
@@ -258,7 +258,7 @@ static void engines_are_as_many_as_differ(void **state) {
         all_go(&f, s, 2, rows[i].apart, rows[i].late);
         for (int k = 0; k < 2; k++) s[k].cycle += 2000 + rows[i].gap;
         all_go(&f, s, 2, rows[i].apart, rows[i].late);
-        assert_int_equal(ts_walks_engines(f.walks), rows[i].engines);
+        assert_int_equal(ts_engine_pool_engines(f.pool), rows[i].engines);
         close_chips(&f);
     }
 }
@@ -270,9 +270,9 @@ static void one_that_goes_another_way_has_an_engine(void **state) {
     const start same[] = {{.cycle = 7, .rows = 64}}, other[] = {{.cycle = 2500, .rows = 32}},
                 third[] = {{.cycle = 2500, .rows = 16}};
     all_go(&f, same, 1, 0, 0);
-    assert_int_equal(ts_walks_engines(f.walks), 1);
+    assert_int_equal(ts_engine_pool_engines(f.pool), 1);
     for (int i = 0; i < CHIPS; i++) go(&f, &f.chips[i], i == 3 ? third : other, 1, 50);
-    assert_int_equal(ts_walks_engines(f.walks), 2);
+    assert_int_equal(ts_engine_pool_engines(f.pool), 2);
     close_chips(&f);
 }
 
@@ -285,7 +285,7 @@ static void who_asks_too_much_is_alone(void **state) {
         s.cycle = 7 + period * 1500;
         for (int i = 0; i < 2; i++) go(&f, &f.chips[i], &s, 1, 6);
     }
-    assert_int_equal(ts_walks_engines(f.walks), 2);
+    assert_int_equal(ts_engine_pool_engines(f.pool), 2);
     close_chips(&f);
 }
 
@@ -295,20 +295,20 @@ static void unlike_memories_are_not_shared(void **state) {
     ts_dma_config dma = plain_dma;
     ts_dma_machine other = {&dma, &hbm, HBM2_KHZ, NULL};
     hbm.page = TS_HBM_PAGE_CLOSED;
-    assert_null(ts_walks_new(&other, false));
+    assert_null(ts_engine_pool_new(&other, false));
     hbm = hbm2;
     dma.in_flight_bytes = 4096;
-    assert_null(ts_walks_new(&other, false));
+    assert_null(ts_engine_pool_new(&other, false));
     dma.in_flight_bytes = 0;
     hbm.address_map = "no map";
-    assert_null(ts_walks_new(&other, false));
-    ts_walks_free(NULL);
+    assert_null(ts_engine_pool_new(&other, false));
+    ts_engine_pool_free(NULL);
     ts_error err = {0};
     ts_arena *arena = ts_arena_new();
-    walker_setup setup = {.machine = &other};
-    assert_null(walker_new(&err, arena, &setup));
+    chip_engine_setup setup = {.machine = &other};
+    assert_null(chip_engine_new(&err, arena, &setup));
     assert_int_equal(err.kind, TS_ERROR_INPUT);
-    walker_free(NULL);
+    chip_engine_free(NULL);
     ts_arena_free(arena);
 }
 
@@ -320,5 +320,5 @@ int main(void) {
         cmocka_unit_test(who_asks_too_much_is_alone),
         cmocka_unit_test(unlike_memories_are_not_shared),
     };
-    return cmocka_run_group_tests_name("chip/walks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("chip/chip_engine", tests, NULL, NULL);
 }
