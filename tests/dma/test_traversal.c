@@ -209,6 +209,35 @@ static void work_is_of_lines_traversed(void **state) {
     }
 }
 
+/* Up to 16 blocks of a kind are measured one by one, with the lines that they share with the block before. */
+static void few_blocks_are_all_measured(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {{"f32[51,203]{1,0}", "f32[51,203]{0,1}"},
+                                           {"u8[3,50,99]{2,1,0}", "u8[3,50,99]{0,2,1}"},
+                                           {"f32[37,129]{1,0}", "f32[37,129]{0,1}"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_source from = {"shape", cases[i][0], strlen(cases[i][0])},
+                  to = {"shape", cases[i][1], strlen(cases[i][1])};
+        const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
+        ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 36};
+        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, src->layout->rank, src->layout->dims);
+        ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+        const ts_traversal_access *accesses;
+        int64_t elements, next, count, work = 0, blocks = 0;
+        int ignored;
+        while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
+            if (ts_traversal_position(traversal, &next, &count) == 0)
+                work = ts_traversal_before(traversal, count).work;
+            blocks++;
+        }
+        assert_int_equal(plan->box_count, 1);
+        assert_in_range(blocks, 4, 16);
+        assert_int_equal(work, lines_of(traversal) * TS_TRAVERSAL_LINE_WORK);
+        ts_arena_free(arena);
+    }
+}
+
 /* Blocks of every kind are counted: those that are cut along some loops, and those that are not. */
 static void work_without_lines_is_elements(void **state) {
     (void)state;
@@ -264,6 +293,7 @@ int main(void) {
         cmocka_unit_test(boxes_are_taken_as_one),
         cmocka_unit_test(work_is_of_lines_traversed),
         cmocka_unit_test(work_without_lines_is_elements),
+        cmocka_unit_test(few_blocks_are_all_measured),
         cmocka_unit_test(any_block_can_be_next),
         cmocka_unit_test(places_of_the_blocks_of_a_transpose),
     };

@@ -1,0 +1,224 @@
+/* Leaving blocks out: against a memory of known rates, of which every block can be simulated as well. */
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dma/sampler.h"
+#include "layout/shape.h"
+
+enum { INTERVAL = 2000, STALL = 200, LINES = 256 };
+
+static const sampler_memory memory = {INTERVAL, STALL, LINES};
+
+/* The memory stands still at the beginning of each interval. */
+static bool is_quiet(int64_t tick) { return tick % INTERVAL >= STALL; }
+
+/* Tick by tick: where so many quiet ones lie between, before the next one. */
+static void quiet_ticks_are_those_without_a_refresh(void **state) {
+    (void)state;
+    static const int64_t counts[] = {1, 17, 199, 200, 1799, 1800, 1801, 3600, 5000};
+    for (int64_t from = 0; from < 3 * INTERVAL; from += 67)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            int64_t to = from, left = counts[i], back = from;
+            for (; left > 0 || !is_quiet(to); to++) left -= is_quiet(to);
+            assert_int_equal(sampler_add_quiet(&memory, from, counts[i]), to);
+            while (!is_quiet(back)) back++;
+            assert_int_equal(sampler_add_quiet(&memory, to, -counts[i]), back);
+            assert_int_equal(sampler_add_quiet(&memory, from, 0), from);
+        }
+}
+
+/* 2 ticks a CK; all rows are closed, refreshed and opened again: 5 + 14 + 350 + 16 + 17 CK. */
+static void what_a_memory_holds(void **state) {
+    (void)state;
+    ts_hbm_config hbm = {
+        .stacks = 2,
+        .channels = 8,
+        .burst_bytes = 32,
+        .ticks_per_ck = 2,
+        .read_entries = 24,
+        .write_entries = 40,
+        .refresh = TS_HBM_REFRESH_ALL_BANK,
+        .timing = {.t_refi = 3900, .t_rtp = 5, .t_rp = 14, .t_rfc = 350, .t_rcd_rd = 16, .t_cl = 17}};
+    ts_dma_config dma = {.access_bytes = 64, .lookahead_bytes = 6400};
+    sampler_memory m = sampler_memory_of(&hbm, &dma);
+    assert_int_equal(m.interval, 7800);
+    assert_int_equal(m.stall, 804);
+    assert_int_equal(m.lines, 100 + 2 * 8 * 64 / 2);
+    hbm.refresh = TS_HBM_REFRESH_PER_BANK;
+    dma.lookahead_bytes = -1;
+    m = sampler_memory_of(&hbm, &dma);
+    assert_int_equal(m.stall, 0);
+    assert_int_equal(m.lines, 512);
+}
+
+/* ---- A transfer through a memory whose rate is known ---- */
+
+typedef enum { STEADY, NOISY, WILD, SLOWING, FAST } pace;
+
+typedef struct {
+    const char *name, *src, *dst;
+    pace pace;
+    double engine_ticks; /* an element */
+    bool is_mixed, is_even, joins;
+    double error;        /* of the time, at most; 0: exact */
+    int64_t least, most; /* blocks that are simulated, with those in vain */
+} run_case;
+
+typedef struct {
+    const run_case *of;
+    sampler sampler;
+    ts_traversal *traversal;
+    int64_t tick, lines, parts, blocks, windows;
+    double engine; /* busy until */
+    int64_t caught_up, skipped_ticks, skipped_quiet;
+} bench;
+
+/* Of a line of a block. */
+static int64_t line_ticks(pace at, int64_t block, int64_t count) {
+    uint64_t hash = (uint64_t)(block + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    if (at == NOISY) return 3 + (int64_t)(hash >> 62);
+    if (at == WILD) return (hash >> 40) % 16 == 0 ? 400 : 1;
+    return at == SLOWING ? 4 + 8 * block / count : 4;
+}
+
+static int64_t lines_of(const ts_traversal *traversal) {
+    const ts_traversal_totals *t = ts_traversal_get_totals(traversal);
+    return t->src_lines + t->dst_lines + t->rmw_lines;
+}
+
+static void serve(bench *b, int64_t ticks) {
+    while (ticks > 0) {
+        int64_t phase = b->tick % INTERVAL, now = INTERVAL - phase < ticks ? INTERVAL - phase : ticks;
+        b->tick += phase < STALL ? STALL - phase : now;
+        ticks -= phase < STALL ? 0 : now;
+    }
+}
+
+static bool do_block(bench *b) {
+    const ts_traversal_access *accesses;
+    int64_t elements, next, count;
+    int lines;
+    ts_traversal_position(b->traversal, &next, &count);
+    if (!ts_traversal_next(b->traversal, &accesses, &lines, &elements)) return false;
+    if ((double)b->tick < b->engine) b->tick = (int64_t)b->engine;
+    serve(b, b->of->pace == FAST ? lines / 8 : lines * line_ticks(b->of->pace, next, count > 0 ? count : 1));
+    b->engine += (double)elements * b->of->engine_ticks;
+    b->lines += lines;
+    b->parts += elements;
+    b->blocks++;
+    return true;
+}
+
+static void add_skipped(bench *b, const sampler_skip *skip) {
+    b->skipped_ticks += skip->gained.tick;
+    b->skipped_quiet += skip->quiet;
+    b->caught_up += skip->caught_up;
+    b->parts += skip->gained.parts;
+    ts_traversal_add_totals(b->traversal, &skip->gained.totals);
+}
+
+/* One of a quarter of the interval lies between two refreshes, and does not wait for long. */
+static void look_at_window(bench *b) {
+    const sampler_box *box = &b->sampler.box;
+    int64_t open = box->open.tick;
+    if (b->of->pace != FAST || !box->is_fine || box->phase != SAMPLER_MEASURES || box->length == 0) return;
+    assert_int_equal(open / INTERVAL, b->tick / INTERVAL);
+    assert_in_range(open % INTERVAL, STALL * 3 / 2, INTERVAL * 3 / 4);
+    assert_in_range(b->tick - open, INTERVAL / 4, INTERVAL / 4 + 32);
+    b->windows++;
+}
+
+static void look(bench *b) {
+    int64_t next, count, number = ts_traversal_position(b->traversal, &next, &count);
+    int64_t behind = b->tick - (int64_t)b->engine - b->caught_up;
+    sampler_skip skip;
+    if (sampler_leave(&b->sampler, number, behind, &skip)) add_skipped(b, &skip);
+    if (!sampler_note(&b->sampler, b->traversal, b->tick)) return;
+    look_at_window(b);
+    sampler_sample now = {.tick = b->tick,
+                          .parts = b->parts,
+                          .behind = behind,
+                          .totals = *ts_traversal_get_totals(b->traversal),
+                          .progress = {b->lines, b->lines, b->tick}};
+    if (!sampler_look(&b->sampler, b->traversal, &now, b->of->is_even, &skip)) return;
+    ts_traversal_seek(b->traversal, skip.to);
+    if (skip.in_vain) ts_traversal_split_boxes(b->traversal);
+    add_skipped(b, &skip);
+}
+
+/* When all is done. */
+static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *b) {
+    ts_source from = {"shape", of->src, strlen(of->src)}, to = {"shape", of->dst, strlen(of->dst)};
+    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
+    ts_plan_side a = {src, NULL, NULL, 0}, z = {dst, NULL, NULL, INT64_C(1) << 36};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &z, src->layout->rank, src->layout->dims);
+    *b = (bench){.of = of, .traversal = ts_traversal_new(arena, plan, 64, 64, 32)};
+    b->sampler = (sampler){.memory = memory,
+                           .engine_ticks_per_part = of->engine_ticks,
+                           .elements = plan->moved_elements,
+                           .is_mixed = of->is_mixed,
+                           .box = {.number = -1}};
+    if (of->joins && leaves_out) ts_traversal_join_boxes(b->traversal);
+    while (do_block(b))
+        if (leaves_out) look(b);
+    sampler_skip skip;
+    if (sampler_leave(&b->sampler, -1, b->tick - (int64_t)b->engine - b->caught_up, &skip))
+        add_skipped(b, &skip);
+    int64_t end = (double)b->tick > b->engine ? b->tick : (int64_t)b->engine;
+    return sampler_add_quiet(&memory, end, b->skipped_quiet) + b->skipped_ticks;
+}
+
+#define ROWS  "f32[8192,1024]{1,0:T(8,128)}"
+#define BOXES "u8[40,1000,1000]{1,0,2}", "u8[40,1000,1000]{2,1,0:T(8,128)(4,1)}"
+
+/* Rows are 8,192 blocks of 128 lines: the queues settle in 80 * 256 lines, 160 blocks, or in 24 * 256, 48; then there
+ * are windows of 8 blocks, and some 3 blocks before each. */
+static const run_case runs[] = {
+    {"steady", ROWS, ROWS, STEADY, 0.001, true, true, false, 1e-6, 190, 210},
+    {"read only", ROWS, ROWS, STEADY, 0.001, false, true, false, 1e-6, 190, 210},
+    {"between refreshes", ROWS, ROWS, FAST, 0.001, false, true, false, 1e-5, 250, 600},
+    {"each box", BOXES, STEADY, 0.001, true, true, false, 1e-6, 150, 190},
+    {"each box for reads", BOXES, STEADY, 0.001, false, true, false, 1e-6, 150, 190},
+    {"uneven", ROWS, ROWS, STEADY, 0.001, true, false, false, 1e-6, 112, 144},
+    {"engine", ROWS, ROWS, STEADY, 2, true, true, false, 1e-6, 18, 28},
+    {"noisy", ROWS, ROWS, NOISY, 0.001, true, true, false, 0.0075, 250, 900},
+    {"wild", ROWS, ROWS, WILD, 0.001, true, true, false, 0, 8193, 9800},
+    {"slowing", ROWS, ROWS, SLOWING, 0.001, true, true, false, 0, 8193, 9800},
+    {"boxes", BOXES, STEADY, 0.001, true, true, true, 1e-6, 130, 165},
+    {"wild boxes", BOXES, WILD, 0.001, true, true, true, 0, 10001, 12000},
+    {"two boxes", "f32[2048,2000]", "f32[2048,2000]{1,0:T(8,128)}", STEADY, 0.001, true, true, false, 2e-6,
+     200, 280},
+};
+
+static void check_run(const run_case *of) {
+    ts_arena *arena = ts_arena_new();
+    bench all, some;
+    int64_t expected = run(arena, of, false, &all), got = run(arena, of, true, &some);
+    double error = fabs((double)(got - expected)) / (double)expected;
+    bool counts = lines_of(some.traversal) == all.lines && some.parts == all.parts;
+    if (of->pace == FAST) assert_in_range(some.windows, 3, 48);
+    if (error > of->error || some.blocks < of->least || some.blocks > of->most || !counts)
+        fail_msg("%s: %lld of %lld blocks, %lld ticks of %lld, %lld lines of %lld, %lld parts of %lld",
+                 of->name, (long long)some.blocks, (long long)all.blocks, (long long)got, (long long)expected,
+                 (long long)lines_of(some.traversal), (long long)all.lines, (long long)some.parts,
+                 (long long)all.parts);
+    ts_arena_free(arena);
+}
+
+/* Where windows do not agree, all is simulated after all, and what was simulated elsewhere is taken off. */
+static void time_is_that_of_all_blocks(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) check_run(&runs[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quiet_ticks_are_those_without_a_refresh),
+        cmocka_unit_test(what_a_memory_holds),
+        cmocka_unit_test(time_is_that_of_all_blocks),
+    };
+    return cmocka_run_group_tests_name("dma/sampler", tests, NULL, NULL);
+}
