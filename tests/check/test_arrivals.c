@@ -193,6 +193,24 @@ static ts_in_flight own_transfer(world *w, int which, int64_t at, int64_t cycle)
                           .issued_cycle = cycle};
 }
 
+/* What lies beside a use is not used: not behind what was waited for, nor behind what a transfer reads. */
+static void neighbours_of_a_use(void **state) {
+    (void)state;
+    world *w = open_world();
+    assert_int_equal(come(w, 64, 64, 1, 30, 0), 0);
+    take(w, 0, 1, 40);
+    ts_in_flight t = own_transfer(w, 2, 192 - 64, 50);
+    ts_races_start(w->races, &t);
+    t.done_cycle = 60;
+    assert_int_equal(come(w, 128, 32, 1, 70, 0), 0);
+    take(w, 0, 1, 0);
+    ts_arrivals_done(w->arrivals, &t);
+    assert_int_equal(come(w, 192, 32, 1, 80, 0), 0);
+    assert_int_equal(come(w, 32, 32, 1, 80, 0), 0);
+    assert_int_equal(come(w, 160, 32, 1, 80, 0), 1);
+    close_world(w);
+}
+
 static void transfers_of_the_device_itself(void **state) {
     (void)state;
     world *w = open_world();
@@ -259,6 +277,7 @@ int main(void) {
         cmocka_unit_test(two_that_come_to_one_place),
         cmocka_unit_test(uses_of_which_the_sender_knew),
         cmocka_unit_test(the_latest_use),
+        cmocka_unit_test(neighbours_of_a_use),
         cmocka_unit_test(transfers_of_the_device_itself),
         cmocka_unit_test(what_a_device_knows),
         cmocka_unit_test(without_a_sanitizer),
