@@ -21,6 +21,8 @@ typedef struct {
     int failed_count;
     const char *machine, *topology; /* NULL: tpu-v5e, the axes */
     const int32_t *order;
+    bool check; /* as with the sanitizer */
+    const ts_chip_observer *const *observers;
 } place;
 
 static outcome run_at(const place *where, const char *text, int threads) {
@@ -47,6 +49,8 @@ static outcome run_at(const place *where, const char *text, int threads) {
                             .machine = o.machine,
                             .mesh = mesh,
                             .threads = threads,
+                            .check = where->check,
+                            .observers = where->observers,
                             .max_cycles = 100000000};
     if (!asked.built) print_error("%d: %s\n", o.err.line, o.err.message);
     assert_non_null(asked.built);
@@ -348,6 +352,129 @@ static void slices_arrive_in_any_layout(void **state) {
     }
 }
 
+/* ---- Who waits for whom ---- */
+
+#define TENSORS                                                                                              \
+    ".tensor x vmem f32[8,128]{1,0:T(8,128)} in iota\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n.sem s, r\n " \
+    "device.id s1\n"
+
+/* Lines from 5 on. A device could signal another one if an instruction names it with what its scalars are now. */
+static const struct {
+    const char *axes, *body;
+    const char *devices; /* that are told of, each waiting at that line */
+    int line;
+    char semaphore;
+    int needed, is;
+    const char *end;
+} deadlocks[] = {
+    {"4", " sadd s2, s1, 1\n smod s2, s2, 4\n wait r\n dma y <- x, s, r device=s2\n", "0321", 7, 'r', 1, 0,
+     ", for device 0: a cycle"},
+    /* not the semaphore of the sender, nor that of a transfer that stays, nor another device's */
+    {"3", " wait s\n dma y <- x, s, r device=0\n", "0", 5, 's', 1, 0, ", which no device would signal"},
+    {"3", " wait r\n dma y <- x, s\n", "0", 5, 'r', 1, 0, ", which no device would signal"},
+    {"3", " wait s\n dma y <- x, s\n", "0", 5, 's', 1, 0, ", which no device would signal"},
+    {"3", " wait s\n dma y <- x, r\n sem.signal r, 1, 0\n sem.signal s, 1, 1\n", "0", 5, 's', 1, 0,
+     ", which no device would signal"},
+    {"3", " sem.signal r, 1, s1\n wait r, 3\n sem.signal r, 1, 0\n", "01", 6, 'r', 3, 1,
+     ", which no device would signal"},
+    /* from 0 one comes into the cycle of 1 and 2 */
+    {"3",
+     " br.eq s1, 1, one\n br.eq s1, 2, two\n jump all\none: sadd s3, s1, 1\n jump all\n"
+     "two: sadd s2, s1, -1\n sadd s3, s1, -1\nall: wait r\n sem.signal r, 1, s2\n sem.signal r, 1, s3\n",
+     "12", 12, 'r', 1, 0, ", for device 1: a cycle"},
+    {"3", " brz s1, over\n wait r\nover: halt\n", "1", 6, 'r', 1, 0, ", which no device would signal"},
+    {"2", " brnz s1, over\n wait r\nover: halt\n sem.signal r, 1, 0\n", "0", 6, 'r', 1, 0,
+     ", for device 1 has halted"},
+    /* as many as there is room for */
+    {"8", " sadd s2, s1, 1\n smod s2, s2, 8\n wait r\n sem.signal r, 1, s2\n", "07654", 7, 'r', 1, 0,
+     ", for device 3 .."},
+};
+
+static void a_deadlock_tells_who_waits_for_whom(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof deadlocks / sizeof *deadlocks; i++) {
+        char text[1024], expected[1024] = "deadlock: ";
+        size_t at = strlen(expected);
+        for (const char *d = deadlocks[i].devices; *d; d++)
+            at += (size_t)snprintf(expected + at, sizeof expected - at,
+                                   "%sdevice %c waits at line %d for semaphore '%c[0]' to reach %d, it is %d",
+                                   d == deadlocks[i].devices ? "" : ", for ", *d, deadlocks[i].line,
+                                   deadlocks[i].semaphore, deadlocks[i].needed, deadlocks[i].is);
+        snprintf(expected + at, sizeof expected - at, "%s", deadlocks[i].end);
+        snprintf(text, sizeof text, TENSORS "%s", deadlocks[i].body);
+        outcome o = run(deadlocks[i].axes, text, 1);
+        assert_false(o.good);
+        assert_string_equal(o.err.message, expected);
+        assert_int_equal(o.err.line, deadlocks[i].line);
+        assert_in_range(o.err.cycle, 1, 100);
+        ts_arena_free(o.arena);
+    }
+}
+
+/* ---- What comes: told of, counted, and with the sanitizer looked at ---- */
+
+typedef struct {
+    int count;
+    int64_t cycle;
+} came;
+
+static void see_moved(void *self, const ts_in_flight *transfer) {
+    came *c = self;
+    if (!transfer->message) return; /* its own */
+    c->count++;
+    c->cycle = transfer->done_cycle;
+    assert_int_equal(transfer->plan->moved_elements, 8 * 128);
+}
+
+/* The program's first transfer, and its second: each is told of where it comes. */
+static void what_comes_is_told_of_there(void **state) {
+    (void)state;
+    came seen[2] = {{0}};
+    const ts_chip_observer first = {.self = &seen[0], .moved = see_moved},
+                           second = {.self = &seen[1], .moved = see_moved};
+    const ts_chip_observer *const both[] = {&first, &second};
+    outcome o = run_at(&(place){.axes = "2", .observers = both},
+                       TENSORS " brnz s1, last\n dma y <- x, s, r device=1\n wait s\n dma y <- x, s, r "
+                               "device=1\n wait s\n sem.signal r, 1, 1\n halt\nlast: wait r, 3\n",
+                       1);
+    assert_true(cycles_of(&o, 1) > 0);
+    assert_int_equal(seen[0].count, 0);
+    assert_int_equal(seen[1].count, 2);
+    assert_in_range(seen[1].cycle, cycles_of(&o, 0), cycles_of(&o, 1));
+    ts_arena_free(o.arena);
+}
+
+/* 16 chunks: each is written once. */
+static void chunks_into_hbm_are_written_once(void **state) {
+    (void)state;
+    outcome o = run("2",
+                    ".tensor x hbm f32[512,128]{1,0:T(8,128)} in iota\n.tensor y hbm "
+                    "f32[512,128]{1,0:T(8,128)}\n.sem s, r\n device.id s1\n brnz s1, last\n"
+                    " dma y <- x, s, r device=1\n wait s\n halt\nlast: wait r\n",
+                    1);
+    assert_true(cycles_of(&o, 1) > 0);
+    assert_int_equal(o.result.mesh->chips[1].hbm_written_bytes, 512 * 512);
+    ts_arena_free(o.arena);
+}
+
+static void the_sanitizer_looks_at_what_comes(void **state) {
+    (void)state;
+    for (int early = 0; early < 2; early++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 TENSORS " brnz s1, last\n dma y <- x, s, r device=1\n wait s\n halt\nlast: delay 50000\n%s",
+                 early ? " vld v1, y[0, 0]\n wait r\n" : " wait r\n vld v1, y[0, 0]\n");
+        outcome o = run_at(&(place){.axes = "2", .check = true}, text, 1);
+        assert_true(o.good);
+        assert_int_equal(ts_findings_count(o.result.findings, false), early);
+        const char *found = early ? "device 1: this reads bytes of 'y' that a DMA of device 0 wrote, without "
+                                    "waiting for it"
+                                  : "";
+        assert_string_equal(o.result.findings->list[0].text, found);
+        ts_arena_free(o.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_takes_a_hop_for_each_chip),
@@ -361,6 +488,10 @@ int main(void) {
         cmocka_unit_test(devices_of_a_chip_are_near),
         cmocka_unit_test(the_first_error_is_told),
         cmocka_unit_test(slices_arrive_in_any_layout),
+        cmocka_unit_test(a_deadlock_tells_who_waits_for_whom),
+        cmocka_unit_test(what_comes_is_told_of_there),
+        cmocka_unit_test(chunks_into_hbm_are_written_once),
+        cmocka_unit_test(the_sanitizer_looks_at_what_comes),
         cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
