@@ -310,10 +310,4 @@ void ts_core_profile(const ts_core *core, int bundle, int64_t *issues, int64_t *
     *stall_cycles = core->stall_cycles[bundle];
 }
 
-uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg) {
-    return kind == TS_OPERAND_SREG   ? core->sregs + reg
-           : kind == TS_OPERAND_VREG ? core->vregs + (ptrdiff_t)reg * TS_VREG_WORDS
-                                     : core->vmasks + (ptrdiff_t)reg * TS_VREG_WORDS;
-}
-
 const ts_poison *ts_core_poison(const ts_core *core) { return core->poison; }

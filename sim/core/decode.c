@@ -54,6 +54,7 @@ static const uint32_t *constant_word(decoder *dec, uint32_t word) {
 }
 
 static const uint32_t *constant_vreg(decoder *dec, uint32_t word) {
+    if (dec->core->setup.time_only) return dec->core->scratch; /* as all vregs */
     for (int i = 0; i < dec->fill_count; i++)
         if (dec->fills[i][0] == word) return dec->fills[i];
     if (dec->fill_count == dec->fill_capacity) {
@@ -108,10 +109,11 @@ static bool decode_address(decoder *dec, const ts_instruction *instruction, cons
     return true;
 }
 
-static uint32_t *register_words(ts_core *core, ts_operand_kind kind, int reg) {
-    return kind == TS_OPERAND_SREG   ? core->sregs + reg
-           : kind == TS_OPERAND_VREG ? core->vregs + (ptrdiff_t)reg * TS_VREG_WORDS
-                                     : core->vmasks + (ptrdiff_t)reg * TS_VREG_WORDS;
+uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg) {
+    if (kind == TS_OPERAND_SREG) return core->sregs + reg;
+    if (core->setup.time_only) return core->scratch; /* values of vectors are not computed */
+    return kind == TS_OPERAND_VREG ? core->vregs + (ptrdiff_t)reg * TS_VREG_WORDS
+                                   : core->vmasks + (ptrdiff_t)reg * TS_VREG_WORDS;
 }
 
 /* A source that is a register or a number. Where a vreg is wanted a scalar becomes a whole one. */
@@ -124,9 +126,9 @@ static const uint32_t *decode_source(decoder *dec, core_op *op, const ts_operand
         if (class->packed) word = ts_bf16_from_f32(ts_f32_from_bits(word)) * 0x10001u;
         return wants_vreg ? constant_vreg(dec, word) : constant_word(dec, word);
     }
-    const uint32_t *words = register_words(dec->core, operand->kind, operand->as.reg);
+    const uint32_t *words = ts_core_register(dec->core, operand->kind, operand->as.reg);
     if (wants_vreg && operand->kind == TS_OPERAND_SREG) {
-        op->fill = new_vreg(dec->arena, 1);
+        op->fill = dec->core->setup.time_only ? dec->core->scratch : new_vreg(dec->arena, 1);
         op->fill_from = words;
         return op->fill;
     }
@@ -150,7 +152,7 @@ static bool decode_operand(decoder *dec, core_op *op, const ts_operand_class *cl
         break;
     }
     if (class->written) {
-        op->d = register_words(dec->core, operand->kind, operand->as.reg);
+        op->d = ts_core_register(dec->core, operand->kind, operand->as.reg);
         return true;
     }
     const uint32_t *words = decode_source(dec, op, class, operand);
@@ -167,7 +169,7 @@ static bool decode_op(decoder *dec, const ts_instruction *instruction, core_op *
     *op = (core_op){.run = functions[instruction->opcode], .instruction = instruction, .target = -1};
     op->vector = dec->vectors[instruction->opcode];
     if (instruction->mask >= 0) {
-        op->mask = register_words(dec->core, TS_OPERAND_VMASK, instruction->mask);
+        op->mask = ts_core_register(dec->core, TS_OPERAND_VMASK, instruction->mask);
         op->run = op->vector ? core_run_vector_masked : op->run;
     }
     for (int i = 0; i < instruction->operand_count; i++)
@@ -348,8 +350,9 @@ static void new_registers(ts_arena *arena, ts_core *core) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     int registers = limits->sregs + limits->vregs + limits->vmasks;
     core->sregs = TS_NEW_ARRAY(arena, uint32_t, limits->sregs);
-    core->vregs = new_vreg(arena, limits->vregs);
-    core->vmasks = new_vreg(arena, limits->vmasks);
+    bool values = !core->setup.time_only;
+    core->vregs = values ? new_vreg(arena, limits->vregs) : NULL;
+    core->vmasks = values ? new_vreg(arena, limits->vmasks) : NULL;
     core->scratch = new_vreg(arena, 1);
     core->ready = TS_NEW_ARRAY(arena, int64_t, registers);
     core->all_registers = TS_NEW_ARRAY(arena, int, registers);
@@ -376,14 +379,24 @@ static void new_begin(ts_arena *arena, ts_core *core) {
     core->begin = TS_NEW_ARRAY(arena, int64_t, most);
 }
 
-bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
-    const ts_isa_limits *limits = &core->setup.config->limits;
-    decoder dec = {.err = err, .arena = arena, .core = core, .vectors = ts_vector_select()};
+/* The bundles, by means of a scratch arena for what only decoding needs. */
+static bool decode_bundles(decoder *dec, ts_arena *scratch) {
+    ts_core *core = dec->core;
+    const int *in_slot = core->setup.config->limits.slots;
     int slots = 0;
-    for (int i = 0; i < TS_SLOT_COUNT; i++) slots += limits->slots[i];
-    dec.members = TS_NEW_ARRAY(arena, member, slots);
-    dec.tail = TS_NEW_ARRAY(arena, core_op, slots);
-    dec.ops = TS_NEW_ARRAY(arena, core_op, 3 * slots);
+    for (int i = 0; i < TS_SLOT_COUNT; i++) slots += in_slot[i];
+    dec->members = TS_NEW_ARRAY(scratch, member, slots);
+    dec->tail = TS_NEW_ARRAY(scratch, core_op, slots);
+    dec->ops = TS_NEW_ARRAY(scratch, core_op, 3 * slots);
+    core_bundle *bundles = TS_NEW_ARRAY(dec->arena, core_bundle, core->bundle_count);
+    for (int i = 0; i < core->bundle_count; i++)
+        if (!decode_bundle(dec, &core->setup.code->bundles[i], &bundles[i])) return false;
+    core->bundles = bundles;
+    return true;
+}
+
+bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
+    decoder dec = {.err = err, .arena = arena, .core = core, .vectors = ts_vector_select()};
     core->copy = dec.vectors[TS_OP_vmov];
     core->select = dec.vectors[TS_OP_vsel];
     new_registers(arena, core);
@@ -392,9 +405,8 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     new_begin(arena, core);
     core_loops_new(arena, core);
     core_shadow_new(arena, core);
-    core_bundle *bundles = TS_NEW_ARRAY(arena, core_bundle, core->bundle_count);
-    for (int i = 0; i < core->bundle_count; i++)
-        if (!decode_bundle(&dec, &core->setup.code->bundles[i], &bundles[i])) return false;
-    core->bundles = bundles;
-    return true;
+    ts_arena *scratch = ts_arena_new();
+    bool good = decode_bundles(&dec, scratch);
+    ts_arena_free(scratch);
+    return good;
 }

@@ -69,6 +69,7 @@ static void scalars_are_exact_and_vectors_untouched(void **state) {
     fixture_do(f, "smov s1 7 ; vmov v1 3\nsst [8] s1\nsld s2 [8]\nsmul s3 s2 6\nvst [0] v1");
     assert_int_equal(fixture_sreg(f, 3), 42);
     assert_int_equal(fixture_vreg(f, 1)[0], 0);
+    assert_ptr_equal(fixture_vreg(f, 1), fixture_vreg(f, 2)); /* and take no room */
     assert_int_equal(ts_space_touch(f->vmem, 0, 4)[0], 0);
     fixture_free(f);
 }
