@@ -68,6 +68,9 @@ static void test_forms(void **state) {
          "S[(2,4,2,8):(1@x,8,1@z,1)] + R[(4):(1@y)]"},
         {"f32[8,16] S[(4,2,16):(16,1@x,1)] + R[(4,2):(1@y,1@z)]", "none", "none",
          "S[(4,2,16):(16,1@x,1)] + R[(4,2):(1@y,1@z)]"},
+        {"f32[8] S[(2,4):(1@x,1)] + R[(4,2,2):(1@y,1@z,1@lane)]",
+         "{devices=[2,8]<=[16] last_tile_dim_replicate}", "P('x')",
+         "S[(2,4):(1@x,1)] + R[(4,2):(1@y,1@z)]"}, /* copies in a memory are on no device */
         {"f32[16,2] S[(16,2):(1@device,1)]", "{devices=[16,1]<=[16]}", "P(('x', 'y', 'z'), None)",
          "S[(2,4,2,2):(1@x,1@y,1@z,1)]"},
     };
@@ -104,6 +107,8 @@ static void test_errors(void **state) {
          "two parts of the sharding use the axis 'z', or parts of it that overlap"},
         {"f32[8] S[(2,4):(1@device,1)] + R[(2,4,2):(1@x,1@y,1@z)]", 1,
          "two parts of the sharding use the axis 'z', or parts of it that overlap"},
+        {"f32[8] S[(2,4):(3@y,1)] + R[(2,2):(1@x,1@z)]", 1,
+         "2 coordinates 3 apart on the axis 'y', which has 4"},
         {"f32[8,16] P('w')", 13, "the mesh has no axis 'w'"},
         {"f32[8,16] P('x', 'y', 'z')", 23, "the sharding has 3 dims, the array 2"},
         {"f32[8,16] P(x)", 13, "found 'x', expected the name of an axis in quotes"},
