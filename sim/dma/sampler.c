@@ -286,12 +286,18 @@ static void split_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
 
 /* Reads and writes lose their pace with each jump: the windows are measured anew, one behind the other, when the
  * queues have had as much time again to find it. */
-static void stay(sampler *s, ts_traversal *traversal, int64_t tick) {
+static void stay(sampler *s, ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
     sampler_box *b = &s->box;
-    b->stays = b->owes = true;
+    const sampler_sample before = b->before;
+    give_up(s, now, skip);
+    b->before = *now; /* as what is taken off never was */
+    b->before.parts = before.parts;
+    b->before.totals = before.totals;
+    b->stays = true;
+    b->simulated = (ts_traversal_amount){0};
     b->ticks = (ts_ratio){0};
     b->least = 2 * SAMPLER_LEAST;
-    warm_up(s, traversal, tick);
+    warm_up(s, traversal, now->tick);
     b->from_line = 2 * lines_of(traversal);
 }
 
@@ -306,8 +312,7 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
     sampler_box *b = &s->box;
     ts_traversal_position(traversal, &next, &count);
     if (!b->stays && count >= SAMPLER_ROOM * b->base && is_drifting(b)) {
-        stay(s, traversal, now->tick);
-        skip->to = b->base;
+        stay(s, traversal, now, skip);
         return;
     }
     if (is_enough(b)) {

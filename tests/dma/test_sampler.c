@@ -56,7 +56,7 @@ static void what_a_memory_holds(void **state) {
 
 /* ---- A transfer through a memory whose rate is known ---- */
 
-typedef enum { STEADY, NOISY, WILD, SLOWING, FAST } pace;
+typedef enum { STEADY, NOISY, WILD, SLOWING, DRIFTING, FAST } pace;
 
 typedef struct {
     const char *name, *src, *dst;
@@ -75,6 +75,18 @@ typedef struct {
     double engine; /* busy until */
     int64_t caught_up, skipped_ticks, skipped_quiet;
 } bench;
+
+/* Eighths of a tick: more in each of the places where the second to the fifth window are. */
+static int64_t drifting_ticks(int64_t block, int64_t count) {
+    static const struct {
+        double from, to;
+        int64_t ticks;
+    } places[] = {{0.55, 0.75, 4}, {0.2, 0.4, 5}, {0.8, 0.95, 6}, {0.45, 0.55, 7}};
+    double at = (double)block / (double)count;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (at >= places[i].from && at < places[i].to) return places[i].ticks;
+    return 3;
+}
 
 /* Of a line of a block. */
 static int64_t line_ticks(pace at, int64_t block, int64_t count) {
@@ -104,7 +116,10 @@ static bool do_block(bench *b) {
     ts_traversal_position(b->traversal, &next, &count);
     if (!ts_traversal_next(b->traversal, &accesses, &lines, &elements)) return false;
     if ((double)b->tick < b->engine) b->tick = (int64_t)b->engine;
-    serve(b, b->of->pace == FAST ? lines / 8 : lines * line_ticks(b->of->pace, next, count > 0 ? count : 1));
+    if (count == 0) count = 1;
+    serve(b, b->of->pace == FAST       ? lines / 8
+             : b->of->pace == DRIFTING ? lines * drifting_ticks(next, count) / 8
+                                       : lines * line_ticks(b->of->pace, next, count));
     b->engine += (double)elements * b->of->engine_ticks;
     b->lines += lines;
     b->parts += elements;
@@ -188,6 +203,8 @@ static const run_case runs[] = {
     {"noisy", ROWS, ROWS, NOISY, 0.001, true, true, false, false, 0.0075, 250, 900},
     {"wild", ROWS, ROWS, WILD, 0.001, true, true, false, false, 0, 8193, 9800},
     {"slowing", ROWS, ROWS, SLOWING, 0.001, true, true, false, false, 0, 8193, 9800},
+    {"drifting", "f32[2500,1024]{1,0:T(8,128)}", "f32[2500,1024]{1,0:T(8,128)}", DRIFTING, 0.001, true, true,
+     false, false, 0, 2501, 4200},
     {"boxes", BOXES, STEADY, 0.001, true, true, true, true, 1e-6, 130, 165},
     {"wild boxes", BOXES, WILD, 0.001, true, true, true, false, 0, 10001, 12000},
     {"too few lines", FEW_BOXES, STEADY, 0.001, true, true, true, false, 0.0075, 90, 324},
