@@ -272,8 +272,10 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
 /* Is the mean of the windows taken? */
 static bool is_enough(const sampler_box *b) {
     int count = b->ticks.count;
-    return is_known(b, SAMPLER_ERROR) || (count >= SAMPLER_MANY && is_known(b, SAMPLER_ROUGHLY)) ||
-           (count >= SAMPLER_FEW && count >= b->most && is_known(b, SAMPLER_BARELY));
+    bool is_last = count >= b->most;
+    return is_known(b, SAMPLER_ERROR) ||
+           ((count >= SAMPLER_MANY || is_last) && is_known(b, SAMPLER_ROUGHLY)) ||
+           (count >= SAMPLER_FEW && is_last && is_known(b, SAMPLER_BARELY));
 }
 
 /* Goes on at a block, with boxes by themselves. */
