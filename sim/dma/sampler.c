@@ -61,7 +61,7 @@ static int64_t lines_of(const ts_traversal *traversal) {
 }
 
 /* Lets what was left out before cease to matter. */
-static void warm_up(sampler *s, ts_traversal *traversal, int64_t tick) {
+static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->from = tick + s->memory.interval / 8;
     if (b->is_fine) b->from = between_refreshes(&s->memory, b->from);
@@ -69,7 +69,7 @@ static void warm_up(sampler *s, ts_traversal *traversal, int64_t tick) {
     b->phase = SAMPLER_WARMS;
 }
 
-static void open_box(sampler *s, ts_traversal *traversal, int64_t number, int64_t count, int64_t tick) {
+static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, int64_t count, int64_t tick) {
     int64_t elements = ts_traversal_elements_before(traversal, count);
     s->box = (sampler_box){.number = number,
                            .elements = elements,
@@ -78,7 +78,7 @@ static void open_box(sampler *s, ts_traversal *traversal, int64_t number, int64_
     warm_up(s, traversal, tick);
 }
 
-static void open_window(sampler *s, ts_traversal *traversal, int64_t next, const sampler_sample *now) {
+static void open_window(sampler *s, const ts_traversal *traversal, int64_t next, const sampler_sample *now) {
     s->box.phase = SAMPLER_MEASURES;
     s->box.open = *now;
     s->box.open_block = next;
@@ -95,7 +95,7 @@ static int64_t window_ticks(const sampler *s, bool is_joined) {
     return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
 }
 
-bool sampler_note(sampler *s, ts_traversal *traversal, int64_t tick) {
+bool sampler_note(sampler *s, const ts_traversal *traversal, int64_t tick) {
     int64_t next, count, number = ts_traversal_position(traversal, &next, &count);
     sampler_box *b = &s->box;
     if (s->memory.interval == 0 || count == 0) return false;
@@ -288,7 +288,7 @@ static void split_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
 
 /* Reads and writes lose their pace with each jump: the windows are measured anew, one behind the other, when the
  * queues have had as much time again to find it. */
-static void stay(sampler *s, ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
+static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
     sampler_box *b = &s->box;
     const sampler_sample before = b->before;
     give_up(s, now, skip);

@@ -127,7 +127,7 @@ int64_t sampler_add_quiet(const sampler_memory *memory, int64_t tick, int64_t qu
 
 /* To be told of blocks simulated until `tick`, now and then. True when a window opens or closes here: then
  * sampler_look takes the sample, and is true itself when the traversal is to go on elsewhere. */
-bool sampler_note(sampler *sampler, ts_traversal *traversal, int64_t tick);
+bool sampler_note(sampler *sampler, const ts_traversal *traversal, int64_t tick);
 bool sampler_look(sampler *sampler, ts_traversal *traversal, const sampler_sample *now, bool is_even,
                   sampler_skip *skip);
 /* The traversal is at another box, or -1: at its end. True when blocks were left out that are charged only now. */
