@@ -50,8 +50,7 @@ int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
 /* ---- Who goes first ---- */
 
 typedef struct {
-    bool
-        is_round_robin; /* of several that can go on at once, the one that has waited longest; else the oldest */
+    bool is_round_robin; /* of several that can go on, the one that has waited longest; else the oldest */
     bool holds_younger, holds_less_urgent; /* until it has made all its requests */
 } policy;
 
@@ -203,8 +202,8 @@ static transfer *next_to_act_by(const ts_dma *dma, int64_t tick, int64_t *cycle)
     *cycle = INT64_MAX;
     for (transfer *t = dma->first; t; t = t->next) {
         int64_t when = next_action(dma, t, tick);
-        bool block_number = is_round_robin && best && when == *cycle && t->block_number < best->block_number;
-        if ((when < *cycle || block_number) && !is_held(dma, t, when)) {
+        bool waits_longer = is_round_robin && best && when == *cycle && t->block_number < best->block_number;
+        if ((when < *cycle || waits_longer) && !is_held(dma, t, when)) {
             *cycle = when;
             best = t;
         }

@@ -20,13 +20,13 @@ typedef struct transfer {
     int64_t ready_cycle;   /* of the block being offered */
     int64_t done_cycle;    /* -1 while not known */
     int64_t rate;          /* bytes a cycle through the engine */
-    int64_t block_number;  /* when its latest block began */
+    int64_t block_number;  /* its latest block's, of all blocks begun */
     int64_t engine_parts;  /* its blocks kept the engine busy */
     int64_t caught_up;     /* ticks of the engine's lead that blocks left out have used up */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
     int64_t skipped_quiet; /* the same, outside refreshes */
     sampler sampler;
-    bool has_joined;
+    bool has_joined; /* its boxes, once */
 } transfer;
 
 enum { REQUESTS = 256 };  /* offered together */

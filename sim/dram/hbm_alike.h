@@ -29,6 +29,6 @@ typedef struct {
 /* Of an access that is aligned to its bytes. */
 void ts_hbm_trace_access(const ts_hbm *hbm, ts_hbm_trace *trace, int64_t address, int32_t bytes,
                          bool is_write);
-void ts_hbm_stream_shift(ts_hbm_stream *stream, uint64_t shift); /* until it is started anew */
+void ts_hbm_stream_shift(ts_hbm_stream *stream, uint64_t shift); /* until it is started again */
 
 #endif
