@@ -100,6 +100,7 @@ bool ts_sharding_cut(ts_sharding *sharding, int64_t stride) {
 
 /* Whether what a device holds of a dim is one run. */
 static bool contiguous(const ts_mesh_digit *const digits[], int count, int64_t held) {
+    if (held == 0) held = 1; /* as digits of an empty dim are weighed */
     for (int i = count - 1; i >= 0; held *= digits[i--]->extent)
         if (digits[i]->weight != held) return false;
     return true;
@@ -215,11 +216,12 @@ static void add_dim(const ts_mesh *mesh, const ts_sharding *sharding, int dim, t
     for (int i = 0; i <= count; i++) {
         int64_t until = i < count ? digits[i]->weight * digits[i]->extent : 1;
         above = i ? digits[i - 1]->weight : padded;
-        if (above > until ||
-            (i == count && count == 0)) { /* what lies between two digits stays on the device */
-            held /= above / until;
+        bool inside = i == count && (count == 0 || held == 0);
+        if (above > until || inside) { /* what lies between two digits stays on the device */
+            int64_t extent = held == 0 ? 0 : above / until;
+            if (extent > 0) held /= extent;
             snprintf(stride, sizeof stride, "%lld", (long long)(held * inner));
-            add_iter(extents, strides, above / until, stride);
+            add_iter(extents, strides, extent, stride);
         }
         if (i < count) add_digit(mesh, digits[i], extents, strides);
     }
@@ -278,8 +280,21 @@ bool sharding_refuse(sharding_reader *r, const char *message) {
     return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "%s", message);
 }
 
+bool sharding_refuse_overlap(sharding_reader *r, const ts_mesh_digit *digit, size_t at) {
+    const ts_mesh_axis *axis = &r->mesh->axes[r->mesh->axis_count - 1];
+    while (axis->stride * axis->extent <= digit->stride) axis--;
+    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, at,
+                       "two parts of the sharding use the axis '%s', or parts of it that overlap",
+                       axis->name);
+}
+
 bool sharding_add(sharding_reader *r, ts_mesh_digit digit) {
     if (digit.extent == 1) return true;
+    for (int i = 0; i < r->out->digit_count; i++) {
+        const ts_mesh_digit *other = &r->out->digits[i];
+        if (digit.stride < other->stride * other->extent && other->stride < digit.stride * digit.extent)
+            return sharding_refuse_overlap(r, &digit, r->cursor.token);
+    }
     if (r->out->digit_count == TS_SHARDING_MAX_DIGITS)
         return sharding_refuse(r, "the sharding has too many digits");
     r->out->digits[r->out->digit_count++] = digit;

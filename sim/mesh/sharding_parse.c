@@ -55,7 +55,10 @@ static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
     }
     digit.extent = r->mesh->axes[axis].extent;
     digit.stride = r->mesh->axes[axis].stride;
-    return read_sub_axis(r, &digit) && sharding_add(r, digit);
+    size_t at = r->cursor.token;
+    if (!read_sub_axis(r, &digit)) return false;
+    r->cursor.token = at;
+    return sharding_add(r, digit);
 }
 
 static bool read_axes(sharding_reader *r, ts_mesh_digit digit, const char *end) {
@@ -192,10 +195,11 @@ static bool read_axe(sharding_reader *r) {
 static void set_weights(ts_sharding *sharding) {
     for (int d = 0; d < sharding->rank; d++) {
         int64_t weight = ts_sharding_extent(sharding, d);
+        if (weight == 0) weight = 1; /* no element has a place, but digits have theirs */
         for (int i = sharding->digit_count - 1; i >= 0; i--) {
             ts_mesh_digit *digit = &sharding->digits[i];
             if (digit->kind != TS_DIGIT_SHARD || digit->dim != d) continue;
-            digit->weight = weight > 0 ? weight : 1;
+            digit->weight = weight;
             weight *= digit->extent;
         }
     }
@@ -233,21 +237,13 @@ static bool fill(sharding_reader *r, int64_t below, int64_t until, bool stated) 
     return true;
 }
 
-static bool overlap(sharding_reader *r, const ts_mesh_digit *digit) {
-    const ts_mesh_axis *axis = &r->mesh->axes[r->mesh->axis_count - 1];
-    while (axis->stride * axis->extent <= digit->stride) axis--;
-    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
-                       "two parts of the sharding use the axis '%s', or parts of it that overlap",
-                       axis->name);
-}
-
 static bool complete(sharding_reader *r, bool stated) {
     ts_sharding *sharding = r->out;
     sort_by_stride(sharding);
     int64_t reached = 1;
     for (int i = sharding->digit_count - 1; i >= 0; i--) {
         const ts_mesh_digit *digit = &sharding->digits[i];
-        if (digit->stride < reached || digit->stride % reached != 0) return overlap(r, digit);
+        if (digit->stride % reached != 0) return sharding_refuse_overlap(r, digit, 0);
         int64_t below = reached, until = digit->stride;
         reached = digit->stride * digit->extent;
         if (!fill(r, below, until, stated)) return false; /* added behind, which this loop does not read */
@@ -258,15 +254,34 @@ static bool complete(sharding_reader *r, bool stated) {
     return true;
 }
 
-static const char *const words[] = {"P(", "{devices", "{replicated}", "{maximal", "{manual", "#sdy.sharding"};
+static bool read_replicated(sharding_reader *r) { return r != NULL; }
+
+static bool refuse_part(sharding_reader *r) {
+    r->cursor.token = r->cursor.at;
+    return sharding_refuse(r, "an array on one device, or split by hand, is not modelled");
+}
+
+static const struct {
+    const char *text;
+    bool (*read)(sharding_reader *r);
+} words[] = {
+    {"P(", read_spec},
+    {"PartitionSpec(", read_spec},
+    {"{devices", sharding_read_hlo},
+    {"{replicated}", read_replicated},
+    {"{maximal", refuse_part},
+    {"{manual", refuse_part},
+    {"#sdy.sharding", read_sdy},
+};
 
 /* Where a sharding's own text begins; the length of the source where there is none. */
 static size_t find_sharding(const ts_source *source, int *word) {
     for (size_t i = 1; i < source->length; i++)
         for (*word = 0; *word < (int)(sizeof words / sizeof words[0]); ++*word) {
-            size_t length = strlen(words[*word]);
+            const char *text = words[*word].text;
             bool apart = strchr(" \t\n]})", source->text[i - 1]) != NULL;
-            if (apart && length <= source->length - i && memcmp(source->text + i, words[*word], length) == 0)
+            if (apart && strlen(text) <= source->length - i &&
+                memcmp(source->text + i, text, strlen(text)) == 0)
                 return i;
         }
     *word = -1;
@@ -274,16 +289,8 @@ static size_t find_sharding(const ts_source *source, int *word) {
 }
 
 static bool read_sharding(sharding_reader *r, int word) {
-    r->cursor.at += strlen(words[word]);
-    bool good = word == 0   ? read_spec(r)
-                : word == 1 ? sharding_read_hlo(r)
-                : word == 5 ? read_sdy(r)
-                            : word == 2;
-    if (word == 3 || word == 4) {
-        r->cursor.token = r->cursor.at;
-        return sharding_refuse(r, "an array on one device, or split by hand, is not modelled");
-    }
-    if (!good) return false;
+    r->cursor.at += strlen(words[word].text);
+    if (!words[word].read(r)) return false;
     return ts_cursor_at_end(&r->cursor) ||
            ts_cursor_unexpected(r->err, &r->cursor, "the end of the sharding");
 }

@@ -124,8 +124,8 @@ static const token *shape_end(const token *at) {
 /* P(.., {devices=.. or #sdy..: the word of a sharding, NULL: there is none. */
 static const token *find_sharding(const token *at, const token *end) {
     for (; at < end; at++)
-        if ((token_is_name(at, "P") && token_is(at + 1, '(')) || token_is_name(at, "devices") ||
-            token_is_name(at, "sdy.sharding"))
+        if (((token_is_name(at, "P") || token_is_name(at, "PartitionSpec")) && token_is(at + 1, '(')) ||
+            token_is_name(at, "devices") || token_is_name(at, "sdy.sharding"))
             return at;
     return NULL;
 }

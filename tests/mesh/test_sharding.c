@@ -37,6 +37,10 @@ static void test_forms(void **state) {
         {"f32[8,16]", "{replicated}", "P(None, None)", "S[(8,16):(16,1)] + R[(2,4,2):(1@x,1@y,1@z)]"},
         {"f32[8,16] {replicated}", "{replicated}", "P(None, None)",
          "S[(8,16):(16,1)] + R[(2,4,2):(1@x,1@y,1@z)]"},
+        {"f32[8,16] PartitionSpec('x', None)", "{devices=[2,1,8]<=[16] last_tile_dim_replicate}",
+         "P('x', None)", "S[(2,4,16):(1@x,16,1)] + R[(4,2):(1@y,1@z)]"},
+        {"f32[0,16] P(('y', 'x'), 'z')", "{devices=[8,2]<=[2,4,2]T(1,0,2)}", "P(('y', 'x'), 'z')",
+         "S[(4,2,0,2,8):(1@y,1@x,0,1@z,1)]"},
         {"f32[8,16] P('x')", "{devices=[2,1,8]<=[16] last_tile_dim_replicate}", "P('x', None)",
          "S[(2,4,16):(1@x,16,1)] + R[(4,2):(1@y,1@z)]"},
         {"f32[8,16]{0,1:T(8,128)} P(None, ('z', \"x\"))",
@@ -97,11 +101,11 @@ static void test_errors(void **state) {
         int column;
         const char *message;
     } rows[] = {
-        {"f32[8,16] P('x', 'x')", 1,
+        {"f32[8,16] P('x', 'x')", 18,
          "two parts of the sharding use the axis 'x', or parts of it that overlap"},
-        {"f32[8,16] P(('y', 'z'), unreduced={'y'})", 1,
+        {"f32[8,16] P(('y', 'z'), unreduced={'y'})", 36,
          "two parts of the sharding use the axis 'y', or parts of it that overlap"},
-        {"f32[8,16] #sdy.sharding<@m, [{\"y\":(2)2}, {\"z\"}], replicated={\"y\"}>", 1,
+        {"f32[8,16] #sdy.sharding<@m, [{\"y\":(2)2}, {\"z\"}], replicated={\"y\"}>", 62,
          "two parts of the sharding use the axis 'y', or parts of it that overlap"},
         {"f32[8] S[(2,4):(1@z,1)] + R[(2,4,2):(1@x,1@y,1@z)]", 1,
          "two parts of the sharding use the axis 'z', or parts of it that overlap"},
