@@ -62,6 +62,7 @@ static void count_transfer(void *self, const ts_collective_transfer *t) {
     meter *m = self;
     const ts_mesh *mesh = m->collective->mesh;
     if (t->times > m->rounds) m->rounds = t->times;
+    m->price->visited += m->collective->algorithm == TS_ALGORITHM_DIRECT;
     if (t->source == t->destination) return;
     m->price->transfers += m->times * t->times;
     m->price->sent_bytes += t->bytes * m->times * t->times;
@@ -246,26 +247,33 @@ static bool has_two_rings(const ts_collective *c) {
 
 /* One algorithm, and of one that goes through several rings one number of chunks: kept where it is faster. */
 static void consider(ts_arena *arena, ts_collective *best, const ts_collective *tried,
-                     ts_collective_price *price, bool *found) {
-    ts_collective_price its;
-    ts_collective_measure(arena, tried, &its);
-    if (*found && its.ps >= price->ps) return;
-    *found = true;
+                     ts_collective_price *price, ts_collective_price *its) {
+    bool found = price->loads != NULL;
+    ts_collective_measure(arena, tried, its);
+    if (found && its->ps >= price->ps) return;
     *best = *tried;
-    *price = its;
+    *price = *its;
 }
 
-/* More chunks are worth their hops while links wait for each other. */
+/* More chunks are worth their hops while links wait for each other. They have no fewer hops, and as much goes over the
+ * busiest link: whether that leaves them a chance. */
+static bool chunks_may_be_faster(const ts_collective *c, const ts_collective_price *its,
+                                 const ts_collective_price *best) {
+    const ts_mesh *mesh = c->mesh;
+    double least = (double)(mesh->ici->launch_ps + its->hops * mesh->ici->hop_ps) +
+                   ts_mesh_link_ps(mesh, (double)its->link_bytes);
+    return c->algorithm == TS_ALGORITHM_TORUS && c->group_count > 1 && least < best->ps &&
+           best->ps >= 1.01 * best->bound_ps;
+}
+
 static void consider_chunks(ts_arena *arena, ts_collective *best, ts_collective *tried,
-                            ts_collective_price *price, bool *found) {
+                            ts_collective_price *price) {
     static const int chunks[] = {1, 4, 16, 64};
+    ts_collective_price its;
     for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
-        bool several = tried->algorithm == TS_ALGORITHM_TORUS && tried->group_count > 1;
-        if (i > 0 && (!several || best->algorithm != tried->algorithm || best->chunks != tried->chunks ||
-                      price->ps < 1.01 * price->bound_ps))
-            return;
+        if (i > 0 && !chunks_may_be_faster(tried, &its, price)) return;
         tried->chunks = chunks[i];
-        consider(arena, best, tried, price, found);
+        consider(arena, best, tried, price, &its);
     }
 }
 
@@ -276,21 +284,35 @@ static bool may_be_faster(const ts_collective *c, const ts_collective_price *pri
     return (double)c->mesh->ici->launch_ps + hops_ps + price->bound_ps * (links > 1 ? links : 1) < price->ps;
 }
 
+enum { MOST_SENT_AT_ONCE = 1 << 16 }; /* transfers */
+
+/* A gather sends each part to all at once in one step of fewer hops: whether that may be worth it, by the bound. */
+static bool may_send_at_once(const ts_collective *c, const ts_collective_price *price) {
+    double least = (double)(c->mesh->ici->launch_ps + c->mesh->ici->hop_ps) + price->bound_ps;
+    return least < price->ps && ts_collective_members(c) * c->mesh->device_count <= MOST_SENT_AT_ONCE;
+}
+
+/* Whether an algorithm is one of this collective, and may be better than what was found. */
+static bool may_try(ts_algorithm_choice choice, const ts_collective *c, ts_algorithm algorithm,
+                    const ts_collective_price *price) {
+    bool gathers = c->kind == TS_COLLECTIVE_ALL_GATHER, found = price->loads != NULL;
+    if (c->kind < TS_COLLECTIVE_REDUCE_SCATTER) return algorithm == TS_ALGORITHM_DIRECT;
+    if (choice.forced && (gathers || choice.algorithm != TS_ALGORITHM_DIRECT))
+        return algorithm == choice.algorithm;
+    if (algorithm == TS_ALGORITHM_DIRECT) return gathers && may_send_at_once(c, price);
+    return algorithm != TS_ALGORITHM_TWO_RINGS || ((!found || may_be_faster(c, price)) && has_two_rings(c));
+}
+
 void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collective *collective,
                           ts_collective_price *price) {
-    bool has_rings = collective->kind >= TS_COLLECTIVE_REDUCE_SCATTER, found = false;
-    if (choice.forced && choice.algorithm == TS_ALGORITHM_TWO_RINGS && has_rings &&
-        !has_two_rings(collective))
+    if (choice.forced && choice.algorithm == TS_ALGORITHM_TWO_RINGS && !has_two_rings(collective))
         choice.algorithm = TS_ALGORITHM_BIDIRECTIONAL;
     ts_collective tried = *collective;
-    for (int a = has_rings ? TS_ALGORITHM_RING : 0; a < (has_rings ? (int)TS_ALGORITHM_COUNT : 1); a++) {
-        bool may =
-            !choice.forced || choice.algorithm == TS_ALGORITHM_DIRECT || choice.algorithm == (ts_algorithm)a;
-        bool two_rings = a == TS_ALGORITHM_TWO_RINGS;
-        if (has_rings && !may) continue;
-        if (two_rings && found && !may_be_faster(collective, price)) continue;
-        if (two_rings && !has_two_rings(collective)) continue;
-        tried.algorithm = (ts_algorithm)a;
-        consider_chunks(arena, collective, &tried, price, &found);
+    *price = (ts_collective_price){0};
+    for (int i = 1; i <= TS_ALGORITHM_COUNT; i++) {
+        tried.algorithm =
+            (ts_algorithm)(i % TS_ALGORITHM_COUNT); /* direct last: what it has to beat is known */
+        if (may_try(choice, collective, tried.algorithm, price))
+            consider_chunks(arena, collective, &tried, price);
     }
 }

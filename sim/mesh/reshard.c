@@ -7,6 +7,8 @@
 
 #include "mesh/reshard_private.h"
 
+enum { MOST_VISITS = 1 << 21 }; /* a third of a second */
+
 typedef struct {
     bool may, seen, done;
     double ps, least_left; /* to get there; from there to the goal */
@@ -23,7 +25,8 @@ typedef struct {
     ts_arena *scratch;      /* of a step that is tried */
     bool copies_at_once;    /* direct transfers may make copies, or drop them */
     int64_t detours;        /* that may still be priced */
-    double guess_ps;        /* of the way that estimates say is best, priced */
+    int64_t visits;  /* of direct transfers, in this search; no more than MOST_VISITS once there is a way */
+    double guess_ps; /* of the way that estimates say is best, priced */
     int guess_steps;
     int64_t guess[TS_RESHARD_MAX_COLLECTIVES + 1]; /* its nodes */
 } search;
@@ -77,14 +80,13 @@ static void count_change(const ts_mesh_digit *from, const ts_mesh_digit *to, cha
 /* The one collective that does all of it; false: none does, or may. */
 static bool find_kind(const search *s, const changes *n, ts_collective_kind *kind) {
     int sums = n->to_sum + n->to_split_sum, others = n->to_copy + n->to_shard + n->moved;
-    bool at_once = s->request->choice.forced && s->request->choice.algorithm == TS_ALGORITHM_DIRECT;
     if (n->wrong || (sums && others) || (n->to_sum && n->to_split_sum)) return false;
     *kind = TS_COLLECTIVE_POINT_TO_POINT;
     if (sums)
         *kind = n->to_sum ? TS_COLLECTIVE_ALL_REDUCE : TS_COLLECTIVE_REDUCE_SCATTER;
     else if (others == n->to_shard)
         *kind = TS_COLLECTIVE_SLICE;
-    else if (others == n->to_copy && !at_once)
+    else if (others == n->to_copy)
         *kind = TS_COLLECTIVE_ALL_GATHER;
     return *kind != TS_COLLECTIVE_POINT_TO_POINT || s->copies_at_once || others == n->moved;
 }
@@ -185,6 +187,7 @@ static double price_way(search *s, double *steps, bool *priced, const int64_t *w
             (void)draft_step(s, &s->shardings[way[i]], &s->shardings[way[i + 1]], &c);
             ts_arena_reset(s->scratch);
             ts_collective_choose(s->scratch, s->request->choice, &c, &price);
+            s->visits += price.visited;
             steps[edge] = price.ps;
             *new = priced[edge] = true;
         }
@@ -199,7 +202,7 @@ static void guess_way(search *s) {
     enum { GUESSES = 32 };
     double *steps = estimate_steps(s);
     bool *priced = TS_NEW_ARRAY(s->arena, bool, s->ways.node_count * s->ways.node_count), new = true;
-    for (int i = 0; i < GUESSES && new; i++) {
+    for (int i = 0; i < GUESSES && new && s->visits < MOST_VISITS; i++) {
         int64_t way[TS_RESHARD_MAX_COLLECTIVES + 1];
         ts_arena_reset(s->scratch);
         int count = find_least(s, steps, way);
@@ -235,6 +238,7 @@ static void try_step(search *s, int64_t from, int64_t to) {
     reached *a = &s->nodes[from], *b = &s->nodes[to], *goal = &s->nodes[s->ways.goal_node];
     bool detour = b->detours > 0;
     if (!b->may || b->done || a->steps == TS_RESHARD_MAX_COLLECTIVES || (detour && s->detours == 0)) return;
+    if (s->visits >= MOST_VISITS && (goal->seen || s->guess_ps < HUGE_VAL)) return;
     double least = a->ps + least_ps(s, &s->shardings[from], &s->shardings[to]);
     double most = goal->seen && goal->ps < s->guess_ps ? goal->ps : s->guess_ps;
     if ((b->seen && least >= b->ps) || least + b->least_left >= most) return;
@@ -242,6 +246,7 @@ static void try_step(search *s, int64_t from, int64_t to) {
     ts_arena_reset(s->scratch);
     s->detours -= detour;
     ts_collective_choose(s->scratch, s->request->choice, &c, &price);
+    s->visits += price.visited;
     double ps = a->ps + price.ps;
     if (b->seen && (ps > b->ps || (ps == b->ps && a->steps + 1 >= b->steps))) return;
     b->seen = true;
@@ -273,6 +278,7 @@ static void set_nodes(search *s) {
 static bool find_way(search *s, int64_t detours, bool copies_at_once) {
     int64_t goal = s->ways.goal_node;
     s->detours = detours;
+    s->visits = 0;
     s->copies_at_once = copies_at_once;
     set_nodes(s);
     if (detours > 0 && detours < s->ways.node_count) guess_way(s);
@@ -303,6 +309,7 @@ static int list_way(const search *s, int64_t *nodes) {
 static void make_plan(search *s, ts_reshard_plan *plan) {
     int64_t nodes[TS_RESHARD_MAX_COLLECTIVES + 1];
     plan->count = list_way(s, nodes);
+    plan->visits = s->visits;
     for (int i = 0; i < plan->count; i++) {
         (void)draft_step(s, &s->shardings[nodes[i]], &s->shardings[nodes[i + 1]], &plan->collectives[i]);
         ts_collective *c = &plan->collectives[i];

@@ -19,6 +19,7 @@ typedef struct {
     ts_collective collectives[TS_RESHARD_MAX_COLLECTIVES + 1]; /* and one that makes sums */
     ts_collective_price prices[TS_RESHARD_MAX_COLLECTIVES + 1];
     double ps, bound_ps;
+    int64_t visits; /* direct transfers that were looked at one by one to find it */
 } ts_reshard_plan;
 
 /* The fastest of the plans that there are: sums are made first, copies dropped; then elements go to where they belong

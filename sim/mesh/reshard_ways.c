@@ -87,6 +87,7 @@ static void add_dims(const reshard_ways *w, reshard_bundle *b) {
     for (int i = 0; i < b->count; i++) parts *= b->places[0][i].extent;
     for (int i = 0; i < w->start.digit_count; i++) all *= w->start.digits[i].extent;
     for (int dim = 0; dim < w->start.rank; dim++) {
+        if (w->start.dims[dim] == 0) continue; /* a part of it has no weight */
         if (w->start.dims[dim] % parts == 0) add_split(b, dim, w->start.dims[dim] / parts);
         if (w->start.dims[dim] % all == 0) add_split(b, dim, w->start.dims[dim] / all);
     }
@@ -113,7 +114,7 @@ static void set_places(ts_arena *arena, reshard_ways *w) {
         add_end(b, &w->goal);
         b->goal = b->place_count - 1; /* copies that stay copies are there already */
         add_copies(b);
-        if (w->start.dims[0] > 0) add_dims(w, b);
+        add_dims(w, b);
     }
 }
 

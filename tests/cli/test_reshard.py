@@ -38,8 +38,10 @@ def algorithms():
     times = {name: expect_json(["reshard", *pair, "--algorithm", name])["microseconds"]
              for name in ("direct", "ring", "bidirectional", "torus")}
     best = expect_json(["reshard", *pair])
-    assert best["microseconds"] == min(times[n] for n in ("ring", "bidirectional", "torus")) and not best["proved"]
-    assert times["bidirectional"] < times["ring"]
+    assert best["microseconds"] == min(times.values()) and not best["proved"]
+    assert times["bidirectional"] < times["ring"] and times["bidirectional"] < times["direct"]
+    best = expect_json(["reshard", "f32[1024] PartitionSpec('x')", "f32[1024]", "--mesh", "8", "-m", "tpu-v5p"], proved=True)
+    assert [(step["kind"], step["algorithm"], step["hops"]) for step in best["plan"]] == [("all-gather", "direct", 4)], best
 
 
 @test
@@ -48,11 +50,13 @@ def nothing():
     assert "nothing to do" in out and "proof" not in out
     out = expect(["reshard", "f32[8,8]", "f32[8,8] P('x')", *MESH])
     assert "slice" in out and "time          0.00 us" in out, out
+    out = expect(["reshard", "f32[0,8] P('x')", "f32[0,8] P(None,'x')", *MESH])
+    assert "proof         f32[0,8]: 0 bytes moved" in out, out
 
 
 @test
 def changed_machine():
-    pair = ["f32[1024,1024] P(('x','y'))", "f32[1024,1024]", *MESH]
+    pair = ["f32[1024,1024] P(('x','y'))", "f32[1024,1024]", *MESH, "--algorithm", "torus"]
     slow = expect_json(["reshard", *pair, "--set", "ici.hop=101us"])
     fast = expect_json(["reshard", *pair])
     assert abs(slow["microseconds"] - fast["microseconds"] - 100 * slow["plan"][0]["hops"]) < 0.01
