@@ -141,14 +141,15 @@ static int64_t times_taken(const ts_core *core, const core_op *branch) {
 
 /* "this branch back to line 4 was taken 8,192 times, s1 = 3" */
 static void describe(const ts_core *core, const core_op *branch, char *text, size_t bytes) {
-    const ts_instruction *i = branch->instruction, *head = core->bundles[branch->target].ops[0].instruction;
-    bool far = head->source != i->source && head->source;
+    const ts_instruction *i = branch->instruction;
+    const ts_bundle *first = &core->setup.code->bundles[branch->target];
+    const ts_source *head = first->count > 0 ? first->instructions[0].source : NULL;
+    bool far = head && head != i->source;
     char digits[32];
     ts_register_use use;
-    int line = core->setup.code->bundles[branch->target].line;
-    int at = snprintf(text, bytes, "this branch back to %s%sline %d was taken %s times",
-                      far ? head->source->name : "", far ? ", " : "", line,
-                      ts_text_group_digits(digits, times_taken(core, branch)));
+    int at =
+        snprintf(text, bytes, "this branch back to %s%sline %d was taken %s times", far ? head->name : "",
+                 far ? ", " : "", first->line, ts_text_group_digits(digits, times_taken(core, branch)));
     ts_instruction_registers(core->setup.code, i, &use);
     for (int k = 0; k < use.read_count && at >= 0 && (size_t)at < bytes; k++) {
         int reg = use.reads[k].reg;

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "base/file.h"
+#include "study/transfer.h"
+
+enum { UNKNOWN_BYTES = 16 << 20 };
+
 static const char *beside(ts_arena *arena, const ts_sweep_study *study, const char *path) {
     ts_text text;
     if (path[0] == '/' || strncmp(path, "tilesim:/", strlen("tilesim:/")) == 0) return path;
@@ -117,4 +122,34 @@ bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
     return find_sets(err, arena, point, asked) &&
            fill_map(err, arena, point, option(ask, "define"), &asked->defines, &asked->define_count) &&
            find_inputs(err, arena, point, asked) && fill_options(err, arena, point, asked);
+}
+
+/* ---- How long it may take ---- */
+
+static double end_bytes(const ts_transfer_end *end) {
+    const ts_layout *layout = end->shape->layout;
+    double bytes = (double)end->shape->unpadded_bytes;
+    for (int i = 0; end->sizes && i < layout->rank; i++)
+        bytes *= (double)end->sizes[i] / (double)layout->dims[i];
+    return bytes;
+}
+
+double ts_sweep_case_bytes(ts_arena *arena, const ts_sweep_case *asked) {
+    const ts_source text = {"text", asked->text, strlen(asked->text)};
+    const ts_shape *shape;
+    ts_transfer_end ends[2];
+    uint64_t bytes = 0;
+    switch (asked->question) {
+    case TS_SWEEP_DMA:
+        if (!ts_transfer_pair_parse(NULL, arena, "dma", asked->text, ends)) return 1;
+        return 1 + end_bytes(&ends[0]);
+    case TS_SWEEP_LAYOUT:
+    case TS_SWEEP_CHOOSE:
+        shape = ts_shape_parse(NULL, arena, &text);
+        return 1 + (shape ? (double)shape->unpadded_bytes : 0);
+    case TS_SWEEP_AUDIT:
+        return ts_file_size(NULL, asked->text, &bytes) ? 1 + (double)bytes : 1;
+    default:
+        return UNKNOWN_BYTES;
+    }
 }

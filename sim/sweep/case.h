@@ -22,6 +22,10 @@ bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
 /* Is its text the path of a file? */
 bool ts_sweep_reads_file(const ts_sweep_case *asked);
 
+/* What it is about, in bytes: the more, the longer its answer is expected to take; that alone depends on it. Of
+ * what is not known before it is asked, a program say, the same for all. */
+double ts_sweep_case_bytes(ts_arena *arena, const ts_sweep_case *asked);
+
 /* All that its answer depends on, as texts: equal keys, equal answers. */
 typedef struct {
     char key[33], machine_hash[17], input_hash[33]; /* of files, with those that they include */

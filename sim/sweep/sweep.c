@@ -1,16 +1,31 @@
-/* Points to the crew, as long as it takes some; rows into the database. */
+/* Points to the crew, what is expected to take longest first; rows into the database. */
 #include "sweep/sweep.h"
 
 #include <string.h>
 
 #include "sweep/evaluate.h"
 
-/* A point that is out, with what its row will need. */
+enum {
+    WAITS = -1,
+    WINDOW = 64, /* points that wait, by member: of these the longest goes first */
+    MOST_WINDOW = 1024,
+    SHARE = 8 /* a member has at most one of so many parts of its share of what is left */
+};
+
+/* A point that waits or is out, with what its row will need. */
 typedef struct {
     int64_t index; /* -1: the slot is free */
+    int member;    /* that has it, or WAITS */
+    double bytes;  /* as of ts_sweep_case_bytes */
     ts_arena *arena;
     ts_sweep_identity identity;
 } slot;
+
+/* Of points. */
+typedef struct {
+    int count;
+    double bytes;
+} load;
 
 typedef struct {
     const ts_sweep_request *request;
@@ -18,40 +33,41 @@ typedef struct {
     ts_arena *arena; /* of rows that are kept */
     ts_sweep_hashes *hashes;
     slot *slots;
-    int slot_count, out;
-    int *counts; /* of points out, by member */
+    int slot_count, window, out;
+    load waiting, *out_by; /* member */
     int64_t next, end;
 } sweep;
 
 static void report(const sweep *s) {
     const ts_sweep_request *r = s->request;
-    if (r->progress) r->progress(r->self, s->next - s->out, s->end, s->result->answered);
+    if (r->progress) r->progress(r->self, s->next - s->out - s->waiting.count, s->end, s->result->answered);
 }
 
 static bool is_tried_again(const ts_sweep_request *r, int status) {
     return r->retry && (status == TS_SWEEP_CRASH || status == TS_SWEEP_TIMEOUT);
 }
 
-/* Of the point at `index`: does it wait for an answer? Then `identity` says of what. */
-static bool look_at(ts_error *err, ts_arena *arena, const sweep *s, int64_t index,
-                    ts_sweep_identity *identity, bool *waits) {
+/* Of the point of a slot: does it wait for an answer? Then its identity says of what. */
+static bool look_at(ts_error *err, const sweep *s, slot *at, bool *waits) {
+    ts_arena *arena = at->arena;
     const ts_sweep_request *r = s->request;
     ts_sweep_point point;
     ts_sweep_case asked;
     bool counts;
     *waits = false;
-    ts_sweep_point_get(arena, r->study, index, &point);
+    ts_sweep_point_get(arena, r->study, at->index, &point);
     if (!ts_sweep_point_counts(err, arena, &point, &counts)) return false;
     if (!counts) return s->result->left_out++, true;
     s->result->points++;
     *waits = !r->store;
     if (*waits) return true;
     if (!ts_sweep_case_of(err, arena, &point, &asked)) return false;
-    ts_sweep_identify(NULL, arena, s->hashes, &point, &asked, identity); /* what is wrong, the answer says */
-    int status = ts_sweep_store_status(err, r->store, identity->key);
+    ts_sweep_identify(NULL, arena, s->hashes, &point, &asked,
+                      &at->identity); /* what is wrong, the answer says */
+    int status = ts_sweep_store_status(err, r->store, at->identity.key);
     if (status < -1) return false;
     *waits = status < 0 || is_tried_again(r, status);
-    if (*waits) return true;
+    if (*waits) return at->bytes = ts_sweep_case_bytes(arena, &asked), true;
     s->result->there++;
     s->result->by_status[status]++;
     return true;
@@ -61,40 +77,72 @@ static bool is_of_shard(const ts_sweep_request *r, int64_t index) {
     return r->shards == 0 || index % r->shards == r->shard;
 }
 
-/* The next that waits for an answer, in a slot; *found false: there is none. */
-static bool find_next(ts_error *err, sweep *s, slot *into, bool *found) {
+static slot *find_slot(const sweep *s, int64_t index) {
+    slot *at = s->slots, *end = s->slots + s->slot_count;
+    while (at < end && at->index != index) at++;
+    return at < end ? at : NULL;
+}
+
+/* Until so many wait, or there are no more. */
+static bool look_ahead(ts_error *err, sweep *s, int enough) {
     const ts_sweep_request *r = s->request;
-    *found = false;
-    while (s->next < s->end && !*found) {
+    while (s->waiting.count < enough && s->next < s->end) {
         int64_t index = r->points ? r->points[s->next] : s->next;
+        slot *into = find_slot(s, -1);
+        bool waits;
         s->next++;
         if (!is_of_shard(r, index)) continue;
-        into->arena = ts_arena_new();
-        bool good = look_at(err, into->arena, s, index, &into->identity, found);
-        into->index = *found ? index : -1;
-        if (!*found) ts_arena_free(into->arena);
+        *into = (slot){.index = index, .member = WAITS, .bytes = 1, .arena = ts_arena_new()};
+        bool good = look_at(err, s, into, &waits);
+        s->waiting.count += waits;
+        s->waiting.bytes += waits ? into->bytes : 0;
+        if (!waits) ts_arena_free(into->arena);
+        if (!waits) into->index = -1;
         if (!good) return false;
         report(s);
     }
     return true;
 }
 
-/* One to each in turn, as long as there are any; fewer ahead towards the end, where others would have nothing to do. */
+static bool is_before(const slot *a, const slot *b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a->index < b->index;
+}
+
+static bool hand_longest(ts_error *err, sweep *s, int member) {
+    const ts_sweep_crew *crew = s->request->crew;
+    slot *longest = NULL;
+    for (slot *at = s->slots; at < s->slots + s->slot_count; at++)
+        if (at->index >= 0 && at->member == WAITS && (!longest || is_before(at, longest))) longest = at;
+    if (!crew->hand(err, crew->self, member, longest->index)) return false;
+    longest->member = member;
+    s->out++;
+    s->waiting.count--;
+    s->waiting.bytes -= longest->bytes;
+    s->out_by[member].count++;
+    s->out_by[member].bytes += longest->bytes;
+    return true;
+}
+
+/* Does a member that has points take another? Not towards the end, where others would have nothing to do. */
+static bool takes_another(const sweep *s, int member) {
+    double waiting = s->waiting.count, not_seen = (double)(s->end - s->next);
+    double left = s->waiting.bytes * (1 + not_seen / waiting);
+    return s->out_by[member].bytes * SHARE * s->request->crew->size <= left;
+}
+
+/* One to each that has none, then further ones to each in turn. */
 static bool hand_out(ts_error *err, sweep *s) {
     const ts_sweep_crew *crew = s->request->crew;
-    int64_t share = 1 + (s->end - s->next) / (8 * crew->size);
-    for (int round = 0; round < crew->ahead && round < share; round++) {
+    for (int round = 0; round < crew->ahead; round++) {
         for (int member = 0; member < crew->size; member++) {
-            bool found;
-            slot *free = s->slots;
-            if (s->counts[member] > round) continue;
-            while (free->index >= 0) free++;
-            if (!find_next(err, s, free, &found)) return false;
-            if (!found) return true;
-            if (!crew->hand(err, crew->self, member, free->index)) return false;
-            s->counts[member]++;
-            s->out++;
+            if (s->out_by[member].count > round) continue;
+            if (!look_ahead(err, s, 1)) return false;
+            if (s->waiting.count == 0) return true;
+            if (round > 0 && !takes_another(s, member)) continue;
+            if (!hand_longest(err, s, member)) return false;
         }
+        int more = s->waiting.count + crew->ahead * crew->size;
+        if (round == 0 && !look_ahead(err, s, more < s->window ? more : s->window)) return false;
     }
     return true;
 }
@@ -104,9 +152,8 @@ static bool take_reply(ts_error *err, sweep *s) {
     ts_sweep_reply reply;
     ts_sweep_row row;
     if (!crew->wait(err, crew->self, &reply)) return false;
-    slot *at = s->slots;
-    while (at < s->slots + s->slot_count && at->index != reply.index) at++;
-    if (at == s->slots + s->slot_count || reply.index < 0)
+    slot *at = reply.index >= 0 ? find_slot(s, reply.index) : NULL;
+    if (!at || at->member != reply.member)
         return ts_error_set(err, TS_ERROR_IO, "a worker answered what nobody asked");
     const ts_sweep_request *r = s->request;
     if (!ts_sweep_row_unpack(r->store ? at->arena : s->arena, reply.bytes, reply.length, &row))
@@ -115,7 +162,8 @@ static bool take_reply(ts_error *err, sweep *s) {
     bool good = !r->store || ts_sweep_store_put(err, r->store, &at->identity, &row);
     s->result->answered++;
     s->result->by_status[row.status]++;
-    s->counts[reply.member]--;
+    s->out_by[at->member].count--;
+    s->out_by[at->member].bytes -= at->bytes;
     s->out--;
     at->index = -1;
     ts_arena_free(at->arena);
@@ -127,11 +175,12 @@ bool ts_sweep(ts_error *err, ts_arena *arena, const ts_sweep_request *request, t
     const ts_sweep_crew *crew = request->crew;
     sweep s = {.request = request, .result = result, .arena = arena, .hashes = ts_sweep_hashes_new(arena)};
     *result = (ts_sweep_result){0};
-    s.slot_count = crew->size * crew->ahead;
-    s.slots = TS_NEW_ARRAY(arena, slot, s.slot_count + 1);
-    s.counts = TS_NEW_ARRAY(arena, int, crew->size);
+    s.window = crew->size < MOST_WINDOW / WINDOW ? crew->size * WINDOW : MOST_WINDOW;
+    s.slot_count = s.window + crew->size * crew->ahead;
+    s.slots = TS_NEW_ARRAY(arena, slot, s.slot_count);
+    s.out_by = TS_NEW_ARRAY(arena, load, crew->size);
     s.end = request->points ? request->point_count : request->study->grid.point_count;
-    for (int i = 0; i <= s.slot_count; i++) s.slots[i].index = -1;
+    for (int i = 0; i < s.slot_count; i++) s.slots[i].index = -1;
     bool noted = !request->store || ts_sweep_store_note(err, request->store, request->study);
     bool good = noted && hand_out(err, &s);
     while (good && s.out > 0) good = take_reply(err, &s) && hand_out(err, &s);

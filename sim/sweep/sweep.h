@@ -1,4 +1,5 @@
-/* A study done: the points that its database lacks are answered and written, in any order. */
+/* A study done: the points that its database lacks are answered and written, in any order. Of those that are next in
+ * the study, what is expected to take longest is asked first: the end does not wait for a long one. */
 #ifndef TILESIM_SWEEP_SWEEP_H
 #define TILESIM_SWEEP_SWEEP_H
 

@@ -15,8 +15,8 @@
 enum {
     POINTS = 20000,
     PAIRS = 400,
-    ROUNDS = 4,
-    PROGRAMS = 60,
+    ROUNDS = 3,
+    PROGRAMS = 480,
     LEAST_BYTES = 16 << 10,
     MOST_BYTES = 64 << 20
 };
@@ -123,17 +123,18 @@ static const ts_sweep_study *random_pairs(ts_arena *arena, int count) {
     return parse(arena, text.bytes);
 }
 
-static const ts_sweep_study *programs(ts_arena *arena) {
+static const ts_sweep_study *programs(ts_arena *arena, int count) {
     ts_text text;
     ts_text_init(&text, arena);
     ts_text_add(&text,
                 "vary: {ROWS: {from: 1001, to: %d, step: 1}}\n"
                 "ask: {program: 'tilesim:/layernorm.tsim', define: {ROWS: $ROWS}, time_only: true}\n",
-                1000 + PROGRAMS);
+                1000 + count);
     return parse(arena, text.bytes);
 }
 
-/* Of one worker and of two, in turns: others may work here too. */
+/* Of one worker and of two, in turns: others may work here too. A short study shows what starting costs, a long one what
+ * it costs to share points. */
 static void print_efficiency(const char *name, const ts_sweep_study *study) {
     measured best[2] = {{.wall = 1e9}, {.wall = 1e9}};
     for (int i = 0; i < 2 * ROUNDS; i++) {
@@ -152,8 +153,10 @@ int main(int argc, char **argv) {
            "ms alone", "ms more");
     print_row("transfers, remembered", remembered(arena, points), 1);
     print_row("transfers, random", random_pairs(arena, pairs), 1);
-    print_efficiency("programs, alike", programs(arena));
+    print_efficiency("programs, alike", programs(arena, PROGRAMS / 8));
+    print_efficiency("programs, alike", programs(arena, PROGRAMS));
     print_efficiency("random transfers", random_pairs(arena, pairs / 4));
+    print_efficiency("random transfers", random_pairs(arena, pairs));
     ts_arena_free(arena);
     return 0;
 }

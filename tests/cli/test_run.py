@@ -235,6 +235,7 @@ def endless_loops():
     for text, line, words in (
             ("go: jump go\n", 5, "back to line 5 was taken 8,193 times"),
             ("go: nop\n vadd.f32 v1, v2, v3\n br.lt s1, 10, go\n", 7, "back to line 5 was taken 8,193 times, s1 = 0"),
+            ("go: vadd.f32 v1, v2, v3\n br.lt s1, 10, go\n", 6, "back to line 5"),  # an empty bundle, with --time-only
             ("go: v2s s1, v0\n br.lt s1, 10, go\n", 6, "back to line 5"),
             ("go: sld s1, n[0]\n sst n[0], 0\n br.lt s1, 10, go\n", 7, "s1 = 0"),
             ("go: sem.read s1, s\n brz s1, go\n", 6, "s1 = 0"),

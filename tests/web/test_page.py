@@ -120,6 +120,10 @@ class Page:
         """Waits until that layout is in the panes."""
         self.browser.wait(f"document.documentElement.dataset.shown === {json.dumps(text)}")
 
+    def priced(self, text):
+        """Waits until that transfer's price is there and nothing more is asked of the engine."""
+        self.browser.wait(f"document.documentElement.dataset.priced === {json.dumps(text)} && !engine.busy && engine.queue.length === 0")
+
     def cell(self, pane, key):
         """A cell by the index that it holds."""
         return f'#{pane} .cell[data-k~="{key}"]'
@@ -291,15 +295,16 @@ def the_address_keeps_the_state():
     page().browser.run("document.querySelector('#b').select()")
     page().browser.type("f32[40,300]")
     page().browser.run("(() => { const m = document.getElementById('machine'); m.value = 'tpu-v4'; m.dispatchEvent(new Event('change')); })()")
-    page().browser.wait("document.documentElement.dataset.priced && document.documentElement.dataset.priced.endsWith('on tpu-v4')")
+    page().priced(f"{shape} -> f32[40,300] on tpu-v4")
     page().browser.click('#grid [data-pan="0,1"]')
-    page().browser.wait("state.at !== ''")
-    time.sleep(.3)
-    address, before = page().browser.run("location.href"), page().browser.run("[document.getElementById('grid').innerText, document.getElementById('other').innerText]")
+    page().browser.wait("state.at !== '' && seen.grid.grid.index.join() === state.at && new URLSearchParams(location.hash.slice(1)).get('at') === state.at")
+    page().priced(f"{shape} -> f32[40,300] on tpu-v4")
+    panes = "[document.getElementById('grid').innerText, document.getElementById('other').innerText]"
+    address, before = page().browser.run("location.href"), page().browser.run(panes)
     page().browser.open("about:blank")
     page().browser.open(address)
-    page().browser.wait("document.documentElement.dataset.priced && document.documentElement.dataset.priced.endsWith('on tpu-v4')")
-    assert page().browser.run("[document.getElementById('grid').innerText, document.getElementById('other').innerText]") == before
+    page().priced(f"{shape} -> f32[40,300] on tpu-v4")
+    assert page().browser.run(panes) == before
     assert page().browser.run("[state.a, state.b, state.machine]") == [shape, "f32[40,300]", "tpu-v4"]
 
 

@@ -1,0 +1,272 @@
+/* Tables of studies, whose rows the test makes: selected, ranked, tuned, and with elasticities. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sweep/sensitivity.h"
+#include "sweep/table.h"
+#include "sweep/tune.h"
+#include "tests/support/study.h"
+#include "tests/support/test.h"
+
+/* ---- The table ---- */
+
+static double none(const ts_sweep_point *point) { return 0 * study_number(point, "B"); } /* B is a text */
+
+static void tables(void **state) {
+    (void)state;
+    study_fixture f;
+    study_begin(&f,
+                "vary: {A: [1, 5, 2], B: [x]}\nask: {layout: 'f32[$A]'}\n"
+                "columns: {twice: 2 * time, odd: 1 / (A - 1)}\n",
+                ":memory:", none);
+    study_go(&f);
+    ts_sweep_table t;
+    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    assert_int_equal(t.row_count, 3);
+    assert_int_equal(t.parameter_count, 2);
+    static const char *const names[] = {"A", "B", "status", "error", "twice", "odd"};
+    assert_int_equal(t.column_count, 6); /* B is no number: all times are none */
+    for (int i = 0; i < 6; i++) assert_string_equal(t.headings[i].name, names[i]);
+    assert_true(t.headings[0].number && !t.headings[1].number && !t.headings[2].number);
+    assert_int_equal(ts_sweep_table_cell(&t, 0, 5)->kind, TS_SWEEP_NONE);
+    assert_int_equal(ts_sweep_table_cell(&t, 2, 5)->integer, 1);
+    assert_string_equal(ts_sweep_table_cell(&t, 1, 3)->text, "why");
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "here", "staus"), -1);
+    assert_string_equal(f.err.message, "here: there is no column 'staus'; did you mean 'status'?");
+    study_end(&f);
+}
+
+static double by_a(const ts_sweep_point *point) { return study_number(point, "A"); }
+
+/* The first and the last of the results, columns that follow, points in an order of the caller. */
+static void tables_of_results(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_table t;
+    study_begin(&f,
+                "vary: {A: [3, 1, 2]}\nask: {layout: 'f32[$A]'}\n"
+                "columns: {first: 1 / (A - 1), last: 4 - A + first}\n",
+                ":memory:", by_a);
+    f.crew_self.counts = true;
+    study_go(&f);
+    const int64_t points[] = {2, 0, 1};
+    ts_sweep_table_request read = {f.study, f.store, points, 3};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    static const char *const names[] = {"A", "status", "cycles", "microseconds", "first", "last"};
+    assert_int_equal(t.column_count, 6);
+    for (int i = 0; i < 6; i++) assert_string_equal(t.headings[i].name, names[i]);
+    static const int64_t expected[3][4] = {{2, 20, 1, 3}, {3, 30, 0, 1}, {1, 10, 0, 0}};
+    for (int row = 0; row < 3; row++) {
+        assert_int_equal(t.points[row], points[row]);
+        assert_int_equal(ts_sweep_table_cell(&t, row, 0)->integer, expected[row][0]);
+        assert_int_equal(ts_sweep_table_cell(&t, row, 2)->integer, expected[row][1]);
+        assert_true(ts_sweep_table_cell(&t, row, 3)->real == (double)expected[row][0]);
+        for (int k = 4; k < 6; k++) {
+            assert_int_equal(ts_sweep_table_cell(&t, row, k)->kind,
+                             row < 2 ? TS_SWEEP_INTEGER : TS_SWEEP_NONE);
+            assert_int_equal(ts_sweep_table_cell(&t, row, k)->integer, expected[row][k - 2]);
+        }
+    }
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "", "time"), 3);
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "", "last"), 5);
+    read.point_count = 1;
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    assert_int_equal(t.row_count, 1);
+    study_end(&f);
+}
+
+/* A column that is good at one point alone is a column, whichever that is; one that is at none is an error. */
+static void columns_that_are_wrong(void **state) {
+    (void)state;
+    static const struct {
+        const char *column;
+        bool good;
+    } rows[] = {{"1 / (A % 2)", true},
+                {"A / (2 * A - A * 2)", false},
+                {"1 / (A / 3)", true},
+                {"1 / (1 - A % 2)", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        study_fixture f;
+        ts_sweep_table t;
+        char text[128];
+        snprintf(text, sizeof text, "vary: {A: [3, 2, 1]}\nask: {layout: 'f32[$A]'}\ncolumns: {c: %s}\n",
+                 rows[i].column);
+        study_begin(&f, text, ":memory:", by_a);
+        const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+        assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t)); /* no row, nothing wrong */
+        assert_int_equal(t.row_count, 0);
+        study_go(&f);
+        if (ts_sweep_table_read(&f.err, f.arena, &read, &t) != rows[i].good)
+            fail_msg("%s: %s", rows[i].column, f.err.message);
+        if (!rows[i].good) assert_string_equal(f.err.message, "the divisor is 0");
+        study_end(&f);
+    }
+}
+
+static double flat(const ts_sweep_point *point) {
+    double a = study_number(point, "A");
+    return a == 4 ? (double)NAN : a > 4 ? 1 : 2;
+}
+
+/* Equal ones in the order of the table; none without a number. */
+static void ranks(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_table t, ranked;
+    study_begin(&f, "vary: {A: {from: 1, to: 8, step: 1}}\nask: {layout: 'f32[$A]'}\n", ":memory:", flat);
+    study_go(&f);
+    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    ts_sweep_table_rank(f.arena, &t, ts_sweep_table_find(NULL, &t, "", "time"), &ranked);
+    static const int64_t order[] = {5, 6, 7, 8, 1, 2, 3};
+    assert_int_equal(ranked.row_count, 7);
+    assert_int_equal(ranked.column_count, t.column_count);
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(ts_sweep_table_cell(&ranked, i, 0)->integer, order[i]);
+        assert_int_equal(ranked.points[i], order[i] - 1);
+    }
+    const int64_t failed[] = {3, 0}; /* an error in the first row alone is a column too */
+    const ts_sweep_table_request two = {f.study, f.store, failed, 2};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &two, &t));
+    assert_string_equal(ts_sweep_table_cell(&t, 0, ts_sweep_table_find(NULL, &t, "", "error"))->text, "why");
+    study_end(&f);
+}
+
+/* ---- Tuning ---- */
+
+static double by_size(const ts_sweep_point *point) {
+    double a = study_number(point, "A"), n = study_number(point, "N");
+    return a == 7 ? (double)NAN : fabs(a - 4 - n) + 1; /* best: A = 4 + N */
+}
+
+static void tuning(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_tuned tuned;
+    study_begin(&f, "vary: {A: {from: 1, to: 9, step: 1}, N: [0, 1, 2], C: 1}\nask: {layout: 'f32[$A]'}\n",
+                ":memory:", by_size);
+    ts_sweep_tune_request request = {&f.request, "time", "N", 2};
+    assert_true(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_int_equal(tuned.rung_count, 3);
+    static const struct {
+        const char *value;
+        int64_t tried, kept;
+    } rungs[] = {{"0", 9, 4}, {"1", 4, 2}, {"2", 2, 2}};
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(tuned.rungs[i].value, rungs[i].value);
+        assert_int_equal(tuned.rungs[i].tried, rungs[i].tried);
+        assert_int_equal(tuned.rungs[i].kept, rungs[i].kept);
+    }
+    assert_int_equal(tuned.candidates, 9);
+    study_expect(&(study_fixture){.result = tuned.result}, 15, 0, 15);
+    assert_int_equal(tuned.result.by_status[TS_SWEEP_OK], 14);
+    assert_int_equal(tuned.result.by_status[TS_SWEEP_ERROR], 1);
+    assert_int_equal(tuned.table.row_count, 2); /* of 4 3 5 2 at 0: 5 and 4 at 1, 5 first at 2 */
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 0, 0)->integer, 5);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 1, 0)->integer, 4);
+    request.keep = 7; /* of 8 with a result one in 7, rounded up */
+    assert_true(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_int_equal(tuned.rungs[0].kept, 2);
+    assert_int_equal(tuned.result.there, 12);
+    request.least = "cycles";
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_string_equal(f.err.message, "--tune: there is no column 'cycles'");
+    request.least = "time";
+    request.budget = "C";
+    f.err = (ts_error){0};
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_string_equal(f.err.message, "--tune: 'C' does not vary in the study, expected such as a size");
+    study_end(&f);
+}
+
+/* Two sizes are enough, also where they vary slowest. */
+static void tuning_of_two_sizes(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_tuned tuned;
+    study_begin(&f,
+                "vary: {N: [0, 1], A: {from: 1, to: 6, step: 1}}\nwhere: A != 6\nask: {layout: 'f32[$A]'}\n",
+                ":memory:", by_size);
+    const ts_sweep_tune_request request = {&f.request, "time", "N", 2};
+    assert_true(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_int_equal(tuned.rung_count, 2);
+    assert_int_equal(tuned.candidates, 5);
+    assert_int_equal(tuned.result.left_out, 1);
+    assert_int_equal(tuned.rungs[0].kept, 3); /* A = 4, 3, 5 */
+    assert_int_equal(tuned.table.row_count, 3);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 0, 1)->integer, 5);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 1, 1)->integer, 4);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 2, 1)->integer, 3);
+    study_end(&f);
+}
+
+static double with_none(const ts_sweep_point *point) {
+    return study_number(point, "N") == 0 ? (double)NAN : study_number(point, "B"); /* B is a text: NAN */
+}
+
+/* Where nothing has a result, nothing goes on; a time that is none is an error of the column. */
+static void tuning_of_nothing(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_tuned tuned;
+    study_begin(&f, "vary: {N: [0, 1], B: [x, y]}\nask: {layout: 'f32[$N]'}\ncolumns: {c: 0 * N}\n",
+                ":memory:", with_none);
+    ts_sweep_tune_request request = {&f.request, "time", "N", 2};
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_string_equal(f.err.message, "--tune: there is no column 'time'");
+    study_end(&f);
+}
+
+/* ---- Elasticity ---- */
+
+/* The square of the clock, a constant, and what there is no machine with twice of. */
+static double law(const ts_sweep_point *point) {
+    const char *change = ts_sweep_point_value(point, TS_SWEEP_CHANGE);
+    double a = study_number(point, "A");
+    if (strncmp(change, "hbm.clock=", 10) == 0)
+        return a * (strcmp(change, "hbm.clock=3.2 GHz") == 0 ? 4 : 0.25);
+    if (strncmp(change, "dma.access=", 11) == 0) return a * 0.5;
+    return a;
+}
+
+static void elasticities(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_changes changes;
+    ts_sweep_table table;
+    study_begin(&f, "vary: {A: [1, 3]}\nask: {layout: 'f32[$A]'}\n", ":memory:", law);
+    assert_true(ts_sweep_changes_make(&f.err, f.arena, f.study, &changes));
+    assert_int_equal(changes.study->grid.point_count % 2, 0);
+    f.request.study = f.crew_self.study = changes.study;
+    study_go(&f);
+    const ts_sweep_table_request read = {.study = changes.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &table));
+    const ts_sweep_elasticity *list = ts_sweep_elasticities(
+        f.arena, &changes, &table, ts_sweep_table_find(&f.err, &table, "", "microseconds"));
+    assert_string_equal(list[0].moved->field, "hbm.clock");
+    assert_string_equal(list[0].moved->value, "1.6 GHz");
+    assert_true(fabs(list[0].elasticity - 2) < 1e-9 && fabs(list[0].halved - 0.25) < 1e-9 &&
+                fabs(list[0].doubled - 4) < 1e-9);
+    for (int i = 1; i < changes.count; i++) {
+        bool access = strcmp(list[i].moved->field, "dma.access") == 0;
+        assert_true(fabs(list[i].elasticity) <= fabs(list[i - 1].elasticity) + 1e-12);
+        if (!access) assert_true(fabs(list[i].elasticity) < 1e-9);
+    }
+    study_end(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables),
+        cmocka_unit_test(tables_of_results),
+        cmocka_unit_test(columns_that_are_wrong),
+        cmocka_unit_test(ranks),
+        cmocka_unit_test(tuning),
+        cmocka_unit_test(tuning_of_two_sizes),
+        cmocka_unit_test(tuning_of_nothing),
+        cmocka_unit_test(elasticities),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
