@@ -261,7 +261,7 @@ static const function table[] = {
     UNARY("ceil", "the integer above", EXACT, up),
     UNARY("cos", "cosine", LIBM, cosine),
     UNARY("erf", "error function", LIBM, error_function),
-    UNARY("exp", "e to the power x", "0.6 ulp", exponential),
+    UNARY("exp", "e to the power x", "0.7 ulp", exponential),
     UNARY("floor", "the integer below", EXACT, down),
     UNARY("gamma", "x e / (1 - x e), e = 2^-24: the relative error of x roundings to f32", ROUNDED(2),
           gamma_of),

@@ -102,7 +102,7 @@ static void exponentials_and_logarithms(void **unused) {
     memcpy(exponents + 100, edges, sizeof edges);
     memcpy(numbers + 100, near_1, sizeof near_1);
     for (int v = 0; ts_reference_loops_get(v); v++) {
-        check_function(ts_reference_loops_get(v)->exponential, expl, exponents, 0.6L);
+        check_function(ts_reference_loops_get(v)->exponential, expl, exponents, 0.7L);
         check_function(ts_reference_loops_get(v)->logarithm, logl, numbers, 1);
     }
 }
