@@ -32,14 +32,15 @@ typedef struct {
     ts_reference_type type;
     ts_tolerance bound;
     ts_check_result *result;
-    size_t seen;  /* elements */
-    double worst; /* ulps of result->worst; -1 before the first element */
+    size_t seen;   /* elements */
+    double worst;  /* ulps of result->worst; -1 before the first element */
+    bool rounding; /* what the last block passed by */
 } comparison;
 
 /* Elements that all pass, none of them worse than what was seen; false where they must be looked at. */
 static bool compare_at_once(comparison *c, const double *actual, const double *expected, const double *err,
                             size_t count) {
-    const ts_reference_block block = {&c->type, c->bound, actual, expected, err};
+    const ts_reference_block block = {&c->type, c->bound, actual, expected, err, &c->rounding};
     ts_check_result *result = c->result;
     double ulps, distance;
     if (!c->type.plain || c->worst < 0 ||
@@ -194,7 +195,7 @@ bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const
     *result =
         (ts_check_result){.dtype = array->dtype, .count = (size_t)s.actual->count, .rank = s.actual->rank};
     memcpy(result->dims, s.actual->dims, sizeof result->dims);
-    comparison state = {ts_reference_describe(array->dtype), check->tolerance, result, 0, -1};
+    comparison state = {ts_reference_describe(array->dtype), check->tolerance, result, 0, -1, false};
     ts_tolerance *bound = &state.bound;
     if (bound->ulp < 0 && bound->abs < 0 && bound->rel < 0 && !s.err) bound->ulp = 0.5;
     return compare_streams(&s, &state);

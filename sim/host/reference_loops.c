@@ -20,6 +20,7 @@
 #define LOG_OF_2_LOW    0x1.a39ef35793c76p-33
 #define ROUNDER         0x1.8p52 /* what is added to it is rounded to an integer, its low bits */
 #define BELOW_1         (1 - 0x1p-50)
+#define ALWAYS_INLINE   inline __attribute__((always_inline))
 #define TEXT_OF(name)   #name
 #define NAME_TEXT(name) TEXT_OF(name)
 

@@ -42,6 +42,7 @@ typedef struct {
     const ts_reference_type *type; /* is `plain` */
     ts_tolerance bound;
     const double *got, *wanted, *err; /* err: negative where the bounds have none */
+    bool *rounding;                   /* is tried first: what the last block passed by */
 } ts_reference_block;
 
 typedef struct {

@@ -177,7 +177,8 @@ static void comparisons_are_those_of_each(void **unused) {
     double got[SOME], wanted[SOME], err[SOME];
     for (int trial = 0; trial < 4000; trial++) {
         ts_reference_type type = ts_reference_describe(plain[next() % PLAIN]);
-        ts_reference_block b = {&type, {-1, -1, -1}, got, wanted, err};
+        bool rounding;
+        ts_reference_block b = {&type, {-1, -1, -1}, got, wanted, err, &rounding};
         size_t count = next() % (SOME + 1);
         double wide = ldexp(1, (int)(next() % 8) - 5), scale = ldexp(1, (int)(next() % 12) - 6);
         int kind = (int)(next() % 6);
@@ -193,8 +194,33 @@ static void comparisons_are_those_of_each(void **unused) {
         if (trial % 50 == 0) got[next() % SOME] = any();
         if (trial % 50 == 1) wanted[next() % SOME] = any();
         if (trial % 50 == 2) err[next() % SOME] = (double)NAN;
-        for (int v = 0; ts_reference_loops_get(v); v++)
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            rounding = trial % 3 == 0;
             check_compare(ts_reference_loops_get(v), &b, count, kind < 3 || kind == 5);
+            check_compare(ts_reference_loops_get(v), &b, count, kind < 3 || kind == 5);
+        }
+    }
+}
+
+/* What is rounded rightly passes for any err but those below 0 and NaN, whatever is tried first. */
+static void rounded_values_need_an_err(void **unused) {
+    (void)unused;
+    enum { SOME = 40 };
+    static const double errs[] = {0, -0.0, 1e-300, -0.5, -1, (double)NAN, -(double)NAN};
+    double got[SOME], wanted[SOME], err[SOME], ulps, distance;
+    const ts_reference_type type = ts_reference_describe(TS_DTYPE_BF16);
+    for (int i = 0; i < SOME; i++) {
+        wanted[i] = uniform(-2, 2);
+        got[i] = ts_reference_round(&type, wanted[i]);
+    }
+    for (int number = 0; number < 14; number++) {
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            bool rounding = number >= 7, passes = number % 7 < 3;
+            for (int i = 0; i < SOME; i++) err[i] = i == number ? errs[number % 7] : 0;
+            const ts_reference_block b = {&type, {-1, -1, -1}, got, wanted, err, &rounding};
+            assert_int_equal(ts_reference_loops_get(v)->compare(&b, SOME, &ulps, &distance), passes);
+            assert_int_equal(rounding, passes || number >= 7);
+        }
     }
 }
 
@@ -393,6 +419,7 @@ int main(void) {
         cmocka_unit_test(exponentials_and_logarithms),
         cmocka_unit_test(rounding_is_that_of_one),
         cmocka_unit_test(comparisons_are_those_of_each),
+        cmocka_unit_test(rounded_values_need_an_err),
         cmocka_unit_test(conversions_are_exact),
         cmocka_unit_test(tiles_sum_in_order),
         cmocka_unit_test(operators_are_those_of_one),
