@@ -20,7 +20,8 @@ static const ts_sweep_study *read_study(ts_error *err, ts_arena *arena, const ts
     if (from->file) return ts_sweep_study_load(err, arena, from->file);
     ts_source *source = TS_NEW(arena, ts_source);
     *source = api_source("study", ts_arena_copy_text(arena, from->text, strlen(from->text)));
-    return ts_sweep_study_parse(err, arena, source, "");
+    const ts_sweep_study *study = ts_sweep_study_parse(err, arena, source, "");
+    return study && ts_sweep_study_check(err, arena, study) ? study : NULL;
 }
 
 static bool make(ts_error *err, ts_arena *arena, const ts_study_request *from, ts_study *study) {

@@ -323,10 +323,13 @@ static int print_diff(ts_error *err, const command_state *c) {
     ts_text_init(&out, c->line.arena);
     (cli_value(&c->line, "json") ? ts_report_sweep_diff_json : ts_report_sweep_diff)(&view, &out);
     cli_print(&out);
-    if (limit == 0 || (diff.worst <= limit && diff.broken == 0)) return 0;
-    ts_error_set(err, TS_ERROR_FAULT,
-                 "a point's %s is %.4fx what it was, and %lld are no longer ok: more than --fail-over %gx",
-                 diff.column, diff.worst, (long long)diff.broken, limit);
+    if (limit == 0 || (diff.worst <= limit && diff.broken == 0 && diff.both > 0)) return 0;
+    ts_text_clear(&out);
+    ts_report_sweep_worst(&diff, &out);
+    if (diff.both == 0)
+        ts_error_set(err, TS_ERROR_FAULT, "no point is in both, and --fail-over is given");
+    else
+        ts_error_set(err, TS_ERROR_FAULT, "%s: more than --fail-over %gx", out.bytes, limit);
     return cli_fail(err);
 }
 

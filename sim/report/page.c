@@ -210,6 +210,13 @@ void page_cell(page *p, const char *format, ...) {
     va_end(arguments);
 }
 
+void page_words(page *p, const char *text) {
+    begin_cell(p);
+    ts_text_add(p->out, " class=\"words\">");
+    ts_text_add_escaped(p->out, text);
+    ts_text_add(p->out, "</td>");
+}
+
 void page_code(page *p, const char *text) {
     begin_cell(p);
     ts_text_add(p->out, "><code>");

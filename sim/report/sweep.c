@@ -6,7 +6,7 @@
 
 #include "report/json.h"
 
-enum { TEXT = 64, GAP = 2, MOST_SHOWN = 24 };
+enum { TEXT = 64, GAP = 2, MOST_SHOWN = 24, MOST_ERRORS = 4 };
 
 /* ---- Text ---- */
 
@@ -97,6 +97,25 @@ static void add_table(const ts_sweep_view *view, ts_text *out) {
                     (long long)(t->row_count - view->rows));
 }
 
+/* In full, as a cell has no room for them, each once. */
+static void add_errors(const ts_sweep_table *t, ts_text *out) {
+    const char *errors[MOST_ERRORS];
+    int64_t counts[MOST_ERRORS], others = 0;
+    int column = ts_sweep_table_find(NULL, t, "", "error"), found = 0;
+    for (int64_t row = 0; column >= 0 && row < t->row_count; row++) {
+        const ts_sweep_value *value = ts_sweep_table_cell(t, row, column);
+        int i = 0;
+        if (value->kind != TS_SWEEP_TEXT) continue;
+        while (i < found && strcmp(errors[i], value->text) != 0) i++;
+        if (i == MOST_ERRORS && ++others) continue;
+        if (i == found) errors[found] = value->text, counts[found++] = 0;
+        counts[i]++;
+    }
+    for (int i = 0; i < found; i++)
+        ts_text_add(out, "%serror of %lld: %s\n", i ? "" : "\n", (long long)counts[i], errors[i]);
+    if (others > 0) ts_text_add(out, "and other errors of %lld: --csv FILE\n", (long long)others);
+}
+
 static void add_counts(const ts_sweep_view *view, ts_text *out) {
     const ts_sweep_result *r = view->result;
     char points[32], there[32], answered[32], left_out[32];
@@ -121,6 +140,8 @@ static void add_head(const ts_sweep_view *view, ts_text *out) {
 void ts_report_sweep(const ts_sweep_view *view, ts_text *out) {
     add_head(view, out);
     add_table(view, out);
+    add_errors(view->table, out);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 void ts_report_tuned(const ts_sweep_view *view, const ts_sweep_tuned *tuned, ts_text *out) {

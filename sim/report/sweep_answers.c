@@ -75,18 +75,30 @@ static void add_change(ts_text *out, const ts_sweep_change *c, const char *colum
     if (c->before_status != c->after_status)
         ts_text_add(out, "    %s, was %s\n", ts_sweep_status_text(c->after_status),
                     ts_sweep_status_text(c->before_status));
-    if (c->ratio > 0)
+    if (isinf(c->ratio))
+        ts_text_add(out, "    %s %.6g, was 0\n", column, c->after);
+    else if (c->ratio > 0)
         ts_text_add(out, "    %s %.6g, was %.6g: %.4fx\n", column, c->after, c->before, c->ratio);
+}
+
+void ts_report_sweep_worst(const ts_sweep_diff *diff, ts_text *out) {
+    if (isinf(diff->worst))
+        ts_text_add(out, "%s was 0, and is no longer", diff->column);
+    else
+        ts_text_add(out, "%s %.4fx what it was", diff->column, diff->worst);
+    ts_text_add(out, "; %lld no longer ok", (long long)diff->broken);
 }
 
 void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out) {
     const ts_sweep_diff *d = view->diff;
     ts_text_add(out, "before     %s\nafter      %s\n", view->before, view->after);
-    ts_text_add(out, "points     %lld in both: %lld differ; %lld only before, %lld only after\n",
+    ts_text_add(out, "points     %lld in both: %lld differ; %lld only before, %lld only after",
                 (long long)d->both, (long long)d->change_count, (long long)d->only_before,
                 (long long)d->only_after);
-    ts_text_add(out, "worst      %s %.4fx what it was; %lld no longer ok\n", d->column, d->worst,
-                (long long)d->broken);
+    if (d->older > 0) ts_text_add(out, "; %lld older rows left out", (long long)d->older);
+    ts_text_add(out, "\nworst      ");
+    ts_report_sweep_worst(d, out);
+    ts_text_add_char(out, '\n');
     for (int64_t i = 0; i < d->change_count && i < view->rows; i++) {
         ts_text_add_char(out, '\n');
         add_change(out, &d->changes[i], d->column);
@@ -94,10 +106,6 @@ void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out) {
     if (d->change_count > view->rows)
         ts_text_add(out, "\nand %lld more: --rows N, --all\n", (long long)(d->change_count - view->rows));
     ts_text_wrap(out, TS_TEXT_COLUMNS);
-}
-
-static void add_figure(ts_json *json, const char *key, double value) {
-    ts_json_double(json, key, value > 0 ? value : (double)NAN);
 }
 
 void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out) {
@@ -110,6 +118,7 @@ void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out) {
     ts_json_int(&json, "both", d->both);
     ts_json_int(&json, "only_before", d->only_before);
     ts_json_int(&json, "only_after", d->only_after);
+    ts_json_int(&json, "older", d->older);
     ts_json_int(&json, "broken", d->broken);
     ts_json_real(&json, "worst", d->worst, 6);
     ts_json_array(&json, "changes");
@@ -121,9 +130,9 @@ void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out) {
         ts_json_text(&json, "machine", c->machine);
         ts_json_text(&json, "before_status", ts_sweep_status_text(c->before_status));
         ts_json_text(&json, "after_status", ts_sweep_status_text(c->after_status));
-        add_figure(&json, "before", c->before);
-        add_figure(&json, "after", c->after);
-        add_figure(&json, "ratio", c->ratio);
+        ts_json_double(&json, "before", c->before);
+        ts_json_double(&json, "after", c->after);
+        ts_json_double(&json, "ratio", c->ratio > 0 ? c->ratio : (double)NAN);
         ts_json_close(&json);
     }
     ts_json_close(&json);

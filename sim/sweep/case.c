@@ -4,17 +4,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "names.h"
 #include "study/transfer.h"
 
 enum { UNKNOWN_BYTES = 16 << 20 };
-
-static const char *beside(ts_arena *arena, const ts_sweep_study *study, const char *path) {
-    ts_text text;
-    if (path[0] == '/' || strncmp(path, "tilesim:/", strlen("tilesim:/")) == 0) return path;
-    ts_text_init(&text, arena);
-    ts_text_add(&text, "%s%s", study->folder, path);
-    return text.bytes;
-}
 
 /* "NAME=VALUE" of a map, and of parameters with a point in their name. */
 static const char *setting(ts_arena *arena, const char *name, const char *value) {
@@ -47,7 +40,7 @@ static void find_machine(ts_arena *arena, const ts_sweep_point *point, ts_sweep_
     const ts_sweep_study *study = point->study;
     const char *varied = ts_sweep_point_value(point, "machine");
     const char *name = varied ? varied : study->machine ? study->machine->text : TS_MACHINE_DEFAULT;
-    asked->machine = ts_tree_is_path(name) ? beside(arena, study, name) : name;
+    asked->machine = ts_tree_is_path(name) ? sweep_beside(arena, study, name) : name;
 }
 
 static bool fill_map(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *map,
@@ -107,7 +100,8 @@ static bool find_inputs(ts_error *err, ts_arena *arena, const ts_sweep_point *po
         return false;
     ts_define *inputs = TS_NEW_ARRAY(arena, ts_define, asked->input_count + 1);
     for (int i = 0; i < asked->input_count; i++)
-        inputs[i] = (ts_define){asked->inputs[i].name, beside(arena, point->study, asked->inputs[i].value)};
+        inputs[i] =
+            (ts_define){asked->inputs[i].name, sweep_beside(arena, point->study, asked->inputs[i].value)};
     asked->inputs = inputs;
     return true;
 }
@@ -117,7 +111,7 @@ bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
     *asked = (ts_sweep_case){.question = ask->question};
     asked->text = ts_sweep_point_fill(err, arena, point, ask->text);
     if (!asked->text) return false;
-    if (ts_sweep_reads_file(asked)) asked->text = beside(arena, point->study, asked->text);
+    if (ts_sweep_reads_file(asked)) asked->text = sweep_beside(arena, point->study, asked->text);
     find_machine(arena, point, asked);
     return find_sets(err, arena, point, asked) &&
            fill_map(err, arena, point, option(ask, "define"), &asked->defines, &asked->define_count) &&

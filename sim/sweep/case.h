@@ -32,6 +32,7 @@ typedef struct {
     const char *parameters;                         /* as JSON: {"ROWS": "8"} */
     const char *question;                           /* as lines: "dma: ..", then its options */
     const char *machine;                            /* with what is changed of it */
+    const char *version;                            /* of the simulator */
 } ts_sweep_identity;
 
 /* What was hashed already. */

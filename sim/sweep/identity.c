@@ -165,10 +165,11 @@ bool ts_sweep_identify(ts_error *err, ts_arena *arena, ts_sweep_hashes *hashes, 
                        const ts_sweep_case *asked, ts_sweep_identity *identity) {
     *identity = (ts_sweep_identity){.parameters = print_parameters(arena, point),
                                     .question = print_question(arena, asked),
-                                    .machine = print_machine(arena, asked)};
+                                    .machine = print_machine(arena, asked),
+                                    .version = TS_VERSION};
     bool good = hash_machine(err, hashes, asked, identity->machine, identity->machine_hash);
     hash_inputs(hashes, asked, identity->input_hash);
-    hash128 hash = add_text(basis, TS_VERSION);
+    hash128 hash = add_text(basis, identity->version);
     hash = add_text(add_text(hash, identity->parameters), identity->question);
     hash = add_text(add_text(hash, identity->machine), identity->machine_hash);
     print_hash(identity->key, add_text(hash, identity->input_hash));

@@ -108,3 +108,13 @@ bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, 
     }
     return true;
 }
+
+/* ---- Paths ---- */
+
+const char *sweep_beside(ts_arena *arena, const ts_sweep_study *study, const char *path) {
+    ts_text text;
+    if (path[0] == '/' || strncmp(path, "tilesim:/", strlen("tilesim:/")) == 0) return path;
+    ts_text_init(&text, arena);
+    ts_text_add(&text, "%s%s", study->folder, path);
+    return text.bytes;
+}

@@ -1,4 +1,4 @@
-/* Names in the texts of a study: what stands behind a dollar, and in expressions. */
+/* Names in the texts of a study: what stands behind a dollar, in expressions, and of machines. */
 #ifndef TILESIM_SWEEP_NAMES_H
 #define TILESIM_SWEEP_NAMES_H
 
@@ -25,5 +25,8 @@ typedef struct {
 /* Are all names of an expression known, or those of a text's segments? */
 bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
 bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
+
+/* A path of the study, which is relative to its folder. */
+const char *sweep_beside(ts_arena *arena, const ts_sweep_study *study, const char *path);
 
 #endif

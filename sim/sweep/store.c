@@ -224,7 +224,7 @@ bool ts_sweep_store_put(ts_error *err, ts_sweep_store *store, const ts_sweep_ide
                                 [MACHINE] = identity->machine,
                                 [MACHINE_HASH] = identity->machine_hash,
                                 [INPUT_HASH] = identity->input_hash,
-                                [VERSION] = TS_VERSION,
+                                [VERSION] = identity->version,
                                 [STATUS] = ts_sweep_status_text(row->status),
                                 [ERROR_TEXT] = row->err ? row->err->message : ""};
     bool full;
@@ -326,7 +326,8 @@ static bool visit_row(ts_error *err, ts_sweep_store *store, sqlite3_stmt *statem
     ts_sweep_row row;
     ts_sweep_identity identity = {.parameters = text_of(scratch, statement, PARAMETERS),
                                   .question = text_of(scratch, statement, QUESTION),
-                                  .machine = text_of(scratch, statement, MACHINE)};
+                                  .machine = text_of(scratch, statement, MACHINE),
+                                  .version = text_of(scratch, statement, VERSION)};
     sqlite3_snprintf(sizeof identity.key, identity.key, "%s", text_of(scratch, statement, KEY));
     bool good = read_row(err, scratch, store, statement, &row) && visit(err, self, &identity, &row);
     ts_arena_free(scratch);

@@ -236,6 +236,7 @@ static bool read_vary(ts_error *err, ts_arena *arena, const ts_tree *map, ts_swe
 
 static bool read_axes(ts_error *err, ts_arena *arena, const ts_tree *root, ts_sweep_study *study) {
     const ts_tree *points = get(root, "points"), *vary = get(root, "vary");
+    study->vary = vary;
     study->grid = (ts_grid){.axes = TS_NEW_ARRAY(arena, ts_grid_axis, TS_SWEEP_NAMES + 4), .point_count = 1};
     study->names = TS_NEW_ARRAY(arena, const char *, TS_SWEEP_NAMES + 1);
     if (study->ask_count > 1) {
@@ -340,8 +341,9 @@ const ts_sweep_study *ts_sweep_study_load(ts_error *err, ts_arena *arena, const 
     if (!ts_file_read(err, arena, path, TS_TREE_MAX_BYTES, &bytes, &source->length)) return NULL;
     source->name = ts_arena_copy_text(arena, path, strlen(path));
     source->text = bytes;
-    return ts_sweep_study_parse(err, arena, source,
-                                ts_arena_copy_text(arena, path, slash ? (size_t)(slash - path) + 1 : 0));
+    const ts_sweep_study *study = ts_sweep_study_parse(
+        err, arena, source, ts_arena_copy_text(arena, path, slash ? (size_t)(slash - path) + 1 : 0));
+    return study && ts_sweep_study_check(err, arena, study) ? study : NULL;
 }
 
 /* A copy with room for one more at `at`, where the rest begins one later. */

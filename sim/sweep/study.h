@@ -60,6 +60,7 @@ typedef struct {
     ts_grid grid;           /* the list of points and that of questions are axes of numbers, first */
     int first_varied;       /* axes before it are such */
     const ts_tree *points;  /* a list of maps with the same keys; NULL: none */
+    const ts_tree *vary;    /* a map; NULL: none */
     const ts_sweep_ask *asks;
     int ask_count;
     const char **names; /* of the parameters of a point */
@@ -75,6 +76,10 @@ enum { TS_SWEEP_NAMES = 64 };
 /* Names in its expressions are known, and its texts are right in form. `folder` as above. */
 const ts_sweep_study *ts_sweep_study_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                            const char *folder);
+/* Is there each machine that it names, and a figure of each name in set, points and vary? Whether a value can be, the
+ * point's answer says. */
+bool ts_sweep_study_check(ts_error *err, ts_arena *arena, const ts_sweep_study *study);
+/* Both. */
 const ts_sweep_study *ts_sweep_study_load(ts_error *err, ts_arena *arena, const char *path);
 /* The same with one more axis, which varies slowest of those with values. One of this name is of figures of the
  * machine: "hbm.stacks=2", or "" for none. */

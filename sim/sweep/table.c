@@ -144,7 +144,10 @@ int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *
     const char *wanted = strcmp(name, "time") == 0 ? "microseconds" : name;
     for (int i = 0; i < table->column_count; i++)
         if (strcmp(table->headings[i].name, wanted) == 0) return i;
-    ts_error_set(err, TS_ERROR_USAGE, "%s: there is no column '%.60s'", what, name);
+    bool known = ts_sweep_column_find(name, strlen(name)) >= 0;
+    ts_error_set(err, TS_ERROR_USAGE, known ? "%s: no point has '%.60s'" : "%s: there is no column '%.60s'",
+                 what, name);
+    if (known) return -1;
     ts_error_hint(err, ts_text_nearest(name, &table->headings[0].name, (size_t)table->column_count,
                                        sizeof table->headings[0]));
     return -1;

@@ -39,7 +39,7 @@ void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int colum
 int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
                         int64_t **rows);
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
-/* "time" is microseconds. -1, and an error that names the nearest: there is none. */
+/* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in it. */
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);
 
 #endif

@@ -54,8 +54,8 @@ static bool climb(ts_error *err, tuner *t, ts_sweep_rung *rung, ts_sweep_tuned *
     const ts_sweep_table_request read = {sweep.study, sweep.store, t->points, t->count};
     if (!ts_sweep(err, t->arena, &sweep, &result) || !ts_sweep_table_read(err, t->arena, &read, &table))
         return false;
-    int column = ts_sweep_table_find(err, &table, "--tune", t->request->least);
-    if (column < 0) return false;
+    int column = table.row_count > 0 ? ts_sweep_table_find(err, &table, "--tune", t->request->least) : 0;
+    if (column < 0) return false; /* where conditions left all out, no column is missed */
     ts_sweep_table_rank(t->arena, &table, column, &tuned->table);
     add_result(&tuned->result, &result);
     rung->tried = result.points;

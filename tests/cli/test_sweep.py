@@ -489,13 +489,40 @@ def differences():
     assert (value["both"], value["only_before"], value["only_after"], value["worst"]) == (len(COUNTED) - 1, 1, 1, 1.25), value
     assert [round(row["ratio"], 6) for row in value["changes"]] == [1.25, 0.5], value["changes"]
     assert code == 0 and run("sweep", "--diff", one, two, "--fail-over", "1.26")[0] == 0
-    message = "tilesim: fault: a point's microseconds is 1.2500x what it was, and 0 are no longer ok: more than --fail-over 1.2x\n"
+    message = "tilesim: fault: microseconds 1.2500x what it was; 0 no longer ok: more than --fail-over 1.2x\n"
     expect(["sweep", "--diff", one, two, "--fail-over", "1.2"], 3, None, message)
     assert expect_json(["sweep", "--diff", one, two, "--column", "cycles"])["changes"] == []
     with sqlite3.connect(two) as db:
         db.execute("update point set status = 'crash' where key = ?", keys[3:4])
     code, out, err = run("sweep", "--diff", one, two, "--fail-over", "2")
-    assert code == 3 and "    crash, was ok\n" in out and "1 are no longer ok" in err, (code, out, err)
+    assert code == 3 and "    crash, was ok\n" in out and "1 no longer ok" in err, (code, out, err)
+    with sqlite3.connect(two) as db:  # worse than by any ratio
+        db.execute("update point set status = 'ok', rmw_accesses = 5 where key = ?", keys[3:4])
+    with sqlite3.connect(one) as db:
+        db.execute("update point set rmw_accesses = 0 where key = ?", keys[3:4])
+    code, out, err = run("sweep", "--diff", one, two, "--fail-over", "1000", "--column", "rmw_accesses")
+    assert code == 3 and "rmw_accesses 5, was 0\n" in out and "rmw_accesses was 0, and is no longer; 0 no longer ok" in err, (code, out, err)
+    assert expect_json(["sweep", "--diff", one, two, "--column", "rmw_accesses"])["worst"] is None
+    other = HERE / "d3.db"
+    expect(["sweep", study("ask: {layout: 'f32[8]'}", "other.yaml"), "--db", other])
+    assert run("sweep", "--diff", one, other)[0] == 0
+    expect(["sweep", "--diff", one, other, "--fail-over", "2"], 3, None,
+           "tilesim: fault: no point is in both, and --fail-over is given\n")
+
+
+@test
+def differences_after_a_change():
+    """A database that has the rows from before and after a change of the program is compared by the latter, also with itself."""
+    program, path = HERE / "q.tsim", study("vary: {N: [1, 2]}\nask: {program: q.tsim, define: {N: $N}}\n", "q.yaml")
+    before, after = HERE / "q1.db", HERE / "q2.db"
+    for bundles in (1, 40):
+        program.write_text(".param N = 8\n" + "        smov s1, N\n" * bundles)
+        expect(["sweep", path, "--db", after])
+        if bundles == 1:
+            before.write_bytes(after.read_bytes())
+    value = expect_json(["sweep", "--diff", before, after, "--column", "cycles"])
+    assert (value["both"], value["only_before"], value["only_after"], value["older"]) == (2, 0, 0, 2), value
+    assert value["worst"] > 1 and len(value["changes"]) == 2, value
 
 
 @test
@@ -516,6 +543,20 @@ def a_database_of_an_older_version():
 
 
 @test
+def errors_in_full():
+    """Below the table, whose cells have no room for them, each once with the number of its points."""
+    path = study("vary: {A: [1, 2], T: [8, '8{', '8,', '0', -1, 'x']}\nask: {layout: 'f32[$A]{0:T($T)}'}\n", "full.yaml")
+    out = expect(["sweep", path, "--db", HERE / "full_errors.db", "--rows", "1"])
+    reasons = [row["error"] for row in rows(path, "--db", HERE / "full_errors.db") if row["error"]]
+    assert len(reasons) == 10 and max(map(len, reasons)) > 40, reasons
+    shown = list(dict.fromkeys(reasons))[:4]
+    for reason in shown:
+        assert f"error of {reasons.count(reason)}: {reason}\n" in out.replace("\n    ", " "), (reason, out)
+    left = sum(reason not in shown for reason in reasons)
+    assert ("and other errors of" in out) == (left > 0) and (not left or f"and other errors of {left}: --csv FILE\n" in out), out
+
+
+@test
 def refused():
     path = study(GRID)
     for words, message in ((["--shard", "0/3"], "--shard is '0/3', expected I/N with I of 1 to N, such as 1/8"),
@@ -529,6 +570,10 @@ def refused():
     expect(["sweep", name], 1, "", f"{name}:2:18: error: unknown parameter 'ROSW'; did you mean 'ROWS'?\n"
                                    f"ask: {{dma: 'f32[$ROSW] -> f32[$ROWS]'}}\n{' ' * 17}^\n")
     assert not Path("name.db").exists()
+    figure = study("machine: tpu-v4\nset: {hbm.stakcs: 2}\nask: {layout: 'f32[8]'}\n", "figure.yaml")
+    expect(["sweep", figure], 1, "", f"{figure}:2:7: error: unknown key 'hbm.stakcs'; did you mean 'stacks'?\n"
+                                     f"set: {{hbm.stakcs: 2}}\n      ^\n")
+    assert not Path("figure.db").exists()
     whole = study("vary: {A: [1, x]}\nwhere: A / 0 == 1\nask: {layout: 'f32[$A]'}\n", "zero.yaml")
     code, out, err = run("sweep", whole, "--db", HERE / "zero.db")
     assert code == 1 and out == "" and err.startswith(f"{whole}:2:10: error: the divisor is 0\n"), err

@@ -1,6 +1,7 @@
 /* Studies as texts: their points, what fills their texts, and what is refused, with its place. */
 #include "sweep/study.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sweep/case.h"
@@ -249,10 +250,56 @@ static void refused_at_a_point(void **state) {
     }
 }
 
+/* Machines and figures that there are not; of a figure one machine is enough that has it. */
+static void machines_and_figures(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *error; /* NULL: none */
+    } rows[] = {
+        {"ask: {layout: x}\n", NULL},
+        {"machine: tpu-v4\nset: {memories.cmem.capacity: 128 MiB, hbm.stacks: -1}\nask: {layout: x}\n", NULL},
+        {"vary: {machine: 'tpu-v4,tpu-v5e', hbm.clock: [1 GHz, 2 GHz], ROWS: 3}\nask: {layout: x}\n", NULL},
+        {"vary: {machine: [tpu-v5e, tpu-v4], memories.cmem.capacity: 5}\nask: {layout: x}\n", NULL},
+        {"points: [{machine: tpu-v4, hbm.clock: 1 GHz}]\nask: {layout: x}\n", NULL},
+        {"machine: tpu-v9\nask: {layout: x}\n", "1:10 no machine is called 'tpu-v9'"},
+        {"vary: {machine: [tpu-v4, tpu-v9]}\nask: {layout: x}\n", "1:26 no machine is called 'tpu-v9'"},
+        {"vary: {A: 1, machine: tpu-v9}\nask: {layout: x}\n", "1:23 no machine is called 'tpu-v9'"},
+        {"vary: {machine: 'tpu-v4,tpu-v9'}\nask: {layout: x}\n", "1:18 no machine is called 'tpu-v9'"},
+        {"points: [{machine: tpu-v4}, {machine: tpu-v9}]\nask: {layout: x}\n",
+         "1:39 no machine is called 'tpu-v9'"},
+        {"set: {hbm.stacks: 2, hbm.clok: 2}\nask: {layout: x}\n",
+         "1:22 unknown key 'hbm.clok'; did you mean 'clock'?"},
+        {"set: {clok: 2}\nask: {layout: x}\n", "1:7 unknown key 'clok'"},
+        {"vary: {hbm.clok: [2]}\nask: {layout: x}\n", "1:8 unknown key 'hbm.clok'"},
+        {"points: [{A: 1, hbm.clok: 2}]\nask: {layout: x}\n", "1:17 unknown key 'hbm.clok'"},
+        {"vary: {machine: [tpu-v4, tpu-v5e]}\nset: {hbm.clok: 2}\nask: {layout: x}\n",
+         "2:7 unknown key 'hbm.clok'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        char found[600];
+        const ts_sweep_study *study = parse(&err, arena, rows[i].text);
+        if (!study) fail_msg("%s", err.message);
+        bool good = ts_sweep_study_check(&err, arena, study);
+        snprintf(found, sizeof found, "%d:%d %s", err.line, err.column, err.message);
+        if (good != !rows[i].error) fail_msg("%s: %s", rows[i].text, found);
+        if (!good && strncmp(found, rows[i].error, strlen(rows[i].error)) != 0)
+            fail_msg("%s: %s", rows[i].text, found);
+        if (!good) assert_string_equal(err.name, "study.yaml");
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points),  cmocka_unit_test(what_is_asked), cmocka_unit_test(one_more_axis),
-        cmocka_unit_test(derived), cmocka_unit_test(refused),       cmocka_unit_test(refused_at_a_point),
+        cmocka_unit_test(points),
+        cmocka_unit_test(what_is_asked),
+        cmocka_unit_test(one_more_axis),
+        cmocka_unit_test(derived),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_at_a_point),
+        cmocka_unit_test(machines_and_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ static void tuning(void **state) {
     assert_int_equal(tuned.result.there, 12);
     request.least = "cycles";
     assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
-    assert_string_equal(f.err.message, "--tune: there is no column 'cycles'");
+    assert_string_equal(f.err.message, "--tune: no point has 'cycles'");
     request.least = "time";
     request.budget = "C";
     f.err = (ts_error){0};
@@ -215,7 +215,23 @@ static void tuning_of_nothing(void **state) {
                 ":memory:", with_none);
     ts_sweep_tune_request request = {&f.request, "time", "N", 2};
     assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
-    assert_string_equal(f.err.message, "--tune: there is no column 'time'");
+    assert_string_equal(f.err.message, "--tune: no point has 'time'");
+    study_end(&f);
+}
+
+/* Where conditions leave out all that went on, it ends there. */
+static void tuning_to_an_end(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_tuned tuned;
+    study_begin(&f, "vary: {A: [1, 2, 3], N: [0, 1, 2]}\nwhere: N < 1 || A == 2\nask: {layout: 'f32[$A]'}\n",
+                ":memory:", by_size);
+    const ts_sweep_tune_request request = {&f.request, "time", "N", 3};
+    if (!ts_sweep_tune(&f.err, f.arena, &request, &tuned)) fail_msg("%s", f.err.message);
+    assert_int_equal(tuned.rung_count, 2);
+    assert_true(tuned.rungs[0].tried == 3 && tuned.rungs[0].kept == 1); /* A = 3 */
+    assert_true(tuned.rungs[1].tried == 0 && tuned.rungs[1].kept == 0);
+    assert_int_equal(tuned.table.row_count, 0);
     study_end(&f);
 }
 
@@ -266,6 +282,7 @@ int main(void) {
         cmocka_unit_test(tuning),
         cmocka_unit_test(tuning_of_two_sizes),
         cmocka_unit_test(tuning_of_nothing),
+        cmocka_unit_test(tuning_to_an_end),
         cmocka_unit_test(elasticities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
