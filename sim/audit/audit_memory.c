@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "audit_state.h"
 
@@ -56,7 +57,9 @@ static int space_named(ts_hlo_span text) {
     } names[] = {{"hbm", 0}, {"vmem", 1}, {"sflag", 2}, {"cmem", 3}, {"host", 5}, {"smem", 6}};
     while (text.length > 0 && (*text.text == ' ' || *text.text == '*')) text.text++, text.length--;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (ts_hlo_begins(text, names[i].name)) return names[i].space;
+        if (text.length >= strlen(names[i].name) &&
+            strncasecmp(text.text, names[i].name, strlen(names[i].name)) == 0)
+            return names[i].space;
     return AUDIT_NONE;
 }
 
@@ -95,6 +98,8 @@ static const struct {
                {"Unpadded (", NULL, "HLO temp, unpadded", false},
                {" Padded (", NULL, "HLO temp, padded", false},
                {"% fragmentation (", NULL, "HLO temp, fragmentation", false},
+               {"memory required for HLO temporaries (", NULL, "HLO temp", false},
+               {"exceeds available HBM (", NULL, "capacity", false},
                {"Scoped allocation with size ", NULL, "scoped allocation", false},
                {" and limit ", NULL, "limit", false},
                {"Total bytes used: ", NULL, "all allocations", true},
@@ -131,15 +136,23 @@ static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t whic
     return true;
 }
 
+/* "Memory Space: vmem (color=1)": the number counts, names are the compiler's. */
+static int space_of_heading(ts_hlo_span text) {
+    static const char *const headings[] = {"allocations in ", "in memory space ", "out of memory on "};
+    const char *color = ts_hlo_begins(text, "Memory Space: ") ? find(text, " (color=") : NULL;
+    if (color) return *color >= '0' && *color <= '9' ? (int)strtol(color, NULL, 10) : AUDIT_NONE;
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
+        const char *name = find(text, headings[i]);
+        if (name) return space_named(from(text, name));
+    }
+    return AUDIT_NONE;
+}
+
 /* Figures, and the headings of lists. */
 static bool read_figures(ts_audit *a, int64_t line, ts_hlo_span text) {
-    bool any = false;
-    const char *heading = find(text, "allocations in "), *space = find(text, "in memory space ");
-    if (!heading) heading = space;
-    if (heading && space_named(from(text, heading)) != AUDIT_NONE) {
-        a->heading_space = space_named(from(text, heading));
-        any = true;
-    }
+    int space = space_of_heading(text);
+    bool any = space >= 0 && space < TS_AUDIT_SPACES;
+    if (any) a->heading_space = space;
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) any |= read_figure(a, line, text, i);
     return any;
 }
@@ -244,6 +257,74 @@ static bool read_value(ts_audit *a, int64_t line, ts_hlo_span text) {
     return true;
 }
 
+/* ---- Tables of usage ---- */
+
+/* "2x f32[8]" has its sign of multiplication in UTF-8. */
+static int64_t times_before(const char *begin, const char *shape) {
+    if (shape - begin < 3 || memcmp(shape - 2, "\xc3\x97", 2) != 0) return 1;
+    const char *at = shape - 2;
+    while (at > begin && at[-1] >= '0' && at[-1] <= '9') at--;
+    int64_t times = strtoll(at, NULL, 10);
+    return times > 0 ? times : 1;
+}
+
+static bool skip_to(ts_hlo_span *rest, char mark) {
+    const char *at = memchr(rest->text, mark, rest->length);
+    if (at) *rest = from(*rest, at + 1);
+    return at != NULL;
+}
+
+/* The values that share an allocation: the size is that of a value that has it alone. */
+static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_hlo_span shapes) {
+    const char *begin = shapes.text;
+    int64_t line = made->line, values = made->values;
+    char size[WORD];
+    snprintf(size, sizeof size, "%s", made->text);
+    shapes = ts_hlo_trim(shapes);
+    if (ts_hlo_begins(shapes, "(") && values == 1) { /* a tuple's table */
+        int32_t tuple = audit_intern(a, line, shapes);
+        if (tuple != AUDIT_NONE) audit_add_reported(a, line, (ts_hlo_span){"", 0}, tuple, size);
+        return;
+    }
+    if (memchr(shapes.text, '(', shapes.length)) return;
+    for (ts_hlo_span shape; ts_hlo_find_shape(&shapes, &shape); begin = shapes.text) {
+        int64_t times = times_before(begin, shape.text);
+        int32_t number = audit_intern(a, line, shape);
+        if (number == AUDIT_NONE) continue;
+        if (values == 1) number = audit_add_reported(a, line, (ts_hlo_span){"", 0}, number, size);
+        if (values == 1) made->shape = number;
+        if (values > 1) number = audit_with_tiles(a, line, number, "");
+        for (int64_t i = 0; values > 1 && i < times && i < values; i++)
+            audit_add_buffer(a, line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, number);
+    }
+}
+
+/* cumulative_size; size; offset; used_by_n_values; shapes_list
+ * 4.00MiB( 44%);    4.00MiB;            0;       2; f32[12,12], f32[1000,784] */
+static bool read_usage(ts_audit *a, int64_t line, ts_hlo_span text) {
+    char word[WORD];
+    int64_t bytes;
+    const char *behind = read_size(text, word, &bytes);
+    if (!behind || !ts_hlo_begins(from(text, behind), "(")) return false;
+    ts_hlo_span rest = from(text, behind);
+    if (!skip_to(&rest, ';') || !(behind = read_size(rest, word, &bytes))) return false;
+    rest = from(rest, behind);
+    if (!ts_hlo_begins(rest, ";") || !skip_to(&rest, ';')) return false;
+    ts_hlo_span offset = rest;
+    if (!skip_to(&rest, ';')) return false;
+    offset.length = (size_t)(rest.text - 1 - offset.text);
+    ts_hlo_span values = rest;
+    if (!skip_to(&rest, ';')) return false;
+    ts_audit_allocation *made = new_allocation(a, line, word, bytes);
+    if (!made) return true;
+    made->values = (int32_t)strtol(values.text, NULL, 10);
+    offset = ts_hlo_trim(offset);
+    snprintf(made->name, sizeof made->name, "at byte %.*s", (int)(offset.length < 20 ? offset.length : 20),
+             offset.text);
+    read_sharing(a, made, rest);
+    return true;
+}
+
 /* ---- What lives at the peak ---- */
 
 static bool begins_section(ts_audit *a, ts_hlo_span text) {
@@ -253,7 +334,7 @@ static bool begins_section(ts_audit *a, ts_hlo_span text) {
     } sections[] = {{"BufferAssignment:", SECTION_LIST},
                     {"BufferAssignment stats:", SECTION_LIST},
                     {"Allocations sorted by size", SECTION_LIST},
-                    {"cumulative_size; total_size", SECTION_LIST},
+                    {"cumulative_size;", SECTION_LIST},
                     {"Used values:", SECTION_LIST},
                     {"HloLiveRange (", SECTION_LIST},
                     {"InstructionSequence:", SECTION_LIST},
@@ -291,6 +372,7 @@ static bool is_listed(ts_hlo_span text) {
 audit_line audit_memory_line(ts_audit *a, int64_t line, ts_hlo_span text) {
     if (read_allocation(a, line, text)) return a->section = SECTION_LIST, AUDIT_LINE_ALL;
     if (read_value(a, line, text) || begins_section(a, text)) return AUDIT_LINE_ALL;
+    if (a->section == SECTION_LIST && read_usage(a, line, text)) return AUDIT_LINE_ALL;
     if (read_figures(a, line, text)) return AUDIT_LINE_FIGURES;
     if (a->section == SECTION_PEAK) read_live(a, line, text);
     return a->section != SECTION_NONE && is_listed(text) ? AUDIT_LINE_ALL : AUDIT_LINE_NONE;

@@ -114,7 +114,7 @@ static bool save(ts_error *err, const cli_line *line, const ts_audit_result *res
 /* A table of zeros would say that all is well. */
 static bool check_any(ts_error *err, const ts_audit_result *r, const ts_audit_view *view, bool binary) {
     if (r->text->instructions > 0 || r->sum.buffers > 0 || r->group_count > 0 || r->report_count > 0 ||
-        r->figure_count > 0)
+        r->figure_count > 0 || r->allocation_count > 0)
         return true;
     if (r->text->bytes == 0) return ts_error_set(err, TS_ERROR_INPUT, "%.200s is empty", view->input);
     if (binary)

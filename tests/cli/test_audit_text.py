@@ -600,6 +600,42 @@ def usage_reports():
 
 
 @test
+def usage_by_memory():
+    """A table a memory: its colour is the space, a value that has an allocation alone says its tiles, others share."""
+    rule = "  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n  " + "-" * 60 + "\n"
+    text = ("Memory Space: default (color=0)\nTotal bytes: 3212288 (3.06MiB)\n" + rule
+            + "    3.06MiB(100%);    3.06MiB;            0;                1; f32[1000,784]\n\n" + rule
+            + "       512B(100%);       512B;            0;                1; (f32[512,512], s32[512,512])\n\n" + rule
+            + "       512B(100%);       512B;            0;                2; 2×(s32[], f32[512,512])\n\n\n"
+            "Memory Space: vmem (color=1)\nTotal bytes: 16384 (16.0KiB)\n" + rule
+            + "     8.0KiB( 50%);     8.0KiB;         4096;                3; f32[8,128], 2×f32[16,128]\n"
+            "    20.0KiB(100%);    12.0KiB;        12288;                1; f32[24,24]\n\n\n"
+            "Memory Space: color_6 (color=6)\nTotal bytes: 16 (16B)\n" + rule + "         4B( 25%);         4B;            0;                2; 2×u32[]\n")
+    result = audit(text)
+    assert result["not_understood"] == [], result["not_understood"]
+    assert [(f["space"], f["bytes"]) for f in result["memory"]] == [(0, 3212288), (1, 16384), (6, 16)], result["memory"]
+    wide, tall = "f32[1000,784]{0,1:T(8,128)}", "f32[24,24]{1,0:T(8,128)}"
+    assert [(r["reported"], r["shape"], r["equal"]) for r in result["reported"]] == [("3.06M", wide, True), ("512B", None, False), ("12.0K", tall, True)], result["reported"]
+    assert [(a["line"], a["space"], a["bytes"], a["name"], a["values"], a["shape"]) for a in result["allocations"] if not a["at_peak"]] == [
+        (5, 0, 3208642, "at byte 0", 1, wide), (21, 1, 12288, "at byte 12288", 1, tall), (20, 1, 8192, "at byte 4096", 3, None),
+        (9, 0, 512, "at byte 0", 1, None), (13, 0, 512, "at byte 0", 2, None), (28, 6, 4, "at byte 0", 2, None)], result["allocations"]
+    assert [(s["space"], s["buffers"]) for s in result["spaces"]] == [(0, 1), (1, 4), (6, 2)], result["spaces"]
+    for cut in range(len(text) - 90, len(text), 7):  # in the middle of a row
+        audit(text[:cut])
+
+
+@test
+def what_lives_at_the_peak_alone():
+    """A file of live ranges, and the message of a compiler that names no list."""
+    text = ("HloLiveRange (max 9):\n  InstructionSequence:\n    0:a.1\n  BufferLiveRange:\n    a.1{}:0-9\n  Live ranges at 7 (peak):\n"
+            "    a.1{}: 3584000 bytes (cumulative: 3584000 bytes)\n    c{}: 96 bytes (cumulative: 3584096 bytes)\n"
+            "  Stack trace breakdown for peak usage: 3 584 096 bytes\n    main.1 (100.0%, total: 3 584 096 bytes, current: 0 bytes)\n")
+    assert [(a["name"], a["bytes"], a["at_peak"]) for a in audit(text)["allocations"]] == [("a.1{}", 3584000, True), ("c{}", 96, True)]
+    text = "RESOURCE_EXHAUSTED: Ran out of memory on HBM, the total memory required for HLO temporaries (128.00T) exceeds available HBM (15.75G).\n"
+    assert [(f["name"], f["space"], f["bytes"]) for f in audit(text)["memory"]] == [("HLO temp", 0, 128 << 40), ("capacity", 0, 63 << 28)]
+
+
+@test
 def buffer_assignments():
     """A tuple's size is its table's; instructions that each value repeats count once; what lives at the peak."""
     near = A[:-1] + "S(1)}"
