@@ -119,12 +119,13 @@ void ts_outputs_done(const ts_outputs *outputs, const ts_in_flight *t, const ts_
 
 /* ---- What was never written ---- */
 
-static void describe_unwritten(ts_finding *finding, const ts_tensor *tensor, int64_t flat) {
-    const ts_layout *layout = tensor->shape->layout;
+static void describe_unwritten(ts_finding *finding, const ts_tensor *tensor, const int64_t *dims,
+                               int64_t flat) {
+    int rank = tensor->shape->layout->rank;
     int64_t index[TS_LAYOUT_MAX_DIMS];
     char text[INDEX_BYTES];
-    index_of(layout->dims, layout->rank, flat, index);
-    write_index(index, layout->rank, text);
+    index_of(dims, rank, flat, index);
+    write_index(index, rank, text);
     ts_finding_describe(finding, "%s[%s] was never written", tensor->name, text);
 }
 
@@ -132,7 +133,7 @@ bool ts_outputs_find_unwritten(ts_error *err, const ts_outputs *outputs, int ten
                                ts_location where, int64_t cycle) {
     const ts_tensor *own = &outputs->code->tensors[tensor];
     const ts_shape *shape = own->shape;
-    const int64_t *dims = shape->layout->dims;
+    const int64_t *dims = outputs->held ? outputs->held : shape->layout->dims;
     int rank = shape->layout->rank;
     int64_t axis_bits[TS_LAYOUT_MAX_AXES], from, to;
     ts_arena *scratch = ts_arena_new();
@@ -144,7 +145,7 @@ bool ts_outputs_find_unwritten(ts_error *err, const ts_outputs *outputs, int ten
     ts_finding *f =
         found ? ts_findings_add(outputs->findings, TS_FINDING_UNWRITTEN, where, (ts_location){0}, cycle)
               : NULL;
-    if (f) describe_unwritten(f, own, to / flat->element_bits);
+    if (f) describe_unwritten(f, own, dims, to / flat->element_bits);
     ts_arena_free(scratch);
     return plan != NULL;
 }

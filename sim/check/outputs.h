@@ -12,6 +12,7 @@ typedef struct {
     const ts_code *code;
     const bool *outputs, *inputs; /* of each tensor: whether what it holds at the end matters; should stay */
     ts_findings *findings;
+    const int64_t *held; /* elements of each dim that are looked at for unwritten ones; NULL: all */
 } ts_outputs;
 
 /* A transfer that starts: does it write to an input? */

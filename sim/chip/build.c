@@ -111,7 +111,7 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
     chip->told = chip->cores;
     if (config->links) chip->scratch = ts_arena_new();
     chip->transfers = TS_NEW_ARRAY(arena, ts_chip_transfers, code->transfer_count);
-    chip->outputs = (ts_outputs){code, config->outputs, config->inputs, config->findings};
+    chip->outputs = (ts_outputs){code, config->outputs, config->inputs, config->findings, NULL};
     if (make_units(err, chip)) return chip;
     ts_chip_free(chip);
     return NULL;

@@ -145,22 +145,13 @@ static const ts_shape *part_shape(ts_error *err, ts_arena *arena, const ts_shard
     return ts_shape_parse(err, arena, &source);
 }
 
-/* Every device has as much, and nothing is a sum over devices. */
+/* Nothing is a sum over devices. */
 static bool check_sharding(assembler *as, const token *location, const ts_sharding *sharding) {
-    int64_t parts[TS_LAYOUT_MAX_DIMS];
-    for (int i = 0; i < sharding->rank; i++) parts[i] = 1;
-    for (int i = 0; i < sharding->digit_count; i++) {
-        const ts_mesh_digit *digit = &sharding->digits[i];
-        if (digit->kind == TS_DIGIT_PARTIAL)
+    for (int i = 0; i < sharding->digit_count; i++)
+        if (sharding->digits[i].kind == TS_DIGIT_PARTIAL)
             return TOKEN_ERROR(as->err, location,
                                "the sum over devices is no tensor of a program: give the "
-                               "addends a dim of their own");
-        if (digit->kind == TS_DIGIT_SHARD) parts[digit->dim] *= digit->extent;
-    }
-    for (int i = 0; i < sharding->rank; i++)
-        if (ts_sharding_extent(sharding, i) * parts[i] != sharding->dims[i])
-            return TOKEN_ERROR(as->err, location, "dim %d has %lld, which %lld parts do not divide", i,
-                               (long long)sharding->dims[i], (long long)parts[i]);
+                               "addends a dim of their own, split over the axis, and check sum(.., axis=0)");
     return sharding->shape->xla ||
            TOKEN_ERROR(as->err, location, "the layout of a sharded tensor must be in XLA's notation");
 }

@@ -88,8 +88,8 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
     if (good) {
         ts_chip_count(parts->chip, &result->chip);
         good = !request->check || request->time_only ||
-               find_unwritten(err, parts->chip, parts->program, parts->outputs, parts->findings,
-                              result->chip.cycles);
+               find_unwritten(err, &(run_device){parts->chip, 0, result->chip.cycles}, parts->program,
+                              parts->outputs, parts->findings);
         run_count(&result->chip, &result->counters);
         ts_roofline_find(request->machine, &result->chip, &result->roofline);
         ts_energy_of_chip(request->machine, &result->chip, &result->energy);

@@ -23,8 +23,12 @@ bool run_reports(ts_error *err, const ts_program *program, const ts_check *check
 /* For the sanitizer: which tensors have one of the roles (bits), and which elements of outputs were never
  * written. */
 bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles);
-bool find_unwritten(ts_error *err, ts_chip *chip, const ts_program *program, const bool *outputs,
-                    ts_findings *findings, int64_t cycle);
+typedef struct {
+    ts_chip *chip;
+    int64_t device, cycle; /* of a mesh; at its end */
+} run_device;
+bool find_unwritten(ts_error *err, const run_device *device, const ts_program *program, const bool *outputs,
+                    ts_findings *findings);
 
 /* A program, its inputs and a chip, ready to run. */
 typedef struct {

@@ -3,6 +3,7 @@
 #include "layout/shape.h"
 
 #include "run_parts.h"
+#include "sharded.h"
 
 bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles) {
     bool *marked = TS_NEW_ARRAY(arena, bool, program->code.tensor_count + 1);
@@ -17,16 +18,22 @@ static const ts_source *source_of(const ts_program *program) {
                                                                 : NULL;
 }
 
-/* Values that were sent undefined are told where they were sent. */
-bool find_unwritten(ts_error *err, ts_chip *chip, const ts_program *program, const bool *outputs,
-                    ts_findings *findings, int64_t cycle) {
+/* Values that were sent undefined are told where they were sent. Padding of a device's part may be anything. */
+bool find_unwritten(ts_error *err, const run_device *device, const ts_program *program, const bool *outputs,
+                    ts_findings *findings) {
     const ts_code *code = &program->code;
-    ts_outputs all = {.code = code, .outputs = outputs, .findings = findings};
     bool good = true;
     for (int i = 0; good && !ts_findings_have(findings, TS_FINDING_OUTPUT) && i < code->tensor_count; i++) {
-        if (!outputs[i] || !code->tensors[i].shape->layout) continue;
-        good = ts_outputs_find_unwritten(err, &all, i, ts_chip_space(chip, code->tensors[i].space),
-                                         (ts_location){source_of(program), program->uses[i].line, 1}, cycle);
+        const ts_layout *layout = code->tensors[i].shape->layout;
+        const ts_sharding *sharding = program->uses[i].sharding;
+        int64_t held[TS_LAYOUT_MAX_DIMS];
+        if (!outputs[i] || !layout) continue;
+        for (int d = 0; d < layout->rank; d++)
+            held[d] = sharding ? sharded_held(sharding, d, device->device) : layout->dims[d];
+        ts_outputs all = {.code = code, .outputs = outputs, .findings = findings, .held = held};
+        good = ts_outputs_find_unwritten(err, &all, i, ts_chip_space(device->chip, code->tensors[i].space),
+                                         (ts_location){source_of(program), program->uses[i].line, 1},
+                                         device->cycle);
     }
     return good;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 typedef struct {
     const ts_sharding *sharding;
     int64_t device;             /* of a part; -1: the whole */
@@ -10,19 +12,15 @@ typedef struct {
     size_t element_bytes;
 } sharded;
 
-static int64_t elements_of(const sharded *s, int dim) {
+static int64_t extent_of(const sharded *s, int dim) {
     return s->device < 0 ? s->sharding->dims[dim] : ts_sharding_extent(s->sharding, dim);
 }
 
-/* Elements of the last dim that follow each other on a device. */
-static int64_t run_of(const ts_sharding *sharding) {
-    int dim = sharding->rank - 1;
-    int64_t run = dim < 0 ? 1 : sharding->dims[dim];
-    for (int i = 0; i < sharding->digit_count; i++) {
-        const ts_mesh_digit *digit = &sharding->digits[i];
-        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim && digit->weight < run) run = digit->weight;
+static void find_index(const sharded *s, int64_t flat, int64_t *index) {
+    for (int i = s->sharding->rank - 1; i >= 0; i--) {
+        index[i] = flat % extent_of(s, i);
+        flat /= extent_of(s, i);
     }
-    return run;
 }
 
 /* The digits of a dim, those of least weight first: `last` was the one before, -1: none. */
@@ -60,40 +58,62 @@ static int64_t to_part(const ts_sharding *sharding, int dim, int64_t index) {
     return index;
 }
 
-/* One run: where it is on the other side, and who has it. */
-static int64_t place(const sharded *s, int64_t flat, const ts_host_reader **from) {
+/* Where an element is on the other side, and who has it; -1: it is padding of a part. */
+static int64_t place(const sharded *s, const int64_t *index, const ts_host_reader **from) {
     const ts_sharding *sharding = s->sharding;
-    int64_t index[TS_LAYOUT_MAX_DIMS], other = 0;
-    for (int i = sharding->rank - 1; i >= 0; i--) {
-        index[i] = flat % elements_of(s, i);
-        flat /= elements_of(s, i);
-    }
     bool part = s->device >= 0;
+    int64_t other = 0;
     *from = part ? s->from : &s->from[ts_sharding_device(sharding, index, 0)];
     for (int i = 0; i < sharding->rank; i++) {
         int64_t extent = part ? sharding->dims[i] : ts_sharding_extent(sharding, i);
-        other = other * extent +
-                (part ? to_whole(sharding, i, s->device, index[i]) : to_part(sharding, i, index[i]));
+        int64_t at = part ? to_whole(sharding, i, s->device, index[i]) : to_part(sharding, i, index[i]);
+        if (at >= extent) return -1;
+        other = other * extent + at;
     }
     return other;
+}
+
+/* Elements from there on that follow each other on both sides. */
+static int64_t run_from(const sharded *s, const int64_t *index) {
+    int dim = s->sharding->rank - 1;
+    if (dim < 0) return 1;
+    int64_t run = ts_sharding_run(s->sharding, dim), extent = extent_of(s, dim);
+    int64_t end = ts_min((index[dim] / run + 1) * run, extent);
+    if (s->device < 0) return end - index[dim];
+    int64_t whole = to_whole(s->sharding, dim, s->device, index[dim]), left = s->sharding->dims[dim] - whole;
+    return left > 0 ? ts_min(end - index[dim], left) : end - index[dim];
 }
 
 static bool read_elements(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count,
                           void *elements) {
     const sharded *s = self;
-    int64_t run = run_of(s->sharding);
     uint8_t *out = elements;
-    for (size_t done = 0; done < count;) {
-        int64_t at = begin + (int64_t)done * stride, left = run - at % run;
-        size_t now = stride == 1 && left < (int64_t)(count - done) ? (size_t)left
-                     : stride == 1                                 ? count - done
-                                                                   : 1;
+    int64_t now, index[TS_LAYOUT_MAX_DIMS];
+    for (int64_t done = 0; done < (int64_t)count; done += now, out += (size_t)now * s->element_bytes) {
         const ts_host_reader *from;
-        int64_t other = place(s, at, &from);
-        if (!from->read(err, from->self, other, 1, now, out + done * s->element_bytes)) return false;
-        done += now;
+        find_index(s, begin + done * stride, index);
+        now = stride == 1 ? ts_min(run_from(s, index), (int64_t)count - done) : 1;
+        int64_t other = place(s, index, &from);
+        if (other < 0)
+            memset(out, 0, (size_t)now * s->element_bytes);
+        else if (!from->read(err, from->self, other, 1, (size_t)now, out))
+            return false;
     }
     return true;
+}
+
+bool sharded_is_padding(const ts_sharding *sharding, int64_t device, int64_t flat) {
+    const sharded part = {.sharding = sharding, .device = device};
+    int64_t index[TS_LAYOUT_MAX_DIMS];
+    const ts_host_reader *from;
+    find_index(&part, flat, index);
+    return place(&part, index, &from) < 0;
+}
+
+int64_t sharded_held(const ts_sharding *sharding, int dim, int64_t device) {
+    int64_t held = ts_sharding_extent(sharding, dim);
+    while (held > 0 && to_whole(sharding, dim, device, held - 1) >= sharding->dims[dim]) held--;
+    return held;
 }
 
 static ts_host_reader reader_of(ts_arena *arena, sharded how) {

@@ -46,7 +46,7 @@ static world *open_world(void) {
     }
     w->outputs[Y] = w->outputs[N] = w->inputs[XB] = w->inputs[N] = true;
     w->findings = TS_NEW(arena, ts_findings);
-    w->all = (ts_outputs){&w->code, w->outputs, w->inputs, w->findings};
+    w->all = (ts_outputs){&w->code, w->outputs, w->inputs, w->findings, NULL};
     return w;
 }
 

@@ -304,13 +304,41 @@ def texts_that_are_wrong():
     for line, found in (("dma y <- x, a, b", "expected device=, whose semaphore this is"),
                         ("dma y <- x, a, d device=1", "unknown semaphore 'd'"),
                         ("dma y <- x, a, b device=", "found the end of the line"),
-                        (".tensor z hbm f32[9,8]{1,0} P('x') out", "dim 0 has 9, which 4 parts do not divide"),
                         (".tensor z hbm f32[8,8]{1,0} P('z') out", "the mesh has no axis 'z'"),
                         (".tensor z hbm f32[8,8]{1,0} P(unreduced={'x'}) in", "give the addends a dim of their own"),
                         (".tensor z hbm f32[8,8] vpad<\"32,{0,0},(8,128)\"> P('x') out", "in XLA's notation")):
         fails(["run", program(HEAD + line + "\n"), *MACHINE, "--mesh", "4"], 1, found)
     fails(["run", program(HEAD + ".tensor z hbm f32[8,8]{1,0} P('x') out\n"), *MACHINE], 1,
           "a sharding needs a mesh of devices: run it with --mesh")
+
+
+@test
+def dims_that_do_not_divide():
+    """Parts of 2, 2, 1 and no rows: padding is 0, need not be written, and is in no output."""
+    text = """
+.tensor x hbm f32[5,128]{1,0:T(8,128)} P('x') in iota
+.tensor y hbm f32[5,128]{1,0:T(8,128)} P('x') out
+.sem a
+.param LAST = 2
+.check y ~= x
+  device.id s1
+  br.ge s1, 3, end
+  dma y[0:1, :] <- x[0:1, :], a
+  wait a
+  br.ge s1, LAST, end
+  dma y[1:2, :] <- x[1:2, :], a
+  wait a
+end: nop
+"""
+    saved = HERE / "y.npy"
+    words = ["run", program(text), *MACHINE, "--mesh", "4", "--check"]
+    out = expect_json([*words, "-D", "LAST=2", "-o", f"y={saved}"], passed=True)
+    assert out["findings"] == [] and out["checks"][0]["elements"] == 640, out
+    assert array.array("f", saved.read_bytes()[-4 * 640:]).tolist() == list(range(640))
+    fails([*words, "-D", "LAST=1"], 3, "device 1: y[1,0] was never written")
+    for mesh in ("6", "2x3", "1"):
+        whole = program(text.split("device.id")[0] + "dma y <- x, a\n  wait a\n", "whole.tsim")
+        expect_json(["run", whole, *MACHINE, "--mesh", mesh, "--check"], passed=True)
 
 
 @test

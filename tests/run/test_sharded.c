@@ -98,7 +98,46 @@ static void every_device_has_its_part(void **state) {
     assert_dealt("2", "s32[16] S[(2,2,4):(4,1@x,1)]");
 }
 
+/* What each device has of 0, 1, 2 .., padding as 0; and what is gathered where padding is anything. */
+static void assert_padded(const char *axes, const char *text, const int32_t *expected) {
+    fixture f;
+    begin(&f, axes, text);
+    ts_host_reader whole = sharded_of_array(f.arena, &f.whole);
+    ts_host_reader *parts = TS_NEW_ARRAY(f.arena, ts_host_reader, f.mesh.device_count);
+    for (int64_t d = 0; d < f.mesh.device_count; d++, expected += f.part_elements) {
+        ts_host_reader part = sharded_part(f.arena, &f.sharding, d, &whole);
+        assert_read(&part, expected, f.part_elements);
+        ts_host_array own;
+        ts_error err = {0};
+        assert_true(ts_host_array_init(&err, f.arena, TS_DTYPE_S32, 1, &f.part_elements, &own));
+        int32_t *values = (int32_t *)(void *)own.bytes;
+        int64_t held = 1, real = 0;
+        for (int64_t i = 0; i < f.part_elements; i++) {
+            values[i] = sharded_is_padding(&f.sharding, d, i) ? -1 : expected[i];
+            real += values[i] >= 0;
+        }
+        for (int i = 0; i < f.sharding.rank; i++) held *= sharded_held(&f.sharding, i, d);
+        assert_int_equal(real, held);
+        parts[d] = sharded_of_array(f.arena, &own);
+    }
+    ts_host_reader gathered = sharded_whole(f.arena, &f.sharding, parts);
+    assert_read(&gathered, (const int32_t *)(const void *)f.whole.bytes, f.elements);
+    ts_arena_free(f.arena);
+}
+
+static void parts_that_are_shorter_end_with_zeros(void **state) {
+    (void)state;
+    assert_padded("4", "s32[10] P('x')", (const int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0});
+    assert_padded("6", "s32[3] P('x')", (const int32_t[]){0, 1, 2, 0, 0, 0});
+    assert_padded("2x2", "s32[3,5] P('x', 'y')", (const int32_t[]){0,  1,  2,  5, 6, 7, 3,  4,  0, 8, 9, 0,
+                                                                   10, 11, 12, 0, 0, 0, 13, 14, 0, 0, 0, 0});
+    assert_padded("3", "s32[2,4] P(None, 'x')", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0});
+    assert_padded("2x2", "s32[5] P('y')", (const int32_t[]){0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 4, 0});
+    assert_padded("2x2", "s32[7] P(('y', 'x'))", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 0});
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_device_has_its_part)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_device_has_its_part),
+                                       cmocka_unit_test(parts_that_are_shorter_end_with_zeros)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
