@@ -335,9 +335,9 @@ static int print_diff(ts_error *err, const command_state *c) {
 
 /* Under mpirun rank 0 does what a process alone does, but for the answers. */
 static int run_study(ts_error *err, command_state *c) {
+    int started = ts_sweep_ranks_started(getenv);
     c->ranks.size = 1;
-    if (ts_sweep_ranks_started() > 1 && !ts_sweep_ranks_load(err, c->line.arena, &c->ranks))
-        return complain(c, err);
+    if (started > 1 && !ts_sweep_ranks_load(err, c->line.arena, started, &c->ranks)) return complain(c, err);
     bool good = study(err, c);
     int code = !good ? complain(c, err) : c->ranks.rank == 0 ? report(err, c) : 0;
     if (c->ranks.finish) c->ranks.finish(good);

@@ -227,7 +227,7 @@ bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *heade
         return ts_error_at(err, TS_ERROR_INPUT, header, (size_t)(end - header->text),
                            "the header is not valid JSON");
     size_t rest = (size_t)(end - header->text);
-    while (rest < header->length && (header->text[rest] == ' ' || header->text[rest] == '\0')) rest++;
+    while (rest < header->length && header->text[rest] == ' ') rest++;
     bool ok = rest == header->length ? read_tensors(err, arena, header->name, root, data_bytes, index)
                                      : ts_error_at(err, TS_ERROR_INPUT, header, rest,
                                                    "text behind the header, expected only spaces");

@@ -11,10 +11,10 @@ static const int64_t dismissed = -1; /* in place of a point */
 
 /* ---- What speaks MPI ---- */
 
-int ts_sweep_ranks_started(void) {
+int ts_sweep_ranks_started(char *(*variable)(const char *name)) {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
+        const char *text = variable(names[i]);
         if (text && atoi(text) > 1) return atoi(text);
     }
     return 1;
@@ -27,7 +27,7 @@ static void *open_beside(ts_arena *arena, const char *folder, size_t length, con
     return access(path.bytes, R_OK) == 0 ? dlopen(path.bytes, RTLD_NOW | RTLD_GLOBAL) : NULL;
 }
 
-bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, ts_sweep_ranks *ranks) {
+bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, int started, ts_sweep_ranks *ranks) {
     char program[PATH_BYTES] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     const char *slash = length > 0 ? strrchr(program, '/') : NULL;
@@ -41,7 +41,7 @@ bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, ts_sweep_ranks *ranks) 
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "MPI started %d of these, but tilesim was built without MPI: with mpicc in PATH "
                             "./configure.py and ninja build it in",
-                            ts_sweep_ranks_started());
+                            started);
     return begin(ranks) || ts_error_set(err, TS_ERROR_IO, "MPI cannot begin");
 }
 

@@ -19,10 +19,10 @@ typedef struct {
 #define TS_SWEEP_RANKS_BEGIN "tilesim_ranks_begin"
 typedef bool (*ts_sweep_ranks_begin)(ts_sweep_ranks *ranks);
 
-/* How many processes did mpirun, or srun, start with this one? 1: this is alone. */
-int ts_sweep_ranks_started(void);
+/* How many processes did mpirun, or srun, start with this one, by the environment? 1: this is alone. */
+int ts_sweep_ranks_started(char *(*variable)(const char *name));
 /* Loads what speaks MPI, which is beside the program or in ../lib. */
-bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, ts_sweep_ranks *ranks);
+bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, int started, ts_sweep_ranks *ranks);
 
 /* Of rank 0: its members are the other ranks. */
 void ts_sweep_ranks_crew(ts_arena *arena, const ts_sweep_ranks *ranks, ts_sweep_crew *crew);

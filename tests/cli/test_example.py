@@ -57,6 +57,8 @@ def exported_names():
     exported = {line.split()[2] for line in listed if line}
     assert exported == declared, (exported - declared, declared - exported)
     assert all(name.startswith("ts_") for name in exported) and len(exported) > 90
+    imported = {line.split()[-1].split("@")[0] for line in done("nm", "-D", "--undefined-only", str(BUILD / "libtilesim.so.0")).split("\n") if line}
+    assert not imported & {"getenv", "setenv", "mallopt", "exit", "printf", "puts", "putchar", "perror", "stdout", "stderr", "srand", "setlocale"}, imported
     assert "libtilesim.so.0" in done("readelf", "-d", str(BUILD / "libtilesim.so.0"))
 
 

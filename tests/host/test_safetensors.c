@@ -151,6 +151,18 @@ static void bad_headers(void **state) {
     }
 }
 
+static void a_zero_is_no_space(void **state) {
+    (void)state;
+    static const char text[] = "{" A "}\0";
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_safetensors_index index;
+    ts_source header = {"m", text, sizeof text - 1};
+    assert_false(ts_safetensors_parse(&err, arena, &header, 8, &index));
+    assert_string_equal(err.message, "text behind the header, expected only spaces");
+    ts_arena_free(arena);
+}
+
 static void deep_json_is_refused(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -349,15 +361,11 @@ static void names_without_a_format(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_headers),
-        cmocka_unit_test(bad_headers),
-        cmocka_unit_test(deep_json_is_refused),
-        cmocka_unit_test(one_tensor_by_name),
-        cmocka_unit_test(damaged_files),
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(uint16_is_bf16_where_that_is_expected),
-        cmocka_unit_test(raw_files),
-        cmocka_unit_test(names_without_a_format),
+        cmocka_unit_test(good_headers),       cmocka_unit_test(bad_headers),
+        cmocka_unit_test(a_zero_is_no_space), cmocka_unit_test(deep_json_is_refused),
+        cmocka_unit_test(one_tensor_by_name), cmocka_unit_test(damaged_files),
+        cmocka_unit_test(there_and_back),     cmocka_unit_test(uint16_is_bf16_where_that_is_expected),
+        cmocka_unit_test(raw_files),          cmocka_unit_test(names_without_a_format),
     };
     return cmocka_run_group_tests_name("host/safetensors", tests, NULL, NULL);
 }

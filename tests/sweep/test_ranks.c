@@ -65,11 +65,11 @@ static void started(void **state) {
         int count;
     } rows[] = {{"0", 1}, {"1", 1}, {"2", 2}, {"64", 64}, {"", 1}, {"x", 1}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
-    assert_int_equal(ts_sweep_ranks_started(), 1);
+    assert_int_equal(ts_sweep_ranks_started(getenv), 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
             setenv(names[i], rows[k].text, 1);
-            assert_int_equal(ts_sweep_ranks_started(), rows[k].count);
+            assert_int_equal(ts_sweep_ranks_started(getenv), rows[k].count);
         }
         unsetenv(names[i]);
     }
@@ -80,9 +80,7 @@ static void not_built_in(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_ranks ranks;
-    setenv("PMI_SIZE", "5", 1);
-    assert_false(ts_sweep_ranks_load(&err, arena, &ranks)); /* none is beside the tests */
-    unsetenv("PMI_SIZE");
+    assert_false(ts_sweep_ranks_load(&err, arena, 5, &ranks)); /* none is beside the tests */
     assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
     assert_memory_equal(err.message, "MPI started 5 of these,", 23);
     ts_arena_free(arena);
