@@ -9,8 +9,8 @@ void ts_sweep_table_select(ts_arena *arena, const ts_sweep_table *table, const i
     size_t columns = (size_t)table->column_count;
     *part = *table;
     part->row_count = count;
-    part->cells = TS_NEW_ARRAY(arena, ts_sweep_value, count * table->column_count + 1);
-    part->points = TS_NEW_ARRAY(arena, int64_t, count + 1);
+    part->cells = TS_NEW_ARRAY(arena, ts_sweep_value, count * table->column_count);
+    part->points = TS_NEW_ARRAY(arena, int64_t, count);
     for (int64_t i = 0; i < count; i++) {
         memcpy(&part->cells[(size_t)i * columns], ts_sweep_table_cell(table, rows[i], 0),
                columns * sizeof *part->cells);
@@ -18,7 +18,7 @@ void ts_sweep_table_select(ts_arena *arena, const ts_sweep_table *table, const i
     }
 }
 
-/* ---- The front ---- */
+/* ---- Ranks ---- */
 
 typedef struct {
     const double *values; /* [count] of its columns */
@@ -26,13 +26,44 @@ typedef struct {
     int64_t row;
 } candidate;
 
+static int compare(double a, double b) { return (a > b) - (a < b); }
+
 /* By the first column, then by the next, then in the order of the table. */
 static int by_values(const void *one, const void *other) {
     const candidate *a = one, *b = other;
-    for (int i = 0; i < a->count; i++)
-        if (a->values[i] != b->values[i]) return a->values[i] < b->values[i] ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    int order = 0;
+    for (int i = 0; i < a->count && order == 0; i++) order = compare(a->values[i], b->values[i]);
+    return order ? order : compare((double)a->row, (double)b->row);
 }
+
+static bool read_values(const ts_sweep_table *table, int64_t row, const int *columns, int count,
+                        double *values) {
+    for (int i = 0; i < count; i++)
+        if (!ts_sweep_value_number(ts_sweep_table_cell(table, row, columns[i]), &values[i])) return false;
+    return true;
+}
+
+/* Rows with a number in each column, the least first. Returns how many. */
+static int64_t rank(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
+                    candidate **out) {
+    candidate *all = TS_NEW_ARRAY(arena, candidate, table->row_count);
+    double *values = TS_NEW_ARRAY(arena, double, table->row_count *count);
+    int64_t found = 0;
+    for (int64_t row = 0; row < table->row_count; row++, values += count)
+        if (read_values(table, row, columns, count, values)) all[found++] = (candidate){values, count, row};
+    if (found > 0) qsort(all, (size_t)found, sizeof *all, by_values);
+    *out = all;
+    return found;
+}
+
+void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int column, ts_sweep_table *out) {
+    candidate *all;
+    int64_t count = rank(arena, table, &column, 1, &all), *rows = TS_NEW_ARRAY(arena, int64_t, count);
+    for (int64_t i = 0; i < count; i++) rows[i] = all[i].row;
+    ts_sweep_table_select(arena, table, rows, count, out);
+}
+
+/* ---- The front ---- */
 
 static bool is_beaten(const candidate *by, const candidate *c) {
     bool less = false;
@@ -43,25 +74,13 @@ static bool is_beaten(const candidate *by, const candidate *c) {
     return less;
 }
 
-static bool read_values(const ts_sweep_table *table, int64_t row, const int *columns, int count,
-                        double *values) {
-    for (int i = 0; i < count; i++)
-        if (!ts_sweep_value_number(ts_sweep_table_cell(table, row, columns[i]), &values[i])) return false;
-    return true;
-}
-
+/* Whoever beats one comes before it, and is of the front or beaten too. */
 int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
                         int64_t **rows) {
-    candidate *all = TS_NEW_ARRAY(arena, candidate, table->row_count + 1);
-    int64_t found = 0, front = 0;
-    for (int64_t row = 0; row < table->row_count; row++) {
-        double *values = TS_NEW_ARRAY(arena, double, count);
-        if (read_values(table, row, columns, count, values)) all[found++] = (candidate){values, count, row};
-    }
-    qsort(all, (size_t)found, sizeof *all, by_values);
-    *rows = TS_NEW_ARRAY(arena, int64_t, found + 1);
-    for (int64_t i = 0; i < found;
-         i++) { /* whoever beats one comes before it, and is of the front or beaten too */
+    candidate *all;
+    int64_t found = rank(arena, table, columns, count, &all), front = 0;
+    *rows = TS_NEW_ARRAY(arena, int64_t, found);
+    for (int64_t i = 0; i < found; i++) {
         bool beaten = false;
         for (int64_t k = 0; k < front && !beaten; k++) beaten = is_beaten(&all[k], &all[i]);
         if (beaten) continue;
@@ -69,29 +88,4 @@ int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int 
         all[front++] = all[i];
     }
     return front;
-}
-
-/* ---- Ranks ---- */
-
-typedef struct {
-    int64_t row;
-    double value;
-} ranked;
-
-static int by_value(const void *one, const void *other) {
-    const ranked *a = one, *b = other;
-    return a->value != b->value ? (a->value > b->value) - (a->value < b->value)
-                                : (a->row > b->row) - (a->row < b->row);
-}
-
-void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int column, ts_sweep_table *out) {
-    ranked *list = TS_NEW_ARRAY(arena, ranked, table->row_count + 1);
-    int64_t count = 0, *rows = TS_NEW_ARRAY(arena, int64_t, table->row_count + 1);
-    for (int64_t row = 0; row < table->row_count; row++) {
-        list[count].row = row;
-        count += ts_sweep_value_number(ts_sweep_table_cell(table, row, column), &list[count].value);
-    }
-    qsort(list, (size_t)count, sizeof *list, by_value);
-    for (int64_t i = 0; i < count; i++) rows[i] = list[i].row;
-    ts_sweep_table_select(arena, table, rows, count, out);
 }

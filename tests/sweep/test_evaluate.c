@@ -1,6 +1,7 @@
 /* Each question of a study gives what the functions below it give, in the columns that have their names. */
 #include "sweep/evaluate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,19 +149,27 @@ static void programs(void **state) {
         ts_define defines[2];
         int define_count;
         bool time_only;
+        bool issues; /* what most cycles went to */
     } rows[] = {
         {"machine: tpu-v4\nask: {program: programs/cores.tsim, define: {ROWS: 64}}",
          "programs/cores.tsim",
          "tpu-v4",
          {{"ROWS", "64"}},
          1,
+         false,
          false},
         {"ask: {program: programs/add.tsim, define: {ROWS: 512, BLOCK: 16}, time_only: true}",
          "programs/add.tsim",
          "tpu-v5e",
          {{"ROWS", "512"}, {"BLOCK", "16"}},
          2,
-         true},
+         true,
+         false},
+        {.study = "ask: {program: programs/histogram.tsim, time_only: true}",
+         .program = "programs/histogram.tsim",
+         .machine = "tpu-v5e",
+         .time_only = true,
+         .issues = true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
@@ -180,7 +189,12 @@ static void programs(void **state) {
         integer(&f, "hbm_bytes", result.roofline.hbm_bytes);
         integer(&f, "estimated", result.chip.estimated);
         real(&f, "hbm_peak_percent", 100 * result.roofline.busy[TS_UNIT_HBM]);
-        assert_true(value(&f, "limiter_percent")->real > 0 && value(&f, "limiter")->text[0]);
+        bool issues = strcmp(value(&f, "limiter")->text, "a bundle issued") == 0;
+        double issued = 100.0 * (double)result.counters.values[TS_COUNTER_BUNDLES] /
+                        (double)result.counters.values[TS_COUNTER_CYCLES],
+               most = value(&f, "limiter_percent")->real;
+        assert_int_equal(issues, rows[i].issues);
+        assert_true(issues ? fabs(most - issued) < 1e-9 : most > issued / 2 && most < 100);
         end(&f);
     }
 }
@@ -258,7 +272,7 @@ static void reshards(void **state) {
     } rows[] = {
         {"ask: {reshard: \"f32[64,8] P('x') -> f32[64,8] P('x')\", mesh: 4}", 0, 0, NULL},
         {"ask: {reshard: \"f32[64,8] P('x') -> f32[64,8]\", mesh: 4, algorithm: direct}", 1, 6 << 10,
-         "point-to-point"},
+         "all-gather"},
         {"ask: {reshard: \"f32[64,8] P('x', 'y') -> f32[64,8]\", mesh: '2x2', topology: '2x2'}", 1, 6 << 10,
          "all-gather"},
         {"ask: {reshard: \"f32[2048,2048] P('x', 'y') -> f32[2048,2048] P(None, 'x')\", mesh: 4x4, "

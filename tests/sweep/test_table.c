@@ -110,6 +110,8 @@ static double flat(const ts_sweep_point *point) {
     return a == 4 ? (double)NAN : a > 4 ? 1 : 2;
 }
 
+static double one(const ts_sweep_point *point) { return (void)point, 1; }
+
 /* Equal ones in the order of the table; none without a number. */
 static void ranks(void **state) {
     (void)state;
@@ -132,6 +134,45 @@ static void ranks(void **state) {
     assert_true(ts_sweep_table_read(&f.err, f.arena, &two, &t));
     assert_string_equal(ts_sweep_table_cell(&t, 0, ts_sweep_table_find(NULL, &t, "", "error"))->text, "why");
     study_end(&f);
+}
+
+/* By the first column; rows of equal values stay, those with a text in a column do not. */
+static void fronts(void **state) {
+    (void)state;
+    static const struct {
+        const char *points;
+        int columns, count;
+        int64_t rows[8];
+    } rows[] = {
+        {"[{A: 5, B: 1, C: 9}, {A: 1, B: 9, C: 9}, {A: 3, B: 3, C: 9}, {A: 3, B: 4, C: 1}, {A: 4, B: 3, C: "
+         "0},"
+         " {A: 3, B: 3, C: 9}, {A: 2, B: 9, C: 9}, {A: x, B: 0, C: 0}, {A: 0, B: 0, C: x}]",
+         3,
+         6,
+         {1, 2, 5, 3, 4, 0}},
+        {"[{A: 2, B: 2}, {A: 2, B: 1}, {A: 2, B: 1}, {A: 1, B: 3}, {A: 1, B: 3}, {A: 1, B: 4}]",
+         2,
+         4,
+         {3, 4, 1, 2}},
+        {"[{A: 3}, {A: 2}, {A: 2.5}, {A: 2}]", 1, 2, {1, 3}},
+        {"[{A: -1, B: 0}, {A: 0, B: -1}, {A: -1, B: -1}, {A: 0, B: 0}]", 2, 1, {2}},
+        {"[{A: x, B: 1}]", 2, 0, {0}},
+    };
+    static const int columns[] = {0, 1, 2};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        study_fixture f;
+        ts_sweep_table t;
+        char text[512];
+        int64_t *front;
+        snprintf(text, sizeof text, "points: %s\nask: {layout: 'f32[8]'}\n", rows[i].points);
+        study_begin(&f, text, ":memory:", one);
+        study_go(&f);
+        const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+        assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+        assert_int_equal(ts_sweep_pareto(f.arena, &t, columns, rows[i].columns, &front), rows[i].count);
+        for (int k = 0; k < rows[i].count; k++) assert_int_equal(front[k], rows[i].rows[k]);
+        study_end(&f);
+    }
 }
 
 /* ---- Tuning ---- */
@@ -279,6 +320,7 @@ int main(void) {
         cmocka_unit_test(tables_of_results),
         cmocka_unit_test(columns_that_are_wrong),
         cmocka_unit_test(ranks),
+        cmocka_unit_test(fronts),
         cmocka_unit_test(tuning),
         cmocka_unit_test(tuning_of_two_sizes),
         cmocka_unit_test(tuning_of_nothing),
