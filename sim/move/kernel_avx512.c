@@ -34,19 +34,32 @@ typedef __m512i wide;
 static const uint8_t unpack_bytes[6][2][64] = {BYTES(0), BYTES(1), BYTES(2), BYTES(3), BYTES(4), BYTES(5)};
 static const uint16_t unpack_pairs[5][2][32] = {PAIRS(0), PAIRS(1), PAIRS(2), PAIRS(3), PAIRS(4)};
 
-/* The network of a tile: pairs of bytes, where no single ones take turns, in half the time. */
+/* The network of a tile: pairs of bytes, where no single ones take turns or are arranged, in half the time. */
 typedef struct {
     bool bytes;
     wide index[TS_TILE_STAGES][2];
 } unpacks;
 
-INLINE void set_unpacks(int stages, int granules, unpacks *u) {
-    u->bytes = (granules & 1) != 0;
+/* Arranges what a permute of two lines takes, and what it makes; NULL: neither. */
+INLINE wide arrange_index(wide index, const uint8_t *order, const uint8_t *pack) {
+    const wide line = _mm512_set1_epi8(TS_LINE_BYTES);
+    if (order)
+        index =
+            _mm512_ternarylogic_epi32(index, line, _mm512_permutexvar_epi8(index, WIDE_LOAD(order)), 0xea);
+    return pack ? _mm512_permutexvar_epi8(WIDE_LOAD(pack), index) : index;
+}
+
+/* The first stage arranges lines as it takes them, the last as they leave. */
+INLINE void set_unpacks(const ts_tile *tile, int stages, bool packs, unpacks *u) {
+    int granules = tile->granules;
+    u->bytes = (granules & 1) != 0 || tile->orders || packs;
     for (int j = 0; j < stages; j++, granules &= granules - 1) {
         int g = __builtin_ctz((unsigned)granules);
         for (int half = 0; half < 2; half++) {
-            u->index[j][half] =
-                u->bytes ? WIDE_LOAD(unpack_bytes[g][half]) : WIDE_LOAD(unpack_pairs[g - 1][half]);
+            u->index[j][half] = u->bytes ? arrange_index(WIDE_LOAD(unpack_bytes[g][half]),
+                                                         tile->orders && j == 0 ? tile->order : NULL,
+                                                         packs && j == stages - 1 ? tile->pack : NULL)
+                                         : WIDE_LOAD(unpack_pairs[g - 1][half]);
         }
     }
 }
@@ -184,10 +197,10 @@ INLINE void move_some(const kind k, int tiles, const ts_tile *tile, const unpack
         }
     }
     if (how != TS_LOAD_BF16_PAIRS) {
-        if (tile->orders) arrange_all(tile->order, all, v);
+        if (stages == 0 && tile->orders) arrange_all(tile->order, all, v);
         network(0, stages, all, u, v);
     }
-    if (masked && tile->packs) arrange_all(tile->pack, all, v);
+    if (stages == 0 && masked && tile->packs) arrange_all(tile->pack, all, v);
     UNROLL for (int i = 0; i < all; i++)
         store_line(masked ? &tile->dst_mask[i % lines] : NULL, streams,
                    dst + i / lines * dst_step + tile->dst_line[i % lines], v[i]);
@@ -206,7 +219,6 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
         UNROLL for (int i = 0; i < 8; i++) v[i] = load_line(how, masked, tile, 8 * group + i, src + at[i]);
         if (tile->ahead_bytes)
             UNROLL for (int i = 0; i < 8; i++) prefetch(how, src + at[i] + tile->ahead_bytes);
-        if (tile->orders) arrange_all(tile->order, 8, v);
         network(0, 3, 8, u, v);
         UNROLL for (int i = 0; i < 8; i++) copy[8 * group + i] = v[i];
     }
@@ -215,7 +227,6 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
         UNROLL for (int i = 0; i < 1 << rest; i++) v[i] = copy[8 * i + group];
         network(3, rest, 1 << rest, u, v);
         const int64_t *at = tile->dst_line + group;
-        if (masked && tile->packs) arrange_all(tile->pack, 1 << rest, v);
         UNROLL for (int i = 0; i < 1 << rest; i++)
             store_line(masked ? &tile->dst_mask[8 * i + group] : NULL, tile->streams, dst + at[8 * i], v[i]);
     }
@@ -237,7 +248,7 @@ INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_
 INLINE void move_tiles(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     const ts_kernel_loop a = tile->loops[0], b = tile->loops[1], c = tile->loops[2];
     unpacks u;
-    set_unpacks(k.stages, tile->granules, &u);
+    set_unpacks(tile, k.how == TS_LOAD_BF16_PAIRS ? 0 : k.stages, k.masked && tile->packs, &u);
     for (int64_t x = 0; x < a.count; x++) {
         for (int64_t y = 0; y < b.count; y++) {
             for (int64_t z = 0; z < c.count; z++) {
