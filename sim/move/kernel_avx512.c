@@ -260,7 +260,8 @@ INLINE void move_tiles(const kind k, const ts_tile *tile, uint8_t *dst, const ui
 }
 
 #define TILES(how, stages)                                                                                   \
-    TARGET static void tiles_##how##_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {       \
+    TARGET static void tiles_##how##_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,           \
+                                              const uint8_t *restrict src) {                                 \
         move_tiles((kind){how, false, stages}, tile, dst, src);                                              \
     }
 #define EACH_5(x, how) x(how, 0) x(how, 1) x(how, 2) x(how, 3) x(how, 4)
@@ -279,7 +280,8 @@ static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
             EACH_5(ENTRY, TS_LOAD_F32_FROM_BF16) ENTRY(TS_LOAD_BF16_PAIRS, 1)};
 
 #define MASKED(how, stages)                                                                                  \
-    TARGET static void masked_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {              \
+    TARGET static void masked_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,                  \
+                                       const uint8_t *restrict src) {                                        \
         move_tiles((kind){how, true, stages}, tile, dst, src);                                               \
     }
 EACH_5(MASKED, TS_LOAD_SAME)
@@ -336,7 +338,8 @@ INLINE void permute_blocks(int sources, int lines, const ts_tile *tile, uint8_t 
 }
 
 #define PERMUTE(sources, lines)                                                                              \
-    TARGET static void permute_##sources##_##lines(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {  \
+    TARGET static void permute_##sources##_##lines(const ts_tile *restrict tile, uint8_t *restrict dst,      \
+                                                   const uint8_t *restrict src) {                            \
         permute_blocks(sources, lines, tile, dst, src);                                                      \
     }
 #define EACH_LINES(x, sources) x(sources, 1) x(sources, 2) x(sources, 3) x(sources, 4)
