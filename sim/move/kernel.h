@@ -50,11 +50,10 @@ typedef struct {
     int64_t step, chunk[TS_TRANSPOSED];
 } ts_places;
 
-/* A permute of blocks of up to four lines, which lie one behind the other on both sides: byte i of line l of the
- * destination is byte from[l][0][i] of the source's first two lines, or from[l][1][i] of the others. */
+/* A permute of blocks of up to four lines, which lie one behind the other on both sides: byte i of the destination
+ * is byte from[i] of the source. */
 typedef struct {
-    uint64_t from_second[TS_PERMUTED / TS_LINE_BYTES];
-    uint8_t from[TS_PERMUTED / TS_LINE_BYTES][2][TS_LINE_BYTES];
+    uint8_t from[TS_PERMUTED];
 } ts_permute;
 
 typedef struct {

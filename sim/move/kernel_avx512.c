@@ -292,8 +292,9 @@ static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1,
 
 /* ---- Permutes of blocks ---- */
 
-/* `sources`: lines that are read; none: half of one, and half of one is written. */
-INLINE void permute_block(int sources, int lines, const ts_tile *tile, const wide from[][2], uint8_t *dst,
+/* `sources`: lines that are read; none: half of one, and half of one is written. A byte of `from` chooses one of two
+ * lines, and by its highest bit the first two or the others. */
+INLINE void permute_block(int sources, int lines, const ts_tile *tile, const wide *from, uint8_t *dst,
                           const uint8_t *src) {
     wide v[4];
     if (tile->ahead_bytes)
@@ -301,18 +302,18 @@ INLINE void permute_block(int sources, int lines, const ts_tile *tile, const wid
             __builtin_prefetch(src + 64 * i + tile->ahead_bytes, 0, 2);
     if (sources == 0) {
         __m256i half = _mm256_maskz_loadu_epi8((__mmask32)tile->src_mask[0], src);
-        half = _mm256_permutexvar_epi8(_mm512_castsi512_si256(from[0][0]), half);
+        half = _mm256_permutexvar_epi8(_mm512_castsi512_si256(from[0]), half);
         _mm256_mask_storeu_epi8(dst, (__mmask32)tile->dst_mask[0], half);
         return;
     }
     UNROLL for (int i = 0; i < 4; i++) if (i < sources) v[i] =
         _mm512_maskz_loadu_epi8(tile->src_mask[i], src + 64 * i);
     UNROLL for (int i = 0; i < lines; i++) {
-        wide line = sources == 1 ? _mm512_permutexvar_epi8(from[i][0], v[0])
-                                 : _mm512_permutex2var_epi8(v[0], from[i][0], v[1]);
+        wide line = sources == 1 ? _mm512_permutexvar_epi8(from[i], v[0])
+                                 : _mm512_permutex2var_epi8(v[0], from[i], v[1]);
         if (sources == 4) {
-            wide second = _mm512_permutex2var_epi8(v[2], from[i][1], v[3]);
-            line = _mm512_mask_mov_epi8(line, tile->permute.from_second[i], second);
+            wide second = _mm512_permutex2var_epi8(v[2], from[i], v[3]);
+            line = _mm512_mask_mov_epi8(line, _mm512_movepi8_mask(from[i]), second);
         }
         _mm512_mask_storeu_epi8(dst + 64 * i, tile->dst_mask[i], line);
     }
@@ -320,11 +321,8 @@ INLINE void permute_block(int sources, int lines, const ts_tile *tile, const wid
 
 INLINE void permute_blocks(int sources, int lines, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     const ts_kernel_loop *l = tile->loops;
-    wide from[4][2];
-    for (int i = 0; i < lines; i++) {
-        from[i][0] = WIDE_LOAD(tile->permute.from[i][0]);
-        from[i][1] = WIDE_LOAD(tile->permute.from[i][1]);
-    }
+    wide from[4];
+    for (int i = 0; i < lines; i++) from[i] = WIDE_LOAD(tile->permute.from + 64 * i);
     for (int64_t i = 0; i < l[0].count; i++) {
         for (int64_t j = 0; j < l[1].count; j++) {
             for (int64_t k = 0; k < l[2].count; k++) {

@@ -54,29 +54,50 @@ static int list_elements(const ts_plan_box *box, const int64_t *times, uint8_t *
     int used = 1;
     src[0] = dst[0] = 0;
     for (int i = 0; i < box->loop_count; i++) {
-        int all = used * (int)times[i];
+        const int all = used * (int)times[i];
+        const uint8_t src_step = (uint8_t)(box->loops[i].src_bits / 8),
+                      dst_step = (uint8_t)(box->loops[i].dst_bits / 8);
         for (int n = used; n < all; n++) {
-            src[n] = (uint8_t)(src[n - used] + box->loops[i].src_bits / 8);
-            dst[n] = (uint8_t)(dst[n - used] + box->loops[i].dst_bits / 8);
+            src[n] = (uint8_t)(src[n - used] + src_step);
+            dst[n] = (uint8_t)(dst[n - used] + dst_step);
         }
         used = all;
     }
     return used;
 }
 
-static void set_bytes(ts_tile *tile, int count, int unit, const uint8_t *src, const uint8_t *dst) {
-    ts_permute *p = &tile->permute;
-    memset(p, 0, sizeof *p);
-    memset(tile->src_mask, 0, MOST_LINES * sizeof tile->src_mask[0]);
-    memset(tile->dst_mask, 0, MOST_LINES * sizeof tile->dst_mask[0]);
-    for (int n = 0; n < count * unit; n++) {
-        int from = src[n / unit] + n % unit, to = dst[n / unit] + n % unit, line = to / TS_LINE_BYTES;
-        uint64_t bit = UINT64_C(1) << to % TS_LINE_BYTES;
-        tile->src_mask[from / TS_LINE_BYTES] |= UINT64_C(1) << from % TS_LINE_BYTES;
-        tile->dst_mask[line] |= bit;
-        p->from_second[line] |= from < 2 * TS_LINE_BYTES ? 0 : bit;
-        p->from[line][from / (2 * TS_LINE_BYTES)][to % TS_LINE_BYTES] = (uint8_t)(from % (2 * TS_LINE_BYTES));
+/* Sets the bits that `some` has, so many places higher. */
+static void add_shifted(uint64_t *mask, const uint64_t *some, int64_t places) {
+    int64_t words = places / 64, bits = places % 64;
+    for (int64_t i = MOST_LINES - 1; i >= words; i--) {
+        uint64_t below = i > words ? some[i - words - 1] >> 1 >> (63 - bits) : 0;
+        mask[i] |= some[i - words] << bits | below;
     }
+}
+
+/* The bytes of a side's lines that the elements are in: those of so many steps of a loop at once, twice as many each
+ * time. */
+static void set_mask(const ts_plan_box *box, const int64_t *times, bool dst, int unit, uint64_t *mask) {
+    memset(mask, 0, MOST_LINES * sizeof *mask);
+    mask[0] = (UINT64_C(1) << unit) - 1;
+    for (int i = 0; i < box->loop_count; i++) {
+        int64_t step = (dst ? box->loops[i].dst_bits : box->loops[i].src_bits) / 8;
+        for (int64_t have = 1, more; have < times[i]; have += more) {
+            uint64_t some[MOST_LINES];
+            memcpy(some, mask, sizeof some);
+            more = have < times[i] - have ? have : times[i] - have;
+            add_shifted(mask, some, more * step);
+        }
+    }
+}
+
+static void set_bytes(ts_tile *tile, const ts_plan_box *box, const int64_t *times, int unit) {
+    uint8_t src[TS_PERMUTED], dst[TS_PERMUTED];
+    int count = list_elements(box, times, src, dst);
+    set_mask(box, times, false, unit, tile->src_mask);
+    set_mask(box, times, true, unit, tile->dst_mask);
+    for (int k = 0; k < unit; k++)
+        for (int n = 0; n < count; n++) tile->permute.from[dst[n] + k] = (uint8_t)(src[n] + k);
 }
 
 /* Clocks that a block takes: of more than two lines each is permuted twice. */
@@ -94,14 +115,13 @@ static bool pays(const window *w) {
 bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
     int unit = j->m->dst.element_bits / 8;
-    uint8_t src[TS_PERMUTED], dst[TS_PERMUTED];
     window w;
     if (!kernels->permutes) return false;
     take_loops(box, unit, times, &w);
     if (!pays(&w)) return false;
     ts_copy_plan_set_loops(j, box, times);
     if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
-    set_bytes(&j->tile, list_elements(box, times, src, dst), unit, src, dst);
+    set_bytes(&j->tile, box, times, unit);
     j->tile.line_bytes = TS_LINE_BYTES;
     j->tile.stages = w.dst > 2 * TS_LINE_BYTES ? 2 : w.dst > TS_LINE_BYTES;
     j->tile.masks = true;
