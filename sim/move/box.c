@@ -126,10 +126,35 @@ static void move_runs_as_elements(const ts_copy_context *m, const ts_plan_box *b
     ts_move_elements(&wide, &others);
 }
 
-void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
+static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    if (ts_copy_plan_match_again(j, box, times)) return true;
+    j->box.loop_count = 0;
+    if (!ts_copy_plan_match_box(j, box, times)) return false;
+    ts_copy_plan_keep(j, box, times);
+    return true;
+}
+
+/* By the kernel that the job has. */
+static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
+    const ts_copy_context *m = j->m;
+    bool leaves = j->tile_function && ts_copy_is_narrow(m);
+    int outside = leaves ? find_peel(m, box, times) : -1;
+    if (outside >= 0) {
+        peel(m, *box, outside);
+        return;
+    }
+    ts_copy_plan_order(j, box);
+    bool direct = j->streams && !is_large_square(m, &j->tile),
+         stages = j->tile_function && !direct && !leaves && !j->joins;
+    if (m->streams && stages && ts_stage_move(m, box)) return;
+    ts_copy_plan_run(j, box->src_bits, box->dst_bits);
+    if (j->tile_function) move_rests(m, *box, times);
+}
+
+void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
+    const ts_copy_context *m = j->m;
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_copy_plan j;
     if (m->same && is_tiny(box)) {
         ts_move_elements(m, box);
         return;
@@ -140,31 +165,22 @@ void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
         ts_move_box(&bytes, &wide);
         return;
     }
-    j.m = m;
-    bool runs = ts_copy_plan_match_narrow_run(&j, box, times);
+    bool runs = ts_copy_plan_match_narrow_run(j, box, times);
     if (m->src.element_bits < 8 && !runs) {
         wide = *box;
         while (split_bytes(m, &wide)) continue;
         box = &wide;
     }
-    if (!runs && !ts_copy_plan_match_box(&j, box, times)) {
+    if (!runs && !match(j, box, times))
         ts_move_elements(m, box);
-        return;
-    }
-    if (m->same && !j.tile_function && is_element(j.run_bytes)) {
-        move_runs_as_elements(m, box, j.run_bytes);
-        return;
-    }
-    bool leaves = j.tile_function && ts_copy_is_narrow(m);
-    int outside = leaves ? find_peel(m, box, times) : -1;
-    if (outside >= 0) {
-        peel(m, *box, outside);
-        return;
-    }
-    ts_copy_plan_order(&j, box);
-    bool direct = j.streams && !is_large_square(m, &j.tile),
-         stages = j.tile_function && !direct && !leaves && !j.joins;
-    if (m->streams && stages && ts_stage_move(m, box)) return;
-    ts_copy_plan_run(&j, box->src_bits, box->dst_bits);
-    if (j.tile_function) move_rests(m, *box, times);
+    else if (m->same && !j->tile_function && is_element(j->run_bytes))
+        move_runs_as_elements(m, box, j->run_bytes);
+    else
+        move_matched(j, box, times);
+}
+
+void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
+    ts_copy_plan j;
+    ts_copy_plan_begin(&j, m);
+    ts_copy_plan_move(&j, box);
 }

@@ -1,6 +1,8 @@
 /* The loops around a kernel: what its tiles leave of each. */
 #include "copy_plan.h"
 
+#include <string.h>
+
 enum { LITTLE = 2, FEW_TILES = 3, MANY = 8 };
 
 bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times) {
@@ -35,4 +37,26 @@ bool ts_copy_plan_steps_by(const ts_copy_plan *j, const ts_plan_box *box, int64_
         dst |= j->loops[i].dst_bits | j->loops[i].tail_dst_bits;
     }
     return src % src_bits == 0 && dst % dst_bits == 0;
+}
+
+void ts_copy_plan_keep(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
+    j->box.loop_count = j->tile_function ? box->loop_count : 0;
+    memcpy(j->box.loops, box->loops, (size_t)j->box.loop_count * sizeof box->loops[0]);
+    memcpy(j->times, times, (size_t)j->box.loop_count * sizeof *times);
+}
+
+/* A loop may turn more or less often outside a tile that takes some of its steps. */
+static bool is_alike(const ts_plan_loop *a, const ts_plan_loop *b, int64_t times) {
+    return a->src_bits == b->src_bits && a->dst_bits == b->dst_bits &&
+           (a->extent == b->extent || (a->extent >= times && b->extent >= times));
+}
+
+bool ts_copy_plan_match_again(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    if (j->box.loop_count == 0 || j->box.loop_count != box->loop_count || ts_copy_is_narrow(j->m))
+        return false;
+    for (int i = 0; i < box->loop_count; i++)
+        if (!is_alike(&j->box.loops[i], &box->loops[i], j->times[i])) return false;
+    memcpy(times, j->times, (size_t)box->loop_count * sizeof *times);
+    ts_copy_plan_set_loops(j, box, times);
+    return ts_copy_plan_steps_by(j, box, 8, 8);
 }

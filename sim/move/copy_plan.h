@@ -19,7 +19,9 @@ typedef struct {
     const ts_copy_context *m;
     ts_tile_function *tile_function; /* NULL: a run */
     ts_tile tile;
-    bool streams; /* where the destination is aligned */
+    bool streams;    /* where the destination is aligned */
+    ts_plan_box box; /* the loops that a tile was matched with; none: there is no tile */
+    int64_t times[TS_PLAN_MAX_LOOPS];
     int64_t run_elements, run_bytes;
     int loop_count,
         inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel turns, its outermost first; or -1 */
@@ -38,6 +40,9 @@ typedef struct {
 bool ts_copy_plan_match(ts_copy_plan *job, const ts_copy_context *m, const ts_plan_box *box);
 /* For job->m: the best kernel, and how many steps of each loop it takes; what it leaves of them is not moved. */
 bool ts_copy_plan_match_box(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* What the job was matched with serves again for a box whose loops turn more or less often. */
+void ts_copy_plan_keep(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
+bool ts_copy_plan_match_again(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* A long run of elements narrower than a byte that change. */
 bool ts_copy_plan_match_narrow_run(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
@@ -54,6 +59,13 @@ bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int6
 void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
 /* From these places on: those of the first element. */
 void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
+
+/* Moves a box: the next of those with one context. */
+void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
+static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *m) {
+    job->m = m;
+    job->box.loop_count = 0;
+}
 
 /* What tiles leave of a loop; those that take more steps than it has leave nothing. */
 static inline int64_t ts_copy_rest(const ts_plan_loop *loop, int64_t times) {

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "copy_context.h"
+#include "copy_plan.h"
 
 enum {
     MOST_THREADS = 64,
@@ -84,7 +84,9 @@ static void move_share(const void *context, int share, int threads) {
     bool whole = w->plan->box_count >= (int64_t)MANY_BOXES * threads && w->m->dst.element_bits % 8 == 0;
     bool together = w->m->streams && w->plan->box_count <= TS_CONCURRENT_BOXES;
     ts_plan_box boxes[TS_CONCURRENT_BOXES];
+    ts_copy_plan job;
     int count = 0;
+    ts_copy_plan_begin(&job, w->m);
     for (int64_t i = 0; i < w->plan->box_count; i++) {
         ts_plan_box box;
         if (whole && i % threads != share) continue;
@@ -93,7 +95,7 @@ static void move_share(const void *context, int share, int threads) {
         if (together)
             boxes[count++] = box;
         else if (w->m->kernels)
-            ts_move_box(w->m, &box);
+            ts_copy_plan_move(&job, &box);
         else
             ts_move_elements(w->m, &box);
     }
