@@ -407,11 +407,12 @@ INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
 }
 
 typedef wide squares;
-#define LANES        4
-#define MASKS        true
-#define LOAD_LANES   load_squares
-#define UNPACK_LANES unpack_lanes
-#define STORE_LANES  store_squares
+#define LANES              4
+#define MASKS              true
+#define LOADS_EARLY(width) ((width) <= 2)
+#define LOAD_LANES         load_squares
+#define UNPACK_LANES       unpack_lanes
+#define STORE_LANES        store_squares
 #include "kernel_transpose.inc"
 #undef LANES
 
