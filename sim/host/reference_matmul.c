@@ -52,8 +52,8 @@ static int64_t used_depth(const product *p, int64_t row, int64_t k) {
     int64_t depth = p->depth - k < DEPTH ? p->depth - k : DEPTH;
     const double *a[TILE_ROWS];
     point_at(p, row, k, a);
-    while (p->finite && depth >= LANES && are_zero(a, depth - LANES, LANES)) depth -= LANES;
-    while (p->finite && depth > 0 && are_zero(a, depth - 1, 1)) depth--;
+    for (int64_t some = DEPTH; p->finite && some > 0; some /= 2)
+        while (depth >= some && are_zero(a, depth - some, (size_t)some)) depth -= some;
     return depth;
 }
 
