@@ -114,9 +114,9 @@ stream *ts_stream_elements(evaluator *in, const node *tree, const walk *shape, s
 }
 
 static bool read_unary(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
-    if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
-    self->location->function->unary(out, count);
-    return true;
+    const double *values = ts_stream_look(in, self->arguments[0], begin, count, out);
+    if (values) self->location->function->unary(out, values, count);
+    return values != NULL;
 }
 
 static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
@@ -139,13 +139,22 @@ typedef struct {
     double *block;
 } chain;
 
+/* The first side, in `out` or where it is held, as long as reading what is right of it leaves that alone: a single
+ * number, once it is known. */
+static const double *look_at_first(evaluator *in, const chain *c, stream *first, int64_t begin, size_t count,
+                                   double *out) {
+    stream *right = c->links[0].right;
+    if (right->count != 1) return first->read(in, first, begin, count, out) ? out : NULL;
+    return ts_stream_look(in, right, 0, 1, c->block) ? ts_stream_look(in, first, begin, count, out) : NULL;
+}
+
 static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     const chain *c = self->state;
     stream *first = self->arguments[0];
     size_t left_step = first->count != 1;
-    double one, *left = left_step ? out : &one;
-    if (!first->read(in, first, left_step ? begin : 0, left_step ? count : 1, left)) return false;
-    for (size_t i = 0; i < c->count; i++) {
+    const double *left =
+        left_step ? look_at_first(in, c, first, begin, count, out) : ts_stream_look(in, first, 0, 1, out);
+    for (size_t i = 0; left && i < c->count; i++) {
         stream *right = c->links[i].right;
         size_t step = right->count != 1;
         const double *values = ts_stream_look(in, right, step ? begin : 0, step ? count : 1, c->block);
@@ -154,7 +163,7 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
         left = out;
         left_step = 1;
     }
-    return true;
+    return left != NULL;
 }
 
 static stream *spread(evaluator *in, stream *from, const walk *shape) {

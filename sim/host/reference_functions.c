@@ -35,10 +35,10 @@ PAIRS(power, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
 #define SMALLER(a, b) (isnan(a) || (a) < (b) ? (a) : (b))
 
 #define EACH(name, result)                                                                                   \
-    static void name(double *values, size_t count) {                                                         \
-        for (size_t i = 0; i < count; i++) {                                                                 \
+    static void name(double *out, const double *values, size_t count) {                                      \
+        REFERENCE_IN_PLACE for (size_t i = 0; i < count; i++) {                                              \
             double x = values[i];                                                                            \
-            values[i] = (result);                                                                            \
+            out[i] = (result);                                                                               \
         }                                                                                                    \
     }
 
@@ -60,18 +60,19 @@ EACH(sign, isnan(x) || x == 0 ? x : copysign(1, x))
  */
 EACH(gamma_of, x < 0x1p24 ? x * 0x1p-24 / (1 - x * 0x1p-24) : (double)INFINITY)
 
-static void magnitude(double *values, size_t count) { ts_reference_loops_best()->magnitude(values, count); }
+#define LOOP_OF_EACH(name)                                                                                   \
+    static void name(double *out, const double *values, size_t count) {                                      \
+        ts_reference_loops_best()->name(out, values, count);                                                 \
+    }
 
-static void exponential(double *values, size_t count) {
-    ts_reference_loops_best()->exponential(values, count);
-}
+LOOP_OF_EACH(magnitude)
+LOOP_OF_EACH(exponential)
+LOOP_OF_EACH(logarithm)
 
-static void logarithm(double *values, size_t count) { ts_reference_loops_best()->logarithm(values, count); }
-
-static void sigmoid(double *values, size_t count) {
-    for (size_t i = 0; i < count; i++) values[i] = -values[i];
-    exponential(values, count);
-    for (size_t i = 0; i < count; i++) values[i] = 1 / (1 + values[i]);
+static void sigmoid(double *out, const double *values, size_t count) {
+    REFERENCE_IN_PLACE for (size_t i = 0; i < count; i++) out[i] = -values[i];
+    exponential(out, out, count);
+    for (size_t i = 0; i < count; i++) out[i] = 1 / (1 + out[i]);
 }
 
 /* `one` takes the next element: with a tally of its own in a register where all go to one. */
@@ -198,7 +199,7 @@ static void raise_line(double *line, size_t count) {
     double top = reduce_line(&largest, line, kept);
     if (top == -(double)INFINITY) kept = count; /* there is no other number */
     ts_reference_loops_best()->subtract(line, line, 1, &top, 0, kept);
-    exponential(line, kept);
+    exponential(line, line, kept);
     for (size_t i = kept; i < count; i++) line[i] = 0;
 }
 

@@ -9,12 +9,6 @@
 #pragma GCC optimize("O3")
 #endif
 
-/* Each element depends on none but itself, also where it is written over one that is read. */
-#ifdef __clang__
-#define IN_PLACE _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define IN_PLACE _Pragma("GCC ivdep")
-#endif
 #define LOG2_OF_E       0x1.71547652b82fep0
 #define LOG_OF_2_HIGH   0x1.62e42fee00000p-1 /* 32 bits: exact times an exponent */
 #define LOG_OF_2_LOW    0x1.a39ef35793c76p-33

@@ -33,7 +33,8 @@ typedef struct {
     int least, most;                     /* arguments without a keyword */
     int arrays;                          /* so many of them are values; the others are dims, or a type */
     unsigned keywords;                   /* bits 1 << keyword */
-    void (*unary)(double *values, size_t count); /* element by element, in place */
+    void (*unary)(double *out, const double *values,
+                  size_t count); /* element by element; `out` may be values */
     /* Element by element; a side is one number for all where its step is 0, else that is 1. `out` may be a
      * side. */
     void (*binary)(double *out, const double *left, size_t left_step, const double *right, size_t right_step,

@@ -176,7 +176,7 @@ static double plus_row(const int64_t *i) { return big(i[0], i[1], i[2]) + (doubl
 static double times_column(const int64_t *i) { return big(i[0], i[1], i[2]) * big(0, i[1], 0); }
 /* What it is to be is tested with the loops. */
 static double e_to(double value) {
-    ts_reference_loops_get(0)->exponential(&value, 1);
+    ts_reference_loops_get(0)->exponential(&value, &value, 1);
     return value;
 }
 
@@ -798,6 +798,35 @@ static void bounds_use_tensors(void **state) {
     ts_arena_free(arena);
 }
 
+/* min(expected) reads blocks other than the one that is compared. */
+static void bounds_read_what_is_expected(void **state) {
+    (void)state;
+    enum { COUNT = 5000 };
+    static float data[COUNT];
+    for (int i = 0; i < COUNT; i++) data[i] = (float)(COUNT - i);
+    const ts_host_array array = {TS_DTYPE_F32, 1, {COUNT}, (uint8_t *)data, sizeof data};
+    const ts_reference_name name = {.name = "x", .array = &array};
+    const ts_reference_names both = {&name, 1};
+    static const struct {
+        const char *text;
+        size_t failed;
+    } rows[] = {
+        {"x ~= x * 1.001 err=max(expected, min(expected)) * 0.001", 0},
+        {"x ~= x * 1.001 err=min(expected, min(expected) * 1000) * 0.001", COUNT - 1001},
+    };
+    for (int i = 0; i < 2; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_check check;
+        ts_check_result result;
+        ts_source source = {"test", rows[i].text, strlen(rows[i].text)};
+        assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
+        assert_true(ts_check_run(&err, arena, &check, &both, &both, &result));
+        assert_int_equal(result.failed, rows[i].failed);
+        ts_arena_free(arena);
+    }
+}
+
 static void error_has_the_line_and_a_caret(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -844,6 +873,7 @@ int main(void) {
         cmocka_unit_test(result_names_the_worst_element),
         cmocka_unit_test(result_has_the_first_mismatches),
         cmocka_unit_test(bounds_use_tensors),
+        cmocka_unit_test(bounds_read_what_is_expected),
         cmocka_unit_test(error_has_the_line_and_a_caret),
         cmocka_unit_test(functions_are_listed),
     };
