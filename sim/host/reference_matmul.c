@@ -152,19 +152,21 @@ static int64_t matrix_of(const walk *batch, int64_t number) {
     return w.at;
 }
 
-/* Rows that are of one matrix. */
+/* Rows that are of one matrix. Those of A may stay where they are if nothing is read behind them. */
 static bool multiply_rows(evaluator *in, stream *self, int64_t first, int64_t rows, double *out) {
     matrices *m = self->state;
+    stream *from = self->arguments[0];
     int64_t number = first / m->rows, row = first % m->rows;
-    int64_t a = matrix_of(&m->a_of, number), b = matrix_of(&m->b_of, number);
+    int64_t begin = (matrix_of(&m->a_of, number) * m->rows + row) * m->inner, b = matrix_of(&m->b_of, number);
+    const double *a = m->a;
     memset(out, 0, (size_t)(rows * m->columns) * sizeof *out);
-    if (!ts_stream_read(in, self->arguments[0], (a * m->rows + row) * m->inner, rows * m->inner, m->a))
-        return false;
+    if (m->depth < m->inner && !ts_stream_read(in, from, begin, rows * m->inner, m->a)) return false;
     for (int64_t k = 0; k < m->inner; k += m->depth) {
-        if (!hold_panel(in, self, b, k)) return false;
         int64_t depth = m->inner - k < m->depth ? m->inner - k : m->depth;
-        multiply(
-            &(product){m->a + k, m->strips, out, rows, m->columns, depth, m->inner, m->columns, m->finite});
+        if (!hold_panel(in, self, b, k)) return false;
+        if (m->depth >= m->inner) a = ts_stream_look(in, from, begin, (size_t)(rows * m->inner), m->a);
+        if (!a) return false;
+        multiply(&(product){a + k, m->strips, out, rows, m->columns, depth, m->inner, m->columns, m->finite});
     }
     return true;
 }

@@ -169,11 +169,16 @@ static bool read_unit(evaluator *in, stream *self, int64_t begin, size_t count, 
     return true;
 }
 
+/* Where these elements are in a row in what it is a view of; -1: nowhere, or it is no view. */
+static int64_t find_in_view(const stream *self, int64_t begin, size_t count);
+
 const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room) {
     const unit *u = from->unit;
     bool held = u && from->read == read_unit && begin % u->size + (int64_t)count <= u->size;
+    int64_t at = find_in_view(from, begin, count);
     if (held) return load(in, from, begin) ? u->values + (begin - u->begin) : NULL;
-    return from->read(in, from, begin, count, room) ? room : NULL;
+    if (at >= 0) return ts_stream_look(in, from->arguments[0], at, count, room);
+    return ts_stream_read(in, from, begin, (int64_t)count, room) ? room : NULL;
 }
 
 int64_t ts_stream_run(const stream *from, int64_t begin) {
@@ -257,6 +262,15 @@ static bool read_view(evaluator *in, stream *self, int64_t begin, size_t count, 
         left -= run;
     }
     return true;
+}
+
+static int64_t find_in_view(const stream *self, int64_t begin, size_t count) {
+    const view *v = self->state;
+    int64_t at, run = (int64_t)count;
+    walker w;
+    if (self->read != read_view || count == 0 || v->path.strides[v->path.rank - 1] != 1) return -1;
+    ts_walker_begin(&w, &v->path, begin);
+    return ts_walker_next(&w, run, &at) == run ? v->offset + at : -1;
 }
 
 /* Does the walk see what it sees in order, and again only at once? */

@@ -45,8 +45,8 @@ stream *ts_stream_number(evaluator *in, const node *tree, const double *number);
 stream *ts_stream_array(evaluator *in, const node *tree, const ts_reference_name *name);
 /* Any number of elements. */
 bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, double *out);
-/* The same elements, at most a block of them, where they are held, else read into `room`: good until
- * something is read again. NULL and an error. */
+/* The same elements, where they are held, else read into `room`: good until something is read again. NULL and an
+ * error. */
 const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room);
 /* How many elements from this one on are at most a block, and in one unit of a stream that has such. */
 int64_t ts_stream_run(const stream *from, int64_t begin);

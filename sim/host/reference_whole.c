@@ -17,21 +17,21 @@ static double *new_block(evaluator *in) { return ts_reference_room(in, REFERENCE
 
 /* ---- where ---- */
 
+enum { CHUNK = 64 /* elements: a shorter range is not worth a call */ };
+
 typedef struct {
     double *condition, *otherwise;
+    uint8_t set[REFERENCE_BLOCK / CHUNK]; /* in how many elements of each chunk the condition holds */
 } choice;
-
-enum { CHUNK = 64 /* elements: a shorter range is not worth a call */ };
 
 /* The next range of whole chunks, from `begin` on, all of which have elements where the condition holds, or
  * does not. */
-static size_t find_range(const double *condition, bool holds, size_t count, size_t *begin) {
+static size_t find_range(const uint8_t *set, bool holds, size_t count, size_t *begin) {
     size_t end, some;
     bool found = false;
     for (end = *begin; end < count; end += some) {
         some = count - end < CHUNK ? count - end : CHUNK;
-        size_t set = ts_reference_loops_best()->count_set(condition + end, some);
-        bool any = (holds ? set : some - set) > 0;
+        bool any = (holds ? set[end / CHUNK] : some - set[end / CHUNK]) > 0;
         if (found && !any) return end;
         if (any && !found) *begin = end;
         found = any || found;
@@ -41,24 +41,39 @@ static size_t find_range(const double *condition, bool holds, size_t count, size
 }
 
 /* Of a side only the chunks in which it is chosen; all of it where something may be refused. */
-static bool read_side(evaluator *in, stream *self, int side, int64_t begin, const double *condition,
-                      size_t count, double *out) {
+static bool read_side(evaluator *in, stream *self, int side, int64_t begin, size_t count, double *out) {
+    const choice *blocks = self->state;
     stream *from = self->arguments[1 + side];
     if (in->refuses) return from->read(in, from, begin, count, out);
     for (size_t first = 0, end; first < count; first = end) {
-        end = find_range(condition, side == 0, count, &first);
+        end = find_range(blocks->set, side == 0, count, &first);
         if (first < end && !from->read(in, from, begin + (int64_t)first, end - first, out + first))
             return false;
     }
     return true;
 }
 
+/* Reading a side may take the place of a condition that is not cheap. */
+static const double *read_condition(evaluator *in, stream *self, int64_t begin, size_t count) {
+    choice *blocks = self->state;
+    stream *from = self->arguments[0];
+    const double *condition = blocks->condition;
+    if (from->cheap)
+        condition = ts_stream_look(in, from, begin, count, blocks->condition);
+    else if (!from->read(in, from, begin, count, blocks->condition))
+        condition = NULL;
+    for (size_t at = 0; condition && at < count; at += CHUNK) {
+        size_t some = count - at < CHUNK ? count - at : CHUNK;
+        blocks->set[at / CHUNK] = (uint8_t)ts_reference_loops_best()->count_set(condition + at, some);
+    }
+    return condition;
+}
+
 static bool read_where(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     const choice *blocks = self->state;
-    stream *from = self->arguments[0];
-    const double *condition = ts_stream_look(in, from, begin, count, blocks->condition);
-    if (!condition || !read_side(in, self, 0, begin, condition, count, out) ||
-        !read_side(in, self, 1, begin, condition, count, blocks->otherwise))
+    const double *condition = read_condition(in, self, begin, count);
+    if (!condition || !read_side(in, self, 0, begin, count, out) ||
+        !read_side(in, self, 1, begin, count, blocks->otherwise))
         return false;
     ts_reference_loops_best()->choose(condition, blocks->otherwise, out, count);
     return true;
@@ -72,7 +87,7 @@ stream *ts_reference_where(evaluator *in, const node *tree, stream **arguments) 
     stream *made = ts_stream_elements(in, tree, &shape, arguments, 3);
     choice *blocks = TS_NEW(in->arena, choice);
     if (!made) return NULL;
-    *blocks = (choice){new_block(in), new_block(in)};
+    *blocks = (choice){.condition = new_block(in), .otherwise = new_block(in)};
     made->read = read_where;
     made->state = blocks;
     return made;

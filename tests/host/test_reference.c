@@ -798,7 +798,7 @@ static void bounds_use_tensors(void **state) {
     ts_arena_free(arena);
 }
 
-/* min(expected) reads blocks other than the one that is compared. */
+/* min(expected) reads blocks other than the one that is compared; so may a side of where. */
 static void bounds_read_what_is_expected(void **state) {
     (void)state;
     enum { COUNT = 5000 };
@@ -813,8 +813,9 @@ static void bounds_read_what_is_expected(void **state) {
     } rows[] = {
         {"x ~= x * 1.001 err=max(expected, min(expected)) * 0.001", 0},
         {"x ~= x * 1.001 err=min(expected, min(expected) * 1000) * 0.001", COUNT - 1001},
+        {"x ~= where(x == 4000, 0, x * 1.001) err=where(expected, max(expected), -1)", 1},
     };
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
         ts_check check;
