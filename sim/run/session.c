@@ -256,6 +256,24 @@ void ts_session_look(const ts_session *session, ts_session_state *state) {
 
 /* Events go on until none is left that belongs to the bundles issued: a breakpoint holds before the first
  * event of its bundle, but for the one where the session stands. */
+/* Before the next bundle: has the session gone as far as it should? `first` and `before` are the bundles that
+ * were issued when it began, and at the last look. */
+static bool is_reached(ts_session *s, const ts_session_goal *goal, int64_t first, int64_t before,
+                       ts_stop *stop) {
+    const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
+    int64_t issued = s->at->paces[s->followed].issued;
+    if (issued - first >= goal->bundles)
+        *stop = TS_STOP_STEPPED;
+    else if (ts_core_next(core) != INT64_MAX && ts_core_next(core) >= goal->until)
+        *stop = TS_STOP_CYCLE;
+    else if (issued != first && issued != before &&
+             session_at_breakpoint(s, goal->breakpoints, goal->breakpoint_count))
+        *stop = TS_STOP_BREAK;
+    else
+        return false;
+    return true;
+}
+
 bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts_stop *stop) {
     if (s->pod) return session_go_on_mesh(err, s, goal, stop);
     int64_t until = goal->until;
@@ -268,20 +286,8 @@ bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts
     s->was_hit = false;
     while (running) {
         const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
-        if (own->issued - first >= goal->bundles) {
-            *stop = TS_STOP_STEPPED;
-            return true;
-        }
-        if (ts_core_next(core) != INT64_MAX && ts_core_next(core) >= until) {
-            *stop = TS_STOP_CYCLE;
-            return true;
-        }
-        bool new_bundle = own->issued != first && own->issued != before;
+        if (is_reached(s, goal, first, before, stop)) return true;
         before = own->issued;
-        if (new_bundle && session_at_breakpoint(s, goal->breakpoints, goal->breakpoint_count)) {
-            *stop = TS_STOP_BREAK;
-            return true;
-        }
         int64_t events = s->events;
         if (!ts_chip_step(err, s->parts.chip, s->request->max_cycles, until, &running)) return false;
         if (s->was_hit) {
