@@ -38,27 +38,34 @@ static void place(const drawing *d, int64_t chip, int64_t at[2]) {
 
 /* An arrow from a chip in the direction of its link, to the edge of the next, or out of the plane: of a ring's last
  * chips, and of dims that are not in the plane, half as long. */
-static void add_link(const drawing *d, int64_t link) {
+/* From x, y and by dx, dy from there, seen from the middle of its chip. */
+typedef struct {
+    int64_t x, y, dx, dy;
+} arrow;
+
+static arrow arrow_of(const drawing *d, int64_t link) {
     const ts_mesh *mesh = &d->r->mesh;
     int dim = (int)(link % (2 * mesh->dim_count)) / 2, up = link % 2 == 0;
-    int64_t chip = link / (2 * mesh->dim_count), at[2], bytes = ts_reshard_report_link_bytes(d->r, link);
+    int64_t chip = link / (2 * mesh->dim_count);
     bool sideways = dim == d->columns, downwards = dim == d->rows, inside = sideways || downwards;
     bool wraps =
         inside && (up ? coordinate(d, chip, dim) + 1 == mesh->dims[dim] : coordinate(d, chip, dim) == 0);
     int way = up ? 1 : -1, from = CHIP / 2, to = wraps ? CHIP / 2 + 12 : STEP - CHIP / 2 - 2;
-    int64_t x = way * (sideways ? from : 0), y = way * (downwards ? from : 0),
-            dx = way * (sideways ? to - from : 0), dy = way * (downwards ? to - from : 0);
+    if (!inside) return (arrow){way * CHIP / 2, -way * CHIP / 2, way * 9, -way * 9};
+    arrow found = {way * (sideways ? from : 0), way * (downwards ? from : 0),
+                   way * (sideways ? to - from : 0), way * (downwards ? to - from : 0)};
+    if (sideways) found.y = -3 * way; /* both ways beside each other */
+    if (downwards) found.x = 3 * way;
+    return found;
+}
+
+static void add_link(const drawing *d, int64_t link) {
+    const ts_mesh *mesh = &d->r->mesh;
+    int64_t at[2], bytes = ts_reshard_report_link_bytes(d->r, link);
+    arrow drawn = arrow_of(d, link);
     ts_text title;
     char size[32];
-    place(d, chip, at);
-    if (sideways) y = -3 * way; /* both ways beside each other */
-    if (downwards) x = 3 * way;
-    if (!inside) {
-        x = way * CHIP / 2;
-        y = -way * CHIP / 2;
-        dx = way * 9;
-        dy = -way * 9;
-    }
+    place(d, link / (2 * mesh->dim_count), at);
     ts_text_init(&title, d->out->arena);
     ts_mesh_print_link(&title, mesh, link);
     double share = d->most > 0 ? (double)bytes / (double)d->most : 0;
@@ -66,8 +73,8 @@ static void add_link(const drawing *d, int64_t link) {
                 "<path d=\"M%" PRId64 " %" PRId64 "l%" PRId64 " %" PRId64
                 "\" stroke=\"%s\" stroke-width=\"%.1f\" "
                 "stroke-opacity=\"%.2f\" marker-end=\"url(#tip)\"%s><title>",
-                at[0] + x, at[1] + y, dx, dy, bytes > 0 ? "hsl(12,80%,50%)" : "#999", 1 + 2.5 * share,
-                bytes > 0 ? 0.25 + 0.75 * share : 0.35,
+                at[0] + drawn.x, at[1] + drawn.y, drawn.dx, drawn.dy, bytes > 0 ? "hsl(12,80%,50%)" : "#999",
+                1 + 2.5 * share, bytes > 0 ? 0.25 + 0.75 * share : 0.35,
                 ts_mesh_has_link(mesh, link) ? "" : " stroke-dasharray=\"2 3\"");
     for (size_t i = 0; i < title.length; i++)
         if (title.bytes[i] == '>')
