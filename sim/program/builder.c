@@ -247,6 +247,23 @@ void ts_program_pack(ts_program_builder *b, bool on) {
 
 void ts_program_pack_results(ts_program_builder *b) { b->as.packs_for_results = true; }
 
+static bool add_operands(ts_program_builder *b, const token *location, item *new, int count,
+                         const ts_operand *operands) {
+    const ts_opcode_info *info = ts_opcode_get(new->code.opcode);
+    new->code.operand_count = count;
+    for (int i = 0; i < count; i++) {
+        ts_operand *operand = &new->code.operands[i];
+        bool label = operands[i].kind == TS_OPERAND_LABEL;
+        *operand = operands[i];
+        if (!check_operand(&b->as, location, info, i, operand)) return false;
+        if (label && !has_label(b, location, operand)) return false;
+        if (!label) continue;
+        new->label_operand = i;
+        new->target = operand->as.label;
+    }
+    return true;
+}
+
 static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, const ts_operand *operands) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     const token *location = b->failed ? NULL : location_of(b, info->mnemonic);
@@ -263,27 +280,14 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
         fail(b);
         return;
     }
-    new->code.operand_count = count;
     new->code.mask = vmask;
     if (b->from_source) {
         new->code.source = b->from_source;
         new->code.line = b->from.line;
         new->at = b->from;
     }
-    for (int i = 0; i < count; i++) {
-        ts_operand *operand = &new->code.operands[i];
-        *operand = operands[i];
-        if (!check_operand(&b->as, location, info, i, operand) ||
-            (operand->kind == TS_OPERAND_LABEL && !has_label(b, location, operand))) {
-            fail(b);
-            return;
-        }
-        if (operand->kind == TS_OPERAND_LABEL) {
-            new->label_operand = i;
-            new->target = operand->as.label;
-        }
-    }
-    if (vmask >= 0 && !check_mask(&b->as, location, info, vmask))
+    if (!add_operands(b, location, new, count, operands) ||
+        (vmask >= 0 && !check_mask(&b->as, location, info, vmask)))
         fail(b);
     else if (!b->open && leaves_region(&new->code))
         pack_region(&b->as);
