@@ -225,10 +225,7 @@ static bool check_defines(assembler *as) {
     return true;
 }
 
-const ts_program *finish_program(assembler *as, const char *name) {
-    ts_program *program = TS_NEW(as->arena, ts_program);
-    ts_code *code = &program->code;
-    pack_region(as);
+static void give_code(const assembler *as, const char *name, ts_code *code) {
     code->name = ts_arena_copy_text(as->arena, name, strlen(name));
     code->tensors = as->tensors.items;
     code->tensor_count = as->tensors.count;
@@ -237,14 +234,11 @@ const ts_program *finish_program(assembler *as, const char *name) {
     code->semaphore_names = as->semaphores.items;
     code->counts_bytes = as->semaphore_bytes.items;
     code->semaphore_count = as->semaphores.count;
-    bool good = make_bundles(as, program);
-    good = check_bundles(as, code) && good && check_own_vregs(as) && as->errors.count == 0;
-    if (!good || !check_defines(as)) {
-        keep_error(as);
-        return NULL;
-    }
+    code->cores = as->cores;
+}
+
+static void give_lists(const assembler *as, ts_program *program) {
     program->uses = as->uses.items;
-    program->code.cores = as->cores;
     program->params = as->params.items;
     program->param_count = as->params.count;
     program->checks = as->checks.items;
@@ -265,6 +259,19 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->regions = as->regions.items;
     program->region_count = as->regions.count;
     memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
+}
+
+const ts_program *finish_program(assembler *as, const char *name) {
+    ts_program *program = TS_NEW(as->arena, ts_program);
+    pack_region(as);
+    give_code(as, name, &program->code);
+    bool good = make_bundles(as, program);
+    good = check_bundles(as, &program->code) && good && check_own_vregs(as) && as->errors.count == 0;
+    if (!good || !check_defines(as)) {
+        keep_error(as);
+        return NULL;
+    }
+    give_lists(as, program);
     return program;
 }
 
