@@ -123,24 +123,29 @@ static const char *read_thousands(const char *at, double *number) {
     return at;
 }
 
+/* To the first number of N=K=5, mul_(2, 3), f32[2,3], ((2, 3), ...); in a list none is `alone`. */
+static const char *skip_names(const char *at, bool *alone) {
+    for (;;) {
+        const char *end = skip_word(at);
+        if (isdigit((unsigned char)*at) || *at == '-') return at;
+        if (end > at && *end == '=') {
+            at = end + 1;
+        } else if (*end == '(' || *end == '[') {
+            at = skip_space(end + 1);
+            *alone = false;
+        } else {
+            return at;
+        }
+    }
+}
+
 enum { MAX_NAMES = 4 }; /* key=(other,) where other=(third,) ... */
 
 static int read_numbers(const char *text, const char *at, int most, double *numbers, int names) {
     char key[32];
     int count = 0;
     bool alone = most == 1; /* no list */
-    for (;;) {              /* N=K=5, mul_(2, 3), f32[2,3], ((2, 3), ...) */
-        const char *end = skip_word(at);
-        if (isdigit((unsigned char)*at) || *at == '-') break;
-        if (end > at && *end == '=') {
-            at = end + 1;
-        } else if (*end == '(' || *end == '[') {
-            at = skip_space(end + 1);
-            alone = false;
-        } else {
-            break;
-        }
-    }
+    at = skip_names(at, &alone);
     while (count < most) {
         const char *end = read_product(at, &numbers[count]);
         if (end == NULL) {
