@@ -69,39 +69,41 @@ static const uint32_t *constant_vreg(decoder *dec, uint32_t word) {
     return vreg;
 }
 
-static bool decode_address(decoder *dec, const ts_instruction *instruction, const ts_address *source,
-                           ts_space_kind space, core_op *op) {
+/* Do the numbers of an address fit what the core computes with? */
+static bool address_fits(const ts_address *source) {
     const int64_t most = (int64_t)1 << 28;
-    core_address *a = TS_NEW(dec->arena, core_address);
-    bool fits = source->word >= -most * most && source->word <= most * most;
-    fits = fits && source->stride >= -most && source->stride <= most && source->sublane_mask != 0;
-    a->source = source;
-    a->term_count = source->term_count;
+    bool fits = source->word >= -most * most && source->word <= most * most && source->stride >= -most &&
+                source->stride <= most && source->sublane_mask != 0;
     for (int i = 0; i < source->term_count; i++) {
         const ts_address_term *term = &source->terms[i];
         fits = fits && term->bias >= -most && term->bias <= most && term->divisor >= 1 &&
                term->modulus >= 0 && term->multiplier >= -most && term->multiplier <= most;
-        bool power = fits && (term->divisor & (term->divisor - 1)) == 0;
-        int shift = power ? __builtin_ctzll((uint64_t)term->divisor) : -1;
-        a->terms[i] = (core_term){dec->core->sregs + term->sreg,
-                                  term->bias,
-                                  term->divisor,
-                                  term->modulus,
-                                  term->multiplier,
-                                  shift,
-                                  term->exact};
     }
-    bool vmem = space == TS_SPACE_VMEM;
-    if (!fits) {
+    return fits;
+}
+
+static core_term decode_term(const ts_core *core, const ts_address_term *term) {
+    bool power = (term->divisor & (term->divisor - 1)) == 0;
+    int shift = power ? __builtin_ctzll((uint64_t)term->divisor) : -1;
+    return (core_term){core->sregs + term->sreg, term->bias, term->divisor, term->modulus,
+                       term->multiplier,         shift,      term->exact};
+}
+
+static bool decode_address(decoder *dec, const ts_instruction *instruction, const ts_address *source,
+                           ts_space_kind space, core_op *op) {
+    core_address *a = TS_NEW(dec->arena, core_address);
+    if (!address_fits(source))
         return ts_instruction_error(dec->err, TS_ERROR_INPUT, instruction, "the address does not fit %s",
                                     ts_space_text(space));
-    }
+    a->source = source;
+    a->term_count = source->term_count;
+    for (int i = 0; i < source->term_count; i++) a->terms[i] = decode_term(dec->core, &source->terms[i]);
     ts_address_reach(source, space, &a->low_bytes, &a->high_bytes);
     a->low_bytes *= 4;
     a->high_bytes *= 4;
     const ts_tensor *tensors = dec->core->setup.code->tensors;
     const ts_tensor *tensor = source->tensor >= 0 ? &tensors[source->tensor] : NULL;
-    const ts_space *memory = vmem ? dec->core->setup.vmem : dec->core->setup.smem;
+    const ts_space *memory = space == TS_SPACE_VMEM ? dec->core->setup.vmem : dec->core->setup.smem;
     a->tensor_first = tensor ? tensor->base_bytes : 0;
     a->tensor_end = tensor ? tensor->base_bytes + tensor->bytes : memory->capacity_bytes;
     assert(a->tensor_first >= 0 && a->tensor_end <= memory->capacity_bytes);
