@@ -43,6 +43,26 @@ static const char *layout_of(const char *shape) {
 }
 
 /* Padding of one shape: another order of dims, or a fold, that wastes less. */
+/* Every element is stored wider than it is: its own width is the fix. */
+static void advise_width(const ts_audit_class *class, const ts_audit_shape *shape, ts_text *fix,
+                         ts_audit_finding *finding) {
+    ts_text_add(fix, "store it at its own width: E() makes elements %.0f times as wide",
+                1.0 + (double)shape->widened_bytes / (double)shape->logical_bytes);
+    finding->bytes_saved = shape->widened_bytes * class->count;
+}
+
+static void advise_layout(const ts_audit_class *class, const ts_audit_shape *shape, const audit_better *best,
+                          ts_text *fix, ts_audit_finding *finding) {
+    const char *way = best->folds                           ? "fold dims that are neighbours in memory"
+                      : same_order(shape->text, best->text) ? "another tile"
+                                                            : "another order of dims";
+    char then[16];
+    ts_audit_print_bytes(then, best->bytes);
+    ts_text_add(fix, "%s: %s takes %s", way, best->text, then);
+    finding->bytes_saved = (shape->padded_bytes - best->bytes) * class->count;
+    finding->layout = best->folds ? NULL : layout_of(best->text);
+}
+
 static void look_at_class(finder *f, int index) {
     const ts_audit_class *class = &f->r->classes[index];
     const ts_audit_shape *shape = &f->r->shapes[class->shape];
@@ -59,19 +79,10 @@ static void look_at_class(finder *f, int index) {
     ts_text_add(&what, "%s takes %s for %s of data", shape->text, now, then);
     ts_audit_finding *finding = &f->list[f->r->finding_count++];
     *finding = (ts_audit_finding){.index = index};
-    if (widened) {
-        ts_text_add(&fix, "store it at its own width: E() makes elements %.0f times as wide",
-                    1.0 + (double)shape->widened_bytes / (double)shape->logical_bytes);
-        finding->bytes_saved = shape->widened_bytes * class->count;
-    } else {
-        ts_audit_print_bytes(then, best->bytes);
-        const char *way = best->folds                           ? "fold dims that are neighbours in memory"
-                          : same_order(shape->text, best->text) ? "another tile"
-                                                                : "another order of dims";
-        ts_text_add(&fix, "%s: %s takes %s", way, best->text, then);
-        finding->bytes_saved = (shape->padded_bytes - best->bytes) * class->count;
-        finding->layout = best->folds ? NULL : layout_of(best->text);
-    }
+    if (widened)
+        advise_width(class, shape, &fix, finding);
+    else
+        advise_layout(class, shape, best, &fix, finding);
     int64_t left = shape->padded_bytes - finding->bytes_saved / class->count;
     finding->microseconds_saved =
         (double)class->count * (read_microseconds(f, shape->memory_space, shape->padded_bytes) -
