@@ -16,10 +16,11 @@ typedef struct {
     void *self;
     int size;  /* members */
     int ahead; /* points that a member takes before it has answered the first */
+    /* A point of the study to member 0 to size - 1, which has less than `ahead`. */
     bool (*hand)(ts_error *err, void *self, int member, int64_t index);
     /* Until one has answered, crashed or taken too long; `reply` says so. Only while there is a point out. */
     bool (*wait)(ts_error *err, void *self, ts_sweep_reply *reply);
-    void (*dismiss)(void *self);
+    void (*dismiss)(void *self); /* what is out is lost; once, and also after an error */
 } ts_sweep_crew;
 
 enum { TS_SWEEP_WORKERS = 256 };
@@ -30,6 +31,7 @@ typedef struct {
 } ts_sweep_crew_request;
 
 /* Processes of this host, made when they are needed: a worker that crashes or takes too long costs its point alone.
+ * The request and its study stay as they are until `dismiss`. False: workers is out of its range (TS_ERROR_USAGE).
  * What is done after this, and before `dismiss`, must not need that there is one process: no exit handlers run. */
 bool ts_sweep_processes(ts_error *err, ts_arena *arena, const ts_sweep_crew_request *request,
                         ts_sweep_crew *crew);

@@ -7,12 +7,13 @@
 typedef struct {
     ts_run_request run;  /* with the defines that do not vary */
     const ts_grid *grid; /* of the others */
-    int workers;
+    int workers;         /* 1 to TS_SWEEP_WORKERS */
     void (*progress)(void *self, int64_t done, int64_t of, int64_t answered); /* NULL: none */
     void *self;
 } ts_sweep_runs_request;
 
-/* Rows of the points of the grid; NULL: an error of the whole. A run that fails does not end the others. */
+/* Rows of the points of the grid, in the arena; NULL: an error of the whole (no worker starts). A run that fails is a row
+ * with its error. */
 const ts_sweep_row *ts_sweep_runs(ts_error *err, ts_arena *arena, const ts_sweep_runs_request *request);
 
 /* Those with a time; those whose tensors do not fit; those with another error. */

@@ -16,7 +16,7 @@ typedef struct {
     int count;
 } ts_sweep_changes;
 
-/* All figures of the machine of the first point. */
+/* All figures of the machine of the first point, which must be one: where it is not, its error is this one's. */
 bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
                            ts_sweep_changes *changes);
 

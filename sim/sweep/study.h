@@ -73,7 +73,8 @@ typedef struct {
 
 enum { TS_SWEEP_NAMES = 64 };
 
-/* Names in its expressions are known, and its texts are right in form. `folder` as above. */
+/* Names in its expressions are known, and its texts are right in form. `folder` as above. It points into `source` and its
+ * text, which must outlive it, as `folder` must. NULL: an error (TS_ERROR_INPUT) with its place. */
 const ts_sweep_study *ts_sweep_study_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                            const char *folder);
 /* Is there each machine that it names, and a figure of each name in set, points and vary? Whether a value can be, the

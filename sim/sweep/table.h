@@ -26,7 +26,8 @@ typedef struct {
     int64_t point_count;
 } ts_sweep_table_request;
 
-/* Of the points that count and are in the database, in the order of the study, or of `points`. */
+/* Of the points that count and are in the database, in the order of the study, or of `points`. Texts are the study's, or
+ * in the arena. False: the database cannot be read, or an expression of the study is wrong. */
 bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_request *request,
                          ts_sweep_table *table);
 /* Only these rows, in this order. */
