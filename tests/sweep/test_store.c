@@ -1,11 +1,16 @@
 /* Databases of studies: what is kept, and two of them compared. */
 #include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "sweep/diff.h"
 #include "sweep/store.h"
 #include "tests/support/study.h"
 #include "tests/support/test.h"
+#include "tilesim/version.h"
 
 /* ---- Databases ---- */
 
@@ -55,13 +60,174 @@ static void stores(void **state) {
     ts_arena_free(arena);
 }
 
-static void differences(void **state) {
-    (void)state;
+/* ---- Files ---- */
+
+static char path[64]; /* of this process: others may test too */
+
+static void write_file(const char *bytes, size_t length) {
+    FILE *file = fopen(path, "wb");
+    assert_true(file && fwrite(bytes, 1, length, file) == length);
+    fclose(file);
+}
+
+static void run_sql(const char *sql) {
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Of a new file, with a point in it. */
+static void make_file(void) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
+    remove(path);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    if (!store) fail_msg("%s", err.message);
+    put(store, "k1", "{}", TS_SWEEP_OK, 1.25);
+    assert_true(ts_sweep_store_close(&err, store));
+    ts_arena_free(arena);
+}
+
+/* `text` has a %s for the path. */
+static void expect_error(const ts_error *err, const char *text) {
+    const char *place = strstr(text, "%s");
+    char expected[256];
+    snprintf(expected, sizeof expected, "%.*s%s%s", (int)(place - text), text, path, place + 2);
+    assert_string_equal(err->message, expected);
+}
+
+/* What is there stays as it is. */
+static void files_that_are_none(void **state) {
+    (void)state;
+    static char garbage[4096] = "SQLite format 3";
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *error;
+    } rows[] = {{"x", 1, "'%s' is no database of tilesim sweep"},
+                {"SQLite format", 13, "'%s' is no database of tilesim sweep"},
+                {"SQLite formats are many", 23, "'%s' is no database of tilesim sweep"},
+                {garbage, sizeof garbage, "cannot read '%s': it is no database of tilesim sweep"}};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        char *bytes;
+        size_t length;
+        write_file(rows[i / 2].bytes, rows[i / 2].length);
+        assert_null(ts_sweep_store_open(&err, arena, path, i % 2));
+        if (i % 2 == 0) expect_error(&err, rows[i / 2].error);
+        assert_true(ts_file_read(&err, arena, path, 1 << 20, &bytes, &length));
+        assert_true(length == rows[i / 2].length && memcmp(bytes, rows[i / 2].bytes, length) == 0);
+        ts_arena_free(arena);
+    }
+    remove(path);
+}
+
+static void databases_of_others(void **state) {
+    (void)state;
+    static const struct {
+        const char *sql, *error;
+    } rows[] = {
+        {"CREATE TABLE mine (a)", "'%s' is a database, but not one of tilesim sweep"},
+        {"PRAGMA application_id = 7", "'%s' is a database, but not one of tilesim sweep"},
+        {"PRAGMA application_id = 1953720685; CREATE TABLE mine (a)",
+         "'%s' is damaged: it has no table of points"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int writes = 0; writes < 2; writes++) {
+            ts_arena *arena = ts_arena_new();
+            ts_error err = {0};
+            remove(path);
+            run_sql(rows[i].sql);
+            assert_null(ts_sweep_store_open(&err, arena, path, writes));
+            expect_error(&err, rows[i].error);
+            ts_arena_free(arena);
+        }
+    }
+    remove(path);
+}
+
+/* A column that it lacks, the first or the last, is none when it is read, and is added when it is written. */
+static void files_of_older_versions(void **state) {
+    (void)state;
+    static const int columns[] = {0, TS_SWEEP_COLUMNS - 1};
+    for (int i = 0; i < 4; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_sweep_row row;
+        bool found, writes = i / 2;
+        char sql[128];
+        make_file();
+        snprintf(sql, sizeof sql, "ALTER TABLE point DROP COLUMN %s",
+                 ts_sweep_column_get(columns[i % 2])->name);
+        run_sql(sql);
+        ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, writes);
+        if (!store) fail_msg("%s", err.message);
+        assert_true(ts_sweep_store_get(&err, arena, store, "k1", &found, &row) && found);
+        assert_int_equal(row.values[columns[i % 2]].kind, TS_SWEEP_NONE);
+        assert_true(row.values[TS_SWEEP_MICROSECONDS_COLUMN].real == 1.25);
+        if (writes) put(store, "k1", "{}", TS_SWEEP_OK, 2.5);
+        ts_sweep_store_close(NULL, store);
+        if (writes) run_sql("UPDATE point SET cycles = 1, estimated = 1 WHERE microseconds = 2.5");
+        ts_arena_free(arena);
+    }
+    remove(path);
+}
+
+/* The text of a study, once, however often it is asked. */
+static void studies_are_noted(void **state) {
+    (void)state;
+    study_fixture f;
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    static const char text[] = "title: noted\nask: {layout: 'f32[8]'}\n";
+    remove(path);
+    study_begin(&f, text, path, NULL);
+    for (int i = 0; i < 2; i++) assert_true(ts_sweep_store_note(&f.err, f.store, f.study));
+    study_end(&f);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT text, title, version FROM study", -1, &statement, NULL),
+                     0);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_string_equal(sqlite3_column_text(statement, 0), text);
+    assert_string_equal(sqlite3_column_text(statement, 1), "noted");
+    assert_string_equal(sqlite3_column_text(statement, 2), TS_VERSION);
+    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    remove(path);
+}
+
+/* ---- Two databases compared ---- */
+
+typedef struct {
+    ts_arena *arena;
+    ts_error err;
+    ts_sweep_store *a, *b;
     ts_sweep_diff d;
-    ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
-                   *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+} pair;
+
+static void begin(pair *p) {
+    *p = (pair){.arena = ts_arena_new()};
+    p->a = ts_sweep_store_open(&p->err, p->arena, ":memory:", true);
+    p->b = ts_sweep_store_open(&p->err, p->arena, ":memory:", true);
+}
+
+static void compare(pair *p, int column) {
+    if (!ts_sweep_compare(&p->err, p->arena, p->a, p->b, column, &p->d)) fail_msg("%s", p->err.message);
+}
+
+static void end(pair *p) {
+    ts_sweep_store_close(NULL, p->a);
+    ts_sweep_store_close(NULL, p->b);
+    ts_arena_free(p->arena);
+}
+
+static void differences(void **state) {
+    (void)state;
+    pair p;
+    begin(&p);
     static const struct {
         const char *parameters;
         ts_sweep_status before, after;
@@ -72,27 +238,25 @@ static void differences(void **state) {
                 {"new", TS_SWEEP_OK, TS_SWEEP_OK, -1, 2},      {"newer", TS_SWEEP_OK, TS_SWEEP_OK, -1, 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char key[] = {'k', (char)('z' - i), '\0'};
-        if (rows[i].was >= 0) put(a, key, rows[i].parameters, rows[i].before, rows[i].was);
-        if (rows[i].is >= 0) put(b, rows[i].parameters, rows[i].parameters, rows[i].after, rows[i].is);
+        if (rows[i].was >= 0) put(p.a, key, rows[i].parameters, rows[i].before, rows[i].was);
+        if (rows[i].is >= 0) put(p.b, rows[i].parameters, rows[i].parameters, rows[i].after, rows[i].is);
     }
-    assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
-    assert_int_equal(d.both, 5);
-    assert_int_equal(d.only_before, 1);
-    assert_int_equal(d.only_after, 2);
-    assert_int_equal(d.change_count, 4);
-    assert_int_equal(d.broken, 1);
-    assert_true(d.worst == 1.5);
+    compare(&p, TS_SWEEP_MICROSECONDS_COLUMN);
+    assert_int_equal(p.d.both, 5);
+    assert_int_equal(p.d.only_before, 1);
+    assert_int_equal(p.d.only_after, 2);
+    assert_int_equal(p.d.change_count, 4);
+    assert_int_equal(p.d.broken, 1);
+    assert_true(p.d.worst == 1.5);
     static const char *const order[] = {"broken", "slower", "faster", "mended"};
-    for (int i = 0; i < 4; i++) assert_string_equal(d.changes[i].parameters, order[i]);
-    assert_true(d.changes[1].ratio == 1.5 && d.changes[1].before == 2 && d.changes[1].after == 3);
-    assert_true(d.changes[0].ratio == 0 && d.changes[2].ratio == 0.5);
-    assert_string_equal(d.column, "microseconds");
-    assert_true(ts_sweep_compare(&err, arena, a, b, TS_COUNTER_CYCLES, &d));
-    assert_int_equal(d.change_count, 2);
-    assert_true(d.worst == 1);
-    ts_sweep_store_close(NULL, a);
-    ts_sweep_store_close(NULL, b);
-    ts_arena_free(arena);
+    for (int i = 0; i < 4; i++) assert_string_equal(p.d.changes[i].parameters, order[i]);
+    assert_true(p.d.changes[1].ratio == 1.5 && p.d.changes[1].before == 2 && p.d.changes[1].after == 3);
+    assert_true(p.d.changes[0].ratio == 0 && p.d.changes[2].ratio == 0.5);
+    assert_string_equal(p.d.column, "microseconds");
+    compare(&p, TS_COUNTER_CYCLES);
+    assert_int_equal(p.d.change_count, 2);
+    assert_true(p.d.worst == 1);
+    end(&p);
 }
 
 /* Names that are next to each other, times below 1, and each list out of order. */
@@ -108,25 +272,20 @@ static void differences_of_few(void **state) {
         {{"b", "a"}, {"b", "a"}, 1, 0.5, 2, 0, 0, 2, 1}, {{"a", "c"}, {"b", "d"}, 1, 2, 0, 2, 2, 0, 1},
         {{"a", NULL}, {"a", "b"}, 1, 4, 1, 0, 1, 1, 4},  {{"a", "b"}, {"b", NULL}, 1, 1, 1, 1, 0, 0, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ts_arena *arena = ts_arena_new();
-        ts_error err = {0};
-        ts_sweep_diff d;
-        ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
-                       *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+        pair p;
+        begin(&p);
         for (int k = 0; k < 2; k++) {
             const char *keys[] = {"k2", "k1"}; /* so that what is read first is not first */
-            if (rows[i].before[k]) put(a, keys[k], rows[i].before[k], TS_SWEEP_OK, rows[i].was);
-            if (rows[i].after[k]) put(b, keys[k], rows[i].after[k], TS_SWEEP_OK, rows[i].is);
+            if (rows[i].before[k]) put(p.a, keys[k], rows[i].before[k], TS_SWEEP_OK, rows[i].was);
+            if (rows[i].after[k]) put(p.b, keys[k], rows[i].after[k], TS_SWEEP_OK, rows[i].is);
         }
-        assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
-        assert_int_equal(d.both, rows[i].both);
-        assert_int_equal(d.only_before, rows[i].only_before);
-        assert_int_equal(d.only_after, rows[i].only_after);
-        assert_int_equal(d.change_count, rows[i].changes);
-        assert_true(d.worst == rows[i].worst);
-        ts_sweep_store_close(NULL, a);
-        ts_sweep_store_close(NULL, b);
-        ts_arena_free(arena);
+        compare(&p, TS_SWEEP_MICROSECONDS_COLUMN);
+        assert_int_equal(p.d.both, rows[i].both);
+        assert_int_equal(p.d.only_before, rows[i].only_before);
+        assert_int_equal(p.d.only_after, rows[i].only_after);
+        assert_int_equal(p.d.change_count, rows[i].changes);
+        assert_true(p.d.worst == rows[i].worst);
+        end(&p);
     }
 }
 
@@ -134,21 +293,16 @@ static void differences_of_few(void **state) {
 static void worse_comes_first(void **state) {
     (void)state;
     for (int first = 0; first < 2; first++) {
-        ts_arena *arena = ts_arena_new();
-        ts_error err = {0};
-        ts_sweep_diff d;
-        ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
-                       *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+        pair p;
+        begin(&p);
         for (int k = 0; k < 2; k++) {
-            put(a, k ? "k1" : "k2", k ? "p" : "q", TS_SWEEP_OK, 1);
-            put(b, k ? "k1" : "k2", k ? "p" : "q", TS_SWEEP_OK, k == first ? 3 : 2);
+            put(p.a, k ? "k1" : "k2", k ? "p" : "q", TS_SWEEP_OK, 1);
+            put(p.b, k ? "k1" : "k2", k ? "p" : "q", TS_SWEEP_OK, k == first ? 3 : 2);
         }
-        assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
-        assert_string_equal(d.changes[0].parameters, first ? "p" : "q");
-        assert_string_equal(d.changes[1].parameters, first ? "q" : "p");
-        ts_sweep_store_close(NULL, a);
-        ts_sweep_store_close(NULL, b);
-        ts_arena_free(arena);
+        compare(&p, TS_SWEEP_MICROSECONDS_COLUMN);
+        assert_string_equal(p.d.changes[0].parameters, first ? "p" : "q");
+        assert_string_equal(p.d.changes[1].parameters, first ? "q" : "p");
+        end(&p);
     }
 }
 
@@ -179,34 +333,26 @@ static void differences_of_the_last(void **state) {
          3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ts_arena *arena = ts_arena_new();
-        ts_error err = {0};
-        ts_sweep_diff d;
-        ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
-                       *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+        pair p;
+        begin(&p);
         for (int k = 0; k < 3; k++) {
             const entry *x = &rows[i].before[k], *y = &rows[i].after[k];
-            if (x->key) put_of(a, x->version, x->key, "p", TS_SWEEP_OK, x->time);
-            if (y->key) put_of(b, y->version, y->key, "p", TS_SWEEP_OK, y->time);
+            if (x->key) put_of(p.a, x->version, x->key, "p", TS_SWEEP_OK, x->time);
+            if (y->key) put_of(p.b, y->version, y->key, "p", TS_SWEEP_OK, y->time);
         }
-        assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
-        assert_true(d.both == 1 && d.only_before == 0 && d.only_after == 0 && d.change_count == 1);
-        assert_int_equal(d.older, rows[i].older);
-        assert_true(d.changes[0].before == rows[i].was && d.changes[0].after == rows[i].is);
-        ts_sweep_store_close(NULL, a);
-        ts_sweep_store_close(NULL, b);
-        ts_arena_free(arena);
+        compare(&p, TS_SWEEP_MICROSECONDS_COLUMN);
+        assert_true(p.d.both == 1 && p.d.only_before == 0 && p.d.only_after == 0 && p.d.change_count == 1);
+        assert_int_equal(p.d.older, rows[i].older);
+        assert_true(p.d.changes[0].before == rows[i].was && p.d.changes[0].after == rows[i].is);
+        end(&p);
     }
 }
 
 /* What was 0 and is not is worse by any ratio; what has no number is not compared, but where its status differs. */
 static void differences_from_nothing(void **state) {
     (void)state;
-    ts_arena *arena = ts_arena_new();
-    ts_error err = {0};
-    ts_sweep_diff d;
-    ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
-                   *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+    pair p;
+    begin(&p);
     static const struct {
         const char *key;
         double was, is; /* negative: none */
@@ -220,24 +366,27 @@ static void differences_from_nothing(void **state) {
             double value = k ? rows[i].is : rows[i].was;
             strcpy(identity.key, rows[i].key);
             if (value >= 0) ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, value);
-            assert_true(ts_sweep_store_put(&err, k ? b : a, &identity, &row));
+            assert_true(ts_sweep_store_put(&p.err, k ? p.b : p.a, &identity, &row));
         }
     }
-    assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
-    assert_true(d.both == 7 && d.older == 0 && d.broken == 0 && isinf(d.worst));
+    compare(&p, TS_SWEEP_MICROSECONDS_COLUMN);
+    assert_true(p.d.both == 7 && p.d.older == 0 && p.d.broken == 0 && isinf(p.d.worst));
     static const char *const order[] = {"a", "g", "b", "c", "d"};
-    assert_int_equal(d.change_count, 5);
-    for (int i = 0; i < 5; i++) assert_string_equal(d.changes[i].parameters, order[i]);
-    assert_true(isinf(d.changes[0].ratio) && d.changes[1].ratio == 2 && d.changes[2].ratio == 0);
-    assert_true(isnan(d.changes[3].before) && isnan(d.changes[4].after) && d.changes[3].ratio == 0);
-    ts_sweep_store_close(NULL, a);
-    ts_sweep_store_close(NULL, b);
-    ts_arena_free(arena);
+    assert_int_equal(p.d.change_count, 5);
+    for (int i = 0; i < 5; i++) assert_string_equal(p.d.changes[i].parameters, order[i]);
+    assert_true(isinf(p.d.changes[0].ratio) && p.d.changes[1].ratio == 2 && p.d.changes[2].ratio == 0);
+    assert_true(isnan(p.d.changes[3].before) && isnan(p.d.changes[4].after) && p.d.changes[3].ratio == 0);
+    end(&p);
 }
 
 int main(void) {
+    snprintf(path, sizeof path, "build/test_store.%d.db", (int)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stores),
+        cmocka_unit_test(files_that_are_none),
+        cmocka_unit_test(databases_of_others),
+        cmocka_unit_test(files_of_older_versions),
+        cmocka_unit_test(studies_are_noted),
         cmocka_unit_test(differences),
         cmocka_unit_test(differences_of_few),
         cmocka_unit_test(worse_comes_first),
