@@ -85,8 +85,8 @@ static bool is_broken(const ts_sweep_change *c) {
 static int by_harm(const void *one, const void *other) {
     const ts_sweep_change *a = one, *b = other;
     if (is_broken(a) != is_broken(b)) return is_broken(a) ? -1 : 1;
-    if (a->ratio != b->ratio) return a->ratio < b->ratio ? 1 : -1;
-    int order = strcmp(a->question, b->question);
+    int order = (a->ratio < b->ratio) - (a->ratio > b->ratio);
+    if (order == 0) order = strcmp(a->question, b->question);
     if (order == 0) order = strcmp(a->parameters, b->parameters);
     return order ? order : strcmp(a->machine, b->machine);
 }
@@ -110,8 +110,7 @@ bool ts_sweep_compare(ts_error *err, ts_arena *arena, ts_sweep_store *before, ts
         return false;
     find_shared(&a, &b);
     int64_t older = keep_last(&a) + keep_last(&b);
-    ts_sweep_change *changes =
-        TS_NEW_ARRAY(arena, ts_sweep_change, (a.count < b.count ? a.count : b.count) + 1);
+    ts_sweep_change *changes = TS_NEW_ARRAY(arena, ts_sweep_change, a.count);
     *diff = (ts_sweep_diff){
         .column = ts_sweep_column_get(column)->name, .older = older, .changes = changes, .worst = 1};
     for (int64_t i = 0, k = 0; i < a.count || k < b.count;) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sweep/case.h"
 #include "tests/support/test.h"
@@ -232,6 +233,10 @@ static void refused_at_a_point(void **state) {
         {"vary: {A: '1,x'}\nask: {dma: 'a $(A * 1)'}", 2, 17, "unknown name 'A'"},
         {"vary: {A: '1,0'}\nask: {dma: 'a $(1 / A)'}", 2, 19, "the divisor is 0"},
         {"vary: {A: '1,0'}\nask: {dma: 'a $(1 A)'}", 2, 19, "found 'A', expected an operator, or the end"},
+        {"vary: {A: '1,0'}\nset: {hbm.stacks: $(1 / A)}\nask: {dma: a}", 2, 23, "the divisor is 0"},
+        {"vary: {A: '1,0'}\nask: {program: a, define: {B: $(1 / A)}}", 2, 35, "the divisor is 0"},
+        {"vary: {A: '1,0'}\nask: {program: a, input: {B: $(1 / A)}}", 2, 34, "the divisor is 0"},
+        {"vary: {A: '1,0'}\nask: {choose: a, uses: $(1 / A)}", 2, 28, "the divisor is 0"},
         {"vary: {A: 'true,maybe'}\nask: {dma: a, exact: $A}", 2, 22, "found 'maybe', expected true or false"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -246,6 +251,48 @@ static void refused_at_a_point(void **state) {
         assert_string_equal(err.message, rows[i].message);
         assert_int_equal(err.line, rows[i].line);
         assert_int_equal(err.column, rows[i].column);
+        ts_arena_free(arena);
+    }
+}
+
+/* What points are about, by which the larger is asked first. */
+static void sizes(void **state) {
+    (void)state;
+    static const struct {
+        const char *ask;
+        double bytes;
+    } rows[] = {
+        {"dma: 'f32[10,20] -> f32[10,20]{1,0:T(8,128)}'", 801},
+        {"dma: 'f32[10,20][2:5, :] -> f32[3,20]'", 241},
+        {"dma: 'f32[10,20][0:10, 3] -> f32[10,1]'", 41},
+        {"dma: nothing", 1},
+        {"layout: 's8[7,3]'", 22},
+        {"choose: 'bf16[8,8]'", 129},
+        {"layout: 'f32['", 1},
+        {"audit: tests/data/no_such_file.txt", 1},
+        {"audit: tests/data/measured_words.tsv", 0}, /* a byte more than it has */
+        {"program: p.tsim", 16 << 20},
+        {"hbm: c_copy4k", 16 << 20},
+        {"reshard: 'a -> b'", 16 << 20},
+    };
+    struct stat file;
+    assert_int_equal(stat("tests/data/measured_words.tsv", &file), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_source *source = TS_NEW(arena, ts_source);
+        ts_sweep_point point;
+        ts_sweep_case asked;
+        char text[128];
+        int length = snprintf(text, sizeof text, "ask: {%s}\n", rows[i].ask);
+        *source = (ts_source){"study.yaml", text, (size_t)length};
+        const ts_sweep_study *study = ts_sweep_study_parse(&err, arena, source, "");
+        if (!study) fail_msg("%s", err.message);
+        ts_sweep_point_get(arena, study, 0, &point);
+        assert_true(ts_sweep_case_of(&err, arena, &point, &asked));
+        double expected = rows[i].bytes > 0 ? rows[i].bytes : 1 + (double)file.st_size;
+        if (ts_sweep_case_bytes(arena, &asked) != expected)
+            fail_msg("%s: %g", rows[i].ask, ts_sweep_case_bytes(arena, &asked));
         ts_arena_free(arena);
     }
 }
@@ -300,6 +347,7 @@ int main(void) {
         cmocka_unit_test(refused),
         cmocka_unit_test(refused_at_a_point),
         cmocka_unit_test(machines_and_figures),
+        cmocka_unit_test(sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
