@@ -6,6 +6,7 @@ import os
 import pty
 import random
 import re
+import select
 import subprocess
 import sys
 import tempfile
@@ -516,14 +517,15 @@ def files():
 
 
 def errors_of_slow_input(terminal):
-    """What is written to stderr while two MiB of text come with more than a second between them."""
+    """What is written to stderr while MiBs of text come with more than a second between them: two, or until a terminal shows some."""
     line = b"  %a = f32[2048,1536]{1,0:T(8,128)} add(%b, %c), metadata={op_name=\"" + b"x" * 900 + b"\"}\n"
     reads, writes = pty.openpty() if terminal else os.pipe()
     tool = subprocess.Popen([TOOL, "audit", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=writes)
-    for _ in range(2):
+    for count in range(60):
         tool.stdin.write(line * 1100)
         tool.stdin.flush()
-        time.sleep(1.2)
+        if select.select([reads], [], [], 1.2)[0] or count > 0 and not terminal:
+            break
     tool.stdin.close()
     assert tool.wait() == 0
     os.close(writes)

@@ -46,7 +46,15 @@ def ranks_of(process):
     """Processes of tilesim that mpirun started, without their workers."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     found = children.read_text().split() if children.exists() else []
-    return [int(pid) for pid in found if Path(f"/proc/{pid}/comm").read_text().strip() == "tilesim"]
+    return [int(pid) for pid in found if " (tilesim) " in status_of(pid)]
+
+
+def status_of(pid):
+    """What the system says of a process; nothing where there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
 
 
 @test
@@ -76,7 +84,8 @@ def one_of_four_ranks_is_killed():
         if ranks:
             os.kill(draw.choice(ranks), signal.SIGKILL)
         process.communicate(timeout=100)
-        time.sleep(0.2)
+        while any(status_of(pid).rpartition(")")[2][:2] not in ("", " Z") for pid in ranks):
+            time.sleep(0.01)
         value = expect_json(["sweep", STUDY, "--db", db, "--shard", "40/1000000"])
         there = len(dump(db)) - value["answered"]
         assert there >= before, (seed, there, before)
