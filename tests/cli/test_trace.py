@@ -189,12 +189,12 @@ def long_runs_are_sampled():
 
 
 @release_test
-def millions_of_cycles():
-    out, trace = traced("programs/copy.tsim", "-D", "ROWS=80000", "-D", "COLS=2048", "--time-only", "--until", "5000")
-    assert out["cycles"] > 2800000 and len(trace.events) < 50000
+def a_million_cycles():
+    out, trace = traced("programs/copy.tsim", "-D", "ROWS=30000", "-D", "COLS=2048", "--time-only", "--until", "5000")
+    assert out["cycles"] > 1050000 and len(trace.events) < 50000
     assert max(s["end"] for row in trace.slices.values() for s in row) == 5000
-    _, trace = traced("programs/copy.tsim", "-D", "ROWS=80000", "-D", "COLS=2048", "--time-only", "--from", "2800000")
-    assert trace.slices and min(s["begin"] for row in trace.slices.values() for s in row) >= 2800000
+    _, trace = traced("programs/copy.tsim", "-D", "ROWS=30000", "-D", "COLS=2048", "--time-only", "--from", "1050000")
+    assert trace.slices and min(s["begin"] for row in trace.slices.values() for s in row) >= 1050000
 
 
 @release_test

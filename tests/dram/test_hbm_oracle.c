@@ -642,7 +642,7 @@ static void random_requests(test_case *t) {
 static void agrees_on_random_machines(void **unused) {
     static test_case t;
     (void)unused;
-    for (int seed = 1, last = rounds(6, 3); seed <= last; seed++) {
+    for (int seed = 1, last = rounds(3, 2); seed <= last; seed++) {
         state = (uint64_t)seed;
         random_config(&t);
         random_requests(&t);

@@ -109,7 +109,7 @@ static void random_boxes(void **state) {
     (void)state;
     uint64_t seed = first_seed();
     ts_arena *arena = ts_arena_new();
-    for (int n = 0, most = rounds(750, 120); n < most; n++) {
+    for (int n = 0, most = rounds(400, 80); n < most; n++) {
         ts_arena_reset(arena);
         uint64_t box_seed = seed;
         const type_pair *pair = &pairs[random_below(&seed, sizeof pairs / sizeof pairs[0])];
@@ -246,7 +246,7 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
 static void random_shapes(void **state) {
     (void)state;
     uint64_t seed = first_seed();
-    for (int n = 0, most = rounds(115, 46); n < most; n++) {
+    for (int n = 0, most = rounds(70, 36); n < most; n++) {
         int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
         move_every_way(layouts[(size_t)n % (sizeof layouts / sizeof layouts[0])], rows, columns, &seed);
     }
