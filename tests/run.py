@@ -46,8 +46,7 @@ def rank(line):
 def execute(command, scratch):
     """Runs a command to its end; returns (exit status, output, CPU seconds of it and of what it started)."""
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", TMPDIR=scratch, PYTHONDONTWRITEBYTECODE="1",
-                       LC_ALL="C", ASAN_OPTIONS="allocator_may_return_null=1",
-                       UBSAN_OPTIONS="print_stacktrace=1")
+                       LC_ALL="C", ASAN_OPTIONS="allocator_may_return_null=1:handle_sigill=1")  # UBSan traps
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output,
