@@ -74,8 +74,6 @@ static int64_t find_cycle(const ts_pod *pod, ts_arena *scratch) {
     return at < 0 ? first : at;
 }
 
-enum { TOLD = 6 };
-
 static const char *name_of(const ts_pod *pod, int semaphore) {
     return semaphore < 0 ? "" : pod->request.code->semaphore_names[semaphore];
 }
@@ -97,7 +95,7 @@ bool pod_deadlock(ts_error *err, const ts_pod *pod) {
     ts_arena_free(scratch);
     size_t used = 0;
     waiting begin = look(pod, first);
-    for (int told = 0; told < TOLD && at >= 0 && used + 160 < sizeof text; told++) {
+    while (at >= 0 && used + 160 < sizeof text) { /* room for another one */
         waiting w = look(pod, at);
         used += (size_t)tell(pod, at, &w, text + used, sizeof text - used);
         at = w.other;

@@ -377,6 +377,15 @@ static const struct {
      ", which no device would signal"},
     {"3", " sem.signal r, 1, s1\n wait r, 3\n sem.signal r, 1, 0\n", "01", 6, 'r', 3, 1,
      ", which no device would signal"},
+    {"3", " wait r\n sem.signal s, 1, 0\n", "0", 5, 'r', 1, 0, ", which no device would signal"},
+    /* the second transfer is the one that would, and the first semaphore may be what is waited for */
+    {"2", " wait r\n dma y <- x, s\n dma y <- x, s, r device=0\n", "01", 5, 'r', 1, 0,
+     ", which no device would signal"},
+    {"3", " sadd s2, s1, 1\n smod s2, s2, 3\n wait s\n sem.signal s, 1, s2\n", "021", 7, 's', 1, 0,
+     ", for device 0: a cycle"},
+    /* of 0 and 1, which both would signal 2, the next one round */
+    {"3", " br.eq s1, 2, all\n sadd s2, s2, 2\nall: wait r\n sem.signal r, 1, s2\n", "02", 7, 'r', 1, 0,
+     ", for device 0: a cycle"},
     /* from 0 one comes into the cycle of 1 and 2 */
     {"3",
      " br.eq s1, 1, one\n br.eq s1, 2, two\n jump all\none: sadd s3, s1, 1\n jump all\n"
