@@ -45,6 +45,14 @@ def algorithms():
 
 
 @test
+def proofs_of_dims_that_do_not_divide():
+    found = expect_json(["reshard", "u8[65537] P(('x','y'))", "u8[65537] P(('y','x'))", *MESH], proved=True)
+    assert found["proof_array"] == "u8[65537]", found
+    found = expect_json(["reshard", "u8[1000003] P(('x','y'))", "u8[1000003] P('y')", *MESH], proved=False)
+    assert "too much to move" in found["unproved"], found
+
+
+@test
 def nothing():
     out = expect(["reshard", "f32[8,8] P('x')", "f32[8,8] {devices=[4,1,4]<=[16] last_tile_dim_replicate}", *MESH])
     assert "nothing to do" in out and "proof" not in out

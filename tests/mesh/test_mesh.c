@@ -189,9 +189,10 @@ static void test_two_rings(void **state) {
         {{"tpu-v4", "8x4", NULL}, true},   {{"tpu-v4", "8x8", NULL}, true},
         {{"tpu-v4", "4x12", NULL}, true},  {{"tpu-v4", "16x4", NULL}, true},
         {{"tpu-v4", "4x4x4", NULL}, true}, {{"tpu-v4", "4x4x2", NULL}, true},
-        {{"tpu-v7x", "32", "4x4"}, true},  {{"tpu-v4", "4x2", NULL}, false},  /* 3 links a chip */
-        {{"tpu-v4", "8x12", NULL}, false},                                    /* too many chips */
-        {{"tpu-v4", "16", NULL}, false},   {{"tpu-v5e", "4x4", NULL}, false}, /* lines */
+        {{"tpu-v7x", "32", "4x4"}, true},  {{"tpu-v4", "4x2", NULL}, false},   /* 3 links a chip */
+        {{"tpu-v4", "8x12", NULL}, false},                                     /* too many chips */
+        {{"tpu-v4", "16", NULL}, false},   {{"tpu-v5e", "4x4", NULL}, false},  /* lines */
+        {{"tpu-v4", "4x3x3", NULL}, true}, {{"tpu-v4", "4x5x2", NULL}, false}, /* a ring and two lines */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_arena *arena = ts_arena_new();

@@ -298,6 +298,7 @@ static void test_proofs(void **state) {
         {"f32[4096] P('x')", "f32[4096]", 1 << 14, "f32[4096]", 4096, 4 * 3 * 4096, false},
         {"f32[4096] P('x')", "f32[4096]", (1 << 14) - 1, "f32[2048]", 2048, 4 * 3 * 2048, true},
         {"f32[4096] P('x')", "f32[4096]", 1 << 10, "f32[256]", 256, 4 * 3 * 256, true},
+        {"f32[64,16] P('x')", "f32[64,16]", 1 << 11, "f32[32,16]", 512, 4 * 3 * 512, true},
         {"f32[12,36] P('x')", "f32[12,36]", 1 << 9, "f32[12,9]", 108, 4 * 3 * 108, true},
         {"f32[12,36] P('x')", "f32[12,36] P(None,'x')", 1 << 10, "f32[12,12]", 144, 4 * 3 * 36, true},
         {"bf16[64,4] P(unreduced={'x'})", "bf16[64,4]", 1 << 10, "bf16[64,4]", 256, 4 * 2 * 3 * 256, false},
@@ -318,6 +319,18 @@ static void test_proofs(void **state) {
                      proof.shrunk);
         ts_arena_free(f.arena);
     }
+}
+
+/* Through the rings of both dims each of 16 devices gets every element that it lacks once. */
+static void test_moved_once(void **state) {
+    (void)state;
+    fixture f;
+    ts_reshard_proof proof;
+    begin(&f, "tpu-v4", "4x4", NULL);
+    assert_true(make_plan(&f, "f32[1024] P(('x','y'))", "f32[1024]", TS_ALGORITHM_TORUS));
+    assert_true(ts_reshard_prove(&f.err, f.arena, &f.plan, 1 << 14, &proof));
+    assert_int_equal(proof.moved_bytes, 4 * 15 * 1024);
+    ts_arena_free(f.arena);
 }
 
 static void test_refused(void **state) {
@@ -498,6 +511,7 @@ int main(void) {
         cmocka_unit_test(test_collectives),
         cmocka_unit_test(test_collectives_refused),
         cmocka_unit_test(test_pair_bounds),
+        cmocka_unit_test(test_moved_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
