@@ -166,6 +166,11 @@ def bad_block_sizes():
     refuses("matmul", "M=0", "error: M, N and K must be positive")
     refuses("matmul", "BM=65536", "error: 'acc' is larger than vmem: 268,435,456 bytes")
     refuses("matmul_f32", "PASSES=2", "error: PASSES must be 1 or 3")
+    for stem in ("matmul", "matmul_f32", "matmul_int8"):  # which would write all products to one
+        refuses(stem, "BATCH=3", "error: BATCH must be 1")
+    refuses("copy", "BLOCK=100", "error: BLOCK must be a multiple of 8")
+    refuses("gelu", "BLOCK=4", "error: BLOCK must be a multiple of 8")
+    refuses("flash_attention", "CAUSAL=2", "error: CAUSAL must be 0 or 1")
     refuses("flash_attention", "QROWS=1024", "error: QROWS is too large: the unit's queue must hold the scores")
     refuses("flash_attention", "D=129", "error: D is 1 to 128: the lanes")
     refuses("conv3x3", "C=0", "error: N, H, W, C and K must be positive")
