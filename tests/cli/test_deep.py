@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import LONG, SANITIZED, TOOL, main, release_test, test
 
 FOLDER = tempfile.TemporaryDirectory()
-MANY = 1_000_000 if LONG else 100_000  # at 16 bytes a level, more than the stack
+MANY = 1_000_000 if LONG else 50_000 if SANITIZED else 100_000  # at 16 bytes a level (ASan: 32), more than the stack
 TERMS = 50_000
 
 
