@@ -157,6 +157,14 @@ def refuses(stem, option, message):
 
 
 @test
+def small_blocks_of_all_cores():
+    """Fewer vregs a block than are computed at once otherwise."""
+    for machine, block, columns in (("tpu-v4", 8, 512), ("tpu-v7x", 8, 130), ("tpu-v4i", 24, 1)):
+        code, _, err = run("run", "programs/cores.tsim", "-m", machine, "-D", f"BLOCK={block}", "-D", f"COLS={columns}", "-D", "ROWS=90", "--check")
+        assert (code, err) == (0, ""), (machine, block, columns, err)
+
+
+@test
 def bad_block_sizes():
     refuses("matmul", "BM=100", "error: BM must be a multiple of 128 (f32: of 64)")
     refuses("matmul", "BM=128", "error: BM must be EDGE + 128 (f32: EDGE + 64) or more: tiles are latched meanwhile")
