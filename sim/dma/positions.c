@@ -1,5 +1,6 @@
 /* Positions of a traversal: what lies before a block, and going on with another. */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/number.h"
 #include "traversal_private.h"
@@ -288,6 +289,38 @@ static traversal_box_start measure_box(ts_arena *scratch, const ts_traversal *of
     return (traversal_box_start){count, elements, 1 + work_before(probe, block_work, count)};
 }
 
+static int compare_work(const void *left, const void *right) {
+    const traversal_sorted_box *a = left, *b = right;
+    if (a->own != b->own) return a->own < b->own ? -1 : 1;
+    return a->box < b->box ? -1 : a->box > b->box;
+}
+
+static void sort_boxes(ts_traversal *traversal) {
+    const int64_t boxes = traversal->plan->box_count;
+    traversal_sorted_box *sorted = TS_NEW_ARRAY(traversal->arena, traversal_sorted_box, boxes);
+    const traversal_box_start *starts = traversal->starts;
+    for (int64_t i = 0; i < boxes; i++)
+        sorted[i] = (traversal_sorted_box){.box = i, .own = starts[i + 1].work - starts[i].work};
+    qsort(sorted, (size_t)boxes, sizeof *sorted, compare_work);
+    for (int64_t i = 1; i < boxes; i++) sorted[i].work = sorted[i - 1].work + sorted[i - 1].own;
+    traversal->sorted = sorted;
+}
+
+int64_t ts_traversal_find_sorted(const ts_traversal *traversal, double part) {
+    int64_t low = 0, high = traversal->plan->box_count;
+    int64_t work = (int64_t)(part * (double)traversal->starts[high].work);
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (traversal->sorted[middle].work <= work)
+            low = middle;
+        else
+            high = middle;
+    }
+    const traversal_sorted_box *box = &traversal->sorted[low];
+    const traversal_box_start *from = &traversal->starts[box->box];
+    return interpolate(from->blocks, from[1].blocks, (double)(work - box->work) / (double)box->own);
+}
+
 void ts_traversal_join_boxes(ts_traversal *traversal) {
     const int64_t boxes = traversal->plan->box_count;
     traversal_box_start *starts = TS_NEW_ARRAY(traversal->arena, traversal_box_start, boxes + 1);
@@ -300,6 +333,7 @@ void ts_traversal_join_boxes(ts_traversal *traversal) {
     }
     ts_arena_free(scratch);
     traversal->starts = starts;
+    sort_boxes(traversal);
 }
 
 void ts_traversal_split_boxes(ts_traversal *traversal) { traversal->starts = NULL; }

@@ -2,6 +2,7 @@
 #include "sampler.h"
 
 #include "base/members.h"
+#include "base/number.h"
 
 static void add_sample(sampler_sample *sum, const sampler_sample *sample, int64_t times, int64_t of) {
     static const ts_member own[] = {
@@ -65,14 +66,16 @@ static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->from = tick + s->memory.interval / 8;
     if (b->is_fine) b->from = between_refreshes(&s->memory, b->from);
-    b->from_line = lines_of(traversal) + s->memory.lines;
+    b->from_line = lines_of(traversal) + s->memory.lines * (b->is_sorted ? SAMPLER_JOINED_WARM : 1);
     b->phase = SAMPLER_WARMS;
 }
 
 static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, int64_t count, int64_t tick) {
     int64_t elements = ts_traversal_elements_before(traversal, count);
+    bool is_joined = ts_traversal_boxes_are_joined(traversal);
     s->box = (sampler_box){.number = number,
                            .elements = elements,
+                           .is_joined = is_joined,
                            .period = SAMPLER_BLOCKS,
                            .weight = (double)elements / (double)s->elements};
     warm_up(s, traversal, tick);
@@ -88,9 +91,9 @@ static void open_window(sampler *s, const ts_traversal *traversal, int64_t next,
 static bool is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_LARGE; }
 static bool is_paced(const sampler_box *b) { return b->ticks.count > 0 && b->is_engine_bound; }
 
-static int64_t window_ticks(const sampler *s, bool is_joined) {
+static int64_t window_ticks(const sampler *s) {
     const sampler_box *b = &s->box;
-    bool is_long = s->is_mixed && !is_joined && !is_paced(b) && is_large(b) &&
+    bool is_long = s->is_mixed && !b->is_joined && !is_paced(b) && is_large(b) &&
                    b->open_line >= SAMPLER_UNEVEN * s->memory.lines;
     return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
 }
@@ -102,8 +105,7 @@ bool sampler_note(sampler *s, const ts_traversal *traversal, int64_t tick) {
     if (b->number != number) open_box(s, traversal, number, count, tick);
     if (b->phase == SAMPLER_RESTS) return false;
     if (b->phase == SAMPLER_WARMS) return tick >= b->from && lines_of(traversal) >= b->from_line;
-    return next - b->open_block >= b->period &&
-           tick - b->open.tick >= window_ticks(s, ts_traversal_boxes_are_joined(traversal)) &&
+    return next - b->open_block >= b->period && tick - b->open.tick >= window_ticks(s) &&
            lines_of(traversal) - b->open_line >= s->memory.lines;
 }
 
@@ -150,21 +152,31 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
         b->measured_amount = (ts_traversal_amount){0};
     }
     ts_ratio_add(&b->ticks, w->ticks, (double)amount.work);
+    double work = (double)amount.work;
+    if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, w->engine / work});
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
     add_sample(&b->measured, now, 1, 1);
     add_sample(&b->measured, &b->open, -1, 1);
     add_amount(&b->measured_amount, amount);
 }
 
+static bool is_joined_known(const sampler_box *b, double error) {
+    int count = b->ticks.count;
+    if (b->is_engine_bound || count < b->least) return count >= b->least / 2 && b->is_engine_bound;
+    ts_curve_estimate rate = ts_curve_get(&b->rates);
+    return rate.variance * error * error <= rate.mean * rate.mean * b->weight;
+}
+
 /* Is the mean known well enough for one part in `error` of the whole? */
 static bool is_known(const sampler_box *b, double error) {
+    if (b->is_sorted) return is_joined_known(b, error);
     if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count > 1;
     return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight);
 }
 
 /* Does each window take longer than the one before, or each less long? Then the queues still settle. */
 static bool is_drifting(const sampler_box *b) {
-    return b->ticks.count >= SAMPLER_LEAST && !b->is_engine_bound && is_large(b) &&
+    return b->ticks.count >= SAMPLER_LEAST && !b->is_engine_bound && is_large(b) && !b->is_sorted &&
            ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 
@@ -175,9 +187,12 @@ static int64_t tail_of(const sampler_box *b, int64_t count) { return count - 1 -
 
 /* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
  * is counted of channels is counted in rounds, so a position is a multiple of a power of two. */
-static int64_t next_position(const sampler_box *b, int64_t count) {
+static int64_t next_position(sampler_box *b, const ts_traversal *traversal, int64_t count) {
     double golden = 0.618034 * (b->ticks.count + 1), fraction = golden - (double)(int)golden;
-    int64_t block = b->base + (int64_t)(fraction * (double)(tail_of(b, count) - b->length * 2 - b->base));
+    int64_t last = tail_of(b, count) - b->length * 2;
+    b->part = fraction;
+    if (b->is_sorted) return ts_max(b->base, ts_min(ts_traversal_find_sorted(traversal, fraction), last));
+    int64_t block = b->base + (int64_t)(fraction * (double)(last - b->base));
     return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
 }
 
@@ -196,6 +211,20 @@ static bool take_length(sampler_box *b, int64_t length, int64_t count) {
 static bool take_periods(sampler_box *b, const ts_traversal *traversal, int64_t count) {
     b->period = ts_traversal_period(traversal, b->length > SAMPLER_PERIOD ? b->length : SAMPLER_PERIOD);
     return take_length(b, b->period, count);
+}
+
+/* Blocks of boxes that are joined differ, so what there is room for goes by lines. */
+static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, double engine_per_element) {
+    sampler_box *b = &s->box;
+    int64_t next, count, lines = lines_of(traversal) - b->open_line + SAMPLER_JOINED_WARM * s->memory.lines;
+    ts_traversal_position(traversal, &next, &count);
+    b->least = SAMPLER_JOINED_LEAST;
+    b->period = 1;
+    bool is_long = take_length(b, length, count);
+    ts_traversal_amount rest = between(traversal, next, count);
+    b->most = (int)ts_min(SAMPLER_JOINED_MOST, rest.work * 2 / 3 / (lines * TS_TRAVERSAL_LINE_WORK));
+    b->rates.control_mean = engine_per_element * (double)rest.elements / (double)rest.work;
+    return is_long;
 }
 
 /* Of the transfer's time, if boxes behind this one take no longer than it does and those before did. */
@@ -220,6 +249,8 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     b->least = is_large(b) ? SAMPLER_LEAST : 2;
     if (!is_even && b->weight > 1.0 / 16) b->least *= 2;
     int64_t length = next - b->open_block;
+    b->is_sorted = b->is_joined && !w->is_engine_bound;
+    if (b->is_sorted) return take_joined(s, traversal, length, w->engine / (double)elements);
     if (is_even) return take_length(b, length, count);
     b->length = length;
     if (take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
@@ -233,6 +264,10 @@ static int64_t engine_ticks(const sampler *s, int64_t parts) {
     return (int64_t)((double)parts * s->engine_ticks_per_part);
 }
 
+static double ticks_per_work(const sampler_box *b) {
+    return b->is_sorted ? ts_curve_get(&b->rates).mean : ts_ratio_get(&b->ticks);
+}
+
 /* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left
  * out, they are too many by so much. Where the memory takes longer than the engine, it falls further behind; where
  * the engine sets the pace, a memory that is still behind it goes on at its own pace until it is not. */
@@ -242,8 +277,9 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t behind, sampl
     skip->gained.parts =
         (int64_t)((__int128)b->measured.parts * amount.elements / b->measured_amount.elements);
     int64_t engine = engine_ticks(s, skip->gained.parts),
-            ticks = (int64_t)(ts_ratio_get(&b->ticks) * (double)amount.work);
-    if (b->is_engine_bound || engine > ticks) ticks = engine;
+            ticks = (int64_t)(ticks_per_work(b) * (double)amount.work);
+    bool is_slower = amount.work < 0 ? engine < ticks : engine > ticks;
+    if (b->is_engine_bound || is_slower) ticks = engine;
     int64_t most = ticks - skip->gained.tick;
     s->charged += ticks;
     if (!b->is_engine_bound) {
@@ -273,6 +309,8 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
 static bool is_enough(const sampler_box *b) {
     int count = b->ticks.count;
     bool is_last = count >= b->most;
+    if (b->is_sorted)
+        return is_known(b, is_last && count >= SAMPLER_JOINED_MANY ? SAMPLER_BARELY : SAMPLER_JOINED_ERROR);
     return is_known(b, SAMPLER_ERROR) ||
            ((count >= SAMPLER_MANY || is_last) && is_known(b, SAMPLER_ROUGHLY)) ||
            (count >= SAMPLER_FEW && is_last && is_known(b, SAMPLER_BARELY));
@@ -303,9 +341,10 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->from_line = 2 * lines_of(traversal);
 }
 
-/* Boxes that are taken as one: will SAMPLER_MANY windows tell their mean? Four tell it half as well. */
+/* Boxes that are taken as one: will all windows that there may be tell their mean? */
 static bool will_agree(const sampler_box *b) {
-    return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
+    if (!b->is_sorted) return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
+    return b->ticks.count < SAMPLER_MANY || is_known(b, SAMPLER_HOPE);
 }
 
 /* After a window: charges what was left out if its time is known by now; else there is to be another one. */
@@ -323,13 +362,12 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
         b->owes = false;
         return;
     }
-    bool is_joined = ts_traversal_boxes_are_joined(traversal);
-    if (b->ticks.count >= b->most || (is_joined && !will_agree(b))) {
+    if (b->ticks.count >= b->most || (b->is_joined && !will_agree(b))) {
         give_up(s, now, skip);
-        if (is_joined) split_boxes(b, b->base, skip);
+        if (b->is_joined) split_boxes(b, b->base, skip);
         return;
     }
-    skip->to = b->stays ? next : next_position(b, count);
+    skip->to = b->stays ? next : next_position(b, traversal, count);
     b->owes = true;
     warm_up(s, traversal, now->tick);
     if (b->stays) b->from = b->from_line = 0;
@@ -349,7 +387,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
 /* Does the first window begin again, when the queues have settled? */
 static bool settle(sampler *s, const window *w, bool is_even) {
     sampler_box *b = &s->box;
-    int64_t line = (is_even ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;
+    int64_t line = (is_even && !b->is_joined ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;
     if (b->length > 0 || w->is_engine_bound || b->open_line >= line) return false;
     b->from_line = line;
     b->phase = SAMPLER_WARMS;
@@ -358,9 +396,9 @@ static bool settle(sampler *s, const window *w, bool is_even) {
 
 /* After the first window of all boxes as one: may there be so many windows as it takes until boxes agree? */
 static bool is_worth_joining(const sampler *s, ts_traversal *traversal, const window *w, int64_t lines) {
-    int64_t next, count, all = (int64_t)SAMPLER_SETTLED * s->memory.lines;
+    int64_t next, count, all = (int64_t)SAMPLER_UNEVEN * s->memory.lines;
     ts_traversal_position(traversal, &next, &count);
-    all += (int64_t)SAMPLER_MANY * (lines + s->memory.lines);
+    all += (int64_t)SAMPLER_JOINED_MANY * (lines + SAMPLER_JOINED_WARM * s->memory.lines);
     return w->is_engine_bound ||
            ts_traversal_before(traversal, count).work >= SAMPLER_JOINED * all * TS_TRAVERSAL_LINE_WORK;
 }
@@ -369,7 +407,6 @@ bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now
                   sampler_skip *skip) {
     int64_t next, count;
     sampler_box *b = &s->box;
-    bool is_joined = ts_traversal_boxes_are_joined(traversal);
     ts_traversal_position(traversal, &next, &count);
     *skip = (sampler_skip){0};
     if (b->phase == SAMPLER_WARMS) {
@@ -378,19 +415,20 @@ bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now
     }
     ts_traversal_amount amount = between(traversal, b->open_block, next);
     int64_t lines = lines_of(traversal) - b->open_line;
-    if (is_joined) amount.work = lines * TS_TRAVERSAL_LINE_WORK;
+    if (b->is_joined) amount.work = lines * TS_TRAVERSAL_LINE_WORK;
     window w = measure(s, now);
-    if (is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w, lines)) {
+    if (b->is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w, lines)) {
         split_boxes(b, next, skip);
         return true;
     }
     if (settle(s, &w, is_even)) return false;
     b->phase = SAMPLER_RESTS;
-    if (b->length > 0)
+    bool is_first = b->length == 0;
+    if (!is_first)
         add_amount(&b->simulated, between(traversal, b->stretch, next));
     else if (!begin_positions(s, traversal, now, &w, amount.elements, is_even))
         return false;
-    add_measured(b, now, &w, amount);
+    if (!is_first || !b->is_sorted) add_measured(b, now, &w, amount);
     go_on(s, traversal, now, skip);
     b->stretch = skip->to;
     b->stretch_amount = between(traversal, b->base, b->stretch);

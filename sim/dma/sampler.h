@@ -3,6 +3,7 @@
 #ifndef TILESIM_DMA_SAMPLER_H
 #define TILESIM_DMA_SAMPLER_H
 
+#include "base/curve.h"
 #include "base/ratio.h"
 #include "dma/traversal.h"
 #include "machine/dma_config.h"
@@ -34,9 +35,14 @@
  * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
  * anew, without jumps, after as many accesses again as there were, if it is SAMPLER_ROOM times what they began behind.
  *
- * More boxes than SAMPLER_BOXES are taken as one, for most agree in their time by lines: where the engine sets the
- * pace, or there are SAMPLER_JOINED times the lines that SAMPLER_MANY windows need. If they do not agree, each is by
- * itself. */
+ * More boxes than SAMPLER_BOXES are taken as one, where the engine sets the pace in the first window, or there are
+ * SAMPLER_JOINED times the lines that SAMPLER_JOINED_MANY windows need. In these, boxes with the same loops take the same
+ * time by lines: so positions are spread over the boxes as sorted by their work, and a window stands for what
+ * lies nearest to it there (base/curve.h); what goes with the engine's time is taken from that of all; the first
+ * only says how long they are. Behind a jump, SAMPLER_JOINED_WARM times what the memory holds is accessed first. The
+ * standard error is to be one part in SAMPLER_JOINED_ERROR, of SAMPLER_JOINED_LEAST windows or more; of all that there
+ * is room for, up to SAMPLER_JOINED_MOST, one in SAMPLER_BARELY, if they are SAMPLER_JOINED_MANY. If not, or if it is
+ * more than one part in SAMPLER_HOPE of SAMPLER_MANY windows, each box is by itself. */
 enum {
     SAMPLER_ERROR = 400,
     SAMPLER_ROUGHLY = 200,
@@ -57,7 +63,13 @@ enum {
     SAMPLER_SURE = 3,
     SAMPLER_ROOM = 10,
     SAMPLER_BOXES = 16,
-    SAMPLER_JOINED = 2,
+    SAMPLER_JOINED = 3,
+    SAMPLER_JOINED_WARM = 5,
+    SAMPLER_JOINED_MANY = 48,
+    SAMPLER_JOINED_ERROR = 280,
+    SAMPLER_JOINED_LEAST = 8,
+    SAMPLER_JOINED_MOST = TS_CURVE_MOST,
+    SAMPLER_HOPE = 40,
     SAMPLER_MOST_BOXES = 1 << 14,
     SAMPLER_ALIGNED = 64 /* of the block where a window begins, if it has so many */
 };
@@ -83,6 +95,8 @@ typedef enum { SAMPLER_WARMS, SAMPLER_MEASURES, SAMPLER_RESTS } sampler_phase;
 typedef struct {
     int64_t number; /* -1: none */
     int64_t elements;
+    bool is_joined; /* it is all boxes, */
+    bool is_sorted; /* and positions are in their order */
     sampler_phase phase;
     int64_t from, from_line; /* the window opens at this tick, when so many lines have been accessed */
     int64_t length;          /* of a window, about, in blocks; 0: not yet known */
@@ -99,6 +113,8 @@ typedef struct {
     int least, most;         /* windows: how many there are to be, and may be */
     bool is_engine_bound;    /* the engine set the pace in all of them */
     ts_ratio ticks;          /* of the memory, in them, over their work */
+    double part;             /* where the window is: 0 to 1 */
+    ts_curve rates;          /* of boxes as one: ticks of the memory by work, beside those of the engine */
     sampler_sample measured; /* by the windows, in all */
     ts_traversal_amount measured_amount;
 } sampler_box;

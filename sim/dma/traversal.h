@@ -61,6 +61,9 @@ ts_traversal_amount ts_traversal_before(ts_traversal *traversal, int64_t block);
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
  * iterations of a loop that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least);
+/* Of boxes that are joined: the block before which such a part of their work lies, 0 to below 1, if they are sorted by
+ * their work: boxes with the same loops then lie together, however the plan mixes them. */
+int64_t ts_traversal_find_sorted(const ts_traversal *traversal, double part);
 /* Goes on with another block of the box. */
 void ts_traversal_seek(ts_traversal *traversal, int64_t block);
 /* Takes all boxes of a plan that does not gather as one: its number is that of the boxes. Before the first block, or

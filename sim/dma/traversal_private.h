@@ -13,9 +13,15 @@ typedef struct {
     int64_t blocks, elements, work;
 } traversal_box_start;
 
+/* A box in the order of their work, and what lies before it in that order. */
+typedef struct {
+    int64_t box, own, work;
+} traversal_sorted_box;
+
 struct ts_traversal {
     const ts_plan *plan;
     traversal_box_start *starts; /* by box, and behind the last; NULL: each box is by itself */
+    traversal_sorted_box *sorted;
     ts_arena *arena;
     int line_bytes[2], granule_bits, element_bits[2]; /* source, destination */
     int64_t box_number;

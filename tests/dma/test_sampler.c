@@ -205,7 +205,10 @@ static const run_case runs[] = {
     {"slowing", ROWS, ROWS, SLOWING, 0.001, true, true, false, false, 0, 8193, 9800},
     {"drifting", "f32[2500,1024]{1,0:T(8,128)}", "f32[2500,1024]{1,0:T(8,128)}", DRIFTING, 0.001, true, true,
      false, false, 0, 2501, 4200},
-    {"boxes", BOXES, STEADY, 0.001, true, true, true, true, 1e-6, 130, 165},
+    {"boxes", BOXES, STEADY, 0.001, true, true, true, true, 1e-6, 105, 130},
+    {"noisy boxes", BOXES, NOISY, 0.001, true, true, true, false, 0.0075, 600, 900},
+    {"slowing boxes", BOXES, SLOWING, 0.001, true, true, true, false, 0, 10001, 12000},
+    {"boxes of the engine", BOXES, STEADY, 2, true, true, true, true, 1e-6, 40, 65},
     {"wild boxes", BOXES, WILD, 0.001, true, true, true, false, 0, 10001, 12000},
     {"too few lines", FEW_BOXES, STEADY, 0.001, true, true, true, false, 0.0075, 90, 324},
     {"too few blocks", "f32[224,1024]{1,0:T(8,128)}", "f32[224,1024]{1,0:T(8,128)}", STEADY, 0.001, true,
@@ -222,7 +225,8 @@ static void check_run(const run_case *of) {
     double lines = fabs((double)(lines_of(some.traversal) - all.lines)) / (double)all.lines;
     bool counts = lines <= of->error && some.parts == all.parts;
     if (of->pace == FAST) assert_in_range(some.windows, 3, 48);
-    assert_int_equal(ts_traversal_boxes_are_joined(some.traversal), of->is_joined);
+    if (ts_traversal_boxes_are_joined(some.traversal) != of->is_joined)
+        fail_msg("%s: %s", of->name, of->is_joined ? "split" : "joined");
     if (error > of->error || some.blocks < of->least || some.blocks > of->most || !counts)
         fail_msg("%s: %lld of %lld blocks, %lld ticks of %lld, %lld lines of %lld, %lld parts of %lld",
                  of->name, (long long)some.blocks, (long long)all.blocks, (long long)got, (long long)expected,

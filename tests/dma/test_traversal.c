@@ -170,6 +170,54 @@ static void any_block_can_be_next(void **state) {
     }
 }
 
+enum { SOME_BOXES = 4096 };
+
+/* The first block of each box, and behind the last. */
+static int64_t find_starts(ts_arena *arena, const ts_plan *plan, int64_t *starts) {
+    ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+    const ts_traversal_access *accesses;
+    int64_t elements, blocks = 0, box = -1;
+    int ignored;
+    for (; ts_traversal_next(traversal, &accesses, &ignored, &elements); blocks++) {
+        ts_traversal_block block;
+        ts_traversal_last_block(traversal, &block);
+        if (block.box != box) starts[box = block.box] = blocks;
+    }
+    starts[box + 1] = blocks;
+    return box + 1;
+}
+
+/* A part of the work lies in the box before which that of boxes with less is, or as much and earlier ones. */
+static void boxes_are_found_by_their_work(void **state) {
+    (void)state;
+    uint64_t seed = SEED + 5;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_plan *plan = some_plan(arena, &seed);
+        ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+        int64_t starts[SOME_BOXES + 1], work[SOME_BOXES + 1];
+        assert_in_range(plan->box_count, 1, SOME_BOXES);
+        int64_t boxes = find_starts(arena, plan, starts);
+        ts_traversal_join_boxes(traversal);
+        for (int64_t b = 0; b < boxes; b++)
+            work[b] = ts_traversal_before(traversal, starts[b + 1]).work -
+                      ts_traversal_before(traversal, starts[b]).work;
+        for (int part = 0; part < 64; part++) {
+            int64_t sought = ts_traversal_before(traversal, starts[boxes]).work * part / 64, box = 0,
+                    before = 0;
+            int64_t block = ts_traversal_find_sorted(traversal, part / 64.0);
+            while (starts[box + 1] <= block) box++;
+            for (int64_t b = 0; b < boxes; b++)
+                if (work[b] < work[box] || (work[b] == work[box] && b < box)) before += work[b];
+            assert_in_range(sought - before, 0, work[box] - 1);
+            double inside = (double)(sought - before) / (double)work[box];
+            assert_int_equal(block,
+                             starts[box] + (int64_t)(inside * (double)(starts[box + 1] - starts[box])));
+        }
+        ts_arena_free(arena);
+    }
+}
+
 /* The lines before a block, where all blocks of a kind have as many: those that are traversed. */
 static void work_is_of_lines_traversed(void **state) {
     (void)state;
@@ -291,6 +339,7 @@ int main(void) {
         cmocka_unit_test(elements_before_a_block_are_those_traversed),
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
+        cmocka_unit_test(boxes_are_found_by_their_work),
         cmocka_unit_test(work_is_of_lines_traversed),
         cmocka_unit_test(work_without_lines_is_elements),
         cmocka_unit_test(few_blocks_are_all_measured),
