@@ -44,6 +44,7 @@ static void assert_reads(const ts_host_reader *reader, int64_t first, int64_t st
                          const int32_t *expected) {
     int32_t got[MOST];
     ts_error err = {0};
+    memset(got, 0xa5, sizeof got);
     assert_true(reader->read(&err, reader->self, first, stride, count, got));
     for (size_t i = 0; i < count; i++) assert_int_equal(got[i], expected[first + (int64_t)i * stride]);
 }
@@ -132,6 +133,7 @@ static void parts_that_are_shorter_end_with_zeros(void **state) {
     assert_padded("2x2", "s32[3,5] P('x', 'y')", (const int32_t[]){0,  1,  2,  5, 6, 7, 3,  4,  0, 8, 9, 0,
                                                                    10, 11, 12, 0, 0, 0, 13, 14, 0, 0, 0, 0});
     assert_padded("3", "s32[2,4] P(None, 'x')", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0});
+    assert_padded("3", "s32[4] P('x')", (const int32_t[]){0, 1, 2, 3, 0, 0});
     assert_padded("2x2", "s32[5] P('y')", (const int32_t[]){0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 4, 0});
     assert_padded("2x2", "s32[7] P(('y', 'x'))", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 0});
 }
