@@ -151,9 +151,9 @@ def digits_are_read():
     assert sorted(set(labels[::4])) == list(range(10))
 
 
-def refuses(stem, option, message):
-    code, out, err = run("run", f"programs/{stem}.tsim", "-D", option)
-    assert (code, out) == (1, "") and message in err.splitlines()[0], (stem, option, err)
+def refuses(stem, options, message):
+    code, out, err = run("run", f"programs/{stem}.tsim", *(word for option in options.split() for word in ("-D", option)))
+    assert (code, out) == (1, "") and message in err.splitlines()[0], (stem, options, err)
 
 
 @test
@@ -176,7 +176,7 @@ def bad_block_sizes():
     refuses("matmul_f32", "PASSES=2", "error: PASSES must be 1 or 3")
     for stem in ("matmul", "matmul_f32", "matmul_int8"):  # which would write all products to one
         refuses(stem, "BATCH=3", "error: BATCH must be 1")
-    refuses("copy", "BLOCK=100", "error: BLOCK must be a multiple of 8")
+    refuses("copy", "BLOCK=1 COLS=100", "error: BLOCK * COLS must be a multiple of 8")
     refuses("gelu", "BLOCK=4", "error: BLOCK must be a multiple of 8")
     refuses("flash_attention", "CAUSAL=2", "error: CAUSAL must be 0 or 1")
     refuses("flash_attention", "QROWS=1024", "error: QROWS is too large: the unit's queue must hold the scores")
