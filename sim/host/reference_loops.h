@@ -67,6 +67,7 @@ typedef struct {
     void (*choose)(const double *condition, const double *otherwise, double *values, size_t count);
     /* How many are not 0. */
     size_t (*count_set)(const double *values, size_t count);
+    bool (*are_finite)(const double *values, size_t count);
     /* The largest number; false where one is NaN or that is 0, whose sign a plain loop finds. */
     bool (*largest)(const double *values, size_t count, double *top);
     /* Neumaier's sums of REFERENCE_LINES lines. */

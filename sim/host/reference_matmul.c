@@ -52,6 +52,7 @@ static int64_t used_depth(const product *p, int64_t row, int64_t k) {
     int64_t depth = p->depth - k < DEPTH ? p->depth - k : DEPTH;
     const double *a[TILE_ROWS];
     point_at(p, row, k, a);
+    if (!are_zero(a, depth - 1, 1)) return depth;
     for (int64_t some = DEPTH; p->finite && some > 0; some /= 2)
         while (depth >= some && are_zero(a, depth - some, (size_t)some)) depth -= some;
     return depth;
@@ -94,17 +95,28 @@ static void multiply(const product *p) {
 
 static int64_t padded(int64_t columns) { return ts_ceil_div(columns, LANES) * LANES; }
 
+/* Elements from..end-1 of one row, of `depth` elements for each strip. */
+static void copy_to_strips(const double *row, int64_t from, int64_t end, int64_t depth, double *strips) {
+    for (int64_t i = from; i < end; i += LANES, row += LANES)
+        if (i + LANES <= end)
+            memcpy(strips + i * depth, row, LANES * sizeof *row);
+        else
+            memcpy(strips + i * depth, row, (size_t)(end - i) * sizeof *row);
+}
+
 /* Reads `depth` rows of `columns` into strips; those behind the last column stay zero. */
 static bool read_strips(evaluator *in, stream *from, int64_t begin, int64_t depth, int64_t columns,
                         double *strips) {
     double some[REFERENCE_BLOCK];
-    for (int64_t k = 0; k < depth; k++) {
-        for (int64_t at = 0; at < columns; at += REFERENCE_BLOCK) {
-            int64_t count = columns - at < REFERENCE_BLOCK ? columns - at : REFERENCE_BLOCK;
-            if (!ts_stream_read(in, from, begin + k * columns + at, count, some)) return false;
-            for (int64_t i = 0; i < count; i += LANES)
-                memcpy(strips + (at + i) * depth + k * LANES, some + i,
-                       (size_t)(count - i < LANES ? count - i : LANES) * sizeof *some);
+    int64_t width = columns < REFERENCE_BLOCK ? columns : REFERENCE_BLOCK, rows = 1;
+    if (width == columns && width > 0) rows = REFERENCE_BLOCK / width;
+    for (int64_t k = 0; k < depth; k += rows) {
+        if (rows > depth - k) rows = depth - k;
+        for (int64_t at = 0; at < columns; at += width) {
+            int64_t count = columns - at < width ? columns - at : width;
+            if (!ts_stream_read(in, from, begin + k * columns + at, rows * count, some)) return false;
+            for (int64_t i = 0; i < rows; i++)
+                copy_to_strips(some + i * count, at, at + count, depth, strips + (k + i) * LANES);
         }
     }
     return true;
@@ -141,8 +153,7 @@ static bool hold_panel(evaluator *in, stream *self, int64_t matrix, int64_t row)
     if (!read_strips(in, self->arguments[1], (matrix * m->inner + row) * m->columns, left, m->columns,
                      m->strips))
         return false;
-    m->finite = true;
-    for (int64_t i = 0; i < left * padded(m->columns); i++) m->finite &= isfinite(m->strips[i]) != 0;
+    m->finite = ts_reference_loops_best()->are_finite(m->strips, (size_t)(left * padded(m->columns)));
     return true;
 }
 

@@ -362,6 +362,23 @@ static void numbers_that_are_set_are_counted(void **unused) {
     }
 }
 
+static void one_number_that_is_not_finite_is_seen(void **unused) {
+    (void)unused;
+    static const double odd[] = {(double)INFINITY, -(double)INFINITY, (double)NAN, 0x1.fffffffffffffp1023,
+                                 -0.0};
+    double values[40];
+    for (int i = 0; i < 40; i++) values[i] = uniform(-9, 9);
+    for (int v = 0; ts_reference_loops_get(v); v++) {
+        for (size_t at = 0; at < 40 * 5; at++) {
+            double held = values[at / 5];
+            values[at / 5] = odd[at % 5];
+            assert_int_equal(ts_reference_loops_get(v)->are_finite(values, 40), at % 5 > 2);
+            assert_true(ts_reference_loops_get(v)->are_finite(values, at / 5));
+            values[at / 5] = held;
+        }
+    }
+}
+
 /* Neumaier's sum, as he wrote it. */
 static void lines_are_summed_one_by_one(void **unused) {
     (void)unused;
@@ -426,6 +443,7 @@ int main(void) {
         cmocka_unit_test(operators_are_those_of_one),
         cmocka_unit_test(largest_of_numbers_with_a_sign),
         cmocka_unit_test(numbers_that_are_set_are_counted),
+        cmocka_unit_test(one_number_that_is_not_finite_is_seen),
         cmocka_unit_test(lines_are_summed_one_by_one),
         cmocka_unit_test(drawn_elements_are_rounded_numbers),
     };
