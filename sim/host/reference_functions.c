@@ -192,8 +192,9 @@ static double reduce_line(const reduction *does, const double *line, size_t coun
     return does->finish(&t, count);
 }
 
-/* e^(x - max) of a line. What is minus infinity behind the last other number stays out of the series. */
-static void raise_line(double *line, size_t count) {
+/* e^(x - max) of a line. What is minus infinity behind the last other number stays out of the series: how many
+ * elements are not. */
+static size_t raise_line(double *line, size_t count) {
     size_t kept = count;
     while (kept > 1 && line[kept - 1] == -(double)INFINITY) kept--;
     double top = reduce_line(&largest, line, kept);
@@ -201,22 +202,33 @@ static void raise_line(double *line, size_t count) {
     ts_reference_loops_best()->subtract(line, line, 1, &top, 0, kept);
     exponential(line, line, kept);
     for (size_t i = kept; i < count; i++) line[i] = 0;
+    return kept;
+}
+
+/* At most REFERENCE_LINES of them: zeros at their ends change no sum, and are what is left of them where the
+ * sum is a number. */
+static void softmax_lines(double *lines, size_t count, size_t line_count) {
+    const ts_reference_loops *loops = ts_reference_loops_best();
+    size_t kept[REFERENCE_LINES], most = 0;
+    tally sums[REFERENCE_LINES] = {{0, 0, 0}};
+    for (size_t i = 0; i < line_count; i++) {
+        kept[i] = raise_line(lines + i * count, count);
+        most = kept[i] > most ? kept[i] : most;
+    }
+    if (line_count == REFERENCE_LINES) loops->sum_lines(lines, count, most, sums);
+    for (size_t i = 0; i < line_count; i++) {
+        double *line = lines + i * count;
+        if (line_count < REFERENCE_LINES) add_sum(&sums[i], 0, line, kept[i]);
+        double total = sum_of(&sums[i], count);
+        loops->divide(line, line, 1, &total, 0, isnan(total) ? count : kept[i]);
+    }
 }
 
 static void softmax(double *lines, size_t count, size_t line_count, double eps) {
     (void)eps;
-    const ts_reference_loops *loops = ts_reference_loops_best();
-    for (size_t i = 0; i < line_count; i++) raise_line(lines + i * count, count);
     for (size_t i = 0; i < line_count; i += REFERENCE_LINES) {
-        size_t some = line_count - i < REFERENCE_LINES ? line_count - i : REFERENCE_LINES;
-        tally sums[REFERENCE_LINES] = {{0, 0, 0}};
-        double *first = lines + i * count;
-        if (some == REFERENCE_LINES) loops->sum_lines(first, count, sums);
-        for (size_t k = 0; k < some; k++) {
-            if (some < REFERENCE_LINES) add_sum(&sums[k], 0, first + k * count, count);
-            double total = sum_of(&sums[k], count);
-            loops->divide(first + k * count, first + k * count, 1, &total, 0, count);
-        }
+        size_t left = line_count - i;
+        softmax_lines(lines + i * count, count, left < REFERENCE_LINES ? left : REFERENCE_LINES);
     }
 }
 

@@ -70,8 +70,8 @@ typedef struct {
     bool (*are_finite)(const double *values, size_t count);
     /* The largest number; false where one is NaN or that is 0, whose sign a plain loop finds. */
     bool (*largest)(const double *values, size_t count, double *top);
-    /* Neumaier's sums of REFERENCE_LINES lines. */
-    void (*sum_lines)(const double *lines, size_t length, tally *sums);
+    /* Neumaier's sums of the first elements of REFERENCE_LINES lines, which are `stride` apart. */
+    void (*sum_lines)(const double *lines, size_t stride, size_t count, tally *sums);
     void (*from_f32)(const void *from, double *out, size_t count);
     void (*from_bf16)(const void *from, double *out, size_t count);
     /* The output function of SplitMix64, of first, first + step ...; its numbers, 24 bits of each, as low up

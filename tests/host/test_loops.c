@@ -388,12 +388,13 @@ static void lines_are_summed_one_by_one(void **unused) {
         for (int i = 0; i < REFERENCE_LINES * LENGTH; i++)
             lines[i / LENGTH][i % LENGTH] =
                 trial % 20 == 0 ? any() : uniform(-1, 1) * ldexp(1, (int)(next() % 60));
+        int count = trial % 2 ? LENGTH : (int)(next() % LENGTH);
         for (int v = 0; ts_reference_loops_get(v); v++) {
             tally sums[REFERENCE_LINES];
-            ts_reference_loops_get(v)->sum_lines(lines[0], LENGTH, sums);
+            ts_reference_loops_get(v)->sum_lines(lines[0], LENGTH, (size_t)count, sums);
             for (int k = 0; k < REFERENCE_LINES; k++) {
                 double sum = 0, lost = 0;
-                for (int i = 0; i < LENGTH; i++) {
+                for (int i = 0; i < count; i++) {
                     double x = lines[k][i], next_sum = sum + x;
                     lost += fabs(sum) >= fabs(x) ? (sum - next_sum) + x : (x - next_sum) + sum;
                     sum = next_sum;
