@@ -240,8 +240,12 @@ static int64_t interpolate(int64_t from, int64_t to, double part) {
 int64_t ts_traversal_elements_before(const ts_traversal *traversal, int64_t block) {
     if (traversal->plan->gathers) return block;
     if (!traversal->starts) return elements_of_box_before(traversal, block);
-    joined_block at = find_joined(traversal, block);
-    return interpolate(at.from->elements, at.from[1].elements, at.part);
+    int64_t box = box_of(traversal, block);
+    const traversal_box_start *from = &traversal->starts[box];
+    ts_arena *scratch = ts_arena_new();
+    int64_t inside = elements_of_box_before(new_probe(scratch, traversal, box), block - from->blocks);
+    ts_arena_free(scratch);
+    return from->elements + inside;
 }
 
 static int64_t find_work_before(ts_traversal *traversal, int64_t block) {

@@ -186,9 +186,11 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
     return sampler_add_quiet(&memory, end, b->skipped_quiet) + b->skipped_ticks;
 }
 
-#define ROWS      "f32[8192,1024]{1,0:T(8,128)}"
-#define BOXES     "u8[40,1000,1000]{1,0,2}", "u8[40,1000,1000]{2,1,0:T(8,128)(4,1)}"
-#define FEW_BOXES "u8[40,300,100]{1,0,2}", "u8[40,300,100]{2,1,0:T(8,128)(4,1)}"
+#define ROWS  "f32[8192,1024]{1,0:T(8,128)}"
+#define BOXES "u8[40,1000,1000]{1,0,2}", "u8[40,1000,1000]{2,1,0:T(8,128)(4,1)}"
+/* 517 of them; a position of 0.618 in the order of their work is 1,671 lines before the end. */
+#define UNEVEN_BOXES "f32[1897,3045]{0,1:T(5,100)}", "f32[1897,3045]{0,1:T(7,64)}"
+#define FEW_BOXES    "u8[40,300,100]{1,0,2}", "u8[40,300,100]{2,1,0:T(8,128)(4,1)}"
 
 /* Rows are 8,192 blocks of 128 lines: the queues settle in 80 * 256 lines, 160 blocks, or in 24 * 256, 48; then there
  * are windows of 8 blocks, and some 3 blocks before each. */
@@ -213,6 +215,10 @@ static const run_case runs[] = {
     {"too few lines", FEW_BOXES, STEADY, 0.001, true, true, true, false, 0.0075, 90, 324},
     {"too few blocks", "f32[224,1024]{1,0:T(8,128)}", "f32[224,1024]{1,0:T(8,128)}", STEADY, 0.001, true,
      true, false, false, 0, 224, 224},
+    {"uneven boxes", UNEVEN_BOXES, STEADY, 0.001, true, true, true, true, 0.0025, 150, 180},
+    {"uneven boxes of the engine", UNEVEN_BOXES, STEADY, 2, true, true, true, true, 0.0025, 20, 30},
+    {"torn boxes of the engine", "u8[1650,1623]{0,1:T(9,33)}", "u8[1650,1623]{1,0:T(4,3)(2,1)}", STEADY, 2,
+     true, false, true, true, 0.0025, 20, 30},
     {"two boxes", "f32[2048,2000]", "f32[2048,2000]{1,0:T(8,128)}", STEADY, 0.001, true, true, false, false,
      2e-6, 200, 280},
 };
