@@ -160,6 +160,13 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     add_amount(&b->measured_amount, amount);
 }
 
+/* Of boxes as one the first window counts only if no other ends. */
+static void set_aside(sampler_box *b) {
+    b->first = b->ticks;
+    b->ticks = (ts_ratio){0};
+    b->rates.count = 0;
+}
+
 static bool is_joined_known(const sampler_box *b, double error) {
     int count = b->ticks.count;
     if (b->is_engine_bound || count < b->least) return count >= b->least / 2 && b->is_engine_bound;
@@ -377,7 +384,11 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
     sampler_box *b = &s->box;
     *skip = (sampler_skip){0};
     if (b->number == number || b->number < 0) return false;
-    bool owes = b->owes && b->ticks.count > 0;
+    bool owes = b->owes;
+    if (b->ticks.count == 0) {
+        b->ticks = b->first;
+        b->is_sorted = false;
+    }
     if (owes) charge(s, less(b->stretch_amount, b->simulated), behind, skip);
     s->passed += b->elements;
     *b = (sampler_box){.number = -1};
@@ -428,7 +439,8 @@ bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now
         add_amount(&b->simulated, between(traversal, b->stretch, next));
     else if (!begin_positions(s, traversal, now, &w, amount.elements, is_even))
         return false;
-    if (!is_first || !b->is_sorted) add_measured(b, now, &w, amount);
+    add_measured(b, now, &w, amount);
+    if (is_first && b->is_sorted) set_aside(b);
     go_on(s, traversal, now, skip);
     b->stretch = skip->to;
     b->stretch_amount = between(traversal, b->base, b->stretch);

@@ -39,10 +39,11 @@
  * SAMPLER_JOINED times the lines that SAMPLER_JOINED_MANY windows need. In these, boxes with the same loops take the same
  * time by lines: so positions are spread over the boxes as sorted by their work, and a window stands for what
  * lies nearest to it there (base/curve.h); what goes with the engine's time is taken from that of all; the first
- * only says how long they are. Behind a jump, SAMPLER_JOINED_WARM times what the memory holds is accessed first. The
- * standard error is to be one part in SAMPLER_JOINED_ERROR, of SAMPLER_JOINED_LEAST windows or more; of all that there
- * is room for, up to SAMPLER_JOINED_MOST, one in SAMPLER_BARELY, if they are SAMPLER_JOINED_MANY. If not, or if it is
- * more than one part in SAMPLER_HOPE of SAMPLER_MANY windows, each box is by itself. */
+ * only says how long they are, unless the transfer ends before another does. Behind a jump, SAMPLER_JOINED_WARM times
+ * what the memory holds is accessed first. The standard error is to be one part in SAMPLER_JOINED_ERROR, of
+ * SAMPLER_JOINED_LEAST windows or more; of all that there is room for, up to SAMPLER_JOINED_MOST, one in SAMPLER_BARELY,
+ * if they are SAMPLER_JOINED_MANY. If not, or if it is more than one part in SAMPLER_HOPE of SAMPLER_MANY windows, each
+ * box is by itself. */
 enum {
     SAMPLER_ERROR = 400,
     SAMPLER_ROUGHLY = 200,
@@ -113,6 +114,7 @@ typedef struct {
     int least, most;         /* windows: how many there are to be, and may be */
     bool is_engine_bound;    /* the engine set the pace in all of them */
     ts_ratio ticks;          /* of the memory, in them, over their work */
+    ts_ratio first;          /* the same of the first window, where it does not count as one of them */
     double part;             /* where the window is: 0 to 1 */
     ts_curve rates;          /* of boxes as one: ticks of the memory by work, beside those of the engine */
     sampler_sample measured; /* by the windows, in all */

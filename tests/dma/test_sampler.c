@@ -56,7 +56,8 @@ static void what_a_memory_holds(void **state) {
 
 /* ---- A transfer through a memory whose rate is known ---- */
 
-typedef enum { STEADY, NOISY, WILD, SLOWING, DRIFTING, FAST } pace;
+/* CROWDED is steady, of a memory at which twice as many lines wait. */
+typedef enum { STEADY, NOISY, WILD, SLOWING, DRIFTING, FAST, CROWDED } pace;
 
 typedef struct {
     const char *name, *src, *dst;
@@ -171,7 +172,7 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
     ts_plan_side a = {src, NULL, NULL, 0}, z = {dst, NULL, NULL, INT64_C(1) << 36};
     const ts_plan *plan = ts_plan_new(NULL, arena, &a, &z, src->layout->rank, src->layout->dims);
     *b = (bench){.of = of, .traversal = ts_traversal_new(arena, plan, 64, 64, 32)};
-    b->sampler = (sampler){.memory = memory,
+    b->sampler = (sampler){.memory = {INTERVAL, STALL, of->pace == CROWDED ? 2 * LINES : LINES},
                            .engine_ticks_per_part = of->engine_ticks,
                            .elements = plan->moved_elements,
                            .is_mixed = of->is_mixed,
@@ -219,6 +220,7 @@ static const run_case runs[] = {
     {"uneven boxes of the engine", UNEVEN_BOXES, STEADY, 2, true, true, true, true, 0.0025, 20, 30},
     {"torn boxes of the engine", "u8[1650,1623]{0,1:T(9,33)}", "u8[1650,1623]{1,0:T(4,3)(2,1)}", STEADY, 2,
      true, false, true, true, 0.0025, 20, 30},
+    {"no room for a window", UNEVEN_BOXES, CROWDED, 0.001, true, true, true, true, 0.0025, 50, 120},
     {"two boxes", "f32[2048,2000]", "f32[2048,2000]{1,0:T(8,128)}", STEADY, 0.001, true, true, false, false,
      2e-6, 200, 280},
 };
