@@ -6,12 +6,14 @@
 #include "host/format.h"
 #include "base/file.h"
 #include "host/pack.h"
+#include "report/json.h"
 
 static const cli_option options[] = {
     {"to", '\0', "SHAPE", "OUT is the buffer of this shape, byte for byte"},
     {"from", '\0', "SHAPE", "IN is the buffer of this shape, byte for byte"},
     {"jobs", 'j', "N", "move with so many threads, where they pay; 1 when not given"},
     CLI_MEMORY_OPTION,
+    {"json", '\0', NULL, "what was read and written, as JSON"},
 };
 
 static const cli_command command_convert = {
@@ -104,39 +106,73 @@ static bool is_plain(ts_arena *arena, const ts_shape *shape) {
            ts_layout_compare(NULL, arena, flat->layout, layout, COMPARED, &found) && found.equal;
 }
 
-static bool save_array(ts_error *err, const cli_line *line, const ts_shape *to, const ts_host_array *array) {
-    const char *path = line->operands[1];
-    const ts_host_expect expect = {.has_dims = true, .rank = to->layout->rank, .dims = to->layout->dims};
-    ts_host_array converted;
-    return ts_host_array_check(err, line->operands[0], array, &expect) &&
-           ts_host_array_convert(err, line->arena, array, to->dtype, &converted) &&
-           ts_host_save(err, line->arena, path, &converted);
+typedef struct {
+    const ts_shape *from, *to; /* or NULL */
+    int threads;
+    ts_host_array array, written; /* as read; as it lies in the file or the buffer */
+} conversion;
+
+static bool save_array(ts_error *err, const cli_line *line, conversion *c) {
+    const ts_layout *layout = c->to->layout;
+    const ts_host_expect expect = {.has_dims = true, .rank = layout->rank, .dims = layout->dims};
+    return ts_host_array_check(err, line->operands[0], &c->array, &expect) &&
+           ts_host_array_convert(err, line->arena, &c->array, c->to->dtype, &c->written) &&
+           ts_host_save(err, line->arena, line->operands[1], &c->written);
 }
 
-static bool save(ts_error *err, const cli_line *line, const ts_shape *to, int threads,
-                 const ts_host_array *array) {
+static bool save(ts_error *err, const cli_line *line, conversion *c) {
     const char *path = line->operands[1];
-    if (!to) return ts_host_save(err, line->arena, path, array);
+    c->written = c->array;
+    if (!c->to) return ts_host_save(err, line->arena, path, &c->array);
     if (ends_with(path, ".npy") || strstr(path, ".safetensors")) {
-        if (is_plain(line->arena, to)) return save_array(err, line, to, array);
+        if (is_plain(line->arena, c->to)) return save_array(err, line, c);
         return ts_error_set(err, TS_ERROR_INPUT,
                             "'%s' cannot hold the buffer of a layout, expected a name such as .bin", path);
     }
-    ts_host_array buffer;
-    return ts_host_pack(err, line->arena, array, to, threads, &buffer) &&
-           ts_file_save(err, line->arena, path, buffer.bytes, buffer.length);
+    return ts_host_pack(err, line->arena, &c->array, c->to, c->threads, &c->written) &&
+           ts_file_save(err, line->arena, path, c->written.bytes, c->written.length);
+}
+
+static void add_shape(ts_json *json, const char *key, const ts_shape *shape, ts_arena *arena) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    if (shape) ts_shape_print(shape, &text);
+    ts_json_text(json, key, shape ? text.bytes : NULL);
+}
+
+static void report_json(const cli_line *line, const conversion *c, ts_text *out) {
+    const ts_dtype written = c->to ? c->to->dtype : c->array.dtype;
+    ts_json json;
+    ts_json_begin(&json, out, "convert");
+    ts_json_text(&json, "in", line->operands[0]);
+    ts_json_text(&json, "out", line->operands[1]);
+    add_shape(&json, "from", c->from, line->arena);
+    add_shape(&json, "to", c->to, line->arena);
+    ts_json_ints(&json, "dims", c->array.rank, c->array.dims);
+    ts_json_int(&json, "elements", (int64_t)ts_host_array_elements(&c->array));
+    ts_json_text(&json, "type_read", ts_dtype_get(c->array.dtype)->name);
+    ts_json_text(&json, "type_written", ts_dtype_get(written)->name);
+    ts_json_int(&json, "bytes_written", (int64_t)c->written.length); /* of values and padding */
+    ts_json_end(&json);
+}
+
+static bool convert(ts_error *err, const cli_line *line, conversion *c) {
+    int64_t threads = 1;
+    if (!cli_number(err, line, "jobs", 64, &threads)) return false;
+    c->threads = (int)threads;
+    return read_shape(err, line, "from", &c->from) && read_shape(err, line, "to", &c->to) &&
+           check_memory(err, line, c->from, c->to) &&
+           load(err, line, c->from, c->to, c->threads, &c->array) && save(err, line, c);
 }
 
 int cmd_convert(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
-    const ts_shape *from, *to;
-    ts_host_array array;
+    conversion c = {0};
+    ts_text out;
     if (!cli_begin(&line, &command_convert, argc, argv)) return line.exit_code;
-    int64_t threads = 1;
-    bool done = cli_number(&err, &line, "jobs", 64, &threads) && read_shape(&err, &line, "from", &from) &&
-                read_shape(&err, &line, "to", &to) && check_memory(&err, &line, from, to) &&
-                load(&err, &line, from, to, (int)threads, &array) &&
-                save(&err, &line, to, (int)threads, &array);
-    return cli_end(&line, done ? 0 : cli_fail(&err));
+    if (!convert(&err, &line, &c)) return cli_end(&line, cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json")) report_json(&line, &c, &out);
+    return cli_end(&line, cli_print(&out));
 }

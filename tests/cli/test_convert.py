@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, run, test
+from cli import expect, expect_json, main, run, test
 
 DIGITS = "tests/data/digits_1000_u8.npy"
 ROWS, COLUMNS = 1000, 784
@@ -143,6 +143,22 @@ def straight_to_an_array_of_another_type(path):
     assert (path / "y.npy").read_bytes() == (path / "x.npy").read_bytes()
     expect(["convert", path / "x.bin", path / "z.npy", "--from", bf16, "--to", "u8[1000,784]{1,0}"], out="")
     assert read_npy(path / "z.npy") == ("|u1", (ROWS, COLUMNS), PIXELS)
+
+
+@folder
+def what_was_done_as_json(path):
+    tiled, made = "bf16[1000,784]{1,0:T(8,128)(2,1)}", path / "x.bin"
+    known = {"schema": "tilesim.convert", "dims": [ROWS, COLUMNS], "elements": ROWS * COLUMNS}
+    found = expect_json(["convert", DIGITS, made, "--to", tiled], **known, **{"in": DIGITS, "out": str(made), "from": None}, to=tiled,
+                        type_read="u8", type_written="bf16", bytes_written=ROWS * 896 * 2)
+    assert found["bytes_written"] == made.stat().st_size
+    expect_json(["convert", made, path / "x.npy", "--from", tiled], **known, **{"from": tiled}, to=None, type_read="bf16",
+                type_written="bf16", bytes_written=ROWS * COLUMNS * 2)
+    expect_json(["convert", made, path / "y.npy", "--from", tiled, "--to", "f32[1000,784]"], **known, type_read="bf16",
+                type_written="f32", bytes_written=ROWS * COLUMNS * 4)
+    assert read_npy(path / "y.npy") == ("<f4", (ROWS, COLUMNS), struct.pack(f"<{ROWS * COLUMNS}f", *PIXELS))
+    code, out, err = run("convert", DIGITS, "-", "--to", tiled, "--json")
+    assert (code, out) != (0, "") and code == 2 and "--json and - would both write to standard output" in err, err
 
 
 @folder
