@@ -165,6 +165,19 @@ def small_blocks_of_all_cores():
 
 
 @test
+def blocks_that_fill_the_vregs():
+    """The largest block that is computed at once works, the next one is refused by its name."""
+    sizes = {"add": (128, 256, 16, 4), "relu": (176, 336, 16, 3), "saxpy": (128, 256, 8, 2)}
+    for stem, (of_32, of_64, step, vregs) in sizes.items():
+        for machine, block in (("tpu-v2", of_32), ("tpu-v6e", of_64)):
+            words = ["run", f"programs/{stem}.tsim", "-m", machine, "-D", "ROWS=360", "-D", "COLS=128", "-D"]
+            expect([*words, f"BLOCK={block}"], out=None)
+            code, out, err = run(*words, f"BLOCK={block + step}")
+            assert (code, out) == (1, "") and f"error: BLOCK is too large: {vregs} of machine.core.vregs for each {step} rows" in err, err
+    expect(["run", "programs/histogram.tsim", "-D", "BATCH=128", "-D", "BINS=16", "-D", "ROWS=16"], out=None)
+
+
+@test
 def bad_block_sizes():
     refuses("matmul", "BM=100", "error: BM must be a multiple of 128 (f32: of 64)")
     refuses("matmul", "BM=128", "error: BM must be EDGE + 128 (f32: EDGE + 64) or more: tiles are latched meanwhile")
@@ -186,6 +199,16 @@ def bad_block_sizes():
     refuses("transpose", "BR=100", "error: BR and BC must be multiples of 128: whole blocks of the transposer")
     refuses("reduce", "DIM=3", "error: DIM must be 0, 1 or 2")
     refuses("stream", "TYPE=f16", "error: there is no f16 arithmetic: f16 can only be copied")
+    for name in ("copy", "scale", "add", "triad"):
+        refuses("stream", f"{name}=17", "error: copy, scale, add and triad are values of OP: they stay")
+    for name in ("f32", "bf16", "f16"):
+        refuses("stream", f"{name}=17", "error: f32, bf16 and f16 are values of TYPE: they stay")
+    for options in ("OP=4", "TYPE=3", "OP=-1", "TYPE=-1"):
+        refuses("stream", options, "error: OP is copy, scale, add or triad, TYPE f32, bf16 or f16")
+    for name in ("PIXELS", "HIDDEN", "DIGITS"):
+        refuses("mlp_digits", f"{name}=129", "error: PIXELS, HIDDEN and DIGITS are 1 to 128: they lie in lanes")
+    for options in ("BATCH=17", "BATCH=128", "BINS=17 BATCH=17", "BATCH=0"):
+        refuses("histogram", options, "error: BATCH is 1 to 16, or more than all BINS are")
     refuses("softmax", "BLOCK=40", "error: BLOCK must be a multiple of 8 * GROUP")
     refuses("add", "ROWS=0", "error: ")
 
