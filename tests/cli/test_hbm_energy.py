@@ -48,6 +48,19 @@ def dramsim3():
 
 
 @test
+def another_clock():
+    """Currents stay what they are, so that a burst costs what it takes in time; scaled with the clock, it costs what it did."""
+    above = 390 - 55   # of idd4r over idd3n
+    words = ["a_seq_rd", "-m", "tpu-v5e"]
+    read = energy(words)[1]["read"]
+    assert read > 0
+    for scale, fields, factor in ((0.5, [], 2), (2, [], 0.5), (2, [f"hbm.energy.idd4r={55 + 2 * above}"], 1),
+                                  (0.2, [f"hbm.energy.idd4r={55 + above // 5}"], 1)):
+        found = energy([*words, *settings(f"hbm.bandwidth_scale={scale}", *fields)])[1]["read"]
+        assert abs(found / read - factor) < 1e-9, (scale, fields, found, read)
+
+
+@test
 def one_read():
     """By hand: 64 bytes are two bursts of one row, done at 36 ns; the row is open from 1 on, 15 others are not."""
     found, joules = energy(["-", "-m", "hbm2-reference", *settings("hbm.controller.refresh=none")], "R 0\n")

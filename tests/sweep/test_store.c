@@ -175,6 +175,29 @@ static void files_of_older_versions(void **state) {
     remove(path);
 }
 
+/* Its log is written into it, and begun anew, when it has 4 MB (docs/sweep.md). */
+static void a_short_log(void **state) {
+    (void)state;
+    char log[sizeof path + 4];
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    uint64_t bytes = 0;
+    snprintf(log, sizeof log, "%s-wal", path);
+    remove(path);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    for (int i = 0; i < 1000; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i * 7919 % 1000);
+        put(store, key, "{}", TS_SWEEP_OK, i + 1);
+    }
+    assert_true(ts_file_size(&err, log, &bytes));
+    assert_in_range(bytes, 1 << 20, 4200 << 10);
+    assert_true(ts_sweep_store_close(&err, store));
+    assert_false(ts_file_size(NULL, log, &bytes));
+    remove(path);
+    ts_arena_free(arena);
+}
+
 /* The text of a study, once, however often it is asked. */
 static void studies_are_noted(void **state) {
     (void)state;
@@ -388,6 +411,7 @@ int main(void) {
         cmocka_unit_test(files_that_are_none),
         cmocka_unit_test(databases_of_others),
         cmocka_unit_test(files_of_older_versions),
+        cmocka_unit_test(a_short_log),
         cmocka_unit_test(studies_are_noted),
         cmocka_unit_test(differences),
         cmocka_unit_test(differences_of_few),
