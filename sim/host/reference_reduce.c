@@ -1,4 +1,6 @@
 /* Reductions and scans of reference expressions: functions along axes, whose input is read once, in order. */
+#include <string.h>
+
 #include "reference_stream.h"
 
 /* ---- Reductions ---- */
@@ -9,12 +11,33 @@ typedef struct {
     int64_t inputs, results, line; /* of a group; line: inputs of one result */
     walk to;                       /* from an input of a unit to its result */
     tally *tallies;                /* of a unit */
-    double *block;
+    double *block, *together;      /* inputs; runs of them as one, NULL where they stay apart */
 } reducer;
+
+/* Of max and min, runs that come after each other and go to the same tallies are made one first: the order of
+ * elements stays. */
+static void add_runs(const stream *self, int pass, walker *w, const double *values, size_t count) {
+    const reducer *r = self->state;
+    size_t step = r->to.strides[r->to.rank - 1] != 0, held = 0, run;
+    int64_t at, held_at = -1;
+    for (; count > 0; count -= run, values += run) {
+        run = (size_t)ts_walker_next(w, (int64_t)count, &at);
+        if (!r->together) {
+            r->does->add[pass](&r->tallies[at], step, values, run);
+        } else if (at == held_at && run == held) {
+            self->location->function->binary(r->together, r->together, 1, values, 1, run);
+        } else {
+            if (held > 0) r->does->add[pass](&r->tallies[held_at], step, r->together, held);
+            memcpy(r->together, values, run * sizeof *values);
+            held = run;
+            held_at = at;
+        }
+    }
+    if (held > 0) r->does->add[pass](&r->tallies[held_at], 1, r->together, held);
+}
 
 static bool add_inputs(evaluator *in, stream *self, int pass, int64_t begin, int64_t count) {
     reducer *r = self->state;
-    int64_t step = r->to.strides[r->to.rank - 1], at;
     walker w;
     if (count == 0) return true;
     ts_walker_begin(&w, &r->to, 0);
@@ -22,10 +45,7 @@ static bool add_inputs(evaluator *in, stream *self, int pass, int64_t begin, int
         int64_t left = count - done < REFERENCE_BLOCK ? count - done : REFERENCE_BLOCK;
         const double *values = ts_stream_look(in, self->arguments[0], begin + done, (size_t)left, r->block);
         if (!values) return false;
-        for (int64_t run; left > 0; left -= run, values += run) {
-            run = ts_walker_next(&w, left, &at);
-            r->does->add[pass](&r->tallies[at], step != 0, values, (size_t)run);
-        }
+        add_runs(self, pass, &w, values, (size_t)left);
     }
     return true;
 }
@@ -80,6 +100,8 @@ stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value, cons
     r->tallies = TS_NEW_ARRAY(in->arena, tally, tallies);
     in->held_bytes += tallies * (int64_t)sizeof(tally);
     r->block = ts_reference_room(in, REFERENCE_BLOCK);
+    if (tree->function->binary && r->to.strides[r->to.rank - 1] != 0)
+        r->together = ts_reference_room(in, REFERENCE_BLOCK);
     return made;
 }
 
