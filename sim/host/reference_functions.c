@@ -192,8 +192,8 @@ static double reduce_line(const reduction *does, const double *line, size_t coun
     return does->finish(&t, count);
 }
 
-/* e^(x - max) of a line. What is minus infinity behind the last other number stays out of the series: how many
- * elements are not. */
+/* e^(x - max) of a line. What is minus infinity behind the last other number stays out of the series: how
+ * many elements are not. */
 static size_t raise_line(double *line, size_t count) {
     size_t kept = count;
     while (kept > 1 && line[kept - 1] == -(double)INFINITY) kept--;

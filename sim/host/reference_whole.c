@@ -69,13 +69,24 @@ static const double *read_condition(evaluator *in, stream *self, int64_t begin, 
     return condition;
 }
 
+/* Chunks in which all is chosen are in place; the others are taken, or mixed. */
+static void take_otherwise(const choice *blocks, const double *condition, size_t count, double *out) {
+    for (size_t at = 0; at < count; at += CHUNK) {
+        size_t some = count - at < CHUNK ? count - at : CHUNK, set = blocks->set[at / CHUNK];
+        if (set == 0)
+            memcpy(out + at, blocks->otherwise + at, some * sizeof *out);
+        else if (set < some)
+            ts_reference_loops_best()->choose(condition + at, blocks->otherwise + at, out + at, some);
+    }
+}
+
 static bool read_where(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     const choice *blocks = self->state;
     const double *condition = read_condition(in, self, begin, count);
     if (!condition || !read_side(in, self, 0, begin, count, out) ||
         !read_side(in, self, 1, begin, count, blocks->otherwise))
         return false;
-    ts_reference_loops_best()->choose(condition, blocks->otherwise, out, count);
+    take_otherwise(blocks, condition, count, out);
     return true;
 }
 
