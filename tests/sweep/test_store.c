@@ -60,6 +60,35 @@ static void stores(void **state) {
     ts_arena_free(arena);
 }
 
+/* A value in each column, whichever it is. */
+static void every_column_comes_back(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_row row = {.status = TS_SWEEP_OK}, read;
+    ts_sweep_identity identity = {
+        .key = "k", .parameters = "{}", .question = "", .machine = "", .version = ""};
+    bool found;
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", true);
+    for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
+        ts_sweep_kind kind = ts_sweep_column_get(i)->kind;
+        if (kind == TS_SWEEP_INTEGER) ts_sweep_set_integer(&row, i, 1000 + i);
+        if (kind == TS_SWEEP_REAL) ts_sweep_set_real(&row, i, i + 0.25);
+        if (kind == TS_SWEEP_TEXT) ts_sweep_set_text(&row, i, ts_sweep_column_get(i)->name);
+    }
+    assert_true(ts_sweep_store_put(&err, store, &identity, &row));
+    assert_true(ts_sweep_store_get(&err, arena, store, "k", &found, &read) && found);
+    for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
+        const ts_sweep_value *value = &read.values[i];
+        assert_int_equal(value->kind, ts_sweep_column_get(i)->kind);
+        if (value->kind == TS_SWEEP_INTEGER) assert_int_equal(value->integer, 1000 + i);
+        if (value->kind == TS_SWEEP_REAL) assert_true(value->real == i + 0.25);
+        if (value->kind == TS_SWEEP_TEXT) assert_string_equal(value->text, ts_sweep_column_get(i)->name);
+    }
+    ts_sweep_store_close(NULL, store);
+    ts_arena_free(arena);
+}
+
 /* ---- Files ---- */
 
 static char path[64]; /* of this process: others may test too */
@@ -121,6 +150,29 @@ static void files_that_are_none(void **state) {
         assert_true(length == rows[i / 2].length && memcmp(bytes, rows[i / 2].bytes, length) == 0);
         ts_arena_free(arena);
     }
+    remove(path);
+}
+
+/* It holds nothing to be read, and what is written stays. */
+static void files_that_are_empty(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    write_file("", 0);
+    assert_null(ts_sweep_store_open(&err, arena, path, false));
+    expect_error(&err, "'%s' holds no study");
+    err = (ts_error){0};
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    if (!store) fail_msg("%s", err.message);
+    put(store, "k1", "{}", TS_SWEEP_OK, 1.25);
+    assert_null(ts_sweep_store_open(&err, arena, path, false)); /* while it is written */
+    expect_error(&err, "cannot read '%s': another process uses it");
+    assert_true(ts_sweep_store_close(NULL, store));
+    store = ts_sweep_store_open(&err, arena, path, false);
+    assert_non_null(store);
+    assert_int_equal(ts_sweep_store_status(&err, store, "k1"), TS_SWEEP_OK);
+    ts_sweep_store_close(NULL, store);
+    ts_arena_free(arena);
     remove(path);
 }
 
@@ -408,7 +460,9 @@ int main(void) {
     snprintf(path, sizeof path, "build/test_store.%d.db", (int)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stores),
+        cmocka_unit_test(every_column_comes_back),
         cmocka_unit_test(files_that_are_none),
+        cmocka_unit_test(files_that_are_empty),
         cmocka_unit_test(databases_of_others),
         cmocka_unit_test(files_of_older_versions),
         cmocka_unit_test(a_short_log),

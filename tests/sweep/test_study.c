@@ -62,6 +62,7 @@ static void points(void **state) {
         "layout 1x5 on tpu-v5e\nlayout 1x6 on tpu-v5e\nlayout 2y5 on tpu-v5e\nlayout 2y6 on tpu-v5e\n");
     expect_cases("ask: [{name: a, layout: x}, {name: b, layout: y}]\n",
                  "layout x on tpu-v5e\nlayout y on tpu-v5e\n");
+    expect_cases("vary: {aAz_0: 1, zZa9: 2}\nask: {layout: $aAz_0.$zZa9}\n", "layout 1.2 on tpu-v5e\n");
     expect_cases("vary: {A: '1,2,3,4'}\nwhere: [A > 1, A * 0.5 != 1.5, '4']\nask: {layout: $A}\n",
                  "layout 2 on tpu-v5e\nlayout 4 on tpu-v5e\n");
 }
@@ -203,6 +204,8 @@ static const struct {
     {"ask: {dma: a}\ncolumns: {a: cycls}", 2, 14,
      "unknown parameter or column 'cycls'; did you mean 'cycles'?"},
     {"ask: {dma: a}\ncolumns: {a: b, b: cycles}", 2, 14, "unknown parameter or column 'b'"},
+    {"vary: {A: 1}\nask: {dma: a}\ncolumns: {longer: A, b: longe}", 3, 25,
+     "unknown parameter or column 'longe'; did you mean 'longer'?"},
     {"vary: {A: 1}\nask: {dma: a}\ncolumns: {A: cycles}", 3, 11, "'A' varies already"},
     {"ask: {dma: a}\ncolumns: {cycles: 1}", 2, 11, "'cycles' is the name of a result, expected another"},
     {"ask: {dma: a}\ncolumns: {a: [1]}", 2, 14, "a: expected a text"},

@@ -38,6 +38,21 @@ static void tables(void **state) {
     study_end(&f);
 }
 
+/* A text in the first column, whose name is found. */
+static void first_columns(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_table t;
+    study_begin(&f, "vary: {B: [x, y], A: 1}\nask: {layout: 'f32[8]'}\n", ":memory:", none);
+    study_go(&f);
+    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    assert_true(!t.headings[0].number && t.headings[1].number);
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "here", "B"), 0);
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "here", "A"), 1);
+    study_end(&f);
+}
+
 static double by_a(const ts_sweep_point *point) { return study_number(point, "A"); }
 
 /* The first and the last of the results, columns that follow, points in an order of the caller. */
@@ -318,6 +333,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),
         cmocka_unit_test(tables_of_results),
+        cmocka_unit_test(first_columns),
         cmocka_unit_test(columns_that_are_wrong),
         cmocka_unit_test(ranks),
         cmocka_unit_test(fronts),
