@@ -110,17 +110,13 @@ static void boxes_are_taken_as_one(void **state) {
         const ts_plan *plan = some_plan(arena, &seed);
         ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
         const ts_traversal_access *accesses;
-        int64_t elements, next, count, box = -1, traversed = 0, blocks = 0;
+        int64_t elements, next, count, traversed = 0, blocks = 0;
         int ignored;
         ts_traversal_join_boxes(traversal);
         assert_true(ts_traversal_boxes_are_joined(traversal));
         while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
             int64_t here = ts_traversal_position(traversal, &next, &count);
-            ts_traversal_block block;
-            ts_traversal_last_block(traversal, &block);
-            if (here >= 0 && block.box != box)
-                assert_int_equal(ts_traversal_before(traversal, blocks).elements, traversed);
-            box = block.box;
+            if (here >= 0) assert_int_equal(ts_traversal_before(traversal, blocks).elements, traversed);
             traversed += elements;
             blocks++;
             if (here < 0) break;
@@ -147,7 +143,7 @@ static void any_block_can_be_next(void **state) {
                      *other = ts_traversal_new(arena, plan, 64, 64, 32);
         const ts_traversal_access *accesses;
         int64_t elements, next, count;
-        int ignored;
+        int ignored, lines;
         ts_traversal_join_boxes(traversal);
         for (int64_t block = 0; ts_traversal_next(other, &accesses, &ignored, &elements); block++) {
             ts_traversal_block a, b;
@@ -156,12 +152,16 @@ static void any_block_can_be_next(void **state) {
             ts_traversal_seek(traversal, block);
             assert_int_equal(ts_traversal_position(traversal, &next, &count), plan->box_count);
             assert_int_equal(next, block);
-            assert_true(ts_traversal_next(traversal, &accesses, &ignored, &elements));
+            assert_true(ts_traversal_next(traversal, &accesses, &lines, &elements));
             assert_int_equal(elements, sought);
             ts_traversal_last_block(traversal, &b);
             assert_memory_equal(&a, &b, sizeof a);
-            if (ts_traversal_position(traversal, &next, &count) < 0)
-                break; /* behind the last, nothing can be sought */
+            /* Behind the last, nothing can be sought. */
+            if (ts_traversal_position(traversal, &next, &count) < 0) break;
+            int first = lines; /* it shares none with what was traversed before */
+            ts_traversal_seek(traversal, block);
+            assert_true(ts_traversal_next(traversal, &accesses, &lines, &elements));
+            assert_int_equal(lines, first);
         }
         ts_traversal_split_boxes(traversal);
         assert_false(ts_traversal_boxes_are_joined(traversal));
@@ -334,6 +334,27 @@ static void places_of_the_blocks_of_a_transpose(void **state) {
     ts_arena_free(arena);
 }
 
+/* 3 x 3 blocks; all boxes as one have no loops in common. */
+static void periods_are_iterations_of_inner_loops(void **state) {
+    (void)state;
+    static const int64_t periods[] = {1, 2, 3, 6, 6, 6, 9, 9, 9, 9};
+    ts_arena *arena = ts_arena_new();
+    ts_source from = {"shape", "f32[20,300]{0,1}", 16}, to = {"shape", "f32[20,300]", 11};
+    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
+    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, src->layout->dims);
+    ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+    const ts_traversal_access *accesses;
+    int64_t elements;
+    int lines;
+    assert_true(ts_traversal_next(traversal, &accesses, &lines, &elements));
+    for (int least = 1; least <= 10; least++)
+        assert_int_equal(ts_traversal_period(traversal, least), periods[least - 1]);
+    ts_traversal_join_boxes(traversal);
+    for (int least = 1; least <= 10; least++) assert_int_equal(ts_traversal_period(traversal, least), least);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_before_a_block_are_those_traversed),
@@ -345,6 +366,7 @@ int main(void) {
         cmocka_unit_test(few_blocks_are_all_measured),
         cmocka_unit_test(any_block_can_be_next),
         cmocka_unit_test(places_of_the_blocks_of_a_transpose),
+        cmocka_unit_test(periods_are_iterations_of_inner_loops),
     };
     return cmocka_run_group_tests_name("dma/traversal", tests, NULL, NULL);
 }
