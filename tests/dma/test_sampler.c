@@ -58,7 +58,7 @@ static void what_a_memory_holds(void **state) {
 /* ---- A transfer through a memory whose rate is known ---- */
 
 /* CROWDED is steady, of a memory at which twice as many lines wait. */
-typedef enum { STEADY, NOISY, WILD, SLOWING, DRIFTING, FAST, CROWDED } pace;
+typedef enum { STEADY, NOISY, WILD, SLOWING, DRIFTING, FAST, CROWDED, COLD } pace;
 
 typedef struct {
     const char *name, *src, *dst;
@@ -72,6 +72,7 @@ typedef struct {
 typedef struct {
     const run_case *of;
     sampler sampler;
+    const ts_plan *plan;
     ts_traversal *traversal;
     int64_t tick, lines, parts, blocks, windows;
     double engine; /* busy until */
@@ -96,6 +97,7 @@ static int64_t line_ticks(pace at, int64_t block, int64_t count) {
     uint64_t hash = (uint64_t)(block + 1) * UINT64_C(0x9e3779b97f4a7c15);
     if (at == NOISY) return 3 + (int64_t)(hash >> 62);
     if (at == WILD) return (hash >> 40) % 16 == 0 ? 400 : 1;
+    if (at == COLD) return 125 * block < count ? 6 : 4;
     return at == SLOWING ? 4 + 8 * block / count : 4;
 }
 
@@ -151,10 +153,21 @@ static void look_at_window(bench *b) {
 
 static int64_t behind(const bench *b) { return b->tick - (int64_t)b->engine - b->caught_up; }
 
+/* Where all boxes take the same, their elements say how much of the time is theirs; before the second, later ones count
+ * a quarter at least. */
+static void look_at_weight(const sampler *s) {
+    double share = (double)s->box.elements / (double)s->elements, least = s->box.number > 0 ? 0.9 : 1;
+    assert_true(s->box.weight >= least * share && s->box.weight <= (s->box.number > 0 ? 1.1 : 4) * share);
+    assert_true(s->box.weight <= 1);
+}
+
 static void look(bench *b) {
     int64_t next, count, number = ts_traversal_position(b->traversal, &next, &count);
     sampler_skip skip;
-    if (sampler_leave(&b->sampler, number, behind(b), &skip)) add_skipped(b, &skip);
+    if (sampler_leave(&b->sampler, number, behind(b), &skip)) {
+        assert_int_not_equal(skip.gained.parts, 0);
+        add_skipped(b, &skip);
+    }
     if (!sampler_note(&b->sampler, b->traversal, b->tick)) return;
     look_at_window(b);
     sampler_sample now = {.tick = b->tick,
@@ -163,7 +176,10 @@ static void look(bench *b) {
                           .totals = *ts_traversal_get_totals(b->traversal),
                           .progress = {b->lines, b->lines, b->tick}};
     if (!sampler_look(&b->sampler, b->traversal, &now, b->of->is_even, &skip)) return;
-    if (b->base != b->sampler.box.base) b->behind_at_base = behind(b);
+    if (b->base != b->sampler.box.base) {
+        b->behind_at_base = behind(b);
+        if (b->of->pace == STEADY) look_at_weight(&b->sampler);
+    }
     b->base = b->sampler.box.base;
     ts_traversal_seek(b->traversal, skip.to);
     if (skip.in_vain) ts_traversal_split_boxes(b->traversal);
@@ -179,7 +195,7 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
     const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
     ts_plan_side a = {src, NULL, NULL, 0}, z = {dst, NULL, NULL, INT64_C(1) << 36};
     const ts_plan *plan = ts_plan_new(NULL, arena, &a, &z, src->layout->rank, src->layout->dims);
-    *b = (bench){.of = of, .traversal = ts_traversal_new(arena, plan, 64, 64, 32)};
+    *b = (bench){.of = of, .plan = plan, .traversal = ts_traversal_new(arena, plan, 64, 64, 32)};
     b->sampler = (sampler){.memory = {INTERVAL, STALL, of->pace == CROWDED ? 2 * LINES : LINES},
                            .engine_ticks_per_part = of->engine_ticks,
                            .elements = plan->moved_elements,
@@ -218,6 +234,7 @@ static const run_case runs[] = {
     {"drifting", "f32[2500,1024]{1,0:T(8,128)}", "f32[2500,1024]{1,0:T(8,128)}", DRIFTING, 0.001, true, true,
      false, false, 0, 2501, 4200},
     {"boxes", BOXES, STEADY, 0.001, true, true, true, true, 1e-6, 105, 130},
+    {"boxes that begin slowly", BOXES, COLD, 0.001, true, true, true, true, 0.0025, 105, 130},
     {"noisy boxes", BOXES, NOISY, 0.001, true, true, true, false, 0.0075, 600, 900},
     {"slowing boxes", BOXES, SLOWING, 0.001, true, true, true, false, 0, 10001, 12000},
     {"boxes of the engine", BOXES, STEADY, 2, true, true, true, true, 1e-6, 40, 65},
@@ -259,11 +276,28 @@ static void time_is_that_of_all_blocks(void **state) {
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) check_run(&runs[i]);
 }
 
+static void without_refreshes_nothing_is_left_out(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    bench b;
+    run(arena, &runs[0], false, &b);
+    b.sampler.memory = (sampler_memory){.lines = LINES};
+    ts_traversal *again = ts_traversal_new(arena, b.plan, 64, 64, 32);
+    const ts_traversal_access *accesses;
+    int64_t elements;
+    for (int lines, i = 0; i < 1000; i++) {
+        assert_true(ts_traversal_next(again, &accesses, &lines, &elements));
+        assert_false(sampler_note(&b.sampler, again, 100 * i));
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quiet_ticks_are_those_without_a_refresh),
         cmocka_unit_test(what_a_memory_holds),
         cmocka_unit_test(time_is_that_of_all_blocks),
+        cmocka_unit_test(without_refreshes_nothing_is_left_out),
     };
     return cmocka_run_group_tests_name("dma/sampler", tests, NULL, NULL);
 }
