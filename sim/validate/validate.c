@@ -120,6 +120,25 @@ static bool validate_row(ts_error *failure, machines *m, const ts_measurements *
     return true;
 }
 
+double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements, const ts_machine *machine) {
+    static const double of_kind[] = {/* of a row, on average; of others nothing to speak of */
+                                     [TS_WORK_COPY] = 0.01,
+                                     [TS_WORK_MATMUL] = 0.33,
+                                     [TS_WORK_KERNEL] = 0.41,
+                                     [TS_WORK_PASSES] = 0.01,
+                                     [TS_WORK_COLLECTIVE] = 0};
+    machines m = {.arena = arena};
+    double seconds = 0;
+    for (int i = 0; i < measurements->table.count; i++) {
+        ts_workload work;
+        ts_workload_read(&measurements->groups, &measurements->rules, &measurements->table.rows[i], &work);
+        if (work.kind == TS_WORK_NONE) continue;
+        const ts_machine *own = machine ? find_machine(NULL, &m, work.machine) : NULL;
+        if (!machine || (own && strcmp(own->title, machine->title) == 0)) seconds += of_kind[work.kind];
+    }
+    return seconds;
+}
+
 /* ---- Groups ---- */
 
 static int compare(const void *a, const void *b) {

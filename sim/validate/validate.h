@@ -48,6 +48,9 @@ bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *pat
 /* Adds the rows of groups that have those of another, too. */
 void ts_measurements_share(ts_arena *arena, ts_measurements *measurements);
 
+/* How long ts_validate takes, about: CPU seconds by the kind of a row, as measured over the table that the binary carries. */
+double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements, const ts_machine *machine);
+
 /* Told of each row that is done; NULL: nobody is. */
 typedef struct {
     void (*row)(void *self, int64_t done, int64_t of);
