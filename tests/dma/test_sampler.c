@@ -262,10 +262,12 @@ static void check_run(const run_case *of) {
     double error = fabs((double)(got - expected)) / (double)expected;
     double lines = fabs((double)(lines_of(some.traversal) - all.lines)) / (double)all.lines;
     bool counts = lines <= of->error && some.parts == all.parts;
+    double later = fabs((double)(behind(&some) - behind(&all))); /* a refresh less or more, rounded */
     bool is_far = of->engine_ticks * 1024 < 0.75 * 16 * INTERVAL / (INTERVAL - STALL);
     if (of->pace == FAST) assert_in_range(some.windows, is_far ? 3 : 0, is_far ? 48 : 0);
     if (ts_traversal_boxes_are_joined(some.traversal) != of->is_joined)
         fail_msg("%s: %s", of->name, of->is_joined ? "split" : "joined");
+    if (later > of->error * (double)expected + STALL + 2) fail_msg("%s: %.0f ticks behind", of->name, later);
     if (error > of->error || some.blocks < of->least || some.blocks > of->most || !counts)
         fail_msg("%s: %lld of %lld blocks, %lld ticks of %lld, %lld lines of %lld, %lld parts of %lld",
                  of->name, (long long)some.blocks, (long long)all.blocks, (long long)got, (long long)expected,

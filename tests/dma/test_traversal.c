@@ -307,15 +307,19 @@ static void work_without_lines_is_elements(void **state) {
     }
 }
 
-/* 512 bytes a row of the destination, then as many rows as make 4 KiB. */
-static void places_of_the_blocks_of_a_transpose(void **state) {
-    (void)state;
-    ts_arena *arena = ts_arena_new();
+static ts_traversal *traverse_transpose(ts_arena *arena) {
     ts_source from = {"shape", "f32[20,300]{0,1}", 16}, to = {"shape", "f32[20,300]", 11};
     const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
     ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
     const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, src->layout->dims);
-    ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+    return ts_traversal_new(arena, plan, 64, 64, 32);
+}
+
+/* 512 bytes a row of the destination, then as many rows as make 4 KiB. */
+static void places_of_the_blocks_of_a_transpose(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_traversal *traversal = traverse_transpose(arena);
     const ts_traversal_access *accesses;
     int64_t elements;
     int ignored, printed = 0;
@@ -339,11 +343,7 @@ static void periods_are_iterations_of_inner_loops(void **state) {
     (void)state;
     static const int64_t periods[] = {1, 2, 3, 6, 6, 6, 9, 9, 9, 9};
     ts_arena *arena = ts_arena_new();
-    ts_source from = {"shape", "f32[20,300]{0,1}", 16}, to = {"shape", "f32[20,300]", 11};
-    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
-    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, src->layout->dims);
-    ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+    ts_traversal *traversal = traverse_transpose(arena);
     const ts_traversal_access *accesses;
     int64_t elements;
     int lines;
