@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "copy_context.h"
+#include "base/number.h"
 #include "layout/convert.h"
 
-enum { LONG_ROW = 8, ROW_ELEMENTS = 512, WIDEST_BYTES = 16, LINE_OF_MEMORY = 64 };
+enum { LONG_ROW = 8, TOGETHER = 512, WIDEST_BYTES = 16, LINE_OF_MEMORY = 64 };
 
 static uint64_t get_bits(const uint8_t *bytes, int64_t bit, int width) {
     uint64_t value = 0;
@@ -57,20 +58,41 @@ static void copy_strided(const uint8_t *src, int64_t src_step, uint8_t *dst, int
 
 static void row_of_bytes(const ts_copy_context *m, int64_t src_bit, int64_t dst_bit,
                          const ts_plan_loop *row) {
-    const uint8_t *src = m->src.bytes + src_bit / 8;
-    uint8_t *dst = m->dst.bytes + dst_bit / 8, from[ROW_ELEMENTS * WIDEST_BYTES],
-            to[ROW_ELEMENTS * WIDEST_BYTES];
-    int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8;
+    copy_strided(m->src.bytes + src_bit / 8, row->src_bits / 8, m->dst.bytes + dst_bit / 8, row->dst_bits / 8,
+                 row->extent, m->src.element_bits / 8);
+}
+
+/* Elements that are converted together, and the pieces of rows that they become. */
+typedef struct {
+    bool whole_bytes; /* else rows are moved at once */
+    int64_t elements, pieces;
+    struct {
+        uint8_t *dst;
+        int64_t count;
+    } piece[TOGETHER];
+    uint8_t from[TOGETHER * WIDEST_BYTES], to[TOGETHER * WIDEST_BYTES];
+} batch;
+
+static void convert_batch(const ts_copy_context *m, batch *b, int64_t dst_step) {
+    int bytes = m->dst.element_bits / 8;
+    const uint8_t *next = b->to;
+    ts_fill_convert(m, b->from, b->to, b->elements);
+    for (int64_t i = 0; i < b->pieces; next += b->piece[i++].count * bytes)
+        copy_strided(next, bytes, b->piece[i].dst, dst_step, b->piece[i].count, bytes);
+    b->elements = b->pieces = 0;
+}
+
+static void row_to_convert(const ts_copy_context *m, batch *b, const uint8_t *src, uint8_t *dst,
+                           const ts_plan_loop *row) {
+    int bytes = m->src.element_bits / 8;
     int64_t src_step = row->src_bits / 8, dst_step = row->dst_bits / 8;
-    if (m->same) {
-        copy_strided(src, src_step, dst, dst_step, row->extent, src_bytes);
-        return;
-    }
-    for (int64_t done = 0; done < row->extent; done += ROW_ELEMENTS) {
-        int64_t count = row->extent - done < ROW_ELEMENTS ? row->extent - done : ROW_ELEMENTS;
-        copy_strided(src + done * src_step, src_step, from, src_bytes, count, src_bytes);
-        ts_convert_elements(m->src.dtype, from, m->dst.dtype, to, (size_t)count);
-        copy_strided(to, dst_bytes, dst + done * dst_step, dst_step, count, dst_bytes);
+    for (int64_t done = 0, count; done < row->extent; done += count) {
+        count = ts_min(row->extent - done, TOGETHER - b->elements);
+        copy_strided(src + done * src_step, src_step, b->from + b->elements * bytes, bytes, count, bytes);
+        b->piece[b->pieces].dst = dst + done * dst_step;
+        b->piece[b->pieces++].count = count;
+        b->elements += count;
+        if (b->elements == TOGETHER) convert_batch(m, b, dst_step);
     }
 }
 
@@ -120,18 +142,26 @@ static void prefetch_row(const ts_copy_context *m, int64_t src_bit, const ts_pla
     for (int64_t i = 0; i < row->extent; i += every) __builtin_prefetch(src + i * row->src_bits / 8, 0, 2);
 }
 
+static void move_row(const ts_copy_context *m, batch *b, int64_t src, int64_t dst, const ts_plan_loop *row) {
+    if (m->ahead_bytes) prefetch_row(m, src, row);
+    if (b->whole_bytes && !m->same)
+        row_to_convert(m, b, m->src.bytes + src / 8, m->dst.bytes + dst / 8, row);
+    else if (b->whole_bytes)
+        row_of_bytes(m, src, dst, row);
+    else
+        row_of_bits(m, src, dst, row);
+}
+
 void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box) {
     int row_loop = pick_row(box);
     ts_plan_loop row =
         row_loop < 0 ? (ts_plan_loop){1, m->src.element_bits, m->dst.element_bits} : box->loops[row_loop];
     int64_t at[TS_PLAN_MAX_LOOPS] = {0}, src = box->src_bits, dst = box->dst_bits;
-    bool bytes = is_whole_bytes(m, box);
+    batch b;
+    b.whole_bytes = is_whole_bytes(m, box);
+    b.elements = b.pieces = 0;
     for (;;) {
-        if (m->ahead_bytes) prefetch_row(m, src, &row);
-        if (bytes)
-            row_of_bytes(m, src, dst, &row);
-        else
-            row_of_bits(m, src, dst, &row);
+        move_row(m, &b, src, dst, &row);
         int i = box->loop_count - 1;
         for (; i >= 0; i--) {
             if (i == row_loop) continue;
@@ -142,6 +172,7 @@ void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box) {
             dst -= box->loops[i].dst_bits * box->loops[i].extent;
             at[i] = 0;
         }
-        if (i < 0) return;
+        if (i < 0) break;
     }
+    if (b.elements > 0) convert_batch(m, &b, row.dst_bits / 8);
 }

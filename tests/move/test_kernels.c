@@ -132,6 +132,8 @@ static void random_boxes(void **state) {
             m.kernels = ts_kernels_get(version / 2);
             m.streams = version % 2;
             if (!m.kernels || (m.streams && !m.kernels->stream_runs)) continue;
+            m.convert = NULL;
+            if (!m.same) ts_copy_set_conversion(&m);
             uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, dst.length + 64);
             m.dst.bytes = raw + (-(intptr_t)raw & 63);
             memcpy(m.dst.bytes, dst.bytes, (size_t)dst.length);
