@@ -123,10 +123,11 @@ static bool validate_row(ts_error *failure, machines *m, const ts_measurements *
 double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements, const ts_machine *machine) {
     static const double of_kind[] = {/* of a row, on average; of others nothing to speak of */
                                      [TS_WORK_COPY] = 0.01,
-                                     [TS_WORK_MATMUL] = 0.33,
+                                     [TS_WORK_MATMUL] = 0.41,
                                      [TS_WORK_KERNEL] = 0.41,
                                      [TS_WORK_PASSES] = 0.01,
                                      [TS_WORK_COLLECTIVE] = 0};
+    const double of_stated_blocks = 0.03; /* of which none are tried */
     machines m = {.arena = arena};
     double seconds = 0;
     for (int i = 0; i < measurements->table.count; i++) {
@@ -134,7 +135,9 @@ double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements,
         ts_workload_read(&measurements->groups, &measurements->rules, &measurements->table.rows[i], &work);
         if (work.kind == TS_WORK_NONE) continue;
         const ts_machine *own = machine ? find_machine(NULL, &m, work.machine) : NULL;
-        if (!machine || (own && strcmp(own->title, machine->title) == 0)) seconds += of_kind[work.kind];
+        if (machine && (!own || strcmp(own->title, machine->title) != 0)) continue;
+        bool stated = work.kind == TS_WORK_MATMUL && work.block[0] > 0;
+        seconds += stated ? of_stated_blocks : of_kind[work.kind];
     }
     return seconds;
 }
