@@ -18,11 +18,12 @@ typedef struct {
 } ts_curve;
 
 void ts_curve_add(ts_curve *curve, ts_curve_point point);
+
+/* The variance is the square of the mean's standard error. How far off a value may be is taken from how far neighbours
+ * are apart: what goes up or down slowly is no error. */
 typedef struct {
     double mean; /* a point stands for what is nearer to it than to others */
-    double
-        variance; /* the square of the mean's standard error. That of a value is taken from how far neighbours are
-                        apart: what goes up or down slowly is no error */
+    double variance;
 } ts_curve_estimate;
 /* Of at least 1 point, the mean; of at least 3, the variance. */
 ts_curve_estimate ts_curve_get(const ts_curve *curve);

@@ -12,10 +12,10 @@
 /* The time of lines is measured in windows: one at the start of a box, then others spread over the rest, until the
  * standard error of their mean, as a part of the whole transfer, is one part in SAMPLER_ERROR, or of SAMPLER_MANY
  * windows (or of all that there is room for) one in SAMPLER_ROUGHLY, or of SAMPLER_MOST (SAMPLER_FEW at least, where
- * there is room for no more) one in SAMPLER_BARELY: what no window held is left out and charged at their mean. Else the traversal goes on from behind the
- * first window, and what was simulated elsewhere is taken off; a rest of less than SAMPLER_WORTH times the least windows
- * is simulated at once. A box that is one part in w of the transfer's time may be off by sqrt(w) times as much, for the
- * errors of boxes are independent.
+ * there is room for no more) one in SAMPLER_BARELY: what no window held is left out and charged at their mean. Else the
+ * traversal goes on from behind the first window, and what was simulated elsewhere is taken off; a rest of less than
+ * SAMPLER_WORTH times the least windows is simulated at once. A box that is one part in w of the transfer's time may be
+ * off by sqrt(w) times as much, for the errors of boxes are independent.
  *
  * A window is as many blocks as are accepted from one refresh to the next, if the memory holds fewer accesses
  * that wait; SAMPLER_INTERVALS times as many in a large box, as reads and writes
