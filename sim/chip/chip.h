@@ -18,7 +18,7 @@ typedef struct {
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
     bool profile;                                    /* see ts_core_setup */
-    bool exact; /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
+    bool exact; /* simulate every transfer access by access, however many there are (sim/chip/traffic.h) */
     int64_t patience, max_cycles; /* see ts_core_setup */
     bool time_only;               /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
     /* Where it is told what the program leaves at its end, and with `sanitize` (which needs it) all that the
@@ -52,7 +52,7 @@ typedef struct {
     void (*changed)(void *self, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
     /* Of a transfer that leaves the chip `transferred` means that it was read; its semaphore grows now. */
     void (*sent)(void *self, const ts_in_flight *transfer, int64_t cycle);
-    /* With it, each channel of the HBM that is walked is walked by itself: the same, but slower. */
+    /* With it, each channel of the HBM that is simulated is simulated by itself: the same, but slower. */
     ts_hbm_observer *burst;
 } ts_chip_observer;
 
@@ -61,8 +61,8 @@ typedef struct {
     int core_count;
     ts_core_counters cores[TS_CHIP_CORES];
     ts_hbm_stats hbm;
-    int64_t recalled; /* of the transfers: those that were not walked, see ts_chip_config */
-    bool estimated;   /* not every access of every channel was walked */
+    int64_t recalled; /* of the transfers: those that were not simulated, see ts_chip_config */
+    bool estimated;   /* not every access of every channel was simulated */
     int64_t transfers, useful_bytes, src_bytes, dst_bytes, padding_bytes, waste_bytes, rmw_lines;
     int64_t hbm_read_bytes, hbm_written_bytes; /* lines moved */
     int64_t dma_busy_cycles;                   /* with at least one transfer under way */

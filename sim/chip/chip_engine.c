@@ -72,7 +72,7 @@ chip_engine *chip_engine_new(ts_error *err, ts_arena *arena, const chip_engine_s
     e->own = pool_make_engine(err, setup->machine, e->share);
     if (!e->own) return NULL;
     if (!setup->observer) return e;
-    ts_hbm_walk_all(e->own->hbm);
+    ts_hbm_simulate_all(e->own->hbm);
     ts_hbm_observe(e->own->hbm, setup->observer, setup->observed);
     return e;
 }
@@ -139,11 +139,11 @@ static void mix_trace(const chip_engine *e, const ts_dma_transfer *what, ts_hbm_
         hash[i] = (hash[i] ^ trace->hash[i] >> 32) * UINT64_C(0x9e3779b97f4a7c15) ^ trace->hash[i];
 }
 
-/* Asks by the hash of the question and what the transfer, which it is about, makes of the HBM, if `walked`; direction:
- * of a chip on no tree. */
-static void ask_about(chip_engine *e, pool_node *question, int direction, bool walked, ts_arena **arena) {
+/* Asks by the hash of the question and what the transfer, which it is about, makes of the HBM, if
+ * `simulated`; direction: of a chip on no tree. */
+static void ask_about(chip_engine *e, pool_node *question, int direction, bool simulated, ts_arena **arena) {
     ts_hbm_trace trace = {.shift = e->shift, .begun = e->has_shift};
-    if (walked) mix_trace(e, &question->transfer, &trace, question->hash);
+    if (simulated) mix_trace(e, &question->transfer, &trace, question->hash);
     e->shift = question->transfer.shift = trace.shift;
     e->has_shift = trace.begun;
     if (!e->from.tree) {
@@ -193,19 +193,19 @@ static arriving *find_arriving(chip_engine *e, int64_t number) {
     return a;
 }
 
-/* walked: of some of its writes. */
-static void tell_expected(chip_engine *e, arriving *a, bool walked) {
+/* simulated: of some of its writes. */
+static void tell_expected(chip_engine *e, arriving *a, bool simulated) {
     if (a->is_told) return;
     a->is_told = true;
     pool_node question = {.what = ASK_EXPECT,
                           .number = a->number,
-                          .hash = {a->hash[0], a->hash[1] + walked},
+                          .hash = {a->hash[0], a->hash[1] + simulated},
                           .transfer = {.plan = a->what.plan, .dst.in_hbm = true}};
     if (is_alone(e)) {
         question.transfer.shift = e->shift;
         pool_ask_engine(e->own, NULL, &question);
     } else {
-        ask_about(e, &question, NO_DIRECTION, walked, a->what.arena);
+        ask_about(e, &question, NO_DIRECTION, simulated, a->what.arena);
     }
 }
 
@@ -223,8 +223,8 @@ static void tell_fed(chip_engine *e, const arriving *a, const ts_dma_chunk *chun
         ask(e, &question, NULL);
 }
 
-/* What is passed over changes nothing but what the bytes behind it are: the engine is told of that with these, if they
- * are not passed over as well. */
+/* What is passed over changes nothing but what the bytes behind it are: the engine is told of that with
+ * these, if they are not passed over as well. */
 void chip_engine_feed(chip_engine *e, int64_t incoming, const ts_dma_chunk *chunk) {
     arriving *a = find_arriving(e, incoming);
     if (chunk->passed && !chunk->last) {

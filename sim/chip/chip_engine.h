@@ -9,7 +9,7 @@ typedef struct chip_engine chip_engine;
 typedef struct {
     const ts_dma_machine *machine;
     ts_engine_pool *pool;      /* NULL: the engine is the chip's own */
-    bool exact;                /* all channels are walked */
+    bool exact;                /* all channels are simulated */
     ts_hbm_observer *observer; /* of bursts; NULL: none. Else not shared */
     void *observed;
 } chip_engine_setup;
@@ -20,8 +20,8 @@ void chip_engine_free(chip_engine *e); /* NULL is fine */
 /* The functions of dma/dma.h. */
 bool chip_engine_can_start(const chip_engine *e);
 int chip_engine_under_way(const chip_engine *e);
-/* hash: equal of transfers that differ in nothing but where in the HBM they begin. *arena is that of the plan: it is
- * kept, and set to NULL, when others may need it. */
+/* hash: equal of transfers that differ in nothing but where in the HBM they begin. *arena is that of the
+ * plan: it is kept, and set to NULL, when others may need it. */
 void chip_engine_start(chip_engine *e, const ts_dma_transfer *what, const uint64_t hash[2], ts_arena **arena,
                        int64_t cycle);
 /* As ts_dma_expect and ts_dma_feed; it has a number. */

@@ -79,7 +79,7 @@ enum { POOL_BUCKETS = 1 << 10 };
 struct ts_engine_pool {
     ts_arena *arena;
     const ts_dma_machine *machine;
-    int share;            /* of the channels one in so many is walked */
+    int share;            /* of the channels one in so many is simulated */
     pool_engine *model;   /* its HBM is never offered anything */
     pthread_mutex_t lock; /* of what follows */
     pool_tree *trees[POOL_BUCKETS], *spare_trees;

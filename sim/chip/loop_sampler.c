@@ -14,7 +14,7 @@ enum {
     LEAST_BATCHES = 8,
     MOST_BATCHES = 32,
     LEAST_VISITS = 8,
-    WORTH = 2, /* what is left out, in what is walked for it */
+    WORTH = 2, /* what is left out, in what is simulated for it */
     ERROR = 200,
     ROUGHLY = 100,
     BUNDLES = 1 << 24 /* looked at for how long a loop goes on */
@@ -32,7 +32,7 @@ struct loop_sampler {
     loop *loops;
     int end;                   /* of the loop that is sampled; -1: none */
     int64_t alike, period;     /* iterations from the first batch on that are; until they begin again */
-    int64_t batch, iterations; /* of a batch; walked in all */
+    int64_t batch, iterations; /* of a batch; simulated in all */
     int64_t from;              /* the cycle where the batch began */
     ts_ratio cycles;           /* of the batches; each has the weight 1 */
     int64_t busy_cycles;       /* before them */
@@ -75,7 +75,7 @@ static void mark(loop_sampler *s) {
     s->busy_cycles = busy_cycles(s);
 }
 
-static bool is_worth(const loop_sampler *s, int64_t walked) { return s->alike >= (1 + WORTH) * walked; }
+static bool is_worth(const loop_sampler *s, int64_t simulated) { return s->alike >= (1 + WORTH) * simulated; }
 
 /* Where enough iterations from here on are alike; else looks again behind them. */
 static void begin(loop_sampler *s, int end) {

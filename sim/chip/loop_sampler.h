@@ -1,17 +1,18 @@
-/* Time only: long loops of a core are walked in part, as long transfers are (dma/sampler.h).
+/* Time only: long loops of a core are simulated in part, as long transfers are (dma/sampler.h).
  *
- * Iterations of a loop that are alike (core/forward.h) differ in nothing but where in HBM their transfers lie.
- * Once the queues have settled, batches of some refresh intervals are walked, one behind the other: until the
- * standard error of the mean of their cycles is one part in LOOP_ERROR, or with LOOP_MOST of them one in
- * LOOP_ROUGHLY; else the loop is walked. The core then goes over what follows in no time, and what was walked
- * counts as many times as it stands for, a whole number: so all counts stay sums of each other. The batches are
- * not spread over the loop: reads and writes find another rhythm after each leap, and keep it for long. */
+ * Iterations of a loop that are alike (core/forward.h) differ in nothing but where in HBM their transfers
+ * lie. Once the queues have settled, batches of some refresh intervals are simulated, one behind the other:
+ * until the standard error of the mean of their cycles is one part in LOOP_ERROR, or with LOOP_MOST of them
+ * one in LOOP_ROUGHLY; else the loop is simulated. The core then goes over what follows in no time, and what
+ * was simulated counts as many times as it stands for, a whole number: so all counts stay sums of each other.
+ * The batches are not spread over the loop: reads and writes find another rhythm after each leap, and keep it
+ * for long. */
 #ifndef TILESIM_CHIP_LOOP_SAMPLER_H
 #define TILESIM_CHIP_LOOP_SAMPLER_H
 
 #include "state.h"
 
-/* NULL: every iteration is walked. */
+/* NULL: every iteration is simulated. */
 loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip);
 /* The core of the chip is at the head of the loop whose branch back is in bundle `end`. */
 void loop_sampler_visit(loop_sampler *sampler, int end);

@@ -1,4 +1,4 @@
-/* Writes that come over links and are not walked. */
+/* Writes that come over links and are not simulated. */
 #include "passed.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static void add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t time
     ts_members_add(sum, stats, ts_hbm_stats_members, times, 1);
 }
 
-/* What happens without requests is counted when the memory is walked past that time. */
+/* What happens without requests is counted when the memory is simulated past that time. */
 static void leave_out_time(ts_hbm_stats *stats) {
     stats->refreshes = 0;
     memset(stats->limiter_cycles, 0, sizeof stats->limiter_cycles);
@@ -31,12 +31,12 @@ static void leave_out_time(ts_hbm_stats *stats) {
 
 bool passed_samples(const passed *p) { return p->samples < SAMPLES; }
 
-void passed_walk(passed *p, const ts_hbm_stats *now, bool alone, const ts_dma_chunk *chunk) {
+void passed_simulate(passed *p, const ts_hbm_stats *now, bool alone, const ts_dma_chunk *chunk) {
     if (p->is_alone && alone) {
         add_stats(&p->stats, now, 1);
         add_stats(&p->stats, &p->before, -1);
-        p->walked.bytes += p->last;
-        p->walked.cycles += chunk->cycle - p->cycle;
+        p->simulated.bytes += p->last;
+        p->simulated.cycles += chunk->cycle - p->cycle;
         p->samples++;
     }
     p->before = *now;
@@ -51,15 +51,15 @@ void passed_over(passed *p, const ts_dma_chunk *chunk) {
     p->cycle = chunk->cycle;
 }
 
-/* Rows stay open as long as nobody needs their banks; some of that time was walked past as well. */
+/* Rows stay open as long as nobody needs their banks; some of that time was simulated past as well. */
 void passed_count(const passed *p, const ts_dma_machine *machine, ts_hbm_stats *stats) {
     if (p->passed.bytes == 0) return;
     ts_hbm_stats of_bytes = p->stats, of_cycles = {.open_cycles = p->stats.open_cycles};
     leave_out_time(&of_bytes);
     of_bytes.open_cycles = 0;
-    ts_members_add(stats, &of_bytes, ts_hbm_stats_members, p->passed.bytes, p->walked.bytes);
-    if (p->walked.cycles > 0)
-        ts_members_add(stats, &of_cycles, ts_hbm_stats_members, p->passed.cycles, p->walked.cycles);
+    ts_members_add(stats, &of_bytes, ts_hbm_stats_members, p->passed.bytes, p->simulated.bytes);
+    if (p->simulated.cycles > 0)
+        ts_members_add(stats, &of_cycles, ts_hbm_stats_members, p->passed.cycles, p->simulated.cycles);
     const ts_hbm_config *hbm = machine->hbm;
     int64_t end = ts_clock_convert(p->cycle, machine->core_khz, ts_hbm_tick_khz(hbm));
     int64_t all = (end > stats->end_cycle ? end : stats->end_cycle) * hbm->stacks * hbm->channels *

@@ -1,4 +1,4 @@
-/* Busy periods: what of them the engine walks, and the steps that are kept. */
+/* Busy periods: what of them the engine simulates, and the steps that are kept. */
 #include "traffic_state.h"
 
 enum { PHASES = 16 }; /* parts of the time between two refreshes, at most */
@@ -17,7 +17,7 @@ int64_t period_bytes(const ts_dma_transfer *what) {
     return plan->moved_elements * bits / 8;
 }
 
-/* ---- Walking ---- */
+/* ---- Simulating ---- */
 
 static void take_arrival(traffic *t, const ts_dma_result *result) {
     arrival *a = t->unused ? t->unused : TS_NEW(t->arena, arrival), **end = &t->came;
@@ -51,7 +51,7 @@ static void let_end(traffic *t) {
     period_take(t, t->least);
 }
 
-void period_walk(traffic *t, record *r) {
+void period_simulate(traffic *t, record *r) {
     while (!chip_engine_can_start(t->engine)) let_end(t);
     ts_dma_transfer what = r->what;
     what.tag = r->number;
@@ -67,7 +67,7 @@ void period_catch_up(traffic *t, int64_t now) {
     chip_engine_read_stats(t->engine, &t->stats);
     for (record *r = t->first; r; r = r->next) {
         while (chip_engine_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) period_take(t, now);
-        period_walk(t, r);
+        period_simulate(t, r);
     }
 }
 
@@ -103,7 +103,7 @@ void period_begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     t->at = NULL;
     t->recalls = false;
     t->steps = 0;
-    if (t->exact || t->walked_bytes < t->walked_most || cycle - t->latest < REST) return;
+    if (t->exact || t->simulated_bytes < t->simulated_most || cycle - t->latest < REST) return;
     const shape *of = shapes_find(&t->shapes, what, layouts);
     int64_t phase = phase_of(t, period_bytes(what), to_engine(t, cycle)) + ((int64_t)t->expected << 16);
     bool known;
@@ -134,7 +134,7 @@ void period_note_done(traffic *t, const record *r) {
     if (t->at && (t->at->after != now.after || t->at->member != now.member)) t->at = NULL;
 }
 
-/* The statistics of a busy period that has been walked are kept with its last step. */
+/* The statistics of a busy period that has been simulated are kept with its last step. */
 void period_end(traffic *t) {
     while (chip_engine_under_way(t->engine) > 0) let_end(t);
     if (!t->at) return;

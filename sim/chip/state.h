@@ -43,7 +43,7 @@ struct ts_chip {
     int core_count;
     const chip_core *told; /* the core of which the observer was told last */
     traffic *traffic;
-    loop_sampler *sampler; /* NULL: every iteration of a loop is walked */
+    loop_sampler *sampler; /* NULL: every iteration of a loop is simulated */
     ts_outputs outputs;    /* with the sanitizer */
     ts_in_flight *free_records;
     ts_chip_message *spare; /* that came, to be sent again */

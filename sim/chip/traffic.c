@@ -1,4 +1,4 @@
-/* Transfers walked, and transfers recalled. */
+/* Transfers simulated, and transfers recalled. */
 #include "traffic_state.h"
 
 #include <assert.h>
@@ -24,13 +24,13 @@ traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact)
     t->shapes.dma = machine->dma;
     t->exact = exact;
     t->setup = (chip_engine_setup){.machine = machine, .exact = exact};
-    t->walked_most = TRAFFIC_WALKED_BYTES;
+    t->simulated_most = TRAFFIC_SIMULATED_BYTES;
     learn_refresh(t);
     return t;
 }
 
 void traffic_share(traffic *t, int64_t chips, ts_engine_pool *pool) {
-    t->walked_most = TRAFFIC_WALKED_BYTES / chips;
+    t->simulated_most = TRAFFIC_SIMULATED_BYTES / chips;
     t->setup.pool = pool;
 }
 
@@ -78,7 +78,7 @@ static record *append(traffic *t, const ts_dma_transfer *what, int layouts, int6
     return r;
 }
 
-/* Those that are over are kept as long as the busy period might have to be walked after all. */
+/* Those that are over are kept as long as the busy period might have to be simulated after all. */
 static void forget(traffic *t) {
     if (t->at && t->under_way > 0) return;
     for (record **at = &t->first; *at;) {
@@ -127,8 +127,8 @@ bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int l
     t->latest = cycle;
     t->passed.is_alone = false;
     if (t->recalls) return true;
-    t->walked_bytes += period_bytes(what);
-    period_walk(t, r);
+    t->simulated_bytes += period_bytes(what);
+    period_simulate(t, r);
     return true;
 }
 
@@ -146,14 +146,14 @@ bool traffic_expect(ts_error *err, traffic *t, const traffic_arrival *what, int6
 void traffic_feed(traffic *t, int64_t incoming, ts_dma_chunk chunk) {
     bool alone = t->under_way == 0, little = passed_may(&t->passed, t->machine, &chunk);
     bool recalls = !alone && t->recalls;
-    chunk.passed = recalls || (alone && little && !t->exact && t->walked_bytes >= t->walked_most);
+    chunk.passed = recalls || (alone && little && !t->exact && t->simulated_bytes >= t->simulated_most);
     if (!chunk.passed) {
         if (passed_samples(&t->passed)) {
             ts_hbm_stats now;
             chip_engine_read_stats(t->engine, &now);
-            passed_walk(&t->passed, &now, alone, &chunk);
+            passed_simulate(&t->passed, &now, alone, &chunk);
         }
-        t->walked_bytes += chunk.bytes;
+        t->simulated_bytes += chunk.bytes;
     } else if (!recalls) {
         passed_over(&t->passed, &chunk);
     }

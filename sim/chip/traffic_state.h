@@ -25,7 +25,7 @@ typedef struct record {
     ts_arena *arena;     /* of its plan */
     ts_dma_transfer what;
     int layouts;          /* see traffic_start */
-    int64_t number;       /* of all that were started: the tag of what is walked */
+    int64_t number;       /* of all that were started: the tag of what is simulated */
     int member;           /* of the busy period */
     int64_t issued, done; /* done INT64_MAX: not known yet */
     ts_dma_result result;
@@ -47,7 +47,7 @@ struct traffic {
     chip_engine_setup setup;
     bool exact;
     bool recalls; /* this busy period is recalled so far: the engine knows nothing of it */
-    int64_t walked_bytes, walked_most, started;
+    int64_t simulated_bytes, simulated_most, started;
     int64_t least;        /* the engine has been here */
     record *first, *free; /* first: of the busy period, while its steps are kept; else those under way */
     record *next;         /* for the next start */
@@ -64,7 +64,7 @@ struct traffic {
     step *periods[PERIOD_BUCKETS]; /* by the first start */
     int64_t interval;              /* of refreshes of all banks; 0: none */
     int64_t interval_bytes;        /* that the HBM moves in it at its peak */
-    ts_hbm_stats stats;            /* at the beginning of the busy period, if it is walked */
+    ts_hbm_stats stats;            /* at the beginning of the busy period, if it is simulated */
     ts_hbm_stats past;             /* of what was recalled */
     int64_t recalled;
     int64_t skipped;     /* cycles that the engine does not know of (traffic_repeat) */
@@ -85,7 +85,7 @@ void period_begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
 void period_go_on(traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle); /* another one */
 void period_note_done(traffic *t, const record *r);
 void period_end(traffic *t);
-void period_walk(traffic *t, record *r); /* gives it to the engine */
+void period_simulate(traffic *t, record *r); /* gives it to the engine */
 /* The engine, which is idle, is given what has been started before `now`. */
 void period_catch_up(traffic *t, int64_t now);
 /* Takes off what the engine has completed. It ends at `least` at the earliest; if it was recalled to have

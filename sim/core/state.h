@@ -124,7 +124,7 @@ struct ts_core {
     core_mxu *mxus; /* [config->mxu.units]; NULL: the program has no use for them */
     core_transposer *transposer;
     core_skip *skip;       /* NULL: no iterations are left out */
-    core_forward *forward; /* NULL: every loop that starts transfers is walked */
+    core_forward *forward; /* NULL: every loop that starts transfers is simulated */
     core_profile *profile; /* NULL: nobody asks which instruction stalls */
     int looped;            /* the bundle whose branch back was taken, -1: none */
     core_loops *loops;

@@ -8,7 +8,7 @@
 #include "hbm_representatives.h"
 #include "hbm_subset.h"
 #include "hbm_time.h"
-#include "hbm_walkers.h"
+#include "hbm_simulators.h"
 #include "base/number.h"
 
 /* ---- Making and clearing. ---- */
@@ -101,13 +101,13 @@ static void set_refresh(ts_hbm *hbm) {
     if (c->refresh == TS_HBM_REFRESH_NONE) hbm->refresh_ticks = FAR;
 }
 
-static hbm_walker walker_of(const ts_hbm *hbm) {
+static hbm_simulator simulator_of(const ts_hbm *hbm) {
     bool banks = hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK;
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
-        return banks ? hbm_banks_walker_avx2(hbm) : hbm_walker_avx2(hbm);
+        return banks ? hbm_banks_simulator_avx2(hbm) : hbm_simulator_avx2(hbm);
 #endif
-    return banks ? hbm_banks_walker_base(hbm) : hbm_walker_base(hbm);
+    return banks ? hbm_banks_simulator_base(hbm) : hbm_simulator_base(hbm);
 }
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
@@ -143,12 +143,12 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
     hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
     set_refresh(hbm);
     hbm->burst_ticks = ts_hbm_burst_ticks(config);
-    hbm_walker walker = walker_of(hbm);
-    hbm->walk = walker.walk;
-    hbm->run = walker.run;
+    hbm_simulator simulator = simulator_of(hbm);
+    hbm->simulate = simulator.simulate;
+    hbm->run = simulator.run;
     hbm_subset_init(hbm, arena);
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
-    hbm->walked = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
+    hbm->simulated = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
         queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
@@ -178,7 +178,7 @@ void ts_hbm_reset(ts_hbm *hbm) {
     for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
 }
 
-void ts_hbm_walk_all(ts_hbm *hbm) {
+void ts_hbm_simulate_all(ts_hbm *hbm) {
     hbm->is_exact = true;
     ts_hbm_reset(hbm);
 }
@@ -272,7 +272,7 @@ bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
         hbm_channel *ch = &st->hbm->channels[st->hbm->channels[-2 - *oldest].representative];
         if (ch->next > limit) return false;
         ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */
-        st->hbm->walk(st->hbm, ch, ch->next);
+        st->hbm->simulate(st->hbm, ch, ch->next);
     }
     *earliest = max32(*earliest, max32(st->latest_done, *oldest) + 1);
     return true;
@@ -292,22 +292,23 @@ int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
 void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
     int32_t local = hbm_to_local(hbm, cycle);
     await(hbm);
-    for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], local);
+    for (int i = 0; i < hbm->simulated_count; i++) hbm->simulate(hbm, hbm->simulated[i], local);
 }
 
 /* Channels that were done earlier go on to be refreshed. That costs no time that anything waits for. */
 static void refresh_to_end(ts_hbm *hbm) {
     hbm->is_done = true;
-    for (int i = 0; i < hbm->walked_count; i++)
-        hbm->walk(hbm, hbm->walked[i], (int32_t)(hbm_end_cycle(hbm) - hbm->base));
+    for (int i = 0; i < hbm->simulated_count; i++)
+        hbm->simulate(hbm, hbm->simulated[i], (int32_t)(hbm_end_cycle(hbm) - hbm->base));
     hbm->is_done = false;
 }
 
 int64_t ts_hbm_drain(ts_hbm *hbm) {
     await(hbm);
-    for (int i = 0; i < hbm->walked_count; i++) {
-        hbm_channel *ch = hbm->walked[i];
-        while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0) hbm->walk(hbm, ch, ch->next);
+    for (int i = 0; i < hbm->simulated_count; i++) {
+        hbm_channel *ch = hbm->simulated[i];
+        while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0)
+            hbm->simulate(hbm, ch, ch->next);
     }
     refresh_to_end(hbm);
     return hbm_end_cycle(hbm);

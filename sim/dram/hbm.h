@@ -25,11 +25,11 @@ typedef struct ts_hbm_stream ts_hbm_stream;
 enum { TS_HBM_UNLIMITED = -1 };
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
-/* A part of the memory stands for all of it: of the channels every share-th is walked, requests to the others
- * are passed over, streams have the part's share of their windows, and statistics are extended to all
+/* A part of the memory stands for all of it: of the channels every share-th is simulated, requests to the
+ * others are passed over, streams have the part's share of their windows, and statistics are extended to all
  * channels. As the channels of a regular stream all do the same, shifted and permuted, its time is that of
- * the whole memory within about 1 %. share: a power of two that divides the channels of a stack; ts_hbm_sampling_factor
- * is the largest that leaves `least` channels. */
+ * the whole memory within about 1 %. share: a power of two that divides the channels of a stack;
+ * ts_hbm_sampling_factor is the largest that leaves `least` channels. */
 ts_hbm *ts_hbm_new_subset(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share);
 int ts_hbm_sampling_factor(const ts_hbm_config *config, int least);
 /* The same with rules of one's own; an error when the controller could not keep to one of them. */
@@ -43,9 +43,10 @@ bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm);
 /* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten.
  */
 void ts_hbm_subset_restart(ts_hbm *hbm);
-/* The largest share, from `share` down by halves, with which a part gets exactly that of any so many bytes that are
- * aligned to their number (a power of two). The map being linear, those at address 0 tell for all. If every request
- * is so, the part does what the whole would, nearly to the tick. A map that cannot be read: `share`. */
+/* The largest share, from `share` down by halves, with which a part gets exactly that of any so many bytes
+ * that are aligned to their number (a power of two). The map being linear, those at address 0 tell for all.
+ * If every request is so, the part does what the whole would, nearly to the tick. A map that cannot be read:
+ * `share`. */
 int ts_hbm_balanced_share(const ts_hbm_config *config, int share, int64_t bytes);
 /* A burst that is served: the data bus of its pseudo channel is taken for ts_hbm_burst_ticks from the column
  * command on (that the data follow some ticks later, those of reads later than those of writes, is left out).
@@ -58,11 +59,11 @@ typedef struct {
 } ts_hbm_burst;
 typedef void ts_hbm_observer(void *self, const ts_hbm_burst *burst);
 /* From now on `observer` is told of each burst, those of a pseudo channel in order of time; of channels that
- * are walked by themselves, so all of the part after ts_hbm_walk_all. NULL: nobody. */
+ * are simulated by themselves, so all of the part after ts_hbm_simulate_all. NULL: nobody. */
 void ts_hbm_observe(ts_hbm *hbm, ts_hbm_observer *observer, void *self);
 int ts_hbm_burst_ticks(const ts_hbm_config *config);
-/* A command that is issued: RD, RDA, WR and WRA have all of row and column, ACT the row; else those are -1. PREA and
- * REFA have no bank: bank is that of the first of the pseudo channel. */
+/* A command that is issued: RD, RDA, WR and WRA have all of row and column, ACT the row; else those are -1.
+ * PREA and REFA have no bank: bank is that of the first of the pseudo channel. */
 typedef struct {
     ts_dram_command command;
     int bus;  /* as that of a burst */
@@ -71,14 +72,15 @@ typedef struct {
     int64_t tick; /* at which it starts */
 } ts_hbm_command;
 typedef void ts_hbm_command_observer(void *self, const ts_hbm_command *command);
-/* The same for commands, those of a channel in order of time; of all that are issued after ts_hbm_walk_all. */
+/* The same for commands, those of a channel in order of time; of all that are issued after
+ * ts_hbm_simulate_all. */
 void ts_hbm_observe_commands(ts_hbm *hbm, ts_hbm_command_observer *observer, void *self);
 /* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
 void ts_hbm_reset(ts_hbm *hbm);
 
-/* From now on, and from the start: every channel is walked by itself, and gaps between requests cycle by
+/* From now on, and from the start: every channel is simulated by itself, and gaps between requests cycle by
  * cycle. All results are the same; it only takes longer. */
-void ts_hbm_walk_all(ts_hbm *hbm);
+void ts_hbm_simulate_all(ts_hbm *hbm);
 
 /* A transfer's view: its requests run at most `lookahead_bytes` past the oldest one not yet accepted, and at
  * most `in_flight_bytes` past the oldest one not yet done (data returned, or written); both are counted in
@@ -106,8 +108,8 @@ int64_t ts_hbm_stream_latest(const ts_hbm_stream *stream);
  * memory has been settled far enough. */
 int64_t ts_hbm_stream_done(const ts_hbm_stream *stream);
 
-/* How far the walked channels have come: bursts accepted (but for those answered from queues), about how many
- * of them were served, and by which cycle. */
+/* How far the simulated channels have come: bursts accepted (but for those answered from queues), about how
+ * many of them were served, and by which cycle. */
 typedef struct {
     int64_t accepted, served, cycle;
 } ts_hbm_progress;

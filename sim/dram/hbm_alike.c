@@ -1,15 +1,15 @@
 /* Memories that do the same: when one no longer knows what was before, and requests that differ only in which
  * bank, row or channel is which.
  *
- * A refresh closes all rows. The one that falls due first after all is done may begin late, as rows are open; the next
- * finds them closed and begins when it falls due, as in a memory that did nothing. No rule is as long as the time
- * between the two, so from then on nothing is left of what was before but counts, and the direction of the data buses,
- * which only turnarounds ask for.
+ * A refresh closes all rows. The one that falls due first after all is done may begin late, as rows are open;
+ * the next finds them closed and begins when it falls due, as in a memory that did nothing. No rule is as
+ * long as the time between the two, so from then on nothing is left of what was before but counts, and the
+ * direction of the data buses, which only turnarounds ask for.
  *
- * Rules relate banks by whether they are in one group, stack id or pseudo channel, and requests are served by age: both
- * stay as they are when all banks of a pseudo channel are renamed by XOR. Rows are compared with each other alone,
- * channels know nothing of each other. Pseudo channels are refreshed in the order of their numbers, and are not
- * renamed; nor are columns. */
+ * Rules relate banks by whether they are in one group, stack id or pseudo channel, and requests are served by
+ * age: both stay as they are when all banks of a pseudo channel are renamed by XOR. Rows are compared with
+ * each other alone, channels know nothing of each other. Pseudo channels are refreshed in the order of their
+ * numbers, and are not renamed; nor are columns. */
 #include "dram/hbm_alike.h"
 
 #include <string.h>
@@ -37,16 +37,16 @@ int64_t ts_hbm_rest_cycle(const ts_hbm *hbm) {
 }
 
 int ts_hbm_direction(const ts_hbm *hbm) {
-    int direction = hbm->walked[0]->last_direction[0];
-    for (int i = 0; i < hbm->walked_count; i++)
+    int direction = hbm->simulated[0]->last_direction[0];
+    for (int i = 0; i < hbm->simulated_count; i++)
         for (int pc = 0; pc < hbm->spec->pcs; pc++)
-            if (hbm->walked[i]->last_direction[pc] != direction) return -1;
+            if (hbm->simulated[i]->last_direction[pc] != direction) return -1;
     return direction;
 }
 
 void ts_hbm_set_direction(ts_hbm *hbm, int direction) {
-    for (int i = 0; i < hbm->walked_count; i++)
-        memset(hbm->walked[i]->last_direction, direction, sizeof hbm->walked[i]->last_direction);
+    for (int i = 0; i < hbm->simulated_count; i++)
+        memset(hbm->simulated[i]->last_direction, direction, sizeof hbm->simulated[i]->last_direction);
 }
 
 void ts_hbm_count_beyond(ts_hbm *hbm, ts_hbm *idle, int64_t cycle, ts_hbm_stats *out) {
@@ -67,7 +67,8 @@ static void mix(uint64_t *hash, uint64_t value) {
     hash[1] ^= hash[1] >> 32;
 }
 
-/* The bits of a location that may be renamed. Stacks that take turns, and numbers that are no power of two, have none. */
+/* The bits of a location that may be renamed. Stacks that take turns, and numbers that are no power of two,
+ * have none. */
 static uint64_t renamed_bits(const ts_hbm *hbm) {
     uint64_t columns = ((uint64_t)1 << TS_ADDRESS_COLUMN_BITS) - 1;
     uint64_t pcs = (uint64_t)(hbm->spec->pcs - 1) << hbm->spec->pc_shift << TS_ADDRESS_COLUMN_BITS;

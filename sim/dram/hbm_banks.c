@@ -1,10 +1,10 @@
-/* The per bank scheduler: what the rest of the memory calls, and its walking with the instructions that every
- * machine has. */
+/* The per bank scheduler: what the rest of the memory calls, and its simulation with the instructions that
+ * every machine has. */
 #include <string.h>
 
-#include "hbm_banks_walk.h"
+#include "hbm_banks_scheduler.h"
 
-BANKS_WALKERS(base)
+BANKS_SIMULATORS(base)
 
 bool hbm_banks_rest(const ts_hbm *hbm, const hbm_channel *ch) {
     const struct hbm_banks *b = ch->banks;

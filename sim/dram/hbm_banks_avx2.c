@@ -3,9 +3,9 @@
 
 #ifdef HBM_AVX2
 HBM_AVX2_BEGIN
-#include "hbm_banks_walk.h"
+#include "hbm_banks_scheduler.h"
 
-BANKS_WALKERS(avx2)
+BANKS_SIMULATORS(avx2)
 
 HBM_AVX2_END
 #endif

@@ -1,10 +1,10 @@
-/* The queues of the per bank scheduler (hbm_banks_walk.h): a controller's read queue, its write buffer, and a queue of
- * commands for each bank, as lists of entries that are also found by their burst. */
+/* The queues of the per bank scheduler (hbm_banks_scheduler.h): a controller's read queue, its write buffer,
+ * and a queue of commands for each bank, as lists of entries that are also found by their burst. */
 #ifndef TILESIM_DRAM_HBM_BANKS_QUEUES_H
 #define TILESIM_DRAM_HBM_BANKS_QUEUES_H
 
 #include "hbm_banks.h"
-#include "hbm_walkers.h"
+#include "hbm_simulators.h"
 
 enum { NONE = -1, BUCKETS = 512 };
 

@@ -75,8 +75,8 @@ typedef struct {
 } hbm_cause;
 
 typedef struct {
-    int representative; /* the channel that is walked for this one */
-    int represented;    /* for how many more than itself it is walked */
+    int representative; /* the channel that is simulated for this one */
+    int represented;    /* for how many more than itself it is simulated */
     int split_from;     /* its last representative before */
     int32_t next;       /* the next cycle at which something can happen */
     int32_t last_accept;
@@ -121,9 +121,9 @@ typedef struct {
     uint16_t filter[1 << FILTER_BITS]; /* counts of queued writes, by hash of their address */
 } hbm_channel;
 
-/* Bursts of one stream, in its order, as segments: one burst, or two next to each other in a row. Those of one
- * channel are taken together: no acceptance in a block tells when another burst of it can be offered, as a
- * block is not longer than the stream's window. */
+/* Bursts of one stream, in its order, as segments: one burst, or two next to each other in a row. Those of
+ * one channel are taken together: no acceptance in a block tells when another burst of it can be offered, as
+ * a block is not longer than the stream's window. */
 enum { BLOCK = 1024 };
 enum { ROUND_OF_CHANNEL = 64 }; /* bursts of a round, for each channel */
 typedef struct {
@@ -145,21 +145,21 @@ struct ts_hbm {
     dram_spec *spec;
     hbm_channel *channels;
     int channel_count;
-    hbm_channel **walked; /* those that are their own representatives */
-    int walked_count;
+    hbm_channel **simulated; /* those that are their own representatives */
+    int simulated_count;
     uint64_t pair;            /* the location of a pair's second burst, XOR that of the first */
-    int share;                /* channels whose number it divides are walked */
-    int64_t offered[2];       /* bursts to all channels, by direction, while not all are walked */
+    int share;                /* channels whose number it divides are simulated */
+    int64_t offered[2];       /* bursts to all channels, by direction, while not all are simulated */
     int32_t round_bursts;     /* to all channels, in a round: they fit into a window of lookahead */
     int32_t round, *round_of; /* of the current round of them: so far, to each channel */
     int32_t access_bytes,
         *accesses_of; /* the same, of accesses of a size, by the channel of their first burst */
     uint64_t
-        *walked_pairs; /* of such an access, by the lower bits of that channel: pairs in walked channels */
-    int64_t excess;    /* of bursts over the share of the walked ones, or under it, summed over rounds */
-    int64_t busiest, busiest_walked; /* bursts to the busiest channel: of all; of the walked ones */
-    int64_t stuck_at;                /* per bank scheduler: it would do nothing from here on; -1 */
-    int64_t base;                    /* of local cycles */
+        *simulated_pairs; /* of such an access, by the lower bits of that channel: pairs in simulated ones */
+    int64_t excess; /* of bursts over the share of the simulated ones, or under it, summed over rounds */
+    int64_t busiest, busiest_simulated; /* bursts to the busiest channel: of all; of the simulated ones */
+    int64_t stuck_at;                   /* per bank scheduler: it would do nothing from here on; -1 */
+    int64_t base;                       /* of local cycles */
     int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */
     int64_t end_cycle; /* of streams started again since */
     int32_t write_high, write_low; /* drain starts above, ends below */
@@ -174,7 +174,7 @@ struct ts_hbm {
     void *commands_observed;
     ts_hbm_stream *streams[MAX_STREAMS];
     int stream_count;
-    void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
+    void (*simulate)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_simulators.h */
     void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments, int count);
     hbm_block block;
     int32_t *block_first; /* by channel, and two more: where its segments begin in block.order */
@@ -237,8 +237,8 @@ static inline bool hbm_is_done_known(const ts_hbm_stream *st, int32_t ahead) {
     return st->done[at >= st->in_flight ? at - st->in_flight : at] >= -1;
 }
 
-/* Observers are told of a command at `t`, before it closes a row, after it opens one. location: of the burst of a column
- * command. */
+/* Observers are told of a command at `t`, before it closes a row, after it opens one. location: of the burst
+ * of a column command. */
 void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, uint64_t location, int32_t t);
 /* The same, when there is one, of a row command, by bit number. */
 ALWAYS static inline void hbm_tell_row(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank,

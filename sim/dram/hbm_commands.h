@@ -1,9 +1,9 @@
 /* What a channel's banks offer, and the commands that serve them. Included by what compiles stepping for one
- * instruction set each (hbm_walk.h); everything is static. */
+ * instruction set each (hbm_scheduler.h); everything is static. */
 #ifndef TILESIM_DRAM_HBM_COMMANDS_H
 #define TILESIM_DRAM_HBM_COMMANDS_H
 
-#include "hbm_walkers.h"
+#include "hbm_simulators.h"
 
 ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
 ALWAYS static inline int32_t location_row(uint64_t location) {
@@ -193,7 +193,8 @@ static bool page_closes(const ts_hbm *hbm, const hbm_channel *ch, int bank, bool
     return ch->page_count[bank] >= hbm->config.page_accesses && (is_active || ch->active_of[bank] == 0);
 }
 
-/* Closed page: a column command; true when the row is closed by it. Else it may be closed as soon as it can be. */
+/* Closed page: a column command; true when the row is closed by it. Else it may be closed as soon as it can
+ * be. */
 static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, bool is_active,
                         int32_t t) {
     if (page_closes(hbm, ch, bank, is_active)) {
@@ -272,7 +273,8 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
 /* The first tick from `t` on at which a column command can start. */
 ALWAYS static inline int32_t column_edge(int32_t t, const shape sh) { return sh.half ? t | 1 : t; }
 
-/* The active bursts, by when their rows are open. The first, which is the one most often served, leaves a gap. */
+/* The active bursts, by when their rows are open. The first, which is the one most often served, leaves a
+ * gap. */
 ALWAYS static inline hbm_active *active_at(hbm_channel *ch, int i) {
     return &ch->active[ch->active_first + i];
 }

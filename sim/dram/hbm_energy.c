@@ -29,7 +29,7 @@ void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats
     int64_t cycles = 0, all = ticks * config->stacks * config->channels * config->pseudo_channels;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) cycles += stats->limiter_cycles[i];
     int64_t idle = all > cycles ? all - cycles : 0;
-    double part = all < cycles ? (double)all / (double)cycles : 1; /* of what is walked */
+    double part = all < cycles ? (double)all / (double)cycles : 1; /* of what is simulated */
     const double counts[TS_HBM_ENERGY_CAUSES] = {
         [TS_HBM_ENERGY_ACTIVATE] = (double)stats->activations,
         [TS_HBM_ENERGY_READ] = (double)(stats->reads - stats->forwarded),

@@ -1,7 +1,7 @@
 /* The energy of an HBM, from what its commands were counted to be.
  *
- * As DRAMsim3 (umd-memsys/DRAMsim3, 2981759: configuration.cc, simple_stats.cc) has it, after Micron's TN-46-03: a
- * current over that of standby for as long as a command takes, and standby all the time:
+ * As DRAMsim3 (umd-memsys/DRAMsim3, 2981759: configuration.cc, simple_stats.cc) has it, after Micron's
+ * TN-46-03: a current over that of standby for as long as a command takes, and standby all the time:
  *
  *   activate            (IDD0 tRC - IDD3N tRAS - IDD2N (tRC - tRAS)) VDD for each ACT, with its PRE
  *   read, write         (IDD4R or IDD4W - IDD3N) nBL VDD for each burst
@@ -9,11 +9,12 @@
  *   active standby      IDD3N VDD while a row of the pseudo channel is open
  *   precharge standby   IDD2N VDD while none is
  *
- * There, of ACT, tRP stands for tRC - tRAS: the same where tRC is tRAS + tRP. No power-down, no self-refresh, no I/O.
+ * There, of ACT, tRP stands for tRC - tRAS: the same where tRC is tRAS + tRP. No power-down, no self-refresh,
+ * no I/O.
  *
- * Standby and refreshes are those of the time of the run. Where the HBM was walked for less, no row is open in the
- * rest, and refreshes go on; where for more (it still drains, or a time that was recalled counts twice), theirs are in
- * proportion. */
+ * Standby and refreshes are those of the time of the run. Where the HBM was simulated for less, no row is
+ * open in the rest, and refreshes go on; where for more (it still drains, or a time that was recalled counts
+ * twice), theirs are in proportion. */
 #ifndef TILESIM_DRAM_HBM_ENERGY_H
 #define TILESIM_DRAM_HBM_ENERGY_H
 

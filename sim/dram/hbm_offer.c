@@ -40,7 +40,8 @@ static void add_segment(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
     }
 }
 
-/* Where pairs are added of a stream that does nothing but look ahead, and the acceptances that they wait for. */
+/* Where pairs are added of a stream that does nothing but look ahead, and the acceptances that they wait
+ * for. */
 typedef struct {
     hbm_segment *segment;
     const int32_t *accepted, *first, *end;
@@ -125,9 +126,9 @@ static void offer_many(ts_hbm *hbm, ts_hbm_stream *st) {
     for (hbm_segment *p = b->segments, *end = p + b->count; p < end; p++)
         b->order[first[p->channel + 1]++] = p;
     hbm_regroup(hbm);
-    for (int i = 0; i < hbm->walked_count; i++) {
-        int c = hbm->walked[i]->representative, count = first[c + 1] - first[c];
-        if (count > 0) hbm->run(hbm, st, hbm->walked[i], b->order + first[c], count);
+    for (int i = 0; i < hbm->simulated_count; i++) {
+        int c = hbm->simulated[i]->representative, count = first[c + 1] - first[c];
+        if (count > 0) hbm->run(hbm, st, hbm->simulated[i], b->order + first[c], count);
     }
     hbm_copy_acceptances(hbm);
     memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
@@ -139,8 +140,8 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     const hbm_segment *last = &b->segments[b->count - 1];
     st->unfinished += b->bursts;
-    bool all_walked = hbm->walked_count * hbm->share == hbm->channel_count;
-    (all_walked && b->count <= FEW ? offer_few : offer_many)(hbm, st);
+    bool all_simulated = hbm->simulated_count * hbm->share == hbm->channel_count;
+    (all_simulated && b->count <= FEW ? offer_few : offer_many)(hbm, st);
     note_accepted(st, b);
     b->count = b->bursts = 0;
     return last->at[last->is_pair];
@@ -157,7 +158,7 @@ static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
  * they still do the same is looked at once a block, from the last acceptance on, and that is then nearer to
  * what follows. */
 static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
-    int most = hbm->walked_count * hbm->share < hbm->channel_count ? BLOCK / 2 : BLOCK;
+    int most = hbm->simulated_count * hbm->share < hbm->channel_count ? BLOCK / 2 : BLOCK;
     if (st->window == 0) return 1;
     return st->window < 0 || st->window > most ? most : st->window;
 }
@@ -206,17 +207,17 @@ static bool wait_for_ring(offering *o) {
     return hbm_is_done_known(o->st, 1);
 }
 
-/* Adds a burst of a request, or the pair that begins with it, when its channel is walked; returns the one
+/* Adds a burst of a request, or the pair that begins with it, when its channel is simulated; returns the one
  * after. */
 static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t burst, int64_t last) {
     ts_hbm *hbm = o->hbm;
     ts_hbm_stream *st = o->st;
     bool is_pair = o->pairs && !(burst & 1) && burst < last;
     uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst) ^ st->shift;
-    bool is_walked = (hbm_location_channel(location) & (hbm->share - 1)) == 0;
-    if (is_walked && st->in_flight > 0) is_pair &= wait_for_ring(o);
+    bool is_simulated = (hbm_location_channel(location) & (hbm->share - 1)) == 0;
+    if (is_simulated && st->in_flight > 0) is_pair &= wait_for_ring(o);
     if (hbm->share > 1) hbm_subset_count(hbm, hbm_location_channel(location), r->is_write, 1 + is_pair);
-    if (is_walked) {
+    if (is_simulated) {
         int32_t from = offered_from(st, r);
         if (st->window == 0) from = max32(from, st->latest);
         add_segment(hbm, st, r, location, is_pair, from);

@@ -1,5 +1,5 @@
 /* Representative channels: of channels that are offered the same, as those of a regular stream are, one is
- * walked for all. A channel knows nothing of its number, so two that were offered the same are in the same
+ * simulated for all. A channel knows nothing of its number, so two that were offered the same are in the same
  * state; what is offered to each is compared with what its representative gets, block by block, and where it
  * differs the channel is split off: it goes on alone, from a copy of the representative's state. Nothing is
  * estimated by it. */
@@ -8,12 +8,12 @@
 #include <string.h>
 
 void hbm_represent_all(ts_hbm *hbm, bool together) {
-    hbm->walked_count = 0;
+    hbm->simulated_count = 0;
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         hbm_channel *ch = &hbm->channels[i];
         ch->representative = together ? 0 : i;
         hbm->channels[ch->representative].represented += ch->representative != i;
-        if (ch->representative == i) hbm->walked[hbm->walked_count++] = ch;
+        if (ch->representative == i) hbm->simulated[hbm->simulated_count++] = ch;
     }
 }
 
@@ -34,7 +34,7 @@ static void split_off(ts_hbm *hbm, hbm_channel *ch) {
     ch->represented = 0;
     ch->split_from = ch->representative;
     ch->representative = (int)(ch - hbm->channels);
-    hbm->walked[hbm->walked_count++] = ch;
+    hbm->simulated[hbm->simulated_count++] = ch;
 }
 
 /* Does the block offer the same to channels a and b, at times that come to the same? What is offered before
@@ -54,12 +54,12 @@ static bool get_same(const ts_hbm *hbm, int a, int b, int32_t last) {
 }
 
 /* The representative of a channel for the block: as before, or one that was just split off, or none (-1). */
-static int find_representative(const ts_hbm *hbm, int channel, int walked_before) {
+static int find_representative(const ts_hbm *hbm, int channel, int simulated_before) {
     int representative = hbm->channels[channel].representative;
     int32_t last = hbm->channels[representative].last_accept;
     if (get_same(hbm, representative, channel, last)) return representative;
-    for (int i = walked_before; i < hbm->walked_count; i++) {
-        const hbm_channel *other = hbm->walked[i];
+    for (int i = simulated_before; i < hbm->simulated_count; i++) {
+        const hbm_channel *other = hbm->simulated[i];
         if (other->split_from == representative && get_same(hbm, other->representative, channel, last))
             return other->representative;
     }
@@ -67,7 +67,7 @@ static int find_representative(const ts_hbm *hbm, int channel, int walked_before
 }
 
 void hbm_regroup(ts_hbm *hbm) {
-    const int before = hbm->walked_count;
+    const int before = hbm->simulated_count;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
         hbm_channel *ch = &hbm->channels[c];
         int representative = ch->representative == c ? c : find_representative(hbm, c, before);

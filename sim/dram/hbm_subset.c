@@ -1,4 +1,4 @@
-/* A part of the channels for all of them: what each gets of the requests, walked or not. */
+/* A part of the channels for all of them: what each gets of the requests, simulated or not. */
 #include "hbm_subset.h"
 
 #include <string.h>
@@ -14,13 +14,13 @@ int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
 void hbm_subset_init(ts_hbm *hbm, ts_arena *arena) {
     hbm->round_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->accesses_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
-    hbm->walked_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
+    hbm->simulated_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
     hbm->round_bursts = ROUND_OF_CHANNEL * hbm->channel_count;
 }
 
 void hbm_subset_clear(ts_hbm *hbm) {
     hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
-    hbm->busiest = hbm->busiest_walked = 0;
+    hbm->busiest = hbm->busiest_simulated = 0;
     ts_hbm_subset_restart(hbm);
 }
 
@@ -58,29 +58,29 @@ bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes) {
     if (hbm->access_bytes == bytes) return true;
     spread_accesses(hbm);
     hbm->access_bytes = bytes;
-    memset(hbm->walked_pairs, 0, sizeof hbm->walked_pairs[0] * (size_t)hbm->share);
+    memset(hbm->simulated_pairs, 0, sizeof hbm->simulated_pairs[0] * (size_t)hbm->share);
     for (int pair = 0; pair < bursts / 2; pair++) {
         int channel = hbm_location_channel(map->table[0][2 * pair]);
-        hbm->walked_pairs[channel & (hbm->share - 1)] |= (uint64_t)1 << pair;
+        hbm->simulated_pairs[channel & (hbm->share - 1)] |= (uint64_t)1 << pair;
     }
     return true;
 }
 
-/* In each round of bursts, the walked channels should get their share, and the busiest of them as many as the
- * busiest of all. */
+/* In each round of bursts, the simulated channels should get their share, and the busiest of them as many as
+ * the busiest of all. */
 void hbm_subset_end_round(ts_hbm *hbm) {
-    int32_t walked = 0, busiest = 0, busiest_walked = 0;
+    int32_t simulated = 0, busiest = 0, busiest_simulated = 0;
     spread_accesses(hbm);
     for (int i = 0; i < hbm->channel_count; i++) {
         busiest = max32(busiest, hbm->round_of[i]);
         if (i % hbm->share != 0) continue;
-        busiest_walked = max32(busiest_walked, hbm->round_of[i]);
-        walked += hbm->round_of[i];
+        busiest_simulated = max32(busiest_simulated, hbm->round_of[i]);
+        simulated += hbm->round_of[i];
     }
-    int32_t excess = walked * hbm->share - hbm->round;
+    int32_t excess = simulated * hbm->share - hbm->round;
     hbm->excess += excess < 0 ? -excess : excess;
     hbm->busiest += busiest;
-    hbm->busiest_walked += busiest_walked;
+    hbm->busiest_simulated += busiest_simulated;
     ts_hbm_subset_restart(hbm);
 }
 
@@ -89,19 +89,19 @@ void hbm_subset_end_round(ts_hbm *hbm) {
 bool ts_hbm_subset_is_fair(const ts_hbm *hbm) {
     int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
     return hbm->excess <= all / 8 + 2 * hbm->round_bursts &&
-           hbm->busiest * 64 <= hbm->busiest_walked * 65 + hbm->round_bursts;
+           hbm->busiest * 64 <= hbm->busiest_simulated * 65 + hbm->round_bursts;
 }
 
 bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm) {
-    return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_walked;
+    return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_simulated;
 }
 
 static bool is_balanced(const ts_address_map *map, int share, int64_t bytes) {
-    int64_t bursts = bytes >> map->offset_bits, walked = 0;
+    int64_t bursts = bytes >> map->offset_bits, simulated = 0;
     if (!is_linear(map, bursts)) return false;
     for (int64_t i = 0; i < bursts; i++)
-        walked += (hbm_location_channel(ts_address_map_pack(map, (uint64_t)i)) & (share - 1)) == 0;
-    return walked * share == bursts;
+        simulated += (hbm_location_channel(ts_address_map_pack(map, (uint64_t)i)) & (share - 1)) == 0;
+    return simulated * share == bursts;
 }
 
 int ts_hbm_balanced_share(const ts_hbm_config *config, int share, int64_t bytes) {
@@ -113,11 +113,11 @@ int ts_hbm_balanced_share(const ts_hbm_config *config, int share, int64_t bytes)
     return share;
 }
 
-/* What the walked channels did, for all of them; bursts are counted, those that make the difference as row
+/* What the simulated channels did, for all of them; bursts are counted, those that make the difference as row
  * hits. */
 void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out) {
-    const ts_hbm_stats walked = *out;
-    ts_members_add(out, &walked, ts_hbm_stats_members, hbm->share - 1, 1);
+    const ts_hbm_stats simulated = *out;
+    ts_members_add(out, &simulated, ts_hbm_stats_members, hbm->share - 1, 1);
     out->row_hits += hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE] - out->reads - out->writes;
     out->reads = hbm->offered[DRAM_READ];
     out->writes = hbm->offered[DRAM_WRITE];

@@ -11,7 +11,7 @@ void hbm_subset_clear(ts_hbm *hbm);
 /* Can aligned accesses of so many bytes be counted as one each? Then they are, until the next call. */
 bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes);
 void hbm_subset_end_round(ts_hbm *hbm);
-/* What the walked channels did, for all of them. */
+/* What the simulated channels did, for all of them. */
 void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out);
 
 enum { HBM_CHANNEL_SHIFT = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS };
@@ -27,7 +27,7 @@ static inline void hbm_subset_count(ts_hbm *hbm, int channel, bool is_write, int
     if (hbm->round >= hbm->round_bursts) hbm_subset_end_round(hbm);
 }
 
-/* An access of the size taken whose first burst is in a channel: which of its pairs are in walked ones, as
+/* An access of the size taken whose first burst is in a channel: which of its pairs are in simulated ones, as
  * bits. */
 static inline uint64_t hbm_subset_count_access(ts_hbm *hbm, int channel, bool is_write) {
     int32_t bursts = hbm->access_bytes >> hbm->map->offset_bits;
@@ -35,7 +35,7 @@ static inline uint64_t hbm_subset_count_access(ts_hbm *hbm, int channel, bool is
     hbm->round += bursts;
     hbm->accesses_of[channel]++;
     if (hbm->round >= hbm->round_bursts) hbm_subset_end_round(hbm);
-    return hbm->walked_pairs[channel & (hbm->share - 1)];
+    return hbm->simulated_pairs[channel & (hbm->share - 1)];
 }
 
 #endif

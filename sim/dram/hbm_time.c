@@ -3,7 +3,7 @@
 #include "hbm_time.h"
 
 #include "hbm_banks.h"
-#include "hbm_walkers.h"
+#include "hbm_simulators.h"
 #include "base/number.h"
 
 static void lower(int32_t *value, int64_t shift) {
@@ -80,9 +80,9 @@ static void move_base(ts_hbm *hbm, int64_t shift) {
 /* A channel that stands far behind has nothing to do but refresh. */
 void hbm_rebase(ts_hbm *hbm) {
     const int32_t shift = REBASE_AT / 2; /* even: odd ticks, where half CKs have edges, stay odd */
-    for (int i = 0; i < hbm->walked_count; i++) {
-        hbm->walk(hbm, hbm->walked[i], shift);
-        channel_rebase(hbm, hbm->walked[i], shift);
+    for (int i = 0; i < hbm->simulated_count; i++) {
+        hbm->simulate(hbm, hbm->simulated[i], shift);
+        channel_rebase(hbm, hbm->simulated[i], shift);
     }
     move_base(hbm, shift);
 }
@@ -113,32 +113,32 @@ static int32_t untouched_from(const ts_hbm *hbm) {
     int32_t from = 0;
     for (int i = 0; i < hbm->stream_count; i++)
         from = max32(from, max32(hbm->streams[i]->latest, hbm->streams[i]->end) + 1);
-    for (int i = 0; i < hbm->walked_count; i++)
-        from = hbm->walked[i]->next < FAR ? max32(from, hbm->walked[i]->next) : from;
+    for (int i = 0; i < hbm->simulated_count; i++)
+        from = hbm->simulated[i]->next < FAR ? max32(from, hbm->simulated[i]->next) : from;
     return from;
 }
 
-/* Walks all channels to `until`, and says whether a round from here ends as it begins. */
-static bool walk_round(ts_hbm *hbm, int32_t until, int32_t round) {
+/* Simulates all channels to `until`, and says whether a round from here ends as it begins. */
+static bool simulate_round(ts_hbm *hbm, int32_t until, int32_t round) {
     bool same = true;
-    for (int i = 0; i < hbm->walked_count; i++) {
-        hbm_channel *ch = hbm->walked[i];
-        hbm->walk(hbm, ch, until - round);
+    for (int i = 0; i < hbm->simulated_count; i++) {
+        hbm_channel *ch = hbm->simulated[i];
+        hbm->simulate(hbm, ch, until - round);
         int32_t refresh_at = ch->refresh_at, head = ch->refresh_head;
         same &= is_idle(hbm, ch);
-        hbm->walk(hbm, ch, until);
+        hbm->simulate(hbm, ch, until);
         same &= is_idle(hbm, ch) && ch->refresh_head == head &&
                 (refresh_at == FAR || ch->refresh_at == refresh_at + round);
     }
     return same;
 }
 
-/* Walks one more round, and counts it `times` more. */
+/* Simulates one more round, and counts it `times` more. */
 static void repeat_round(ts_hbm *hbm, hbm_channel *ch, int32_t until, int64_t times) {
     ts_hbm_stats before = ch->stats;
     const int64_t *old = (const int64_t *)&before;
     int64_t *value = (int64_t *)&ch->stats;
-    hbm->walk(hbm, ch, until);
+    hbm->simulate(hbm, ch, until);
     for (size_t i = 0; i < sizeof before / sizeof *old; i++) value[i] += times * (value[i] - old[i]);
     for (int pc = 0; pc < hbm->spec->pcs && hbm->config.refresh == TS_HBM_REFRESH_NONE; pc++) {
         ch->passed[pc] += times * refresh_round(hbm);
@@ -153,10 +153,10 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
                   times = (cycle - hbm->base - from) / round - 2;
     hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
     if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT ||
-        !walk_round(hbm, (int32_t)from, (int32_t)round))
+        !simulate_round(hbm, (int32_t)from, (int32_t)round))
         return;
-    for (int i = 0; i < hbm->walked_count; i++)
-        repeat_round(hbm, hbm->walked[i], (int32_t)(from + round), times);
+    for (int i = 0; i < hbm->simulated_count; i++)
+        repeat_round(hbm, hbm->simulated[i], (int32_t)(from + round), times);
     move_base(hbm, times * round);
 }
 

@@ -22,9 +22,9 @@ typedef enum {
     TS_TIMELINE_ENTER,   /* no cycles: a region begins; id: region */
     TS_TIMELINE_LEAVE,   /* no cycles: the one that began last ends */
     TS_TIMELINE_COUNTER, /* value: of each series, from now on; of rates: bytes in `cycles` */
-    /* From `begin` on `track` to cycle value[1] on track value[0], through value[3] on track value[2] (-1: not
-     * drawn): from the start of a transfer (id; -1: a signal) to the wait that takes what it adds to its semaphore.
-     * Between devices there are two: from its start to its arrival, and from there to the wait. */
+    /* From `begin` on `track` to cycle value[1] on track value[0], through value[3] on track value[2] (-1:
+     * not drawn): from the start of a transfer (id; -1: a signal) to the wait that takes what it adds to its
+     * semaphore. Between devices there are two: from its start to its arrival, and from there to the wait. */
     TS_TIMELINE_ARROW,
 } ts_timeline_kind;
 
@@ -53,8 +53,8 @@ typedef struct {
     /* Known after the last. */
     int64_t sampled_from; /* the first cycle that was not drawn; -1: all were */
     int thinned;          /* one window of 2^thinned is drawn at the end */
-    int share;            /* one of so many channels of HBM was walked */
-    int64_t recalled;     /* transfers that were not walked: the rows of HBM do not have them */
+    int share;            /* one of so many channels of HBM was simulated */
+    int64_t recalled;     /* transfers that were not simulated: the rows of HBM do not have them */
 } ts_timeline;
 
 #endif

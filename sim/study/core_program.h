@@ -6,8 +6,8 @@
 #include "machine/machine.h"
 #include "program/program.h"
 
-/* What studies have priced, so that nothing is walked or run twice: transfers, and programs of the core. Kept
- * by the figures of the machine and of what was asked. */
+/* What studies have priced, so that nothing is simulated or run twice: transfers, and programs of the core.
+ * Kept by the figures of the machine and of what was asked. */
 typedef struct ts_prices ts_prices;
 ts_prices *ts_prices_new(ts_arena *arena);
 ts_dma_prices *ts_prices_of_transfers(ts_prices *prices);
@@ -17,7 +17,7 @@ typedef struct {
     ts_prices *prices;
     const ts_plan *plan;
     ts_dma_end src, dst;
-    bool exact; /* every access is walked, every program run whole */
+    bool exact; /* every access is simulated, every program run whole */
 } ts_plan_price_request;
 
 typedef struct {

@@ -17,7 +17,7 @@ bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_run_reques
     if (!hbm) return false;
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, request->lookahead_bytes, TS_HBM_UNLIMITED);
     *run = (ts_hbm_run){0};
-    if (request->exact || request->commands) ts_hbm_walk_all(hbm);
+    if (request->exact || request->commands) ts_hbm_simulate_all(hbm);
     if (request->commands) ts_hbm_commands_observe(request->commands, hbm);
     do {
         if (!ts_hbm_requests_read(err, request->requests, block, BLOCK, &count)) return false;

@@ -46,7 +46,7 @@ typedef struct {
     const ts_hbm_config *config;
     ts_hbm_requests *requests;
     int64_t lookahead_bytes;   /* how far they run ahead of the oldest not yet accepted */
-    bool exact;                /* ts_hbm_walk_all */
+    bool exact;                /* ts_hbm_simulate_all */
     ts_hbm_commands *commands; /* NULL, or what keeps them; then exact */
 } ts_hbm_run_request;
 

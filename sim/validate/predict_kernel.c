@@ -8,8 +8,8 @@
 #include "study/extend.h"
 #include "validate/predict.h"
 
-/* Steps of a grid that is walked in part, and the most of one that is walked whole. */
-enum { WALKED_STEPS = 512, WHOLE_STEPS = 2048 };
+/* Steps of a grid that is simulated in part, and the most of one that is simulated whole. */
+enum { SIMULATED_STEPS = 512, WHOLE_STEPS = 2048 };
 
 static bool run_cycles(ts_error *err, const ts_product_kernel *k, const ts_machine *machine,
                        int64_t *cycles) {
@@ -72,7 +72,7 @@ bool ts_workload_predict_kernel(ts_error *err, const ts_workload *w, const ts_ma
     if (all * steps <= WHOLE_STEPS) {
         if (!run_cycles(err, &k, machine, &cycles)) return false;
     } else {
-        if (!run_part(err, k, ts_ceil_div(WALKED_STEPS, steps), machine, &runs)) return false;
+        if (!run_part(err, k, ts_ceil_div(SIMULATED_STEPS, steps), machine, &runs)) return false;
         cycles = ts_extend(&runs, all);
     }
     *us = ts_machine_microseconds(machine, cycles);

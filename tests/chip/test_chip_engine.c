@@ -1,4 +1,4 @@
-/* Chips that share what engines walk are told what each would be told by an engine of its own. */
+/* Chips that share what engines simulate are told what each would be told by an engine of its own. */
 #include <string.h>
 
 #include "base/number.h"

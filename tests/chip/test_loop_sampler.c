@@ -1,4 +1,4 @@
-/* Loops that are walked in part, time only: counts are those of the whole, and cycles are near. */
+/* Loops that are simulated in part, time only: counts are those of the whole, and cycles are near. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -98,7 +98,7 @@ static void same_counts(const char *name, const ts_chip_counters *a, const ts_ch
     assert_true(bursts > 0.98 && bursts < 1.02);
 }
 
-/* Under ASan all are sampled, and every fourth is walked. */
+/* Under ASan all are sampled, and every fourth is simulated. */
 static void counts_are_those_of_the_whole(void **state) {
     (void)state;
     for (int i = 0; i < (int)(sizeof loops / sizeof *loops); i++) {

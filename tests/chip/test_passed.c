@@ -13,11 +13,11 @@ static ts_dma_chunk chunk(int64_t bytes, int64_t cycle) { return (ts_dma_chunk){
 static void note(passed *p, const ts_hbm *hbm, bool alone, const ts_dma_chunk *chunk) {
     ts_hbm_stats now;
     ts_hbm_read_stats(hbm, &now);
-    if (passed_samples(p)) passed_walk(p, &now, alone, chunk);
+    if (passed_samples(p)) passed_simulate(p, &now, alone, chunk);
 }
 
 /* So many chunks of 512 bytes alone, 100 cycles apart, are written at once. */
-static void walk(ts_hbm *hbm, ts_hbm_stream *stream, passed *p, int count, int64_t *cycle) {
+static void simulate(ts_hbm *hbm, ts_hbm_stream *stream, passed *p, int count, int64_t *cycle) {
     for (int i = 0; i < count; i++, *cycle += 100) {
         ts_dma_chunk now = chunk(512, *cycle);
         note(p, hbm, true, &now);
@@ -47,7 +47,7 @@ static void samples_come_first(void **state) {
     for (int i = 0; i <= SAMPLES; i++) {
         ts_dma_chunk next = chunk(1, f.cycle);
         assert_int_equal(passed_may(&f.p, &machine, &next), false);
-        walk(f.hbm, f.stream, &f.p, 1, &f.cycle);
+        simulate(f.hbm, f.stream, &f.p, 1, &f.cycle);
     }
     ts_dma_chunk next = chunk(1, f.cycle);
     assert_true(passed_may(&f.p, &machine, &next));
@@ -81,7 +81,7 @@ static void half_of_the_peak_is_not_little(void **state) {
     };
     fixture f;
     begin(&f);
-    walk(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
+    simulate(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         f.cycle += 10 * WINDOW;
         for (int k = 0; k < 3; k++) {
@@ -97,12 +97,12 @@ static void it_counts_for_the_average(void **state) {
     (void)state;
     fixture f;
     begin(&f);
-    walk(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
+    simulate(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
     ts_hbm_stats stats = {.end_cycle = 1000000};
     passed_count(&f.p, &machine, &stats);
     assert_int_equal(stats.writes, 0);
-    assert_int_equal(f.p.walked.cycles, SAMPLES * 100);
-    assert_int_equal(f.p.walked.bytes, SAMPLES * 512);
+    assert_int_equal(f.p.simulated.cycles, SAMPLES * 100);
+    assert_int_equal(f.p.simulated.bytes, SAMPLES * 512);
     int64_t since = f.p.cycle;
     for (int i = 1; i <= 10; i++) {
         ts_dma_chunk next = chunk(1024, since + 100 * i);
@@ -126,7 +126,8 @@ static void it_counts_for_the_average(void **state) {
 /* No rows are open for longer than the run. */
 static void rows_are_open_no_longer_than_there_is_time(void **state) {
     (void)state;
-    passed p = {.cycle = 50, .stats = {.open_cycles = 1000000}, .walked = {512, 100}, .passed = {512, 100}};
+    passed p = {
+        .cycle = 50, .stats = {.open_cycles = 1000000}, .simulated = {512, 100}, .passed = {512, 100}};
     ts_hbm_stats stats = {.end_cycle = 7};
     passed_count(&p, &machine, &stats);
     assert_int_equal(stats.open_cycles, 50 * 8 * 2);

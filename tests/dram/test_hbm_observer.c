@@ -82,7 +82,7 @@ static void check(const ts_hbm_config *config, int share, int64_t from) {
     watcher w = {.burst_ticks = ts_hbm_burst_ticks(config), .share = share};
     for (int i = 0; i < BUSES; i++) w.last[i] = -w.burst_ticks;
     ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, config, share);
-    ts_hbm_walk_all(hbm);
+    ts_hbm_simulate_all(hbm);
     ts_hbm_observe(hbm, watch, &w);
     command_watcher commands = {0};
     memset(commands.rows, -1, sizeof commands.rows);

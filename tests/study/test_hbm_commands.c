@@ -15,7 +15,7 @@ static const char *trace(ts_arena *arena, const ts_hbm_config *config, int count
     ts_text_init(&text, arena);
     ts_hbm *hbm = ts_hbm_new(NULL, arena, config);
     ts_hbm_commands *commands = ts_hbm_commands_new(arena, config);
-    ts_hbm_walk_all(hbm);
+    ts_hbm_simulate_all(hbm);
     ts_hbm_commands_observe(commands, hbm);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 0, TS_HBM_UNLIMITED);
     for (int i = 0; i < count; i++)

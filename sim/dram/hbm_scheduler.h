@@ -7,8 +7,8 @@
  * reads or of the writes. Row: the refresh that waits (or, with closed pages, the PRE); else the oldest ready
  * request that needs an ACT, or a PRE that closes no row for which a burst is active and none that an older
  * request of its queue hits. What was offered at cycle a is seen from a + 1 on. */
-#ifndef TILESIM_DRAM_HBM_WALK_H
-#define TILESIM_DRAM_HBM_WALK_H
+#ifndef TILESIM_DRAM_HBM_SCHEDULER_H
+#define TILESIM_DRAM_HBM_SCHEDULER_H
 
 #include "hbm_commands.h"
 

@@ -11,15 +11,15 @@
  *
  * Included by files that compile it for one instruction set each; everything is static, and all of them do
  * the same. */
-#ifndef TILESIM_DRAM_HBM_BANKS_WALK_H
-#define TILESIM_DRAM_HBM_BANKS_WALK_H
+#ifndef TILESIM_DRAM_HBM_BANKS_SCHEDULER_H
+#define TILESIM_DRAM_HBM_BANKS_SCHEDULER_H
 
 #include "hbm_banks_queues.h"
 
 /* ---- What a bank could do. ---- */
 
-/* Its first command needs the row command that may be issued: a PRE waits for hits, up to a limit. A closed bank
- * has no hits, and no command has its row. */
+/* Its first command needs the row command that may be issued: a PRE waits for hits, up to a limit. A closed
+ * bank has no hits, and no command has its row. */
 static inline void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
     struct hbm_banks *b = ch->banks;
     int32_t first = first_in(b, COMMANDS, bank);
@@ -357,9 +357,9 @@ ALWAYS static inline int32_t step(ts_hbm *hbm, hbm_channel *ch, int32_t t, const
     return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at) | half;
 }
 
-/* ---- Walking, and offers. ---- */
+/* ---- Simulation, and offers. ---- */
 
-typedef void walk_to(ts_hbm *hbm, hbm_channel *ch, int32_t until);
+typedef void simulate_to(ts_hbm *hbm, hbm_channel *ch, int32_t until);
 
 static void enter(hbm_channel *ch, const entry *e) {
     struct hbm_banks *b = ch->banks;
@@ -370,13 +370,14 @@ static void enter(hbm_channel *ch, const entry *e) {
     ch->next = min32(ch->next, e->arrival + 1);
 }
 
-ALWAYS static inline void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest, walk_to *walk) {
+ALWAYS static inline void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest,
+                                simulate_to *simulate) {
     struct hbm_banks *b = ch->banks;
     int32_t at = max32(*earliest, ch->last_accept), pending;
     int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
-    if (ch->next <= at) walk(hbm, ch, at);
+    if (ch->next <= at) simulate(hbm, ch, at);
     ch->accepted[e.is_write]++;
-    while (b->waiting[e.is_write] >= room) walk(hbm, ch, at = ch->next);
+    while (b->waiting[e.is_write] >= room) simulate(hbm, ch, at = ch->next);
     e.arrival = at;
     if (find(b, e.burst, true) != NONE || is_just_served(b, e.burst, true, at)) {
         *(e.is_write ? &ch->stats.coalesced : &ch->stats.forwarded) += 1;
@@ -394,7 +395,7 @@ ALWAYS static inline void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *
 }
 
 ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments,
-                              int count, walk_to *walk) {
+                              int count, simulate_to *simulate) {
     for (int i = 0; i < count; i++) {
         hbm_segment *p = segments[i];
         ts_address_location location = ts_address_map_unpack(p->location);
@@ -405,7 +406,7 @@ ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, h
                        .bank = (uint8_t)location.bank,
                        .stream = (uint8_t)st->index,
                        .is_write = p->is_write};
-            offer(hbm, ch, e, &p->at[half], walk);
+            offer(hbm, ch, e, &p->at[half], simulate);
         }
     }
 }
