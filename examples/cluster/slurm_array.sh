@@ -8,7 +8,9 @@
 #   sbatch examples/cluster/slurm_array.sh study.yaml
 #   tilesim sweep --merge study.db study.*-of-8.db       # when all are done
 #
-# A part that was ended, or that is submitted again, goes on where it was.
+# A part that was ended goes on where it was; alone it is told how many parts there are:
+#
+#   sbatch --array=3 examples/cluster/slurm_array.sh study.yaml 8
 set -eu
-tilesim sweep "$1" --shard "$SLURM_ARRAY_TASK_ID/${SLURM_ARRAY_TASK_COUNT:-$SLURM_ARRAY_TASK_MAX}" \
-    -j "${SLURM_CPUS_PER_TASK:-1}" --rows 1
+study=$1 parts=${2:-$SLURM_ARRAY_TASK_COUNT}
+tilesim sweep "$study" --shard "$SLURM_ARRAY_TASK_ID/$parts" -j "${SLURM_CPUS_PER_TASK:-1}" --rows 1

@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import BUILD, TOOL, expect, expect_json, main, release_test, test
+from slurm import cluster
 
 HERE = Path(tempfile.mkdtemp())
 ENVIRONMENT = dict(os.environ, PATH=f"{HERE}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -118,17 +119,68 @@ def without_mpi():
     assert not (HERE / "alone.db").exists()
 
 
+def merge_parts(folder):
+    expect(["sweep", "--merge", folder / "slow.db", *sorted(folder.glob("slow.*-of-3.db"))])
+    assert dump(folder / "slow.db") == whole()
+
+
+def submit(environment, folder, *words):
+    """The number of a job of Slurm."""
+    done = subprocess.run(["sbatch", "--parsable", *words], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done
+    return done.stdout.strip()
+
+
+def wait_for_jobs(environment, folder):
+    """What they wrote, when none is left."""
+    end = time.monotonic() + 200
+    while subprocess.run(["squeue", "-h"], env=environment, capture_output=True, check=True).stdout:
+        assert time.monotonic() < end, "jobs of Slurm do not end"
+        time.sleep(0.1)
+    return "".join(path.read_text() for path in sorted(folder.glob("*.log")))
+
+
+@release_test
+def jobs_of_slurm():
+    """Where slurmctld, slurmd and munged are: an array, one of its parts ended and submitted again alone, and mpirun."""
+    scripts = Path("examples/cluster").resolve()
+    with cluster(HERE / "slurm") as slurm:
+        if slurm is None:
+            return
+        environment, folder = dict(ENVIRONMENT, PATH=f"{HERE}:{slurm['PATH']}", SLURM_CONF=slurm["SLURM_CONF"]), HERE / "jobs"
+        folder.mkdir()
+        array = [scripts / "slurm_array.sh", STUDY]
+        submit(environment, folder, "--array=1,3", *array, "3")
+        ended = submit(environment, folder, "--array=2", *array, "3")
+        end, part = time.monotonic() + 60, folder / "slow.2-of-3.db"
+        while not part.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        subprocess.run(["scancel", ended], env=environment, check=True)
+        wait_for_jobs(environment, folder)
+        submit(environment, folder, "--array=2", *array, "3")
+        wait_for_jobs(environment, folder)
+        merge_parts(folder)
+        jobs = [["--array=1-3", *array]] + [["-n", "3", scripts / "mpirun.sh", STUDY]] * bool(MPI)
+        for number, job in enumerate(jobs):
+            folder = HERE / f"jobs.{number}"
+            folder.mkdir()
+            submit(environment, folder, *job)
+            logs = wait_for_jobs(environment, folder)
+            if number == 0:
+                merge_parts(folder)
+            assert dump(folder / "slow.db") == whole(), logs
+
+
 @release_test
 def parts_by_scripts():
     """The scripts of examples/cluster: an array as Slurm would start it, and GNU parallel."""
     scripts = Path("examples/cluster").resolve()
     folder = HERE / "array"
     folder.mkdir()
-    for part in (1, 2, 3):
-        environment = dict(ENVIRONMENT, SLURM_ARRAY_TASK_ID=str(part), SLURM_ARRAY_TASK_COUNT="3")
-        subprocess.run([scripts / "slurm_array.sh", STUDY], cwd=folder, env=environment, check=True, capture_output=True)
-    expect(["sweep", "--merge", folder / "slow.db", *sorted(folder.glob("slow.*-of-3.db"))])
-    assert dump(folder / "slow.db") == whole()
+    for part, count, words in ((1, 3, ()), (3, 3, ()), (2, 1, ("3",))):  # the last as of a part submitted again alone
+        environment = dict(ENVIRONMENT, SLURM_ARRAY_TASK_ID=str(part), SLURM_ARRAY_TASK_COUNT=str(count))
+        subprocess.run([scripts / "slurm_array.sh", STUDY, *words], cwd=folder, env=environment, check=True, capture_output=True)
+    merge_parts(folder)
     if shutil.which("parallel"):
         folder = HERE / "parallel"
         folder.mkdir()
