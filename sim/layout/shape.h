@@ -36,7 +36,7 @@ struct ts_shape {
  *   shape    = XLA's: TYPE "[" dims "]" ["{" .. "}"], or a tuple or buffer of such
  *            | TYPE "[" dims "]" layout ["E(" bits ")"] ["S(" n ")"]      elements of so many bits, in memory
  *              space n, as XLA numbers them
- *   layout   = Axe's (axe.h), TVM's "lambda ..: [..]" (index_map.h), CuTe's (cute.h), a name (named.h)
+ *   layout   = Axe's (axe.h), TVM's "lambda ..: [..]" (index_map.h), CuTe's (cute.h), a name (named.c)
  *            | Mosaic's "vpad<..>" (vpad.h) or "tiled<..>"; a memref (tiled.h) has type and dims inside
  *
  * f32[3,5]{1,0:T(2,2)}

@@ -4,6 +4,7 @@
 
 #include "axe_private.h"
 #include "base/number.h"
+#include "notation.h"
 
 static bool admitted(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape) {
     int64_t size;
@@ -175,4 +176,12 @@ bool ts_axe_from_layout(ts_error *err, ts_arena *arena, const ts_layout *layout,
     out->replica_count = replicas.count;
     add_offsets(arena, layout, out);
     return ts_axe_finish(err, out);
+}
+
+bool ts_notation_read_axe(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    ts_axe axe;
+    if (!ts_axe_read(err, arena, cursor, &axe)) return false;
+    ts_axe_print(&shape->text, &axe);
+    shape->layout = ts_axe_layout(err, arena, &axe, shape->rank, shape->dims);
+    return shape->layout != NULL;
 }

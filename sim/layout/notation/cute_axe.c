@@ -5,6 +5,7 @@
 
 #include "axe_private.h"
 #include "cute_private.h"
+#include "notation.h"
 
 static void add_reversed(ts_axe_list *list, const ts_cute *mode) {
     if (!mode->rank) ts_axe_list_add(list, (ts_axe_iter){mode->extent, mode->stride, "m"});
@@ -98,4 +99,12 @@ bool ts_cute_from_axe(ts_error *err, ts_arena *arena, const ts_axe *axe, int ran
     out->swizzle = (ts_cute_swizzle){s->bits, s->keep, s->outer ? -s->shift : s->shift};
     out->offset = s->present && axe->offset_count ? axe->offsets[0].value : 0;
     return true;
+}
+
+bool ts_notation_read_cute(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    ts_cute_map map;
+    if (!ts_cute_read_map(err, arena, cursor, &map)) return false;
+    ts_cute_print_map(&shape->text, &map);
+    shape->layout = ts_cute_layout(err, arena, &map, shape->rank, shape->dims);
+    return shape->layout != NULL;
 }

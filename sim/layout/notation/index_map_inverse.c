@@ -5,6 +5,7 @@
 
 #include "index_map_private.h"
 #include "base/number.h"
+#include "notation.h"
 
 static void add_index(ts_text *out, int rank, const int64_t *index) {
     for (int i = 0; i < rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "(", index[i]);
@@ -225,5 +226,26 @@ bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map
         indent(out, map->count);
         ts_text_add(out, "# the logical index has no closed form: it is found by searching\n");
     }
+    return true;
+}
+
+/* A place holds one element: a map that is not injective is refused. */
+bool ts_notation_read_tvm(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    ts_index_map map;
+    int64_t physical[TS_LAYOUT_MAX_AXES];
+    if (!ts_index_map_read(err, arena, cursor, &map)) return false;
+    ts_index_map_print(&shape->text, &map);
+    if (map.rank != shape->rank)
+        return ts_error_set(err, TS_ERROR_INPUT, "the map has %d logical indices, the array %d dimensions",
+                            map.rank, shape->rank);
+    if (!ts_index_map_need_injective(err, arena, &map, shape->dims)) return false;
+    const ts_layout *layout = ts_index_map_layout(err, arena, &map, shape->dims, true);
+    if (!layout || !ts_index_map_physical_shape(err, arena, &map, shape->dims, physical)) return false;
+    ts_layout *known = TS_NEW(arena, ts_layout);
+    *known = *layout;
+    known->injective = true;
+    shape->layout = known;
+    shape->places = 1;
+    for (int i = 0; i <= map.separator_count; i++) shape->places *= physical[i];
     return true;
 }

@@ -1,11 +1,35 @@
-/* Layouts by name: read from the letters by rule. */
-#include "layout/notation/named.h"
+/* Layouts by the names that cuDNN, oneDNN and TVM give them: NHWC, NCHW4c, nChw16c, OIhw16i16o, NCHW_VECT_C,
+ * acdb.
+ *
+ * A name says the order in memory of the dims that its letters stand for. The array's own dims are in the
+ * order that cuDNN (cudnnSetTensor4dDescriptor) and oneDNN (dnnl_format_tag_t) give them, whatever the order
+ * in memory:
+ *   data      N C D H W
+ *   filters   G O I D H W, or G K C T R S
+ *   letters   A B C D .. in the order of the alphabet
+ * A number and a small letter is a block of that dim, which is split and padded to a multiple; a letter that is
+ * blocked is a capital, the others may be small. _VECT_C is a block of as many elements as 32 bits hold. */
+#include "notation.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/number.h"
+
+enum { MAX_ITEMS = 32 };
+
+/* In the order of memory, the fastest last. */
+typedef struct {
+    int dim;       /* of the array */
+    char letter;   /* as written */
+    int64_t block; /* 0: all of the dim, or what its blocks leave of it */
+} named_item;
+
+typedef struct {
+    int rank, count;
+    named_item items[MAX_ITEMS];
+} named_layout;
 
 /* The letters of a kind of array, in the order of its dims. The last row is a rule of its own: a name of the
  * first letters of the alphabet. */
@@ -16,7 +40,7 @@ typedef struct {
     ts_error *err;
     const ts_source *source;
     size_t start, at, end; /* of the name */
-    ts_named *out;
+    named_layout *out;
 } reader;
 
 static bool refuse(reader *r, size_t at, const char *message) {
@@ -26,15 +50,15 @@ static bool refuse(reader *r, size_t at, const char *message) {
 static char upper(char c) { return (char)toupper((unsigned char)c); }
 
 /* The item of a dim that has no block; -1: none. */
-static int find_whole(const ts_named *named, char letter) {
+static int find_whole(const named_layout *named, char letter) {
     for (int i = 0; i < named->count; i++)
         if (named->items[i].block == 0 && upper(named->items[i].letter) == upper(letter)) return i;
     return -1;
 }
 
 static bool add_item(reader *r, char letter, int64_t block) {
-    if (r->out->count == TS_NAMED_MAX_ITEMS) return refuse(r, r->start, "the name has more than 32 letters");
-    r->out->items[r->out->count++] = (ts_named_item){0, letter, block};
+    if (r->out->count == MAX_ITEMS) return refuse(r, r->start, "the name has more than 32 letters");
+    r->out->items[r->out->count++] = (named_item){0, letter, block};
     return true;
 }
 
@@ -86,7 +110,7 @@ static bool read_letter(reader *r) {
 }
 
 /* Are all letters of the name in this order; of the alphabet, the first ones? */
-static bool is_of(const ts_named *named, int order) {
+static bool is_of(const named_layout *named, int order) {
     for (int i = 0; i < named->count; i++) {
         const char *place = strchr(orders[order], upper(named->items[i].letter));
         if (!place || (order == ALPHABET && place - orders[order] >= named->rank)) return false;
@@ -95,7 +119,7 @@ static bool is_of(const ts_named *named, int order) {
 }
 
 /* The dim of an item is the number of the name's letters before it in the order. */
-static void number_dims(ts_named *named, const char *order) {
+static void number_dims(named_layout *named, const char *order) {
     for (int i = 0; i < named->count; i++) {
         named->items[i].dim = 0;
         for (const char *c = order; *c != upper(named->items[i].letter); c++)
@@ -103,10 +127,11 @@ static void number_dims(ts_named *named, const char *order) {
     }
 }
 
-bool ts_named_read(ts_error *err, ts_cursor *cursor, int element_bits, ts_named *out) {
+/* A name at the cursor, which is left behind it. element_bits: for _VECT_. */
+static bool read_name(ts_error *err, ts_cursor *cursor, int element_bits, named_layout *out) {
     const char *name;
     size_t length;
-    *out = (ts_named){0};
+    *out = (named_layout){0};
     if (!ts_cursor_name(cursor, &name, &length))
         return ts_cursor_unexpected(err, cursor, "a layout's name, such as NHWC");
     reader r = {err, cursor->source, cursor->token, cursor->token, cursor->token + length, out};
@@ -125,7 +150,8 @@ bool ts_named_read(ts_error *err, ts_cursor *cursor, int element_bits, ts_named 
         "(filters), or the first of the alphabet");
 }
 
-void ts_named_print(ts_text *out, const ts_named *named) {
+/* _VECT_C as the block it is. */
+static void print_name(ts_text *out, const named_layout *named) {
     for (int i = 0; i < named->count; i++) {
         if (named->items[i].block > 0) ts_text_add(out, "%" PRId64, named->items[i].block);
         ts_text_add_char(out, named->items[i].letter);
@@ -134,8 +160,8 @@ void ts_named_print(ts_text *out, const ts_named *named) {
 
 /* Pads and splits one dim, which is at `at`, by its blocks, in the order of the name. Returns how many dims
  * it became. */
-static int split_dim(ts_error *err, ts_layout_builder *b, const ts_named *named, int dim, int at) {
-    int64_t blocks[TS_NAMED_MAX_ITEMS], rest = 1;
+static int split_dim(ts_error *err, ts_layout_builder *b, const named_layout *named, int dim, int at) {
+    int64_t blocks[MAX_ITEMS], rest = 1;
     int count = 0;
     for (int i = 0; i < named->count; i++) {
         if (named->items[i].dim != dim || named->items[i].block == 0) continue;
@@ -153,18 +179,19 @@ static int split_dim(ts_error *err, ts_layout_builder *b, const ts_named *named,
 }
 
 /* Where each item's part of its dim stands among the current dims. */
-static void order_items(const ts_named *named, const int *first, int *order) {
-    int taken[TS_NAMED_MAX_ITEMS] = {0};
+static void order_items(const named_layout *named, const int *first, int *order) {
+    int taken[MAX_ITEMS] = {0};
     for (int i = 0; i < named->count; i++) {
         int dim = named->items[i].dim;
         order[i] = first[dim] + (named->items[i].block == 0 ? 0 : ++taken[dim]);
     }
 }
 
-const ts_layout *ts_named_layout(ts_error *err, ts_arena *arena, const ts_named *named, int rank,
-                                 const int64_t *dims) {
+/* Row-major on m in the order of the name. */
+static const ts_layout *layout_of(ts_error *err, ts_arena *arena, const named_layout *named, int rank,
+                                  const int64_t *dims) {
     ts_layout_builder b;
-    int first[TS_NAMED_MAX_ITEMS], order[TS_NAMED_MAX_ITEMS], at = 0;
+    int first[MAX_ITEMS], order[MAX_ITEMS], at = 0;
     if (rank != named->rank) {
         ts_error_set(err, TS_ERROR_INPUT, "the layout name has %d dimension%s, the array %d", named->rank,
                      named->rank == 1 ? "" : "s", rank);
@@ -179,4 +206,23 @@ const ts_layout *ts_named_layout(ts_error *err, ts_arena *arena, const ts_named 
     order_items(named, first, order);
     ts_layout_reorder(&b, order);
     return ts_layout_finish_row_major(&b);
+}
+
+bool ts_notation_read_name(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    named_layout named;
+    if (!read_name(err, cursor, shape->element_bits, &named)) return false;
+    print_name(&shape->text, &named);
+    shape->layout = layout_of(err, arena, &named, shape->rank, shape->dims);
+    return shape->layout != NULL;
+}
+
+bool ts_named_is(ts_cursor at) {
+    ts_cursor ahead = at;
+    const char *name;
+    size_t length;
+    named_layout named;
+    bool capital = false;
+    if (!ts_cursor_name(&ahead, &name, &length)) return false;
+    for (size_t i = 0; i < length; i++) capital = capital || isupper((unsigned char)name[i]);
+    return capital ? length > 1 || name[0] != 'S' : read_name(NULL, &at, 8, &named);
 }

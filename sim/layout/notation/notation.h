@@ -14,15 +14,22 @@ typedef struct {
     int64_t places; /* that memory must have for it; 0: as far as the layout's axes reach */
 } ts_notation_shape;
 
+/* Reads a text of the notation at the cursor, which is left behind it. */
+typedef bool ts_notation_reader(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape);
+
+#define NOTATION(name, words) ts_notation_reader ts_notation_read_##name;
+#include "notations.def"
+
 typedef struct {
-    const char *name; /* of the notation, as in `--as` */
-    bool (*read)(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape);
-    /* That a text of it begins with, each with the character behind it where only that one will do. */
-    const char *words;
+    const char *name;
+    ts_notation_reader *read;
+    const char *words; /* as in notations.def */
 } ts_notation;
 
 /* The notation that the text at the cursor begins, by its first words; NULL: none. */
 const ts_notation *ts_notation_find(const ts_cursor *cursor);
+/* Is the word at the cursor a layout's name? Any word may follow a shape; "S" is its S(n). */
+bool ts_named_is(ts_cursor at);
 /* What stands behind a layout that is not XLA's: E() where elements are not as wide as usual, and S(). */
 void ts_shape_print_fields(const ts_shape *shape, ts_text *out);
 

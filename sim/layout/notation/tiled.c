@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "xla_shape.h"
+#include "notation.h"
 
 enum { MOST_TILES = 16 };
 
@@ -132,6 +133,14 @@ const ts_layout *ts_tiled_layout(ts_error *err, ts_arena *arena, const ts_tiled 
         return NULL;
     }
     return ts_layout_finish(&b, digits, 1, &m, 0, NULL);
+}
+
+bool ts_notation_read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    ts_tiled tiled;
+    if (!ts_tiled_read(err, arena, cursor, &tiled)) return false;
+    ts_tiled_print(&shape->text, &tiled);
+    shape->layout = ts_tiled_layout(err, arena, &tiled, shape->rank, shape->dims);
+    return shape->layout != NULL;
 }
 
 /* ---- Memrefs ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "notation.h"
 
 enum { SUBLANES = TS_VREG_SUBLANES, LANES = TS_VREG_LANES };
 
@@ -218,4 +219,17 @@ const ts_layout *ts_vpad_layout(ts_error *err, ts_arena *arena, const ts_vpad *v
     }
     number_vregs(d);
     return ts_layout_finish(&d->b, d->digits, AXES, axes, d->replica_count, d->replicas);
+}
+
+/* A mask has the bits of what it masks. */
+bool ts_notation_read_vpad(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    ts_vpad vpad;
+    if (!ts_vpad_read(err, cursor, &vpad)) return false;
+    ts_vpad_print(&shape->text, &vpad);
+    if (vpad.bits != shape->value_bits && shape->value_bits != 1)
+        return ts_error_set(err, TS_ERROR_INPUT, "the layout is of elements of %d bits, these have %d",
+                            vpad.bits, shape->value_bits);
+    shape->element_bits = vpad.bits;
+    shape->layout = ts_vpad_layout(err, arena, &vpad, shape->rank, shape->dims);
+    return shape->layout != NULL;
 }
