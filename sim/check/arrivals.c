@@ -113,8 +113,8 @@ void ts_arrivals_access(ts_arrivals *a, const ts_access *access) {
 void ts_arrivals_start(ts_arrivals *a, const ts_in_flight *t) {
     if (!a || !a->first) return;
     ts_arena *scratch = ts_arena_new();
-    ts_reach src = ts_reach_find(scratch, t->plan, true, t->src), dst = {0};
-    if (t->dst) dst = ts_reach_find(scratch, t->plan, false, t->dst);
+    ts_reach src = ts_reach_find(scratch, t->plan, TS_SRC, t->src), dst = {0};
+    if (t->dst) dst = ts_reach_find(scratch, t->plan, TS_DST, t->dst);
     for (const arrived *i = a->first; i; i = i->next) {
         if (ts_reach_overlap(&src, &i->reach))
             report(a, i, true, ts_location_of_transfer(t->what), t->issued_cycle);
@@ -175,8 +175,8 @@ void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival) {
     ts_arena *arena = ts_arena_new();
     arrived *new = TS_NEW(arena, arrived);
     const ts_space *space = a->setup.spaces[a->setup.code->tensors[arrival->what->destination.tensor].space];
-    *new =
-        (arrived){.arena = arena, .is = *arrival, .reach = ts_reach_find(arena, arrival->plan, false, space)};
+    *new = (arrived){
+        .arena = arena, .is = *arrival, .reach = ts_reach_find(arena, arrival->plan, TS_DST, space)};
     compare_uses(a, new);
     arrived **last = &a->first;
     for (; *last; last = &(*last)->next)

@@ -177,8 +177,8 @@ void ts_races_start(ts_races *races, ts_in_flight *t) {
     ts_arena *arena = ts_arena_new();
     t->race = TS_NEW(arena, race);
     *t->race = (race){.arena = arena,
-                      .src = ts_reach_find(arena, t->plan, true, t->src),
-                      .dst = t->dst ? ts_reach_find(arena, t->plan, false, t->dst) : (ts_reach){0}};
+                      .src = ts_reach_find(arena, t->plan, TS_SRC, t->src),
+                      .dst = t->dst ? ts_reach_find(arena, t->plan, TS_DST, t->dst) : (ts_reach){0}};
     compare(races, t, false);
     t->next = races->unsynced;
     races->unsynced = t;

@@ -23,13 +23,13 @@ static void mark(ts_reach *r, int64_t first_bit, int64_t end_bit) {
 }
 
 /* The loops of one side with steps of at least a granule, and the span of the others. */
-static int split_loops(const ts_plan_box *box, bool source, int element_bits, side_loop *loops, int64_t *low,
+static int split_loops(const ts_plan_box *box, ts_side side, int element_bits, side_loop *loops, int64_t *low,
                        int64_t *high) {
     int count = 0;
     *low = 0;
     *high = element_bits;
     for (int i = 0; i < box->loop_count; i++) {
-        side_loop l = {box->loops[i].extent, source ? box->loops[i].src_bits : box->loops[i].dst_bits};
+        side_loop l = {box->loops[i].extent, ts_plan_step_bits(&box->loops[i], side)};
         if (l.bits == 0) continue;
         if (l.bits > 0 && l.bits <= GRANULE_BITS)
             *high += (l.extent - 1) * l.bits;
@@ -63,24 +63,23 @@ static void mark_loops(ts_reach *r, const side_loop *loops, int count, int64_t a
         mark_loops(r, loops + 1, count - 1, at + i * loops[0].bits, low, high);
 }
 
-static void box_range(const ts_plan_box *box, bool source, int element_bits, int64_t *first, int64_t *end) {
-    int64_t low = source ? box->src_bits : box->dst_bits, high = low + element_bits;
+static void box_range(const ts_plan_box *box, ts_side side, int element_bits, int64_t *first, int64_t *end) {
+    int64_t low = ts_plan_start_bits(box, side), high = low + element_bits;
     for (int i = 0; i < box->loop_count; i++) {
-        int64_t reach_bits =
-            (box->loops[i].extent - 1) * (source ? box->loops[i].src_bits : box->loops[i].dst_bits);
+        int64_t reach_bits = (box->loops[i].extent - 1) * ts_plan_step_bits(&box->loops[i], side);
         *(reach_bits < 0 ? &low : &high) += reach_bits;
     }
     *first = low < *first ? low : *first;
     *end = high > *end ? high : *end;
 }
 
-ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, bool source, const ts_space *space) {
-    int element_bits = (source ? plan->src : plan->dst).shape->element_bits;
+ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, ts_side side, const ts_space *space) {
+    int element_bits = (side == TS_SRC ? plan->src : plan->dst).shape->element_bits;
     int64_t first = INT64_MAX, end = INT64_MIN;
     ts_plan_box box;
     for (int64_t n = 0; n < plan->box_count; n++) {
         ts_plan_get_box(plan, n, &box);
-        box_range(&box, source, element_bits, &first, &end);
+        box_range(&box, side, element_bits, &first, &end);
     }
     ts_reach r = {.space = space};
     if (end <= first) return r;
@@ -91,9 +90,9 @@ ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, bool source, const 
         side_loop loops[TS_PLAN_MAX_LOOPS];
         int64_t low, high;
         ts_plan_get_box(plan, n, &box);
-        int count = split_loops(&box, source, element_bits, loops, &low, &high);
+        int count = split_loops(&box, side, element_bits, loops, &low, &high);
         count = join_loops(loops, count, &low, &high);
-        mark_loops(&r, loops, count, source ? box.src_bits : box.dst_bits, low, high);
+        mark_loops(&r, loops, count, ts_plan_start_bits(&box, side), low, high);
     }
     return r;
 }

@@ -14,7 +14,7 @@ typedef struct {
     uint64_t *touched;  /* NULL: nothing */
 } ts_reach;
 
-ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, bool source, const ts_space *space);
+ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, ts_side side, const ts_space *space);
 /* Of granules first .. end - 1. */
 bool ts_reach_touches(const ts_reach *r, int64_t first, int64_t end);
 bool ts_reach_overlap(const ts_reach *a, const ts_reach *b);

@@ -18,19 +18,19 @@ const char *ts_dma_kind_text(ts_dma_kind kind) { return kind_texts[kind]; }
 enum { WORD_BITS = 32 };
 
 /* The loop whose steps are one element on a side, or -1. */
-static int dense_loop(const ts_plan_box *box, bool dst, int element_bits) {
+static int dense_loop(const ts_plan_box *box, ts_side side, int element_bits) {
     for (int i = 0; i < box->loop_count; i++)
-        if (llabs(dst ? box->loops[i].dst_bits : box->loops[i].src_bits) == element_bits) return i;
+        if (llabs(ts_plan_step_bits(&box->loops[i], side)) == element_bits) return i;
     return -1;
 }
 
 /* The loop that goes from word to word: the dense one, or of elements that share a word the next. */
-static int lane_loop(const ts_plan_box *box, bool dst, int element_bits) {
-    int dense = dense_loop(box, dst, element_bits), best = -1;
+static int lane_loop(const ts_plan_box *box, ts_side side, int element_bits) {
+    int dense = dense_loop(box, side, element_bits), best = -1;
     int64_t least = INT64_MAX;
     if (dense < 0 || box->loops[dense].extent * element_bits > WORD_BITS) return dense;
     for (int i = 0; i < box->loop_count; i++) {
-        int64_t step = llabs(dst ? box->loops[i].dst_bits : box->loops[i].src_bits);
+        int64_t step = llabs(ts_plan_step_bits(&box->loops[i], side));
         if (step >= WORD_BITS && step < least) least = step, best = i;
     }
     return best;
@@ -79,11 +79,11 @@ ts_dma_kind ts_dma_classify(const ts_plan *plan) {
     if (plan->box_count == 0) return TS_DMA_COPY;
     ts_plan_box box;
     ts_plan_get_box(plan, 0, &box);
-    int src = dense_loop(&box, false, src_bits), dst = dense_loop(&box, true, dst_bits);
+    int src = dense_loop(&box, TS_SRC, src_bits), dst = dense_loop(&box, TS_DST, dst_bits);
     if (box.loop_count <= 1 && plan->box_count == 1 && (src == dst || box.loop_count == 0))
         return TS_DMA_COPY;
     if (src == dst && keeps_order(plan)) return TS_DMA_COPY;
-    if (lane_loop(&box, false, src_bits) != lane_loop(&box, true, dst_bits)) return TS_DMA_TRANSPOSE;
+    if (lane_loop(&box, TS_SRC, src_bits) != lane_loop(&box, TS_DST, dst_bits)) return TS_DMA_TRANSPOSE;
     if (src == dst) return TS_DMA_RETILE;
     bool src_word = src >= 0 && box.loops[src].extent * src_bits <= WORD_BITS;
     bool dst_word = dst >= 0 && box.loops[dst].extent * dst_bits <= WORD_BITS;

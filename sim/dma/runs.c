@@ -20,12 +20,12 @@ static void add(ts_dma_runs *runs, int64_t bits, int64_t count) {
     runs->total += count;
 }
 
-static void add_box(ts_dma_runs *runs, const ts_plan_box *box, bool dst, int element_bits) {
+static void add_box(ts_dma_runs *runs, const ts_plan_box *box, ts_side side, int element_bits) {
     side_loop loops[TS_PLAN_MAX_LOOPS];
     int64_t bits = element_bits, repeats = 1;
     int count = 0;
     for (int i = 0; i < box->loop_count; i++) {
-        int64_t stride = llabs(dst ? box->loops[i].dst_bits : box->loops[i].src_bits);
+        int64_t stride = llabs(ts_plan_step_bits(&box->loops[i], side));
         if (stride == 0)
             repeats *= box->loops[i].extent; /* the same bits again */
         else
@@ -64,6 +64,7 @@ void ts_dma_count_runs(const ts_plan *plan, ts_dma_runs_of which, ts_dma_runs *r
         if (which == TS_DMA_RUNS_BOTH)
             add_common(runs, &box, src, dst);
         else
-            add_box(runs, &box, which == TS_DMA_RUNS_DST, which == TS_DMA_RUNS_DST ? dst : src);
+            add_box(runs, &box, which == TS_DMA_RUNS_DST ? TS_DST : TS_SRC,
+                    which == TS_DMA_RUNS_DST ? dst : src);
     }
 }

@@ -39,14 +39,14 @@ int64_t transfer_count_descriptors(const ts_plan *plan, int loop_dims) {
 }
 
 /* How many partitions of an end the plan reaches: the iterations of the loops that step over partitions. */
-static int64_t count_partitions(const ts_plan *plan, bool dst, int64_t partition_bits) {
+static int64_t count_partitions(const ts_plan *plan, ts_side side, int64_t partition_bits) {
     int64_t most = 1;
     for (int64_t n = 0; n < plan->box_count && !plan->gathers; n++) {
         ts_plan_box box;
         int64_t here = 1;
         ts_plan_get_box(plan, n, &box);
         for (int i = 0; i < box.loop_count; i++) {
-            int64_t stride = dst ? box.loops[i].dst_bits : box.loops[i].src_bits;
+            int64_t stride = ts_plan_step_bits(&box.loops[i], side);
             if (stride >= partition_bits) here *= box.loops[i].extent;
         }
         most = here > most ? here : most;
@@ -56,10 +56,10 @@ static int64_t count_partitions(const ts_plan *plan, bool dst, int64_t partition
 
 int64_t transfer_rate(const ts_dma_config *config, const ts_dma_transfer *what, ts_dma_kind kind) {
     int64_t rate = ts_dma_rate(config, what->src, kind), each = config->partition_bytes_per_cycle;
-    const ts_dma_end *ends[2] = {&what->src, &what->dst};
+    const ts_dma_end *ends[2] = {[TS_SRC] = &what->src, [TS_DST] = &what->dst};
     for (int i = 0; i < 2 && each > 0; i++) {
         if (ends[i]->partition_bits == 0) continue;
-        int64_t limit = count_partitions(what->plan, i == 1, ends[i]->partition_bits) * each;
+        int64_t limit = count_partitions(what->plan, (ts_side)i, ends[i]->partition_bits) * each;
         rate = limit < rate ? limit : rate;
     }
     return rate;

@@ -64,7 +64,8 @@ static bool place_variable(const ts_variable *v, const int *order, int count, co
 
 /* Adds the digits of one side that read this part, as terms in the part's own x. */
 static bool add_terms(plan_interval *at, const ts_plan *plan, const grouping *g, const int *order, int count,
-                      bool is_src) {
+                      ts_side side) {
+    bool is_src = side == TS_SRC;
     const ts_chains *chains = is_src ? g->src : g->dst;
     const ts_layout *layout = is_src ? plan->src_layout : plan->dst_layout;
     const int64_t *axis_bits = is_src ? plan->src.axis_bits : plan->dst.axis_bits;
@@ -113,7 +114,7 @@ static bool solve_part(ts_plan *plan, ts_arena *arena, const grouping *g, int pa
     for (int i = 0; i < count; i++) at.high *= plan->sizes[order[i]];
     if (count == 1 && padded > at.high) at.high = padded;
     plan->moved_elements *= at.high;
-    if (!add_terms(&at, plan, g, order, count, true) || !add_terms(&at, plan, g, order, count, false)) {
+    if (!add_terms(&at, plan, g, order, count, TS_SRC) || !add_terms(&at, plan, g, order, count, TS_DST)) {
         plan->why_gather = different_merges;
         return false;
     }

@@ -24,6 +24,8 @@ typedef struct {
     int64_t base_bits;        /* where offset 0 lies */
 } ts_plan_side;
 
+typedef enum { TS_SRC, TS_DST } ts_side; /* which of the two */
+
 typedef struct {
     int64_t extent, src_bits, dst_bits;
 } ts_plan_loop;
@@ -36,6 +38,14 @@ typedef struct {
     int loop_count;
     ts_plan_loop loops[TS_PLAN_MAX_LOOPS];
 } ts_plan_box;
+
+static inline int64_t ts_plan_step_bits(const ts_plan_loop *loop, ts_side side) {
+    return side == TS_SRC ? loop->src_bits : loop->dst_bits;
+}
+
+static inline int64_t ts_plan_start_bits(const ts_plan_box *box, ts_side side) {
+    return side == TS_SRC ? box->src_bits : box->dst_bits;
+}
 
 struct ts_plan_part;
 

@@ -106,7 +106,7 @@ static bool see_run(void *self, int64_t first, int64_t end) {
 
 static void see_move(void *self, const ts_in_flight *transfer) {
     watched_transfer w = {self, transfer};
-    if (w.device->session->watch_count > 0) watch_walk(transfer->plan, false, see_run, &w);
+    if (w.device->session->watch_count > 0) watch_visit_runs(transfer->plan, TS_DST, see_run, &w);
 }
 
 static watch *free_watch(ts_error *err, ts_session *s) {
@@ -157,11 +157,11 @@ int ts_session_watch_box(ts_error *err, ts_session *s, const ts_session_box *box
     span all = {INT64_MAX, INT64_MIN};
     watch *w = plan ? free_watch(err, s) : NULL;
     int found = -1;
-    if (w && watch_walk(plan, true, widen, &all) && all.end <= all.first) {
+    if (w && watch_visit_runs(plan, TS_SRC, widen, &all) && all.end <= all.first) {
         ts_error_set(err, TS_ERROR_INPUT, "expected a slice that is not empty");
     } else if (w &&
                watch_new(err, w, ts_chip_core_space(s->parts.chip, s->followed, kind), all.first, all.end)) {
-        watch_walk(plan, true, add_run, w);
+        watch_visit_runs(plan, TS_SRC, add_run, w);
         found = begin_watch(s, w, kind);
     }
     ts_arena_free(scratch);

@@ -39,34 +39,30 @@ bool watch_meets(const watch *w, const ts_space *space, int64_t first, int64_t e
 /* ---- The runs of a plan ---- */
 
 typedef struct {
-    bool source;
+    ts_side side;
     int element_bits;
     watch_run *run;
     void *self;
-} walker;
+} visitor;
 
-static int64_t step_of(const walker *w, const ts_plan_loop *loop) {
-    return w->source ? loop->src_bits : loop->dst_bits;
-}
-
-static bool walk_loops(const walker *w, const ts_plan_loop *loops, int count, int64_t at) {
-    int64_t bits = w->element_bits;
-    if (count == 1 && step_of(w, loops) == bits) { /* neighbours */
+static bool visit_loops(const visitor *v, const ts_plan_loop *loops, int count, int64_t at) {
+    int64_t bits = v->element_bits;
+    if (count == 1 && ts_plan_step_bits(loops, v->side) == bits) { /* neighbours */
         bits *= loops->extent;
         count = 0;
     }
-    if (count == 0) return w->run(w->self, at / 8, ts_ceil_div(at + bits, 8));
+    if (count == 0) return v->run(v->self, at / 8, ts_ceil_div(at + bits, 8));
     for (int64_t i = 0; i < loops->extent; i++)
-        if (!walk_loops(w, loops + 1, count - 1, at + i * step_of(w, loops))) return false;
+        if (!visit_loops(v, loops + 1, count - 1, at + i * ts_plan_step_bits(loops, v->side))) return false;
     return true;
 }
 
-bool watch_walk(const ts_plan *plan, bool source, watch_run *run, void *self) {
-    walker w = {source, (source ? plan->src : plan->dst).shape->element_bits, run, self};
+bool watch_visit_runs(const ts_plan *plan, ts_side side, watch_run *run, void *self) {
+    visitor v = {side, (side == TS_SRC ? plan->src : plan->dst).shape->element_bits, run, self};
     ts_plan_box box;
     for (int64_t n = 0; n < plan->box_count; n++) {
         ts_plan_get_box(plan, n, &box);
-        if (!walk_loops(&w, box.loops, box.loop_count, source ? box.src_bits : box.dst_bits)) return false;
+        if (!visit_loops(&v, box.loops, box.loop_count, ts_plan_start_bits(&box, side))) return false;
     }
     return true;
 }

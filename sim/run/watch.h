@@ -23,6 +23,6 @@ bool watch_meets(const watch *w, const ts_space *space, int64_t first, int64_t e
 
 /* Told of the bytes of each run of neighbours on one side of a plan; false: enough. */
 typedef bool watch_run(void *self, int64_t first, int64_t end);
-bool watch_walk(const ts_plan *plan, bool source, watch_run *run, void *self);
+bool watch_visit_runs(const ts_plan *plan, ts_side side, watch_run *run, void *self);
 
 #endif
