@@ -8,9 +8,8 @@ static const ts_named kinds[] = {
 #define FINDING(id, text, weight, meaning) {text, meaning},
 #include "check/findings.def"
 };
-enum { WRONG, WARNS };
 static const bool kind_warns[] = {
-#define FINDING(id, text, weight, meaning) weight == WARNS,
+#define FINDING(id, text, weight, meaning) TS_FINDING_##weight == TS_FINDING_WARNS,
 #include "check/findings.def"
 };
 
@@ -20,10 +19,10 @@ bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding) {
     return findings->all_warn || kind_warns[finding->kind];
 }
 
-int ts_findings_count(const ts_findings *findings, bool warns) {
+int ts_findings_count(const ts_findings *findings, ts_finding_weight weight) {
     int count = 0;
     for (int i = 0; i < findings->count; i++)
-        count += ts_finding_warns(findings, &findings->list[i]) == warns;
+        count += ts_finding_warns(findings, &findings->list[i]) == (weight == TS_FINDING_WARNS);
     return count;
 }
 

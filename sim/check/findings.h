@@ -47,9 +47,9 @@ typedef struct {
 ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_location where, ts_location other,
                             int64_t cycle);
 bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind); /* any of that kind? */
+typedef enum { TS_FINDING_WRONG, TS_FINDING_WARNS } ts_finding_weight;
 bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding);
-/* Of those that only warn, or of the others. */
-int ts_findings_count(const ts_findings *findings, bool warns);
+int ts_findings_count(const ts_findings *findings, ts_finding_weight weight);
 void ts_finding_describe(ts_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 ts_location ts_location_of(const ts_instruction *instruction); /* NULL: none */
 ts_location ts_location_of_transfer(const ts_transfer *transfer);

@@ -276,8 +276,10 @@ static aside *open_aside(ts_poison *poison, const uint32_t *words) {
     return poison->asides = a;
 }
 
+typedef enum { READ, WRITTEN } word_use;
+
 /* What is written and no register is kept aside; what is read and was not written is a constant. */
-static vreg_shadow vreg_of(ts_poison *poison, const uint32_t *words, bool written) {
+static vreg_shadow vreg_of(ts_poison *poison, const uint32_t *words, word_use use) {
     const ts_poison_setup *setup = &poison->setup;
     int reg;
     if (in_file(words, setup->vregs, setup->limits->vregs, TS_VREG_WORDS, &reg)) {
@@ -288,19 +290,19 @@ static vreg_shadow vreg_of(ts_poison *poison, const uint32_t *words, bool writte
         return (vreg_shadow){poison->vmasks.words + (ptrdiff_t)reg * TS_VREG_WORDS,
                              poison->vmasks.origin + reg};
     }
-    const aside *a = written ? open_aside(poison, words) : find_aside(poison, words);
+    const aside *a = use == WRITTEN ? open_aside(poison, words) : find_aside(poison, words);
     return a ? a->vreg : (vreg_shadow){0};
 }
 
-static const ts_instruction **sreg_of(ts_poison *poison, const uint32_t *word, bool written) {
+static const ts_instruction **sreg_of(ts_poison *poison, const uint32_t *word, word_use use) {
     int reg;
     if (in_file(word, poison->setup.sregs, poison->setup.limits->sregs, 1, &reg)) return poison->sregs + reg;
-    const aside *a = written ? open_aside(poison, word) : find_aside(poison, word);
+    const aside *a = use == WRITTEN ? open_aside(poison, word) : find_aside(poison, word);
     return a ? a->sreg : NULL;
 }
 
 static void add_origin(ts_poison_op *op, const uint32_t *word) {
-    const ts_instruction **origin = word ? sreg_of(op->poison, word, false) : NULL;
+    const ts_instruction **origin = word ? sreg_of(op->poison, word, READ) : NULL;
     if (origin) op->origins[op->origin_count++] = origin;
 }
 
@@ -320,16 +322,16 @@ static ts_poison_op *new_op(ts_poison *poison, const ts_poison_operands *words) 
         op->address = address_of(words->instruction);
     }
     if (scalar)
-        op->sreg = sreg_of(poison, words->result, true);
+        op->sreg = sreg_of(poison, words->result, WRITTEN);
     else if (words->result)
-        op->result = vreg_of(poison, words->result, true);
+        op->result = vreg_of(poison, words->result, WRITTEN);
     for (int i = 0; i < TS_OPERANDS_MAX; i++) {
         add_origin(op, words->sources[i]);
-        if (words->sources[i]) op->sources[i] = vreg_of(poison, words->sources[i], false);
+        if (words->sources[i]) op->sources[i] = vreg_of(poison, words->sources[i], READ);
     }
     add_origin(op, words->number);
     add_origin(op, words->fill_from);
-    if (words->mask) op->mask = vreg_of(poison, words->mask, false);
+    if (words->mask) op->mask = vreg_of(poison, words->mask, READ);
     return op;
 }
 

@@ -175,7 +175,7 @@ static int complain(const cli_line *line, const ts_run_result *result) {
         ts_text_init(&text, line->arena);
         ts_report_findings(result->findings, &text);
         fwrite(text.bytes, 1, text.length, stderr);
-        code = ts_findings_count(result->findings, false) > 0 ? 3 : 0;
+        code = ts_findings_count(result->findings, TS_FINDING_WRONG) > 0 ? 3 : 0;
     }
     for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
         ts_error err = {0};

@@ -262,7 +262,7 @@ static const char *print_keys(ts_text *out, const char *path, const char *previo
     return path + start;
 }
 
-void ts_field_print_leaves(ts_text *out, const ts_field_leaf *leaves, int count, bool comments) {
+void ts_field_print_leaves(ts_text *out, const ts_field_leaf *leaves, int count, ts_field_style style) {
     enum { COMMENT_COLUMN = 36 };
     const char *previous = "";
     for (int i = 0; i < count; i++) {
@@ -271,12 +271,12 @@ void ts_field_print_leaves(ts_text *out, const ts_field_leaf *leaves, int count,
         const char *key = print_keys(out, leaf->path, previous, &depth);
         size_t start = out->length;
         ts_text_add(out, "%*s%s: ", 4 * depth, "", key);
-        if (comments)
+        if (style == TS_FIELD_AS_WRITTEN)
             ts_field_print_given(out, leaf);
         else
             ts_field_print(out, leaf->field, leaf->at);
         size_t width = out->length - start;
-        if (comments && leaf->node->comment[0])
+        if (style == TS_FIELD_AS_WRITTEN && leaf->node->comment[0])
             ts_text_add(out, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
                         leaf->node->comment);
         ts_text_add_char(out, '\n');

@@ -65,8 +65,9 @@ bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, 
 void ts_field_print(ts_text *out, const ts_field *field, const void *at);
 /* The same in the unit that it was given in: a time in ns stays one beside another clock. */
 void ts_field_print_given(ts_text *out, const ts_field_leaf *leaf);
-/* Figures as the file that has them; with the comments of their files and in their units, or without. */
-void ts_field_print_leaves(ts_text *out, const ts_field_leaf *leaves, int count, bool comments);
+/* Figures as the file that has them: with the comments of their files and in their units, or values alone. */
+typedef enum { TS_FIELD_VALUES, TS_FIELD_AS_WRITTEN } ts_field_style;
+void ts_field_print_leaves(ts_text *out, const ts_field_leaf *leaves, int count, ts_field_style style);
 /* The stored integer of a figure that is no text and no group, and its unit ("" when it has none). */
 int64_t ts_field_value(const ts_field *field, const void *at);
 const char *ts_field_unit(const ts_field *field);

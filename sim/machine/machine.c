@@ -181,7 +181,7 @@ static ts_machine *read_machine(ts_error *err, ts_arena *arena, const char *name
     if (!check(err, arena, machine)) return NULL;
     ts_text canonical;
     ts_text_init(&canonical, arena);
-    ts_machine_print(&canonical, machine, false);
+    ts_field_print_leaves(&canonical, machine->leaves, machine->leaf_count, TS_FIELD_VALUES);
     machine->hash = hash_text(&canonical);
     return machine;
 }
@@ -252,8 +252,8 @@ const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *na
 
 /* ---- Printing ---- */
 
-void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments) {
-    ts_field_print_leaves(out, machine->leaves, machine->leaf_count, comments);
+void ts_machine_print(ts_text *out, const ts_machine *machine) {
+    ts_field_print_leaves(out, machine->leaves, machine->leaf_count, TS_FIELD_AS_WRITTEN);
 }
 
 /* ---- What follows from the figures ---- */

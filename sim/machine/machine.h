@@ -100,9 +100,8 @@ const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const cha
 /* The machine of a tree (see config/tree.h), called `name`. */
 const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree);
 
-/* A file that reads back as the same machine; with the comments of its files and in their units, or without:
- * then it is canonical. */
-void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments);
+/* A file that reads back as the same machine, with the comments of its files and in their units. */
+void ts_machine_print(ts_text *out, const ts_machine *machine);
 
 /* By name; the error lists those that the machine has. */
 const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine *machine, const char *name);

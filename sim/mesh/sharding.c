@@ -301,8 +301,12 @@ bool sharding_add(sharding_reader *r, ts_mesh_digit digit) {
     return true;
 }
 
-bool sharding_check_rank(sharding_reader *r, int count, bool most) {
-    if (count == r->out->rank || (most && count < r->out->rank)) return true;
+bool sharding_check_rank(sharding_reader *r, int count) {
+    if (count == r->out->rank) return true;
     return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
                        "the sharding has %d dims, the array %d", count, r->out->rank);
+}
+
+bool sharding_check_rank_at_most(sharding_reader *r, int count) {
+    return count < r->out->rank || sharding_check_rank(r, count);
 }

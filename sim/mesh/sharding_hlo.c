@@ -131,7 +131,7 @@ static bool read_fields(sharding_reader *r, int extra, ts_digit_kind *kinds) {
     for (int i = 0; i < extra; i++) kinds[i] = TS_DIGIT_REPLICA;
     if (ts_cursor_take(&r->cursor, "last_tile_dim_replicate")) {
         return ts_cursor_expect(r->err, &r->cursor, "}") &&
-               (extra == 1 || sharding_check_rank(r, r->out->rank + 1 + extra, false));
+               (extra == 1 || sharding_check_rank(r, r->out->rank + 1 + extra));
     }
     if (ts_cursor_take(&r->cursor, "last_tile_dims")) {
         if (!ts_cursor_expect(r->err, &r->cursor, "=") || !ts_cursor_expect(r->err, &r->cursor, "{"))
@@ -144,7 +144,7 @@ static bool read_fields(sharding_reader *r, int extra, ts_digit_kind *kinds) {
         }
         return ts_cursor_expect(r->err, &r->cursor, "}") && ts_cursor_expect(r->err, &r->cursor, "}");
     }
-    return ts_cursor_expect(r->err, &r->cursor, "}") && sharding_check_rank(r, r->out->rank + extra, false);
+    return ts_cursor_expect(r->err, &r->cursor, "}") && sharding_check_rank(r, r->out->rank + extra);
 }
 
 bool sharding_read_hlo(sharding_reader *r) {
@@ -155,7 +155,7 @@ bool sharding_read_hlo(sharding_reader *r) {
     if (!ts_cursor_expect(r->err, &r->cursor, "=") || !ts_cursor_expect(r->err, &r->cursor, "[") ||
         !read_integers(r, "]", &tiles) || !check_devices(r, &tiles))
         return false;
-    if (tiles.count < r->out->rank && !sharding_check_rank(r, tiles.count, false)) return false;
+    if (tiles.count < r->out->rank && !sharding_check_rank(r, tiles.count)) return false;
     if (!(ts_cursor_take(&r->cursor, "<=") ? read_iota(r, &order) : read_list(r, &order)) ||
         !read_fields(r, tiles.count - r->out->rank, kinds))
         return false;

@@ -81,7 +81,7 @@ static bool read_spec(sharding_reader *r) {
         }
         (void)ts_cursor_peek(&r->cursor);
         r->cursor.token = r->cursor.at;
-        if (!sharding_check_rank(r, dim + 1, true)) return false;
+        if (!sharding_check_rank_at_most(r, dim + 1)) return false;
         bool good = ts_cursor_take(&r->cursor, "None") ? true
                     : ts_cursor_take(&r->cursor, "(")  ? read_axes(r, sharding_digit_of(dim), ")")
                                                        : read_axis(r, sharding_digit_of(dim));
@@ -131,9 +131,9 @@ static bool read_sdy(sharding_reader *r) {
         return false;
     for (; !ts_cursor_take(&r->cursor, "]"); dim++) {
         if (dim > 0 && !ts_cursor_expect(r->err, &r->cursor, ",")) return false;
-        if (!sharding_check_rank(r, dim + 1, true) || !read_sdy_dim(r, dim)) return false;
+        if (!sharding_check_rank_at_most(r, dim + 1) || !read_sdy_dim(r, dim)) return false;
     }
-    return sharding_check_rank(r, dim, false) && read_sdy_rest(r);
+    return sharding_check_rank(r, dim) && read_sdy_rest(r);
 }
 
 /* ---- Axe ---- */

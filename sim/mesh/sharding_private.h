@@ -18,7 +18,8 @@ bool sharding_refuse(sharding_reader *r, const char *message); /* at the cursor'
 bool sharding_add(sharding_reader *r, ts_mesh_digit digit);
 /* That of the digit's axis is used twice, at a place of the text; false. */
 bool sharding_refuse_overlap(sharding_reader *r, const ts_mesh_digit *digit, size_t at);
-bool sharding_check_rank(sharding_reader *r, int count, bool most); /* so many dims, or that at most */
+bool sharding_check_rank(sharding_reader *r, int count); /* so many dims */
+bool sharding_check_rank_at_most(sharding_reader *r, int count);
 static inline ts_mesh_digit sharding_digit_of(int dim) {
     return (ts_mesh_digit){.kind = TS_DIGIT_SHARD, .dim = dim};
 }

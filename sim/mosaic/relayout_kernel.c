@@ -24,10 +24,12 @@ static void add_bare(ts_text *out, int64_t vregs) {
 
 /* ---- Types: values are vregs of words or masks; some ops take and give vregs of packed elements ---- */
 
-static void add_type(ts_text *out, int bits, bool is_mask) {
+typedef enum { WORDS, MASK } value_kind; /* of what has `bits` each */
+
+static void add_type(ts_text *out, int bits, value_kind kind) {
     ts_text_add(out, "vector<%dx%dx", SUBLANES, LANES);
     if (bits < WORD) ts_text_add(out, "%dx", WORD / bits);
-    ts_text_add(out, "i%d>", is_mask ? 1 : bits);
+    ts_text_add(out, "i%d>", kind == MASK ? 1 : bits);
 }
 
 static const ts_relayout_op *op_of(const ts_relayout *r, int value) {
@@ -65,47 +67,47 @@ typedef struct {
     struct {
         char name[16];
         int bits; /* 0: an index */
-        bool is_mask;
+        value_kind kind;
     } items[MOST_OPERANDS];
 } operands;
 
-static void push(operands *o, const char *letter, int number, int bits, bool is_mask) {
+static void push(operands *o, const char *letter, int number, int bits, value_kind kind) {
     snprintf(o->items[o->count].name, sizeof o->items[0].name, "%%%s%d", letter, number);
-    o->items[o->count].bits = bits, o->items[o->count++].is_mask = is_mask;
+    o->items[o->count].bits = bits, o->items[o->count++].kind = kind;
 }
 
 static void push_index(writer *w, operands *o, int number) {
     ts_text_add(w->out, "    %%t%d = \"arith.constant\"() <{value = %d : index}> : () -> index\n",
                 w->temporaries, number);
-    push(o, "t", w->temporaries++, 0, false);
+    push(o, "t", w->temporaries++, 0, WORDS);
 }
 
 static void push_words(writer *w, operands *o, int number, int bits) {
     ts_text_add(w->out, "    %%t%d = \"arith.constant\"() <{value = dense<%d> : ", w->temporaries, number);
-    add_type(w->out, bits, false);
+    add_type(w->out, bits, WORDS);
     ts_text_add(w->out, "}> : () -> ");
-    add_type(w->out, bits, false);
+    add_type(w->out, bits, WORDS);
     ts_text_add_char(w->out, '\n');
-    push(o, "t", w->temporaries++, bits, false);
+    push(o, "t", w->temporaries++, bits, WORDS);
 }
 
 static void bitcast(writer *w, const char *to, int to_number, const char *from, int number,
                     const int bits[2]) {
     ts_text_add(w->out, "    %%%s%d = \"tpu.bitcast_vreg\"(%%%s%d) : (", to, to_number, from, number);
-    add_type(w->out, bits[0], false);
+    add_type(w->out, bits[0], WORDS);
     ts_text_add(w->out, ") -> ");
-    add_type(w->out, bits[1], false);
+    add_type(w->out, bits[1], WORDS);
     ts_text_add_char(w->out, '\n');
 }
 
 static void push_value(writer *w, operands *o, int value, int bits) {
     int masked = mask_bits(w->r, value), kept = w->kept[value];
     if (masked > 0 || bits == WORD) {
-        push(o, "v", kept, masked > 0 ? masked : WORD, masked > 0);
+        push(o, "v", kept, masked > 0 ? masked : WORD, masked > 0 ? MASK : WORDS);
         return;
     }
     bitcast(w, "t", w->temporaries, "v", kept, (const int[]){WORD, bits});
-    push(o, "t", w->temporaries++, bits, false);
+    push(o, "t", w->temporaries++, bits, WORDS);
 }
 
 /* Those that are not values: numbers in vregs, and places in memory and in masks. */
@@ -217,7 +219,7 @@ static void add_operands(writer *w, const operands *o, int values, bool types) {
         else if (o->items[i].bits == 0)
             ts_text_add(w->out, "index");
         else
-            add_type(w->out, o->items[i].bits, o->items[i].is_mask);
+            add_type(w->out, o->items[i].bits, o->items[i].kind);
     }
 }
 
@@ -241,7 +243,7 @@ static void add_op(writer *w, int value) {
     if (is_store(op->kind))
         ts_text_add(w->out, "()");
     else
-        add_type(w->out, masked > 0 ? masked : given, masked > 0);
+        add_type(w->out, masked > 0 ? masked : given, masked > 0 ? MASK : WORDS);
     ts_text_add_char(w->out, '\n');
     if (packed) bitcast(w, "v", value, "p", value, (const int[]){given, WORD});
 }
@@ -263,11 +265,11 @@ static void add_load(writer *w, int value) {
     push_words(w, &zero, 0, r->bits);
     ts_text_add(w->out, "    %%v%d = \"arith.cmpi\"(%%p%d, %s) <{predicate = 1 : i64}> : (", value, value,
                 zero.items[0].name);
-    add_type(w->out, r->bits, false);
+    add_type(w->out, r->bits, WORDS);
     ts_text_add(w->out, ", ");
-    add_type(w->out, r->bits, false);
+    add_type(w->out, r->bits, WORDS);
     ts_text_add(w->out, ") -> ");
-    add_type(w->out, r->bits, true);
+    add_type(w->out, r->bits, MASK);
     ts_text_add_char(w->out, '\n');
 }
 
@@ -277,9 +279,9 @@ static void add_store(writer *w, int64_t i, int value) {
     push_index(w, &row, (int)i * SUBLANES);
     if (bits > 0) {
         ts_text_add(w->out, "    %%q%" PRId64 " = \"arith.extui\"(%%v%d) : (", i, value);
-        add_type(w->out, bits, true);
+        add_type(w->out, bits, MASK);
         ts_text_add(w->out, ") -> ");
-        add_type(w->out, bits, false);
+        add_type(w->out, bits, WORDS);
         ts_text_add_char(w->out, '\n');
         bitcast(w, "o", (int)i, "q", (int)i, (const int[]){bits, WORD});
     }

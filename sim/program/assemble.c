@@ -13,10 +13,10 @@ static bool unknown_mnemonic(assembler *as, const token *at) {
     return ts_error_hint(as->err, nearest);
 }
 
-static bool parse_instruction(assembler *as, const token **at, bool first) {
+static bool parse_instruction(assembler *as, const token **at, item_bundle bundle) {
     const token *begin = *at;
     if (begin->kind != TOKEN_NAME) return token_unexpected(as->err, begin, "an instruction");
-    item new = {.first = first,
+    item new = {.first = bundle == NEW_BUNDLE,
                 .location = begin,
                 .label_operand = -1,
                 .names = as->names,
@@ -24,7 +24,7 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
     if (!ts_opcode_find(begin->text, begin->length, &new.code.opcode)) return unknown_mnemonic(as, begin);
     ++*at;
     if (!assemble_operands(as, at, &new)) return false;
-    item *added = add_item(as, begin, new.code.opcode, first);
+    item *added = add_item(as, begin, new.code.opcode, bundle);
     if (added == NULL) return false;
     new.code.source = added->code.source;
     new.code.line = added->code.line;
@@ -52,7 +52,7 @@ static bool parse_braces(assembler *as, const token **at) {
         if ((*at)->kind == TOKEN_END) /* an error was found before it */
             return false;
         const token *location = *at;
-        bool good = parse_instruction(as, at, as->items.count == begin) &&
+        bool good = parse_instruction(as, at, as->items.count == begin ? NEW_BUNDLE : SAME_BUNDLE) &&
                     (token_is(*at, '}') || expect_line_end(as, *at, "';' or '}'"));
         if (!good && !recover_instruction(as, location, at)) return false;
     }
@@ -68,7 +68,8 @@ bool assemble_bundle(assembler *as, const token **at) {
         as->region = as->items.count;
         return good;
     }
-    if (!parse_instruction(as, at, true) || !expect_line_end(as, *at, "the end of the line")) return false;
+    if (!parse_instruction(as, at, NEW_BUNDLE) || !expect_line_end(as, *at, "the end of the line"))
+        return false;
     if (leaves_region(&as->items.items[as->items.count - 1].code)) pack_region(as);
     return true;
 }

@@ -141,9 +141,9 @@ bool assemble_for(assembler *as, const token *word, const token **at, const toke
 bool assemble_if(assembler *as, const token *word, const token **at, const token *stop);
 bool assemble_include(assembler *as, const token *word, const token **at, const token *stop);
 bool opens_block(const token *word);
-/* The .end (or, if wanted, the .else) of the block whose directive is `word`; NULL and an error when there is
- * none. */
-const token *find_end(assembler *as, const token *word, const token *at, const token *stop, bool or_else);
+typedef enum { END_ONLY, END_OR_ELSE } block_end;
+/* The .end (or .else) of the block whose directive is `word`; NULL and an error when there is none. */
+const token *find_end(assembler *as, const token *word, const token *at, const token *stop, block_end end);
 bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop);
 /* Counts work that a program's text repeats, so that no text runs forever. */
 bool count_work(assembler *as, const token *location, int amount);
@@ -178,8 +178,9 @@ bool operand_is_unexpected(assembler *as, const token *at, const ts_opcode_info 
 bool assemble_operands(assembler *as, const token **at, item *new);
 /* An operand of the kind that operand `index` of an instruction is. */
 bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out);
+typedef enum { SAME_BUNDLE, NEW_BUNDLE } item_bundle; /* as the instruction before it, or the next one */
 /* An instruction that the text does not spell out. */
-item *add_item(assembler *as, const token *location, ts_opcode opcode, bool first);
+item *add_item(assembler *as, const token *location, ts_opcode opcode, item_bundle bundle);
 
 /* builder.c: the parts behind the parser. */
 bool allocate_tensor(assembler *as, const token *name, ts_tensor *tensor);

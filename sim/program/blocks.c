@@ -15,11 +15,12 @@ bool opens_block(const token *at) {
            token_is_name(at, ".if");
 }
 
-const token *find_end(assembler *as, const token *word, const token *at, const token *stop, bool or_else) {
+const token *find_end(assembler *as, const token *word, const token *at, const token *stop, block_end end) {
     int depth = 0;
     for (; at < stop; at++) {
         if (at->kind != TOKEN_DIRECTIVE) continue;
-        if (depth == 0 && (token_is_name(at, ".end") || (or_else && token_is_name(at, ".else")))) return at;
+        if (depth == 0 && (token_is_name(at, ".end") || (end == END_OR_ELSE && token_is_name(at, ".else"))))
+            return at;
         depth += opens_block(at) - token_is_name(at, ".end");
     }
     TOKEN_ERROR(as->err, word, "%.*s has no .end", (int)word->length, word->text);
@@ -54,7 +55,7 @@ bool assemble_macro(assembler *as, const token *word, const token **at, const to
         if (!expect_name(as, at, "the name of an argument", &param)) return false;
     }
     new->begin = *at;
-    new->end = find_end(as, word, *at, stop, false);
+    new->end = find_end(as, word, *at, stop, END_ONLY);
     if (new->end == NULL) return false;
     *at = new->end + 1;
     *LIST_ADD(as->arena, &as->macros) =
@@ -248,7 +249,7 @@ bool assemble_for(assembler *as, const token *word, const token **at, const toke
         !read_step(as, at, &step))
         return false;
     const token *body = *at;
-    *at = find_end(as, word, body, stop, false);
+    *at = find_end(as, word, body, stop, END_ONLY);
     if (*at == NULL) return false;
     int failures = as->failures; /* a pass with errors is the last: others would have the same */
     for (int64_t i = begin; i < end && as->failures == failures; i += step)
@@ -261,9 +262,10 @@ bool assemble_if(assembler *as, const token *word, const token **at, const token
     constant v;
     if (!expr_parse(as->err, as->names, at, &v) || !expect_line_end(as, *at, "the end of the line"))
         return false;
-    const token *body = *at, *middle = find_end(as, word, body, stop, true);
+    const token *body = *at, *middle = find_end(as, word, body, stop, END_OR_ELSE);
     if (middle == NULL) return false;
-    const token *end = token_is_name(middle, ".else") ? find_end(as, word, middle + 1, stop, false) : middle;
+    const token *end =
+        token_is_name(middle, ".else") ? find_end(as, word, middle + 1, stop, END_ONLY) : middle;
     if (end == NULL) return false;
     *at = end + 1;
     bool yes = v.is_float ? v.number != 0 : v.integer != 0;

@@ -267,8 +267,8 @@ static bool add_operands(ts_program_builder *b, const token *location, item *new
 static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, const ts_operand *operands) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     const token *location = b->failed ? NULL : location_of(b, info->mnemonic);
-    item *new =
-        location ? add_item(&b->as, location, opcode, !b->open || b->as.items.count == b->open_at) : NULL;
+    bool first = !b->open || b->as.items.count == b->open_at;
+    item *new = location ? add_item(&b->as, location, opcode, first ? NEW_BUNDLE : SAME_BUNDLE) : NULL;
     int least, most;
     if (!new) {
         fail(b);

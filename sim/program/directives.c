@@ -286,7 +286,7 @@ static void spoil_definitions(assembler *as, const token *at, const token *end) 
 
 bool recover_block(assembler *as, const token *word, const token **at, const token *stop) {
     if (!opens_block(word)) return true;
-    const token *body = *at, *end = find_end(as, word, body, stop, false);
+    const token *body = *at, *end = find_end(as, word, body, stop, END_ONLY);
     if (end == NULL) {
         keep_error(as);
         return false;

@@ -32,14 +32,14 @@ bool count_work(assembler *as, const token *location, int amount) {
     return give_up(as);
 }
 
-item *add_item(assembler *as, const token *location, ts_opcode opcode, bool first) {
+item *add_item(assembler *as, const token *location, ts_opcode opcode, item_bundle bundle) {
     if (as->items.count >= INSTRUCTIONS_MAX) {
         TOKEN_ERROR(as->err, location, "the program has over %d instructions", INSTRUCTIONS_MAX);
         give_up(as);
         return NULL;
     }
     item *added = LIST_ADD(as->arena, &as->items);
-    *added = (item){.first = first,
+    *added = (item){.first = bundle == NEW_BUNDLE,
                     .location = location,
                     .label_operand = -1,
                     .names = as->names,

@@ -3,9 +3,9 @@
 
 #include "pack.h"
 
-static bool add_scalar(assembler *as, const token *location, ts_opcode opcode, bool first, int reg,
+static bool add_scalar(assembler *as, const token *location, ts_opcode opcode, item_bundle bundle, int reg,
                        const ts_operand *b) {
-    item *new = add_item(as, location, opcode, first);
+    item *new = add_item(as, location, opcode, bundle);
     if (new == NULL) return false;
     ts_operand *operands = new->code.operands;
     int count = 0;
@@ -24,8 +24,8 @@ typedef struct {
     int target;
 } branch;
 
-static bool add_branch(assembler *as, const token *location, bool first, branch to) {
-    if (!add_scalar(as, location, to.opcode, first, to.reg, to.b)) return false;
+static bool add_branch(assembler *as, const token *location, item_bundle bundle, branch to) {
+    if (!add_scalar(as, location, to.opcode, bundle, to.reg, to.b)) return false;
     item *new = &as->items.items[as->items.count - 1];
     new->label_operand = new->code.operand_count++;
     new->code.operands[new->label_operand] = (ts_operand){.kind = TS_OPERAND_LABEL};
@@ -55,7 +55,7 @@ static bool read_loop(assembler *as, const token **at, loop *l) {
 
 static bool add_to(assembler *as, const token *location, int reg, int64_t number) {
     ts_operand operand = {.kind = TS_OPERAND_INTEGER, .as.integer = number};
-    return number == 0 || add_scalar(as, location, TS_OP_sadd, true, reg, &operand);
+    return number == 0 || add_scalar(as, location, TS_OP_sadd, NEW_BUNDLE, reg, &operand);
 }
 
 /* Counts up and goes back. With a constant end both fit one bundle: the branch reads the counter's old value. */
@@ -65,15 +65,16 @@ static bool close_plainly(assembler *as, const token *location, const loop *l, i
                     as->target->core.limits.slots[TS_SLOT_SCALAR] > 1;
     pack_region(as);
     if (together) last.as.integer -= l->step;
-    bool good = add_scalar(as, location, TS_OP_sadd, true, l->reg, &add) &&
-                add_branch(as, location, !together, (branch){TS_OP_br_lt, l->reg, &last, target});
+    bool good = add_scalar(as, location, TS_OP_sadd, NEW_BUNDLE, l->reg, &add) &&
+                add_branch(as, location, together ? SAME_BUNDLE : NEW_BUNDLE,
+                           (branch){TS_OP_br_lt, l->reg, &last, target});
     as->region = as->items.count;
     return good;
 }
 
 /* A jump, of which only the target is missing; its item. */
 static int add_jump(assembler *as, const token *location) {
-    item *new = add_item(as, location, TS_OP_jump, true);
+    item *new = add_item(as, location, TS_OP_jump, NEW_BUNDLE);
     if (new == NULL) return -1;
     new->label_operand = 0;
     new->code.operand_count = 1;
@@ -81,12 +82,12 @@ static int add_jump(assembler *as, const token *location) {
     return as->items.count - 1;
 }
 
-/* What a turn ends with: its addition, and the branch back. */
+/* What an iteration of the pipelined loop ends with: its addition, and the branch back. */
 static bool make_control(assembler *as, const token *location, const loop *l, int copies, item control[2]) {
-    ts_operand turn = {.kind = TS_OPERAND_INTEGER, .as.integer = copies * l->step};
+    ts_operand step = {.kind = TS_OPERAND_INTEGER, .as.integer = copies * l->step};
     int first = as->items.count;
-    if (!add_scalar(as, location, TS_OP_sadd, true, l->reg, &turn) ||
-        !add_branch(as, location, true, (branch){TS_OP_br_lt, l->reg, &l->end, 0}))
+    if (!add_scalar(as, location, TS_OP_sadd, NEW_BUNDLE, l->reg, &step) ||
+        !add_branch(as, location, NEW_BUNDLE, (branch){TS_OP_br_lt, l->reg, &l->end, 0}))
         return false;
     memcpy(control, as->items.items + first, 2 * sizeof control[0]);
     as->items.count = first;
@@ -96,7 +97,7 @@ static bool make_control(assembler *as, const token *location, const loop *l, in
 /* Adds to the counter and leaves if it has come to the end: the item of the branch, -1 on an error. */
 static int leave_at_end(assembler *as, const token *location, const loop *l, int64_t ahead) {
     bool good = add_to(as, location, l->reg, ahead) &&
-                add_branch(as, location, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0});
+                add_branch(as, location, NEW_BUNDLE, (branch){TS_OP_br_ge, l->reg, &l->end, 0});
     return good ? as->items.count - 1 : -1;
 }
 
@@ -115,7 +116,7 @@ static bool has_room(const loop *l, const pipeline *p) {
 /* To the plain loop where a counter ahead of an end in a register would be 2^31 or more. */
 static bool leave_at_edge(assembler *as, const token *location, const loop *l, int64_t ahead) {
     const ts_operand above = {.kind = TS_OPERAND_INTEGER, .as.integer = INT32_MAX - ahead + 1};
-    return add_branch(as, location, true, (branch){TS_OP_br_ge, l->end.as.reg, &above, 0});
+    return add_branch(as, location, NEW_BUNDLE, (branch){TS_OP_br_ge, l->end.as.reg, &above, 0});
 }
 
 /* The loop as `p` has it, if there are enough iterations; the plain loop stands behind it, for what is left, or for all. */
@@ -172,10 +173,10 @@ static bool close_loop(assembler *as, const token *location, const loop *l, int 
 static bool expand_loop(assembler *as, const token *word, const loop *l, const token *body,
                         const token *end) {
     int guard = -1;
-    if (!add_scalar(as, word, TS_OP_smov, true, l->reg, &l->begin)) return false;
+    if (!add_scalar(as, word, TS_OP_smov, NEW_BUNDLE, l->reg, &l->begin)) return false;
     if (!l->constant) {
         guard = as->items.count;
-        if (!add_branch(as, word, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0})) return false;
+        if (!add_branch(as, word, NEW_BUNDLE, (branch){TS_OP_br_ge, l->reg, &l->end, 0})) return false;
     }
     pack_region(as);
     int target = as->items.count;
@@ -189,7 +190,7 @@ bool assemble_loop(assembler *as, const token *word, const token **at, const tok
     loop l;
     if (!read_loop(as, at, &l)) return false;
     const token *body = *at;
-    *at = find_end(as, word, body, stop, false);
+    *at = find_end(as, word, body, stop, END_ONLY);
     if (*at == NULL) return false;
     const token *end = (*at)++;
     if (l.never) return true;

@@ -95,7 +95,7 @@ void ts_report_machine(const ts_machine *machine, ts_text *out) {
     ts_text_add(out, "# ");
     ts_report_machine_name(machine, out);
     ts_text_add_char(out, '\n');
-    ts_machine_print(out, machine, true);
+    ts_machine_print(out, machine);
     ts_text_add(out, "\n# What follows, for the chip:\n");
     add_rates(machine, out);
     ts_text_add(out, "#   %d figures published, %d derived, %d assumed, %d without a source\n",

@@ -61,6 +61,6 @@ bool ts_report_mesh(ts_error *err, ts_arena *arena, const char *name, ts_text *o
     const ts_machine *machine = NULL;
     const ts_mesh_file *file = ts_mesh_file_load(err, arena, name, &machine);
     if (!file) return false;
-    ts_field_print_leaves(out, file->leaves, file->leaf_count, true);
+    ts_field_print_leaves(out, file->leaves, file->leaf_count, TS_FIELD_AS_WRITTEN);
     return true;
 }

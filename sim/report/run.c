@@ -298,8 +298,8 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
 }
 
 static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
-    int found = ts_findings_count(result->findings, false);
-    int warned = ts_findings_count(result->findings, true);
+    int found = ts_findings_count(result->findings, TS_FINDING_WRONG);
+    int warned = ts_findings_count(result->findings, TS_FINDING_WARNS);
     const char *what = request->time_only ? "addresses, waits and semaphores (values are not computed)"
                                           : "undefined values, races and semaphores";
     if (warned > 0) ts_text_add(out, "warnings   %d: of what works, and should not be so\n", warned);

@@ -3,32 +3,34 @@
 
 #include "run_parts.h"
 
+typedef enum { AFTER_RUN, BEFORE_RUN } moment;
+
 /* Tensors as they are after the run, or inputs as they were before it; and parameters. Without `tensors`, all
  * that may be named. */
-static ts_reference_name *make_names(ts_arena *arena, const ts_program *program, const ts_run_tensor *tensors,
-                                     bool before, size_t *count) {
+static ts_reference_names make_names(ts_arena *arena, const ts_program *program, const ts_run_tensor *tensors,
+                                     moment when) {
     const ts_code *code = &program->code;
     ts_reference_name *names =
         TS_NEW_ARRAY(arena, ts_reference_name, code->tensor_count + program->param_count + 1);
-    *count = 0;
+    size_t count = 0;
     for (int i = 0; i < code->tensor_count; i++) {
-        bool first = tensors != NULL && before && tensors[i].origin != NULL;
+        bool first = tensors != NULL && when == BEFORE_RUN && tensors[i].origin != NULL;
         if (tensors == NULL || first || tensors[i].fetched.read != NULL) {
             const ts_host_array *array = tensors == NULL ? NULL
                                          : first         ? &tensors[i].before
                                                          : &tensors[i].after;
-            names[*count] = (ts_reference_name){.name = code->tensors[i].name, .array = array};
+            names[count] = (ts_reference_name){.name = code->tensors[i].name, .array = array};
             if (array != NULL && array->bytes == NULL)
-                names[*count].reader = first ? tensors[i].made : tensors[i].fetched;
-            (*count)++;
+                names[count].reader = first ? tensors[i].made : tensors[i].fetched;
+            count++;
         }
     }
     for (int i = 0; i < program->param_count; i++) {
         const ts_param *param = &program->params[i];
-        names[(*count)++] = (ts_reference_name){
+        names[count++] = (ts_reference_name){
             .name = param->name, .number = param->is_float ? param->number : (double)param->integer};
     }
-    return names;
+    return (ts_reference_names){names, count};
 }
 
 static bool read_nothing(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count,
@@ -59,10 +61,9 @@ static ts_run_tensor *foresee(ts_arena *arena, const ts_program *program) {
 int64_t checks_bytes(const ts_program *program, const ts_check *checks) {
     ts_arena *scratch = ts_arena_new();
     const ts_run_tensor *tensors = foresee(scratch, program);
-    ts_reference_names after, before;
     int64_t most = 0;
-    after.list = make_names(scratch, program, tensors, false, &after.count);
-    before.list = make_names(scratch, program, tensors, true, &before.count);
+    const ts_reference_names after = make_names(scratch, program, tensors, AFTER_RUN);
+    const ts_reference_names before = make_names(scratch, program, tensors, BEFORE_RUN);
     for (int i = 0; i < program->check_count; i++) {
         int64_t bytes = ts_check_bytes(&checks[i], &after, &before);
         most = bytes > most ? bytes : most;
@@ -107,8 +108,7 @@ static void give(errors *kept, ts_error *err) {
 const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program) {
     ts_check *checks = TS_NEW_ARRAY(arena, ts_check, program->check_count + program->report_count + 1);
     errors *kept = TS_NEW(arena, errors);
-    size_t count;
-    const ts_reference_name *names = make_names(arena, program, NULL, false, &count);
+    const ts_reference_names names = make_names(arena, program, NULL, AFTER_RUN);
     for (int check = 0, report = 0; check < program->check_count || report < program->report_count;) {
         const ts_program_check *a = check < program->check_count ? &program->checks[check] : NULL;
         const ts_program_check *b = report < program->report_count ? &program->reports[report].text : NULL;
@@ -116,7 +116,7 @@ const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *p
         ts_check *out = &checks[first ? check++ : program->check_count + report++];
         ts_error theirs = {0};
         if (!parse_check(&theirs, arena, first ? a : b, !first, out) ||
-            !ts_check_resolve(&theirs, out, names, count))
+            !ts_check_resolve(&theirs, out, names.list, names.count))
             keep(kept, &theirs);
     }
     if (kept->count > 0) give(kept, err);
@@ -127,9 +127,8 @@ bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks
                 const ts_run_tensor *tensors, ts_check_result *results) {
     for (int i = 0; i < program->check_count; i++) {
         ts_arena *scratch = ts_arena_new();
-        ts_reference_names after, before;
-        after.list = make_names(scratch, program, tensors, false, &after.count);
-        before.list = make_names(scratch, program, tensors, true, &before.count);
+        const ts_reference_names after = make_names(scratch, program, tensors, AFTER_RUN);
+        const ts_reference_names before = make_names(scratch, program, tensors, BEFORE_RUN);
         bool good = find_run_tensor(err, program, ".check", checks[i].name) >= 0 &&
                     ts_check_run(err, scratch, &checks[i], &after, &before, &results[i]);
         ts_arena_free(scratch);
@@ -142,11 +141,10 @@ bool run_reports(ts_error *err, const ts_program *program, const ts_check *check
                  const ts_run_tensor *tensors, double *results) {
     for (int i = 0; i < program->report_count; i++) {
         ts_arena *scratch = ts_arena_new();
-        size_t count;
-        const ts_reference_name *names = make_names(scratch, program, tensors, false, &count);
+        const ts_reference_names names = make_names(scratch, program, tensors, AFTER_RUN);
         ts_reference_value value;
-        bool good = ts_reference_evaluate(err, scratch, checks[program->check_count + i].actual, names, count,
-                                          &value);
+        bool good = ts_reference_evaluate(err, scratch, checks[program->check_count + i].actual, names.list,
+                                          names.count, &value);
         if (good && value.count != 1) {
             const ts_program_check *text = &program->reports[i].text;
             good = ts_error_at(err, TS_ERROR_INPUT, text->source, text->begin,

@@ -189,7 +189,7 @@ void run_conclude(const run_parts *parts, ts_run_result *result) {
     result->tensors = parts->tensors;
     result->rules = parts->checks;
     result->findings = parts->findings;
-    result->passed = ts_findings_count(result->findings, false) == 0;
+    result->passed = ts_findings_count(result->findings, TS_FINDING_WRONG) == 0;
     for (int i = 0; result->checks != NULL && i < parts->program->check_count; i++)
         result->passed = result->passed && result->checks[i].failed == 0;
 }

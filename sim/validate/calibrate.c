@@ -310,7 +310,7 @@ bool ts_calibration_print(ts_error *err, ts_arena *arena, const ts_calibration *
     static const char mark[] = "# override\n"; /* of what was fitted or set */
     ts_text plain;
     ts_text_init(&plain, arena);
-    ts_machine_print(&plain, c->after, true);
+    ts_machine_print(&plain, c->after);
     for (const char *at = plain.bytes, *end; *at != '\0'; at = end) {
         end = strstr(at, mark);
         if (end == NULL) {

@@ -62,16 +62,16 @@ static void some_kinds_only_warn(void **state) {
     ts_findings_add(f, TS_FINDING_CONTROL, at, at, 0);
     ts_findings_add(f, TS_FINDING_FRESH, at, at, 0);
     ts_findings_add(f, TS_FINDING_WRITE_RACE, at, at, 0);
-    assert_int_equal(ts_findings_count(f, true), 1);
-    assert_int_equal(ts_findings_count(f, false), 2);
+    assert_int_equal(ts_findings_count(f, TS_FINDING_WARNS), 1);
+    assert_int_equal(ts_findings_count(f, TS_FINDING_WRONG), 2);
     assert_false(ts_finding_warns(f, &f->list[0]));
     assert_true(ts_finding_warns(f, &f->list[1]));
     assert_true(ts_findings_have(f, TS_FINDING_WRITE_RACE));
     assert_true(ts_findings_have(f, TS_FINDING_CONTROL));
     assert_false(ts_findings_have(f, TS_FINDING_READ_RACE));
     f->all_warn = true;
-    assert_int_equal(ts_findings_count(f, true), 3);
-    assert_int_equal(ts_findings_count(f, false), 0);
+    assert_int_equal(ts_findings_count(f, TS_FINDING_WARNS), 3);
+    assert_int_equal(ts_findings_count(f, TS_FINDING_WRONG), 0);
     assert_string_equal(ts_finding_get(TS_FINDING_FRESH)->text, "unwritten_register");
     test_free(f);
 }

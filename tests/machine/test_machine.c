@@ -120,11 +120,11 @@ static void prints_back(void **state) {
         ts_text_init(&text, arena);
         ts_text_init(&again, arena);
         const ts_machine *machine = load(arena, ts_embedded_machines[i].name);
-        ts_machine_print(&text, machine, true);
+        ts_machine_print(&text, machine);
         const ts_machine *read = read_text(&err, arena, &text);
         assert_string_equal(err.message, "");
         assert_true(read->hash == machine->hash);
-        ts_machine_print(&again, read, true);
+        ts_machine_print(&again, read);
         assert_string_equal(again.bytes, text.bytes);
         ts_arena_free(arena);
     }
@@ -171,10 +171,10 @@ static void assert_prints_back(ts_arena *arena, const ts_machine *machine) {
     ts_text text, again;
     ts_text_init(&text, arena);
     ts_text_init(&again, arena);
-    ts_machine_print(&text, machine, true);
+    ts_machine_print(&text, machine);
     const ts_machine *read = read_text(&err, arena, &text);
     assert_string_equal(err.message, "");
-    ts_machine_print(&again, read, true);
+    ts_machine_print(&again, read);
     assert_string_equal(again.bytes, text.bytes);
     assert_true(read->hash == machine->hash);
 }
@@ -192,7 +192,7 @@ static void printed_and_changed(void **state) {
         const ts_tree *tree =
             ts_tree_load(&err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
         const ts_machine *machine = ts_machine_read(&err, arena, name, tree);
-        ts_machine_print(&text, machine, true);
+        ts_machine_print(&text, machine);
         ts_tree_builtin file = {"printed", text.bytes, text.length};
         const ts_tree *printed = ts_tree_load(&err, arena, "printed", &file, 1);
         int leaves = machine->leaf_count, step = stride(4, 7);

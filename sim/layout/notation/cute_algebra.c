@@ -24,14 +24,17 @@ static void push(flat *f, int64_t extent, int64_t stride) {
     f->stride[f->count++] = stride;
 }
 
-static void push_leaves(flat *f, const ts_cute *layout, bool keep_zero_strides) {
-    for (int i = 0; i < layout->rank; i++) push_leaves(f, &layout->modes[i], keep_zero_strides);
-    if (!layout->rank && (layout->stride || keep_zero_strides)) push(f, layout->extent, layout->stride);
+typedef enum { DROP_ZERO_STRIDES, KEEP_ZERO_STRIDES } zero_strides;
+
+static void push_leaves(flat *f, const ts_cute *layout, zero_strides zeros) {
+    for (int i = 0; i < layout->rank; i++) push_leaves(f, &layout->modes[i], zeros);
+    if (!layout->rank && (layout->stride || zeros == KEEP_ZERO_STRIDES))
+        push(f, layout->extent, layout->stride);
 }
 
 static flat coalesced(const ts_cute *layout) {
     flat f = {0};
-    push_leaves(&f, layout, true);
+    push_leaves(&f, layout, KEEP_ZERO_STRIDES);
     return f;
 }
 
@@ -55,7 +58,7 @@ static ts_cute from_flat(ts_arena *arena, const flat *f) {
 
 void ts_cute_filter(ts_arena *arena, const ts_cute *layout, ts_cute *out) {
     flat f = {0};
-    push_leaves(&f, layout, false);
+    push_leaves(&f, layout, DROP_ZERO_STRIDES);
     *out = from_flat(arena, &f);
 }
 
@@ -206,7 +209,7 @@ bool ts_cute_complement(ts_error *err, ts_arena *arena, const ts_cute *layout, i
     int order[FLAT_MAX];
     int64_t covered = 1;
     assert(target >= 1);
-    push_leaves(&f, layout, false);
+    push_leaves(&f, layout, DROP_ZERO_STRIDES);
     sort_by_stride(&f, order);
     for (int i = 0; i < f.count; i++) {
         int64_t stride = f.stride[order[i]];
