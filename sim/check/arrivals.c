@@ -86,12 +86,14 @@ static void note_reach(ts_arrivals *a, const ts_reach *r, const use *by) {
     }
 }
 
-static void report(const ts_arrivals *a, const arrived *other, bool reads, ts_location where, int64_t cycle) {
-    ts_finding *f = ts_findings_add(a->setup.findings, reads ? TS_FINDING_READ_RACE : TS_FINDING_WRITE_RACE,
-                                    where, ts_location_of_transfer(other->is.what), cycle);
+static void report(const ts_arrivals *a, const arrived *other, ts_side side, ts_location where,
+                   int64_t cycle) {
+    ts_finding *f =
+        ts_findings_add(a->setup.findings, side == TS_SRC ? TS_FINDING_READ_RACE : TS_FINDING_WRITE_RACE,
+                        where, ts_location_of_transfer(other->is.what), cycle);
     if (!f) return;
     ts_finding_describe(f, "this %s bytes of '%s' that a DMA of device %lld wrote, without waiting for it",
-                        reads ? "reads" : "writes",
+                        side == TS_SRC ? "reads" : "writes",
                         a->setup.code->tensors[other->is.what->destination.tensor].name,
                         (long long)other->is.source);
     f->other_text = "the DMA that was not waited for";
@@ -104,7 +106,8 @@ void ts_arrivals_access(ts_arrivals *a, const ts_access *access) {
     int64_t first = access->first / TS_GRANULE_BYTES, end = ts_ceil_div(access->end, TS_GRANULE_BYTES);
     for (const arrived *i = a->first; i; i = i->next)
         if (i->reach.space == access->space && ts_reach_touches(&i->reach, first, end))
-            report(a, i, !access->writes, ts_location_of(access->instruction), access->cycle);
+            report(a, i, access->writes ? TS_DST : TS_SRC, ts_location_of(access->instruction),
+                   access->cycle);
     const use by = {access->cycle, access->instruction, NULL};
     for (int i = 0; i < a->count; i++)
         if (a->tensors[i].space == access->space) note_span(&a->tensors[i], first, end, &by);
@@ -117,9 +120,9 @@ void ts_arrivals_start(ts_arrivals *a, const ts_in_flight *t) {
     if (t->dst) dst = ts_reach_find(scratch, t->plan, TS_DST, t->dst);
     for (const arrived *i = a->first; i; i = i->next) {
         if (ts_reach_overlap(&src, &i->reach))
-            report(a, i, true, ts_location_of_transfer(t->what), t->issued_cycle);
+            report(a, i, TS_SRC, ts_location_of_transfer(t->what), t->issued_cycle);
         if (ts_reach_overlap(&dst, &i->reach))
-            report(a, i, false, ts_location_of_transfer(t->what), t->issued_cycle);
+            report(a, i, TS_DST, ts_location_of_transfer(t->what), t->issued_cycle);
     }
     ts_arena_free(scratch);
 }
@@ -181,7 +184,7 @@ void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival) {
     arrived **last = &a->first;
     for (; *last; last = &(*last)->next)
         if (ts_reach_overlap(&(*last)->reach, &new->reach))
-            report(a, *last, false, ts_location_of_transfer(arrival->what), arrival->cycle);
+            report(a, *last, TS_DST, ts_location_of_transfer(arrival->what), arrival->cycle);
     *last = new;
 }
 

@@ -66,15 +66,15 @@ typedef struct {
     bool other_core; /* than that of the transfer */
 } culprit;
 
-static void report(ts_races *races, const culprit *c, ts_in_flight *other, bool other_writes, int64_t cycle) {
+static void report(ts_races *races, const culprit *c, ts_in_flight *other, ts_side side, int64_t cycle) {
     ts_location location = ts_location_of_transfer(other->what);
     ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, location, cycle);
     if (!f) return;
-    const ts_slice *slice = other_writes ? &other->what->destination : &other->what->source;
+    const ts_slice *slice = side == TS_DST ? &other->what->destination : &other->what->source;
     ts_finding_describe(f, "%s %s bytes of '%s' that a DMA %s%s, %s", c->who,
                         c->kind == TS_FINDING_READ_RACE ? "reads" : "writes",
                         races->code->tensors[slice->tensor].name, c->other_core ? "of another core " : "",
-                        other_writes ? "writes" : "reads",
+                        side == TS_DST ? "writes" : "reads",
                         c->other_core ? "with no wait and barrier between them" : "without waiting for it");
     f->other_text = c->other_core ? "the DMA of the other core" : "the DMA that was not waited for";
     f->has_margin = other->done_cycle >= 0;
@@ -93,7 +93,7 @@ void ts_races_access(ts_races *races, const ts_access *access) {
             culprit c = {access->writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE,
                          ts_location_of(access->instruction),
                          ts_opcode_get(access->instruction->opcode)->mnemonic, false};
-            report(races, &c, t, in_dst, access->cycle);
+            report(races, &c, t, in_dst ? TS_DST : TS_SRC, access->cycle);
         }
     }
 }
@@ -106,9 +106,9 @@ static void compare(ts_races *races, const ts_in_flight *started, bool other_cor
     const ts_reach *src = &started->race->src, *dst = &started->race->dst;
     int64_t cycle = started->issued_cycle;
     for (ts_in_flight *t = races->unsynced; t; t = t->next) {
-        if (ts_reach_overlap(src, &t->race->dst)) report(races, &reader, t, true, cycle);
-        if (ts_reach_overlap(dst, &t->race->dst)) report(races, &writer, t, true, cycle);
-        if (ts_reach_overlap(dst, &t->race->src)) report(races, &writer, t, false, cycle);
+        if (ts_reach_overlap(src, &t->race->dst)) report(races, &reader, t, TS_DST, cycle);
+        if (ts_reach_overlap(dst, &t->race->dst)) report(races, &writer, t, TS_DST, cycle);
+        if (ts_reach_overlap(dst, &t->race->src)) report(races, &writer, t, TS_SRC, cycle);
     }
 }
 

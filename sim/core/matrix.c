@@ -172,13 +172,15 @@ static void poison_rows(const core_op *op, core_mxu *mxu, matrix_type type) {
     }
 }
 
+typedef enum { REPLACES, ADDS } result_use;
+
 /* Of the vreg of results with the 8 rows from `row` and the 128 columns from `column` on. */
-static void poison_results(const ts_core *core, const core_mxu *mxu, uint32_t *out, bool adds, int row,
+static void poison_results(const ts_core *core, const core_mxu *mxu, uint32_t *out, result_use use, int row,
                            int column) {
     const bool *columns = mxu->tile_poison + (ptrdiff_t)mxu->first * edge_of(core) + column;
     for (int i = 0; i < TS_VREG_WORDS; i++) {
         bool undefined = mxu->row_poison[row + i / TS_LANES] || columns[i % TS_LANES];
-        out[i] = (adds ? out[i] : 0) | (undefined ? UINT32_MAX : 0);
+        out[i] = (use == ADDS ? out[i] : 0) | (undefined ? UINT32_MAX : 0);
     }
 }
 
@@ -268,7 +270,7 @@ static void queue_results(ts_core *core, core_mxu *mxu, int row_count) {
                    from + (ptrdiff_t)s * edge_of(core), TS_LANES * sizeof(*from));
         }
         if (core->poison) {
-            poison_results(core, mxu, mxu->result_poison + (ptrdiff_t)slot * TS_VREG_WORDS, false,
+            poison_results(core, mxu, mxu->result_poison + (ptrdiff_t)slot * TS_VREG_WORDS, REPLACES,
                            v / chunks * TS_SUBLANES, v % chunks * TS_LANES);
         }
         mxu->result_ready[slot] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_PUSH];
@@ -289,7 +291,7 @@ static void add_results(ts_core *core, core_mxu *mxu, int row_count, int first) 
             *sum = integer ? *sum + product : total == total ? ts_f32_bits(total) : 0x7fc00000u;
         }
         if (core->poison) {
-            poison_results(core, mxu, mxu->sum_poison + (ptrdiff_t)(first + v) * TS_VREG_WORDS, true, row,
+            poison_results(core, mxu, mxu->sum_poison + (ptrdiff_t)(first + v) * TS_VREG_WORDS, ADDS, row,
                            column);
         }
         mxu->sum_ready[first + v] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_PUSH];

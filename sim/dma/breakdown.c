@@ -68,8 +68,10 @@ static int64_t engine_cycles(const ts_dma_machine *m, const ts_dma_transfer *wha
     return ts_ceil_div(bytes, ts_dma_rate(m->dma, what->src, kind));
 }
 
+typedef enum { OF_BOTH_ENDS, OF_HBM } byte_count;
+
 /* The bytes that cross the HBM's pins, or all that pass the engine, by what they are. */
-static void weigh_bytes(const ts_dma_transfer *what, const ts_dma_result *r, bool pins,
+static void weigh_bytes(const ts_dma_transfer *what, const ts_dma_result *r, byte_count which,
                         int64_t weights[TS_DMA_COMPONENT_COUNT]) {
     const ts_plan *plan = what->plan;
     int64_t replicas = ts_layout_replica_total(plan->dst_layout);
@@ -77,11 +79,11 @@ static void weigh_bytes(const ts_dma_transfer *what, const ts_dma_result *r, boo
     int64_t moved[2] = {plan->moved_elements / replicas, plan->moved_elements},
             valid[2] = {plan->elements / replicas, plan->elements};
     for (int i = 0; i < 2; i++) {
-        if (pins && !(i ? what->dst.in_hbm : what->src.in_hbm)) continue;
+        if (which == OF_HBM && !(i ? what->dst.in_hbm : what->src.in_hbm)) continue;
         int64_t asked = ts_ceil_div(moved[i] * bits[i], 8), useful = ts_ceil_div(valid[i] * bits[i], 8);
         weights[TS_DMA_COMPONENT_USEFUL] += useful;
         weights[TS_DMA_COMPONENT_PADDING] += asked - useful;
-        if (pins) weights[TS_DMA_COMPONENT_WASTE] += (i ? r->dst_bytes : r->src_bytes) - asked;
+        if (which == OF_HBM) weights[TS_DMA_COMPONENT_WASTE] += (i ? r->dst_bytes : r->src_bytes) - asked;
     }
 }
 
@@ -94,7 +96,7 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
     int64_t weights[TS_DMA_COMPONENT_COUNT] = {0}, pins = cost->memory_cycles;
     ts_dma_kind kind = m->dma->bytes_per_cycle[TS_DMA_COPY] ? TS_DMA_COPY : cost->transfer.kind;
     int64_t engine = engine_cycles(m, what, kind);
-    weigh_bytes(what, &cost->transfer, true, weights);
+    weigh_bytes(what, &cost->transfer, OF_HBM, weights);
     if (is_engine_bound(cost) && pins > 0) {
         __int128 asked = weights[TS_DMA_COMPONENT_USEFUL] + weights[TS_DMA_COMPONENT_PADDING];
         pins = (int64_t)(pins * asked / (asked + weights[TS_DMA_COMPONENT_WASTE]));
@@ -102,7 +104,7 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
     }
     if (engine > pins) {
         memset(weights, 0, sizeof weights);
-        weigh_bytes(what, &cost->transfer, false, weights);
+        weigh_bytes(what, &cost->transfer, OF_BOTH_ENDS, weights);
     }
     int64_t cycles = ts_max(engine, pins);
     share(cost, take(left, cycles), weights);

@@ -34,9 +34,11 @@ typedef struct {
     const int64_t *begin;
 } placement;
 
+typedef enum { FETCH, STORE } direction;
+
 /* Moves between the array and the tensor, in either direction. */
 static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const placement *at,
-                 bool store, int threads) {
+                 direction way, int threads) {
     const ts_move_options how = {.kernels = ts_kernels_best(), .threads = threads};
     const ts_shape *shape = at->shape;
     ts_space *space = at->space;
@@ -46,15 +48,16 @@ static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, c
     if (!flat || !ts_space_place(err, space, shape, at->base_bytes, axis_bits)) return false;
     ts_space *file = wrap_array(scratch, array);
     ts_plan_side tensor = {shape, at->begin, axis_bits, at->base_bytes * 8}, rows = {flat, NULL, NULL, 0};
-    const ts_plan *plan = store ? ts_plan_new(err, scratch, &rows, &tensor, array->rank, array->dims)
-                                : ts_plan_new(err, scratch, &tensor, &rows, array->rank, array->dims);
-    return plan && ts_dma_move_with(err, plan, store ? file : space, store ? space : file, &how);
+    const ts_plan *plan = way == STORE ? ts_plan_new(err, scratch, &rows, &tensor, array->rank, array->dims)
+                                       : ts_plan_new(err, scratch, &tensor, &rows, array->rank, array->dims);
+    return plan &&
+           ts_dma_move_with(err, plan, way == STORE ? file : space, way == STORE ? space : file, &how);
 }
 
 static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *array, const placement *at,
                        int threads) {
     if (!at->shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
-    return same_dims(err, array, at->shape->layout) && move(err, scratch, array, at, true, threads);
+    return same_dims(err, array, at->shape->layout) && move(err, scratch, array, at, STORE, threads);
 }
 
 bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
@@ -67,7 +70,7 @@ static bool fetch_with(ts_error *err, ts_arena *arena, const placement *at, ts_h
     const ts_layout *layout = at->shape->layout;
     if (!layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     return ts_host_array_init(err, arena, at->shape->dtype, layout->rank, layout->dims, array) &&
-           move(err, arena, array, at, false, threads);
+           move(err, arena, array, at, FETCH, threads);
 }
 
 bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
@@ -108,7 +111,7 @@ static bool open_window(ts_error *err, ts_arena *arena, const placement *at, win
 }
 
 /* The part that this element is in becomes that of the window. */
-static void turn(window *w, int64_t element) {
+static void slide(window *w, int64_t element) {
     const ts_layout *layout = w->at.shape->layout;
     int64_t left = element / w->row, rows = 1;
     w->part.rank = layout->rank;
@@ -130,9 +133,9 @@ static void turn(window *w, int64_t element) {
     w->part.length = (size_t)(rows * w->row) * (size_t)ts_dtype_get(w->part.dtype)->stored_bits / 8;
 }
 
-static bool move_part(ts_error *err, window *w, bool store) {
+static bool move_part(ts_error *err, window *w, direction way) {
     ts_arena *scratch = ts_arena_new();
-    bool good = move(err, scratch, &w->part, &w->at, store, 1);
+    bool good = move(err, scratch, &w->part, &w->at, way, 1);
     ts_arena_free(scratch);
     return good;
 }
@@ -145,9 +148,9 @@ bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_sh
     int64_t elements = 1;
     for (int i = 0; i < shape->layout->rank; i++) elements *= shape->layout->dims[i];
     for (int64_t at = 0; good && at < elements; at = w.end) {
-        turn(&w, at);
+        slide(&w, at);
         good = reader->read(err, reader->self, w.begin, 1, (size_t)(w.end - w.begin), w.part.bytes) &&
-               move_part(err, &w, true);
+               move_part(err, &w, STORE);
     }
     ts_arena_free(arena);
     return good;
@@ -155,8 +158,8 @@ bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_sh
 
 static bool load(ts_error *err, window *w, int64_t element) {
     if (element >= w->begin && element < w->end) return true;
-    turn(w, element);
-    if (move_part(err, w, false)) return true;
+    slide(w, element);
+    if (move_part(err, w, FETCH)) return true;
     w->end = w->begin;
     return false;
 }
@@ -232,7 +235,7 @@ bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_s
     const placement at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0,
                           NULL};
     bool good = check_length(err, buffer, shape) && same_dims(err, array, shape->layout) &&
-                move(err, scratch, array, &at, false, threads);
+                move(err, scratch, array, &at, FETCH, threads);
     ts_arena_free(scratch);
     return good;
 }

@@ -96,14 +96,17 @@ static bool lower_known_if(lowering *l, bool taken) {
     return true;
 }
 
-static bool lower_way(lowering *l, const mlir_region *region, value *results, bool first) {
+typedef enum { SECOND_WAY, FIRST_WAY } way_number;
+
+static bool lower_way(lowering *l, const mlir_region *region, value *results, way_number number) {
     const mlir_op *op = l->op;
     int count;
     if (!lower_region(l, region)) return false;
     l->op = op;
     value *yielded = copy_yielded(l, &count);
     if (count != op->result_count) return malformed(l, "a yield of as many values as results");
-    for (int i = 0; i < count && first; i++) results[i] = registers_for(l, &yielded[i], result_type(l, i));
+    for (int i = 0; i < count && number == FIRST_WAY; i++)
+        results[i] = registers_for(l, &yielded[i], result_type(l, i));
     return move_values(l, results, yielded, count);
 }
 
@@ -116,7 +119,7 @@ static bool lower_other_way(lowering *l, value *results, branch_place *skip) {
     branch_place end = place_of(l);
     aim_at(l, *skip, begin_block(l));
     *skip = end;
-    return lower_way(l, &op->regions[1], results, false);
+    return lower_way(l, &op->regions[1], results, SECOND_WAY);
 }
 
 bool lower_if(lowering *l) {
@@ -129,7 +132,8 @@ bool lower_if(lowering *l) {
     lower_branch(l, TS_OP_brz, 1, condition->one, condition->one);
     branch_place skip = place_of(l);
     begin_block(l);
-    if (!lower_way(l, &op->regions[0], results, true) || !lower_other_way(l, results, &skip)) return false;
+    if (!lower_way(l, &op->regions[0], results, FIRST_WAY) || !lower_other_way(l, results, &skip))
+        return false;
     aim_at(l, skip, begin_block(l));
     for (int i = 0; i < op->result_count; i++) set_result(l, i, results[i]);
     return true;

@@ -98,14 +98,16 @@ static const ts_program *finish(lowering *l) {
     return ts_program_end(l->builder);
 }
 
-static const ts_program *make(ts_error *err, ts_arena *arena, const ts_source *source, bool shows_files,
+typedef enum { HIDE_FILES, SHOW_FILES } file_use;
+
+static const ts_program *make(ts_error *err, ts_arena *arena, const ts_source *source, file_use files,
                               const ts_target *target) {
     const mlir_module *module = mlir_parse(err, arena, source);
     lowering *l = TS_NEW(arena, lowering);
     kernel *k = TS_NEW(arena, kernel);
     if (!module) return NULL;
     *l = (lowering){
-        .err = err, .arena = arena, .target = target, .module = module, .shows_files = shows_files};
+        .err = err, .arena = arena, .target = target, .module = module, .shows_files = files == SHOW_FILES};
     l->code.arena = arena;
     l->values = TS_NEW_ARRAY(arena, value, module->value_count + 1);
     l->builder = ts_program_begin(err, arena, source->name, target);
@@ -116,7 +118,7 @@ static const ts_program *make(ts_error *err, ts_arena *arena, const ts_source *s
 
 const ts_program *ts_mosaic_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                   const ts_target *target) {
-    return make(err, arena, source, false, target);
+    return make(err, arena, source, HIDE_FILES, target);
 }
 
 bool ts_mosaic_is_module(const char *path) {
@@ -136,5 +138,5 @@ const ts_program *ts_mosaic_load(ts_error *err, ts_arena *arena, const char *pat
     }
     if (!ts_file_read(err, arena, path, MODULE_BYTES_MAX, &text, &source.length)) return NULL;
     source.text = text;
-    return make(err, arena, &source, true, target);
+    return make(err, arena, &source, SHOW_FILES, target);
 }

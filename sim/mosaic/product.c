@@ -41,9 +41,11 @@ static int64_t width(const block *b) {
 static int64_t across(const block *b) { return b->columns / width(b); }
 static const char *vreg_type(const block *b) { return b->type[0] == 'b' ? BF16 : F32; }
 
-static void add_memref(writer *w, const block *b, bool tiled) {
+typedef enum { BARE, TILED } memref_layout;
+
+static void add_memref(writer *w, const block *b, memref_layout layout) {
     ts_text_add(w->out, "memref<%" PRId64 "x%" PRId64 "x%s", b->rows, b->columns, b->type);
-    if (tiled) {
+    if (layout == TILED) {
         ts_text_add(w->out, ", #tpu.tiled<(8,128)%s,[%" PRId64 ",1]>", b->type[0] == 'b' ? "(2,1)" : "",
                     b->columns / LANES);
     }
@@ -71,23 +73,25 @@ static void add_loads(writer *w, const block *b, const char *prefix) {
             add_place(w, i * ROWS, j * width(b));
             ts_text_add(w->out, ") <{");
             add_mask(w, b);
-            add_memref(w, b, false);
+            add_memref(w, b, BARE);
             ts_text_add(w->out, ", index, index) -> %s\n", vreg_type(b));
         }
     }
 }
 
-static void add_stores(writer *w, const block *b, const char *prefix, bool same) {
+typedef enum { BY_POSITION, THE_SAME } stored_value;
+
+static void add_stores(writer *w, const block *b, const char *prefix, stored_value value) {
     for (int64_t i = 0; i < b->rows / ROWS; i++) {
         for (int64_t j = 0; j < across(b); j++) {
             ts_text_add(w->out, "    \"tpu.store\"(%%%s", prefix);
-            if (!same) ts_text_add(w->out, "_%" PRId64 "_%" PRId64, i, j);
+            if (value == BY_POSITION) ts_text_add(w->out, "_%" PRId64 "_%" PRId64, i, j);
             ts_text_add(w->out, ", %%%s, ", b->name);
             add_place(w, i * ROWS, j * width(b));
             ts_text_add(w->out, ") <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, ");
             add_mask(w, b);
             ts_text_add(w->out, "%s, ", vreg_type(b));
-            add_memref(w, b, false);
+            add_memref(w, b, BARE);
             ts_text_add(w->out, ", index, index) -> ()\n");
         }
     }
@@ -208,7 +212,7 @@ static void add_product(writer *w) {
         add_columns(w, j);
     }
     add_sums(w);
-    add_stores(w, &sums, "v", false);
+    add_stores(w, &sums, "v", BY_POSITION);
 }
 
 /* ---- The kernel ---- */
@@ -249,7 +253,7 @@ static void add_results(writer *w) {
             ts_text_add(w->out, ") -> " BF16 "\n");
         }
     }
-    add_stores(w, &results, "o", false);
+    add_stores(w, &results, "o", BY_POSITION);
 }
 
 static void add_body(writer *w) {
@@ -259,9 +263,9 @@ static void add_body(writer *w) {
     for (int i = 0; i < 4; i++) {
         ts_text_add(w->out, "    %%%s = \"tpu.erase_memref_layout\"(%%tiled_%s) : (", blocks[i].name,
                     blocks[i].name);
-        add_memref(w, &blocks[i], true);
+        add_memref(w, &blocks[i], TILED);
         ts_text_add(w->out, ") -> ");
-        add_memref(w, &blocks[i], false);
+        add_memref(w, &blocks[i], BARE);
         ts_text_add_char(w->out, '\n');
         most = blocks[i].rows > most ? blocks[i].rows : most;
         most = blocks[i].columns > most ? blocks[i].columns : most;
@@ -274,7 +278,7 @@ static void add_body(writer *w) {
     ts_text_add(w->out, "    %%zero = \"arith.constant\"() <{value = dense<0.000000e+00> : " F32
                         "}> : () -> " F32 "\n");
     begin_if(w, 0);
-    add_stores(w, &blocks[3], "zero", true);
+    add_stores(w, &blocks[3], "zero", THE_SAME);
     end_if(w);
     add_product(w);
     begin_if(w, k->k / k->block_k - 1);
@@ -282,12 +286,14 @@ static void add_body(writer *w) {
     end_if(w);
 }
 
-static void add_blocks(writer *w, bool named) {
+typedef enum { TYPES, NAMES_AND_TYPES } block_list;
+
+static void add_blocks(writer *w, block_list list) {
     const block blocks[] = {left_of(w->k), right_of(w->k), result_of(w->k), sums_of(w->k)};
     for (int i = 0; i < 4; i++) {
         ts_text_add(w->out, ", ");
-        if (named) ts_text_add(w->out, "%%tiled_%s: ", blocks[i].name);
-        add_memref(w, &blocks[i], true);
+        if (list == NAMES_AND_TYPES) ts_text_add(w->out, "%%tiled_%s: ", blocks[i].name);
+        add_memref(w, &blocks[i], TILED);
     }
 }
 
@@ -334,9 +340,9 @@ bool ts_product_kernel_text(ts_error *err, const ts_product_kernel *k, ts_text *
         out,
         "\"builtin.module\"() <{sym_name = \"product\"}> ({\n  \"func.func\"() <{function_type = (i32, i32, "
         "i32");
-    add_blocks(&w, false);
+    add_blocks(&w, TYPES);
     ts_text_add(out, ") -> (), sym_name = \"main\"}> ({\n  ^bb0(%%m: i32, %%n: i32, %%k: i32");
-    add_blocks(&w, true);
+    add_blocks(&w, NAMES_AND_TYPES);
     ts_text_add(out, "):\n");
     add_body(&w);
     ts_text_add(out,

@@ -202,19 +202,21 @@ static void push_memory(writer *w, operands *o, const ts_relayout_op *op) {
 
 static int64_t scratch_vregs(const ts_relayout *r) { return (r->scratch_sublanes + SUBLANES - 1) / SUBLANES; }
 
-static void add_operands(writer *w, const operands *o, int values, bool types) {
+typedef enum { NAMES, TYPES } operand_list;
+
+static void add_operands(writer *w, const operands *o, int values, operand_list list) {
     bool memory = values >= 0;
     for (int i = 0; i <= o->count; i++) {
         if (memory && i == values) {
             ts_text_add(w->out, "%s", i > 0 ? ", " : "");
-            if (types)
+            if (list == TYPES)
                 add_memref(w->out, scratch_vregs(w->r));
             else
                 ts_text_add(w->out, "%%scratch");
         }
         if (i == o->count) break;
         ts_text_add(w->out, "%s", i > 0 || (memory && i >= values) ? ", " : "");
-        if (!types)
+        if (list == NAMES)
             ts_text_add(w->out, "%s", o->items[i].name);
         else if (o->items[i].bits == 0)
             ts_text_add(w->out, "index");
@@ -234,11 +236,11 @@ static void add_op(writer *w, int value) {
     ts_text_add(w->out, "    ");
     if (!is_store(op->kind)) ts_text_add(w->out, "%%%s%d = ", packed ? "p" : "v", value);
     ts_text_add(w->out, "\"%s\"(", ts_relayout_op_name(op->kind));
-    add_operands(w, &o, memory ? op->input_count : -1, false);
+    add_operands(w, &o, memory ? op->input_count : -1, NAMES);
     ts_text_add_char(w->out, ')');
     add_attributes(w->out, op);
     ts_text_add(w->out, " : (");
-    add_operands(w, &o, memory ? op->input_count : -1, true);
+    add_operands(w, &o, memory ? op->input_count : -1, TYPES);
     ts_text_add(w->out, ") -> ");
     if (is_store(op->kind))
         ts_text_add(w->out, "()");

@@ -8,27 +8,30 @@ static int64_t last_end(int64_t end, int64_t slice) { return (end - 1) % slice +
 typedef struct {
     int64_t per_sublane;  /* rows in a word */
     int64_t by, part;     /* rows that they move in a tile; of these, within a word */
-    int64_t turn_back;    /* rotation of what comes from the vreg before: its tile moves within the vreg */
+    int64_t rotate_back;  /* rotation of what comes from the vreg before: its tile moves within the vreg */
     int64_t upper, lower; /* the source's vregs, from the result's: for its first `by` rows, for the others */
     int64_t first_row, rows; /* in the result */
     int64_t tile;            /* rows */
     int by_mask;
 } row_shift;
 
+typedef enum { LOW, HIGH } word_half;
+
 /* The high parts of words that go up by `part`, or the low ones, that come from the word before. NO_VALUE: there are none. */
-static int rotate_rows(relayout_state *s, int value, int64_t amount, int64_t per_sublane, bool high) {
+static int rotate_rows(relayout_state *s, int value, int64_t amount, int64_t per_sublane, word_half half) {
     int bits = (int)(TS_VREG_WORD_BITS / per_sublane), within = (int)(amount % per_sublane);
-    if (within == 0 && !high) return NO_VALUE;
-    if (within != 0 && high) value = relayout_unary(s, TS_RELAYOUT_SHIFT_LEFT, value, bits * within, 0);
-    if (within != 0 && !high)
+    if (within == 0 && half == LOW) return NO_VALUE;
+    if (within != 0 && half == HIGH)
+        value = relayout_unary(s, TS_RELAYOUT_SHIFT_LEFT, value, bits * within, 0);
+    if (within != 0 && half == LOW)
         value = relayout_unary(s, TS_RELAYOUT_SHIFT_RIGHT, value, bits * (int)(per_sublane - within), 0);
-    return relayout_rotate(s, value, 0, (amount / per_sublane + !high) % SUBLANES);
+    return relayout_rotate(s, value, 0, (amount / per_sublane + (half == LOW)) % SUBLANES);
 }
 
 int relayout_rotate_row(relayout_state *s, int value, int64_t from, int64_t to) {
     int64_t per_sublane = s->layout.tile[0] / sublanes_of_tile(&s->layout), amount = to - from;
     if (amount < 0) amount += per_sublane * SUBLANES;
-    return rotate_rows(s, value, amount, per_sublane, from % per_sublane <= to % per_sublane);
+    return rotate_rows(s, value, amount, per_sublane, from % per_sublane <= to % per_sublane ? HIGH : LOW);
 }
 
 /* What of a vreg comes to rows begin to end - 1. */
@@ -36,8 +39,8 @@ static int rotate_and_blend(relayout_state *s, const row_shift *h, int value, in
     int64_t n = h->per_sublane;
     bool several = begin / n != (end - 1) / n;
     int low = NO_VALUE, high = NO_VALUE;
-    if (several || begin % n < h->part) low = rotate_rows(s, value, h->by, n, false);
-    if (several || (end - 1) % n >= h->part) high = rotate_rows(s, value, h->by, n, true);
+    if (several || begin % n < h->part) low = rotate_rows(s, value, h->by, n, LOW);
+    if (several || (end - 1) % n >= h->part) high = rotate_rows(s, value, h->by, n, HIGH);
     if (low == NO_VALUE || high == NO_VALUE) return low == NO_VALUE ? high : low;
     return relayout_binary(s, TS_RELAYOUT_OR, low, high, 0);
 }
@@ -66,7 +69,7 @@ static int row_result(relayout_state *s, const relayout_state *old, const row_sh
     if (begin < h->by) {
         upper = rotate_and_blend(s, h, *relayout_at(old, vreg[0], row + h->upper, vreg[2]), begin,
                                  end < h->by ? end : h->by);
-        upper = relayout_rotate(s, upper, 0, h->turn_back);
+        upper = relayout_rotate(s, upper, 0, h->rotate_back);
     }
     if (end > h->by)
         lower = rotate_and_blend(s, h, *relayout_at(old, vreg[0], row + h->lower, vreg[2]),
@@ -82,7 +85,7 @@ static bool shift_rows(relayout_state *s, int64_t to) {
     if (tile % sublanes != 0) return relayout_stops(s);
     row_shift h = {.per_sublane = tile / sublanes, .by = (to - from + tile) % tile, .first_row = to};
     h.part = h.by % h.per_sublane, h.rows = s->rows, h.tile = tile;
-    h.turn_back = (ts_vpad_tiles(&s->layout) - 1) * sublanes;
+    h.rotate_back = (ts_vpad_tiles(&s->layout) - 1) * sublanes;
     h.upper = from < to ? -1 : 0, h.lower = h.upper + 1;
     h.by_mask = mask_of_tiles(s, &h);
     next.offsets[0] = to;

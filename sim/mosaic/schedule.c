@@ -8,6 +8,8 @@
 /* How far ahead of what the walk needs next an instruction may go. */
 enum { NONE = -1, CLASSES = 3, WINDOW = 2048 };
 
+typedef enum { LONGEST_FIRST, DEPTH_FIRST } block_order;
+
 typedef struct {
     graph *g;
     mosaic_code *code;
@@ -15,12 +17,12 @@ typedef struct {
     int *uses; /* of each virtual register, that are not placed; those that live on have one more */
     uint64_t *ready[TS_SLOT_COUNT]; /* bits of instructions that wait for none */
     int64_t *ready_cycle;
-    bool *placed; /* by place in the walk */
-    int frontier; /* the first place that is not */
+    bool *placed; /* by position in the depth-first order */
+    int frontier; /* the first position that is not */
     int alive[CLASSES], most[CLASSES];
     int used[TS_SLOT_COUNT];
     int64_t *unit_free;
-    bool as_walked; /* latencies do not bound the block */
+    block_order order; /* DEPTH_FIRST where latencies do not bound the block */
 } scheduler;
 
 static int class_of(const scheduler *s, int v) {
@@ -88,7 +90,7 @@ static bool has_unit(const scheduler *s, const graph_node *n, int64_t cycle) {
 
 static bool is_before(const scheduler *s, int a, int b) {
     const graph_node *x = &s->g->nodes[a], *y = &s->g->nodes[b];
-    return !s->as_walked && x->height != y->height ? x->height > y->height : a < b;
+    return s->order == LONGEST_FIRST && x->height != y->height ? x->height > y->height : a < b;
 }
 
 /* Bits of 64 instructions that wait for none and whose slots have room. */
@@ -107,7 +109,7 @@ static int choose(const scheduler *s, int64_t cycle) {
             int at = word * 64 + __builtin_ctzll(bits);
             if (s->ready_cycle[at] > cycle || (best != NONE && !is_before(s, at, best))) continue;
             if (!has_unit(s, &s->g->nodes[at], cycle) || !fits(s, at)) continue;
-            if (s->as_walked) return at;
+            if (s->order == DEPTH_FIRST) return at;
             best = at;
         }
     }
@@ -162,11 +164,11 @@ static void find_bounds(const graph *g, mosaic_bound *bound) {
 }
 
 /* In one of the two orders; the cycles. */
-static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, bool as_walked,
+static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, block_order order,
                          ts_instruction *out) {
     const ts_core_config *core = g->core;
     int *waits = TS_NEW_ARRAY(g->arena, int, g->count + 1);
-    scheduler s = {.g = g, .code = code, .arena = g->arena, .as_walked = as_walked};
+    scheduler s = {.g = g, .code = code, .arena = g->arena, .order = order};
     s.most[0] = core->limits.vregs * 7 / 8;
     s.most[1] = core->limits.vmasks * 7 / 8;
     s.most[2] = core->limits.sregs * 5 / 8;
@@ -195,10 +197,10 @@ static void schedule_block(mosaic_code *code, const ts_core_config *core, int nu
     graph *g = graph_new(arena, code, core, block->list.items, count);
     ts_instruction *out = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
     find_bounds(g, bound);
-    bound->cycles = try_order(code, g, blocks_of, true, out);
+    bound->cycles = try_order(code, g, blocks_of, DEPTH_FIRST, out);
     if (bound->slot_cycles <= bound->path_cycles) {
         ts_instruction *other = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
-        int64_t cycles = try_order(code, g, blocks_of, false, other);
+        int64_t cycles = try_order(code, g, blocks_of, LONGEST_FIRST, other);
         if (cycles <= bound->cycles) {
             bound->cycles = cycles;
             out = other;

@@ -7,14 +7,13 @@ static bool is_whole_vreg(const mlir_type *t) {
     return t->rank >= 2 && t->dims[0] == TS_SUBLANES && t->dims[1] == TS_LANES;
 }
 
-static ts_operand place_number(lowering *l, bool lanes) {
-    return emit_new(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane, 0, NULL);
-}
+static ts_operand iota(lowering *l, ts_opcode iota) { return emit_new(l, iota, 0, NULL); }
 
 /* By `by` and `stride` more for each step along the other dim: each word is taken from where it was. */
 static ts_operand rotate_by_steps(lowering *l, bool lanes, ts_operand by, int64_t stride) {
-    ts_operand more = emit2(l, TS_OP_vmul_i32, place_number(l, !lanes), ts_integer(stride));
-    ts_operand from = emit2(l, TS_OP_vsub_i32, place_number(l, lanes), more);
+    ts_operand more =
+        emit2(l, TS_OP_vmul_i32, iota(l, lanes ? TS_OP_viota_sublane : TS_OP_viota_lane), ts_integer(stride));
+    ts_operand from = emit2(l, TS_OP_vsub_i32, iota(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane), more);
     from = emit2(l, TS_OP_vsub_i32, from, by.kind == TS_OPERAND_SREG ? in_vreg(l, by) : by);
     return emit2(l, lanes ? TS_OP_vgather_lane : TS_OP_vgather_sublane, in_vreg(l, value_at(l, 0)->one),
                  from);
@@ -86,7 +85,7 @@ static ts_operand pick_rows(lowering *l, const int64_t *pattern) {
         from[side] = gather_rows(l, sides[side], rows[side]);
     }
     if (high == 0 || high == 0xff) return from[high != 0];
-    ts_operand place = place_number(l, false), of_high = ts_integer((int32_t)high);
+    ts_operand place = iota(l, TS_OP_viota_sublane), of_high = ts_integer((int32_t)high);
     ts_operand bit = emit2(l, TS_OP_vshr_u32, in_vreg(l, of_high), place);
     ts_operand mask =
         emit2(l, TS_OP_vcmp_ne_i32, emit2(l, TS_OP_vand_i32, bit, ts_integer(1)), ts_integer(0));
@@ -110,7 +109,7 @@ bool lower_broadcast_in_sublanes(lowering *l) {
     if (!read_integer(l, "lane", &lane)) return false;
     if (!is_vreg(l, 0) || type_at(l, 0)->bits != 32 || lane <= -TS_SUBLANES || lane >= TS_LANES)
         return refuse(l, "of packed values");
-    ts_operand from = emit2(l, TS_OP_vadd_i32, place_number(l, false), ts_integer(lane));
+    ts_operand from = emit2(l, TS_OP_vadd_i32, iota(l, TS_OP_viota_sublane), ts_integer(lane));
     return set_vector(l, emit2(l, TS_OP_vgather_lane, in_vreg(l, value_at(l, 0)->one), from));
 }
 

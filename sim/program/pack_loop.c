@@ -55,11 +55,13 @@ static int find_spare(const int *free_from, int first, int count, int at) {
 }
 
 /* Operands that are vregs get the names that hold now: those that are read, or those that are written. */
-static void rename_operands(ts_instruction *code, bool written, const int *now) {
+typedef enum { READ, WRITTEN } operand_use;
+
+static void rename_operands(ts_instruction *code, operand_use use, const int *now) {
     const ts_opcode_info *info = ts_opcode_get(code->opcode);
     for (int k = 0; k < code->operand_count; k++) {
         ts_operand *o = &code->operands[k];
-        if (o->kind == TS_OPERAND_VREG && ts_opcode_operand(info, k)->written == written)
+        if (o->kind == TS_OPERAND_VREG && ts_opcode_operand(info, k)->written == (use == WRITTEN))
             o->as.reg = now[o->as.reg];
     }
 }
@@ -71,14 +73,14 @@ static void rename_vregs(const assembler *as, item *items, int count) {
     for (int i = 0; i < count && as->own_vregs > 0; i++) {
         ts_register_use use;
         ts_instruction_registers(&code, &items[i].code, &use);
-        rename_operands(&items[i].code, false, now);
+        rename_operands(&items[i].code, READ, now);
         if (use.writes && !use.merges && use.written.kind == TS_OPERAND_VREG) {
             int end = find_overwrite(as, items, count, i, use.written.reg);
             int spare = end == NONE ? NONE : find_spare(free_from, as->own_vregs, vregs, i);
             now[use.written.reg] = spare == NONE ? use.written.reg : spare;
             if (spare != NONE) free_from[spare] = end + 1;
         }
-        rename_operands(&items[i].code, true, now);
+        rename_operands(&items[i].code, WRITTEN, now);
     }
 }
 

@@ -23,11 +23,14 @@ static void add_label(ts_text *out, int y, const char *text) {
     ts_text_add(out, "</text>\n");
 }
 
-static int count_bars(const ts_audit_result *r, bool time) {
+typedef enum { OF_WASTE, OF_TIME } bar_kind;
+
+static int count_bars(const ts_audit_result *r, bar_kind kind) {
     int count = 0;
-    int64_t all = time ? r->group_count : r->class_count;
+    int64_t all = kind == OF_TIME ? r->group_count : r->class_count;
     for (int64_t i = 0; i < all && count < BARS; i++)
-        count += time ? r->groups[i].priced && r->groups[i].cycles > 0 : r->classes[i].waste_bytes > 0;
+        count +=
+            kind == OF_TIME ? r->groups[i].priced && r->groups[i].cycles > 0 : r->classes[i].waste_bytes > 0;
     return count;
 }
 
@@ -93,7 +96,7 @@ static void add_key(ts_text *out, int x, const char *class, const char *label) {
 
 void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     static const picture_font title = {.pixels = 15, .bold = true};
-    int padded = count_bars(r, false), timed = count_bars(r, true);
+    int padded = count_bars(r, OF_WASTE), timed = count_bars(r, OF_TIME);
     int second = TOP + padded * PICTURE_ROW + 50, height = second + timed * PICTURE_ROW + 16;
     picture_begin(out, WIDTH, height);
     picture_text(out, 16, 28, &title);

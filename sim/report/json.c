@@ -21,16 +21,16 @@ static void start_value(ts_json *json, const char *key) {
     ts_text_add(json->out, ": ");
 }
 
-static void open_level(ts_json *json, bool array) {
+static void open_level(ts_json *json, char bracket) {
     assert(json->depth < TS_JSON_MAX_DEPTH);
-    json->array[json->depth] = array;
+    json->array[json->depth] = bracket == '[';
     json->count[json->depth++] = 0;
-    ts_text_add_char(json->out, array ? '[' : '{');
+    ts_text_add_char(json->out, bracket);
 }
 
 void ts_json_begin(ts_json *json, ts_text *out, const char *command) {
     *json = (ts_json){.out = out};
-    open_level(json, false);
+    open_level(json, '{');
     ts_text schema;
     ts_text_init(&schema, out->arena);
     ts_text_add(&schema, "tilesim.%s", command);
@@ -46,12 +46,12 @@ void ts_json_end(ts_json *json) {
 
 void ts_json_object(ts_json *json, const char *key) {
     start_value(json, key);
-    open_level(json, false);
+    open_level(json, '{');
 }
 
 void ts_json_array(ts_json *json, const char *key) {
     start_value(json, key);
-    open_level(json, true);
+    open_level(json, '[');
 }
 
 void ts_json_close(ts_json *json) {

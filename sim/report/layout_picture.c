@@ -51,28 +51,31 @@ static void draw_cells(grid *g, ts_text *out) {
     }
 }
 
+typedef enum { DOTTED, SOLID } line_style;
+
 /* The line between rows: full (of the first tile) or broken. */
-static void draw_line(const grid *g, bool full, ts_text *out) {
+static void draw_line(const grid *g, line_style style, ts_text *out) {
     size_t start = out->length;
-    ts_text_add_char(out, full ? '+' : '|');
+    ts_text_add_char(out, style == SOLID ? '+' : '|');
     for (int64_t column = 0; column < g->columns; column++) {
         int edge = column + 1 == g->columns ? 1 : border(g->t, g->column_dim, column + 1);
         for (int i = 0; i < g->digits + 1 + (edge > 0); i++)
-            ts_text_add_char(out, full || (out->length - start) % 2 == 1 ? '-' : ' ');
-        if (edge > 0) ts_text_add_char(out, edge == 2 ? (full ? '-' : ':') : full ? '+' : '|');
+            ts_text_add_char(out, style == SOLID || (out->length - start) % 2 == 1 ? '-' : ' ');
+        if (edge > 0)
+            ts_text_add_char(out, edge == 2 ? (style == SOLID ? '-' : ':') : style == SOLID ? '+' : '|');
     }
 }
 
 /* The grid of the slice that `index` says, as lines. */
 static void draw_slice(grid *g, ts_text *lines, int *count) {
-    draw_line(g, true, &lines[(*count)++]);
+    draw_line(g, SOLID, &lines[(*count)++]);
     for (int64_t row = 0; row < g->rows; row++) {
         int edge = row == 0 ? 0 : border(g->t, g->row_dim, row);
-        if (edge > 0) draw_line(g, edge == 1, &lines[(*count)++]);
+        if (edge > 0) draw_line(g, edge == 1 ? SOLID : DOTTED, &lines[(*count)++]);
         if (g->row_dim >= 0) g->index[g->row_dim] = row;
         draw_cells(g, &lines[(*count)++]);
     }
-    draw_line(g, true, &lines[(*count)++]);
+    draw_line(g, SOLID, &lines[(*count)++]);
 }
 
 static void add_slice_title(const grid *g, ts_text *out) {

@@ -101,23 +101,22 @@ static double time_move(const timed *t) {
 }
 
 /* By all threads that the move may take. */
-static void copy(const timed *t, const ts_plan *bytes, bool streams) {
-    ts_move_options how = {.kernels = ts_kernels_best(),
-                           .stores = streams ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
-                           .threads = t->how->threads};
-    if (!streams) how.kernels = ts_kernels_get(TS_KERNELS_PORTABLE); /* its runs are memcpy's */
+static void copy(const timed *t, const ts_plan *bytes, ts_move_stores stores) {
+    ts_move_options how = {.kernels = ts_kernels_best(), .stores = stores, .threads = t->how->threads};
+    if (stores == TS_STORES_ORDINARY)
+        how.kernels = ts_kernels_get(TS_KERNELS_PORTABLE); /* its runs are memcpy's */
     if (t->how->threads > 1)
         ts_dma_move_with(NULL, bytes, t->src, t->dst, &how);
-    else if (streams)
+    else if (stores == TS_STORES_STREAMING)
         ts_kernels_stream_copy(how.kernels, t->to, t->from, t->half);
     else
         memcpy(t->to, t->from, (size_t)t->half);
     __asm__ volatile("" ::: "memory");
 }
 
-static double time_copy(const timed *t, const ts_plan *bytes, bool streams) {
+static double time_copy(const timed *t, const ts_plan *bytes, ts_move_stores stores) {
     double start = now(t->how);
-    for (int i = 0; i < t->times; i++) copy(t, bytes, streams);
+    for (int i = 0; i < t->times; i++) copy(t, bytes, stores);
     return (now(t->how) - start) / t->times;
 }
 
@@ -141,8 +140,8 @@ static bool measure(ts_error *err, ts_arena *arena, const timed *t, double secon
     for (result->rounds = 0; result->rounds < LEAST_ROUNDS || read_clock(CLOCK_MONOTONIC) < end;
          result->rounds++) {
         keep_best(&result->move_seconds, time_move(t));
-        keep_best(&result->memcpy_seconds, time_copy(t, bytes, false));
-        if (can_stream) keep_best(&result->stream_seconds, time_copy(t, bytes, true));
+        keep_best(&result->memcpy_seconds, time_copy(t, bytes, TS_STORES_ORDINARY));
+        if (can_stream) keep_best(&result->stream_seconds, time_copy(t, bytes, TS_STORES_STREAMING));
     }
     return true;
 }

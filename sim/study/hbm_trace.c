@@ -51,8 +51,11 @@ static int digit_of(int c) {
                                   : 16;
 }
 
-/* 0x and hexadecimal digits, or decimal ones where `decimal`. */
-static bool parse_address(ts_error *err, ts_cursor *cursor, bool decimal, int64_t limit, int64_t *address) {
+typedef enum { HEX_ONLY, HEX_OR_DECIMAL } address_digits;
+
+/* 0x and hexadecimal digits, or decimal ones where they are allowed. */
+static bool parse_address(ts_error *err, ts_cursor *cursor, address_digits digits, int64_t limit,
+                          int64_t *address) {
     ts_cursor_skip_space(cursor);
     const ts_source *line = cursor->source;
     bool hex = ts_cursor_take(cursor, "0x") || ts_cursor_take(cursor, "0X");
@@ -61,10 +64,11 @@ static bool parse_address(ts_error *err, ts_cursor *cursor, bool decimal, int64_
     *address = 0;
     for (; at < line->length && (digit = digit_of(line->text[at])) < base && *address < limit; at++)
         *address = *address * base + digit;
-    if (at == first || (!hex && !decimal)) {
+    if (at == first || (!hex && digits == HEX_ONLY)) {
         cursor->at = cursor->token;
         return ts_cursor_unexpected(
-            err, cursor, decimal ? "an address" : "LD, ST, R, W, or an address that begins with 0x");
+            err, cursor,
+            digits == HEX_OR_DECIMAL ? "an address" : "LD, ST, R, W, or an address that begins with 0x");
     }
     if (*address >= limit)
         return ts_error_at(err, TS_ERROR_INPUT, line, cursor->token,
@@ -90,8 +94,8 @@ static bool parse_line(ts_error *err, trace *t, ts_cursor *cursor, ts_hbm_reques
     int first = ts_cursor_peek(cursor);
     bool op_first = digit_of(first) >= 10 && ((first | 32) >= 'a' && (first | 32) <= 'z');
     bool ok = op_first ? parse_operation(err, cursor, &out->is_write) &&
-                             parse_address(err, cursor, true, t->base.limit, &out->address)
-                       : parse_address(err, cursor, false, t->base.limit, &out->address) &&
+                             parse_address(err, cursor, HEX_OR_DECIMAL, t->base.limit, &out->address)
+                       : parse_address(err, cursor, HEX_ONLY, t->base.limit, &out->address) &&
                              parse_operation(err, cursor, &out->is_write) && parse_cycle(err, t, cursor);
     out->earliest = t->earliest;
     if (!ok || ts_cursor_at_end(cursor)) return ok;
@@ -147,9 +151,9 @@ static const char *quick_digits(const char *at, unsigned base, int64_t *value) {
     return at > first && at - first <= QUICK_DIGITS ? at : NULL;
 }
 
-static const char *quick_address(const char *at, bool decimal, int64_t *address) {
+static const char *quick_address(const char *at, address_digits digits, int64_t *address) {
     if (at[0] == '0' && at[1] == 'x') return quick_digits(at + 2, 16, address);
-    return decimal ? quick_digits(at, 10, address) : NULL;
+    return digits == HEX_OR_DECIMAL ? quick_digits(at, 10, address) : NULL;
 }
 
 static const char *quick_operation(const char *at, bool *is_write) {
@@ -171,9 +175,9 @@ static const char *quick_parts(const char *at, ts_hbm_request *out, int64_t *cyc
     *cycle = 0;
     if (*at > '9') {
         at = quick_blanks(quick_operation(at, &out->is_write));
-        return at ? quick_address(at, true, &out->address) : NULL;
+        return at ? quick_address(at, HEX_OR_DECIMAL, &out->address) : NULL;
     }
-    at = quick_blanks(quick_address(at, false, &out->address));
+    at = quick_blanks(quick_address(at, HEX_ONLY, &out->address));
     at = at ? quick_operation(at, &out->is_write) : NULL;
     if (!at || *at == '\n') return at;
     at = quick_blanks(at);

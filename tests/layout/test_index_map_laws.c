@@ -295,8 +295,8 @@ static void law_common_form(trial *t) {
     random_example(t, &x);
     if (!enumerate(t, &x, shape, &again)) return;
     t->found++;
-    const ts_layout *flat = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, true);
-    const ts_layout *apart = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, false);
+    const ts_layout *flat = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, TS_INDEX_MAP_FLAT);
+    const ts_layout *apart = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, TS_INDEX_MAP_APART);
     CHECK(t, flat != NULL && apart != NULL && flat->axis_count == x.map.separator_count + 1);
     do {
         ts_layout_forward(apart, index, point);
@@ -366,7 +366,7 @@ static void law_axe(trial *t) {
     int64_t shape[MAX_COUNT];
     digit_map(t, &x);
     if (!enumerate(t, &x, shape, &again)) return;
-    const ts_layout *layout = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, true);
+    const ts_layout *layout = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, TS_INDEX_MAP_FLAT);
     CHECK(t, layout != NULL);
     if (!ts_axe_from_layout(NULL, t->arena, layout, NULL, &axe)) return;
     t->found++;

@@ -154,7 +154,8 @@ static void blocks(void **state) {
         ts_text_add_char(&text, ']');
         ts_source source = {"map", text.bytes, text.length};
         assert_true(ts_index_map_parse(&err, arena, &source, &map));
-        const ts_layout *layout = ts_index_map_layout(&err, arena, &map, (const int64_t[]){3, 200}, true);
+        const ts_layout *layout =
+            ts_index_map_layout(&err, arena, &map, (const int64_t[]){3, 200}, TS_INDEX_MAP_FLAT);
         assert_non_null(layout);
         assert_non_null(layout->function.forward_block);
         int64_t index[2][TS_MAP_BLOCK], offsets[TS_MAP_BLOCK], one;

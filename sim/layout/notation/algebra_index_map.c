@@ -239,7 +239,7 @@ static bool to_axe(ts_call *call, ts_value *out) {
     ts_axe axe;
     if (!has_shape(call)) return false;
     const ts_layout *layout = ts_index_map_layout(call->err, call->arena, &call->arguments[A].index_map,
-                                                  call->arguments[B].integers, true);
+                                                  call->arguments[B].integers, TS_INDEX_MAP_FLAT);
     out->kind = TS_VALUE_AXE;
     return layout && ts_axe_from_layout(call->err, call->arena, layout, NULL, &axe) &&
            ts_axe_canonical(call->err, call->arena, TS_AXE_TVM, &axe, &out->axe);

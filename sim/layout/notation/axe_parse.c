@@ -99,8 +99,10 @@ static bool strides(parser *p, ts_axe_list *list, int first) {
     return !wrapped || ts_cursor_take(p->cursor, ")") || unexpected(p, "',' or ')'");
 }
 
+typedef enum { STRIDES_OPTIONAL, STRIDES_NEEDED } stride_need;
+
 /* What S[ or R[ holds, and the bracket behind it. */
-static bool iters(parser *p, ts_axe_list *list, bool needs_strides) {
+static bool iters(parser *p, ts_axe_list *list, stride_need need) {
     int first = list->count;
     ts_cursor_skip_space(p->cursor);
     size_t start = p->cursor->at;
@@ -109,7 +111,7 @@ static bool iters(parser *p, ts_axe_list *list, bool needs_strides) {
         if (!strides(p, list, first)) return false;
         return ts_cursor_take(p->cursor, "]") || unexpected(p, "']'");
     }
-    if (needs_strides) return unexpected(p, "':' and the strides of the replicas");
+    if (need == STRIDES_NEEDED) return unexpected(p, "':' and the strides of the replicas");
     if (!ts_cursor_take(p->cursor, "]")) return unexpected(p, "',', ':' or ']'");
     return default_strides(p, list, first, start);
 }
@@ -174,9 +176,9 @@ static bool term(parser *p) {
     ts_cursor_skip_space(p->cursor);
     size_t start = p->cursor->at;
     if (take_open(p, "S", "["))
-        return once(p, &p->shards_seen, start, two_shards) && iters(p, &p->shards, false);
+        return once(p, &p->shards_seen, start, two_shards) && iters(p, &p->shards, STRIDES_OPTIONAL);
     if (take_open(p, "R", "["))
-        return once(p, &p->replicas_seen, start, two_replicas) && iters(p, &p->replicas, true);
+        return once(p, &p->replicas_seen, start, two_replicas) && iters(p, &p->replicas, STRIDES_NEEDED);
     if (take_open(p, "O", "[")) return offsets(p);
     if (ts_cursor_take(p->cursor, "("))
         return once(p, &p->shards_seen, start, two_shards) && matrix(p, &p->shards, ")");

@@ -104,9 +104,11 @@ bool ts_axe_tile(ts_error *err, ts_arena *arena, ts_axe_form form, ts_axe_shaped
     return interleave(err, arena, &a, &b, outer.shape.rank, out);
 }
 
+typedef enum { FACTOR_OUTER, FACTOR_INNER } factor_side;
+
 /* (tiled / factor, factor) of each dim, or (factor, tiled / factor). */
 static bool factor_shape(ts_error *err, ts_arena *arena, ts_axe_shape tiled, ts_axe_shape factor,
-                         bool factor_inner, ts_axe_shape *out) {
+                         factor_side side, ts_axe_shape *out) {
     if (!same_rank(err, tiled, factor)) return false;
     int64_t *dims = TS_NEW_ARRAY(arena, int64_t, 2 * tiled.rank);
     for (int i = 0; i < tiled.rank; i++) {
@@ -115,8 +117,8 @@ static bool factor_shape(ts_error *err, ts_arena *arena, ts_axe_shape tiled, ts_
                                 "dimension %d of the tiled shape is %" PRId64
                                 ", expected a multiple of %" PRId64,
                                 i, tiled.dims[i], factor.dims[i]);
-        dims[2 * i + factor_inner] = factor.dims[i];
-        dims[2 * i + !factor_inner] = tiled.dims[i] / factor.dims[i];
+        dims[2 * i + (side == FACTOR_INNER)] = factor.dims[i];
+        dims[2 * i + (side == FACTOR_OUTER)] = tiled.dims[i] / factor.dims[i];
     }
     *out = (ts_axe_shape){2 * tiled.rank, dims};
     return true;
@@ -186,7 +188,7 @@ bool ts_axe_is_tile_inner(ts_error *err, ts_arena *arena, ts_axe_shaped inner, t
     ts_axe_shape factored;
     ts_axe_grouped whole, part;
     outer->found = false;
-    if (!factor_shape(err, arena, tiled.shape, inner.shape, true, &factored)) return false;
+    if (!factor_shape(err, arena, tiled.shape, inner.shape, FACTOR_INNER, &factored)) return false;
     if (!ts_axe_same_swizzle(inner.axe, tiled.axe)) return true;
     if (!group(err, arena, tiled.axe, factored, &whole) || !group(err, arena, inner.axe, inner.shape, &part))
         return false;
@@ -225,7 +227,7 @@ bool ts_axe_is_tile_outer(ts_error *err, ts_arena *arena, ts_axe_shaped outer, t
     ts_axe_shape factored;
     ts_axe_grouped whole, part;
     inner->found = false;
-    if (!factor_shape(err, arena, tiled.shape, outer.shape, false, &factored)) return false;
+    if (!factor_shape(err, arena, tiled.shape, outer.shape, FACTOR_OUTER, &factored)) return false;
     if (outer.axe->swizzle.present) return true;
     if (!group(err, arena, tiled.axe, factored, &whole) || !group(err, arena, outer.axe, outer.shape, &part))
         return false;
@@ -323,36 +325,38 @@ bool ts_axe_broadcast(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_
     return ts_axe_finish(err, out);
 }
 
+typedef enum { PACK, UNPACK } change; /* of n elements to one, or of one to n */
+
 /* The swizzle of elements n times smaller (or larger); n must be a power of 2. */
-static bool scale_swizzle(ts_error *err, ts_swizzle *s, int64_t n, bool smaller) {
+static bool scale_swizzle(ts_error *err, ts_swizzle *s, int64_t n, change what) {
     if (!s->present) return true;
     int log = 0;
     while (log < 62 && (INT64_C(1) << log) < n) log++;
-    s->keep += smaller ? log : -log;
+    s->keep += what == UNPACK ? log : -log;
     if (INT64_C(1) << log == n && s->keep >= 0 && s->keep + s->bits + s->shift <= 62) return true;
     return ts_error_set(err, TS_ERROR_INPUT, "the swizzle's elements cannot be %s %" PRId64 " at a time",
-                        smaller ? "unpacked" : "packed", n);
+                        what == UNPACK ? "unpacked" : "packed", n);
 }
 
 /* Strides and offsets of an axis times n, or divided by it; false when that does not go. */
-static bool rescale(int64_t *value, int64_t n, bool divide) {
-    if (!divide) return ts_mul(*value, n, value);
+static bool rescale(int64_t *value, int64_t n, change what) {
+    if (what == UNPACK) return ts_mul(*value, n, value);
     bool whole = *value % n == 0;
     *value /= n;
     return whole;
 }
 
-static bool rescale_axis(ts_arena *arena, ts_axe *axe, const char *axis, int64_t n, bool divide) {
+static bool rescale_axis(ts_arena *arena, ts_axe *axe, const char *axis, int64_t n, change what) {
     ts_axe_list lists[2] = {{.arena = arena}, {.arena = arena}};
     ts_axe_offset *offsets = ts_axe_copy_offsets(arena, axe, 0);
     bool fits = true;
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
         ts_axe_iter iter = i < axe->shard_count ? axe->shards[i] : axe->replicas[i - axe->shard_count];
-        if (ts_axe_same_axis(iter.axis, axis)) fits = rescale(&iter.stride, n, divide) && fits;
+        if (ts_axe_same_axis(iter.axis, axis)) fits = rescale(&iter.stride, n, what) && fits;
         ts_axe_list_add(&lists[i >= axe->shard_count], iter);
     }
     for (int i = 0; i < axe->offset_count; i++)
-        if (ts_axe_same_axis(offsets[i].axis, axis)) fits = rescale(&offsets[i].value, n, divide) && fits;
+        if (ts_axe_same_axis(offsets[i].axis, axis)) fits = rescale(&offsets[i].value, n, what) && fits;
     axe->shards = lists[0].items;
     axe->replicas = lists[1].items;
     axe->offsets = offsets;
@@ -365,8 +369,8 @@ static bool check_packing(ts_error *err, int64_t n) {
 
 bool ts_axe_unpack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, ts_axe *out) {
     ts_axe wide = *axe;
-    if (!check_packing(err, n) || !scale_swizzle(err, &wide.swizzle, n, true)) return false;
-    if (!rescale_axis(arena, &wide, "m", n, false)) return ts_axe_overflow(err);
+    if (!check_packing(err, n) || !scale_swizzle(err, &wide.swizzle, n, UNPACK)) return false;
+    if (!rescale_axis(arena, &wide, "m", n, UNPACK)) return ts_axe_overflow(err);
     ts_axe_list shards = {.arena = arena};
     for (int i = 0; i < wide.shard_count; i++) ts_axe_list_add(&shards, wide.shards[i]);
     ts_axe_list_add(&shards, (ts_axe_iter){n, 1, "m"});
@@ -377,7 +381,7 @@ bool ts_axe_unpack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n,
 
 bool ts_axe_pack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, ts_axe *out) {
     ts_axe narrow = *axe;
-    if (!check_packing(err, n) || !scale_swizzle(err, &narrow.swizzle, n, false)) return false;
+    if (!check_packing(err, n) || !scale_swizzle(err, &narrow.swizzle, n, PACK)) return false;
     ts_axe_list shards = {.arena = arena};
     ts_axe_iter last = {1, 0, "m"};
     for (int i = 0; i < axe->shard_count; i++) {
@@ -387,7 +391,7 @@ bool ts_axe_pack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, t
     bool packable = last.stride == 1 && last.extent % n == 0 && !ts_axe_is_thread(last.axis);
     narrow.shards = shards.items;
     narrow.shard_count = shards.count;
-    if (!packable || !rescale_axis(arena, &narrow, last.axis, n, true))
+    if (!packable || !rescale_axis(arena, &narrow, last.axis, n, PACK))
         return ts_error_set(err, TS_ERROR_INPUT,
                             "%" PRId64 " elements cannot be packed: the last iter is %" PRId64 ":%" PRId64
                             "@%s, expected stride 1, and multiples of %" PRId64 " everywhere on its axis",

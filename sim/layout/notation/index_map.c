@@ -24,9 +24,11 @@ static bool modulo(int64_t a, int64_t b, int64_t *out) {
     return true;
 }
 
-static bool shift(int64_t a, int64_t bits, bool left, int64_t *out) {
+typedef enum { RIGHT, LEFT } direction;
+
+static bool shift(int64_t a, int64_t bits, direction way, int64_t *out) {
     if (bits < 0 || bits > 62) return false;
-    return left ? ts_mul(a, INT64_C(1) << bits, out) : divide(a, INT64_C(1) << bits, out);
+    return way == LEFT ? ts_mul(a, INT64_C(1) << bits, out) : divide(a, INT64_C(1) << bits, out);
 }
 
 static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
@@ -43,9 +45,9 @@ static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
         *out = a & b;
         return true;
     case TS_INDEX_SHIFT_LEFT:
-        return shift(a, b, true, out);
+        return shift(a, b, LEFT, out);
     case TS_INDEX_SHIFT_RIGHT:
-        return shift(a, b, false, out);
+        return shift(a, b, RIGHT, out);
     case TS_INDEX_ADD:
         return ts_add(a, b, out);
     case TS_INDEX_SUBTRACT:

@@ -64,10 +64,11 @@ bool ts_index_map_equivalent(const ts_index_map *a, const ts_index_map *b);
 
 /* ---- The common form ---- */
 
-/* Axes: "m" where there are no separators, else p0, p1 ..; or, not flat, x0, x1 .. for the transformed
- * indices. Sums of digits become stages; other maps stay functions. The map need not be injective. */
+/* Axes: flat, "m" where there are no separators, else p0, p1 ..; apart, x0, x1 .. for the transformed indices. */
+typedef enum { TS_INDEX_MAP_APART, TS_INDEX_MAP_FLAT } ts_index_map_form;
+/* Sums of digits become stages; other maps stay functions. The map need not be injective. */
 const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,
-                                     const int64_t *dims, bool flat);
+                                     const int64_t *dims, ts_index_map_form form);
 /* Do two logical indices share a place? Then two that do. */
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             ts_layout_injectivity *out);

@@ -239,7 +239,7 @@ bool ts_notation_read_tvm(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_
         return ts_error_set(err, TS_ERROR_INPUT, "the map has %d logical indices, the array %d dimensions",
                             map.rank, shape->rank);
     if (!ts_index_map_need_injective(err, arena, &map, shape->dims)) return false;
-    const ts_layout *layout = ts_index_map_layout(err, arena, &map, shape->dims, true);
+    const ts_layout *layout = ts_index_map_layout(err, arena, &map, shape->dims, TS_INDEX_MAP_FLAT);
     if (!layout || !ts_index_map_physical_shape(err, arena, &map, shape->dims, physical)) return false;
     ts_layout *known = TS_NEW(arena, ts_layout);
     *known = *layout;

@@ -46,20 +46,20 @@ static void place_apart(ts_arena *arena, const ts_index_map *map, const int64_t 
     }
 }
 
-static bool place_in(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *shape, bool flat,
-                     placing *p) {
+static bool place_in(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *shape,
+                     ts_index_map_form form, placing *p) {
     int64_t total = 1;
     for (int i = 0; i < map->count; i++)
         if (!ts_mul(total, shape[i], &total))
             return ts_error_set(err, TS_ERROR_INPUT, "the transformed shape does not fit in 64 bits");
-    (flat ? place_flat : place_apart)(arena, map, shape, p);
+    (form == TS_INDEX_MAP_FLAT ? place_flat : place_apart)(arena, map, shape, p);
     return true;
 }
 
-static bool position(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims, bool flat,
-                     placing *p) {
+static bool position(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                     ts_index_map_form form, placing *p) {
     int64_t shape[TS_LAYOUT_MAX_AXES];
-    return ts_index_map_shape(err, arena, map, dims, shape) && place_in(err, arena, map, shape, flat, p);
+    return ts_index_map_shape(err, arena, map, dims, shape) && place_in(err, arena, map, shape, form, p);
 }
 
 /* ---- Sums of digits: stages ---- */
@@ -178,19 +178,19 @@ static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_
 }
 
 const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,
-                                     const int64_t *dims, bool flat) {
+                                     const int64_t *dims, ts_index_map_form form) {
     placing p;
-    if (!position(err, arena, map, dims, flat, &p)) return NULL;
+    if (!position(err, arena, map, dims, form, &p)) return NULL;
     const ts_layout *layout = stages(arena, map, dims, &p);
     return layout ? layout : function(err, arena, map, dims, &p);
 }
 
 /* The same of a map that need not begin at 0, less where it begins. */
 static const ts_layout *layout_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,
-                                         const int64_t *dims, bool flat, placing *p) {
+                                         const int64_t *dims, ts_index_map_form form, placing *p) {
     ts_index_ranges ranges;
     if (!ts_index_map_ranges(err, arena, map, dims, &ranges) ||
-        !place_in(err, arena, &ranges.from_zero, ranges.extent, flat, p))
+        !place_in(err, arena, &ranges.from_zero, ranges.extent, form, p))
         return NULL;
     const ts_layout *layout = stages(arena, &ranges.from_zero, dims, p);
     return layout ? layout : function(err, arena, &ranges.from_zero, dims, p);
@@ -199,7 +199,7 @@ static const ts_layout *layout_from_zero(ts_error *err, ts_arena *arena, const t
 const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,
                                         const int64_t *dims) {
     placing p;
-    return layout_from_zero(err, arena, map, dims, false, &p);
+    return layout_from_zero(err, arena, map, dims, TS_INDEX_MAP_APART, &p);
 }
 
 /* ---- Injective and bijective ---- */
@@ -245,7 +245,7 @@ bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *
                             ts_layout_injectivity *out) {
     placing p;
     int64_t positions = 1;
-    const ts_layout *layout = layout_from_zero(err, arena, map, dims, true, &p);
+    const ts_layout *layout = layout_from_zero(err, arena, map, dims, TS_INDEX_MAP_FLAT, &p);
     if (!layout) return false;
     if (ts_layout_injective(NULL, arena, layout, 1, out)) return true;
     for (int i = 0; i < p.axis_count; i++) positions *= p.sizes[i];
@@ -263,7 +263,8 @@ bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *
     int64_t count = 1, positions = 1;
     ts_layout_injectivity found;
     placing p;
-    if (!position(err, arena, map, dims, true, &p) || !ts_index_map_injective(err, arena, map, dims, &found))
+    if (!position(err, arena, map, dims, TS_INDEX_MAP_FLAT, &p) ||
+        !ts_index_map_injective(err, arena, map, dims, &found))
         return false;
     for (int i = 0; i < map->rank; i++) count *= dims[i];
     for (int i = 0; i < p.axis_count; i++) positions *= p.sizes[i];

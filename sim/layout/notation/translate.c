@@ -216,14 +216,16 @@ static const ts_index_expr *swizzled(const tracer *t, const ts_swizzle *s, const
     return ts_index_node(t->arena, TS_INDEX_XOR, address, bits);
 }
 
+typedef enum { BY_AXIS, BY_DIGIT } index_form;
+
 /* One transformed index for each digit where digits follow each other without gaps, else one for each axis.
  */
-static void add_axes(const ts_layout *layout, const tracer *t, bool apart, ts_index_map *map,
+static void add_axes(const ts_layout *layout, const tracer *t, index_form form, ts_index_map *map,
                      const ts_index_expr **exprs, int *separators) {
     part parts[TS_LAYOUT_MAX_DIMS];
     for (int axis = 0; axis < layout->axis_count; axis++) {
         int count = collect(layout, t, axis, parts);
-        bool whole = !apart || layout->swizzle.present || count == 0 || !is_compact(parts, count);
+        bool whole = form == BY_AXIS || layout->swizzle.present || count == 0 || !is_compact(parts, count);
         if (axis > 0) separators[map->separator_count++] = map->count;
         for (int i = 0; i < count && !whole; i++) exprs[map->count++] = parts[i].expr;
         if (!whole) continue;
@@ -244,7 +246,7 @@ static const char *const *logical_names(ts_arena *arena, int rank) {
 }
 
 static const ts_shape *try_index_map(ts_error *err, ts_arena *arena, const ts_shape *shape, const tracer *t,
-                                     bool apart) {
+                                     index_form form) {
     const ts_layout *layout = shape->layout;
     int most = layout->digit_count + layout->axis_count;
     const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, most);
@@ -255,7 +257,7 @@ static const ts_shape *try_index_map(ts_error *err, ts_arena *arena, const ts_sh
                         .separators = separators};
     ts_text text;
     ts_text_init(&text, arena);
-    add_axes(layout, t, apart, &map, exprs, separators);
+    add_axes(layout, t, form, &map, exprs, separators);
     ts_index_map_print(&text, &map);
     return with_layout(err, arena, shape, &text);
 }
@@ -273,9 +275,9 @@ static const ts_shape *to_index_map(ts_error *err, ts_arena *arena, const ts_sha
         return ts_error_set(err, TS_ERROR_INPUT, "an index map has at least one index"), NULL;
     for (int i = 0; i < layout->rank; i++) t.exprs[i] = ts_index_variable(arena, i);
     for (int i = 0; i < layout->stage_count; i++) trace(&t, &layout->stages[i]);
-    const ts_shape *apart = try_index_map(NULL, arena, shape, &t, true);
+    const ts_shape *apart = try_index_map(NULL, arena, shape, &t, BY_DIGIT);
     if (apart && same_map(arena, shape, apart)) return apart;
-    const ts_shape *whole = try_index_map(err, arena, shape, &t, false);
+    const ts_shape *whole = try_index_map(err, arena, shape, &t, BY_AXIS);
     if (!whole || same_map(arena, shape, whole)) return whole;
     ts_error_set(err, TS_ERROR_INPUT, "no index map of this layout's digits is the same map");
     return NULL;
