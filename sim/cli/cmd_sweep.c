@@ -56,7 +56,7 @@ static const cli_command usage = {
     .options = options,
 };
 
-enum { ROWS = 8, KEEP = 4, MOST_KEEP = 1000, MOST_SHARDS = 1000000 };
+enum { ROWS = 8, KEEP = 4, MOST_KEEP = 1000, MOST_SHARDS = 1000000, MOST_RANKED_BY = 16 };
 
 typedef struct {
     cli_line line;
@@ -65,9 +65,10 @@ typedef struct {
     ts_sweep_result result;
     ts_sweep_table table;
     ts_sweep_view view;
-    ts_sweep_changes changes; /* of --sensitivity */
-    ts_sweep_tuned tuned;     /* of --tune */
-    ts_sweep_ranks ranks;     /* of MPI; size 1: this is alone */
+    int ranked_by[MOST_RANKED_BY]; /* columns */
+    ts_sweep_changes changes;      /* of --sensitivity */
+    ts_sweep_tuned tuned;          /* of --tune */
+    ts_sweep_ranks ranks;          /* of MPI; size 1: this is alone */
     const char *column;
     int64_t keep;
     cli_progress bar;
@@ -145,6 +146,7 @@ static bool read_line(ts_error *err, command_state *c) {
     c->view.rows = cli_value(line, "all") ? INT_MAX : (int)rows;
     c->view.study = line->operands[0];
     c->view.database = database_of(c);
+    c->view.ranked_by = c->ranked_by;
     return true;
 }
 
@@ -160,20 +162,22 @@ static bool tune(ts_error *err, command_state *c) {
     if (!ts_sweep_tune(err, c->line.arena, &request, &c->tuned)) return false;
     c->result = c->tuned.result;
     c->table = c->tuned.table;
+    c->ranked_by[0] = ts_sweep_table_find(NULL, &c->table, "--tune", c->column);
+    c->view.ranked_by_count = c->ranked_by[0] >= 0;
     return true;
 }
 
 /* --pareto: the rows of the front alone. */
 static bool select_rows(ts_error *err, command_state *c) {
-    enum { MOST = 16 };
     const char *names = cli_value(&c->line, "pareto");
-    int columns[MOST], count = 0;
+    int *columns = c->ranked_by, count = 0;
     int64_t *rows;
     if (!names) return true;
     for (const char *at = names;; at++) {
         size_t length = strcspn(at, ",");
         const char *name = ts_arena_copy_text(c->line.arena, at, length);
-        if (count == MOST) return ts_error_set(err, TS_ERROR_USAGE, "--pareto: over %d columns", MOST);
+        if (count == MOST_RANKED_BY)
+            return ts_error_set(err, TS_ERROR_USAGE, "--pareto: over %d columns", MOST_RANKED_BY);
         columns[count] = ts_sweep_table_find(err, &c->table, "--pareto", name);
         if (columns[count++] < 0) return false;
         at += length;
@@ -182,6 +186,7 @@ static bool select_rows(ts_error *err, command_state *c) {
     ts_sweep_table all = c->table;
     int64_t found = ts_sweep_pareto(c->line.arena, &all, columns, count, &rows);
     ts_sweep_table_select(c->line.arena, &all, rows, found, &c->table);
+    c->view.ranked_by_count = count;
     return true;
 }
 

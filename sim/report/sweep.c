@@ -63,6 +63,7 @@ static void choose_columns(const ts_sweep_view *view, layout *l) {
     *l = (layout){0};
     for (int i = 0; i < t->parameter_count; i++) add_if_fits(view, i, l);
     if (!all_are_ok(t)) add_if_fits(view, t->status_column, l);
+    for (int i = 0; i < view->ranked_by_count; i++) add_if_fits(view, view->ranked_by[i], l);
     for (int i = derived; i < t->column_count; i++) add_if_fits(view, i, l);
     for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
         int column = ts_sweep_table_find(NULL, t, "", first[i]);

@@ -13,6 +13,8 @@ typedef struct {
     const ts_sweep_result *result; /* what was done to get it */
     const char *study, *database;  /* names of files */
     int rows;                      /* as text at most */
+    const int *ranked_by;          /* columns of --pareto or --tune, which text shows first */
+    int ranked_by_count;
 } ts_sweep_view;
 
 void ts_report_sweep(const ts_sweep_view *view, ts_text *out);

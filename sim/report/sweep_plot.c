@@ -204,12 +204,13 @@ static void find_axes(picture *p) {
     p->y.logarithmic ? add_log_ticks(&p->y, false) : add_linear_ticks(&p->y);
 }
 
-/* 1, 250, 16k, 2M: of powers of two with 1024 to the k. */
+/* 1, 250, 16k, 2M: of powers of two with 1024 to the k; 1e+20 of what is beyond that. */
 static const char *number_text(char out[32], double value) {
     static const char *const units[] = {"", "k", "M", "G"};
     bool binary = value >= 1024 && fmod(value, 1024) == 0;
     int unit = 0;
-    for (; unit < 3 && fabs(value) >= (binary ? 1024 : 10000); unit++) value /= binary ? 1024 : 1000;
+    bool far = fabs(value) >= 1e13;
+    for (; !far && unit < 3 && fabs(value) >= (binary ? 1024 : 10000); unit++) value /= binary ? 1024 : 1000;
     snprintf(out, 32, "%.4g%s%s", value, units[unit], binary && unit ? "i" : "");
     return out;
 }

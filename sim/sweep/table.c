@@ -18,11 +18,12 @@ typedef struct {
     ts_sweep_hashes *hashes;
     found_row *rows;
     int64_t count;
+    bool whole; /* every point of the study is there */
 } reader;
 
 /* ---- Rows ---- */
 
-/* Where a point has no number for it there is none; but where no point has, the expression is wrong. */
+/* Where a point has no number for it there is none; but where no point of the study has, the expression is wrong. */
 static bool derive(ts_error *err, reader *r) {
     for (int k = 0; k < r->study->derived_count; k++) {
         ts_error first = {0};
@@ -34,7 +35,7 @@ static bool derive(ts_error *err, reader *r) {
                                             &row->derived[k]);
             ts_arena_free(scratch);
         }
-        if (good > 0 || r->count == 0) continue;
+        if (good > 0 || r->count == 0 || !r->whole) continue;
         *err = first;
         return false;
     }
@@ -46,7 +47,7 @@ static bool read_point(ts_error *err, reader *r, int64_t index) {
     found_row row = {.index = index};
     ts_sweep_case asked;
     ts_sweep_identity identity;
-    bool counts, found = false;
+    bool counts = false, found = false;
     ts_sweep_point_get(scratch, r->study, index, &row.point);
     bool good = ts_sweep_point_counts(err, scratch, &row.point, &counts);
     if (good && counts) {
@@ -55,6 +56,7 @@ static bool read_point(ts_error *err, reader *r, int64_t index) {
         good = good && ts_sweep_store_get(err, r->arena, r->store, identity.key, &found, &row.row);
     }
     ts_arena_free(scratch);
+    r->whole = r->whole && (found || !counts);
     if (!good || !found) return good;
     ts_sweep_point_get(r->arena, r->study, index, &row.point);
     row.derived = TS_NEW_ARRAY(r->arena, ts_sweep_value, r->study->derived_count + 1);
@@ -117,8 +119,11 @@ static void fill_row(const found_row *from, const int *results, ts_sweep_table *
 bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_request *request,
                          ts_sweep_table *table) {
     const ts_sweep_study *study = request->study;
-    reader r = {
-        .arena = arena, .study = study, .store = request->store, .hashes = ts_sweep_hashes_new(arena)};
+    reader r = {.arena = arena,
+                .study = study,
+                .store = request->store,
+                .hashes = ts_sweep_hashes_new(arena),
+                .whole = !request->points};
     int results[TS_SWEEP_COLUMNS];
     int64_t points = request->points ? request->point_count : study->grid.point_count;
     *table = (ts_sweep_table){.study = study};

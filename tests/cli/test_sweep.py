@@ -204,6 +204,8 @@ def workers_shards_and_orders_do_not_matter():
     out = expect(["sweep", "--merge", HERE / "all.db", *(HERE / f"part{part}.db" for part in (2, 3, 1))])
     assert [int(line.split(": ")[1].split()[0]) for line in out.splitlines()] == [sizes[1], sizes[2], sizes[0]], out
     assert expect(["sweep", "--merge", HERE / "all.db", HERE / "one.db"]).split(": ")[1].startswith("0 points")
+    part = study("vary: {A: [0, 1]}\nask: {layout: 'f32[8]'}\ncolumns: {c: 1 / A}\n", "quotient.yaml")
+    assert [row["c"] for row in rows(part, "--db", HERE / "quotient.db", "--shard", "1/2")] == [""]
     whole = dump(HERE / "one.db")
     assert len(whole) == len(COUNTED) + 1 and dump(HERE / "three.db") == whole and dump(HERE / "all.db") == whole
 
@@ -426,6 +428,9 @@ columns: {z: Y * 1.0, none: K + 1}
     assert [c[0].text for c in circles][:2] == ["<p> 1: 10", "<p> 10: 10"], [c[0].text for c in circles]
     _, lines, circles = svg(path, "x=K,y=Y")
     assert len(lines) == 1 and len({c.get("cx") for c in circles}) == 2 and circles[0][0].text == " <p>: 10", circles[0][0].text
+    far = study("vary: {X: [0, 1, 2]}\nask: {layout: 'f32[8]'}\ncolumns: {z: X * 1e300}\n", "far.yaml")
+    texts = [text.text for text in svg(far, "x=X,y=z")[0].iter("{http://www.w3.org/2000/svg}text")]
+    assert {"0", "1e+300", "2e+300"} <= set(texts), texts
     for axes, message in (("x=X", "--plot: found 'x=X', expected x=COLUMN,y=COLUMN,by=COLUMN"),
                           ("x=X,y=K", "--plot: 'K' has no numbers"), ("x=X,y=quux", "--plot: there is no column 'quux'"),
                           ("x=X,,y=Y", "--plot: found '', expected x=COLUMN,y=COLUMN,by=COLUMN"),
@@ -443,6 +448,19 @@ ask: {layout: 'f32[$A]'}
     assert [(row["A"], row["B"]) for row in value["rows"]] == [(1, 9), (3, 3), (3, 3), (5, 1)], value["rows"]
     assert [row["A"] for row in expect_json(["sweep", path, "--db", HERE / "front.db", "--pareto", "A"])["rows"]] == [1]
     expect(["sweep", path, "--db", ":memory:", "--pareto", "A,,B"], 2, "", None)
+
+
+@test
+def columns_that_rank_are_shown():
+    """Also where there are enough others to fill the line."""
+    path = study("""vary: {ROWS: [8, 16, 32]}
+ask: {dma: 'f32[$ROWS,128] -> f32[$ROWS,128]{1,0:T(8,128)}'}
+columns: {a_column_of_a_long_name: ROWS * 1, another_column_of_a_long_name: ROWS * 2, a_third_column_of_a_long_name: ROWS * 3}
+""", "shown.yaml")
+    for words in (["--pareto", "hbm_joules,ROWS"], ["--tune", "ROWS", "--column", "hbm_joules"], ["--tune", "ROWS", "--column", "time"]):
+        header = expect(["sweep", path, "--db", HERE / "shown.db", *words]).split("\n\n")[-1].split("\n")[0].split()
+        wanted = words[-1].split(",")[0].replace("time", "microseconds")
+        assert header[:3] == ["ROWS", wanted, "a_column_of_a_long_name"], (words, header)
 
 
 @release_test

@@ -92,7 +92,7 @@ static void tables_of_results(void **state) {
     study_end(&f);
 }
 
-/* A column that is good at one point alone is a column, whichever that is; one that is at none is an error. */
+/* A column that is good at one point alone is a column, whichever that is; one that is at none of all is an error. */
 static void columns_that_are_wrong(void **state) {
     (void)state;
     static const struct {
@@ -116,6 +116,27 @@ static void columns_that_are_wrong(void **state) {
         if (ts_sweep_table_read(&f.err, f.arena, &read, &t) != rows[i].good)
             fail_msg("%s: %s", rows[i].column, f.err.message);
         if (!rows[i].good) assert_string_equal(f.err.message, "the divisor is 0");
+        const int64_t some[] = {0, 1}; /* the others may be good */
+        const ts_sweep_table_request read_some = {f.study, f.store, some, 2};
+        assert_true(ts_sweep_table_read(&f.err, f.arena, &read_some, &t));
+        assert_int_equal(t.row_count, 2);
+        study_end(&f);
+    }
+}
+
+/* Of a part of a study, and of one that has points left out by conditions. */
+static void columns_of_parts(void **state) {
+    (void)state;
+    for (int shards = 1; shards <= 2; shards++) {
+        study_fixture f;
+        ts_sweep_table t;
+        study_begin(
+            &f, "vary: {A: [0, 1, 2]}\nwhere: A < 2\nask: {layout: 'f32[$A]'}\ncolumns: {c: 1 / (A / 2)}\n",
+            ":memory:", by_a);
+        f.request.shards = shards;
+        study_go(&f);
+        const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+        assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t) == (shards == 2));
         study_end(&f);
     }
 }
@@ -335,6 +356,7 @@ int main(void) {
         cmocka_unit_test(tables_of_results),
         cmocka_unit_test(first_columns),
         cmocka_unit_test(columns_that_are_wrong),
+        cmocka_unit_test(columns_of_parts),
         cmocka_unit_test(ranks),
         cmocka_unit_test(fronts),
         cmocka_unit_test(tuning),
