@@ -80,7 +80,8 @@ typedef struct {
     const ts_mesh_digit *digits[TS_SHARDING_MAX_DIGITS]; /* the slowest first */
     int64_t extent;
     int64_t devices_per_chip;
-    const int32_t *chips, *places; /* the chip at each place, and the other way round; NULL: by digits */
+    const int32_t *chips,
+        *positions; /* the chip at each position, and the other way round; NULL: by digits */
 } ring;
 
 enum { MAX_RINGS = TS_SHARDING_MAX_DIGITS };
@@ -97,8 +98,9 @@ typedef struct {
 
 /* Where a device stands in a ring, and the other way round. */
 static int64_t position_of(const ring *r, int64_t device) {
-    if (r->places)
-        return r->places[device / r->devices_per_chip] * r->devices_per_chip + device % r->devices_per_chip;
+    if (r->positions)
+        return r->positions[device / r->devices_per_chip] * r->devices_per_chip +
+               device % r->devices_per_chip;
     int64_t position = 0;
     for (int i = 0; i < r->count; i++) {
         int64_t value = device / r->digits[i]->stride % r->digits[i]->extent;
@@ -137,12 +139,12 @@ static void add_ring(walk *w, const int *group, int count) {
 
 static void add_chip_ring(walk *w, ts_arena *arena, const int32_t *chips) {
     const ts_mesh *mesh = w->collective->mesh;
-    int32_t *places = TS_NEW_ARRAY(arena, int32_t, mesh->chip_count);
-    for (int32_t i = 0; i < mesh->chip_count; i++) places[chips[i]] = i;
+    int32_t *positions = TS_NEW_ARRAY(arena, int32_t, mesh->chip_count);
+    for (int32_t i = 0; i < mesh->chip_count; i++) positions[chips[i]] = i;
     w->rings[w->ring_count++] = (ring){.extent = mesh->device_count,
                                        .devices_per_chip = mesh->devices_per_chip,
                                        .chips = chips,
-                                       .places = places};
+                                       .positions = positions};
 }
 
 /* ---- Shares ---- */
@@ -234,7 +236,7 @@ typedef struct {
     ts_sharding
         held; /* of what a position sends: the rings that it has been through are copies, or not yet split */
     const ts_sharding *parts; /* in which the share is taken */
-    /* Of an all-reduce: the place of a position's part among those of the chunk. */
+    /* Of an all-reduce: the index of a position's part among those of the chunk. */
     int ring_count;
     const ring *through[MAX_RINGS];
     int64_t first, count, of, bytes; /* the chunk, of all */

@@ -80,10 +80,10 @@ static bool read_groups(ts_error *err, ts_arena *arena, const ts_collective_requ
         return ts_error_at(err, TS_ERROR_INPUT, &request->groups, 0, "groups of no devices");
     bool scatters = request->kind == TS_COLLECTIVE_REDUCE_SCATTER;
     int64_t rest = scatters ? request->bytes : ts_ceil_div(request->bytes, shape[1]);
-    bool turns = request->kind == TS_COLLECTIVE_ALL_TO_ALL;
+    bool transposes = request->kind == TS_COLLECTIVE_ALL_TO_ALL;
     const char *end = memchr(devices.bytes, ']', devices.length); /* of the tiles, which get a third dim */
     ts_text_add(&text, "u8[%" PRId64 ",%" PRId64 ",%" PRId64 "] {devices=%.*s,1%s}", shape[0], shape[1],
-                turns ? ts_round_up(request->bytes, shape[1]) : rest, (int)(end - devices.bytes),
+                transposes ? ts_round_up(request->bytes, shape[1]) : rest, (int)(end - devices.bytes),
                 devices.bytes, end);
     ts_source *source = TS_NEW(arena, ts_source);
     *source = (ts_source){request->groups.name, text.bytes, text.length};
@@ -101,7 +101,7 @@ static void set_kinds(ts_collective *c, ts_digit_kind before, ts_digit_kind afte
 }
 
 /* Dim 1, which is as long as a group, becomes whole, and dim 2 is split in its place. */
-static void turn(ts_collective *c) {
+static void transpose(ts_collective *c) {
     int64_t members = c->before.dims[1];
     for (int i = 0; i < c->after.digit_count; i++) {
         ts_mesh_digit *digit = &c->after.digits[i];
@@ -142,9 +142,10 @@ bool ts_collective_read(ts_error *err, ts_arena *arena, const ts_collective_requ
     out->after = out->before;
     ts_sharding_cut_at_dims(&out->before, &out->after, request->mesh);
     bool gathers = request->kind == TS_COLLECTIVE_ALL_GATHER,
-         turns = request->kind == TS_COLLECTIVE_ALL_TO_ALL;
-    set_kinds(out, gathers || turns ? TS_DIGIT_SHARD : TS_DIGIT_PARTIAL,
-              request->kind == TS_COLLECTIVE_REDUCE_SCATTER || turns ? TS_DIGIT_SHARD : TS_DIGIT_REPLICA);
-    if (turns) turn(out);
+         transposes = request->kind == TS_COLLECTIVE_ALL_TO_ALL;
+    set_kinds(out, gathers || transposes ? TS_DIGIT_SHARD : TS_DIGIT_PARTIAL,
+              request->kind == TS_COLLECTIVE_REDUCE_SCATTER || transposes ? TS_DIGIT_SHARD
+                                                                          : TS_DIGIT_REPLICA);
+    if (transposes) transpose(out);
     return true;
 }

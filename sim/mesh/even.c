@@ -1,7 +1,8 @@
-/* What goes over the links when every device gets as much from every other that has something for it: counted by digits,
- * not pair by pair. A device gets parts from those whose digits are its own in some places and any in the others; over
- * a line of chips in one dim, from place a to place b, goes what comes from all that differ from each other in the
- * dims that have been passed and goes to all that differ in those that have not: as many pairs for every line. */
+/* What goes over the links when every device gets as much from every other that has something for it:
+ * counted by digits, not pair by pair. A device gets parts from those whose digits are its own in some
+ * positions and any in the others; over a line of chips in one dim, from position a to position b, goes
+ * what comes from all that differ from each other in the dims that have been passed and goes to all that
+ * differ in those that have not: as many pairs for every line. */
 #include <string.h>
 
 #include "base/number.h"
@@ -57,7 +58,7 @@ static bool divides(const ts_sharding *s) {
     return s->shape->element_bits % 8 == 0;
 }
 
-static bool set_places(even *e) {
+static bool set_positions(even *e) {
     const ts_mesh *mesh = e->mesh;
     for (int i = 0; i < e->digits; i++) {
         const ts_mesh_digit *digit = &e->before.digits[i];
@@ -140,8 +141,8 @@ static bool keeps(const even *e, const rules *r, int64_t source, int64_t destina
     return true;
 }
 
-/* The chip at which a message enters dim `dim`: at its destination's place in the dims before, its source's in those
- * behind. */
+/* The chip at which a message enters dim `dim`: at its destination's position in the dims before, its
+ * source's in those behind. */
 static void count_lines(even *e, int dim) {
     const ts_mesh *mesh = e->mesh;
     rules r;
@@ -181,14 +182,14 @@ static void count_received(even *e) {
     }
 }
 
-/* Hops from a place of a dim to the furthest that the digits of `source` leave to a destination; -1: none. */
+/* Hops from a position of a dim to the furthest that the digits of `source` leave to a destination; -1: none. */
 static int64_t furthest(const even *e, int dim, const int64_t *fixed, int64_t source) {
     int64_t most = -1, apart = e->mesh->strides[dim] * e->mesh->devices_per_chip;
-    for (int64_t place = 0; place < e->mesh->dims[dim]; place++) {
-        int64_t way[2] = {ts_mesh_chip_at(e->mesh, source, dim), place};
+    for (int64_t position = 0; position < e->mesh->dims[dim]; position++) {
+        int64_t way[2] = {ts_mesh_chip_at(e->mesh, source, dim), position};
         bool may = true;
         for (int j = 0; j < e->digits && may; j++)
-            may = e->dim_of[j] != dim || fixed[j] < 0 || digit_value(e, j, place * apart) == fixed[j];
+            may = e->dim_of[j] != dim || fixed[j] < 0 || digit_value(e, j, position * apart) == fixed[j];
         int64_t hops = may ? ts_mesh_route_dim(e->mesh, dim, way, 0, 0, NULL) : -1;
         if (hops > most) most = hops;
     }
@@ -235,7 +236,7 @@ bool ts_even_count(const ts_collective *collective, ts_even_totals *totals) {
     if (!regular || collective->pairs || !cut_alike(&e.before, &e.after)) return false;
     ts_sharding_cut_at_dims(&e.before, &e.after, e.mesh);
     e.digits = e.before.digit_count;
-    if (!divides(&e.before) || !divides(&e.after) || !set_places(&e) || !set_sources(&e)) return false;
+    if (!divides(&e.before) || !divides(&e.after) || !set_positions(&e) || !set_sources(&e)) return false;
     set_runs(&e);
     for (int dim = 0; dim < e.mesh->dim_count; dim++) count_lines(&e, dim);
     count_received(&e);

@@ -114,9 +114,9 @@ static void set_coordinates(ts_arena *arena, ts_mesh *mesh) {
 typedef struct {
     const ts_source *source;
     size_t at;
-} place;
+} text_position;
 
-static bool check_mesh(ts_error *err, const ts_mesh *mesh, place axes, place chips) {
+static bool check_mesh(ts_error *err, const ts_mesh *mesh, text_position axes, text_position chips) {
     const ts_machine *machine = mesh->machine;
     if (mesh->ici->dims == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "%s has no links between chips (ici.dims is 0)",
@@ -148,14 +148,14 @@ static bool read_text(ts_error *err, ts_arena *arena, const ts_mesh_request *req
                            "a chip of %s is %d devices: --topology must say how the chips lie",
                            request->machine->name, out->devices_per_chip);
     return set_axes(err, arena, &request->axes, out) && set_topology(err, request, out) &&
-           check_mesh(err, out, (place){chips, 0}, (place){chips, 0});
+           check_mesh(err, out, (text_position){chips, 0}, (text_position){chips, 0});
 }
 
 /* ---- Files ---- */
 
 static bool multiply(ts_error *err, const ts_mesh_file *file, const char *path, int64_t extent,
                      int64_t *all) {
-    const ts_tree *node = ts_mesh_file_place(file, path);
+    const ts_tree *node = ts_mesh_file_node(file, path);
     *all *= extent; /* at most 2^16 each */
     return *all <= TS_MESH_MAX_DEVICES || ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset,
                                                       "more than %d devices", TS_MESH_MAX_DEVICES);
@@ -204,12 +204,13 @@ static bool read_file(ts_error *err, ts_arena *arena, const ts_mesh_request *req
     const char *name = ts_arena_copy_text(arena, request->axes.text, request->axes.length);
     const ts_mesh_file *file = ts_mesh_file_load(err, arena, name, &machine);
     if (!file) return false;
-    const ts_tree *axes = ts_mesh_file_place(file, "axes."), *dims = ts_mesh_file_place(file, "dims.");
+    const ts_tree *axes = ts_mesh_file_node(file, "axes."), *dims = ts_mesh_file_node(file, "dims.");
     out->machine = machine;
     out->ici = &file->ici;
     out->devices_per_chip = machine->chip.devices;
     return set_file_dims(err, file, out) && set_file_axes(err, file, out) &&
-           check_mesh(err, out, (place){axes->source, axes->offset}, (place){dims->source, dims->offset}) &&
+           check_mesh(err, out, (text_position){axes->source, axes->offset},
+                      (text_position){dims->source, dims->offset}) &&
            ts_mesh_file_order(err, arena, file, out->chip_count, &out->order);
 }
 

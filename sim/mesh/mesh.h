@@ -5,7 +5,7 @@
  * direction of each dim of the topology that has a neighbour there; a dim is a ring where the slice's extent is a
  * multiple of the machine's `ici.wrap` (Google Cloud, "TPU system architecture": v4, v5p and v7x wrap at multiples of
  * 4, v5e and v6e at 16). Routes go dim after dim, the shorter way round; where both are as long, from even
- * places up and from odd ones down, so that all links of a ring have as much to do. A route that would take a failed
+ * positions up and from odd ones down, so that all links of a ring have as much to do. A route that would take a failed
  * link is the shortest over those that work, of several the first by dim, up before down (mesh/failed.c). */
 #ifndef TILESIM_MESH_MESH_H
 #define TILESIM_MESH_MESH_H
@@ -33,7 +33,7 @@ typedef struct {
     int64_t dims[TS_MESH_MAX_DIMS], strides[TS_MESH_MAX_DIMS];
     bool ring[TS_MESH_MAX_DIMS];
     const int32_t *coordinates; /* dim_count a chip */
-    const int32_t *order;       /* the chip at each place, where they are not in order; else NULL */
+    const int32_t *order;       /* the chip at each position, where they are not in order; else NULL */
     const bool *failed;         /* of the links; NULL: all work */
     const ts_machine *machine;
     const ts_machine_ici *ici; /* rates and latencies of its links */
@@ -41,7 +41,7 @@ typedef struct {
 
 /* What a user writes: axes are "4x4" (then they are called x, y, z, w) or "data=2,model=8"; topology is the chips,
  * "4x4", or NULL where a device is a chip: the axes. Or the name or path of a mesh file (mesh/mesh_file.h) stands in
- * place of the axes. Links that have failed are "(0,0)->(0,1)", one way each. */
+ * position of the axes. Links that have failed are "(0,0)->(0,1)", one way each. */
 typedef struct {
     const ts_machine *machine; /* NULL: that of a mesh file */
     ts_source axes, topology;  /* topology.text NULL: not given */
@@ -72,8 +72,8 @@ int64_t ts_mesh_next_on_route(const ts_mesh *mesh, const int64_t *detour, int64_
 /* Whether there is a neighbour, and the link has not failed. */
 bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link);
 static inline int64_t ts_mesh_chip(const ts_mesh *mesh, int64_t device) {
-    int64_t place = device / mesh->devices_per_chip;
-    return mesh->order ? mesh->order[place] : place;
+    int64_t position = device / mesh->devices_per_chip;
+    return mesh->order ? mesh->order[position] : position;
 }
 static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int dim) {
     return mesh->coordinates[ts_mesh_chip(mesh, device) * mesh->dim_count + dim];
@@ -83,7 +83,8 @@ static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int d
 void ts_mesh_sum_loads(const ts_mesh *mesh, int64_t *loads);
 int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, int64_t bytes,
                       int64_t *loads);
-/* The part of that which is in one dim, from the place way[0] of `chip` to the place way[1]; loads NULL: hops only. */
+/* The part of that which is in one dim, from the position way[0] of `chip` to the position way[1]; loads
+ * NULL: hops only. */
 int64_t ts_mesh_route_dim(const ts_mesh *mesh, int dim, const int64_t way[2], int64_t chip, int64_t bytes,
                           int64_t *loads);
 /* Outgoing links of the chip that has fewest, the corners of a grid. */

@@ -134,13 +134,13 @@ const ts_mesh_file *ts_mesh_file_load(ts_error *err, ts_arena *arena, const char
 
 /* ---- Asking ---- */
 
-const ts_tree *ts_mesh_file_place(const ts_mesh_file *file, const char *path) {
+const ts_tree *ts_mesh_file_node(const ts_mesh_file *file, const char *path) {
     for (int i = 0; i < file->leaf_count; i++)
         if (strncmp(file->leaves[i].path, path, strlen(path)) == 0) return file->leaves[i].node;
-    return ts_mesh_file_place(file, "dims.");
+    return ts_mesh_file_node(file, "dims.");
 }
 
-static bool read_place(ts_error *err, ts_cursor *cursor, int64_t chips, int32_t *order, int64_t at) {
+static bool read_position(ts_error *err, ts_cursor *cursor, int64_t chips, int32_t *order, int64_t at) {
     int64_t chip;
     if (!ts_cursor_integer(err, cursor, "the number of a chip", &chip)) return false;
     if (chip < 0 || chip >= chips)
@@ -164,7 +164,7 @@ bool ts_mesh_file_order(ts_error *err, ts_arena *arena, const ts_mesh_file *file
     *out = NULL;
     if (strcmp(file->order, "row_major") == 0) return true;
     if (!is_number(file->order[0]) || chips > MOST_LISTED) {
-        const ts_tree *node = ts_mesh_file_place(file, "order");
+        const ts_tree *node = ts_mesh_file_node(file, "order");
         return ts_error_at(
             err, TS_ERROR_INPUT, node->source, node->offset,
             "order: found '%.40s', expected row_major, or the chips' numbers, as 0,2,1,3 (of at most %d)",
@@ -172,7 +172,7 @@ bool ts_mesh_file_order(ts_error *err, ts_arena *arena, const ts_mesh_file *file
     }
     int32_t *order = TS_NEW_ARRAY(arena, int32_t, chips);
     for (int64_t i = 0; i < chips; i++) {
-        if (!read_place(err, &cursor, chips, order, i)) return false;
+        if (!read_position(err, &cursor, chips, order, i)) return false;
         if (i + 1 < chips && !ts_cursor_expect(err, &cursor, ",")) return false;
     }
     *out = order;

@@ -25,7 +25,7 @@ typedef struct {
     int32_t dim_count;
     const ts_mesh_file_axis *axes; /* none: the dims, and of chips of several devices `core` */
     int32_t axis_count;
-    const char *order; /* of the chips: "row_major", or "0,2,1,3": the chip at each place of the mesh */
+    const char *order; /* of the chips: "row_major", or "0,2,1,3": the chip at each position of the mesh */
     ts_machine_ici ici;
     const ts_field_leaf *leaves; /* every figure, with its place and source */
     int32_t leaf_count;
@@ -43,9 +43,9 @@ const ts_mesh_file *ts_mesh_file_load(ts_error *err, ts_arena *arena, const char
 /* The same of a tree. */
 const ts_mesh_file *ts_mesh_file_read(ts_error *err, ts_arena *arena, const ts_tree *tree,
                                       const ts_machine **machine);
-/* The place of a figure, for errors: "dims.x.chips"; of the first dim where there is none. */
-const ts_tree *ts_mesh_file_place(const ts_mesh_file *file, const char *path);
-/* The chip at each place; NULL: in row-major order. */
+/* The node of a figure, for errors: "dims.x.chips"; of the first dim where there is none. */
+const ts_tree *ts_mesh_file_node(const ts_mesh_file *file, const char *path);
+/* The chip at each position; NULL: in row-major order. */
 bool ts_mesh_file_order(ts_error *err, ts_arena *arena, const ts_mesh_file *file, int64_t chips,
                         const int32_t **order);
 

@@ -95,7 +95,7 @@ static bool draft_step(const search *s, const ts_sharding *from, const ts_shardi
     changes n = {0};
     *c = (ts_collective){.mesh = s->request->mesh, .before = *from, .after = *to};
     for (int i = 0; i < from->digit_count; i++) {
-        if (reshard_same_place(&from->digits[i], &to->digits[i])) continue;
+        if (reshard_same_placement(&from->digits[i], &to->digits[i])) continue;
         c->group[c->group_count++] = i;
         count_change(&from->digits[i], &to->digits[i], &n);
     }
@@ -223,7 +223,7 @@ static double least_ps(const search *s, const ts_sharding *from, const ts_shardi
     bool moves = false;
     for (int i = 0; i < from->digit_count; i++)
         moves = moves || (from->digits[i].kind != TS_DIGIT_REPLICA &&
-                          !reshard_same_place(&from->digits[i], &to->digits[i]));
+                          !reshard_same_placement(&from->digits[i], &to->digits[i]));
     if (!moves) return 0;
     if (mesh->devices_per_chip > 1) return (double)mesh->ici->launch_ps; /* it may be within chips */
     double lacks = (double)ts_sharding_elements(to) - (double)ts_sharding_elements(from);
@@ -345,7 +345,7 @@ static bool stays_split(const ts_sharding *a, const ts_sharding *b, int dim) {
         const ts_mesh_digit *from = &a->digits[i], *to = &b->digits[i];
         bool uses = (from->kind == TS_DIGIT_SHARD && from->dim == dim) ||
                     (to->kind == TS_DIGIT_SHARD && to->dim == dim);
-        same = same && (!uses || becomes_sum(a, b, i) || reshard_same_place(from, to));
+        same = same && (!uses || becomes_sum(a, b, i) || reshard_same_placement(from, to));
     }
     return same;
 }

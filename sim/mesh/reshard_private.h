@@ -1,20 +1,20 @@
-/* The search for a plan: where digits can be on the way, and what takes them from place to place. */
+/* The search for a plan: where digits can be on the way, and what takes them from placement to placement. */
 #ifndef TILESIM_MESH_RESHARD_PRIVATE_H
 #define TILESIM_MESH_RESHARD_PRIVATE_H
 
 #include "mesh/reshard.h"
 
-enum { RESHARD_BUNDLES = 6, RESHARD_PLACES = 9, RESHARD_NODES = 512 };
+enum { RESHARD_BUNDLES = 6, RESHARD_PLACEMENTS = 9, RESHARD_NODES = 512 };
 
-/* Digits that come from one kind of place and go to one: they move together. Copies that stay copies are a bundle too:
- * in between they can be split, for more links to share the work. */
+/* Digits that come from one kind of placement and go to one: they move together. Copies that stay copies
+ * are a bundle too: in between they can be split, for more links to share the work. */
 typedef struct {
-    int count, place_count, digits[TS_SHARDING_MAX_DIGITS];
-    int goal;                                        /* which of the places it is */
-    ts_mesh_digit (*places)[TS_SHARDING_MAX_DIGITS]; /* the first is the start */
+    int count, placement_count, digits[TS_SHARDING_MAX_DIGITS];
+    int goal;                                            /* which of the placements it is */
+    ts_mesh_digit (*placements)[TS_SHARDING_MAX_DIGITS]; /* the first is the start */
 } reshard_bundle;
 
-/* A node is a place of each bundle, 0 the start. */
+/* A node is a placement of each bundle, 0 the start. */
 typedef struct {
     ts_sharding start, goal; /* with the same digits */
     int bundle_count;
@@ -28,6 +28,6 @@ void reshard_find_ways(ts_arena *arena, const ts_sharding *start, const ts_shard
 bool reshard_node(const reshard_ways *ways, int64_t node, ts_sharding *out);
 int reshard_detours(const reshard_ways *ways,
                     int64_t node); /* bundles that are neither at the start nor at the goal */
-bool reshard_same_place(const ts_mesh_digit *a, const ts_mesh_digit *b);
+bool reshard_same_placement(const ts_mesh_digit *a, const ts_mesh_digit *b);
 
 #endif

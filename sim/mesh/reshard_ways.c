@@ -16,7 +16,7 @@ static bool alike(const ts_mesh_digit *a, const ts_mesh_digit *b, likeness how) 
     return a->dim == b->dim && (how == ONE_DIM || a->weight == b->weight * b->extent);
 }
 
-bool reshard_same_place(const ts_mesh_digit *a, const ts_mesh_digit *b) {
+bool reshard_same_placement(const ts_mesh_digit *a, const ts_mesh_digit *b) {
     if (a->kind != TS_DIGIT_SHARD || b->kind != TS_DIGIT_SHARD) return a->kind == b->kind;
     return a->dim == b->dim && a->weight == b->weight;
 }
@@ -28,7 +28,7 @@ static bool set_bundles(reshard_ways *w, likeness how) {
     for (int i = 0; i < w->start.digit_count; i++) {
         const ts_mesh_digit *from = &w->start.digits[i], *to = &w->goal.digits[i];
         int at = 0;
-        if (reshard_same_place(from, to) && from->kind != TS_DIGIT_REPLICA) continue;
+        if (reshard_same_placement(from, to) && from->kind != TS_DIGIT_REPLICA) continue;
         for (; at < w->bundle_count; at++) {
             int last = w->bundles[at].digits[w->bundles[at].count - 1];
             if (alike(&w->start.digits[last], from, how) && alike(&w->goal.digits[last], to, how)) break;
@@ -43,48 +43,48 @@ static bool set_bundles(reshard_ways *w, likeness how) {
 /* ---- Places ---- */
 
 /* Unless there is one like it. */
-static void add_place(reshard_bundle *b, const ts_mesh_digit *digits) {
-    if (b->place_count == RESHARD_PLACES) return;
-    for (int at = 0; at < b->place_count; at++) {
+static void add_placement(reshard_bundle *b, const ts_mesh_digit *digits) {
+    if (b->placement_count == RESHARD_PLACEMENTS) return;
+    for (int at = 0; at < b->placement_count; at++) {
         int same = 0;
-        for (int i = 0; i < b->count; i++) same += reshard_same_place(&b->places[at][i], &digits[i]);
+        for (int i = 0; i < b->count; i++) same += reshard_same_placement(&b->placements[at][i], &digits[i]);
         if (same == b->count) return;
     }
-    memcpy(b->places[b->place_count++], digits, sizeof *digits * (size_t)b->count);
+    memcpy(b->placements[b->placement_count++], digits, sizeof *digits * (size_t)b->count);
 }
 
 static void add_end(reshard_bundle *b, const ts_sharding *end) {
     ts_mesh_digit digits[TS_SHARDING_MAX_DIGITS];
     for (int i = 0; i < b->count; i++) digits[i] = end->digits[b->digits[i]];
-    add_place(b, digits);
+    add_placement(b, digits);
 }
 
 static void add_copies(reshard_bundle *b) {
     ts_mesh_digit digits[TS_SHARDING_MAX_DIGITS];
     for (int i = 0; i < b->count; i++) {
-        digits[i] = b->places[0][i];
+        digits[i] = b->placements[0][i];
         digits[i].kind = TS_DIGIT_REPLICA;
     }
-    add_place(b, digits);
+    add_placement(b, digits);
 }
 
 /* In a dim, in one row, of which the last digit has this weight. */
 static void add_split(reshard_bundle *b, int dim, int64_t weight) {
     ts_mesh_digit digits[TS_SHARDING_MAX_DIGITS];
     for (int i = b->count - 1; i >= 0; i--) {
-        digits[i] = b->places[0][i];
+        digits[i] = b->placements[0][i];
         digits[i].kind = TS_DIGIT_SHARD;
         digits[i].dim = dim;
         digits[i].weight = weight;
         weight *= digits[i].extent;
     }
-    add_place(b, digits);
+    add_placement(b, digits);
 }
 
 /* Above all others in a dim, and below all others, were they there. */
 static void add_dims(const reshard_ways *w, reshard_bundle *b) {
     int64_t parts = 1, all = 1;
-    for (int i = 0; i < b->count; i++) parts *= b->places[0][i].extent;
+    for (int i = 0; i < b->count; i++) parts *= b->placements[0][i].extent;
     for (int i = 0; i < w->start.digit_count; i++) all *= w->start.digits[i].extent;
     for (int dim = 0; dim < w->start.rank; dim++) {
         if (w->start.dims[dim] == 0) continue; /* a part of it has no weight */
@@ -106,29 +106,29 @@ static bool apart(const ts_sharding *sharding) {
     return true;
 }
 
-static void set_places(ts_arena *arena, reshard_ways *w) {
+static void set_placements(ts_arena *arena, reshard_ways *w) {
     for (int at = 0; at < w->bundle_count; at++) {
         reshard_bundle *b = &w->bundles[at];
-        b->places = ts_arena_alloc(arena, RESHARD_PLACES, sizeof *b->places);
+        b->placements = ts_arena_alloc(arena, RESHARD_PLACEMENTS, sizeof *b->placements);
         add_end(b, &w->start);
         add_end(b, &w->goal);
-        b->goal = b->place_count - 1; /* copies that stay copies are there already */
+        b->goal = b->placement_count - 1; /* copies that stay copies are there already */
         add_copies(b);
         add_dims(w, b);
     }
 }
 
-/* Leaves out places of the bundle that has most, until there are few enough nodes. */
+/* Leaves out placements of the bundle that has most, until there are few enough nodes. */
 static void limit_nodes(reshard_ways *w) {
     for (;;) {
         int64_t nodes = 1;
         reshard_bundle *most = &w->bundles[0];
         for (int at = 0; at < w->bundle_count; at++) {
-            nodes *= w->bundles[at].place_count;
-            if (w->bundles[at].place_count >= most->place_count) most = &w->bundles[at];
+            nodes *= w->bundles[at].placement_count;
+            if (w->bundles[at].placement_count >= most->placement_count) most = &w->bundles[at];
         }
         if (nodes <= RESHARD_NODES) return;
-        most->place_count--;
+        most->placement_count--;
     }
 }
 
@@ -138,11 +138,11 @@ void reshard_find_ways(ts_arena *arena, const ts_sharding *start, const ts_shard
                        reshard_ways *ways) {
     *ways = (reshard_ways){.start = *start, .goal = *goal, .node_count = 1};
     for (likeness how = ONE_RUN; !set_bundles(ways, how); how++) continue;
-    set_places(arena, ways);
+    set_placements(arena, ways);
     limit_nodes(ways);
     for (int at = 0; at < ways->bundle_count; at++) {
         ways->goal_node += ways->bundles[at].goal * ways->node_count;
-        ways->node_count *= ways->bundles[at].place_count;
+        ways->node_count *= ways->bundles[at].placement_count;
     }
 }
 
@@ -150,9 +150,9 @@ bool reshard_node(const reshard_ways *ways, int64_t node, ts_sharding *out) {
     *out = ways->start;
     for (int at = 0; at < ways->bundle_count; at++) {
         const reshard_bundle *b = &ways->bundles[at];
-        const ts_mesh_digit *place = b->places[node % b->place_count];
-        for (int i = 0; i < b->count; i++) out->digits[b->digits[i]] = place[i];
-        node /= b->place_count;
+        const ts_mesh_digit *placement = b->placements[node % b->placement_count];
+        for (int i = 0; i < b->count; i++) out->digits[b->digits[i]] = placement[i];
+        node /= b->placement_count;
     }
     return apart(out);
 }
@@ -160,9 +160,9 @@ bool reshard_node(const reshard_ways *ways, int64_t node, ts_sharding *out) {
 int reshard_detours(const reshard_ways *ways, int64_t node) {
     int count = 0;
     for (int at = 0; at < ways->bundle_count; at++) {
-        int64_t place = node % ways->bundles[at].place_count;
-        count += place != 0 && place != ways->bundles[at].goal;
-        node /= ways->bundles[at].place_count;
+        int64_t placement = node % ways->bundles[at].placement_count;
+        count += placement != 0 && placement != ways->bundles[at].goal;
+        node /= ways->bundles[at].placement_count;
     }
     return count;
 }

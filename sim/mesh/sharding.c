@@ -135,14 +135,14 @@ static int64_t product(const ts_mesh_digit *const digits[], int count) {
 /* iota(dims) transposed: its dims are the digits by stride, the order is that of the tiles. Digits that follow each
  * other in both are one. */
 static void print_iota(ts_text *out, const ts_sharding *sharding, const ts_mesh_digit *const order[]) {
-    int place[TS_SHARDING_MAX_DIGITS], whole[TS_SHARDING_MAX_DIGITS], count = 0;
-    for (int i = 0; i < sharding->digit_count; i++) place[order[i] - sharding->digits] = i;
+    int position[TS_SHARDING_MAX_DIGITS], whole[TS_SHARDING_MAX_DIGITS], count = 0;
+    for (int i = 0; i < sharding->digit_count; i++) position[order[i] - sharding->digits] = i;
     ts_text_add(out, "<=[");
     for (int i = 0; i < sharding->digit_count;) {
         int64_t extent = 1;
-        whole[count] = place[i];
+        whole[count] = position[i];
         do extent *= sharding->digits[i++].extent;
-        while (i < sharding->digit_count && place[i] == place[i - 1] + 1);
+        while (i < sharding->digit_count && position[i] == position[i - 1] + 1);
         ts_text_add(out, "%s%lld", count++ ? "," : "", (long long)extent);
     }
     ts_text_add_char(out, ']');

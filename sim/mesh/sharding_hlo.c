@@ -38,7 +38,7 @@ static bool check_devices(sharding_reader *r, const integers *dims) {
 }
 
 static bool read_iota(sharding_reader *r, flat_order *order) {
-    integers dims, turn = {0};
+    integers dims, dim_order = {0};
     int64_t strides[TS_SHARDING_MAX_DIGITS], stride = 1;
     bool used[TS_SHARDING_MAX_DIGITS] = {false};
     if (!ts_cursor_expect(r->err, &r->cursor, "[") || !read_integers(r, "]", &dims) ||
@@ -46,13 +46,13 @@ static bool read_iota(sharding_reader *r, flat_order *order) {
         return false;
     for (int i = dims.count - 1; i >= 0; i--) strides[i] = stride, stride *= dims.values[i];
     if (ts_cursor_take(&r->cursor, "T")) {
-        if (!ts_cursor_expect(r->err, &r->cursor, "(") || !read_integers(r, ")", &turn)) return false;
-        if (turn.count != dims.count)
+        if (!ts_cursor_expect(r->err, &r->cursor, "(") || !read_integers(r, ")", &dim_order)) return false;
+        if (dim_order.count != dims.count)
             return sharding_refuse(r, "the order has not as many numbers as there are dims");
     }
     order->count = dims.count;
     for (int i = 0; i < dims.count; i++) {
-        int64_t from = turn.count ? turn.values[i] : i;
+        int64_t from = dim_order.count ? dim_order.values[i] : i;
         if (from >= dims.count || used[from])
             return sharding_refuse(r, "the order is no permutation of the dims");
         used[from] = true;
