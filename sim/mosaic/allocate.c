@@ -85,12 +85,12 @@ static void survey(allocator *a) {
     for (int b = 0; b < a->code->blocks.count; b++) {
         mosaic_block *block = &a->code->blocks.items[b];
         for (int i = 0; i < block->list.count; i++) {
-            mosaic_places p;
-            bool found = mosaic_find_places(a->code, &block->list.items[i], &p);
+            mosaic_registers p;
+            bool found = mosaic_find_registers(a->code, &block->list.items[i], &p);
             assert(found);
             for (int k = 0; k < p.count; k++) {
                 bool written = p.writes && k == p.count - 1;
-                note(a, *p.places[k], b, written ? &block->list.items[i] : NULL);
+                note(a, *p.registers[k], b, written ? &block->list.items[i] : NULL);
             }
         }
     }
@@ -115,10 +115,10 @@ static void set(uint64_t *bits, int n) { bits[n / 64] |= (uint64_t)1 << (n % 64)
 static void find_block_uses(allocator *a, int b, uint64_t *reads, uint64_t *writes) {
     mosaic_block *block = &a->code->blocks.items[b];
     for (int i = 0; i < block->list.count; i++) {
-        mosaic_places p;
-        mosaic_find_places(a->code, &block->list.items[i], &p);
+        mosaic_registers p;
+        mosaic_find_registers(a->code, &block->list.items[i], &p);
         for (int k = 0; k < p.count; k++) {
-            const state *s = &a->states[*p.places[k]];
+            const state *s = &a->states[*p.registers[k]];
             bool written = p.writes && k == p.count - 1;
             if (!s->global) continue;
             set(row(a, a->used, b), s->number);
@@ -199,7 +199,7 @@ static int find_register(const allocator *a, int kind, int v, uint64_t *busy, in
 /* Most of a file goes to globals; the rest is for what lives inside a block. */
 static int most_globals(const file *f) { return f->count * 5 / 8; }
 
-static void place_globals(allocator *a) {
+static void allocate_globals(allocator *a) {
     int blocks = a->code->blocks.count;
     ranked *order = TS_NEW_ARRAY(a->arena, ranked, a->global_count + 1);
     uint64_t *busy = TS_NEW_ARRAY(a->arena, uint64_t, (size_t)blocks * KINDS * (TS_REGISTERS_MAX / 64));
@@ -341,31 +341,31 @@ static void take_register(allocator *a, int v, const ts_instruction *like) {
     a->states[v].reg = r;
 }
 
-/* For each place of each instruction of the block the instruction of its next use, NEVER: none. */
+/* For each register operand of each instruction of the block the instruction of its next use, NEVER: none. */
 static int *find_next_uses(allocator *a, mosaic_block *block, int **first) {
     int total = 0, *last;
     *first = TS_NEW_ARRAY(a->arena, int, block->list.count + 1);
-    mosaic_places p;
+    mosaic_registers p;
     for (int i = 0; i < block->list.count; i++) {
         (*first)[i] = total;
-        mosaic_find_places(a->code, &block->list.items[i], &p);
+        mosaic_find_registers(a->code, &block->list.items[i], &p);
         total += p.count;
     }
     int *next = TS_NEW_ARRAY(a->arena, int, total + 1);
     for (int i = block->list.count - 1; i >= 0; i--) {
-        mosaic_find_places(a->code, &block->list.items[i], &p);
-        for (int k = 0; k < p.count; k++) next[(*first)[i] + k] = a->states[*p.places[k]].next;
+        mosaic_find_registers(a->code, &block->list.items[i], &p);
+        for (int k = 0; k < p.count; k++) next[(*first)[i] + k] = a->states[*p.registers[k]].next;
         for (int k = 0; k < p.count; k++) {
-            last = &a->states[*p.places[k]].next;
+            last = &a->states[*p.registers[k]].next;
             *last = p.writes && k == p.count - 1 && !p.merges ? NEVER : i;
         }
         if (p.writes && !p.merges) /* read by the same instruction too? */
-            for (int k = 0; k + 1 < p.count; k++) a->states[*p.places[k]].next = i;
+            for (int k = 0; k + 1 < p.count; k++) a->states[*p.registers[k]].next = i;
     }
     return next;
 }
 
-static void read_place(allocator *a, int v, const ts_instruction *like) {
+static void make_resident(allocator *a, int v, const ts_instruction *like) {
     state *s = &a->states[v];
     if (s->reg == NONE) {
         take_register(a, v, like);
@@ -379,17 +379,17 @@ static void unpin(allocator *a) {
 }
 
 /* One instruction, with what must come before it and behind it. */
-static void place_instruction(allocator *a, ts_instruction *i, const int *next) {
-    mosaic_places p;
-    int virtual[MOSAIC_PLACES];
-    mosaic_find_places(a->code, i, &p);
-    int reads = p.count - p.writes, written = p.writes ? *p.places[p.count - 1] : NONE;
-    for (int k = 0; k < p.count; k++) virtual[k] = *p.places[k];
-    for (int k = 0; k < reads; k++) read_place(a, virtual[k], i);
+static void allocate_instruction(allocator *a, ts_instruction *i, const int *next) {
+    mosaic_registers p;
+    int virtual[MOSAIC_REGISTERS];
+    mosaic_find_registers(a->code, i, &p);
+    int reads = p.count - p.writes, written = p.writes ? *p.registers[p.count - 1] : NONE;
+    for (int k = 0; k < p.count; k++) virtual[k] = *p.registers[k];
+    for (int k = 0; k < reads; k++) make_resident(a, virtual[k], i);
     state *w = written != NONE ? &a->states[written] : NULL;
-    if (w && p.merges && (w->reg != NONE || w->saved || w->homed)) read_place(a, written, i);
+    if (w && p.merges && (w->reg != NONE || w->saved || w->homed)) make_resident(a, written, i);
     for (int k = 0; k < p.count; k++) a->states[virtual[k]].next = next[k];
-    for (int k = 0; k < reads; k++) *p.places[k] = a->states[virtual[k]].reg;
+    for (int k = 0; k < reads; k++) *p.registers[k] = a->states[virtual[k]].reg;
     unpin(a);
     for (int k = 0; k < reads; k++) {
         bool dead = a->states[virtual[k]].next == NEVER && virtual[k] != written;
@@ -398,7 +398,7 @@ static void place_instruction(allocator *a, ts_instruction *i, const int *next) 
     if (w) {
         if (w->reg == NONE) take_register(a, written, i);
         w->saved = false;
-        *p.places[p.count - 1] = w->reg;
+        *p.registers[p.count - 1] = w->reg;
     }
     *PUSH(a->arena, &a->out) = *i;
     if (w && w->homed) save(a, written, i);
@@ -431,7 +431,8 @@ static void allocate_block(allocator *a, int b) {
     a->out.count = 0;
     a->arena = a->code->arena;
     int *next = find_next_uses(a, block, &first);
-    for (int i = 0; i < block->list.count; i++) place_instruction(a, &block->list.items[i], next + first[i]);
+    for (int i = 0; i < block->list.count; i++)
+        allocate_instruction(a, &block->list.items[i], next + first[i]);
     for (int k = 0; k < KINDS; k++) {
         for (int r = 0; r < a->files[k].count; r++)
             if (a->files[k].owner[r] != NONE) forget(a, a->files[k].owner[r]);
@@ -456,7 +457,7 @@ void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spill
     a->files[1].count = core->limits.vregs - (a->mask_vreg != NONE);
     survey(a);
     find_liveness(a);
-    place_globals(a);
+    allocate_globals(a);
     for (int b = 0; b < code->blocks.count; b++) allocate_block(a, b);
     ts_arena_free(a->arena);
 }

@@ -20,46 +20,46 @@ ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const
     return new;
 }
 
-static bool add_place(mosaic_places *out, int *place) {
-    if (out->count >= MOSAIC_PLACES - 2) return false;
-    out->places[out->count++] = place;
+static bool add_register(mosaic_registers *out, int *reg) {
+    if (out->count >= MOSAIC_REGISTERS - 2) return false;
+    out->registers[out->count++] = reg;
     return true;
 }
 
-static bool add_affine(mosaic_places *out, ts_affine *affine) {
+static bool add_affine(mosaic_registers *out, ts_affine *affine) {
     for (int i = 0; i < affine->term_count; i++)
-        if (!add_place(out, &affine->terms[i].sreg)) return false;
+        if (!add_register(out, &affine->terms[i].sreg)) return false;
     return true;
 }
 
-static bool add_slice(mosaic_places *out, ts_slice *slice) {
+static bool add_slice(mosaic_registers *out, ts_slice *slice) {
     for (int dim = 0; dim < slice->rank; dim++)
         if (!add_affine(out, (ts_affine *)(uintptr_t)&slice->begin[dim])) return false;
     return true;
 }
 
-static bool add_semaphore(mosaic_places *out, ts_semaphore_operand *semaphore) {
-    return semaphore->sreg < 0 || add_place(out, &semaphore->sreg);
+static bool add_semaphore(mosaic_registers *out, ts_semaphore_operand *semaphore) {
+    return semaphore->sreg < 0 || add_register(out, &semaphore->sreg);
 }
 
-static bool add_transfer(mosaic_places *out, ts_transfer *t) {
+static bool add_transfer(mosaic_registers *out, ts_transfer *t) {
     return add_slice(out, &t->source) && add_slice(out, &t->destination) &&
            add_semaphore(out, &t->semaphore) &&
            (!t->remote || (add_affine(out, &t->device) && add_semaphore(out, &t->receive)));
 }
 
-static bool add_address(mosaic_places *out, ts_address *address) {
+static bool add_address(mosaic_registers *out, ts_address *address) {
     for (int i = 0; i < address->term_count; i++)
-        if (!add_place(out, &address->terms[i].sreg)) return false;
+        if (!add_register(out, &address->terms[i].sreg)) return false;
     return true;
 }
 
-static bool add_operand(mosaic_code *code, mosaic_places *out, ts_operand *operand) {
+static bool add_operand(mosaic_code *code, mosaic_registers *out, ts_operand *operand) {
     switch (operand->kind) {
     case TS_OPERAND_SREG:
     case TS_OPERAND_VREG:
     case TS_OPERAND_VMASK:
-        return add_place(out, &operand->as.reg);
+        return add_register(out, &operand->as.reg);
     case TS_OPERAND_ADDRESS:
         return add_address(out, (ts_address *)(uintptr_t)operand->as.address);
     case TS_OPERAND_SEMAPHORE:
@@ -76,7 +76,7 @@ static bool merges(const ts_instruction *instruction) {
     return instruction->opcode == TS_OP_vld && instruction->operands[1].as.address->sublane_mask != 0xff;
 }
 
-bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_places *out) {
+bool mosaic_find_registers(mosaic_code *code, ts_instruction *instruction, mosaic_registers *out) {
     const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
     int written = -1;
     out->count = 0;
@@ -87,10 +87,10 @@ bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_p
         else if (!add_operand(code, out, &instruction->operands[i]))
             return false;
     }
-    if (instruction->mask >= 0) add_place(out, &instruction->mask);
+    if (instruction->mask >= 0) add_register(out, &instruction->mask);
     out->writes = written >= 0;
     out->merges = out->writes && merges(instruction);
-    if (out->writes) out->places[out->count++] = &instruction->operands[written].as.reg;
+    if (out->writes) out->registers[out->count++] = &instruction->operands[written].as.reg;
     return true;
 }
 
@@ -99,10 +99,10 @@ int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena) {
         *blocks = TS_NEW_ARRAY(arena, int, code->kinds.count + 1);
     for (int b = 0; b < code->blocks.count; b++) {
         for (int i = 0; i < code->blocks.items[b].list.count; i++) {
-            mosaic_places p;
-            mosaic_find_places(code, &code->blocks.items[b].list.items[i], &p);
+            mosaic_registers p;
+            mosaic_find_registers(code, &code->blocks.items[b].list.items[i], &p);
             for (int k = 0; k < p.count; k++) {
-                int v = *p.places[k];
+                int v = *p.registers[k];
                 if (last[v] != b + 1) blocks[v]++;
                 last[v] = b + 1;
             }

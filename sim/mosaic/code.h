@@ -26,16 +26,16 @@ int mosaic_begin_block(mosaic_code *code, int depth);
 /* To the end of the last block. */
 ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const ts_operand *operands);
 
-/* Every place of an instruction where a virtual register stands, reads before the one that is written. */
-enum { MOSAIC_PLACES = 64 };
+/* Every operand of an instruction that is a virtual register, reads before the one that is written. */
+enum { MOSAIC_REGISTERS = 64 };
 typedef struct {
     int count;
-    int *places[MOSAIC_PLACES];
-    bool writes; /* the last place is the destination */
+    int *registers[MOSAIC_REGISTERS];
+    bool writes; /* the last one is the destination */
     bool merges; /* and its old value is read too */
-} mosaic_places;
-/* False: there are more places than that. Addresses and transfers are the instruction's own. */
-bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_places *out);
+} mosaic_registers;
+/* False: there are more than that. Addresses and transfers are the instruction's own. */
+bool mosaic_find_registers(mosaic_code *code, ts_instruction *instruction, mosaic_registers *out);
 
 /* In how many blocks each register is. */
 int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena);
@@ -59,7 +59,7 @@ typedef struct {
 /* *longest: of the block with the most instructions. Registers are still as many as one likes. */
 void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound *longest);
 
-/* spill.c: values that are spilled at different times get the same place in VMEM. */
+/* spill.c: values that are spilled at different times get the same address in VMEM. */
 void mosaic_share_slots(mosaic_code *code, mosaic_spills *spills);
 
 /* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks as vregs)

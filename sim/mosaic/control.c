@@ -17,17 +17,17 @@ void aim_branch(ts_instruction *branch, int block) {
     branch->operands[branch->operand_count - 1].as.label = block;
 }
 
-/* A branch keeps its place while its block gets no more instructions: it is the last. */
+/* A branch keeps its position while its block gets no more instructions: it is the last. */
 typedef struct {
     int block, index;
-} branch_place;
+} branch_position;
 
-static branch_place place_of(lowering *l) {
+static branch_position last_branch(lowering *l) {
     int block = l->code.blocks.count - 1;
-    return (branch_place){block, l->code.blocks.items[block].list.count - 1};
+    return (branch_position){block, l->code.blocks.items[block].list.count - 1};
 }
 
-static void aim_at(lowering *l, branch_place p, int block) {
+static void aim_at(lowering *l, branch_position p, int block) {
     aim_branch(&l->code.blocks.items[p.block].list.items[p.index], block);
 }
 
@@ -111,12 +111,12 @@ static bool lower_way(lowering *l, const mlir_region *region, value *results, wa
 }
 
 /* The other way, behind the first; *skip: where the first one ends. */
-static bool lower_other_way(lowering *l, value *results, branch_place *skip) {
+static bool lower_other_way(lowering *l, value *results, branch_position *skip) {
     const mlir_op *op = l->op;
     if (op->region_count != 2 || op->regions[1].block_count == 0 || op->regions[1].blocks[0]->op_count == 0)
         return true;
     lower_branch(l, TS_OP_jump, 0, ts_integer(0), ts_integer(0));
-    branch_place end = place_of(l);
+    branch_position end = last_branch(l);
     aim_at(l, *skip, begin_block(l));
     *skip = end;
     return lower_way(l, &op->regions[1], results, SECOND_WAY);
@@ -130,7 +130,7 @@ bool lower_if(lowering *l) {
     if (is_number(condition->one)) return lower_known_if(l, number_of(condition->one) != 0);
     value *results = TS_NEW_ARRAY(l->arena, value, op->result_count + 1);
     lower_branch(l, TS_OP_brz, 1, condition->one, condition->one);
-    branch_place skip = place_of(l);
+    branch_position skip = last_branch(l);
     begin_block(l);
     if (!lower_way(l, &op->regions[0], results, FIRST_WAY) || !lower_other_way(l, results, &skip))
         return false;
@@ -186,12 +186,12 @@ bool lower_for(lowering *l) {
     ts_operand low = value_at(l, 0)->one, high = value_at(l, 1)->one, i = fresh(l, TS_OPERAND_SREG);
     bool runs = is_number(low) && is_number(high) && number_of(low) < number_of(high);
     int count = op->operand_count - 3;
-    branch_place skip = {0};
+    branch_position skip = {0};
     move_to(l, i, low);
     const value *carried = carry(l, 3, count);
     if (!runs) {
         lower_branch(l, TS_OP_br_ge, 2, i, high);
-        skip = place_of(l);
+        skip = last_branch(l);
     }
     l->depth++;
     int head = begin_block(l);
@@ -232,7 +232,7 @@ bool lower_while(lowering *l) {
     if (!passed) return false;
     ts_operand condition = in_sreg(l, passed[0].one);
     lower_branch(l, TS_OP_brz, 1, condition, condition);
-    branch_place leave = place_of(l);
+    branch_position leave = last_branch(l);
     begin_block(l);
     if (!bind_arguments(l, op->regions[1].blocks[0], 0, passed + 1, count - 1) ||
         !lower_body(l, &op->regions[1], carried, op->operand_count))

@@ -32,8 +32,8 @@ static bool commutes(ts_opcode opcode) {
 /* One instruction on vregs; of two operands a number goes behind, where that is the same. */
 static ts_operand emit_row(lowering *l, ts_opcode opcode, const ts_operand *in) {
     if (l->op->operand_count == 1) return emit1(l, opcode, in[0]);
-    bool turn = is_number(in[0]) && !is_number(in[1]) && commutes(opcode);
-    return emit2(l, opcode, in[turn ? 1 : 0], in[turn ? 0 : 1]);
+    bool swap = is_number(in[0]) && !is_number(in[1]) && commutes(opcode);
+    return emit2(l, opcode, in[swap ? 1 : 0], in[swap ? 0 : 1]);
 }
 
 static bool on_words(lowering *l, const elementwise_row *row, const ts_operand *in, ts_operand *out) {
@@ -66,7 +66,7 @@ static bool join_parts(lowering *l, ts_operand *parts) {
     return set_vector(l, join_masks(l, parts, type_at(l, 0)->bits));
 }
 
-/* Each place of the words in its turn. */
+/* Each place of the words in turn. */
 static bool on_parts(lowering *l, const elementwise_row *row, const ts_operand *in) {
     const mlir_type *type = type_at(l, 0);
     ts_operand parts[8], words[3];

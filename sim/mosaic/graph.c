@@ -45,20 +45,20 @@ static void add_edge(builder *b, int from, int to, int64_t latency) {
 
 static void add_registers(builder *b, int at) {
     graph *g = b->g;
-    mosaic_places p;
-    mosaic_find_places((mosaic_code *)(uintptr_t)g->code, &g->instructions[at], &p);
+    mosaic_registers p;
+    mosaic_find_registers((mosaic_code *)(uintptr_t)g->code, &g->instructions[at], &p);
     g->nodes[at].reads = TS_NEW_ARRAY(g->arena, int, p.count + 1);
     g->nodes[at].read_count = p.count - p.writes;
-    g->nodes[at].written = p.writes ? *p.places[p.count - 1] : NONE;
-    for (int k = 0; k < g->nodes[at].read_count; k++) g->nodes[at].reads[k] = *p.places[k];
-    g->nodes[at].leaf = p.writes && g->code->kinds.items[*p.places[p.count - 1]] == TS_OPERAND_VREG;
+    g->nodes[at].written = p.writes ? *p.registers[p.count - 1] : NONE;
+    for (int k = 0; k < g->nodes[at].read_count; k++) g->nodes[at].reads[k] = *p.registers[k];
+    g->nodes[at].leaf = p.writes && g->code->kinds.items[*p.registers[p.count - 1]] == TS_OPERAND_VREG;
     for (int k = 0; k < p.count; k++) {
         bool written = p.writes && k == p.count - 1;
-        history *h = &b->registers[*p.places[k]];
+        history *h = &b->registers[*p.registers[k]];
         if (!written || p.merges) {
             if (h->writer != NONE) add_edge(b, h->writer, at, g->nodes[h->writer].latency);
             *PUSH(g->arena, &h->readers) = at;
-            g->nodes[at].leaf = g->nodes[at].leaf && g->code->kinds.items[*p.places[k]] != TS_OPERAND_VREG;
+            g->nodes[at].leaf = g->nodes[at].leaf && g->code->kinds.items[*p.registers[k]] != TS_OPERAND_VREG;
         }
         if (written) {
             for (int i = 0; i < h->readers.count; i++) add_edge(b, h->readers.items[i], at, 0);
@@ -274,10 +274,10 @@ static int *find_sources(const graph *g, int **first) {
  * result behind the last of the units' instructions that it needs. */
 typedef struct {
     int at, behind;
-} walk_root;
+} graph_root;
 
-static int by_place(const void *x, const void *y) {
-    const walk_root *a = x, *b = y;
+static int by_position(const void *x, const void *y) {
+    const graph_root *a = x, *b = y;
     return a->behind != b->behind ? (a->behind < b->behind ? -1 : 1) : (a->at > b->at) - (a->at < b->at);
 }
 
@@ -287,10 +287,10 @@ static bool writes_scalar(const graph *g, int at) {
     return v != NONE && g->code->kinds.items[v] == TS_OPERAND_SREG;
 }
 
-static walk_root *find_roots(const graph *g, int *count) {
+static graph_root *find_roots(const graph *g, int *count) {
     int *behind = TS_NEW_ARRAY(g->arena, int, g->count + 1);
     bool *adds = TS_NEW_ARRAY(g->arena, bool, g->count + 1); /* what the unit gives */
-    walk_root *roots = TS_NEW_ARRAY(g->arena, walk_root, g->count + 1);
+    graph_root *roots = TS_NEW_ARRAY(g->arena, graph_root, g->count + 1);
     *count = 0;
     for (int i = 0; i < g->count; i++) behind[i] = NONE;
     for (int i = 0; i < g->count; i++) {
@@ -298,22 +298,22 @@ static walk_root *find_roots(const graph *g, int *count) {
              pop = g->instructions[i].opcode == TS_OP_mxu_pop;
         if (matrix) behind[i] = i;
         if (matrix || adds[i] || g->nodes[i].store || g->nodes[i].first_edge == NONE)
-            roots[(*count)++] = (walk_root){i, writes_scalar(g, i) ? g->count : behind[i]};
+            roots[(*count)++] = (graph_root){i, writes_scalar(g, i) ? g->count : behind[i]};
         for (int e = g->nodes[i].first_edge; e != NONE; e = g->edges.items[e].next) {
             int to = g->edges.items[e].to;
             behind[to] = behind[i] > behind[to] ? behind[i] : behind[to];
             adds[to] = adds[to] || pop;
         }
     }
-    qsort(roots, (size_t)*count, sizeof roots[0], by_place);
+    qsort(roots, (size_t)*count, sizeof roots[0], by_position);
     return roots;
 }
 
-void graph_walk(const graph *g, int *order) {
-    int *first, *sources = find_sources(g, &first), placed = 0, depth = 0, root_count;
+void graph_depth_first(const graph *g, int *order) {
+    int *first, *sources = find_sources(g, &first), numbered = 0, depth = 0, root_count;
     int *stack = TS_NEW_ARRAY(g->arena, int, g->count + 1), *next = TS_NEW_ARRAY(g->arena, int, g->count + 1);
     bool *seen = TS_NEW_ARRAY(g->arena, bool, g->count + 1);
-    const walk_root *roots = find_roots(g, &root_count);
+    const graph_root *roots = find_roots(g, &root_count);
     for (int r = 0; r < root_count; r++) {
         int root = roots[r].at;
         if (seen[root]) continue;
@@ -322,7 +322,7 @@ void graph_walk(const graph *g, int *order) {
         while (depth > 0) {
             int at = stack[depth - 1];
             if (next[at] == first[at + 1] - first[at]) {
-                order[at] = placed++;
+                order[at] = numbered++;
                 depth--;
                 continue;
             }

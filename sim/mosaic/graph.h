@@ -41,9 +41,9 @@ typedef struct {
 /* Of the instructions of a block; all lives in the arena. */
 graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core, ts_instruction *instructions,
                  int count);
-/* For each instruction its place in a walk from the last ones, in their order, to what they need: each stands behind
- * all that it waits for, and values are made where they are needed. */
-void graph_walk(const graph *g, int *order);
+/* For each instruction its position in a depth-first order from the last ones, in their order, to what
+ * they need: each stands behind all that it waits for, and values are made where they are needed. */
+void graph_depth_first(const graph *g, int *order);
 /* May a store, a transfer or a wait of the block change what the load reads? */
 bool graph_is_changed(const graph *g, int load);
 

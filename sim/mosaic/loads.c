@@ -148,9 +148,9 @@ typedef struct {
     memref *memref;
     ts_operand bits;
     bool narrow;
-} smem_place;
+} smem_address;
 
-static bool find_narrow(lowering *l, int at, memref *m, smem_place *out) {
+static bool find_narrow(lowering *l, int at, memref *m, smem_address *out) {
     int packing = 32 / m->bits;
     ts_operand n = ts_integer(0);
     for (int i = 0; i < m->rank; i++) {
@@ -168,26 +168,26 @@ static bool find_narrow(lowering *l, int at, memref *m, smem_place *out) {
         m->address.terms[0] = (ts_address_term){word.as.reg, false, 0, 1, 0, 1};
         m->address.term_count = 1;
     }
-    *out = (smem_place){
+    *out = (smem_address){
         m, scalar2(l, TS_OP_smul, scalar2(l, TS_OP_smod, n, ts_integer(packing)), ts_integer(m->bits)), true};
     return true;
 }
 
-static bool find_scalar(lowering *l, int at, int count, smem_place *out) {
+static bool find_scalar(lowering *l, int at, int count, smem_address *out) {
     const value *v = value_at(l, at);
     if (v->kind == VALUE_MEMREF && v->memref->space == MLIR_SMEM && v->memref->bits < 32) {
         return copy_memref(l, at, &out->memref) &&
                (count == out->memref->rank || malformed(l, "an index for each dim")) &&
                find_narrow(l, at, out->memref, out);
     }
-    *out = (smem_place){0};
+    *out = (smem_address){0};
     return find_address(l, at, count, &out->memref) &&
            (out->memref->space == MLIR_SMEM || refuse(l, "of other memory than SMEM"));
 }
 
 /* A narrow value is kept with its sign; what takes it without one (arith.extui) cuts it. */
 bool lower_scalar_load(lowering *l) {
-    smem_place at;
+    smem_address at;
     if (!find_scalar(l, 0, l->op->operand_count - 1, &at)) return false;
     ts_operand word = emit1(l, TS_OP_sld, address_of(l, at.memref));
     if (at.narrow) {
@@ -200,7 +200,7 @@ bool lower_scalar_load(lowering *l) {
 
 /* Of a narrow value, the rest of its word is kept. */
 bool lower_scalar_store(lowering *l) {
-    smem_place at;
+    smem_address at;
     if (!find_scalar(l, 1, l->op->operand_count - 2, &at)) return false;
     if (value_at(l, 0)->kind != VALUE_SCALAR) return malformed(l, "a scalar");
     ts_operand from = value_at(l, 0)->one, to = address_of(l, at.memref);

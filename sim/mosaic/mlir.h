@@ -100,7 +100,7 @@ bool mlir_is(mlir_span span, const char *text);
 /* NULL: the operation has none of that name. */
 const mlir_attribute *mlir_find(const mlir_op *op, const char *name);
 /* Where the operation came from: the innermost file and line. False: it is not known. */
-bool mlir_place(const mlir_module *module, mlir_span location, mlir_span *file, int *line);
+bool mlir_locate(const mlir_module *module, mlir_span location, mlir_span *file, int *line);
 /* An error at the operation, with the line of Python that it came from. False. */
 bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_error_kind kind,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -272,25 +272,25 @@ const mlir_attribute *mlir_find(const mlir_op *op, const char *name) {
     return NULL;
 }
 
-static bool find_place(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth);
+static bool locate(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth);
 
 static bool follow_alias(const mlir_module *module, mlir_span name, mlir_span *file, int *line, int depth) {
     for (int i = 0; i < module->alias_count; i++)
         if (module->aliases[i].name.length == name.length &&
             memcmp(module->aliases[i].name.text, name.text, name.length) == 0)
-            return find_place(module, module->aliases[i].value, file, line, depth);
+            return locate(module, module->aliases[i].value, file, line, depth);
     return false;
 }
 
 /* "file.py":4:21 to :27, or "name"(location). */
-static bool quoted_place(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
+static bool locate_quoted(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
     const char *end = l.text + l.length, *quote = memchr(l.text + 1, '"', l.length - 1);
     int64_t n;
     if (!quote || quote + 1 >= end) return false;
     if (quote[1] == '(') {
         mlir_span inner = {quote + 2, (size_t)(end - quote - 2)};
         inner.length -= inner.length > 0;
-        return find_place(module, inner, file, line, depth);
+        return locate(module, inner, file, line, depth);
     }
     const char *second = quote[1] == ':' ? memchr(quote + 2, ':', (size_t)(end - quote - 2)) : NULL;
     if (!second || !mlir_integer((mlir_span){quote + 2, (size_t)(second - quote - 2)}, &n) || n < 1 ||
@@ -301,27 +301,27 @@ static bool quoted_place(const mlir_module *module, mlir_span l, mlir_span *file
     return true;
 }
 
-static bool find_place(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
+static bool locate(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
     mlir_span items[16], s = l;
     if (depth == 0 || l.length < 2) return false;
     if (l.text[0] == '#')
         return follow_alias(module, (mlir_span){l.text + 1, l.length - 1}, file, line, depth - 1);
-    if (l.text[0] == '"') return quoted_place(module, l, file, line, depth - 1);
+    if (l.text[0] == '"') return locate_quoted(module, l, file, line, depth - 1);
     if (take(&s, "callsite(")) { /* the callee is the innermost */
         const char *at = s.text;
         while (at + 4 <= s.text + s.length && memcmp(at, " at ", 4) != 0) at++;
-        return find_place(module, (mlir_span){s.text, (size_t)(at - s.text)}, file, line, depth - 1);
+        return locate(module, (mlir_span){s.text, (size_t)(at - s.text)}, file, line, depth - 1);
     }
     const char *bracket = memchr(l.text, '[', l.length);
     if (!take(&s, "fused") || !bracket) return false;
     int count = mlir_items((mlir_span){bracket, (size_t)(l.text + l.length - bracket)}, items, 16);
     for (int i = 0; i < count; i++)
-        if (find_place(module, items[i], file, line, depth - 1)) return true;
+        if (locate(module, items[i], file, line, depth - 1)) return true;
     return false;
 }
 
-bool mlir_place(const mlir_module *module, mlir_span location, mlir_span *file, int *line) {
-    return find_place(module, location, file, line, 16);
+bool mlir_locate(const mlir_module *module, mlir_span location, mlir_span *file, int *line) {
+    return locate(module, location, file, line, 16);
 }
 
 bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_error_kind kind,
@@ -333,7 +333,7 @@ bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (mlir_place(module, op->location, &file, &line)) {
+    if (mlir_locate(module, op->location, &file, &line)) {
         int shown = file.length > 100 ? 100 : (int)file.length;
         snprintf(location, sizeof location, " (%.*s:%d)", shown, file.text + file.length - shown, line);
     }

@@ -53,7 +53,7 @@ static void add_memref(writer *w, const block *b, memref_layout layout) {
 }
 
 /* Multiples of 8 are constants at the top. */
-static void add_place(writer *w, int64_t row, int64_t column) {
+static void add_indices(writer *w, int64_t row, int64_t column) {
     ts_text_add(w->out, "%%i%" PRId64 ", %%i%" PRId64, row, column);
 }
 
@@ -70,7 +70,7 @@ static void add_loads(writer *w, const block *b, const char *prefix) {
         for (int64_t j = 0; j < across(b); j++) {
             ts_text_add(w->out, "    %%%s_%" PRId64 "_%" PRId64 " = \"tpu.load\"(%%%s, ", prefix, i, j,
                         b->name);
-            add_place(w, i * ROWS, j * width(b));
+            add_indices(w, i * ROWS, j * width(b));
             ts_text_add(w->out, ") <{");
             add_mask(w, b);
             add_memref(w, b, BARE);
@@ -87,7 +87,7 @@ static void add_stores(writer *w, const block *b, const char *prefix, stored_val
             ts_text_add(w->out, "    \"tpu.store\"(%%%s", prefix);
             if (value == BY_POSITION) ts_text_add(w->out, "_%" PRId64 "_%" PRId64, i, j);
             ts_text_add(w->out, ", %%%s, ", b->name);
-            add_place(w, i * ROWS, j * width(b));
+            add_indices(w, i * ROWS, j * width(b));
             ts_text_add(w->out, ") <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, ");
             add_mask(w, b);
             ts_text_add(w->out, "%s, ", vreg_type(b));

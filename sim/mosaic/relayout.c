@@ -44,7 +44,7 @@ static bool is_free(const relayout_state *s, const relayout_state *d) {
     for (int i = 0; i < 2; i++)
         if (!is_replica(from->offsets[i]) && from->offsets[i] != to->offsets[i]) return false;
     if (from->bits != to->bits || relayout_count(s) != relayout_count(d)) return false;
-    bool lines = to->tile[0] == 1 && relayout_same_places(s, to->implicit);
+    bool lines = to->tile[0] == 1 && relayout_same_positions(s, to->implicit);
     if (!lines && (s->rows != d->rows || s->columns != d->columns)) return false;
     if (has_tile(from, to->tile[0], to->tile[1])) return true;
     int64_t row = offset_or_0(from->offsets[0]), column = offset_or_0(from->offsets[1]);
@@ -85,7 +85,7 @@ static bool change(relayout_state *s, const relayout_state *d) {
     const ts_vpad *to = &d->layout;
     if (s->layout.bits != to->bits) return relayout_refuse(s, "Can't change bitwidth during a relayout");
     if (is_free(s, d) || is_replicated(s, to)) return refer(s, d), true;
-    if (s->layout.implicit != to->implicit && relayout_same_places(s, to->implicit) &&
+    if (s->layout.implicit != to->implicit && relayout_same_positions(s, to->implicit) &&
         !relayout_rename(s, to->implicit))
         return false;
     if (!relayout_tiles(s, to->tile, to->offsets) || !relayout_implicit(s, to->implicit, to->offsets) ||

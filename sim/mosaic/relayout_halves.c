@@ -1,16 +1,16 @@
 /* Relayouts: other tiles by combining halves of vregs, from generation 6 on.
  *
  * Which sublane of which vreg a tile's row is in, is a number of bits; other tiles are these bits in another order. Halves of
- * two vregs combined swap the highest bit of the sublane with a bit of the vreg; a gather turns the bits within the sublane. */
+ * two vregs combined swap the highest bit of the sublane with a bit of the vreg; a gather rotates the bits within the sublane. */
 #include "relayout_state.h"
 
 enum { SUBLANE_BITS = 3, MOST_GROUP = 1 << SUBLANE_BITS };
 
 typedef struct {
-    bool larger;              /* tiles than before */
-    int bits;                 /* that are swapped; 1 << bits vregs are a group */
-    int kept_low, kept_high;  /* bits of the sublane that both have at their low and high ends */
-    int32_t turned[SUBLANES]; /* the gather */
+    bool larger;               /* tiles than before */
+    int bits;                  /* that are swapped; 1 << bits vregs are a group */
+    int kept_low, kept_high;   /* bits of the sublane that both have at their low and high ends */
+    int32_t rotated[SUBLANES]; /* the gather */
     int vregs[MOST_GROUP];
 } group;
 
@@ -20,14 +20,14 @@ static int log2_of(int64_t n) {
     return bits;
 }
 
-/* Sublane i goes where its bits above `kept_low` are turned by one, to the left or right. */
-static void find_turn(group *g, bool left) {
+/* Sublane i goes where its bits above `kept_low` are rotated by one, to the left or right. */
+static void find_rotation(group *g, bool left) {
     int turning = SUBLANE_BITS - g->kept_low, by = left ? 1 : turning - 1;
     for (int i = 0; i < SUBLANES; i++) {
         int to = i & ((1 << g->kept_low) - 1);
         for (int bit = 0; bit < turning; bit++)
             to |= (i >> (g->kept_low + bit) & 1) << (g->kept_low + (bit + by) % turning);
-        g->turned[to] = i;
+        g->rotated[to] = i;
     }
 }
 
@@ -50,32 +50,32 @@ static void swap_bit(relayout_state *s, group *g, int bit) {
     }
 }
 
-static void turn(relayout_state *s, group *g) {
+static void rotate(relayout_state *s, group *g) {
     for (int i = 0; i < 1 << g->bits; i++)
-        if (g->vregs[i] != NO_VALUE) g->vregs[i] = relayout_gather(s, g->vregs[i], g->turned);
+        if (g->vregs[i] != NO_VALUE) g->vregs[i] = relayout_gather(s, g->vregs[i], g->rotated);
 }
 
-/* Where bits are kept at the high end, all are turned around once for each that is swapped. */
+/* Where bits are kept at the high end, all are rotated around once for each that is swapped. */
 static void swap_with_prefix(relayout_state *s, group *g) {
     for (int i = 0; i < g->bits; i++) {
         if (g->larger) swap_bit(s, g, i);
-        turn(s, g);
+        rotate(s, g);
         if (!g->larger) swap_bit(s, g, g->bits - 1 - i);
     }
 }
 
-/* Else the first turn is not needed, and the bits of the vreg come out turned. */
+/* Else the first rotation is not needed, and the bits of the vreg come out rotated. */
 static void swap_all(relayout_state *s, group *g) {
-    int turned[MOST_GROUP];
+    int rotated[MOST_GROUP];
     for (int i = 0; i < g->bits; i++) {
-        if (i > 0) turn(s, g);
+        if (i > 0) rotate(s, g);
         swap_bit(s, g, g->bits - 1 - i);
     }
     for (int i = 0; i < 1 << g->bits; i++) {
         int high = i >> (g->bits - 1), rest = i & ((1 << (g->bits - 1)) - 1);
-        turned[i] = g->vregs[rest << 1 | high];
+        rotated[i] = g->vregs[rest << 1 | high];
     }
-    for (int i = 0; i < 1 << g->bits; i++) g->vregs[i] = turned[i];
+    for (int i = 0; i < 1 << g->bits; i++) g->vregs[i] = rotated[i];
 }
 
 /* Both layouts in an array of vregs with room for their offsets: vreg 0 of a layout is `before` vregs in. */
@@ -141,7 +141,7 @@ static group find_group(const ts_vpad *now, const ts_vpad *next) {
     g.kept_low = a < b ? a : b;
     g.kept_high = SUBLANE_BITS - (a < b ? b : a);
     g.bits = SUBLANE_BITS - g.kept_low - g.kept_high;
-    find_turn(&g, g.kept_high > 0 && g.larger);
+    find_rotation(&g, g.kept_high > 0 && g.larger);
     return g;
 }
 

@@ -112,7 +112,7 @@ static void broadcast_column(relayout_state *s) {
 }
 
 /* Lane j of every sublane has what sublane j + `by` has. */
-static int turned(relayout_state *s, int value, int64_t by) {
+static int rotated(relayout_state *s, int value, int64_t by) {
     int lanes = relayout_op(s, (ts_relayout_op){.kind = TS_RELAYOUT_IOTA, .bits = TS_VREG_WORD_BITS});
     int from = relayout_unary(s, TS_RELAYOUT_ADD, lanes, (int)by, 0);
     return relayout_binary(s, TS_RELAYOUT_GATHER_BY, value, from, 0);
@@ -126,7 +126,7 @@ static int row_from_column(relayout_state *s, const relayout_state *old, int64_t
     while (at < end) {
         int64_t sublane = (at + lead) % SUBLANES, lane = (at + first) % LANES;
         int64_t count = SUBLANES - sublane < LANES - lane ? SUBLANES - sublane : LANES - lane;
-        int here = turned(s, *relayout_at(old, l, (at + lead) / SUBLANES, 0), sublane - lane);
+        int here = rotated(s, *relayout_at(old, l, (at + lead) / SUBLANES, 0), sublane - lane);
         if (value != NO_VALUE) {
             const int64_t rows[2] = {0, SUBLANES}, lanes[2] = {lane, lane + count};
             here = relayout_select(s, relayout_mask(s, TS_VREG_WORD_BITS, rows, lanes), here, (int)value);
@@ -181,7 +181,7 @@ bool relayout_implicit(relayout_state *s, ts_vpad_implicit implicit, const int64
     if (from == implicit) return true;
     if (from == TS_VPAD_BOTH || implicit == TS_VPAD_BOTH)
         return relayout_refuse(s, "Not implemented: Double implicit dimensions");
-    if (relayout_same_places(s, implicit)) return relayout_rename(s, implicit);
+    if (relayout_same_positions(s, implicit)) return relayout_rename(s, implicit);
     if (v->tile[0] % sublanes_of_tile(v) != 0)
         return relayout_refuse(s, "Not implemented: Rows within tile span multiple sublanes");
     if (from == TS_VPAD_ALL && implicit == TS_VPAD_SECOND) return split_rows(s, hint);

@@ -14,7 +14,7 @@ typedef struct {
     int at;              /* the group that is filled */
     int64_t delay; /* vregs of padding before the first that is stored, and before the first that is loaded */
     int64_t skips;
-    int32_t places[SUBLANES]; /* of the sublanes of the side that is shuffled */
+    int32_t sublanes[SUBLANES]; /* on the side that is shuffled */
 } scratch;
 
 /* Loads wait until the groups are full or the vregs of the value, in two dims, have been stored. */
@@ -38,7 +38,7 @@ static void store(transfer *t, int value, int sublane, bool shuffled) {
                          .input_count = 1,
                          .inputs = &value,
                          .numbers = {sublane, t->how.n}};
-    for (int i = 0; i < SUBLANES && shuffled; i++) op.numbers[i] = sublane + t->how.places[i];
+    for (int i = 0; i < SUBLANES && shuffled; i++) op.numbers[i] = sublane + t->how.sublanes[i];
     relayout_op(t->s, op);
 }
 
@@ -54,7 +54,7 @@ static void load_all(transfer *t) {
         ts_relayout_op op = {.kind = shuffled ? TS_RELAYOUT_SHUFFLED_LOAD : TS_RELAYOUT_LOAD,
                              .bits = TS_VREG_WORD_BITS,
                              .numbers = {sublane, t->how.n}};
-        for (int k = 0; k < SUBLANES && shuffled; k++) op.numbers[k] = sublane + t->how.places[k];
+        for (int k = 0; k < SUBLANES && shuffled; k++) op.numbers[k] = sublane + t->how.sublanes[k];
         *t->loads[i].to = relayout_op(t->s, op);
     }
     t->count = 0;
@@ -69,15 +69,15 @@ static void end_group(transfer *t, bool last) {
 static void to_larger(transfer *t, const relayout_state *old, int64_t i) {
     relayout_state *s = t->s;
     int64_t l = i / s->across / s->down, row = i / s->across % s->down, column = i % s->across;
-    int64_t place = column + t->how.skips, n = t->how.n;
+    int64_t position = column + t->how.skips, n = t->how.n;
     bool end = column == s->across - 1;
-    load_later(t, &s->values[i], first_sublane(&t->how) + (int)(place % n) * SUBLANES);
-    if (place % n != n - 1 && !end) return;
+    load_later(t, &s->values[i], first_sublane(&t->how) + (int)(position % n) * SUBLANES);
+    if (position % n != n - 1 && !end) return;
     for (int64_t k = 0; k < n; k++) {
         int64_t from = row * n - t->how.delay + k;
         if (from < 0) continue;
-        if (from >= old->down || place / n >= old->across) break;
-        store(t, *relayout_at(old, l, from, place / n), first_sublane(&t->how) + (int)k, false);
+        if (from >= old->down || position / n >= old->across) break;
+        store(t, *relayout_at(old, l, from, position / n), first_sublane(&t->how) + (int)k, false);
     }
     end_group(t, end && row == s->down - 1);
 }
@@ -86,26 +86,26 @@ static void to_larger(transfer *t, const relayout_state *old, int64_t i) {
 static void to_smaller(transfer *t, const relayout_state *old, int64_t i) {
     relayout_state *s = t->s;
     int64_t l = i / old->across / old->down, row = i / old->across % old->down, column = i % old->across;
-    int64_t place = column + t->how.delay, n = t->how.n, within = place % n;
+    int64_t position = column + t->how.delay, n = t->how.n, within = position % n;
     bool end = column == old->across - 1, strided = t->how.loads_shuffled;
     store(t, old->values[i], first_sublane(&t->how) + (int)(strided ? within : within * SUBLANES), !strided);
     if (within != n - 1 && !end) return;
     for (int64_t k = 0; k < n; k++) {
         int64_t to = row * n - t->how.skips + k;
         if (to < 0) continue;
-        if (to >= s->down || place / n >= s->across) break;
-        load_later(t, relayout_at(s, l, to, place / n),
+        if (to >= s->down || position / n >= s->across) break;
+        load_later(t, relayout_at(s, l, to, position / n),
                    first_sublane(&t->how) + (int)(strided ? k * SUBLANES : k));
     }
     end_group(t, end && row == old->down - 1);
 }
 
 /* Larger tiles: `large` sublanes, from tiles of `small`. */
-static void find_places(scratch *c, int64_t small, int64_t large) {
+static void find_sublanes(scratch *c, int64_t small, int64_t large) {
     int k = 0;
     for (int64_t a = 0; a < SUBLANES / large; a++)
         for (int64_t v = 0; v < c->n; v++)
-            for (int64_t b = 0; b < small; b++) c->places[k++] = (int32_t)((a * small + b) * c->n + v);
+            for (int64_t b = 0; b < small; b++) c->sublanes[k++] = (int32_t)((a * small + b) * c->n + v);
 }
 
 /* Wanted offsets are taken where they lie alike in the smaller of the slices. */
@@ -128,7 +128,7 @@ static bool begin(relayout_state *s, const ts_vpad *next, scratch *c) {
     c->skips = now->offsets[!along] / slice_of(next, !along);
     c->loads_shuffled = c->larger || (s->request->generation < SHUFFLES_STORES_FROM && a == SUBLANES);
     c->groups = (int)(s->request->scratch_sublanes / (SUBLANES * c->n));
-    find_places(c, ts_min(a, b), a < b ? b : a);
+    find_sublanes(c, ts_min(a, b), a < b ? b : a);
     if (c->groups < 1)
         return relayout_refuse(s, c->larger ? "scratch space is not enough for retiling to large tile"
                                             : "scratch space is not enough for retiling to small tile");

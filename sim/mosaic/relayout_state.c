@@ -61,7 +61,7 @@ bool relayout_materialize(relayout_state *s, const int64_t *offsets) {
     return true;
 }
 
-bool relayout_same_places(const relayout_state *s, ts_vpad_implicit implicit) {
+bool relayout_same_positions(const relayout_state *s, ts_vpad_implicit implicit) {
     relayout_state other = *s;
     bool all = implicit == TS_VPAD_ALL && s->layout.implicit == TS_VPAD_SECOND;
     bool second = implicit == TS_VPAD_SECOND && s->layout.implicit == TS_VPAD_ALL;

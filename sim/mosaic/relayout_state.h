@@ -83,7 +83,7 @@ int relayout_rotate_row(relayout_state *s, int value, int64_t from, int64_t to);
 void relayout_merge(ts_arena *arena, ts_relayout *relayout);
 
 /* Other implicit dims put all elements in the same places; and the value has them then, with the same vregs. */
-bool relayout_same_places(const relayout_state *s, ts_vpad_implicit implicit);
+bool relayout_same_positions(const relayout_state *s, ts_vpad_implicit implicit);
 bool relayout_rename(relayout_state *s, ts_vpad_implicit implicit);
 
 #endif

@@ -197,13 +197,13 @@ static bool has_scratch(const relayout_state *s) {
  * which never hold: the sublanes of the result's tiles are counted 16 times. */
 static bool retile(relayout_state *s, const int64_t *tile, const int64_t *hint) {
     const ts_vpad next = relayout_aligned(&s->layout, s->layout.bits, tile[0], tile[1]);
-    const int64_t place[2] = {offset_or_0(s->layout.offsets[0]), offset_or_0(s->layout.offsets[1])};
+    const int64_t offsets[2] = {offset_or_0(s->layout.offsets[0]), offset_or_0(s->layout.offsets[1])};
     bool combines = s->request->generation >= COMBINES_FROM, gathers = s->request->generation >= GATHERS_FROM;
     bool rotates =
-        s->layout.tile[0] > tile[0] && place[0] < slice_of(&next, 0) && place[1] < slice_of(&next, 1);
+        s->layout.tile[0] > tile[0] && offsets[0] < slice_of(&next, 0) && offsets[1] < slice_of(&next, 1);
     if (!combines && !has_scratch(s) && !rotates)
         return relayout_refuse(s, "Not implemented: Unsupported tiling change.");
-    if (!relayout_materialize(s, place)) return false;
+    if (!relayout_materialize(s, offsets)) return false;
     if (combines) return relayout_by_halves(s, tile, hint);
     if (rotates && (gathers || !has_scratch(s))) return retile_by_rotates(s, tile);
     return relayout_through_scratch(s, tile, hint);

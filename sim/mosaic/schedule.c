@@ -14,10 +14,10 @@ typedef struct {
     graph *g;
     mosaic_code *code;
     ts_arena *arena;
-    int *uses; /* of each virtual register, that are not placed; those that live on have one more */
+    int *uses; /* of each virtual register, that are not issued; those that live on have one more */
     uint64_t *ready[TS_SLOT_COUNT]; /* bits of instructions that wait for none */
     int64_t *ready_cycle;
-    bool *placed; /* by position in the depth-first order */
+    bool *issued; /* by position in the depth-first order */
     int frontier; /* the first position that is not */
     int alive[CLASSES], most[CLASSES];
     int used[TS_SLOT_COUNT];
@@ -72,8 +72,8 @@ static void take_registers(scheduler *s, int at) {
     find_change(s, at, change);
     for (int c = 0; c < CLASSES; c++) s->alive[c] += change[c];
     for (int k = 0; k < n->read_count; k++) s->uses[n->reads[k]]--;
-    s->placed[at] = true;
-    while (s->frontier < s->g->count && s->placed[s->frontier]) s->frontier++;
+    s->issued[at] = true;
+    while (s->frontier < s->g->count && s->issued[s->frontier]) s->frontier++;
 }
 
 /* ---- Placing ---- */
@@ -120,7 +120,7 @@ static void flip_ready(scheduler *s, int at) {
     s->ready[s->g->nodes[at].slot][at / 64] ^= (uint64_t)1 << (at % 64);
 }
 
-static void place(scheduler *s, int at, int64_t cycle) {
+static void issue(scheduler *s, int at, int64_t cycle) {
     const graph_node *n = &s->g->nodes[at];
     int unit = free_unit(s, n, cycle);
     flip_ready(s, at);
@@ -136,15 +136,15 @@ static void place(scheduler *s, int at, int64_t cycle) {
 }
 
 static int64_t run(scheduler *s, ts_instruction *out) {
-    int placed = 0;
+    int issued = 0;
     int64_t cycle = 0;
     for (int i = 0; i < s->g->count; i++)
         if (s->g->nodes[i].waits_for == 0) flip_ready(s, i);
-    for (; placed < s->g->count; cycle++) {
+    for (; issued < s->g->count; cycle++) {
         memset(s->used, 0, sizeof s->used);
         for (int chosen; (chosen = choose(s, cycle)) != NONE;) {
-            out[placed++] = s->g->instructions[chosen];
-            place(s, chosen, cycle);
+            out[issued++] = s->g->instructions[chosen];
+            issue(s, chosen, cycle);
         }
     }
     return cycle;
@@ -173,7 +173,7 @@ static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, bloc
     s.most[1] = core->limits.vmasks * 7 / 8;
     s.most[2] = core->limits.sregs * 5 / 8;
     s.uses = TS_NEW_ARRAY(g->arena, int, code->kinds.count + 1);
-    s.placed = TS_NEW_ARRAY(g->arena, bool, g->count + 1);
+    s.issued = TS_NEW_ARRAY(g->arena, bool, g->count + 1);
     for (int slot = 0; slot < TS_SLOT_COUNT; slot++)
         s.ready[slot] = TS_NEW_ARRAY(g->arena, uint64_t, g->count / 64 + 1);
     s.ready_cycle = TS_NEW_ARRAY(g->arena, int64_t, g->count + 1);

@@ -85,8 +85,8 @@ static ts_operand pick_rows(lowering *l, const int64_t *pattern) {
         from[side] = gather_rows(l, sides[side], rows[side]);
     }
     if (high == 0 || high == 0xff) return from[high != 0];
-    ts_operand place = iota(l, TS_OP_viota_sublane), of_high = ts_integer((int32_t)high);
-    ts_operand bit = emit2(l, TS_OP_vshr_u32, in_vreg(l, of_high), place);
+    ts_operand sublane = iota(l, TS_OP_viota_sublane), of_high = ts_integer((int32_t)high);
+    ts_operand bit = emit2(l, TS_OP_vshr_u32, in_vreg(l, of_high), sublane);
     ts_operand mask =
         emit2(l, TS_OP_vcmp_ne_i32, emit2(l, TS_OP_vand_i32, bit, ts_integer(1)), ts_integer(0));
     return emit3(l, TS_OP_vsel, mask, from[1], from[0]);

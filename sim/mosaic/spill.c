@@ -13,7 +13,7 @@ typedef struct {
     int slot;  /* in memory, NONE: not there */
     int maker; /* the instruction that can make it again, NONE: none */
     int next;  /* use, by instruction */
-    int held;  /* its place among those that are held */
+    int held;  /* its index among those that are held */
     bool global, written;
 } value_state;
 
@@ -126,16 +126,16 @@ static bool can_be_made_again(const spiller *s, int at) {
 }
 
 static void spill_instruction(spiller *s, int at, ts_instruction *i, const int *next) {
-    mosaic_places p;
-    mosaic_find_places(s->code, i, &p);
-    int virtual[MOSAIC_PLACES];
-    for (int k = 0; k < p.count; k++) virtual[k] = *p.places[k];
+    mosaic_registers p;
+    mosaic_find_registers(s->code, i, &p);
+    int virtual[MOSAIC_REGISTERS];
+    for (int k = 0; k < p.count; k++) virtual[k] = *p.registers[k];
     for (int k = 0; k < p.count; k++) {
         bool written = p.writes && k == p.count - 1;
         value_state *v = &s->values[virtual[k]];
         if (written || !is_vreg(s, virtual[k]) || v->global) continue;
         if (v->held == NONE) bring(s, virtual[k], at, i);
-        *p.places[k] = v->now;
+        *p.registers[k] = v->now;
     }
     for (int k = 0; k < p.count; k++) {
         value_state *v = &s->values[virtual[k]];
@@ -151,27 +151,27 @@ static void spill_instruction(spiller *s, int at, ts_instruction *i, const int *
     *PUSH(s->code->arena, &s->out) = *i;
 }
 
-/* For each place of each instruction, in their order, the next use. */
+/* For each register operand of each instruction, in their order, the next use. */
 static int *find_uses(spiller *s, ts_instruction *ordered, int count, int *first) {
-    mosaic_places p;
+    mosaic_registers p;
     int total = 0;
     for (int i = 0; i < count; i++) {
         first[i] = total;
-        mosaic_find_places(s->code, &ordered[i], &p);
+        mosaic_find_registers(s->code, &ordered[i], &p);
         total += p.count;
     }
     int *next = TS_NEW_ARRAY(s->arena, int, total + 1);
     for (int i = count - 1; i >= 0; i--) {
-        mosaic_find_places(s->code, &ordered[i], &p);
-        for (int k = 0; k < p.count; k++) next[first[i] + k] = s->values[*p.places[k]].next;
-        for (int k = 0; k < p.count - p.writes; k++) s->values[*p.places[k]].next = i;
+        mosaic_find_registers(s->code, &ordered[i], &p);
+        for (int k = 0; k < p.count; k++) next[first[i] + k] = s->values[*p.registers[k]].next;
+        for (int k = 0; k < p.count - p.writes; k++) s->values[*p.registers[k]].next = i;
     }
     return next;
 }
 
 /* Values that are written once, in this block, before they are read: the others are global. */
 static void find_values(spiller *s, const int *blocks_of, int count) {
-    mosaic_places p;
+    mosaic_registers p;
     int kinds = s->code->kinds.count;
     bool *seen = TS_NEW_ARRAY(s->arena, bool, kinds + 1);
     for (int v = 0; v < kinds; v++) {
@@ -179,17 +179,17 @@ static void find_values(spiller *s, const int *blocks_of, int count) {
         s->values[v].global = v < s->count_before && blocks_of[v] > 1;
     }
     for (int i = 0; i < count; i++) {
-        mosaic_find_places(s->code, &s->g->instructions[i], &p);
+        mosaic_find_registers(s->code, &s->g->instructions[i], &p);
         for (int k = 0; k < p.count; k++) {
-            int v = *p.places[k];
+            int v = *p.registers[k];
             bool written = p.writes && k == p.count - 1;
             if (written ? seen[v] || p.merges : !seen[v]) s->values[v].global = true;
             if (written) seen[v] = s->values[v].written = true;
         }
     }
     for (int i = 0; i < count; i++) {
-        mosaic_find_places(s->code, &s->g->instructions[i], &p);
-        int v = p.writes ? *p.places[p.count - 1] : NONE;
+        mosaic_find_registers(s->code, &s->g->instructions[i], &p);
+        int v = p.writes ? *p.registers[p.count - 1] : NONE;
         if (v != NONE && is_vreg(s, v) && can_be_made_again(s, i)) s->values[v].maker = i;
     }
 }
@@ -197,13 +197,14 @@ static void find_values(spiller *s, const int *blocks_of, int count) {
 /* How many vregs of the block's own are alive at most. */
 static int find_pressure(spiller *s, ts_instruction *ordered, const int *next, const int *first, int count) {
     int alive = 0, most = 0;
-    mosaic_places p;
+    mosaic_registers p;
     for (int i = 0; i < count; i++) {
-        mosaic_find_places(s->code, &ordered[i], &p);
+        mosaic_find_registers(s->code, &ordered[i], &p);
         for (int k = 0; k < p.count; k++) {
             bool written = p.writes && k == p.count - 1, last = next[first[i] + k] == NEVER;
-            if (!is_vreg(s, *p.places[k]) || s->values[*p.places[k]].global) continue;
-            for (int j = 0; j < k; j++) last = last && p.places[j] != NULL && *p.places[j] != *p.places[k];
+            if (!is_vreg(s, *p.registers[k]) || s->values[*p.registers[k]].global) continue;
+            for (int j = 0; j < k; j++)
+                last = last && p.registers[j] != NULL && *p.registers[j] != *p.registers[k];
             alive += written ? !last : -last;
         }
         most = alive > most ? alive : most;
@@ -218,10 +219,10 @@ static void spill_block(spiller *s, int number, const ts_core_config *core, cons
     s->g = graph_new(s->arena, s->code, core, block->list.items, count);
     int *order = TS_NEW_ARRAY(s->arena, int, count + 1), *first = TS_NEW_ARRAY(s->arena, int, count + 1);
     ts_instruction *ordered = TS_NEW_ARRAY(s->arena, ts_instruction, count + 1);
-    graph_walk(s->g, order);
+    graph_depth_first(s->g, order);
     for (int i = 0; i < count; i++) ordered[order[i]] = block->list.items[i];
     s->values = TS_NEW_ARRAY(s->arena, value_state, s->code->kinds.count + 1);
-    s->held = TS_NEW_ARRAY(s->arena, int, count + MOSAIC_PLACES);
+    s->held = TS_NEW_ARRAY(s->arena, int, count + MOSAIC_REGISTERS);
     s->held_count = 0;
     find_values(s, blocks_of, count);
     int *next = find_uses(s, ordered, count, first);
@@ -240,18 +241,18 @@ static void spill_block(spiller *s, int number, const ts_core_config *core, cons
 
 /* ---- Between blocks ---- */
 
-/* Of a virtual register: where it is written, its place in memory, and what holds it in the block that was last seen. */
+/* Of a virtual register: where it is written, its address, and what holds it in the block that was last seen. */
 typedef struct {
     int block, slot, seen, now;
     bool fixed, crosses; /* no home for it; it is read in another block */
 } crossing;
 
 /* A value written once, not by a constant, and read no deeper in loops than there. */
-static void find_crossing(const mosaic_code *code, const ts_instruction *i, const mosaic_places *p, int b,
+static void find_crossing(const mosaic_code *code, const ts_instruction *i, const mosaic_registers *p, int b,
                           crossing *all) {
     const mosaic_block *blocks = code->blocks.items;
     for (int k = 0; k < p->count; k++) {
-        crossing *c = &all[*p->places[k]];
+        crossing *c = &all[*p->registers[k]];
         if (p->writes && k == p->count - 1) {
             c->fixed = c->fixed || c->block != NONE || p->merges || i->opcode == TS_OP_vmov ||
                        i->opcode == TS_OP_viota_lane || i->opcode == TS_OP_viota_sublane;
@@ -264,13 +265,13 @@ static void find_crossing(const mosaic_code *code, const ts_instruction *i, cons
 }
 
 static int find_crossings(mosaic_code *code, crossing *all) {
-    mosaic_places p;
+    mosaic_registers p;
     int homes = 0, count = code->kinds.count;
     for (int v = 0; v < count; v++) all[v] = (crossing){NONE, NONE, NONE, NONE, false, false};
     for (int b = 0; b < code->blocks.count; b++) {
         for (int i = 0; i < code->blocks.items[b].list.count; i++) {
             ts_instruction *at = &code->blocks.items[b].list.items[i];
-            mosaic_find_places(code, at, &p);
+            mosaic_find_registers(code, at, &p);
             find_crossing(code, at, &p, b, all);
         }
     }
@@ -282,10 +283,10 @@ static int find_crossings(mosaic_code *code, crossing *all) {
 }
 
 static void home_instruction(spiller *s, ts_instruction *i, int b, crossing *all) {
-    mosaic_places p;
-    mosaic_find_places(s->code, i, &p);
+    mosaic_registers p;
+    mosaic_find_registers(s->code, i, &p);
     for (int k = 0; k < p.count - p.writes; k++) {
-        crossing *c = *p.places[k] < s->count_before ? &all[*p.places[k]] : NULL;
+        crossing *c = *p.registers[k] < s->count_before ? &all[*p.registers[k]] : NULL;
         if (!c || !c->crosses || c->block == b) continue;
         if (c->seen != b) {
             c->seen = b;
@@ -293,10 +294,10 @@ static void home_instruction(spiller *s, ts_instruction *i, int b, crossing *all
             add(s, i, TS_OP_vld, vreg(c->now), slot_of(s, c->slot));
             s->spills->loads++;
         }
-        *p.places[k] = c->now;
+        *p.registers[k] = c->now;
     }
     *PUSH(s->code->arena, &s->out) = *i;
-    int written = p.writes ? *p.places[p.count - 1] : NONE;
+    int written = p.writes ? *p.registers[p.count - 1] : NONE;
     if (written == NONE || !all[written].crosses) return;
     all[written].slot = s->spills->vregs++;
     add(s, i, TS_OP_vst, slot_of(s, all[written].slot), vreg(written));

@@ -198,7 +198,7 @@ static ts_source *file_named(lowering *l, mlir_span name) {
 void find_source_line(lowering *l) {
     mlir_span file;
     int line;
-    if (mlir_place(l->module, l->op->location, &file, &line)) {
+    if (mlir_locate(l->module, l->op->location, &file, &line)) {
         l->file = file_named(l, file);
         l->line = line;
     }

@@ -212,9 +212,9 @@ bool lower_pack_masks(lowering *l) {
 static ts_operand reduce_index(lowering *l, ts_opcode pick, ts_operand x, bool lanes) {
     ts_operand best = emit1(l, pick, x);
     ts_operand same = emit2(l, TS_OP_vcmp_eq_f32, x, best), nan = emit2(l, TS_OP_vcmp_ne_f32, x, x);
-    ts_operand place = emit_new(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane, 0, NULL);
-    place = emit3(l, TS_OP_vsel, emit2(l, TS_OP_mor, same, nan), place, ts_integer(INT32_MAX));
-    return emit1(l, lanes ? TS_OP_vmin_lane_i32 : TS_OP_vmin_sublane_i32, place);
+    ts_operand index = emit_new(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane, 0, NULL);
+    index = emit3(l, TS_OP_vsel, emit2(l, TS_OP_mor, same, nan), index, ts_integer(INT32_MAX));
+    return emit1(l, lanes ? TS_OP_vmin_lane_i32 : TS_OP_vmin_sublane_i32, index);
 }
 
 static const struct {

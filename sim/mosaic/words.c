@@ -16,13 +16,13 @@ bool words_divf(lowering *l, const ts_operand *in, ts_operand *out) {
                                       : emit2(l, TS_OP_vmul_f32, in[0], inverse));
 }
 
-/* Those of numbers without sign are compared with their highest bits turned. */
-static ts_operand turned(lowering *l, ts_operand a) {
+/* Those of numbers without sign are compared with their highest bits flipped. */
+static ts_operand sign_flipped(lowering *l, ts_operand a) {
     return emit2(l, TS_OP_vxor_i32, a, ts_integer(INT32_MIN));
 }
 
 static ts_operand of_larger(lowering *l, const ts_operand *in, int which) {
-    ts_operand larger = emit2(l, TS_OP_vcmp_gt_i32, turned(l, in[0]), turned(l, in[1]));
+    ts_operand larger = emit2(l, TS_OP_vcmp_gt_i32, sign_flipped(l, in[0]), sign_flipped(l, in[1]));
     return emit3(l, TS_OP_vsel, larger, in[which], in[1 - which]);
 }
 
@@ -45,7 +45,7 @@ bool words_cmpi(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand x = in[0], y = in[1];
     int64_t predicate;
     if (!read_integer(l, "predicate", &predicate)) return false;
-    if (predicate > 5) x = turned(l, x), y = turned(l, y);
+    if (predicate > 5) x = sign_flipped(l, x), y = sign_flipped(l, y);
     return give(out, emit2(l, compares[predicate - (predicate > 5 ? 4 : 0)], x, y));
 }
 
@@ -128,8 +128,8 @@ bool words_powf(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand whole = emit2(l, TS_OP_vcmp_eq_f32, y, emit1(l, TS_OP_vfloor_f32, y));
     ts_operand odd = emit2(l, TS_OP_vcmp_ne_f32, half, emit1(l, TS_OP_vfloor_f32, half));
     ts_operand below = emit2(l, TS_OP_vcmp_lt_f32, x, zero);
-    ts_operand turns = emit2(l, TS_OP_mand, emit2(l, TS_OP_mand, below, whole), odd);
-    p = emit3(l, TS_OP_vsel, turns, negated(l, p), p);
+    ts_operand negates = emit2(l, TS_OP_mand, emit2(l, TS_OP_mand, below, whole), odd);
+    p = emit3(l, TS_OP_vsel, negates, negated(l, p), p);
     ts_operand none = emit2(l, TS_OP_mand, below, emit1(l, TS_OP_mnot, whole));
     p = emit3(l, TS_OP_vsel, none, in_vreg(l, ts_integer(0x7fc00000)), p);
     ts_operand still = emit2(l, TS_OP_vcmp_eq_f32, y, zero);

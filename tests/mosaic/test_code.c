@@ -434,7 +434,7 @@ static void new_scalars_come_last(void **state) {
     for (int i = 0; i < 4; i++) store(code, pop(code, 0), i);
     int count = code->blocks.items[0].list.count, order[32];
     graph *g = graph_new(arena, code, &core, code->blocks.items[0].list.items, count);
-    graph_walk(g, order);
+    graph_depth_first(g, order);
     assert_int_equal(order[4], count - 1); /* sadd */
     for (int i = 0; i < 4; i++) {
         assert_int_equal(order[i], 2 * i); /* a load, its push, .. */

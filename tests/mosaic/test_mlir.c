@@ -201,13 +201,13 @@ static void finds_the_innermost_place(void **state) {
     for (int i = 1; i <= 4; i++) {
         char alias[20];
         snprintf(alias, sizeof alias, "#loc%d", i);
-        assert_true(mlir_place(m, span(alias), &file, &line));
+        assert_true(mlir_locate(m, span(alias), &file, &line));
         assert_true(mlir_is(file, "k.py"));
         assert_int_equal(line, 4);
     }
     static const char *const none[] = {"unknown", "#loc5", "#loc9", "\"k.py\":0:1", "\"k.py\"", "", "\"k.py"};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        assert_false(mlir_place(m, span(none[i]), &file, &line));
+        assert_false(mlir_locate(m, span(none[i]), &file, &line));
 }
 
 int main(void) {
