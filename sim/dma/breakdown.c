@@ -10,14 +10,14 @@
 
 static const struct {
     const char *key, *label;
-} parts[TS_DMA_COMPONENT_COUNT] = {
-#define PART(id, key, label, meaning) {key, label},
+} components[TS_DMA_COMPONENT_COUNT] = {
+#define COMPONENT(id, key, label, meaning) {key, label},
 #include "dma/cost_components.def"
-#undef PART
+#undef COMPONENT
 };
 
-const char *ts_dma_component_key(ts_dma_component part) { return parts[part].key; }
-const char *ts_dma_component_label(ts_dma_component part) { return parts[part].label; }
+const char *ts_dma_component_key(ts_dma_component component) { return components[component].key; }
+const char *ts_dma_component_label(ts_dma_component component) { return components[component].label; }
 
 /* Which part a wait of the HBM belongs to; DATA is counted by bytes. */
 static const ts_dma_component part_of_limiter[TS_HBM_LIMITER_COUNT] = {
@@ -36,7 +36,7 @@ int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes) {
 
 _Static_assert((int)TS_DMA_LIMIT_BANDWIDTH == TS_DMA_COMPONENT_USEFUL &&
                    (int)TS_DMA_LIMIT_ENGINE == TS_DMA_COMPONENT_REORDER,
-               "limits begin in the order of the parts");
+               "limits begin in the order of the components");
 
 static int64_t at_most(int64_t value, int64_t most) { return value < 0 ? 0 : value < most ? value : most; }
 
@@ -46,16 +46,16 @@ static int64_t take(int64_t *left, int64_t wanted) {
     return taken;
 }
 
-/* Adds `cycles` to the parts by weight; the roundings even out, so that all of it is given away. */
+/* Adds `cycles` to the components by weight; the roundings even out, so that all of it is given away. */
 static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DMA_COMPONENT_COUNT]) {
     __int128 total = 0, so_far = 0;
     int64_t given = 0;
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) total += weights[i];
-    if (total == 0) cost->parts[TS_DMA_COMPONENT_FIXED] += cycles;
+    if (total == 0) cost->components[TS_DMA_COMPONENT_FIXED] += cycles;
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT && total > 0; i++) {
         so_far += weights[i];
         int64_t until = (int64_t)(cycles * so_far / total);
-        cost->parts[i] += until - given;
+        cost->components[i] += until - given;
         given = until;
     }
 }
@@ -164,18 +164,19 @@ ts_dma_component ts_dma_largest_component(const int64_t cycles[TS_DMA_COMPONENT_
 /* What the largest part waits for; partition_cycles: of the conflicts, those of the memory's partitions. */
 static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost, int64_t partition_cycles) {
     int64_t further = ts_max(cost->transfer.descriptors - 1, 0);
-    ts_dma_component part = ts_dma_largest_component(cost->parts);
+    ts_dma_component largest = ts_dma_largest_component(cost->components);
     bool many = ts_clock_cycles(m->dma->descriptor_ps * further, m->core_khz) > cost->fixed_cycles / 2;
-    switch (part) {
+    switch (largest) {
     case TS_DMA_COMPONENT_USEFUL:
     case TS_DMA_COMPONENT_PADDING:
-        return is_engine_bound(cost) ? TS_DMA_LIMIT_ENGINE : (ts_dma_limit)part;
+        return is_engine_bound(cost) ? TS_DMA_LIMIT_ENGINE : (ts_dma_limit)largest;
     case TS_DMA_COMPONENT_CONFLICTS:
-        return partition_cycles > cost->parts[part] / 2 ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_CONFLICTS;
+        return partition_cycles > cost->components[largest] / 2 ? TS_DMA_LIMIT_PARTITIONS
+                                                                : TS_DMA_LIMIT_CONFLICTS;
     case TS_DMA_COMPONENT_FIXED:
         return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
     default:
-        return (ts_dma_limit)part;
+        return (ts_dma_limit)largest;
     }
 }
 
@@ -187,15 +188,15 @@ static bool is_read_bound(const ts_dma_machine *m, const ts_dma_transfer *what, 
 void ts_dma_break_down(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
     int64_t left = cost->cycles, sum = 0, before;
     int64_t kind = engine_cycles(m, what, cost->transfer.kind);
-    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->parts[i] = 0;
-    cost->parts[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->components[i] = 0;
+    cost->components[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
     int64_t copy = charge_copy(m, what, &left, cost);
     before = left;
-    cost->parts[TS_DMA_COMPONENT_REORDER] = take(&left, kind - copy);
+    cost->components[TS_DMA_COMPONENT_REORDER] = take(&left, kind - copy);
     int64_t partitions = take(&left, cost->engine_cycles - ts_max(kind, copy));
-    cost->parts[TS_DMA_COMPONENT_CONFLICTS] += partitions;
+    cost->components[TS_DMA_COMPONENT_CONFLICTS] += partitions;
     charge_waits(m, before - left, left, cost);
-    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) sum += cost->parts[i];
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) sum += cost->components[i];
     assert(sum == cost->cycles);
     cost->limit = find_limit(m, cost, partitions);
     if (cost->limit == TS_DMA_LIMIT_ENGINE && is_read_bound(m, what, cost->transfer.kind))
@@ -219,7 +220,7 @@ void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, con
                                ts_dma_cost *cost) {
     const ts_dma_result *r = &cost->transfer;
     int64_t moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_COMPONENT_COUNT] = {0};
-    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->parts[i] = 0;
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->components[i] = 0;
     cost->memory_cycles = ts_dma_peak_cycles(m, moved);
     cost->cycles = ts_max(cost->cycles, cost->memory_cycles); /* of a part of its blocks, extended */
     int64_t left = cost->cycles;
@@ -227,14 +228,14 @@ void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, con
     /* The first load, and the last store: nothing works beside them. */
     cost->fixed_cycles = ((r->src_bytes > 0) + (r->dst_bytes > 0)) *
                          ts_clock_cycles(m->dma->issue_ps + m->dma->completion_ps, m->core_khz);
-    cost->parts[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
+    cost->components[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
     weights[TS_DMA_COMPONENT_PADDING] = r->padding_bytes;
     weights[TS_DMA_COMPONENT_WASTE] = r->waste_bytes;
     weights[TS_DMA_COMPONENT_USEFUL] = ts_max(moved - r->padding_bytes - r->waste_bytes, 0);
     share(cost, take(&left, cost->memory_cycles), weights);
-    cost->parts[TS_DMA_COMPONENT_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
+    cost->components[TS_DMA_COMPONENT_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
     charge_waits(m, core_cycles, left, cost);
-    ts_dma_component most = ts_dma_largest_component(cost->parts);
+    ts_dma_component most = ts_dma_largest_component(cost->components);
     cost->limit = most == TS_DMA_COMPONENT_REORDER ? TS_DMA_LIMIT_CORE
                   : most == TS_DMA_COMPONENT_FIXED ? TS_DMA_LIMIT_FIXED
                                                    : (ts_dma_limit)most;

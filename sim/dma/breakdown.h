@@ -5,15 +5,15 @@
 #include "layout/plan.h"
 
 typedef enum {
-#define PART(id, key, label, meaning) TS_DMA_COMPONENT_##id,
+#define COMPONENT(id, key, label, meaning) TS_DMA_COMPONENT_##id,
 #include "dma/cost_components.def"
-#undef PART
+#undef COMPONENT
     TS_DMA_COMPONENT_COUNT,
 } ts_dma_component;
 
 /* What limits a transfer. */
 typedef enum {
-    TS_DMA_LIMIT_BANDWIDTH, /* of the HBM; the next five in the order of the parts */
+    TS_DMA_LIMIT_BANDWIDTH, /* of the HBM; the next five in the order of the components */
     TS_DMA_LIMIT_PADDING,
     TS_DMA_LIMIT_WASTE,
     TS_DMA_LIMIT_ROWS,

@@ -4,7 +4,7 @@
 
 #include "dma/price.h"
 
-/* Sets cost->parts, which add up to cost->cycles, and cost->limiter. The rule, in this order, each part
+/* Sets cost->components, which add up to cost->cycles, and cost->limiter. The rule, in this order, each part
  * out of what is left:
  *
  * - fixed: issue, further descriptors, completion;

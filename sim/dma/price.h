@@ -30,7 +30,7 @@ typedef struct {
     int64_t fixed_cycles;  /* issue, further descriptors, completion */
     int64_t engine_cycles; /* its data at the engine's rate */
     int64_t memory_cycles; /* its lines at the HBM's peak */
-    int64_t parts
+    int64_t components
         [TS_DMA_COMPONENT_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/breakdown.h has
                                          the rule) */
     ts_dma_limit limit;           /* what limits it */

@@ -74,7 +74,7 @@ static void add_range(ts_text *out, const group *g) {
 
 /* " (A to B: +11.40 burst waste)": what the dearest of them pays most beyond a straight copy. */
 static void add_dearest(ts_text *out, const ts_transfer_matrix *m, const group *g) {
-    const int64_t *dear = m->costs[g->from][g->to].parts, *copy = m->costs[0][0].parts;
+    const int64_t *dear = m->costs[g->from][g->to].components, *copy = m->costs[0][0].components;
     int most = 0;
     for (int i = 1; i < TS_DMA_COMPONENT_COUNT; i++)
         most = dear[i] - copy[i] > dear[most] - copy[most] ? i : most;
@@ -214,7 +214,7 @@ static void add_pair(ts_json *json, const ts_transfer_matrix *m, int from, int t
     ts_json_text(json, "limiter", cost->limiter);
     ts_json_object(json, "parts");
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
-        ts_json_int(json, ts_dma_component_key((ts_dma_component)i), cost->parts[i]);
+        ts_json_int(json, ts_dma_component_key((ts_dma_component)i), cost->components[i]);
     ts_json_close(json);
     ts_json_close(json);
 }

@@ -181,7 +181,7 @@ const char *report_part_label(ts_text *text, const ts_transfer_study *s, ts_dma_
 static void add_limiter(ts_text *out, const ts_transfer_study *s) {
     ts_text label;
     ts_text_init(&label, out->arena);
-    report_part_label(&label, s, ts_dma_largest_component(s->cost.parts));
+    report_part_label(&label, s, ts_dma_largest_component(s->cost.components));
     bool named = strstr(s->cost.limiter, label.bytes) != NULL;
     ts_text_add(out, "limiter       %s%s%s", named ? "" : label.bytes, named ? "" : ": ", s->cost.limiter);
 }
@@ -223,7 +223,7 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
     ts_text label;
     ts_text_init(&label, out->arena);
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
-        int64_t cycles = s->cost.parts[i];
+        int64_t cycles = s->cost.components[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
         ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", report_part_label(&label, s, (ts_dma_component)i),
                     grouped(digits, cycles), total > 0 ? 100.0 * (double)cycles / (double)total : 0.0,
@@ -365,12 +365,13 @@ static void add_json_bytes(ts_json *json, const ts_dma_result *r) {
 /* What it is limited by, and what its cycles went to. */
 static void add_json_cost(ts_json *json, const ts_transfer_study *study) {
     ts_json_text(json, "limiter", study->cost.limiter);
-    ts_json_text(json, "limiter_part", ts_dma_component_key(ts_dma_largest_component(study->cost.parts)));
+    ts_json_text(json, "limiter_part",
+                 ts_dma_component_key(ts_dma_largest_component(study->cost.components)));
     ts_json_text(json, "kind", ts_dma_kind_text(study->cost.transfer.kind));
     if (study->by.program) add_json_program(json, &study->by);
     ts_json_object(json, "parts");
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
-        ts_json_int(json, ts_dma_component_key((ts_dma_component)i), study->cost.parts[i]);
+        ts_json_int(json, ts_dma_component_key((ts_dma_component)i), study->cost.components[i]);
     ts_json_close(json);
     ts_json_real(json, "peak_percent", report_peak_share(study), 3);
     ts_json_int(json, "fixed_cycles", study->cost.fixed_cycles);

@@ -34,8 +34,8 @@ static void add_bar(const ts_transfer_study *s, page *p) {
         parts[i].kind = 0;
         ts_text_init(&labels[i], p->out->arena);
         parts[i].label = report_part_label(&labels[i], s, (ts_dma_component)i);
-        parts[i].value = (double)s->cost.parts[i];
-        parts[i].text = ts_text_group_digits(digits[i], s->cost.parts[i]);
+        parts[i].value = (double)s->cost.components[i];
+        parts[i].text = ts_text_group_digits(digits[i], s->cost.components[i]);
     }
     page_section(p, "Where the cycles go");
     page_bar(p, "Cycles of the transfer by cause", parts, TS_DMA_COMPONENT_COUNT);

@@ -48,8 +48,8 @@ static ts_dma_cost price(ts_arena *arena, const ts_dma_config *dma, const ts_hbm
 static void check_sum(const ts_dma_cost *cost) {
     int64_t sum = 0;
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
-        assert_true(cost->parts[i] >= 0);
-        sum += cost->parts[i];
+        assert_true(cost->components[i] >= 0);
+        sum += cost->components[i];
     }
     assert_int_equal(sum, cost->cycles);
 }
@@ -81,9 +81,9 @@ static void parts_add_up(void **state) {
                     exact = price(arena, &plain_dma, &hbm2, plan, from, to, true);
         check_sum(&quick);
         check_sum(&exact);
-        assert_true(exact.parts[TS_DMA_COMPONENT_FIXED] >= exact.fixed_cycles);
+        assert_true(exact.components[TS_DMA_COMPONENT_FIXED] >= exact.fixed_cycles);
         for (int p = 0; p < TS_DMA_COMPONENT_COUNT; p++)
-            assert_true(llabs(quick.parts[p] - exact.parts[p]) <= exact.cycles / 10 + 310);
+            assert_true(llabs(quick.components[p] - exact.components[p]) <= exact.cycles / 10 + 310);
         skipped += quick.estimated;
         ts_arena_free(arena);
     }
@@ -103,16 +103,16 @@ static void engine_alone(void **state) {
                    *tiles = shape(arena, "f32", 1024, 1024, "{1,0:T(8,128)}");
     ts_dma_cost copy = price(arena, &dma, &hbm2, plan_of(arena, rows, rows), false, false, true);
     ts_dma_cost retile = price(arena, &dma, &hbm2, plan_of(arena, rows, tiles), false, false, true);
-    assert_int_equal(copy.parts[TS_DMA_COMPONENT_USEFUL], 65536);
-    assert_int_equal(copy.parts[TS_DMA_COMPONENT_FIXED], copy.cycles - 65536);
-    assert_int_equal(retile.parts[TS_DMA_COMPONENT_USEFUL], 65536);
-    assert_int_equal(retile.parts[TS_DMA_COMPONENT_REORDER], 65536);
+    assert_int_equal(copy.components[TS_DMA_COMPONENT_USEFUL], 65536);
+    assert_int_equal(copy.components[TS_DMA_COMPONENT_FIXED], copy.cycles - 65536);
+    assert_int_equal(retile.components[TS_DMA_COMPONENT_USEFUL], 65536);
+    assert_int_equal(retile.components[TS_DMA_COMPONENT_REORDER], 65536);
     assert_string_equal(retile.limiter, "retile rate of the DMA engine");
     /* a ragged copy: padding travels */
     const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}");
     ts_dma_cost padded = price(arena, &dma, &hbm2, plan_of(arena, ragged, ragged), false, false, true);
-    assert_int_equal(padded.parts[TS_DMA_COMPONENT_USEFUL], 4096);
-    assert_int_equal(padded.parts[TS_DMA_COMPONENT_PADDING], 4096);
+    assert_int_equal(padded.components[TS_DMA_COMPONENT_USEFUL], 4096);
+    assert_int_equal(padded.components[TS_DMA_COMPONENT_PADDING], 4096);
     ts_arena_free(arena);
 }
 
@@ -124,14 +124,16 @@ static void bytes_split_the_peak(void **state) {
                    *whole = shape(arena, "f32", 1024, 64, "{1,0}");
     ts_dma_cost padded = price(arena, &plain_dma, &hbm2, plan_of(arena, ragged, ragged), true, true, true);
     assert_int_equal(padded.transfer.padding_bytes, padded.transfer.useful_bytes * 2);
-    assert_in_range(padded.parts[TS_DMA_COMPONENT_PADDING] - padded.parts[TS_DMA_COMPONENT_USEFUL] + 1, 0, 2);
-    assert_int_equal(padded.parts[TS_DMA_COMPONENT_USEFUL] + padded.parts[TS_DMA_COMPONENT_PADDING],
+    assert_in_range(
+        padded.components[TS_DMA_COMPONENT_PADDING] - padded.components[TS_DMA_COMPONENT_USEFUL] + 1, 0, 2);
+    assert_int_equal(padded.components[TS_DMA_COMPONENT_USEFUL] + padded.components[TS_DMA_COMPONENT_PADDING],
                      padded.memory_cycles);
     ts_dma_config coarse = plain_dma;
     coarse.access_bytes = 1024; /* rows of tiles that are 256 bytes of every 512 */
     ts_dma_cost wasted = price(arena, &coarse, &hbm2, plan_of(arena, ragged, whole), true, false, true);
-    assert_int_equal(wasted.parts[TS_DMA_COMPONENT_PADDING], 0);
-    assert_in_range(wasted.parts[TS_DMA_COMPONENT_WASTE] - wasted.parts[TS_DMA_COMPONENT_USEFUL] + 1, 0, 2);
+    assert_int_equal(wasted.components[TS_DMA_COMPONENT_PADDING], 0);
+    assert_in_range(
+        wasted.components[TS_DMA_COMPONENT_WASTE] - wasted.components[TS_DMA_COMPONENT_USEFUL] + 1, 0, 2);
     ts_arena_free(arena);
 }
 
@@ -155,29 +157,29 @@ static void parts_are_what_could_be_saved(void **state) {
     t->t_rcd_rd = t->t_rcd_wr = t->t_rp = t->t_ras = t->t_rc = t->t_rrd_s = t->t_rrd_l = t->t_faw = t->t_wr =
         t->t_rtp = 1;
     after = price(arena, &plain_dma, &quick_rows, copy, true, true, true);
-    check_saving(before.parts[TS_DMA_COMPONENT_ROWS], before.cycles, after.cycles, 50, 150);
-    assert_true(after.parts[TS_DMA_COMPONENT_ROWS] * 3 < before.parts[TS_DMA_COMPONENT_ROWS]);
+    check_saving(before.components[TS_DMA_COMPONENT_ROWS], before.cycles, after.cycles, 50, 150);
+    assert_true(after.components[TS_DMA_COMPONENT_ROWS] * 3 < before.components[TS_DMA_COMPONENT_ROWS]);
     quick_rows = few_banks;
     t->t_rcd_rd = t->t_rcd_wr = 80; /* and what is added to a cost, its part gets */
     after = price(arena, &plain_dma, &quick_rows, copy, true, true, true);
-    check_saving(after.parts[TS_DMA_COMPONENT_ROWS] - before.parts[TS_DMA_COMPONENT_ROWS], after.cycles,
-                 before.cycles, 70, 130);
+    check_saving(after.components[TS_DMA_COMPONENT_ROWS] - before.components[TS_DMA_COMPONENT_ROWS],
+                 after.cycles, before.cycles, 70, 130);
     quick_rows = hbm2;
     before = price(arena, &plain_dma, &hbm2, copy, true, true, true);
     t->t_wtr_s = t->t_wtr_l = t->t_rtw = 300;
     after = price(arena, &plain_dma, &quick_rows, copy, true, true, true);
-    check_saving(after.parts[TS_DMA_COMPONENT_CONFLICTS] - before.parts[TS_DMA_COMPONENT_CONFLICTS],
+    check_saving(after.components[TS_DMA_COMPONENT_CONFLICTS] - before.components[TS_DMA_COMPONENT_CONFLICTS],
                  after.cycles, before.cycles, 70, 130);
     calm.refresh = TS_HBM_REFRESH_NONE;
     before = price(arena, &plain_dma, &hbm2, copy, true, true, true);
     after = price(arena, &plain_dma, &calm, copy, true, true, true);
-    check_saving(before.parts[TS_DMA_COMPONENT_REFRESH], before.cycles, after.cycles, 60, 140);
-    assert_int_equal(after.parts[TS_DMA_COMPONENT_REFRESH], 0);
+    check_saving(before.components[TS_DMA_COMPONENT_REFRESH], before.cycles, after.cycles, 60, 140);
+    assert_int_equal(after.components[TS_DMA_COMPONENT_REFRESH], 0);
     ts_dma_config slow = plain_dma;
     slow.bytes_per_cycle[TS_DMA_TRANSPOSE] = 2;
     before = price(arena, &slow, &hbm2, turn, true, false, true);
     after = price(arena, &plain_dma, &hbm2, turn, true, false, true);
-    check_saving(before.parts[TS_DMA_COMPONENT_REORDER], before.cycles, after.cycles, 80, 110);
+    check_saving(before.components[TS_DMA_COMPONENT_REORDER], before.cycles, after.cycles, 80, 110);
     assert_string_equal(before.limiter, "transpose rate of the DMA engine");
     ts_arena_free(arena);
 }
