@@ -356,7 +356,7 @@ static audit_order picked_outside(const audit_orders *o, const audit_array *arra
     return order;
 }
 
-static int place_of(const audit_order *order, int dim) {
+static int position_of(const audit_order *order, int dim) {
     int location = 0;
     while (order->at[location] != dim) location++;
     return location;
@@ -367,8 +367,8 @@ audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation
     int picked = __builtin_ctz(op->dims);
     audit_order usual = {{0}};
     (void)audit_order_default(o, operand, &usual);
-    return place_of(&usual, picked) < (operand->rank < 3 ? 1 : 2) ? picked_outside(o, operand, picked)
-                                                                  : usual;
+    return position_of(&usual, picked) < (operand->rank < 3 ? 1 : 2) ? picked_outside(o, operand, picked)
+                                                                     : usual;
 }
 
 /* An argument's dim that is picked from is not the minor one; of another array of three dims or more it is
@@ -376,10 +376,10 @@ audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation
  * others, outermost. */
 static void forward_gather(const audit_orders *o, const audit_operation *op, audit_step *step) {
     int picked = __builtin_ctz(op->dims), rank = step->operand->rank, count = 0;
-    int location = place_of(step->have, picked);
+    int location = position_of(step->have, picked);
     if (location < (op->of_argument || rank < 3 ? 1 : 2) && rank > 1)
         step->needs = picked_outside(o, step->operand, picked);
-    location = place_of(&step->needs, picked);
+    location = position_of(&step->needs, picked);
     for (int i = 0; i < rank; i++) {
         int dim = step->needs.at[i];
         if (dim != picked)

@@ -46,7 +46,7 @@ bool audit_is_hbm(const ts_machine *machine, int space) {
     return memory && memory->kind == TS_SPACE_HBM;
 }
 
-int64_t audit_place(int64_t bytes) { return ts_round_up(bytes, ALIGN_BYTES) + APART_BYTES; }
+int64_t audit_address_behind(int64_t bytes) { return ts_round_up(bytes, ALIGN_BYTES) + APART_BYTES; }
 
 /* A transfer in order of `bytes`; the sides lie one behind the other where they share a memory. -1: not
  * modelled. */
@@ -55,7 +55,7 @@ static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
     ts_arena *arena = ts_arena_new(); /* the scratch is a caller's */
     const ts_shape *shape = ts_shape_row_major(NULL, arena, TS_DTYPE_F32, 1, &elements);
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
-    if (from == to) dst.base_bits = audit_place(elements * WORD) * 8;
+    if (from == to) dst.base_bits = audit_address_behind(elements * WORD) * 8;
     const ts_plan *plan = shape ? ts_plan_new(NULL, arena, &src, &dst, 1, &elements) : NULL;
     ts_dma_machine machine = ts_dma_machine_of(p->machine, ts_prices_of_transfers(p->prices));
     ts_dma_price_request request = {.machine = &machine,

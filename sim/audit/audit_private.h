@@ -102,7 +102,7 @@ audit_price audit_prices_move(audit_prices *prices, const audit_wanted *wanted);
 const ts_machine_memory *audit_find_space(const ts_machine *machine, int space);
 bool audit_is_hbm(const ts_machine *machine, int space);
 /* Where the other side of a transfer lies that shares the memory with one of so many bytes. */
-int64_t audit_place(int64_t bytes);
+int64_t audit_address_behind(int64_t bytes);
 
 /* Finds the few things worth doing; fills findings of the result. */
 void audit_find(ts_arena *arena, audit_prices *prices, ts_audit_result *result);

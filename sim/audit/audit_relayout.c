@@ -79,7 +79,7 @@ static void try_machine(audit_prices *p, const ts_machine *machine, const ts_pla
 static way one_pass(audit_prices *p, const relayout *r) {
     way best = {-1, NULL};
     ts_plan_side src = {.shape = r->src}, dst = {.shape = r->dst};
-    if (r->from == r->to) dst.base_bits = audit_place(r->src->bytes) * 8;
+    if (r->from == r->to) dst.base_bits = audit_address_behind(r->src->bytes) * 8;
     const ts_plan *plan = ts_plan_new(NULL, p->scratch, &src, &dst, r->src->xla->rank, r->src->xla->dims);
     if (!plan) return best;
     try_machine(p, p->machine, plan, r, &best);

@@ -26,7 +26,7 @@ typedef struct {
 
 struct chip_engine {
     ts_arena *arena;
-    pool_place from; /* its tree is NULL: nothing was started yet */
+    pool_position from; /* its tree is NULL: nothing was started yet */
     const ts_dma_machine *machine;
     int share;
     pool_engine *own; /* NULL: on a tree */

@@ -257,7 +257,7 @@ static void hold(pool_tree *c, ts_arena **arena) {
     *arena = NULL;
 }
 
-pool_node *pool_ask(const pool_place *from, const pool_node *question, ts_arena **arena) {
+pool_node *pool_ask(const pool_position *from, const pool_node *question, ts_arena **arena) {
     pool_tree *c = from->tree;
     pthread_mutex_lock(&c->lock);
     pool_node *n = find_answer(from->at, question);
@@ -269,7 +269,7 @@ pool_node *pool_ask(const pool_place *from, const pool_node *question, ts_arena 
     return n;
 }
 
-pool_engine *pool_part(const pool_place *from) {
+pool_engine *pool_part(const pool_position *from) {
     pthread_mutex_lock(&from->tree->lock);
     pool_engine *e = take_engine_at(from->pool, from->tree, from->at);
     pthread_mutex_unlock(&from->tree->lock);
@@ -287,7 +287,7 @@ void pool_count_beyond(ts_engine_pool *pool, pool_engine *e, int64_t tick, ts_hb
     pthread_mutex_unlock(&pool->lock);
 }
 
-void pool_count_at(const pool_place *from, int64_t tick, ts_hbm_stats *beyond) {
+void pool_count_at(const pool_position *from, int64_t tick, ts_hbm_stats *beyond) {
     pool_node *at = from->at;
     pthread_mutex_lock(&from->tree->lock);
     if (!at->beyond) {

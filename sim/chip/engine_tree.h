@@ -92,7 +92,7 @@ typedef struct {
     ts_engine_pool *pool;
     pool_tree *tree;
     pool_node *at;
-} pool_place;
+} pool_position;
 
 pool_engine *pool_make_engine(ts_error *err, const ts_dma_machine *machine, int share);
 void pool_free_engines(pool_engine *list);
@@ -104,10 +104,10 @@ bool pool_complete(pool_engine *e, ts_arena *arena, pool_node *n);
 pool_tree *pool_join(ts_engine_pool *pool, const pool_tree *key);
 void pool_leave(ts_engine_pool *pool, pool_tree *tree);
 /* arena: of the plan of a start, to be kept with it where it is not known yet. */
-pool_node *pool_ask(const pool_place *from, const pool_node *question, ts_arena **arena);
-pool_engine *pool_part(const pool_place *from); /* from here on the engine is the chip's own */
+pool_node *pool_ask(const pool_position *from, const pool_node *question, ts_arena **arena);
+pool_engine *pool_part(const pool_position *from); /* from here on the engine is the chip's own */
 /* What was counted more than in a memory that did nothing. The first takes the engine back. */
 void pool_count_beyond(ts_engine_pool *pool, pool_engine *e, int64_t tick, ts_hbm_stats *beyond);
-void pool_count_at(const pool_place *from, int64_t tick, ts_hbm_stats *beyond);
+void pool_count_at(const pool_position *from, int64_t tick, ts_hbm_stats *beyond);
 
 #endif

@@ -218,14 +218,14 @@ static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *wha
 
 /* Where a dim lies: 0 in the lanes' dim, 1 in the sublanes' dim, 2 elsewhere; dims that a '*' combines lie
  * together. */
-static int place_of(const ts_xla_layout *f, int dim) {
-    int at = 0, place = 0;
+static int tile_position(const ts_xla_layout *f, int dim) {
+    int at = 0, position = 0;
     while (f->minor_to_major[at] != dim) at++;
     const ts_xla_tile *tile = &f->tiles[0];
     int first = 0; /* the tile's entry of the dim `at` from the minor end */
     for (int entry = tile->rank - 1; entry >= 0; entry--, first++) {
-        if (entry < tile->rank - 1 && tile->dims[entry] != TS_XLA_COMBINE) place++;
-        if (first == at) return place < 2 ? place : 2;
+        if (entry < tile->rank - 1 && tile->dims[entry] != TS_XLA_COMBINE) position++;
+        if (first == at) return position < 2 ? position : 2;
     }
     return 2;
 }
@@ -238,16 +238,16 @@ static int64_t rows_of(const ts_xla_tile *tile) {
 
 static choose_kernel kernel_of(const ts_shape *shape, int dim, int64_t *added) {
     const ts_xla_layout *f = shape->xla;
-    int packing = packing_of(shape), place = place_of(f, dim);
+    int packing = packing_of(shape), position = tile_position(f, dim);
     int64_t extent = f->dims[dim], rows = f->rank < 2 ? 1 : rows_of(&f->tiles[0]);
     int64_t words = rows < packing ? 1 : rows / packing;      /* sublanes of a tile */
     int64_t beside = words < SUBLANES ? SUBLANES / words : 1; /* tiles in a vreg, along the lanes' dim */
     *added = extent;
-    if (place == 0) {
+    if (position == 0) {
         *added = ts_ceil_div(ts_ceil_div(extent, 128), beside);
         return beside > 1 ? CHOOSE_LANE_SUBLANE : CHOOSE_LANE;
     }
-    if (place == 2 || rows == 1) return CHOOSE_LEADING;
+    if (position == 2 || rows == 1) return CHOOSE_LEADING;
     *added = ts_ceil_div(extent, rows);
     return words > 1 ? CHOOSE_SUBLANE : CHOOSE_LEADING; /* the values of a word: no sublanes to add */
 }

@@ -82,7 +82,7 @@ static int64_t bytes_of(const ts_shape *shape) {
 }
 
 /* In its place if it fits there, else behind all that is in its memory. */
-static int64_t place_of(const choose_pricer *p, const ts_shape *shape) {
+static int64_t address_of(const choose_pricer *p, const ts_shape *shape) {
     const ts_code *code = &p->program->code;
     const ts_tensor *own = &code->tensors[p->tensor];
     int64_t end = 0;
@@ -98,7 +98,7 @@ bool choose_fits(const choose_pricer *p, const ts_shape *shape) {
     ts_target target;
     int64_t end;
     ts_run_target(p->machine, &target);
-    return ts_add(place_of(p, shape), bytes_of(shape), &end) &&
+    return ts_add(address_of(p, shape), bytes_of(shape), &end) &&
            end <= target.space_bytes[p->program->code.tensors[p->tensor].space];
 }
 
@@ -109,7 +109,7 @@ bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_
     ts_tensor *tensors = TS_NEW_ARRAY(arena, ts_tensor, copy.code.tensor_count);
     memcpy(tensors, copy.code.tensors, (size_t)copy.code.tensor_count * sizeof *tensors);
     ts_tensor *tensor = &tensors[p->tensor];
-    tensor->base_bytes = place_of(p, shape);
+    tensor->base_bytes = address_of(p, shape);
     tensor->shape = shape;
     tensor->bytes = bytes_of(shape);
     copy.code.tensors = tensors;

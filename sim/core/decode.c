@@ -48,9 +48,9 @@ static uint32_t *new_vreg(ts_arena *arena, int count) {
 }
 
 static const uint32_t *constant_word(decoder *dec, uint32_t word) {
-    uint32_t *place = TS_NEW(dec->arena, uint32_t);
-    *place = word;
-    return place;
+    uint32_t *copy = TS_NEW(dec->arena, uint32_t);
+    *copy = word;
+    return copy;
 }
 
 static const uint32_t *constant_vreg(decoder *dec, uint32_t word) {
@@ -182,32 +182,32 @@ static bool decode_op(decoder *dec, const ts_instruction *instruction, core_op *
 
 /* ---- The order inside a bundle: who reads something goes before who writes it. ---- */
 
-/* What an op reads and writes; memories and semaphores count as one place each. */
+/* What an op reads and writes; each memory and the semaphores count as one shared state. */
 struct member {
     core_op op;
-    unsigned reads_place, writes_place; /* bits */
+    unsigned reads_state, writes_state; /* bits */
     uint64_t queues;     /* bits: ops that share one keep the order in which they are written */
     bool done, late;     /* late: the result is kept aside until all have read */
     ts_register_use use; /* the last, as it is long and fills itself */
 };
 
-enum { PLACE_VMEM = 1, PLACE_SMEM = 2, PLACE_SEMAPHORE = 4 };
+enum { STATE_VMEM = 1, STATE_SMEM = 2, STATE_SEMAPHORE = 4 };
 static const struct {
     ts_opcode opcode;
     unsigned reads, writes;
-} places[] = {
-    {TS_OP_vld, PLACE_VMEM, 0},           {TS_OP_vst, 0, PLACE_VMEM},
-    {TS_OP_sld, PLACE_SMEM, 0},           {TS_OP_sst, 0, PLACE_SMEM},
-    {TS_OP_sem_read, PLACE_SEMAPHORE, 0}, {TS_OP_sem_set, 0, PLACE_SEMAPHORE},
-    {TS_OP_sem_add, 0, PLACE_SEMAPHORE},  {TS_OP_wait, 0, PLACE_SEMAPHORE},
-    {TS_OP_barrier, 0, PLACE_SEMAPHORE},  {TS_OP_sem_signal, 0, PLACE_SEMAPHORE},
+} shared_states[] = {
+    {TS_OP_vld, STATE_VMEM, 0},           {TS_OP_vst, 0, STATE_VMEM},
+    {TS_OP_sld, STATE_SMEM, 0},           {TS_OP_sst, 0, STATE_SMEM},
+    {TS_OP_sem_read, STATE_SEMAPHORE, 0}, {TS_OP_sem_set, 0, STATE_SEMAPHORE},
+    {TS_OP_sem_add, 0, STATE_SEMAPHORE},  {TS_OP_wait, 0, STATE_SEMAPHORE},
+    {TS_OP_barrier, 0, STATE_SEMAPHORE},  {TS_OP_sem_signal, 0, STATE_SEMAPHORE},
 };
 
-static void find_places(member *m) {
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        if (places[i].opcode == m->op.instruction->opcode) {
-            m->reads_place = places[i].reads;
-            m->writes_place = places[i].writes;
+static void find_shared_state(member *m) {
+    for (size_t i = 0; i < sizeof(shared_states) / sizeof(shared_states[0]); i++) {
+        if (shared_states[i].opcode == m->op.instruction->opcode) {
+            m->reads_state = shared_states[i].reads;
+            m->writes_state = shared_states[i].writes;
         }
     }
 }
@@ -218,10 +218,10 @@ static bool reads_register(const member *m, ts_register r) {
     return false;
 }
 
-static bool through_place(const member *reader, const member *writer) {
-    unsigned shared = reader->reads_place & writer->writes_place;
-    ts_space_kind space = shared & PLACE_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM;
-    return shared == PLACE_SEMAPHORE ||
+static bool through_state(const member *reader, const member *writer) {
+    unsigned shared = reader->reads_state & writer->writes_state;
+    ts_space_kind space = shared & STATE_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM;
+    return shared == STATE_SEMAPHORE ||
            (shared && ts_address_may_meet(reader->op.address->source, writer->op.address->source, space));
 }
 
@@ -230,7 +230,7 @@ static bool precedes(const member *reader, const member *writer) {
     bool through_register =
         writer->use.writes && !writer->late && reads_register(reader, writer->use.written);
     bool in_order = reader < writer && (reader->queues & writer->queues);
-    return through_register || in_order || through_place(reader, writer);
+    return through_register || in_order || through_state(reader, writer);
 }
 
 static bool is_free(const member *members, int count, int candidate) {
@@ -327,7 +327,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
         memset(m, 0, offsetof(member, use));
         ts_instruction_registers(code, &source->instructions[i], &m->use);
         if (!decode_op(dec, &source->instructions[i], &m->op)) return false;
-        find_places(m);
+        find_shared_state(m);
         if (!decode_unit(dec, m)) return false;
         core_loops_describe(dec->core, &source->instructions[i], &m->use, bundle);
         core_shadow_instruction(dec->arena, dec->core, &m->op);

@@ -32,10 +32,10 @@ enum {
 };
 
 struct core_loops {
-    int64_t *taken_before;  /* ts_core.turned when the state was kept */
+    int64_t *taken_before;  /* ts_core.branches_taken when the state was kept */
     int64_t visits;         /* of any branch back */
     int64_t compared_until; /* visits */
-    int step;               /* visits that core->turns began with */
+    int step;               /* visits that core->branches_left began with */
     int end;
     int64_t kept_at; /* cycle */
     uint32_t *sregs;

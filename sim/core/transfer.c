@@ -136,7 +136,7 @@ static bool remote_end(ts_error *err, const ts_core *core, const core_op *op, ts
 }
 
 /* The chip's error, at the place of the instruction. */
-static bool place_error(ts_error *err, const ts_core *core, const core_op *op) {
+static bool error_at_instruction(ts_error *err, const ts_core *core, const core_op *op) {
     ts_error cause = *err;
     ts_error_clear(err);
     ts_instruction_error(err, cause.kind, op->instruction, "%s", cause.message);
@@ -171,7 +171,7 @@ CORE_FUNCTION(dma) {
     if (ports->dma_start(&cause, ports->chip, &start)) return true;
     if (err) {
         *err = cause;
-        place_error(err, core, op);
+        error_at_instruction(err, core, op);
     }
     return false;
 }

@@ -85,7 +85,7 @@ typedef struct assembler {
     LIST(ts_program_alias) aliases; /* `bundle` is an item until all are known */
     LIST(ts_program_macro) macros;
     LIST(ts_program_region) regions;
-    LIST(const token *) region_places; /* their words */
+    LIST(const token *) region_words; /* their words */
     int64_t used_bytes[TS_SPACE_COUNT];
 
     /* Statements in [at, stop). Directives, which are statements, have some inside. */

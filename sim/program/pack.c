@@ -246,8 +246,8 @@ static int choose(const region *r, const issue *now, int64_t cycle) {
     return best == NULL ? -1 : (int)(best - r->nodes);
 }
 
-static void release(region *r, int placed, int64_t cycle) {
-    for (int k = r->first_edge[placed]; k < r->first_edge[placed + 1]; k++) {
+static void release(region *r, int issued, int64_t cycle) {
+    for (int k = r->first_edge[issued]; k < r->first_edge[issued + 1]; k++) {
         const edge *e = &r->edges.items[k];
         node *n = &r->nodes[e->to];
         int64_t earliest = cycle + (e->together ? 0 : e->latency);
@@ -255,10 +255,10 @@ static void release(region *r, int placed, int64_t cycle) {
         if (--n->waits_for == 0) r->open[r->open_count++] = e->to;
     }
     for (int i = 0; i < r->open_count; i++)
-        if (r->open[i] == placed) r->open[i] = r->open[--r->open_count];
+        if (r->open[i] == issued) r->open[i] = r->open[--r->open_count];
 }
 
-static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
+static void issue_node(region *r, issue *now, int chosen, int64_t cycle) {
     node *n = &r->nodes[chosen];
     int unit;
     bool found = find_unit(r, now, n, cycle, &unit);
@@ -272,7 +272,7 @@ static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
 /* Orders the region's items by cycle; the cycles, 0 when an instruction has no slot on this machine. */
 static int64_t schedule(region *r, item *out) {
     issue now = {0};
-    int placed = 0;
+    int issued = 0;
     now.unit_free = TS_NEW_ARRAY(r->scratch, int64_t, ts_core_unit_count(&r->as->target->core));
     r->open = TS_NEW_ARRAY(r->scratch, int, r->count);
     for (int i = 0; i < r->count; i++) {
@@ -280,14 +280,14 @@ static int64_t schedule(region *r, item *out) {
         if (r->nodes[i].waits_for == 0) r->open[r->open_count++] = i;
     }
     int64_t cycle = 0;
-    for (; placed < r->count; cycle++) {
+    for (; issued < r->count; cycle++) {
         memset(now.used, 0, sizeof(now.used));
         now.waits = false;
         bool first = true;
         for (int i; (i = choose(r, &now, cycle)) >= 0; first = false) {
-            place_node(r, &now, i, cycle);
-            out[placed] = *r->nodes[i].it;
-            out[placed++].first = first;
+            issue_node(r, &now, i, cycle);
+            out[issued] = *r->nodes[i].it;
+            out[issued++].first = first;
         }
     }
     return cycle;

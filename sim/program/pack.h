@@ -75,8 +75,9 @@ typedef struct pipeline pipeline;
 /* NULL: it gains nothing, or cannot be. */
 const pipeline *pack_loop(assembler *as, const counted_loop *loop, const item *body);
 ts_program_pipeline pack_loop_facts(const pipeline *p); /* its place is for the caller to fill in */
-/* Adds prologue, loop and epilogue, for at least as many turns as there are stages. The counter is to be ahead by copies - 1
- * iterations. control: the addition of a turn, and the branch back. */
+/* Adds prologue, loop and epilogue, for at least as many iterations (unrolled) as there are stages. The
+ * counter is to be ahead by copies - 1 iterations. control: the addition of an iteration, and the branch
+ * back. */
 void pack_loop_build(const pipeline *p, item control[2]);
 void pack_loop_end(const pipeline *p);
 

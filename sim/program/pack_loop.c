@@ -1,7 +1,8 @@
-/* Software pipelining, by modulo scheduling: a turn of a loop begins every `interval` cycles, before those in front of it have
- * ended. A turn is one or several iterations, whose values have vregs of their own as long as there are some that the program
- * leaves to the packer; no register is written before those in front have read it. Addresses are corrected by as much as the
- * loop's counter is ahead. The result is a prologue, the loop and an epilogue. */
+/* Software pipelining, by modulo scheduling: an iteration of a loop begins every `interval` cycles, before
+ * those in front of it have ended. The loop is unrolled first: `copies` iterations become one, whose
+ * values have vregs of their own as long as there are some that the program leaves to the packer; no
+ * register is written before those in front have read it. Addresses are corrected by as much as the loop's
+ * counter is ahead. The result is a prologue, the loop and an epilogue. */
 #include <string.h>
 
 #include "pack.h"
@@ -18,8 +19,8 @@ typedef struct {
 struct pipeline {
     region r;
     const counted_loop *loop;
-    item *body; /* of a turn */
-    int copies; /* iterations of a turn */
+    item *body; /* unrolled */
+    int copies; /* iterations that were unrolled into one */
     int64_t step;
     bool free_queues; /* pushes and pops of different iterations go in any order */
     LIST(link) links;
@@ -32,7 +33,7 @@ struct pipeline {
     int stages;
 };
 
-/* ---- A turn: copies of the body, with vregs of their own ---- */
+/* ---- Unrolling: copies of the body, with vregs of their own ---- */
 
 /* The place behind the last use of the value that item `at` writes; NONE: it may live on. */
 static int find_overwrite(const assembler *as, const item *items, int count, int at, int reg) {
@@ -189,7 +190,8 @@ static bool are_balanced(const pipeline *p) {
     return good;
 }
 
-/* The instruction `distance` iterations later. Registers are of the iteration before, so beyond that only memory matters. */
+/* The instruction `distance` iterations later. Registers are of the iteration before, so beyond that only
+ * memory matters. */
 static node later_node(const pipeline *p, const node *n, int distance) {
     node later = *n;
     if (later.address != NULL) later.address = later_address(p, later.address, distance);
@@ -251,7 +253,7 @@ static bool unit_is_free(const pipeline *p, int unit, const node *n, int64_t cyc
     return n->unit.cycles <= p->interval;
 }
 
-static bool place_at(pipeline *p, int at, int64_t cycle) {
+static bool schedule_at(pipeline *p, int at, int64_t cycle) {
     const node *n = &p->r.nodes[at];
     int *used = &slots_at(p, cycle)[n->slot], unit = NONE;
     if (*used >= p->r.as->target->core.limits.slots[n->slot]) return false;
@@ -265,7 +267,8 @@ static bool place_at(pipeline *p, int at, int64_t cycle) {
     return true;
 }
 
-/* In the first cycle that those placed before allow; the counter is read by others than addresses in its own iteration. */
+/* In the first cycle that those placed before allow; the counter is read by others than addresses in its
+ * own iteration. */
 static bool location(pipeline *p, int at) {
     int64_t earliest = 0, latest = INT64_MAX;
     for (int k = p->first_in[at]; k != NONE; k = p->links.items[k].next_in) {
@@ -283,7 +286,7 @@ static bool location(pipeline *p, int at) {
     }
     if (is_read(&p->r.nodes[at], p->loop->reg) && latest > p->interval - 2) latest = p->interval - 2;
     for (int64_t cycle = earliest; cycle <= latest && cycle < earliest + p->interval; cycle++)
-        if (place_at(p, at, cycle)) return true;
+        if (schedule_at(p, at, cycle)) return true;
     return false;
 }
 
@@ -321,16 +324,16 @@ static bool schedule(pipeline *p, int64_t interval) {
 
 /* ---- The loop that comes of it ---- */
 
-/* The counter is `turns` further than where the instruction's turn had it, and by copies - 1 iterations: it tells whether the last
- * iteration of a turn is there. */
-static void add_copy(const pipeline *p, const item *from, bool *first, int64_t turns) {
+/* The counter is `iterations` further than where the instruction's own iteration had it, and by copies - 1
+ * iterations: it tells whether the last copy is there. */
+static void add_copy(const pipeline *p, const item *from, bool *first, int64_t iterations) {
     assembler *as = p->r.as;
     item *new = LIST_ADD(as->arena, &as->items);
     *new = *from;
     new->first = *first;
     new->made = true;
     *first = false;
-    correct(as, p->loop->reg, new, turns * p->step + (p->copies - 1) * p->loop->step);
+    correct(as, p->loop->reg, new, iterations * p->step + (p->copies - 1) * p->loop->step);
 }
 
 static void add_control(const pipeline *p, const item *control) {
@@ -338,7 +341,8 @@ static void add_control(const pipeline *p, const item *control) {
     *new = *control;
 }
 
-/* Interval number `pass` behind the last turn that begins (0: in which one does), of the stages first to last. */
+/* Interval number `pass` behind the last iteration that begins (0: in which one does), of the stages first
+ * to last. */
 typedef struct {
     int pass, first, last;
     bool branches;
@@ -348,9 +352,9 @@ static void add_pass(const pipeline *p, passage at, const item control[2]) {
     for (int64_t row = 0; row < p->interval; row++) {
         bool first = true;
         for (int i = 0; i < p->r.count; i++) {
-            int64_t stage = p->time[i] / p->interval, turns = stage + (row == p->interval - 1);
+            int64_t stage = p->time[i] / p->interval, iterations = stage + (row == p->interval - 1);
             if (p->time[i] % p->interval != row || stage < at.first || stage > at.last) continue;
-            add_copy(p, p->r.nodes[i].it, &first, at.pass > 0 ? stage - at.pass + 1 : turns);
+            add_copy(p, p->r.nodes[i].it, &first, at.pass > 0 ? stage - at.pass + 1 : iterations);
         }
         int k = row == p->interval - 2 ? 0 : row == p->interval - 1 && at.branches ? 1 : NONE;
         if (at.pass == 0 && k != NONE) {
@@ -382,7 +386,7 @@ static bool can_overlap(const pipeline *p) {
     return !is_written(p, p->loop->reg) && (p->loop->end < 0 || !is_written(p, p->loop->end));
 }
 
-/* Cycles that a turn takes at least, by slots and units, with its addition and its branch. */
+/* Cycles that an iteration takes at least, by slots and units, with its addition and its branch. */
 static int64_t least_interval(const pipeline *p) {
     static const ts_instruction control[] = {{.opcode = TS_OP_sadd}, {.opcode = TS_OP_br_lt}};
     const ts_core_config *core = &p->r.as->target->core;

@@ -57,13 +57,13 @@ typedef struct {
     ts_program_check text;
 } ts_program_report;
 
-/* A .loop of which iterations overlap, under .pack pipeline: a turn of some iterations begins every so many cycles. */
+/* A .loop of which iterations overlap, under .pack pipeline: after unrolling, one begins every so many cycles. */
 typedef struct {
     const ts_source *source;
     int line;
-    int iterations, stages; /* of a turn; turns under way at once */
+    int iterations, stages; /* unrolled into one; how many of those are under way at once */
     int64_t cycles, slot_cycles,
-        path_cycles; /* between turns; of one, least by slots and units, and by latencies */
+        path_cycles; /* between them; of one, least by slots and units, and by latencies */
 } ts_program_pipeline;
 
 /* A .reg, known from that bundle on; the same name can be given again elsewhere. */

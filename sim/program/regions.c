@@ -6,7 +6,7 @@ bool assemble_region(assembler *as, const token *word, const token **at, const t
     (void)stop;
     const token *name = NULL;
     ts_program_region *new = LIST_ADD(as->arena, &as->regions);
-    *LIST_ADD(as->arena, &as->region_places) = word;
+    *LIST_ADD(as->arena, &as->region_words) = word;
     pack_region(as);
     *new = (ts_program_region){.name = "", .parent = as->named_region};
     as->named_region = as->regions.count - 1;
@@ -29,8 +29,7 @@ void close_regions(assembler *as) {
         int last = as->named_region;
         as->named_region = as->regions.items[last].parent;
         if (!as->stopped) {
-            TOKEN_ERROR(as->err, as->region_places.items[last],
-                        ".region has no .endregion in the same block");
+            TOKEN_ERROR(as->err, as->region_words.items[last], ".region has no .endregion in the same block");
             keep_error(as);
         }
     }

@@ -104,8 +104,8 @@ static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, p
     page_heat(p, (double)loop->own_cycles, parts, percent);
     page_number(p, (double)v[TS_LINE_CYCLES], "%s", ts_text_group_digits(digits, v[TS_LINE_CYCLES]));
     page_number(p, (double)v[TS_LINE_TIMES], "%s", ts_text_group_digits(digits, v[TS_LINE_TIMES]));
-    double turns = v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_TIMES] : 1;
-    page_number(p, (double)v[TS_LINE_CYCLES] / turns, "%.1f", (double)v[TS_LINE_CYCLES] / turns);
+    double times = v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_TIMES] : 1;
+    page_number(p, (double)v[TS_LINE_CYCLES] / times, "%.1f", (double)v[TS_LINE_CYCLES] / times);
 }
 
 void report_loops_section(const ts_run_result *result, page *p) {

@@ -119,13 +119,13 @@ static void add_line(void *self, const report_line *r) {
 
 static void add_loop(const listing *l, const ts_profile_loop *loop) {
     const int64_t *v = loop->counts.values;
-    char own[32], cycles[32], turns[32];
+    char own[32], cycles[32], times[32];
     const int64_t limit = 100000000;
     begin_style(l, "0");
     size_t begin = l->out->length;
     ts_text_add(l->out, "%10s %5.1f %10s %10s ", grouped(own, loop->own_cycles, limit),
                 percent(loop->own_cycles, total_of(l)), grouped(cycles, v[TS_LINE_CYCLES], limit),
-                grouped(turns, v[TS_LINE_TIMES], limit));
+                grouped(times, v[TS_LINE_TIMES], limit));
     ts_text_add(l->out, "%8.1f  ",
                 v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_CYCLES] / (double)v[TS_LINE_TIMES] : 0);
     if (loop->source && l->program->includes)

@@ -1,4 +1,4 @@
-/* Loops under .pack pipeline: how often a turn begins, and what it would take at least. */
+/* Loops under .pack pipeline: how often an iteration begins, and what it would take at least. */
 #include "report/run_pipelines.h"
 
 enum { SHOWN = 8 };

@@ -37,7 +37,7 @@ typedef struct {
     int first_line, last_line;
     int frame;             /* in which it is, of the first of them; a .loop: its own */
     int locations;         /* in the code */
-    ts_line_counts counts; /* with inner loops; times: turns */
+    ts_line_counts counts; /* with inner loops; times: iterations */
     int64_t own_cycles;    /* without them */
 } ts_profile_loop;
 

@@ -71,9 +71,9 @@ static void count_code(const ts_chip *chip, const ts_program *program, code_loop
     for (int i = count - 1; i >= 0; i--) {
         if (loops[i].outer < 0) continue;
         code_loop *outer = &loops[loops[i].outer];
-        int64_t turns = outer->counts.values[TS_LINE_TIMES];
+        int64_t iterations = outer->counts.values[TS_LINE_TIMES];
         ts_line_counts_add(&outer->counts, &loops[i].counts);
-        outer->counts.values[TS_LINE_TIMES] = turns;
+        outer->counts.values[TS_LINE_TIMES] = iterations;
     }
 }
 

@@ -10,7 +10,7 @@ enum { KIB = 1 << 10, MIB = 1 << 20, OTHER = 256 * MIB };
 
 const ts_hbm_pattern ts_hbm_patterns[] = {
 #define PATTERN(id, text, first, extents, ...)                                                               \
-    {.name = id, .meaning = text, .turn = first, extents, __VA_ARGS__},
+    {.name = id, .meaning = text, .leg_loop = first, extents, __VA_ARGS__},
 #include "hbm_patterns.def"
 #undef PATTERN
     {0},
@@ -50,11 +50,11 @@ static bool carry(nest *n, int i, int first) {
 }
 
 static void next_run(nest *n) {
-    if (carry(n, TS_HBM_NEST_LOOPS - 1, n->pattern.turn)) return;
+    if (carry(n, TS_HBM_NEST_LOOPS - 1, n->pattern.leg_loop)) return;
     if (++n->leg < n->pattern.leg_count) return;
     n->leg = 0;
-    if (n->pattern.turn > 0) n->at[n->pattern.turn - 1]++;
-    if (n->pattern.turn == 0 || !carry(n, n->pattern.turn - 1, 0)) n->leg = -1;
+    if (n->pattern.leg_loop > 0) n->at[n->pattern.leg_loop - 1]++;
+    if (n->pattern.leg_loop == 0 || !carry(n, n->pattern.leg_loop - 1, 0)) n->leg = -1;
 }
 
 static bool read_nest(ts_error *err, ts_hbm_requests *requests, ts_hbm_request *out, int most, int *count) {

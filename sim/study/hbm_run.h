@@ -10,11 +10,11 @@
 enum { TS_HBM_REQUEST_BYTES = 64, TS_HBM_NEST_LOOPS = 4, TS_HBM_NEST_LEGS = 2 };
 
 /* A pattern: `legs` that run through the same loops (outermost first), each with its own strides. They take
- * turns: the inner loops, those from `turn` on, run through for one leg, then for the next. */
+ * turns: the inner loops, those from `leg_loop` on, run through for one leg, then for the next. */
 typedef struct {
     const char *name, *meaning;
     int64_t extents[TS_HBM_NEST_LOOPS];
-    int turn, leg_count;
+    int leg_loop, leg_count;
     struct {
         bool is_write;
         int64_t base, strides[TS_HBM_NEST_LOOPS]; /* bytes */
