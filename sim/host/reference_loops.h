@@ -15,7 +15,7 @@
 #define REFERENCE_IN_PLACE _Pragma("GCC ivdep")
 #endif
 
-enum { REFERENCE_TILE_ROWS = 4, REFERENCE_TILE_LANES = 16, REFERENCE_LINES = 8 };
+enum { REFERENCE_TILE_ROWS = 8, REFERENCE_TILE_LANES = 16, REFERENCE_LINES = 8 };
 
 /* Operators on two numbers. NaN wins in max and min, as in NumPy and XLA. */
 #define REFERENCE_PAIRS(PAIR)                                                                                \
