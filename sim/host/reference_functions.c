@@ -52,7 +52,6 @@ EACH(to_even, rint(x))
 EACH(reciprocal_root, 1 / sqrt(x))
 EACH(sine, sin(x))
 EACH(root, sqrt(x))
-EACH(hyperbolic_tangent, tanh(x))
 EACH(toward_zero, trunc(x))
 EACH(sign, isnan(x) || x == 0 ? x : copysign(1, x))
 /* The largest relative error of n roundings to f32 one after the other (Higham, Accuracy and Stability of
@@ -68,6 +67,7 @@ EACH(gamma_of, x < 0x1p24 ? x * 0x1p-24 / (1 - x * 0x1p-24) : (double)INFINITY)
 LOOP_OF_EACH(magnitude)
 LOOP_OF_EACH(exponential)
 LOOP_OF_EACH(logarithm)
+LOOP_OF_EACH(hyperbolic_tangent)
 
 static void sigmoid(double *out, const double *values, size_t count) {
     REFERENCE_IN_PLACE for (size_t i = 0; i < count; i++) out[i] = -values[i];
@@ -287,7 +287,7 @@ static const function table[] = {
     UNARY("sign", "-1, 0 or 1", EXACT, sign),
     UNARY("sin", "sine", LIBM, sine),
     UNARY("sqrt", "square root", ROUNDED(1), root),
-    UNARY("tanh", "hyperbolic tangent", LIBM, hyperbolic_tangent),
+    UNARY("tanh", "hyperbolic tangent", "3 ulp", hyperbolic_tangent),
     UNARY("trunc", "the integer toward zero", EXACT, toward_zero),
     BINARY("pow", "x to the power y", LIBM, power),
     BINARY("limit", "x where it is below y, else infinity", EXACT, limit),

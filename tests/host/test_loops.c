@@ -106,6 +106,32 @@ static void exponentials_and_logarithms(void **unused) {
     }
 }
 
+static void hyperbolic_tangents(void **unused) {
+    (void)unused;
+    static double values[COUNT];
+    static const double edges[] = {0,
+                                   -0.0,
+                                   0x1p-1074,
+                                   -0x1p-1022,
+                                   0x1p-60,
+                                   0x1.62e42fefa39efp-3, /* log(2) / 4: 2 x becomes log(2) + r */
+                                   0x1.62e42fefa39eep-3,
+                                   1,
+                                   -0x1.fffffffffffffp-1,
+                                   18.5,
+                                   22,
+                                   -22.5,
+                                   1e300,
+                                   (double)INFINITY,
+                                   -(double)INFINITY,
+                                   (double)NAN};
+    for (int i = 0; i < COUNT; i++)
+        values[i] = i % 4 == 0 ? any() : i % 4 == 1 ? uniform(-24, 24) : uniform(-1.5, 1.5);
+    memcpy(values + 100, edges, sizeof edges);
+    for (int v = 0; ts_reference_loops_get(v); v++)
+        check_function(ts_reference_loops_get(v)->hyperbolic_tangent, tanhl, values, 3);
+}
+
 static const ts_dtype plain[] = {TS_DTYPE_F32, TS_DTYPE_BF16, TS_DTYPE_F16, TS_DTYPE_F8E5M2,
                                  TS_DTYPE_F8E4M3FN};
 enum { PLAIN = sizeof plain / sizeof *plain };
@@ -436,6 +462,7 @@ static void drawn_elements_are_rounded_numbers(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exponentials_and_logarithms),
+        cmocka_unit_test(hyperbolic_tangents),
         cmocka_unit_test(rounding_is_that_of_one),
         cmocka_unit_test(comparisons_are_those_of_each),
         cmocka_unit_test(rounded_values_need_an_err),
