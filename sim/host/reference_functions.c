@@ -28,7 +28,7 @@ REFERENCE_PAIRS(LOOP)
 
 PAIRS(floor_divide, floor(a / b))
 PAIRS(modulo, a - b * floor(a / b)) /* the sign of b, as in Python */
-PAIRS(power, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
+PAIRS(power_of_each, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
 
 /* NaN wins, as in NumPy and XLA. */
 #define LARGER(a, b)  (isnan(a) || (a) > (b) ? (a) : (b))
@@ -68,6 +68,16 @@ LOOP_OF_EACH(magnitude)
 LOOP_OF_EACH(exponential)
 LOOP_OF_EACH(logarithm)
 LOOP_OF_EACH(hyperbolic_tangent)
+
+static void power(double *out, const double *left, size_t left_step, const double *right, size_t right_step,
+                  size_t count) {
+    const ts_reference_loops *loops = ts_reference_loops_best();
+    bool same = left_step == 1 && right_step == 0;
+    if (same && (*right == 2 || *right == 3))
+        (*right == 2 ? loops->square : loops->cube)(out, left, count);
+    else
+        power_of_each(out, left, left_step, right, right_step, count);
+}
 
 static void sigmoid(double *out, const double *values, size_t count) {
     REFERENCE_IN_PLACE for (size_t i = 0; i < count; i++) out[i] = -values[i];

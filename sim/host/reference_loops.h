@@ -59,7 +59,7 @@ typedef struct {
 typedef struct {
     const char *name;
     /* e^x, within 0.7 ulp, log(x), within 1 ulp, and tanh(x), within 3 ulp. */
-    ts_reference_each *exponential, *logarithm, *hyperbolic_tangent, *magnitude;
+    ts_reference_each *exponential, *logarithm, *hyperbolic_tangent, *magnitude, *square, *cube;
 #define PAIR(name, result) ts_reference_pair *name;
     REFERENCE_PAIRS(PAIR)
 #undef PAIR

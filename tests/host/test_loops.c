@@ -347,6 +347,11 @@ static void operators_are_those_of_one(void **unused) {
         for (int i = 0; i < PAIRED; i++) values[i] = any();
         loops->magnitude(found, values, PAIRED);
         for (int i = 0; i < PAIRED; i++) assert_true(same(found[i], fabs(values[i])));
+        loops->square(found, values, PAIRED);
+        for (int i = 0; i < PAIRED; i++) assert_true(same(found[i], values[i] * values[i]));
+        loops->cube(found, values, PAIRED);
+        for (int i = 0; i < PAIRED; i++) assert_true(same(found[i], values[i] * values[i] * values[i]));
+        loops->magnitude(found, values, PAIRED);
         loops->magnitude(values, values, PAIRED);
         assert_memory_equal(values, found, sizeof found);
     }
