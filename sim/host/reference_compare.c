@@ -168,7 +168,8 @@ static sides begin_sides(ts_error *err, ts_arena *scratch, const ts_check *check
     s.right = (evaluator){.err = err, .arena = scratch, .names = before->list, .name_count = before->count};
     s.left.source = &check->actual->source;
     s.right.source = &check->expected->source;
-    s.bound = s.right;
+    s.right.arrays = TS_NEW_ARRAY(scratch, stream *, before->count + 1);
+    s.bound = s.right; /* with the same arrays */
     s.bound.has_expected = true;
     return s;
 }

@@ -38,7 +38,7 @@ static bool is_expected(const evaluator *in, const char *name) {
     return in->has_expected && strcmp(name, "expected") == 0;
 }
 
-/* Once for all that name it: its stream has no state. */
+/* Once for all that name it. */
 static stream *open_named_array(evaluator *in, const node *tree, const ts_reference_name *found) {
     if (!in->arrays) in->arrays = TS_NEW_ARRAY(in->arena, stream *, in->name_count);
     stream **opened = &in->arrays[found - in->names];

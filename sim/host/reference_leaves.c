@@ -44,12 +44,40 @@ static bool read_made(evaluator *in, const ts_reference_name *name, int64_t begi
            widen(name->array->dtype, some, out, count);
 }
 
-static bool read_array(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
-    const ts_reference_name *name = self->state;
+/* An array, and what was looked at last, for several operators name the same elements. */
+typedef struct {
+    const ts_reference_name *name;
+    int64_t begin, end;
+    double *seen;
+} leaf;
+
+static bool read_elements(evaluator *in, const ts_reference_name *name, int64_t begin, size_t count,
+                          double *out) {
     const ts_host_array *array = name->array;
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
     if (name->reader.read) return read_made(in, name, begin, 1, count, out);
     return widen(array->dtype, array->bytes + (size_t)begin * bytes, out, count);
+}
+
+static bool is_seen(const leaf *l, int64_t begin, size_t count) {
+    return begin >= l->begin && begin + (int64_t)count <= l->end;
+}
+
+static bool read_array(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    const leaf *l = self->state;
+    if (!is_seen(l, begin, count)) return read_elements(in, l->name, begin, count, out);
+    memcpy(out, l->seen + (begin - l->begin), count * sizeof *out);
+    return true;
+}
+
+static const double *look_at_array(evaluator *in, stream *self, int64_t begin, size_t count) {
+    leaf *l = self->state;
+    if (is_seen(l, begin, count)) return l->seen + (begin - l->begin);
+    l->begin = begin;
+    l->end = begin; /* until it is read */
+    if (!read_elements(in, l->name, begin, count, l->seen)) return NULL;
+    l->end = begin + (int64_t)count;
+    return l->seen;
 }
 
 /* `count` elements of so many bytes, `step` bytes apart. */
@@ -71,7 +99,7 @@ static void gather(uint8_t *to, const uint8_t *from, size_t bytes, size_t step, 
 
 static bool pick_from_array(evaluator *in, stream *self, int64_t begin, int64_t stride, size_t count,
                             double *out) {
-    const ts_reference_name *name = self->state;
+    const ts_reference_name *name = ((const leaf *)self->state)->name;
     const ts_host_array *array = name->array;
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
     if (name->reader.read) return read_made(in, name, begin, stride, count, out);
@@ -89,9 +117,12 @@ stream *ts_stream_array(evaluator *in, const node *tree, const ts_reference_name
     }
     stream *made = ts_stream_new(in, tree, array->rank, array->dims);
     if (!made) return NULL;
+    leaf *l = TS_NEW(in->arena, leaf);
+    *l = (leaf){.name = name, .seen = ts_reference_room(in, REFERENCE_BLOCK)};
     made->read = read_array;
+    made->look = look_at_array;
     made->pick = name->reader.in_order ? NULL : pick_from_array;
     made->cheap = !name->reader.in_order;
-    made->state = (void *)name;
+    made->state = l;
     return made;
 }

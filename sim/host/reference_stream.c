@@ -176,6 +176,7 @@ const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t 
     const unit *u = from->unit;
     bool held = u && from->read == read_unit && begin % u->size + (int64_t)count <= u->size;
     int64_t at = find_in_view(from, begin, count);
+    if (from->look && count <= REFERENCE_BLOCK) return from->look(in, from, begin, count);
     if (held) return load(in, from, begin) ? u->values + (begin - u->begin) : NULL;
     if (at >= 0) return ts_stream_look(in, from->arguments[0], at, count, room);
     return ts_stream_read(in, from, begin, (int64_t)count, room) ? room : NULL;
