@@ -235,8 +235,10 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
     const ts_copy_context *m = j->m;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
     bool converts = ts_copy_converts(m) && load_of(m) == TS_LOAD_SAME;
+    const ts_tile_kernels *longest = m->kernels->tiles[0];
+    bool masks = longest->masked && m->same && !m->streams; /* such a run would have a line of its own */
     if ((converts || (m->same && m->dst.element_bits >= 8)) &&
-        match_run(j, box, m->kernels->tiles[0]->line_bytes, times)) {
+        match_run(j, box, masks ? longest->line_bytes / 2 + 1 : longest->line_bytes, times)) {
         if (converts) split_run(j);
         return true;
     }

@@ -9,6 +9,7 @@
 
 #include "tests/support/rounds.h"
 #include "tests/support/random_layout.h"
+#include "move/copy_context.h"
 #include "move/move.h"
 #include "layout/convert.h"
 
@@ -202,11 +203,33 @@ static void refusals(void **state) {
     ts_arena_free(arena);
 }
 
+/* ---- Runs of every length, whose destination has gaps ---- */
+
+static void runs_of_every_length(void **unused) {
+    enum { MOST = 140, GAP = 3, TIMES = 3 * 5 };
+    static uint8_t src[TIMES * MOST], made[TIMES * (MOST + GAP)], expected[sizeof made];
+    (void)unused;
+    for (size_t i = 0; i < sizeof src; i++) src[i] = (uint8_t)(i * 131 >> 3);
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        for (int64_t bytes = 0; kernels && bytes <= MOST; bytes++) {
+            ts_kernel_loop loops[2] = {{3, bytes, 5 * (bytes + GAP)}, {5, 3 * bytes, bytes + GAP}};
+            memset(made, 7, sizeof made);
+            memset(expected, 7, sizeof expected);
+            for (int64_t i = 0; i < TIMES; i++)
+                memcpy(expected + i * (bytes + GAP), src + (i % 5 * 3 + i / 5) * bytes, (size_t)bytes);
+            kernels->runs(made, src, bytes, loops);
+            assert_memory_equal(made, expected, sizeof made);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(poison_goes_with_the_elements),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(runs_of_every_length),
     };
     return cmocka_run_group_tests_name("dma/move", tests, NULL, NULL);
 }
