@@ -9,7 +9,8 @@
 
 /* Prices that were asked before: a search asks the same again and again. An answer takes microseconds, and is
  * what simulating gives, to the bit. A question is the same when the machine's figures, the transfer's boxes,
- * their addresses and its ends are; one with many boxes, or that gathers, is priced again. */
+ * their addresses and its ends are, whatever the layouts are called; one with many boxes, or that gathers, is priced
+ * again. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
 

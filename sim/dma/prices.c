@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "prices.h"
+#include "traversal_private.h"
 
 enum { ENTRIES = 1 << 10, WORDS = 256 }; /* answers kept; of a question */
 
@@ -41,6 +42,19 @@ static bool add_box(question *q, const ts_plan *plan, int64_t number) {
                add_word(q, box.loops[i].dst_bits);
     }
     return fits;
+}
+
+/* Are bits beside a write read, if they are valid? */
+static bool has_neighbours(const ts_dma_price_request *r) {
+    const ts_plan *plan = r->plan;
+    ts_plan_box box;
+    bool covers = true;
+    for (int64_t i = 0; i < plan->box_count && covers; i++) {
+        ts_plan_get_box(plan, i, &box);
+        covers = traversal_covers_granules(&box, plan->dst.shape->element_bits,
+                                           r->machine->dma->write_granule_bits);
+    }
+    return r->dst.in_hbm && !covers;
 }
 
 /* The destination as text: which bits beside a write are valid. */
@@ -84,6 +98,9 @@ static bool fill_question(question *q, ts_arena *scratch, const ts_dma_price_req
                              r->dst.partition_bits,
                              plan->src.shape->dtype,
                              plan->src.shape->element_bits,
+                             plan->dst.shape->dtype,
+                             plan->dst.shape->element_bits,
+                             ts_layout_replica_total(plan->dst_layout),
                              plan->src.base_bits,
                              plan->dst.base_bits,
                              plan->elements,
@@ -92,7 +109,7 @@ static bool fill_question(question *q, ts_arena *scratch, const ts_dma_price_req
     q->count = 0;
     if (plan->gathers || plan->box_count > WORDS) return false;
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) add_word(q, whole[i]);
-    bool fits = add_shape(q, scratch, plan->dst.shape);
+    bool fits = !has_neighbours(r) || add_shape(q, scratch, plan->dst.shape);
     for (int64_t i = 0; i < plan->box_count && fits; i++) fits = add_box(q, plan, i);
     return fits;
 }

@@ -73,11 +73,11 @@ static void choose_block(ts_traversal *traversal) {
 
 /* ---- Read-modify-write: does a granule of the box's destination hold another valid element? ---- */
 
-static bool covers_granules(const ts_traversal *traversal) {
-    int64_t covered = traversal->element_bits[1], granule = traversal->granule_bits;
-    bool aligned = traversal->box.dst_bits % granule == 0;
-    for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
-        const ts_plan_loop *loop = &traversal->box.loops[i];
+bool traversal_covers_granules(const ts_plan_box *box, int element_bits, int granule) {
+    int64_t covered = element_bits;
+    bool aligned = box->dst_bits % granule == 0;
+    for (int i = box->loop_count - 1; i >= 0; i--) {
+        const ts_plan_loop *loop = &box->loops[i];
         if (loop->dst_bits == covered)
             covered *= loop->extent;
         else
@@ -96,7 +96,7 @@ static bool is_element(const ts_traversal *traversal, int64_t bit, ts_arena *scr
 
 static bool needs_rmw(ts_traversal *traversal) {
     if (traversal->line_bytes[1] == 0 || traversal->plan->dst.shape->layout->axis_count != 1 ||
-        covers_granules(traversal))
+        traversal_covers_granules(&traversal->box, traversal->element_bits[1], traversal->granule_bits))
         return false;
     int64_t granule = traversal->granule_bits, first = traversal->box.dst_bits,
             start = first / granule * granule;

@@ -37,6 +37,8 @@ struct ts_traversal {
     int count, capacity;
 };
 
+/* Does the box write whole granules of its destination? Then no neighbour matters. */
+bool traversal_covers_granules(const ts_plan_box *box, int element_bits, int granule);
 /* Opens the next box of the plan; false when there is none. */
 bool traversal_open_box(ts_traversal *traversal);
 

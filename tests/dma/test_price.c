@@ -287,6 +287,35 @@ static void prices_kept_are_the_same(void **state) {
     ts_arena_free(arena);
 }
 
+/* The same boxes, beside bytes that are padding or another's, or of another type that keeps its bits. */
+static void neighbours_of_writes_are_told_apart(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const int64_t zero[2] = {0, 0}, tall[2] = {64, 1}, wide[2] = {64, 2};
+    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
+    const ts_shape *src = shape_of(arena, "u8", tall, "{1,0}"), *other = shape_of(arena, "s8", tall, "{1,0}");
+    const ts_plan_side from[] = {{.shape = src}, {.shape = other}};
+    const ts_plan_side to[] = {
+        {.shape = shape_of(arena, "u8", tall, " (64,1):(2,1)"), .base_bits = 1 << 20},
+        {.shape = shape_of(arena, "u8", wide, "{1,0}"), .begin = zero, .base_bits = 1 << 20},
+        {.shape = src, .base_bits = 1 << 20}};
+    const ts_dma_end hbm = {.in_hbm = true};
+    ts_dma_cost kept, asked[6];
+    fresh.prices = NULL;
+    for (int i = 0; i < 6; i++) {
+        const ts_plan *plan = ts_plan_new(&err, arena, &from[i / 3], &to[i % 3], 2, tall);
+        assert_true(ts_dma_price(&err, arena, &(ts_dma_price_request){&keeps, plan, hbm, hbm, true}, &kept));
+        assert_true(
+            ts_dma_price(&err, arena, &(ts_dma_price_request){&fresh, plan, hbm, hbm, true}, &asked[i]));
+        assert_memory_equal(&kept, &asked[i], sizeof kept);
+    }
+    assert_int_equal(asked[0].transfer.rmw_lines, 0);
+    assert_true(asked[1].transfer.rmw_lines > 0);
+    assert_int_not_equal(asked[5].transfer.kind, asked[2].transfer.kind);
+    ts_arena_free(arena);
+}
+
 /* By the figures of the machine, wherever they lie. */
 static void prices_are_kept_by_content(void **state) {
     (void)state;
@@ -341,6 +370,7 @@ static void nothing_beats_a_peak(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_kept_are_the_same),
+        cmocka_unit_test(neighbours_of_writes_are_told_apart),
         cmocka_unit_test(prices_are_kept_by_content),
         cmocka_unit_test(gathers_are_skipped),
         cmocka_unit_test(nothing_beats_a_peak),
