@@ -168,7 +168,7 @@ static bool price(const char *src, const char *dst, const ts_machine *machine, t
     for (int i = 0; i < 2; i++)
         if (!ts_transfer_end_parse(&call.err, call.arena, &texts[i], &ends[i])) return false;
     ends[0].at = ends[1].at = TS_TRANSFER_ANYWHERE;
-    ts_transfer_request request = {machine, known, ends[0], ends[1], false};
+    ts_transfer_request request = {machine, known, ends[0], ends[1], false, 0};
     return machine && ts_transfer_price(&call.err, call.arena, &request, study);
 }
 
@@ -180,9 +180,8 @@ CALL(web_dma, const char *src, const char *dst, const char *machine, const char 
     ts_prices *known = ts_prices_new(call.arena);
     const ts_machine *loaded = read_machine(machine, sets);
     if (!loaded || !price(src, dst, loaded, known, &study)) return fail("dma");
-    for (int i = 0; i < 2 && !alone; i++)
-        if (!ts_transfer_try_others(&call.err, call.arena, known, &study, i == 1, &others[i]))
-            return fail("dma");
+    ts_transfer_others_request tried = {&study, known, false};
+    if (!alone && !ts_transfer_try_others(&call.err, call.arena, &tried, others)) return fail("dma");
     ts_report_transfer_json(&study, alone ? NULL : others, true, &call.out);
     return call.out.bytes;
 }

@@ -49,11 +49,10 @@ static bool price_of(ts_error *err, ts_arena *arena, const ts_price_request *r, 
         return false;
     ends[0].at = ends[1].at = TS_TRANSFER_ANYWHERE;
     price->has_others = r->others;
-    ts_transfer_request request = {r->machine, known, ends[0], ends[1], r->exact};
+    ts_transfer_request request = {r->machine, known, ends[0], ends[1], r->exact, 0};
+    ts_transfer_others_request others = {&price->study, known, false};
     return ts_transfer_price(err, arena, &request, &price->study) &&
-           (!r->others ||
-            (ts_transfer_try_others(err, arena, known, &price->study, false, &price->others[0]) &&
-             ts_transfer_try_others(err, arena, known, &price->study, true, &price->others[1])));
+           (!r->others || ts_transfer_try_others(err, arena, &others, price->others));
 }
 
 const ts_price *ts_price_transfer(ts_error *err, ts_arena *arena, const ts_price_request *request) {

@@ -69,10 +69,12 @@ static void try_machine(audit_prices *p, const ts_machine *machine, const ts_pla
     ts_dma_end src = {.in_hbm = audit_is_hbm(machine, r->from)},
                dst = {.in_hbm = audit_is_hbm(machine, r->to)};
     ts_error err = {0};
-    ts_plan_price_request request = {machine, p->prices, plan, src, dst, p->request->exact};
+    ts_plan_price_request request = {
+        machine, p->prices, plan, src, dst, p->request->exact, best->cycles > 0 ? best->cycles : 0};
     bool good = ts_plan_price(&err, p->scratch, &request, &cost, &by);
     ts_error_keep_system(&p->failure, &err);
-    if (good && (best->cycles < 0 || cost.cycles < best->cycles)) *best = (way){cost.cycles, by.program};
+    if (good && !cost.is_over && (best->cycles < 0 || cost.cycles < best->cycles))
+        *best = (way){cost.cycles, by.program};
 }
 
 /* One pass: the engine, or a program that does its kind. cycles -1: neither. */

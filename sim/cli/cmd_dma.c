@@ -66,7 +66,7 @@ static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[
 static bool price(ts_error *err, const cli_line *line, ts_prices *known, ts_transfer_study *study) {
     ts_transfer_end ends[2];
     const ts_machine *machine = read_ends(err, line, ends) ? cli_machine(err, line) : NULL;
-    ts_transfer_request request = {machine, known, ends[0], ends[1], cli_value(line, "exact") != NULL};
+    ts_transfer_request request = {machine, known, ends[0], ends[1], cli_value(line, "exact") != NULL, 0};
     return machine && ts_transfer_price(err, line->arena, &request, study);
 }
 
@@ -76,10 +76,11 @@ static int print_price(const cli_line *line) {
     ts_transfer_others others[2];
     ts_text out;
     ts_prices *known = ts_prices_new(line->arena);
-    bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL;
+    bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL,
+         shows_all = cli_value(line, "json") || cli_value(line, "html");
+    ts_transfer_others_request tried = {&study, known, !shows_all};
     if (!price(&err, line, known, &study) ||
-        (!alone && (!ts_transfer_try_others(&err, line->arena, known, &study, false, &others[0]) ||
-                    !ts_transfer_try_others(&err, line->arena, known, &study, true, &others[1]))))
+        (!alone && !ts_transfer_try_others(&err, line->arena, &tried, others)))
         return cli_fail(&err);
     ts_text_init(&out, line->arena);
     if (cli_value(line, "html")) {

@@ -60,8 +60,7 @@ static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DM
     }
 }
 
-/* The time of all bytes through the engine at the rate of a kind. */
-static int64_t engine_cycles(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_kind kind) {
+int64_t breakdown_engine_cycles(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_kind kind) {
     const ts_plan *plan = what->plan;
     int bits[2] = {plan->src.shape->element_bits, plan->dst.shape->element_bits};
     int64_t bytes = ts_ceil_div(plan->moved_elements * (bits[0] > bits[1] ? bits[0] : bits[1]), 8);
@@ -95,7 +94,7 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
                            ts_dma_cost *cost) {
     int64_t weights[TS_DMA_COMPONENT_COUNT] = {0}, pins = cost->memory_cycles;
     ts_dma_kind kind = m->dma->bytes_per_cycle[TS_DMA_COPY] ? TS_DMA_COPY : cost->transfer.kind;
-    int64_t engine = engine_cycles(m, what, kind);
+    int64_t engine = breakdown_engine_cycles(m, what, kind);
     weigh_bytes(what, &cost->transfer, OF_HBM, weights);
     if (is_engine_bound(cost) && pins > 0) {
         __int128 asked = weights[TS_DMA_COMPONENT_USEFUL] + weights[TS_DMA_COMPONENT_PADDING];
@@ -187,7 +186,7 @@ static bool is_read_bound(const ts_dma_machine *m, const ts_dma_transfer *what, 
 
 void ts_dma_break_down(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
     int64_t left = cost->cycles, sum = 0, before;
-    int64_t kind = engine_cycles(m, what, cost->transfer.kind);
+    int64_t kind = breakdown_engine_cycles(m, what, cost->transfer.kind);
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->components[i] = 0;
     cost->components[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
     int64_t copy = charge_copy(m, what, &left, cost);

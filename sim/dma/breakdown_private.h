@@ -4,6 +4,10 @@
 
 #include "dma/price.h"
 
+/* The time of all bytes through the engine at the rate of a kind. */
+int64_t breakdown_engine_cycles(const ts_dma_machine *machine, const ts_dma_transfer *transfer,
+                                ts_dma_kind kind);
+
 /* Sets cost->components, which add up to cost->cycles, and cost->limiter. The rule, in this order, each part
  * out of what is left:
  *

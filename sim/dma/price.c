@@ -6,6 +6,7 @@
 #include "breakdown_private.h"
 #include "prices.h"
 #include "sampler.h"
+#include "transfer.h"
 #include "base/clock.h"
 #include "base/number.h"
 
@@ -40,6 +41,22 @@ static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transf
 int64_t ts_dma_least_cycles(const ts_dma_machine *m, const ts_dma_result *transfer, int64_t hbm_bytes) {
     int64_t memory = ts_dma_peak_cycles(m, hbm_bytes);
     return fixed_cycles(m, transfer) + (transfer->engine_cycles > memory ? transfer->engine_cycles : memory);
+}
+
+int64_t ts_dma_least_bytes(const ts_dma_price_request *r) {
+    const ts_plan *plan = r->plan;
+    const ts_shape *src = plan->src.shape, *dst = plan->dst.shape;
+    int64_t read = plan->elements / ts_layout_replica_total(plan->dst_layout) * src->element_bits / 8,
+            written = plan->elements * dst->element_bits / 8, held = ts_max(src->bytes, src->storage_bytes);
+    return (r->src.in_hbm ? ts_min(read, held) : 0) + (r->dst.in_hbm ? written : 0);
+}
+
+int64_t ts_dma_price_bound(const ts_dma_price_request *r) {
+    const ts_dma_config *dma = r->machine->dma;
+    const ts_dma_transfer what = {.plan = r->plan, .src = r->src, .dst = r->dst};
+    ts_dma_result least = {.descriptors = transfer_count_descriptors(r->plan, dma->loop_dims)};
+    least.engine_cycles = breakdown_engine_cycles(r->machine, &what, ts_dma_kind_done(dma, r->plan));
+    return ts_dma_least_cycles(r->machine, &least, ts_dma_least_bytes(r));
 }
 
 /* What was left out is charged by differences of counts, and a wait at the end may be shorter than before:

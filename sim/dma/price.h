@@ -37,6 +37,8 @@ typedef struct {
     ts_dma_limit limit;           /* what limits it */
     const char *limiter;          /* the same in words */
     bool estimated;               /* not every access was simulated, or not the whole program run */
+    bool
+        is_over; /* more than was asked for, and not priced: it takes `cycles` at least, and nothing else is known */
 } ts_dma_cost;
 
 /* Of up to so many bytes accessed in HBM, every access of every channel is simulated. */
@@ -53,6 +55,11 @@ typedef struct {
  * boxes only at some positions, of a refresh interval each; docs/timing.md says how far from the exact answer
  * that may be. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
+
+/* No price is less: the least bytes at the HBM's peak or all at the engine's rate, and the fixed cost. */
+int64_t ts_dma_price_bound(const ts_dma_price_request *request);
+/* The bytes that it reads and writes in HBM at least: of all elements, those at several places once. */
+int64_t ts_dma_least_bytes(const ts_dma_price_request *request);
 
 /* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first. */
 int ts_dma_first_sampling_factor(const ts_dma_machine *machine);

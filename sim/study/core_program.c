@@ -123,7 +123,8 @@ typedef struct {
     int64_t cycles, read_bytes, written_bytes, waste_bytes, padding_bytes, transfers;
     int64_t stalls[TS_STALL_COUNT]; /* of all cores */
     ts_hbm_stats hbm;
-    int cores; /* does not grow */
+    int cores;    /* does not grow */
+    bool is_over; /* `cycles` is over the limit, and nothing else is known */
 } measures;
 
 /* With ts_hbm_stats_members of hbm: all of them. */
@@ -276,6 +277,25 @@ static const ts_timed_run *run_blocks(ts_error *err, ts_timed_program *j, int64_
     return ts_timed_run_get(err, j);
 }
 
+/* Full ones, which hold all elements. */
+static int64_t blocks_of(const matrices *m) {
+    __int128 elements = (__int128)m->batch * ts_round_up(m->rows, EDGE) * ts_round_up(m->cols, EDGE);
+    return (int64_t)((elements + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS);
+}
+
+/* How long a part of `size` may take, if all is to be within the limit. */
+static int64_t limit_of(int64_t part, int64_t size, int64_t limit) {
+    __int128 most = (__int128)limit * part * 100 / ((__int128)size * (100 - TS_LIMIT_PERCENT));
+    return limit == 0 ? 0 : most < INT64_MAX ? (int64_t)most + 1 : INT64_MAX;
+}
+
+/* That would be over the limit. */
+static bool is_over(const ts_timed_run *run, const ts_timed_program *j, int64_t limit, measures *out) {
+    if (j->limit == 0 || (!run->is_over && run->chip.cycles <= j->limit)) return false;
+    *out = (measures){.cycles = limit + 1, .is_over = true};
+    return true;
+}
+
 /* How many blocks are run: whole matrices or whole strips where these are small. */
 static int64_t few_of(const ts_timed_run *r, const cut *c) {
     int64_t few = (int64_t)FEW_BLOCKS * r->chip.core_count, matrix = c->strips * c->across;
@@ -295,54 +315,65 @@ static bool add_last_strips(ts_error *err, ts_timed_program *j, const cut *c, in
 }
 
 /* Blocks of the whole matrices, which lie where they do in the whole. */
-static bool run_some_blocks(ts_error *err, ts_timed_program *j, measures *out) {
-    const ts_timed_run *first = run_blocks(err, j, 0, (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores);
+static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
+                            measures *out) {
+    int64_t least = ts_max(m->batch, blocks_of(m)),
+            some = (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores;
+    j->limit = least > some ? limit_of(some, least, limit) : limit;
+    const ts_timed_run *first = run_blocks(err, j, 0, some);
     const ts_timed_run *runs[2];
     if (!first) return false;
+    if (is_over(first, j, limit, out)) return true;
     const cut c = cut_of(first);
     int64_t few = few_of(first, &c), sizes[2] = {few, 2 * few}, all = c.blocks;
     bool has_last = c.last_high < c.high && c.strips * c.across > 2 * few && c.across > 1;
     if (c.blocks <= 3 * few) {
         ts_timed_define(j, "END", c.blocks);
+        j->limit = limit;
         if (!(first = ts_timed_run_get(err, j))) return false;
-        measure(first, out);
+        if (!is_over(first, j, limit, out)) measure(first, out);
         return true;
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        j->limit = limit_of(sizes[i], all, limit);
         if (!(runs[i] = run_blocks(err, j, 0, sizes[i]))) return false;
+        if (is_over(runs[i], j, limit, out)) return true;
+    }
+    j->limit = 0;
     if (has_last && c.strips <= MOST_STRIPS) all -= c.blocks / c.strips;
     add_extended(&(extension){{sizes[0], sizes[1]}, all, false}, runs, out);
     return all == c.blocks || add_last_strips(err, j, &c, few, out);
 }
 
+static bool run_whole(ts_error *err, ts_timed_program *j, int64_t limit, measures *out) {
+    j->limit = limit;
+    const ts_timed_run *run = ts_timed_run_get(err, j);
+    if (run && !is_over(run, j, limit, out)) measure(run, out);
+    return run != NULL;
+}
+
 /* Some of the rows, one behind the other. */
-static bool run_some_rows(ts_error *err, ts_timed_program *j, const matrices *m, measures *out) {
+static bool run_some_rows(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
+                          measures *out) {
     const ts_timed_run *runs[2];
     int64_t few = ts_round_up((int64_t)FEW_BLOCKS * BLOCK_ELEMENTS / ts_round_up(m->cols, EDGE), MOST_BLOCK),
             sizes[2] = {few, 2 * few};
     bool is_whole = m->rows <= 3 * few;
     for (int i = 0; i < 2 && !is_whole; i++) {
         ts_timed_define(j, "ROWS", sizes[i]);
+        j->limit = limit_of(sizes[i], m->rows, limit);
         if (!(runs[i] = ts_timed_run_get(err, j))) return false;
+        if (is_over(runs[i], j, limit, out)) return true;
     }
-    if (is_whole) runs[1] = ts_timed_run_get(err, j);
-    if (!runs[1]) return false;
-    if (is_whole)
-        measure(runs[1], out);
-    else
-        add_extended(&(extension){{sizes[0], sizes[1]}, m->rows, false}, runs, out);
+    if (is_whole) return run_whole(err, j, limit, out);
+    add_extended(&(extension){{sizes[0], sizes[1]}, m->rows, false}, runs, out);
     return true;
 }
 
-static bool run_all(ts_error *err, ts_timed_program *j, const matrices *m, measures *out) {
-    __int128 elements = (__int128)m->batch * ts_round_up(m->rows, EDGE) * ts_round_up(m->cols, EDGE);
+static bool run_all(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit, measures *out) {
     *out = (measures){0};
-    bool is_whole = j->exact || elements <= (__int128)WHOLE_BLOCKS * BLOCK_ELEMENTS;
-    if (!is_whole) return m->transposed ? run_some_blocks(err, j, out) : run_some_rows(err, j, m, out);
-    const ts_timed_run *whole = ts_timed_run_get(err, j);
-    if (!whole) return false;
-    measure(whole, out);
-    return true;
+    if (j->exact || blocks_of(m) <= WHOLE_BLOCKS) return run_whole(err, j, limit, out);
+    return (m->transposed ? run_some_blocks : run_some_rows)(err, j, m, limit, out);
 }
 
 static void set_defines(ts_timed_program *j, const shipped *p, const matrices *m) {
@@ -394,6 +425,10 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
     return ts_field_status_text(TS_STATUS_UNSTATED);
 }
 
+static void set_over(int64_t least, ts_dma_kind kind, ts_dma_cost *cost) {
+    *cost = (ts_dma_cost){.cycles = least, .transfer.kind = kind, .is_over = true};
+}
+
 static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p, const matrices *m,
                           ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
@@ -416,18 +451,36 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
                             .kind = p->kind,
                             .status = status_of(r->machine, p->kind)};
     ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
-    bool good = run_all(err, &j, m, &measured);
-    if (good) charge_padding(r->plan, m, &measured);
-    if (good) break_down(&dma, r->plan, &measured, cost);
-    if (good) cost->estimated = !r->exact;
+    bool good = run_all(err, &j, m, r->limit, &measured);
+    if (good && measured.is_over) {
+        set_over(measured.cycles, TS_DMA_CORE_PROGRAM, cost);
+    } else if (good) {
+        charge_padding(r->plan, m, &measured);
+        break_down(&dma, r->plan, &measured, cost);
+        cost->estimated = !r->exact;
+    }
     ts_arena_free(scratch);
     return good;
+}
+
+/* Nothing reads and writes HBM faster than its peak. */
+static bool is_over_at_peak(const ts_plan_price_request *r, ts_dma_cost *cost) {
+    ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
+    ts_dma_price_request whole = {&dma, r->plan, r->src, r->dst, r->exact};
+    int64_t least = ts_dma_peak_cycles(&dma, ts_dma_least_bytes(&whole));
+    if (r->limit == 0 || least <= r->limit) return false;
+    set_over(least, TS_DMA_CORE_PROGRAM, cost);
+    return true;
 }
 
 static bool price_transfer(ts_error *err, ts_arena *scratch, const ts_plan_price_request *r,
                            ts_dma_cost *cost) {
     ts_dma_machine dma = ts_dma_machine_of(r->machine, r->prices->transfers);
-    return ts_dma_price(err, scratch, &(ts_dma_price_request){&dma, r->plan, r->src, r->dst, r->exact}, cost);
+    ts_dma_price_request whole = {&dma, r->plan, r->src, r->dst, r->exact};
+    int64_t least = r->limit > 0 ? ts_dma_price_bound(&whole) : 0;
+    if (least <= r->limit) return ts_dma_price(err, scratch, &whole, cost);
+    set_over(least, ts_dma_kind_done(dma.dma, r->plan), cost);
+    return true;
 }
 
 /* Where the engine is faster element by element, as for matrices of few elements, it takes the transfer. */
@@ -441,7 +494,7 @@ static bool price_gather(ts_error *err, ts_arena *scratch, const ts_plan_price_r
         bytes_of(plan->elements, src_bits > dst_bits ? src_bits : dst_bits) / rate >= cost->cycles)
         return true;
     if (!price_transfer(err, scratch, r, &gather)) return false;
-    if (gather.cycles >= cost->cycles) return true;
+    if (gather.is_over || gather.cycles >= cost->cycles) return true;
     by->slower = by->program;
     by->slower_cycles = cost->cycles;
     by->program = by->parameters = NULL;
@@ -458,8 +511,8 @@ bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_plan_price_request
     bool wanted = dma->bytes_per_cycle[kind] == 0 && find_matrices(r->plan, r->src, r->dst, &m);
     for (int i = 0; wanted && i < PROGRAMS; i++) {
         if (fits(&programs[i], r->plan, kind, &m))
-            return price_program(err, r, &programs[i], &m, cost, by) &&
-                   price_gather(err, scratch, r, cost, by);
+            return is_over_at_peak(r, cost) || (price_program(err, r, &programs[i], &m, cost, by) &&
+                                                price_gather(err, scratch, r, cost, by));
     }
     if (dma->bytes_per_cycle[ts_dma_kind_done(dma, r->plan)] == 0) return refuse(err, r->machine, kind);
     return price_transfer(err, scratch, r, cost);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 
 /* ---- The list ---- */
@@ -137,26 +138,104 @@ static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other
     add(arena, list, ts_xla_shape(NULL, arena, own->dtype, fields));
 }
 
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_prices *known, const ts_transfer_study *study,
-                            bool dst, ts_transfer_others *others) {
-    ts_transfer_end src = study->src, to = study->dst, *end = dst ? &to : &src;
-    const ts_shape *own = end->shape;
-    ts_layout_list list;
-    *others = (ts_transfer_others){0};
-    if (own->layout->axis_count > 1) return true;
-    if (!ts_layouts_of_tpu(err, arena, own, study->machine->chip.generation, &list)) return false;
-    add_like(arena, own, dst ? src.shape : to.shape, study->machine->chip.generation, &list);
-    if (study->src_memory == study->dst_memory && !study->dst_placed) to.at = TS_TRANSFER_ANYWHERE;
-    for (int i = 0; i < list.count; i++) {
+/* Another layout of one end. */
+typedef struct {
+    const ts_shape *shape;
+    int number;     /* in the list */
+    int64_t cycles; /* it takes at least */
+    bool by_core;
+} candidate;
+
+/* One end of a transfer in other layouts. */
+typedef struct {
+    ts_transfer_request request; /* without a limit */
+    const ts_shape **varied;     /* the shape of that end in it */
+    ts_layout_list list;         /* own and others */
+    const char *own;
+} variation;
+
+static bool is_own(ts_arena *arena, const variation *v, int number) {
+    return strcmp(v->own, text_of(arena, v->list.shapes[number])) == 0;
+}
+
+static bool try_other(ts_error *err, variation *v, const ts_shape *shape, int64_t limit, ts_dma_cost *cost) {
+    *v->varied = shape;
+    v->request.limit = limit;
+    return try_one(err, &v->request, false, cost);
+}
+
+static bool try_all(ts_error *err, ts_arena *arena, variation *v, ts_transfer_others *others) {
+    for (int i = 0; i < v->list.count; i++) {
         ts_dma_cost cost;
-        end->shape = list.shapes[i];
-        if (strcmp(text_of(arena, own), text_of(arena, end->shape)) == 0) continue;
-        ts_transfer_request request = {study->machine, known, src, to, study->exact};
-        if (!try_one(err, &request, false, &cost)) return false;
+        const ts_shape *shape = v->list.shapes[i];
+        if (is_own(arena, v, i)) continue;
+        if (!try_other(err, v, shape, 0, &cost)) return false;
         if (cost.cycles > 0)
-            others->others[others->count++] = (ts_transfer_other){end->shape, cost.cycles, cost.estimated};
+            others->others[others->count++] = (ts_transfer_other){shape, cost.cycles, cost.estimated};
     }
     qsort(others->others, (size_t)others->count, sizeof others->others[0], by_cycles);
+    return true;
+}
+
+/* Those that may be fast first, so that most others are over what they take: programs, which are long to run, last. */
+static int by_promise(const void *a, const void *b) {
+    const candidate *left = a, *right = b;
+    if (left->by_core != right->by_core) return left->by_core - right->by_core;
+    if (left->cycles != right->cycles) return left->cycles < right->cycles ? -1 : 1;
+    return left->number - right->number;
+}
+
+/* Those that can be done, and what they take at least. */
+static bool find_candidates(ts_error *err, ts_arena *arena, variation *v, candidate *found, int *count) {
+    *count = 0;
+    for (int i = 0; i < v->list.count; i++) {
+        ts_dma_cost cost;
+        if (is_own(arena, v, i)) continue;
+        if (!try_other(err, v, v->list.shapes[i], 1, &cost)) return false;
+        if (cost.cycles > 0)
+            found[(*count)++] =
+                (candidate){v->list.shapes[i], i, cost.cycles, cost.transfer.kind == TS_DMA_CORE_PROGRAM};
+    }
+    qsort(found, (size_t)*count, sizeof *found, by_promise);
+    return true;
+}
+
+/* Of equal ones the first of the list. */
+static bool try_for_cheapest(ts_error *err, ts_arena *arena, variation *v, ts_transfer_others *others) {
+    candidate found[TS_LAYOUTS_MOST];
+    ts_transfer_other *best = &others->others[0];
+    int count, number = 0;
+    if (!find_candidates(err, arena, v, found, &count)) return false;
+    for (int i = 0; i < count; i++) {
+        ts_dma_cost cost;
+        bool equal_wins = found[i].number < number;
+        int64_t limit = others->count > 0 ? ts_max(best->cycles - !equal_wins, 1) : 0;
+        if (!try_other(err, v, found[i].shape, limit, &cost)) return false;
+        if (cost.is_over || (limit > 0 && cost.cycles > limit)) continue;
+        *best = (ts_transfer_other){found[i].shape, cost.cycles, cost.estimated};
+        number = found[i].number;
+        others->count = 1;
+    }
+    return true;
+}
+
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_others_request *r,
+                            ts_transfer_others others[2]) {
+    const ts_transfer_study *study = r->study;
+    for (int dst = 0; dst < 2; dst++) {
+        variation v = {.request = {study->machine, r->prices, study->src, study->dst, study->exact, 0}};
+        const ts_shape *own = dst ? study->dst.shape : study->src.shape;
+        others[dst] = (ts_transfer_others){0};
+        if (own->layout->axis_count > 1) continue;
+        if (!ts_layouts_of_tpu(err, arena, own, study->machine->chip.generation, &v.list)) return false;
+        add_like(arena, own, dst ? study->src.shape : study->dst.shape, study->machine->chip.generation,
+                 &v.list);
+        v.own = text_of(arena, own);
+        v.varied = dst ? &v.request.dst.shape : &v.request.src.shape;
+        if (study->src_memory == study->dst_memory && !study->dst_placed)
+            v.request.dst.at = TS_TRANSFER_ANYWHERE;
+        if (!(r->cheapest_only ? try_for_cheapest : try_all)(err, arena, &v, &others[dst])) return false;
+    }
     return true;
 }
 
@@ -170,7 +249,7 @@ ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, con
         for (int to = 0; to < m->list.count; to++) {
             ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
                             dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
-            ts_transfer_request request = {machine, known, src, dst, false};
+            ts_transfer_request request = {machine, known, src, dst, false, 0};
             if (!try_one(err, &request, from + to == 0, &m->costs[from][to])) return NULL;
         }
     }

@@ -29,10 +29,17 @@ typedef struct {
     ts_transfer_other others[TS_LAYOUTS_MOST]; /* the cheapest first */
 } ts_transfer_others;
 
+typedef struct {
+    const ts_transfer_study *study;
+    ts_prices *prices;
+    bool cheapest_only; /* all that are surely dearer (ts_plan_price) are left out, and most need no price */
+} ts_transfer_others_request;
+
 /* The transfer of the study with one end in each other layout that TPUs use for its type, and in those that
- * are like the other end's. None is tried for an end that lies on several axes. */
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_prices *known, const ts_transfer_study *study,
-                            bool dst, ts_transfer_others *others);
+ * are like the other end's. None is tried for an end that lies on several axes. others: of the source, and of the
+ * destination. */
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_others_request *request,
+                            ts_transfer_others others[2]);
 
 /* All pairs of layouts. */
 typedef struct {

@@ -79,6 +79,14 @@ static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_
     return &new->run;
 }
 
+static const int64_t LONGEST = INT64_C(1) << 50;
+
+static const ts_timed_run *over(const ts_timed_program *p) {
+    ts_timed_run *run = TS_NEW(p->arena, ts_timed_run);
+    *run = (ts_timed_run){.chip.cycles = p->limit, .is_over = true};
+    return run;
+}
+
 const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
     const char *name = name_of(p);
     for (const known_run *r = p->runs->first; r; r = r->next)
@@ -90,10 +98,13 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
                               .define_count = p->count,
                               .time_only = true,
                               .exact = p->exact,
-                              .max_cycles = INT64_C(1) << 50};
+                              .max_cycles = p->limit > 0 ? p->limit : LONGEST};
     ts_run_result result;
-    bool good = ts_run(err, scratch, &request, &result);
-    const ts_timed_run *run = good ? keep(p->runs, name, &result) : NULL;
+    ts_error own = {0};
+    bool good = ts_run(&own, scratch, &request, &result),
+         is_over = !good && p->limit > 0 && own.kind == TS_ERROR_FAULT && own.cycle >= p->limit;
+    const ts_timed_run *run = good ? keep(p->runs, name, &result) : is_over ? over(p) : NULL;
+    if (!run && err) *err = own;
     ts_arena_free(scratch);
     return run;
 }

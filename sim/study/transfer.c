@@ -157,9 +157,13 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request
     const ts_space *a = ts_space_of_machine(arena, study->src_memory);
     const ts_space *b = shared ? a : ts_space_of_machine(arena, study->dst_memory);
     if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_error(err, &study->dst, 0);
-    ts_plan_price_request price = {
-        r->machine, r->prices, study->plan, end_in(a, study->src_memory), end_in(b, study->dst_memory),
-        r->exact};
+    ts_plan_price_request price = {.machine = r->machine,
+                                   .prices = r->prices,
+                                   .plan = study->plan,
+                                   .src = end_in(a, study->src_memory),
+                                   .dst = end_in(b, study->dst_memory),
+                                   .exact = r->exact,
+                                   .limit = r->limit};
     return ts_plan_price(err, arena, &price, &study->cost, &study->by);
 }
 
@@ -191,7 +195,7 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_r
         bool first_in_hbm = memory->kind == TS_SPACE_HBM && (i == 0 || ends[0].shape->memory_space != 0);
         if (ends[i].at < 0 && first_in_hbm) ends[i].at = *next;
     }
-    ts_transfer_request one = {r->machine, r->prices, ends[0], ends[1], r->exact};
+    ts_transfer_request one = {r->machine, r->prices, ends[0], ends[1], r->exact, 0};
     if (!ts_transfer_price(err, arena, &one, study)) return false;
     if (study->by.program) {
         ts_error_set(err, TS_ERROR_UNMODELLED,

@@ -37,6 +37,7 @@ typedef struct {
     ts_prices *prices;
     ts_transfer_end src, dst;
     bool exact;
+    int64_t limit; /* as that of ts_plan_price */
 } ts_transfer_request;
 
 typedef struct {

@@ -117,7 +117,7 @@ static void set_hbm_counts(const question *q, const ts_hbm_stats *hbm) {
 }
 
 static bool ask_dma(ts_error *err, const question *q) {
-    ts_transfer_request request = {q->machine, q->context->prices, {0}, {0}, q->asked->exact};
+    ts_transfer_request request = {q->machine, q->context->prices, {0}, {0}, q->asked->exact, 0};
     ts_transfer_end ends[2];
     ts_transfer_study study;
     if (!ts_transfer_pair_parse(err, q->arena, "dma", q->asked->text, ends)) return false;

@@ -118,7 +118,7 @@ static void print_table(const char *name, const char *from, const char *to) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, name);
     ts_transfer_study study;
-    ts_transfer_others others;
+    ts_transfer_others others[2];
     ts_transfer_request request = {.machine = machine,
                                    .prices = ts_prices_new(arena),
                                    .src = {.shape = parse(arena, from), .at = TS_TRANSFER_ANYWHERE},
@@ -126,8 +126,8 @@ static void print_table(const char *name, const char *from, const char *to) {
     double start = milliseconds();
     bool good = machine && ts_transfer_price(NULL, arena, &request, &study);
     double alone = milliseconds() - start;
-    for (int dst = 0; dst < 2 && good; dst++)
-        good = ts_transfer_try_others(NULL, arena, request.prices, &study, dst, &others);
+    ts_transfer_others_request tried = {&study, request.prices, .cheapest_only = true};
+    good = good && ts_transfer_try_others(NULL, arena, &tried, others);
     if (good)
         printf("%-9s %-44s %12lld %8.1f %8.1f\n", name, to, (long long)study.cost.cycles, alone,
                milliseconds() - start);
