@@ -24,14 +24,13 @@ static void *open_beside(ts_arena *arena, const char *folder, size_t length, con
     ts_text path;
     ts_text_init(&path, arena);
     ts_text_add(&path, "%.*s/%s", (int)length, folder, name);
-    return access(path.bytes, R_OK) == 0 ? dlopen(path.bytes, RTLD_NOW | RTLD_GLOBAL) : NULL;
+    return dlopen(path.bytes, RTLD_NOW | RTLD_GLOBAL);
 }
 
 bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, int started, ts_sweep_ranks *ranks) {
     char program[PATH_BYTES] = "";
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    const char *slash = length > 0 ? strrchr(program, '/') : NULL;
-    size_t folder = slash ? (size_t)(slash - program) : 0;
+    bool known = readlink("/proc/self/exe", program, sizeof program - 1) > 0;
+    size_t folder = known ? (size_t)(strrchr(program, '/') - program) : 0;
     void *library = open_beside(arena, program, folder, "tilesim-mpi.so");
     if (!library) library = open_beside(arena, program, folder, "../lib/tilesim-mpi.so");
     void *symbol = library ? dlsym(library, TS_SWEEP_RANKS_BEGIN) : NULL;

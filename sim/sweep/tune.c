@@ -77,10 +77,10 @@ bool ts_sweep_tune(ts_error *err, ts_arena *arena, const ts_sweep_tune_request *
         if (!climb(err, &t, &rungs[i], tuned)) return false;
         if (i == 0) tuned->candidates = rungs[i].tried;
         tuned->rung_count = i + 1;
-        if (i + 1 == budget->count || rungs[i].kept == 0) break;
+        if (rungs[i].kept == 0) break;
         t.count = rungs[i].kept;
         for (int64_t k = 0; k < t.count; k++) t.points[k] = tuned->table.points[k] + t.stride;
     }
-    if (tuned->rung_count > 0) rungs[tuned->rung_count - 1].kept = tuned->table.row_count;
+    rungs[tuned->rung_count - 1].kept = tuned->table.row_count;
     return true;
 }

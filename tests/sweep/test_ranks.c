@@ -73,6 +73,11 @@ static void started(void **state) {
         }
         unsetenv(names[i]);
     }
+    setenv(names[0], "1", 1); /* of what is not the launcher */
+    setenv(names[1], "4", 1);
+    assert_int_equal(ts_sweep_ranks_started(getenv), 4);
+    unsetenv(names[0]);
+    unsetenv(names[1]);
 }
 
 static void not_built_in(void **state) {

@@ -227,6 +227,63 @@ static void files_of_older_versions(void **state) {
     remove(path);
 }
 
+/* A row that both have stays as it is; a store that cannot be merged leaves no trace. */
+static void merged(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_row row;
+    int64_t added = -1;
+    bool found;
+    make_file();
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", true);
+    put(store, "k2", "{}", TS_SWEEP_OK, 2);
+    assert_true(ts_sweep_store_merge(&err, store, path, &added));
+    assert_int_equal(added, 1);
+    assert_true(ts_sweep_store_get(&err, arena, store, "k1", &found, &row) && found);
+    assert_true(row.values[TS_SWEEP_MICROSECONDS_COLUMN].real == 1.25);
+    run_sql("UPDATE point SET microseconds = 3; INSERT INTO point (key, status) VALUES ('k3', 'ok')");
+    assert_true(ts_sweep_store_merge(&err, store, path, &added));
+    assert_int_equal(added, 1);
+    assert_true(ts_sweep_store_get(&err, arena, store, "k1", &found, &row) && found);
+    assert_true(row.values[TS_SWEEP_MICROSECONDS_COLUMN].real == 1.25);
+    run_sql("DROP TABLE study");
+    assert_false(ts_sweep_store_merge(&err, store, path, &added));
+    assert_string_equal(err.message, "cannot merge ':memory:': no such table: other.study");
+    remove(path);
+    err = (ts_error){0};
+    assert_false(ts_sweep_store_merge(&err, store, path, &added));
+    expect_error(&err, "cannot open '%s': unable to open database file");
+    make_file();
+    err = (ts_error){0};
+    assert_true(ts_sweep_store_merge(&err, store, path, &added)); /* nothing is attached still */
+    assert_int_equal(added, 0);
+    assert_true(ts_sweep_store_close(&err, store));
+    remove(path);
+    ts_arena_free(arena);
+}
+
+/* Of another version, say. */
+static void statuses_that_are_unknown(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_row row;
+    bool found;
+    make_file();
+    run_sql("UPDATE point SET status = 'lost'");
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    assert_int_equal(ts_sweep_store_status(&err, store, "k1"), -1); /* it is asked again */
+    assert_int_equal(err.kind, TS_ERROR_NONE);
+    assert_false(ts_sweep_store_get(&err, arena, store, "k1", &found, &row));
+    expect_error(&err, "'%s' is damaged: a point has no status");
+    put(store, "k1", "{}", TS_SWEEP_OK, 1);
+    assert_int_equal(ts_sweep_store_status(&err, store, "k1"), TS_SWEEP_OK);
+    assert_true(ts_sweep_store_close(&err, store));
+    remove(path);
+    ts_arena_free(arena);
+}
+
 /* Its log is written into it, and begun anew, when it has 4 MB (docs/sweep.md). */
 static void a_short_log(void **state) {
     (void)state;
@@ -465,6 +522,8 @@ int main(void) {
         cmocka_unit_test(files_that_are_empty),
         cmocka_unit_test(databases_of_others),
         cmocka_unit_test(files_of_older_versions),
+        cmocka_unit_test(merged),
+        cmocka_unit_test(statuses_that_are_unknown),
         cmocka_unit_test(a_short_log),
         cmocka_unit_test(studies_are_noted),
         cmocka_unit_test(differences),

@@ -284,6 +284,18 @@ static double with_none(const ts_sweep_point *point) {
 }
 
 /* Where nothing has a result, nothing goes on; a time that is none is an error of the column. */
+static void tuning_without_a_crew(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_tuned tuned;
+    study_begin(&f, "vary: {N: [1, 2]}\nask: {layout: 'f32[$N]'}\n", ":memory:", one);
+    f.crew_self.fault = ANSWERS_NOTHING;
+    ts_sweep_tune_request request = {&f.request, "time", "N", 2};
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_int_not_equal(f.err.kind, TS_ERROR_NONE);
+    study_end(&f);
+}
+
 static void tuning_of_nothing(void **state) {
     (void)state;
     study_fixture f;
@@ -362,6 +374,7 @@ int main(void) {
         cmocka_unit_test(tuning),
         cmocka_unit_test(tuning_of_two_sizes),
         cmocka_unit_test(tuning_of_nothing),
+        cmocka_unit_test(tuning_without_a_crew),
         cmocka_unit_test(tuning_to_an_end),
         cmocka_unit_test(elasticities),
     };
