@@ -159,7 +159,7 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
     if (core_at > until) return true;
     if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
     int64_t limit = far ? limit_of(chip, core_at, max_cycles) : core_at + 1;
-    bool good = ts_core_step_shared(err, first->core, limit, others);
+    bool good = ts_core_step(err, first->core, limit, others);
     if (good && chip->core_count > 1) pass_barrier(chip);
     return good;
 }
@@ -196,7 +196,7 @@ bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int
         if (core_at >= until) return true;
         if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
         int64_t limit = limit_of(chip, core_at, max_cycles);
-        if (!ts_core_step_shared(err, first->core, limit < until ? limit : until, others)) return false;
+        if (!ts_core_step(err, first->core, limit < until ? limit : until, others)) return false;
         if (chip->core_count > 1) pass_barrier(chip);
     }
 }

@@ -176,9 +176,7 @@ int cmd_audit(int argc, char **argv) {
     request.exact = cli_value(&line, "exact") != NULL;
     bool good =
         cli_ratio(&err, &line, "fail-over", &limit) && audit(&err, &line, &request, &view, &state, &result);
-    int code = good                         ? report(&err, &line, &result, &view, limit)
-               : err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err)
-                                            : cli_fail(&err);
+    int code = good ? report(&err, &line, &result, &view, limit) : cli_error(&line, &err);
     ts_audit_free(state);
     return cli_end(&line, code);
 }

@@ -70,7 +70,7 @@ int cmd_calibrate(int argc, char **argv) {
     ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (!calibrate(&err, &line, &result) || !save(&err, &line, &result))
-        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+        return cli_end(&line, cli_error(&line, &err));
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json") != NULL)
         ts_report_calibration_json(&result, &out);

@@ -188,9 +188,7 @@ static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out) {
     return good;
 }
 
-static int end_badly(cli_line *line, const ts_error *err) {
-    return cli_end(line, err->kind == TS_ERROR_USAGE ? cli_usage_error(line, err) : cli_fail(err));
-}
+static int end_badly(cli_line *line, const ts_error *err) { return cli_end(line, cli_error(line, err)); }
 
 int cmd_choose(int argc, char **argv) {
     cli_line line;

@@ -89,7 +89,7 @@ int cmd_compare(int argc, char **argv) {
     double limit;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (!cli_ratio(&err, &line, "fail-over", &limit) || !compare(&err, &line, &view, &result))
-        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+        return cli_end(&line, cli_error(&line, &err));
     if (!save_page(&err, &line, &result, &view)) return cli_end(&line, cli_fail(&err));
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json"))

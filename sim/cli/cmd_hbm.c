@@ -105,8 +105,7 @@ int cmd_hbm(int argc, char **argv) {
     }
     if (line.operand_count == 0)
         ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
-    if (line.operand_count == 0 || !run(&err, &line, &report))
-        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+    if (line.operand_count == 0 || !run(&err, &line, &report)) return cli_end(&line, cli_error(&line, &err));
     if (!json && !cli_reports(&line)) return cli_end(&line, 0); /* the commands are what is printed */
     (json ? ts_report_hbm_json : ts_report_hbm)(&report, &out);
     return cli_end(&line, cli_print(&out));

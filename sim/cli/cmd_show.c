@@ -165,12 +165,4 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
                                               sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
 }
 
-int cmd_show(int argc, char **argv) {
-    cli_line line;
-    ts_error err = {0};
-    ts_text out;
-    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    ts_text_init(&out, line.arena);
-    if (show(&err, &line, &out)) return cli_end(&line, cli_print(&out));
-    return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
-}
+int cmd_show(int argc, char **argv) { return cli_print_of(&usage, argc, argv, show); }

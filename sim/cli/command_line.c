@@ -201,3 +201,14 @@ int cli_end(cli_line *line, int exit_code) {
     ts_arena_free(line->arena);
     return exit_code;
 }
+
+int cli_print_of(const cli_command *command, int argc, char **argv,
+                 bool (*work)(ts_error *err, const cli_line *line, ts_text *out)) {
+    cli_line line;
+    ts_error err = {0};
+    ts_text out;
+    if (!cli_begin(&line, command, argc, argv)) return line.exit_code;
+    ts_text_init(&out, line.arena);
+    if (work(&err, &line, &out)) return cli_end(&line, cli_print(&out));
+    return cli_end(&line, cli_error(&line, &err));
+}

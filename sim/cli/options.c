@@ -15,6 +15,10 @@ int cli_usage_error(const cli_line *line, const ts_error *err) {
     return cli_fail_with_help(err, program.bytes, help.bytes);
 }
 
+int cli_error(const cli_line *line, const ts_error *err) {
+    return err->kind == TS_ERROR_USAGE ? cli_usage_error(line, err) : cli_fail(err);
+}
+
 const char *cli_value_at(const cli_line *line, const char *name, int i) {
     for (int k = 0; k < line->given_count; k++)
         if (strcmp(line->command->options[line->given[k].option].name, name) == 0 && i-- == 0)

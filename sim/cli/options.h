@@ -49,6 +49,9 @@ typedef struct {
 bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv);
 /* Frees the arena; returns `exit_code`. */
 int cli_end(cli_line *line, int exit_code);
+/* All of a command whose work is one text. */
+int cli_print_of(const cli_command *command, int argc, char **argv,
+                 bool (*work)(ts_error *err, const cli_line *line, ts_text *out));
 
 /* The last value given to the option of that name, or NULL. */
 const char *cli_value(const cli_line *line, const char *name);
@@ -98,7 +101,9 @@ const ts_machine *cli_machine(ts_error *err, const cli_line *line);
  * --set. */
 const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const char *name, const char *last);
 
-/* For an error in the command line: cli_fail, with where to find help. */
+/* cli_fail, for an error in the command line with where to find help. */
+int cli_error(const cli_line *line, const ts_error *err);
+/* The same, of what is known to be one. */
 int cli_usage_error(const cli_line *line, const ts_error *err);
 /* Is standard output free for the report: does no option write a file to it, as "--svg -" does? cli_begin
  * refuses lines with more than one such option, of which --json is one. */

@@ -185,7 +185,7 @@ static bool advance(ts_error *err, ts_core *core, int64_t until) {
     return issue(err, core, bundle, core->next);
 }
 
-bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t shared_until) {
+bool ts_core_step(ts_error *err, ts_core *core, int64_t until, int64_t shared_until) {
     float_mode mode = float_mode_enter();
     bool ok = true;
     core->yielding = false;
@@ -203,10 +203,6 @@ bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t sh
     }
     float_mode_leave(mode);
     return ok;
-}
-
-bool ts_core_step(ts_error *err, ts_core *core, int64_t until) {
-    return ts_core_step_shared(err, core, until, INT64_MAX);
 }
 
 int64_t ts_core_next(const ts_core *core) { return core->halted || core->waiting ? INT64_MAX : core->next; }

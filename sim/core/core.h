@@ -147,11 +147,9 @@ ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup)
  */
 int64_t ts_core_next(const ts_core *core);
 /* Does everything that happens before cycle `until`, but returns after a bundle that starts a DMA or changes
- * a semaphore, so that others can see it. */
-bool ts_core_step(ts_error *err, ts_core *core, int64_t until);
-/* The same, but a bundle that other cores can notice (a DMA, a barrier) issues only before cycle
- * `shared_until`. */
-bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t shared_until);
+ * a semaphore, so that others can see it; a bundle that other cores can notice (a DMA, a barrier) issues only
+ * before cycle `shared_until`. */
+bool ts_core_step(ts_error *err, ts_core *core, int64_t until, int64_t shared_until);
 /* The cycle since when the core waits at a barrier for other cores; -1: it does not. */
 int64_t ts_core_at_barrier(const ts_core *core);
 /* The last of them reached the barrier at `cycle`: the core goes on. */

@@ -310,9 +310,9 @@ static void sort_unique(ts_index_list *found, int rank) {
     found->count = kept;
 }
 
-static bool next_index(const ts_layout *layout, int64_t *index) {
-    for (int i = layout->rank - 1; i >= 0; i--) {
-        if (++index[i] < layout->dims[i]) return true;
+bool ts_index_next(int rank, const int64_t *dims, int64_t *index) {
+    for (int i = rank - 1; i >= 0; i--) {
+        if (++index[i] < dims[i]) return true;
         index[i] = 0;
     }
     return false;
@@ -326,7 +326,7 @@ static bool backward_by_enumeration(search *s, const int64_t *coordinates) {
         ts_layout_forward(layout, index, point);
         if (memcmp(point, coordinates, (size_t)layout->axis_count * sizeof point[0]) != 0) continue;
         if (!add_found(s, index)) return false;
-    } while (next_index(layout, index));
+    } while (ts_index_next(layout->rank, layout->dims, index));
     return true;
 }
 

@@ -130,6 +130,8 @@ int64_t ts_layout_padded_count(const ts_layout *layout);
 /* Smallest and largest coordinate that any element, padding or replica has on an axis. */
 void ts_layout_axis_range(const ts_layout *layout, int axis, int64_t *low, int64_t *high);
 
+/* The next index in row-major order; false, and all 0, behind the last. */
+bool ts_index_next(int rank, const int64_t *dims, int64_t *index);
 /* D(x) + O, without replicas; index within the dims (asserted). coordinates: one an axis. */
 void ts_layout_forward(const ts_layout *layout, const int64_t *index, int64_t *coordinates);
 /* Replica number r (row-major over `replicas`, the last fastest) of the same. */

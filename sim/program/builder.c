@@ -294,26 +294,13 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
 }
 
 /* More operands than any instruction has are counted, not read. */
-static void gather(ts_operand operands[TS_OPERANDS_MAX], int count, va_list arguments) {
-    for (int i = 0; i < count && i < TS_OPERANDS_MAX; i++) operands[i] = va_arg(arguments, ts_operand);
-}
-
 void ts_program_add(ts_program_builder *b, ts_opcode opcode, int count, ...) {
     ts_operand operands[TS_OPERANDS_MAX];
     va_list arguments;
     va_start(arguments, count);
-    gather(operands, count, arguments);
+    for (int i = 0; i < count && i < TS_OPERANDS_MAX; i++) operands[i] = va_arg(arguments, ts_operand);
     va_end(arguments);
     add(b, -1, opcode, count, operands);
-}
-
-void ts_program_add_masked(ts_program_builder *b, int vmask, ts_opcode opcode, int count, ...) {
-    ts_operand operands[TS_OPERANDS_MAX];
-    va_list arguments;
-    va_start(arguments, count);
-    gather(operands, count, arguments);
-    va_end(arguments);
-    add(b, vmask, opcode, count, operands);
 }
 
 void ts_program_add_named(ts_program_builder *b, int vmask, const char *mnemonic, int count,

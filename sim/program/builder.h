@@ -94,7 +94,6 @@ void ts_program_pack_results(ts_program_builder *b);
 /* `count` operands, each a ts_operand. */
 void ts_program_add(ts_program_builder *b, ts_opcode opcode, int count, ...);
 /* The same under a write mask. */
-void ts_program_add_masked(ts_program_builder *b, int vmask, ts_opcode opcode, int count, ...);
 /* By its mnemonic, as "vadd.f32"; vmask -1: without a mask. */
 void ts_program_add_named(ts_program_builder *b, int vmask, const char *mnemonic, int count,
                           const ts_operand *operands);

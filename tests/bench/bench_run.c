@@ -56,7 +56,7 @@ static bool bench_core(ts_error *err, ts_arena *arena, const ts_chip_config *con
     ts_core *core = ts_core_new(err, arena, &setup);
     double start = seconds();
     bool good = core != NULL;
-    while (good && !ts_core_halted(core)) good = ts_core_step(err, core, INT64_MAX);
+    while (good && !ts_core_halted(core)) good = ts_core_step(err, core, INT64_MAX, INT64_MAX);
     double elapsed = seconds() - start;
     if (good) ts_core_count(core, &counters);
     if (good) print(number, "core, values", &counters, elapsed);

@@ -215,7 +215,7 @@ static void a_wait_ends_at_the_cycle_of_the_notice(void **state) {
     int64_t needed;
     assert_true(fixture_load(f, "nop\nsmov s1 2\nwait e3 s1\nnop"));
     assert_null(ts_core_waiting(f->core, &semaphore, &needed));
-    assert_true(ts_core_step(&f->err, f->core, 100));
+    assert_true(ts_core_step(&f->err, f->core, 100, INT64_MAX));
     assert_int_equal(ts_core_next(f->core), INT64_MAX);
     assert_non_null(ts_core_waiting(f->core, &semaphore, &needed));
     assert_int_equal(semaphore, 3);
@@ -238,9 +238,9 @@ static void stepping_stops_before_the_cycle_and_after_a_start(void **state) {
     (void)state;
     fixture *f = new_fixture();
     assert_true(fixture_load(f, "nop\nnop\ndma t0\nnop"));
-    assert_true(ts_core_step(&f->err, f->core, 1));
+    assert_true(ts_core_step(&f->err, f->core, 1, INT64_MAX));
     assert_int_equal(ts_core_next(f->core), 1);
-    assert_true(ts_core_step(&f->err, f->core, 100));
+    assert_true(ts_core_step(&f->err, f->core, 100, INT64_MAX));
     assert_int_equal(f->start_count, 1);
     assert_int_equal(f->starts[0].cycle, 2);
     assert_int_equal(ts_core_next(f->core), 3);
@@ -388,7 +388,7 @@ static void small_steps_change_nothing(void **state) {
     fixture_do(whole, text);
     assert_true(fixture_load(parts, text));
     for (int64_t until = 1; !ts_core_halted(parts->core); until += 1 + below(&seed, 3))
-        assert_true(ts_core_step(&parts->err, parts->core, until));
+        assert_true(ts_core_step(&parts->err, parts->core, until, INT64_MAX));
     assert_int_equal(whole->event_count, parts->event_count);
     assert_memory_equal(whole->events, parts->events, sizeof(whole->events[0]) * (size_t)whole->event_count);
     fixture_free(whole);

@@ -92,7 +92,7 @@ static void add_rows(fixture *f) {
     for (int i = 0; i < 2; i++) ts_program_add(b, TS_OP_vld, 2, ts_vreg(i), at(f, 0, 128 * i, 0xff));
     for (int i = 0; i < 2; i++) ts_program_add(b, TS_OP_vadd_f32, 3, ts_vreg(i), ts_vreg(i), ts_f32(1.0f));
     ts_program_add(b, TS_OP_mall, 1, ts_vmask(0));
-    ts_program_add_masked(b, 0, TS_OP_vst, 2, at(f, 0, 0, 0xff), ts_vreg(0));
+    ts_program_add_named(b, 0, "vst", 2, (const ts_operand[]){at(f, 0, 0, 0xff), ts_vreg(0)});
     ts_program_add(b, TS_OP_vst, 2, at(f, 0, 128, 0xf0), ts_vreg(1));
     ts_program_add(b, TS_OP_vst, 2, at(f, 0, 128, 0x0f), ts_vreg(1));
     ts_program_add(b, TS_OP_sadd, 3, ts_sreg(2), ts_sreg(2), ts_integer(8));
@@ -186,7 +186,7 @@ static void wrong_register(void **state) {
 
 static void wrong_mask(void **state) {
     fixture *f = *state;
-    ts_program_add_masked(f->b, 0, TS_OP_smov, 2, ts_sreg(0), ts_integer(0));
+    ts_program_add_named(f->b, 0, "smov", 2, (const ts_operand[]){ts_sreg(0), ts_integer(0)});
     error_of(f, "smov takes no mask");
 }
 

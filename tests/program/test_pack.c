@@ -127,7 +127,7 @@ static void run(ts_arena *arena, const ts_target *target, const char *text, outc
     assert_non_null(core);
     for (int bundle = 0; !ts_core_halted(core); bundle++) {
         assert_true(bundle < CYCLES_MAX); /* it ends */
-        if (!ts_core_step(&err, core, CYCLES_MAX)) {
+        if (!ts_core_step(&err, core, CYCLES_MAX, INT64_MAX)) {
             ts_error_format(&err, message, sizeof(message));
             fail_msg("%s%s", message, text);
         }

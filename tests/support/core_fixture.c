@@ -208,7 +208,7 @@ bool fixture_load(fixture *f, const char *text) {
 
 bool fixture_run(fixture *f) {
     while (ts_core_next(f->core) < INT64_MAX)
-        if (!ts_core_step(&f->err, f->core, INT64_MAX)) return false;
+        if (!ts_core_step(&f->err, f->core, INT64_MAX, INT64_MAX)) return false;
     return true;
 }
 

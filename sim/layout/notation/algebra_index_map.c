@@ -192,14 +192,6 @@ static bool loops(ts_call *call, ts_value *out) {
 
 enum { SHOWN = 16, PLACES_MAX = 1 << 26 };
 
-static bool next_index(int rank, const int64_t *dims, int64_t *index) {
-    for (int i = rank - 1; i >= 0; i--) {
-        if (++index[i] < dims[i]) return true;
-        index[i] = 0;
-    }
-    return false;
-}
-
 /* Marks every place that an index goes to. */
 static bool mark_places(ts_call *call, const ts_index_map *map, const int64_t *extent, bool *taken) {
     int64_t *index = TS_NEW_ARRAY(call->arena, int64_t, map->rank + 1), point[TS_LAYOUT_MAX_AXES];
@@ -209,7 +201,7 @@ static bool mark_places(ts_call *call, const ts_index_map *map, const int64_t *e
         for (int i = 0; i < map->count; i++) number = number * extent[i] + point[i];
         if (taken[number]) return ts_error_set(call->err, TS_ERROR_INPUT, "the map is not injective");
         taken[number] = true;
-    } while (next_index(map->rank, call->arguments[B].integers, index));
+    } while (ts_index_next(map->rank, call->arguments[B].integers, index));
     return true;
 }
 
@@ -226,7 +218,7 @@ static bool padding_points(ts_call *call, ts_value *out) {
                                 PLACES_MAX);
     bool *taken = TS_NEW_ARRAY(call->arena, bool, total);
     if (!mark_places(call, &ranges.from_zero, ranges.extent, taken)) return false;
-    for (int64_t i = 0; i < total; i++, next_index(map->count, ranges.extent, point)) {
+    for (int64_t i = 0; i < total; i++, ts_index_next(map->count, ranges.extent, point)) {
         if (taken[i] || count++ >= SHOWN) continue;
         for (int j = 0; j < map->count; j++) shown[(count - 1) * map->count + j] = ranges.low[j] + point[j];
     }

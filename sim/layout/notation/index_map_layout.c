@@ -214,14 +214,6 @@ static int64_t place_of(const ts_layout *layout, const int64_t *sizes, const int
     return number;
 }
 
-static bool next_index(const ts_layout *layout, int64_t *index) {
-    for (int i = layout->rank - 1; i >= 0; i--) {
-        if (++index[i] < layout->dims[i]) return true;
-        index[i] = 0;
-    }
-    return false;
-}
-
 /* The first two indices that share a place, by marking all places. More indices than places collide early. */
 static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t positions,
                     ts_layout_injectivity *out) {
@@ -233,11 +225,12 @@ static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *siz
         int64_t at = place_of(layout, sizes, second);
         uint64_t bit = UINT64_C(1) << (at % 64);
         if (seen[at / 64] & bit) {
-            while (place_of(layout, sizes, first) != at) (void)next_index(layout, first);
+            while (place_of(layout, sizes, first) != at)
+                (void)ts_index_next(layout->rank, layout->dims, first);
             return true;
         }
         seen[at / 64] |= bit;
-    } while (next_index(layout, second));
+    } while (ts_index_next(layout->rank, layout->dims, second));
     return false;
 }
 
