@@ -14,7 +14,7 @@ typedef struct {
     size_t struct_bytes; /* sizeof(ts_price_request); what is zero is the default */
     const ts_machine *machine;
     const char *source, *destination; /* shapes, or slices of them: "f32[64,256]{1,0}[0:8, :]" */
-    int exact;                        /* walk every access */
+    int exact;                        /* simulate every access */
     int others;                       /* also what other layouts of both ends cost */
 } ts_price_request;
 

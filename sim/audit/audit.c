@@ -201,13 +201,7 @@ static bool was_said(const ts_audit *a, const ts_hlo_instruction *i) {
     return a->has_entry || audit_table_get(&a->names, audit_hash(i->name.text, i->name.length)) >= 0;
 }
 
-static void on_instruction(void *self, const ts_hlo_instruction *i) {
-    ts_audit *a = self;
-    audit_forget_shapes(a);
-    if (i->again && was_said(a, i)) return;
-    a->now = i;
-    if (!i->again) a->section = SECTION_NONE;
-    ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
+static void note_unreadable(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {
         char kind[80];
         snprintf(kind, sizeof kind, "unknown instruction '%.*s'",
@@ -216,6 +210,16 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     }
     if (i->cut && i->shape.length > 0 && i->opcode.length == 0)
         audit_note(a, 1, i->line, "an instruction that ends before its opcode", i->name);
+}
+
+static void on_instruction(void *self, const ts_hlo_instruction *i) {
+    ts_audit *a = self;
+    audit_forget_shapes(a);
+    if (i->again && was_said(a, i)) return;
+    a->now = i;
+    if (!i->again) a->section = SECTION_NONE;
+    ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
+    note_unreadable(a, i, opcode);
     a->has_mlir |= i->mlir;
     bool whole = i->shape.length > 0 && !(i->cut && i->opcode.length == 0);
     int32_t shape = whole ? audit_intern(a, i->line, i->shape) : AUDIT_NONE;

@@ -37,7 +37,7 @@ typedef struct {
     const ts_machine *machine;
     ts_audit_untiled untiled;
     const ts_mesh *mesh; /* on which collectives are priced; NULL: they are not */
-    bool exact;          /* every price is of its own size and plan, and walks every access */
+    bool exact;          /* every price is of its own size and plan, with every access simulated */
 } ts_audit_request;
 
 /* A shape of the text: an array, sized. */

@@ -17,6 +17,23 @@ static const char *without_comments(ts_audit *a, ts_hlo_span text) {
     return out;
 }
 
+/* The array as the TPU compiler's rule tiles it, where the text gives no tiles. */
+static void size_ruled(ts_audit *a, const ts_shape *shape, shape_record *record) {
+    record->ruled = record->linear;
+    const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request->machine, shape, !a->unscheduled);
+    if (!ruled) return;
+    ts_text printed;
+    ts_text_init(&printed, a->scratch);
+    ts_shape_print(ruled, &printed);
+    record->ruled = (ts_audit_shape){0};
+    audit_shape_size(a->scratch, ruled, &record->ruled);
+    /* What the compiler calls unpadded is what the text said. */
+    record->ruled.logical_bytes = ruled->unpadded_bytes;
+    record->rule_text = ts_arena_copy_text(a->texts, printed.bytes, printed.length);
+    record->ruled.text = record->rule_text;
+    record->ruled.assumed = true;
+}
+
 static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record *record) {
     ts_error err = {0};
     const ts_shape *shape = audit_parse(&err, a->scratch, text.text, text.length);
@@ -35,19 +52,7 @@ static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record
     record->linear.text = record->text;
     record->linear.tiled = shape->xla->tile_count > 0;
     a->any_tiles |= record->linear.tiled;
-    record->ruled = record->linear;
-    const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request->machine, shape, !a->unscheduled);
-    if (!ruled) return true;
-    ts_text printed;
-    ts_text_init(&printed, a->scratch);
-    ts_shape_print(ruled, &printed);
-    record->ruled = (ts_audit_shape){0};
-    audit_shape_size(a->scratch, ruled, &record->ruled);
-    /* What the compiler calls unpadded is what the text said. */
-    record->ruled.logical_bytes = ruled->unpadded_bytes;
-    record->rule_text = ts_arena_copy_text(a->texts, printed.bytes, printed.length);
-    record->ruled.text = record->rule_text;
-    record->ruled.assumed = true;
+    size_ruled(a, shape, record);
     return true;
 }
 

@@ -18,7 +18,7 @@ static inline int64_t *ts_member_of(void *counts, const ts_member *member, int i
     return (int64_t *)(void *)((char *)counts + member->offset) + i;
 }
 
-/* Adds part * times / of to sum, each member rounded to the nearest. */
+/* sum += part * times / of, each member rounded to the nearest: the counts of a sample, scaled up. */
 void ts_members_add(void *sum, const void *part, const ts_member *members, int64_t times, int64_t of);
 
 #endif

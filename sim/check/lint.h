@@ -12,11 +12,12 @@ typedef struct {
     const ts_code *code;
     const ts_isa_limits *limits;
     const uint32_t *sregs;            /* of the core, now */
-    const struct ts_unknown *unknown; /* which of them are; NULL: none */
+    const struct ts_unknown *unknown; /* which sregs are unknown (time only); NULL: all are known */
     ts_findings *findings;
 } ts_lint_setup;
 
 ts_lint *ts_lint_new(ts_arena *arena, const ts_lint_setup *setup);
-void ts_lint_bundle(ts_lint *lint, int bundle, int64_t cycle); /* before it issues */
+/* Looks at a bundle before it issues at `cycle`, and adds what is found. */
+void ts_lint_bundle(ts_lint *lint, int bundle, int64_t cycle);
 
 #endif

@@ -1,10 +1,11 @@
-/* Shapes of transfers: what tells those apart that take different times. */
+/* Transfer shapes: two transfers have one shape if they make the same accesses up to a shift by whole accesses,
+ * so that they take the same time from the same state. */
 #ifndef TILESIM_CHIP_SHAPES_H
 #define TILESIM_CHIP_SHAPES_H
 
 #include "dma/price.h"
 
-/* Transfers between two layouts whose plans differ in nothing but whole accesses of HBM. */
+/* One such class, known by the hash of its plan. */
 typedef struct shape {
     struct shape *next;
     uint64_t hash[2];
@@ -20,9 +21,9 @@ typedef struct {
     shape *buckets[SHAPE_BUCKETS];
 } shapes;
 
-/* `layouts` tells pairs of layouts apart. */
+/* The shape of a transfer, made anew if it is the first. layouts: a number for the pair of layouts. */
 const shape *shapes_find(shapes *all, const ts_dma_transfer *what, int layouts);
-/* What tells the starts of all chips apart, but for where in its memory each begins. */
+/* Hashes what chips that start this transfer must have in common, except the address at which each begins. */
 void shapes_hash_start(shapes *all, const ts_dma_transfer *what, int layouts, uint64_t *hash);
 
 #endif

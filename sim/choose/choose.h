@@ -42,7 +42,7 @@ typedef struct {
     const ts_define *defines;
     int define_count;
     bool combine;      /* also tiles with '*', which no compiler makes yet */
-    bool exact;        /* walk every access of every size: nothing is extended but kernels of blocks */
+    bool exact;        /* simulate every access of every size; extend only kernels of blocks */
     bool exhaustive;   /* price all: nothing is cut by its bound */
     bool moves_fields; /* move the machine's assumed figures */
     void (*progress)(void *self, int64_t done, int64_t of); /* NULL: none */

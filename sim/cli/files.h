@@ -4,8 +4,8 @@
 
 #include "options.h"
 
-/* Before the work: at most one thing goes to standard output, no file is written twice or also read, and all
- * can be written. False: that was said. */
+/* Checks the files of all options before the work: at most one thing goes to standard output, no file is
+ * written twice or also read, and all can be written. False: that was said. */
 bool cli_check_files(cli_line *line);
 
 /* Do the files that are read fit into so many bytes? */
@@ -13,7 +13,7 @@ bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most);
 
 /* An empty text for the file of an option; NULL where that was not given. */
 ts_text *cli_text_for(const cli_line *line, const char *option);
-/* Writes it there. NULL: there is nothing to do. */
+/* Writes the text to the file of the option. text NULL: the option was not given, and there is nothing to do. */
 bool cli_save(ts_error *err, const cli_line *line, const char *option, const ts_text *text);
 
 /* When a signal ends the process, its temporary files go too. */

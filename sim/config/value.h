@@ -4,7 +4,8 @@
 
 #include "config/field.h"
 
-/* `clock_khz` is that of CYCLES. False when the text is no such figure, or out of range. */
+/* Reads a figure of the field's kind. clock_khz: for times, which are stored in cycles of that clock.
+ * False when the text is no such figure, or out of range. */
 bool ts_value_parse(const ts_field *field, const char *text, bool quoted, int64_t clock_khz, int64_t *value);
 
 #endif

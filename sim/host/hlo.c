@@ -354,6 +354,21 @@ static bool is_beginning(const char *at, const char *end) {
     return read_instruction(at, end, &i) != NOT_ONE;
 }
 
+/* Reads what the joined lines are by now, and gives it away unless more may come. */
+static void read_joined(ts_hlo_reader *r) {
+    ts_hlo_instruction i;
+    const char *all = r->joined, *all_end = all + r->joined_length;
+    answer found = read_instruction(all, all_end, &i);
+    if (found == NOT_ONE) found = read_labelled(all, all_end, &i);
+    r->joined_whole = found == WHOLE;
+    r->joined_lacks = lacks_calls(&i);
+    if (found == WHOLE && may_go_on(r, &i)) return;
+    if (found == ENDS_EARLY && !is_literal(&i)) return;
+    if (found == ENDS_EARLY) begin_literal(r, &i);
+    r->joined_lines = 0;
+    if (found != NOT_ONE) give(r, &i, r->joined_line);
+}
+
 /* True: the line went on with what came before. */
 static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i;
@@ -377,17 +392,7 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     append(r, at, length);
     r->joined_lines++;
     count(r, TS_HLO_LITERAL);
-    const char *all = r->joined, *all_end = all + r->joined_length;
-    answer found = read_instruction(all, all_end, &i);
-    if (found == NOT_ONE) found = read_labelled(all, all_end, &i);
-    r->joined_whole = found == WHOLE;
-    r->joined_lacks = lacks_calls(&i);
-    if (found == WHOLE && may_go_on(r, &i)) return true;
-    if (found != ENDS_EARLY || is_literal(&i)) {
-        if (found == ENDS_EARLY) begin_literal(r, &i);
-        r->joined_lines = 0;
-        if (found != NOT_ONE) give(r, &i, r->joined_line);
-    }
+    read_joined(r);
     return true;
 }
 

@@ -228,6 +228,23 @@ static const char *next_value(const char *at, const char *end, ts_hlo_span *name
     return at;
 }
 
+/* The types at `at`: the last one alone, or all as a tuple. */
+static void add_result_types(hlo_mlir *m, const char *at, const char *end, bool tuple) {
+    if (at < end && *at == '(') at++;
+    if (tuple) ts_text_add_char(&m->shape, '(');
+    for (;;) {
+        const char *before = at;
+        at = hlo_skip_space(add_type(&m->shape, at, end), end);
+        if (at == before || at >= end || *at != ',') break;
+        at++;
+        if (tuple)
+            ts_text_add(&m->shape, ", ");
+        else
+            ts_text_clear(&m->shape);
+    }
+    if (tuple) ts_text_add_char(&m->shape, ')');
+}
+
 /* Operands with their types, and the results' type: of "(a, b) -> c", or of "a" that all share, or of "a, b".
  */
 static void add_types(hlo_mlir *m, const char *values, const char *values_end, const char *at,
@@ -248,19 +265,7 @@ static void add_types(hlo_mlir *m, const char *values, const char *values_end, c
     }
     const char *result = function ? hlo_skip_space(arrow + 2, end) : at;
     bool tuple = many || (result < end && *result == '(');
-    if (result < end && *result == '(') result++;
-    if (tuple) ts_text_add_char(&m->shape, '(');
-    for (;;) {
-        const char *before = result;
-        result = hlo_skip_space(add_type(&m->shape, result, end), end);
-        if (result == before || result >= end || *result != ',') break;
-        result++;
-        if (tuple)
-            ts_text_add(&m->shape, ", ");
-        else
-            ts_text_clear(&m->shape);
-    }
-    if (tuple) ts_text_add_char(&m->shape, ')');
+    add_result_types(m, result, end, tuple);
     while (!function && (values = next_value(values, values_end, &name)) != NULL) {
         if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
         if (!tuple) ts_text_add_bytes(&m->operands, m->shape.bytes, m->shape.length);

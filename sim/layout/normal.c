@@ -212,6 +212,14 @@ static bool same_points(const matched *m, const int64_t *index, int64_t *room_a,
            memcmp(room_a, room_b, (size_t)(count * m->axis_count) * sizeof *room_a) == 0;
 }
 
+/* The indices to compare: all of each part, with the other parts at 0. */
+static int64_t count_work(const parts *p, const ts_layout *a) {
+    int64_t work = 0;
+    for (int i = 0; i < a->rank; i++)
+        if (p->of_dim[i] == i && !ts_add(work, part_size(p, a, i), &work)) return INT64_MAX;
+    return work;
+}
+
 /* Layouts are sums over parts, so two are equal when they agree wherever all parts but one are at 0. */
 bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
                        ts_layout_comparison *out) {
@@ -222,10 +230,8 @@ bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const
     separate(&p, a->rank);
     add_layout(&p, arena, a);
     add_layout(&p, arena, b);
-    int64_t replicas_a = ts_layout_replica_total(a), replicas_b = ts_layout_replica_total(b), work = 0;
-    for (int i = 0; i < a->rank; i++)
-        if (p.of_dim[i] == i && !ts_add(work, part_size(&p, a, i), &work)) work = INT64_MAX;
-    if (work > limit / (replicas_a > replicas_b ? replicas_a : replicas_b)) {
+    int64_t replicas_a = ts_layout_replica_total(a), replicas_b = ts_layout_replica_total(b);
+    if (count_work(&p, a) > limit / (replicas_a > replicas_b ? replicas_a : replicas_b)) {
         return ts_error_set(err, TS_ERROR_INPUT, "comparing these layouts needs more than %lld points",
                             (long long)limit);
     }

@@ -19,14 +19,14 @@ typedef struct {
     mlir_type type; /* of the body's argument */
     const mlir_op *transform;
     int64_t block[MLIR_RANK_MAX];
-    bool elements;                   /* the transform gives elements, not blocks */
-    bool fixed;                      /* it never moves */
+    bool elements;                   /* the transform gives the first element, not the number of the block */
+    bool fixed;                      /* all steps have the same block */
     int tensor, semaphores;          /* an input that moves has none of its own */
     ts_operand slot;                 /* the buffer of this step */
     ts_operand index[MLIR_RANK_MAX]; /* the block of this step */
     ts_operand next[MLIR_RANK_MAX];  /* and of the next */
-    ts_operand moves;                /* 1: the next is another */
-    ts_operand waits;                /* of a result: 1: one is on its way */
+    ts_operand moves;                /* 1: the next step has another block */
+    ts_operand waits;                /* of a result, 1: a block is on its way to HBM */
 } kernel_window;
 
 typedef struct {

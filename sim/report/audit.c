@@ -162,8 +162,8 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
 }
 
 static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    char a[32], b[32];
-    int64_t shown = 0, left = 0, endless = 0;
+    char a[32];
+    int64_t shown = 0, left = 0;
     if (r->group_count > 0)
         ts_text_add(out, "\nmoves        count    us each     us in all  what changes, from what to what, "
                          "the first one\n");
@@ -180,6 +180,11 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
     if (r->moves_left_out > 0)
         ts_text_add(out, "        %s smaller moves are not listed, nor priced\n",
                     grouped(a, r->moves_left_out));
+}
+
+static void add_move_sums(const ts_audit_result *r, ts_text *out) {
+    char a[32], b[32];
+    int64_t endless = 0;
     ts_text_add(out, "in all     %.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
                 r->microseconds, r->fused_microseconds, grouped(a, r->bitcasts));
     ts_text_add(out, ", %s others\n", grouped(a, r->free_moves));
@@ -352,6 +357,7 @@ void ts_report_audit(const ts_audit_result *r, const ts_audit_view *view, ts_tex
     add_reports(r, view, out);
     add_classes(r, view, out);
     add_groups(r, view, out);
+    add_move_sums(r, out);
     add_copies(r, view, out);
     add_findings(r, view, out);
     add_kinds(r, out);

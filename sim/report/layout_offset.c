@@ -59,19 +59,23 @@ static void add_part(ts_text *out, const char *label, char op, const int64_t *wh
     ts_text_add_char(out, '\n');
 }
 
+static void add_heading(ts_text *out, const ts_xla_tile *tile) {
+    ts_text_add(out, "  tile ");
+    for (int i = 0; i < tile->rank; i++) {
+        ts_text_add_char(out, i > 0 ? ',' : '(');
+        if (tile->dims[i] == TS_XLA_COMBINE)
+            ts_text_add_char(out, '*');
+        else
+            ts_text_add(out, "%" PRId64, tile->dims[i]);
+    }
+    ts_text_add(out, "):\n");
+}
+
 /* Applies the tile; what remains of it without '*' goes to `sizes`. Returns how many sizes that is. */
 static int add_tile(ts_text *out, const ts_xla_tile *tile, position *p, int64_t *sizes) {
     position counts, within;
     int kept = 0, before = p->count;
-    ts_text_add(out, "  tile ");
-    for (int i = 0; i < tile->rank; i++) {
-        bool star = tile->dims[i] == TS_XLA_COMBINE;
-        if (star)
-            ts_text_add(out, "%s*", i > 0 ? "," : "(");
-        else
-            ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "(", tile->dims[i]);
-    }
-    ts_text_add(out, "):\n");
+    add_heading(out, tile);
     while (p->count < tile->rank) lead(p);
     int first = p->count - tile->rank;
     for (int i = 0; i < tile->rank; i++)

@@ -264,12 +264,8 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
     ts_text_add_char(out, '\n');
 }
 
-static void add_traffic(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
-    const int64_t *v = result->counters.values;
-    int64_t bursts =
-        v[TS_COUNTER_HBM_ROW_HITS] + v[TS_COUNTER_HBM_ROW_MISSES] + v[TS_COUNTER_HBM_ROW_CONFLICTS];
-    const ts_roofline *roofline = &result->roofline;
-    char a[32], b[32];
+static void add_transfers(ts_text *out, const int64_t *v) {
+    char a[32];
     ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
                 ts_text_group_digits(a, v[TS_COUNTER_TRANSFERS]),
                 share(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
@@ -284,6 +280,15 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
                     "           of them %s recalled from like ones, not walked (--exact walks them all)\n",
                     ts_text_group_digits(a, v[TS_COUNTER_RECALLED_TRANSFERS]));
     }
+}
+
+static void add_traffic(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
+    const int64_t *v = result->counters.values;
+    int64_t bursts =
+        v[TS_COUNTER_HBM_ROW_HITS] + v[TS_COUNTER_HBM_ROW_MISSES] + v[TS_COUNTER_HBM_ROW_CONFLICTS];
+    const ts_roofline *roofline = &result->roofline;
+    char a[32], b[32];
+    add_transfers(out, v);
     ts_text_add(out, "bytes      %s useful (%.1f GB/s), ",
                 ts_text_group_digits(a, v[TS_COUNTER_USEFUL_BYTES]),
                 gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]));

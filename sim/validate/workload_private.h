@@ -10,16 +10,17 @@
 /* Sets why it is not modelled; returns false. */
 bool workload_refuse(ts_workload *work, const char *reason);
 
-/* A positive whole number by the first of some keys, ended by NULL, that is there; 0: none. */
+/* The figure of the first of `keys` (NULL ends them) that the row has; 0: it has none, or no positive whole number. */
 int64_t workload_number(const ts_measured_row *row, const char *const *keys);
 #define NUMBER(...) workload_number(row, (const char *const[]){__VA_ARGS__, NULL})
 
+/* A figure that may have a fraction; `otherwise` where the row does not have it. */
 double workload_real(const ts_measured_row *row, const char *key, double otherwise);
 int workload_dims(const ts_measured_row *row, const char *key, int64_t *dims);
-/* 0: there are none, or too many elements. */
+/* Of the dims; 0: there are none, or too many elements. */
 int64_t workload_product(const int64_t *dims, int count);
 
-/* Does the text have one of the words, ended by NULL? See ts_work_rule. */
+/* Does the text contain one of `words` (NULL ends them)? See ts_work_rule. */
 bool workload_has(const char *text, const char *const *words);
 #define HAS(text, ...) workload_has(text, (const char *const[]){__VA_ARGS__, NULL})
 
@@ -28,7 +29,7 @@ bool workload_crosses(const char *text, int64_t *d);
 void workload_block(const ts_measured_row *row, ts_workload *work);
 bool workload_add_product(ts_workload *work, ts_work_product p);
 
-/* Makes it of that group, which is known; false, with the reason: the group is not modelled. */
+/* Puts the row into that group; false, with the reason: groups like it are not modelled. */
 bool workload_enter(ts_workload *work, const char *group);
 /* Reads the row as its group says. */
 bool workload_read_group(const ts_measured_row *row, ts_workload *work);
