@@ -17,7 +17,7 @@ class Sweep(List[Dict[str, Any]]):
         super().__init__(value["rows"])
         self.title: str = value["title"]
         self.parameters: List[str] = value["parameters"]
-        self.columns: List[str] = list(self[0]) if self else []
+        self.columns: List[str] = list(self[0]) if self else self.parameters
         self.answered: int = value["answered"]  #: now; the others were in the database
 
     def frame(self) -> Any:

@@ -153,7 +153,9 @@ static bool begin(ts_error *err, ts_sweep_store *store) {
     if (!store->writes)
         return !is_new ? prepare_all(err, store)
                        : ts_error_set(err, TS_ERROR_INPUT, "'%s' holds no study", store->path);
-    return execute(err, store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "write") &&
+    return execute(err, store,
+                   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 512",
+                   "write") &&
            make_tables(err, store) && widen_table(err, store) && prepare_all(err, store);
 }
 

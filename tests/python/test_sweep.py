@@ -35,6 +35,13 @@ def rows_are_the_command_lines():
 
 
 @test
+def no_rows():
+    """There are the parameters still, so that what is done with their columns goes on."""
+    rows = ts.sweep({"vary": {"A": [1, 2]}, "where": "A > 5", "ask": {"layout": "f32[4]"}}, frame=False)
+    assert rows == [] and rows.columns == ["A"], rows.columns
+
+
+@test
 def frames():
     """Of pandas, or of what stands for it here."""
     made = types.SimpleNamespace(DataFrame=lambda rows, columns: ("frame", rows, columns))

@@ -300,7 +300,7 @@ static void a_short_log(void **state) {
         put(store, key, "{}", TS_SWEEP_OK, i + 1);
     }
     assert_true(ts_file_size(&err, log, &bytes));
-    assert_in_range(bytes, 1 << 20, 4200 << 10);
+    assert_in_range(bytes, 1 << 20, 2200 << 10);
     assert_true(ts_sweep_store_close(&err, store));
     assert_false(ts_file_size(NULL, log, &bytes));
     remove(path);
