@@ -120,7 +120,7 @@ static void dma(void **state) {
         ts_energy energy;
         assert_true(ts_transfer_pair_parse(&f.err, f.arena, "dma", rows[i].pair, ends));
         const ts_transfer_request request = {f.machine, ts_prices_new(f.arena), ends[0], ends[1],
-                                             rows[i].exact};
+                                             rows[i].exact, 0};
         assert_true(ts_transfer_price(&f.err, f.arena, &request, &study));
         ts_transfer_energy(&study, &energy);
         const ts_dma_result *moved = &study.cost.transfer;
