@@ -231,7 +231,7 @@ static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, dou
     ts_traversal_amount rest = between(traversal, next, count);
     b->most = (int)ts_min(SAMPLER_JOINED_MOST, rest.work * 2 / 3 / (lines * TS_TRAVERSAL_LINE_WORK));
     b->rates.control_mean = engine_per_element * (double)rest.elements / (double)rest.work;
-    return is_long;
+    return is_long && b->most >= b->least / 2;
 }
 
 /* Of the transfer's time, if boxes behind this one take no longer than it does and those before did. */
@@ -253,11 +253,12 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     b->before = *now;
     b->is_fine = !s->is_mixed && w->is_far && is_even;
     b->weight = weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / (double)elements);
+    int64_t length = next - b->open_block;
+    b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / (double)elements);
+    if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;
+    b->period = SAMPLER_BLOCKS;
     b->least = is_large(b) ? SAMPLER_LEAST : 2;
     if (!is_even && b->weight > 1.0 / 16) b->least *= 2;
-    int64_t length = next - b->open_block;
-    b->is_sorted = b->is_joined && !w->is_engine_bound;
-    if (b->is_sorted) return take_joined(s, traversal, length, w->engine / (double)elements);
     if (is_even) return take_length(b, length, count);
     b->length = length;
     if (take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
