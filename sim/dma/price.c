@@ -70,14 +70,20 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
     if (cycles[TS_HBM_LIMITER_REQUESTS] < 0) cycles[TS_HBM_LIMITER_REQUESTS] = 0;
 }
 
+/* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
+ * refreshes at the HBM's peak: it is to end exactly when all channels do. Of a long one channels may differ: what a
+ * busy one is behind, it catches up. Of few channels each is too much of all. */
+enum { SHORT = 2, LONG = 20, LONG_TOLERANCE = 32, FREE_TOLERANCE = 128, MANY_CHANNELS = 16 };
+
 /* What of the memory and of the plan is simulated. */
 typedef struct {
     const ts_dma_machine *machine;
     const ts_dma_transfer *transfer;
-    int share;    /* of the channels, one in so many */
-    bool is_even; /* that gets its share of every access */
-    bool skips;   /* blocks are left out */
-    bool is_fair; /* it stood for all; else one in `share` is to be tried */
+    int share;     /* of the channels, one in so many */
+    bool is_even;  /* that gets its share of every access */
+    bool skips;    /* blocks are left out */
+    int tolerance; /* of how much less busy that part is than the rest; 0: as usual */
+    bool is_fair;  /* it stood for all; else one in `share` is to be tried */
 } part;
 
 static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
@@ -85,6 +91,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     ts_hbm *hbm = p->is_even ? ts_dma_new_subset(err, scratch, machine, &p->share)
                              : ts_hbm_new_subset(err, scratch, machine->hbm, p->share);
     if (!hbm) return false;
+    if (p->tolerance > 0) ts_hbm_subset_tolerate(hbm, p->tolerance);
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     if (p->skips) ts_dma_set_skipping(dma, machine->hbm);
     if (!ts_dma_start(err, dma, p->transfer, 0)) return false;
@@ -138,24 +145,37 @@ static int64_t count_lines(const ts_dma_price_request *r, int64_t most) {
     return lines;
 }
 
-/* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
- * refreshes at the HBM's peak: it is to end exactly when all channels do. */
-enum { SHORT = 2 };
-
-static int64_t short_lines(const ts_dma_machine *m) {
+/* At the HBM's peak, from one refresh to the next. */
+static int64_t interval_lines(const ts_dma_machine *m) {
     const ts_hbm_config *hbm = m->hbm;
     int64_t bursts =
         (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->stacks * hbm->channels * hbm->pseudo_channels;
-    return SHORT * bursts * hbm->burst_bytes / m->dma->access_bytes;
+    return bursts * hbm->burst_bytes / m->dma->access_bytes;
+}
+
+/* Its elements fill so many lines of the HBM at least. */
+static int64_t least_lines(const ts_dma_price_request *r) {
+    const ts_plan *plan = r->plan;
+    int64_t bits = (r->src.in_hbm ? plan->src.shape->element_bits : 0) +
+                   (r->dst.in_hbm ? plan->dst.shape->element_bits : 0);
+    return plan->moved_elements / 8 * bits / r->machine->dma->access_bytes;
+}
+
+/* Do channels that are ahead not wait for others, and are they many? */
+static bool may_differ(const ts_dma_machine *m) {
+    return m->dma->in_flight_bytes <= 0 && m->hbm->stacks * m->hbm->channels >= MANY_CHANNELS;
 }
 
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
     part p = {.machine = r->machine, .transfer = transfer, .share = 1};
     if (r->exact) return p;
     int64_t few = TS_DMA_PRICE_SIMULATED_BYTES / r->machine->dma->access_bytes,
-            held = short_lines(r->machine), lines = count_lines(r, 1 + (held > few ? held : few));
+            interval = interval_lines(r->machine), held = SHORT * interval,
+            lines = count_lines(r, 1 + (held > few ? held : few));
     p.is_even = lines <= held;
     p.skips = lines > few;
+    if (may_differ(r->machine))
+        p.tolerance = least_lines(r) > LONG * interval ? LONG_TOLERANCE : FREE_TOLERANCE;
     if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     return p;
 }

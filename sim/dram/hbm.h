@@ -38,6 +38,9 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
 /* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand
  * for the rest. */
 bool ts_hbm_subset_is_fair(const ts_hbm *hbm);
+/* The busiest channel of all may get one part in so many more than the busiest of the part, by rounds of twice what queues
+ * hold: they even out what is shorter. From the start. Unless stated, 64, by rounds of 64 bursts a channel. */
+void ts_hbm_subset_tolerate(ts_hbm *hbm, int parts);
 /* Has every channel of it got the same all the time? */
 bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm);
 /* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten.

@@ -125,7 +125,6 @@ typedef struct {
  * one channel are taken together: no acceptance in a block tells when another burst of it can be offered, as
  * a block is not longer than the stream's window. */
 enum { BLOCK = 1024 };
-enum { ROUND_OF_CHANNEL = 64 }; /* bursts of a round, for each channel */
 typedef struct {
     uint64_t location; /* of the first burst: ts_address_map_pack without the channel */
     int32_t at[2];     /* in: offered from this cycle on; out: accepted */
@@ -150,12 +149,13 @@ struct ts_hbm {
     uint64_t pair;            /* the location of a pair's second burst, XOR that of the first */
     int share;                /* channels whose number it divides are simulated */
     int64_t offered[2];       /* bursts to all channels, by direction, while not all are simulated */
-    int32_t round_bursts;     /* to all channels, in a round: they fit into a window of lookahead */
+    int32_t round_bursts;     /* to all channels, in a round */
     int32_t round, *round_of; /* of the current round of them: so far, to each channel */
     int32_t access_bytes,
         *accesses_of; /* the same, of accesses of a size, by the channel of their first burst */
     uint64_t
         *simulated_pairs; /* of such an access, by the lower bits of that channel: pairs in simulated ones */
+    int tolerance;        /* the busiest may get one part in so many more than the busiest simulated one */
     int64_t excess; /* of bursts over the share of the simulated ones, or under it, summed over rounds */
     int64_t busiest, busiest_simulated; /* bursts to the busiest channel: of all; of the simulated ones */
     int64_t stuck_at;                   /* per bank scheduler: it would do nothing from here on; -1 */

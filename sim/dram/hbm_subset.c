@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Bursts of each channel, and one part in so many. */
+enum { ROUND_OF_CHANNEL = 64, SPARE_EXCESS = 128, TOLERANCE = 64 };
+
 int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
     int share = 1, all = config->stacks * config->channels;
     int even =
@@ -16,6 +19,7 @@ void hbm_subset_init(ts_hbm *hbm, ts_arena *arena) {
     hbm->accesses_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->simulated_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
     hbm->round_bursts = ROUND_OF_CHANNEL * hbm->channel_count;
+    hbm->tolerance = TOLERANCE;
 }
 
 void hbm_subset_clear(ts_hbm *hbm) {
@@ -88,8 +92,14 @@ void hbm_subset_end_round(ts_hbm *hbm) {
 
 bool ts_hbm_subset_is_fair(const ts_hbm *hbm) {
     int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
-    return hbm->excess <= all / 8 + 2 * hbm->round_bursts &&
-           hbm->busiest * 64 <= hbm->busiest_simulated * 65 + hbm->round_bursts;
+    int64_t least = hbm->busiest_simulated + hbm->channel_count * ROUND_OF_CHANNEL / hbm->tolerance;
+    return hbm->excess <= all / 8 + (int64_t)SPARE_EXCESS * hbm->channel_count &&
+           hbm->busiest <= least + hbm->busiest_simulated / hbm->tolerance;
+}
+
+void ts_hbm_subset_tolerate(ts_hbm *hbm, int parts) {
+    hbm->tolerance = parts;
+    hbm->round_bursts = 2 * (hbm->config.read_entries + hbm->config.write_entries) * hbm->channel_count;
 }
 
 bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm) {

@@ -95,6 +95,37 @@ static void a_part_without_the_busiest_is_not_fair(void **state) {
     assert_false(is_fair_when_odd(true));
 }
 
+/* Lines to 8 channels in turns; in each round of 1,024 turns one odd channel gets so many lines of another. */
+static bool is_fair_with(int more, int tolerance) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch pc bg co ba ro"; /* successive lines are in successive channels */
+    ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, 2);
+    assert_non_null(hbm);
+    if (tolerance > 0) ts_hbm_subset_tolerate(hbm, tolerance);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    for (int64_t i = 0; i < 16 * LINES; i++) {
+        bool is_moved = i % 8 == 3 && i / 8 % 1024 < more;
+        ts_hbm_stream_offer(stream, (is_moved ? i - 2 : i) * LINE_BYTES, LINE_BYTES, false, 0);
+    }
+    ts_hbm_drain(hbm);
+    bool fair = ts_hbm_subset_is_fair(hbm);
+    ts_arena_free(arena);
+    return fair;
+}
+
+static void the_busiest_may_get_a_little_more(void **state) {
+    (void)state;
+    static const struct {
+        int more, tolerance;
+        bool fair;
+    } rows[] = {{0, 0, true},    {7, 128, true}, {10, 128, false}, {10, 64, true},
+                {18, 64, false}, {30, 32, true}, {34, 32, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(is_fair_with(rows[i].more, rows[i].tolerance), rows[i].fair);
+}
+
 static void shares_are_powers_of_two_of_a_stack(void **state) {
     (void)state;
     ts_hbm_config config = hbm2;
@@ -131,6 +162,7 @@ int main(void) {
         cmocka_unit_test(windows_shrink_with_the_part),
         cmocka_unit_test(a_part_that_gets_all_or_nothing_is_not_fair),
         cmocka_unit_test(a_part_without_the_busiest_is_not_fair),
+        cmocka_unit_test(the_busiest_may_get_a_little_more),
         cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
         cmocka_unit_test(accesses_give_a_balanced_part_its_share),
     };
