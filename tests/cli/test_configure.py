@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, test
+from cli import expect, main, release_test
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,7 +32,7 @@ def refused(name, text, err):
     checked({name: text}, 1, err + "\n")
 
 
-@test
+@release_test
 def upward_include():
     refused("sim/base/a.h", '\n#include "base/b.h"\n#include "tilesim/b.h"\n  # include "dma/c.h"\n',
             "sim/base/a.h:4: layer 'base' must not include from 'dma'")
@@ -44,14 +44,14 @@ def upward_include():
             "sim/dma/rows.def:1: layer 'dma' must not include from 'core'")
 
 
-@test
+@release_test
 def unknown_layer():
     refused("sim/bas/a.c", "", f"sim/bas/a.c:1: 'bas' is not a layer; the layers are: {' '.join(loaded().LAYERS)}")
     refused("sim/dma/a.c", '#include "bass/a.h"\n',
             "sim/dma/a.c:1: layer 'dma' must not include from 'bass'")
 
 
-@test
+@release_test
 def circles_of_files():
     """Files of a folder that use each other, directly or by a third: not their own, static or commented names."""
     low = "int low(int x) {\n    return x;\n}\nconst int table[] = {1};\n"
@@ -69,7 +69,7 @@ def circles_of_files():
     checked({"sim/host/a.c": "int a(void) { return b(); }\n", "sim/layout/b.c": "int b(void) { return a(); }\n"}, 0, "")
 
 
-@test
+@release_test
 def unknown_target():
     refused("build.ninja", "build all: ask always\nbuild tests: ask always\n", "build.ninja: there is no target 'tests'")
 
@@ -82,7 +82,7 @@ def loaded():
     return configure
 
 
-@test
+@release_test
 def what_tests_alone_need():
     """On a machine that has nothing but these programs, made one by one: what `configure.py test` asks for beside the rest."""
     configure, path = loaded(), os.environ["PATH"]
@@ -117,7 +117,7 @@ def what_tests_alone_need():
         assert "which only `ninja web` and the tests of its page may miss: " in said.getvalue(), said.getvalue()
 
 
-@test
+@release_test
 def the_page_without_emscripten():
     configure = loaded()
     command = re.search(r"^build web: run\n  command = (.*)$", configure.build_ninja(), re.MULTILINE)[1]
@@ -125,7 +125,7 @@ def the_page_without_emscripten():
     assert done.returncode == 1 and "this needs emscripten (emcc)" in done.stderr, done
 
 
-@test
+@release_test
 def shipped():
     expect([str(ROOT / "configure.py"), "--check"], tool=sys.executable)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 import jedec
-from cli import expect, expect_json, main, run, test
+from cli import expect, expect_json, main, release_test, run, test
 
 FOLDER = Path(tempfile.mkdtemp())
 ONE = {"hbm2-reference": ["hbm.channels=1", "memories.hbm.capacity=1 GiB"],
@@ -107,7 +107,7 @@ FAULTS = {  # the machine, and what makes the rule the one that binds
 }
 
 
-@test
+@release_test
 def faults():
     """A simulator whose timing is a CK too short is found out, by the name of that rule."""
     for name, (machine, *more) in FAULTS.items():

@@ -195,7 +195,7 @@ static void printed_and_changed(void **state) {
         ts_machine_print(&text, machine);
         ts_tree_builtin file = {"printed", text.bytes, text.length};
         const ts_tree *printed = ts_tree_load(&err, arena, "printed", &file, 1);
-        int leaves = machine->leaf_count, step = stride(4, 7);
+        int leaves = machine->leaf_count, step = stride(4, 20);
         for (int k = (int)i % step; k < leaves; k += step) {
             const ts_field_leaf *leaf = &machine->leaves[k];
             char values[CANDIDATES][64];
