@@ -158,7 +158,7 @@ static int64_t least_lines(const ts_dma_price_request *r) {
     const ts_plan *plan = r->plan;
     int64_t bits = (r->src.in_hbm ? plan->src.shape->element_bits : 0) +
                    (r->dst.in_hbm ? plan->dst.shape->element_bits : 0);
-    return plan->moved_elements / 8 * bits / r->machine->dma->access_bytes;
+    return plan->moved_elements / 8 / r->machine->dma->access_bytes * bits;
 }
 
 /* Do channels that are ahead not wait for others, and are they many? */
