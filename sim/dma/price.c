@@ -73,7 +73,7 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
 /* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
  * refreshes at the HBM's peak: it is to end exactly when all channels do. Of a long one channels may differ: what a
  * busy one is behind, it catches up. Of few channels each is too much of all. */
-enum { SHORT = 2, LONG = 20, LONG_TOLERANCE = 32, FREE_TOLERANCE = 128, MANY_CHANNELS = 16 };
+enum { SHORT = 2, LONG = 20, LONG_TOLERANCE = 32, MANY_CHANNELS = 16 };
 
 /* What of the memory and of the plan is simulated. */
 typedef struct {
@@ -174,8 +174,7 @@ static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transf
             lines = count_lines(r, 1 + (held > few ? held : few));
     p.is_even = lines <= held;
     p.skips = lines > few;
-    if (may_differ(r->machine))
-        p.tolerance = least_lines(r) > LONG * interval ? LONG_TOLERANCE : FREE_TOLERANCE;
+    if (may_differ(r->machine) && least_lines(r) > LONG * interval) p.tolerance = LONG_TOLERANCE;
     if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     return p;
 }

@@ -177,7 +177,8 @@ static bool is_joined_known(const sampler_box *b, double error) {
 /* Is the mean known well enough for one part in `error` of the whole? */
 static bool is_known(const sampler_box *b, double error) {
     if (b->is_sorted) return is_joined_known(b, error);
-    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count > 1;
+    int paced = b->is_joined ? b->least : 2; /* windows: other boxes may be slower than the engine */
+    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= paced;
     return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight);
 }
 
@@ -231,7 +232,7 @@ static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, dou
     ts_traversal_amount rest = between(traversal, next, count);
     b->most = (int)ts_min(SAMPLER_JOINED_MOST, rest.work * 2 / 3 / (lines * TS_TRAVERSAL_LINE_WORK));
     b->rates.control_mean = engine_per_element * (double)rest.elements / (double)rest.work;
-    return is_long && b->most >= b->least / 2;
+    return is_long && b->most >= SAMPLER_JOINED_MANY;
 }
 
 /* Of the transfer's time, if boxes behind this one take no longer than it does and those before did. */

@@ -41,10 +41,10 @@
  * lies nearest to it there (base/curve.h); what goes with the engine's time is taken from that of all; the first
  * only says how long they are, unless the transfer ends before another does. Behind a jump, SAMPLER_JOINED_WARM times
  * what the memory holds is accessed first. The standard error is to be one part in SAMPLER_JOINED_ERROR, of
- * SAMPLER_JOINED_LEAST windows or more, or the engine sets the pace in all of half of these (two, where a transfer has
- * no room for them, and its first window); of all that there is room for, up to SAMPLER_JOINED_MOST, one in SAMPLER_BARELY,
- * if they are SAMPLER_JOINED_MANY. If not, or if it is more than one part in SAMPLER_HOPE of SAMPLER_MANY windows, each
- * box is by itself. */
+ * SAMPLER_JOINED_LEAST windows or more, or the engine sets the pace in all of half of these; of all that there is room
+ * for, up to SAMPLER_JOINED_MOST, one in SAMPLER_BARELY, if they are SAMPLER_JOINED_MANY. Where there is no room for so
+ * many, the engine is to set the pace in SAMPLER_LEAST, spread by blocks. If not, or if the error is more than one part
+ * in SAMPLER_HOPE of SAMPLER_MANY windows, each box is by itself. */
 enum {
     SAMPLER_ERROR = 400,
     SAMPLER_ROUGHLY = 200,
