@@ -70,33 +70,8 @@ static void a_part_that_gets_all_or_nothing_is_not_fair(void **state) {
     assert_true(walk("A", 1, 4096, 0, 65536).fair);
 }
 
-/* The even channels get half of all lines, evenly; of the odd ones, all go to one, or one to each. */
-static bool is_fair_when_odd(bool to_one) {
-    ts_arena *arena = ts_arena_new();
-    ts_error err = {0};
-    ts_hbm_config config = hbm2;
-    config.address_map = "off co:1 ch pc bg co ba ro"; /* successive lines are in successive channels */
-    ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, 2);
-    assert_non_null(hbm);
-    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
-    for (int64_t i = 0; i < LINES; i++) {
-        int64_t line = i % 2 == 0 || !to_one ? i : i * 8 + 1;
-        ts_hbm_stream_offer(stream, line * LINE_BYTES, LINE_BYTES, false, 0);
-    }
-    ts_hbm_drain(hbm);
-    bool fair = ts_hbm_subset_is_fair(hbm);
-    ts_arena_free(arena);
-    return fair;
-}
-
-static void a_part_without_the_busiest_is_not_fair(void **state) {
-    (void)state;
-    assert_true(is_fair_when_odd(false));
-    assert_false(is_fair_when_odd(true));
-}
-
-/* Lines to 8 channels in turns; in each round of 1,024 turns one odd channel gets so many lines of another. */
-static bool is_fair_with(int more, int tolerance) {
+/* Is half of 8 channels, the even ones, fair, where the i-th line that is offered is line_of(i, how)? */
+static bool is_fair_of(int64_t line_of(int64_t i, int how), int how, int64_t lines, int tolerance) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_config config = hbm2;
@@ -105,15 +80,25 @@ static bool is_fair_with(int more, int tolerance) {
     assert_non_null(hbm);
     if (tolerance > 0) ts_hbm_subset_tolerate(hbm, tolerance);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
-    for (int64_t i = 0; i < 16 * LINES; i++) {
-        bool is_moved = i % 8 == 3 && i / 8 % 1024 < more;
-        ts_hbm_stream_offer(stream, (is_moved ? i - 2 : i) * LINE_BYTES, LINE_BYTES, false, 0);
-    }
+    for (int64_t i = 0; i < lines; i++)
+        ts_hbm_stream_offer(stream, line_of(i, how) * LINE_BYTES, LINE_BYTES, false, 0);
     ts_hbm_drain(hbm);
     bool fair = ts_hbm_subset_is_fair(hbm);
     ts_arena_free(arena);
     return fair;
 }
+
+/* The even channels get half of all lines, evenly; of the odd ones, all go to one, or one to each. */
+static int64_t odd_line(int64_t i, int to_one) { return i % 2 == 0 || !to_one ? i : i * 8 + 1; }
+
+static void a_part_without_the_busiest_is_not_fair(void **state) {
+    (void)state;
+    assert_true(is_fair_of(odd_line, false, LINES, 0));
+    assert_false(is_fair_of(odd_line, true, LINES, 0));
+}
+
+/* Lines to 8 channels in turns; in each round of 1,024 turns one odd channel gets so many lines of another. */
+static int64_t moved_line(int64_t i, int more) { return i % 8 == 3 && i / 8 % 1024 < more ? i - 2 : i; }
 
 static void the_busiest_may_get_a_little_more(void **state) {
     (void)state;
@@ -123,7 +108,7 @@ static void the_busiest_may_get_a_little_more(void **state) {
     } rows[] = {{0, 0, true},    {7, 128, true}, {10, 128, false}, {10, 64, true},
                 {18, 64, false}, {30, 32, true}, {34, 32, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(is_fair_with(rows[i].more, rows[i].tolerance), rows[i].fair);
+        assert_int_equal(is_fair_of(moved_line, rows[i].more, 16 * LINES, rows[i].tolerance), rows[i].fair);
 }
 
 static void shares_are_powers_of_two_of_a_stack(void **state) {
