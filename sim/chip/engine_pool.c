@@ -92,8 +92,6 @@ void ts_engine_pool_free(ts_engine_pool *pool) {
     ts_arena_free(pool->arena);
 }
 
-int64_t ts_engine_pool_engines(const ts_engine_pool *pool) { return pool->engines; }
-
 /* ---- Trees ---- */
 
 static pool_tree *new_tree(ts_engine_pool *pool, const pool_tree *key) {

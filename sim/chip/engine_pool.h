@@ -17,7 +17,6 @@ typedef struct ts_engine_pool ts_engine_pool;
 
 /* For chips on any threads. NULL: their memories are never alike. */
 ts_engine_pool *ts_engine_pool_new(const ts_dma_machine *machine, bool exact);
-void ts_engine_pool_free(ts_engine_pool *pool);             /* behind its chips. NULL is fine */
-int64_t ts_engine_pool_engines(const ts_engine_pool *pool); /* that were made */
+void ts_engine_pool_free(ts_engine_pool *pool); /* behind its chips. NULL is fine */
 
 #endif

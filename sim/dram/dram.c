@@ -1,8 +1,6 @@
 /* The state of one DRAM channel: the last commands, and the earliest cycle of a command by the rules. */
 #include "dram/dram.h"
 
-#include <assert.h>
-
 #include "dram_state.h"
 
 static int bit_number(int command) { return __builtin_ctz((unsigned)command); }
@@ -122,39 +120,4 @@ void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
     else
         dram_hold_acts(d, bit, bank, t);
     d->bank_note[bit][bank] = d->pc_note[pc][bit] = t;
-}
-
-/* ---- The public face: one channel, cycles from 0. ---- */
-
-ts_dram *ts_dram_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config, ts_dram_rules rules) {
-    dram_spec *spec = dram_spec_new(err, arena, config, rules);
-    ts_dram *dram = TS_NEW(arena, ts_dram);
-    if (spec) dram_clear(dram, spec);
-    return spec ? dram : NULL;
-}
-void ts_dram_reset(ts_dram *dram) { dram_clear(dram, dram->spec); }
-ts_dram_limit ts_dram_earliest(const ts_dram *dram, ts_dram_command command, int bank) {
-    return dram_earliest(dram, command, bank);
-}
-
-void ts_dram_issue(ts_dram *dram, ts_dram_command command, int bank, int64_t cycle) {
-    int32_t t = (int32_t)cycle;
-    int count = dram->spec->banks_of_pc;
-    assert(cycle >= 0 && cycle < INT32_MAX / 4);
-    switch (command) {
-    case TS_DRAM_RD:
-    case TS_DRAM_WR:
-        dram_column(dram, command == TS_DRAM_WR, bank, bank >> dram->spec->group_shift, t,
-                    dram->spec->groups);
-        break;
-    case TS_DRAM_ACT:
-        dram_act(dram, bank, 0, t, count, dram->spec->banks_of_group);
-        break;
-    case TS_DRAM_PRE:
-        dram_pre(dram, bank, t, count);
-        break;
-    default:
-        dram_rare(dram, command, bank, t);
-        break;
-    }
 }

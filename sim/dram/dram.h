@@ -69,12 +69,4 @@ typedef struct {
     int64_t since; /* when the command started that the rule counts from */
 } ts_dram_limit;
 
-/* An error when the controller could not keep to a rule. */
-ts_dram *ts_dram_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config, ts_dram_rules rules);
-void ts_dram_reset(ts_dram *dram);
-
-ts_dram_limit ts_dram_earliest(const ts_dram *dram, ts_dram_command command, int bank);
-/* `cycle` must not be below the last issue's, nor below earliest (asserted for row and column order only). */
-void ts_dram_issue(ts_dram *dram, ts_dram_command command, int bank, int64_t cycle);
-
 #endif

@@ -381,8 +381,6 @@ void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *out) {
     if (hbm->share > 1) hbm_subset_extend(hbm, out);
 }
 
-int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }
-
 /* ---- Limiters. ---- */
 
 static const struct {

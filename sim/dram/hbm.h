@@ -144,10 +144,9 @@ typedef struct {
 } ts_hbm_stats;
 /* All that add up: not read_latency_max, nor end_cycle. */
 extern const ts_member ts_hbm_stats_members[];
-/* After drain: limiter_cycles then adds up to end_cycle times ts_hbm_pseudo_channels. */
+/* After drain: limiter_cycles then adds up to end_cycle a pseudo channel. */
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
 /* As if something had been done at `end`. */
 void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *stats);
-int ts_hbm_pseudo_channels(const ts_hbm *hbm);
 
 #endif

@@ -70,11 +70,6 @@ typedef struct {
     ts_mismatch mismatches[TS_MISMATCHES];
 } ts_check_result;
 
-/* The distance of two values in units of the last place of `dtype` at `expected` (1 for integers and pred;
- * the smallest denormal near 0). 0 when both are NaN or the same infinity, and when `expected` rounds to the
- * infinity that `actual` is. */
-double ts_reference_ulps(ts_dtype dtype, double actual, double expected);
-
 /* One `.check`: the part behind the word. The left side is a name, or a slice of one; its type gives the ulp.
  * '==' and '~=' without a bound ask for the expected value rounded to the type: 0.5 ulp. */
 typedef struct {

@@ -82,8 +82,3 @@ double ts_reference_distance(const ts_reference_type *type, double actual, doubl
     if (isnan(actual) || isnan(expected) || isinf(actual) || isinf(expected)) return (double)INFINITY;
     return fabs(actual - expected) / unit_at(type, expected);
 }
-
-double ts_reference_ulps(ts_dtype dtype, double actual, double expected) {
-    ts_reference_type type = ts_reference_describe(dtype);
-    return ts_reference_distance(&type, actual, expected);
-}

@@ -122,7 +122,9 @@ ts_reference_type ts_reference_describe(ts_dtype dtype);
 /* `value` rounded to the type, by its own arithmetic; integers saturate, NaN becomes 0. */
 double ts_reference_round(const ts_reference_type *type, double value);
 void ts_reference_round_all(const ts_reference_type *type, double *values, size_t count); /* in place */
-/* As ts_reference_ulps. */
+/* The distance of two values in units of the last place of `type` at `expected` (1 for integers and pred;
+ * the smallest denormal near 0). 0 when both are NaN or the same infinity, and when `expected` rounds to the
+ * infinity that `actual` is. */
 double ts_reference_distance(const ts_reference_type *type, double actual, double expected);
 
 #endif

@@ -165,19 +165,6 @@ void ts_space_hold(ts_space *space, int64_t address, int64_t length) {
     if (length > 0) replace(space, first, count, new);
 }
 
-static bool check(ts_error *err, const ts_space *space, int64_t address, int64_t length) {
-    if (ts_space_contains(space, address, length)) return true;
-    return ts_error_set(err, TS_ERROR_FAULT,
-                        "access to %s at byte %lld of %lld bytes, expected it within 0 to %lld", space->name,
-                        (long long)address, (long long)length, (long long)space->capacity_bytes);
-}
-
-bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, int64_t length) {
-    if (!check(err, space, address, length)) return false;
-    if (length > 0) memcpy(out, ts_space_touch(space, address, length), (size_t)length);
-    return true;
-}
-
 /* ---- Placing shapes ---- */
 
 static const ts_space_axis *find_axis(const ts_space *space, const char *name) {

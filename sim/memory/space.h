@@ -72,8 +72,6 @@ static inline bool ts_space_contains(const ts_space *space, int64_t address, int
     return address >= 0 && length >= 0 && address <= space->capacity_bytes &&
            length <= space->capacity_bytes - address;
 }
-/* A fault (TS_ERROR_FAULT) when outside. */
-bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, int64_t length);
 
 /* Bits a step on each axis of a shape's layout, when the shape lies in this space. Refused: an axis that the
  * space does not have, coordinates outside the axis, and a shape that ends behind the capacity when placed at

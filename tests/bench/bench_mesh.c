@@ -46,7 +46,7 @@ static bool is_summed(ts_error *err, ts_pod *pod, const ts_mesh *mesh, const ts_
         for (int64_t at = 0; at < x->bytes; at += x->bytes / 64) {
             float sum;
             ts_space *space = ts_chip_space(ts_pod_chip(pod, d), x->space);
-            if (!ts_space_read(err, space, x->base_bytes + at, &sum, sizeof sum)) return false;
+            memcpy(&sum, ts_space_touch(space, x->base_bytes + at, sizeof sum), sizeof sum);
             if (sum != (float)(n * (n + 1) / 2)) return ts_error_set(err, TS_ERROR_FAULT, "a sum is wrong");
         }
     return true;

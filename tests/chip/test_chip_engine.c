@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "chip/chip_engine.h"
+#include "chip/engine_tree.h"
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
 
@@ -90,10 +91,10 @@ static void begin(fixture *f, chip *c, const start *s) {
 /* ---- Asking both ---- */
 
 static void expect_same_stats(const chip *c) {
-    ts_hbm_stats found, expected;
+    ts_hbm_stats found, alone;
     chip_engine_read_stats(c->shared, &found);
-    chip_engine_read_stats(c->alone, &expected);
-    assert_memory_equal(&found, &expected, sizeof found);
+    chip_engine_read_stats(c->alone, &alone);
+    assert_memory_equal(&found, &alone, sizeof found);
 }
 
 static int64_t next_of(const chip *c, int64_t limit) {
@@ -104,10 +105,10 @@ static int64_t next_of(const chip *c, int64_t limit) {
 }
 
 static int64_t complete(chip *c) {
-    ts_dma_result found, expected;
+    ts_dma_result found, alone;
     chip_engine_complete(c->shared, &found);
-    chip_engine_complete(c->alone, &expected);
-    assert_memory_equal(&found, &expected, sizeof found);
+    chip_engine_complete(c->alone, &alone);
+    assert_memory_equal(&found, &alone, sizeof found);
     assert_int_equal(chip_engine_under_way(c->shared), chip_engine_under_way(c->alone));
     assert_ptr_equal(found.incoming, found.incoming ? c : NULL);
     c->expected -= found.incoming != NULL;
@@ -258,7 +259,7 @@ static void engines_are_as_many_as_differ(void **state) {
         all_go(&f, s, 2, rows[i].apart, rows[i].late);
         for (int k = 0; k < 2; k++) s[k].cycle += 2000 + rows[i].gap;
         all_go(&f, s, 2, rows[i].apart, rows[i].late);
-        assert_int_equal(ts_engine_pool_engines(f.pool), rows[i].engines);
+        assert_int_equal(f.pool->engines, rows[i].engines);
         close_chips(&f);
     }
 }
@@ -270,9 +271,9 @@ static void one_that_goes_another_way_has_an_engine(void **state) {
     const start same[] = {{.cycle = 7, .rows = 64}}, other[] = {{.cycle = 2500, .rows = 32}},
                 third[] = {{.cycle = 2500, .rows = 16}};
     all_go(&f, same, 1, 0, 0);
-    assert_int_equal(ts_engine_pool_engines(f.pool), 1);
+    assert_int_equal(f.pool->engines, 1);
     for (int i = 0; i < CHIPS; i++) go(&f, &f.chips[i], i == 3 ? third : other, 1, 50);
-    assert_int_equal(ts_engine_pool_engines(f.pool), 2);
+    assert_int_equal(f.pool->engines, 2);
     close_chips(&f);
 }
 
@@ -285,7 +286,7 @@ static void who_asks_too_much_is_alone(void **state) {
         s.cycle = 7 + period * 1500;
         for (int i = 0; i < 2; i++) go(&f, &f.chips[i], &s, 1, 6);
     }
-    assert_int_equal(ts_engine_pool_engines(f.pool), 2);
+    assert_int_equal(f.pool->engines, 2);
     close_chips(&f);
 }
 

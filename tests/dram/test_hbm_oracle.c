@@ -550,7 +550,7 @@ static void compare(const test_case *t, int seed) {
         {"latency", s.read_latency_sum, sum.latency_sum},
         {"longest latency", s.read_latency_max, sum.latency_max},
         {"done", ts_hbm_stream_done(stream), end},
-        {"limiters", limiters, end * ts_hbm_pseudo_channels(hbm)},
+        {"limiters", limiters, end * t->config.channels * t->config.pseudo_channels},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].is != rows[i].expected)

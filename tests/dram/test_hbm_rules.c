@@ -7,7 +7,7 @@
 #include "tests/support/test.h"
 #include "machine/machine.h"
 #include "dram/command_names.h"
-#include "dram/dram.h"
+#include "dram/dram_state.h"
 #include "dram/hbm.h"
 
 /* ---- Between two commands. ---- */
@@ -110,10 +110,28 @@ static int64_t expected(const ts_hbm_config *c, int after, int a, int before, in
     return latest;
 }
 
+static ts_dram *channel_of(ts_arena *arena, const ts_hbm_config *config) {
+    ts_dram *dram = TS_NEW(arena, ts_dram);
+    dram_clear(dram, dram_spec_new(NULL, arena, config, ts_dram_rules_of(arena, config)));
+    return dram;
+}
+
+static void issue(ts_dram *dram, ts_dram_command command, int bank, int32_t t) {
+    const dram_spec *s = dram->spec;
+    if (command == TS_DRAM_RD || command == TS_DRAM_WR)
+        dram_column(dram, command == TS_DRAM_WR, bank, bank >> s->group_shift, t, s->groups);
+    else if (command == TS_DRAM_ACT)
+        dram_act(dram, bank, 0, t, s->banks_of_pc, s->banks_of_group);
+    else if (command == TS_DRAM_PRE)
+        dram_pre(dram, bank, t, s->banks_of_pc);
+    else
+        dram_rare(dram, command, bank, t);
+}
+
 static void check_pair(ts_dram *dram, const ts_hbm_config *c, int after, int a, int before, int b) {
     bool is_named[RULES];
     int64_t cycle = expected(c, after, a, before, b, is_named);
-    ts_dram_limit got = ts_dram_earliest(dram, (ts_dram_command)before, b);
+    ts_dram_limit got = dram_earliest(dram, (ts_dram_command)before, b);
     if (got.cycle != cycle)
         fail_msg("0x%x on %d, 0x%x on %d: %lld, expected %lld", after, a, before, b, (long long)got.cycle,
                  (long long)cycle);
@@ -145,11 +163,11 @@ static void any_two_commands(void **state) {
         c.act_ticks = 1 + rand() % 3;
         c.row_ticks = c.column_ticks = c.ticks_per_ck;
         random_timing(&c.timing);
-        ts_dram *dram = ts_dram_new(NULL, arena, &c, ts_dram_rules_of(arena, &c));
+        ts_dram *dram = channel_of(arena, &c);
         for (int k = 0; k < TS_DRAM_COMMANDS * BANKS; k++) {
             int after = 1 << k / BANKS, a = k % BANKS;
-            ts_dram_reset(dram);
-            ts_dram_issue(dram, (ts_dram_command)after, a, AT);
+            dram_clear(dram, dram->spec);
+            issue(dram, (ts_dram_command)after, a, AT);
             for (int n = 0; n < TS_DRAM_COMMANDS * BANKS; n++)
                 check_pair(dram, &c, after, a, 1 << n / BANKS, n % BANKS);
         }
@@ -174,20 +192,20 @@ static void four_acts_in_a_window(void **state) {
                        .row_ticks = 1,
                        .column_ticks = 1,
                        .timing = {.n_bl = 2, .t_faw = 30, .t_rrd_s = 4}};
-    ts_dram *dram = ts_dram_new(NULL, arena, &c, ts_dram_rules_of(arena, &c));
+    ts_dram *dram = channel_of(arena, &c);
     for (int i = 0; i < 4; i++) {
-        ts_dram_limit limit = ts_dram_earliest(dram, TS_DRAM_ACT, 2 * i);
+        ts_dram_limit limit = dram_earliest(dram, TS_DRAM_ACT, 2 * i);
         assert_int_equal(limit.cycle, 4 * i);
-        ts_dram_issue(dram, TS_DRAM_ACT, 2 * i, 4 * i);
+        issue(dram, TS_DRAM_ACT, 2 * i, 4 * i);
     }
-    ts_dram_limit limit = ts_dram_earliest(dram, TS_DRAM_ACT, 1);
+    ts_dram_limit limit = dram_earliest(dram, TS_DRAM_ACT, 1);
     assert_int_equal(limit.cycle, 30);
     assert_string_equal(limit.rule->name, "tFAW");
     assert_int_equal(limit.since, 0);
-    assert_int_equal(ts_dram_earliest(dram, TS_DRAM_ACT, 8).cycle,
+    assert_int_equal(dram_earliest(dram, TS_DRAM_ACT, 8).cycle,
                      14); /* the other pseudo channel: its bus only */
-    ts_dram_issue(dram, TS_DRAM_ACT, 1, 30);
-    assert_int_equal(ts_dram_earliest(dram, TS_DRAM_ACT, 3).cycle, 34);
+    issue(dram, TS_DRAM_ACT, 1, 30);
+    assert_int_equal(dram_earliest(dram, TS_DRAM_ACT, 3).cycle, 34);
     ts_arena_free(arena);
 }
 
@@ -431,8 +449,8 @@ static void too_many_rules(void **state) {
     ts_error err = {0};
     for (int i = 0; i < 33; i++)
         same[i] = (ts_dram_rule){"x", TS_DRAM_PC, ACT, ACT, 1, 1, false, TS_HBM_LIMITER_RRD};
-    assert_non_null(ts_dram_new(&err, arena, &c, (ts_dram_rules){same, 32}));
-    assert_null(ts_dram_new(&err, arena, &c, (ts_dram_rules){same, 33}));
+    assert_non_null(dram_spec_new(&err, arena, &c, (ts_dram_rules){same, 32}));
+    assert_null(dram_spec_new(&err, arena, &c, (ts_dram_rules){same, 33}));
     assert_string_equal(err.message, "dram rules: found 33 that a command waits for, expected at most 32");
     ts_arena_free(arena);
 }
