@@ -89,7 +89,7 @@ typedef struct {
 } ts_digit;
 
 /* `count` digits whose steps on one side are `stride`, twice that, .. bits. */
-bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count, ts_digit *digits);
+bool ts_digits_find(const ts_plan_box *box, ts_side side, int64_t stride, int count, ts_digit *digits);
 /* The network that makes lines with the digits dst[] of lines with the digits src[], least significant first,
  * from units of 2^unit_log2 bytes. Sets all of the tile but the offsets of lines. enters[j] is bit j of a source line's
  * number, leaves[j] of a destination line's. */
@@ -104,7 +104,7 @@ void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters,
 /* A line of one side. */
 typedef struct {
     const ts_plan_box *box;
-    bool dst;
+    ts_side side;
     int width, count;       /* bits of an element; digits */
     const ts_digit *digits; /* [count] */
 } ts_line;

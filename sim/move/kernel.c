@@ -54,7 +54,7 @@ static int find_parts(ts_copy_plan *j, const ts_plan_box *box, const ts_digit *s
     int width = m->dst.element_bits, count = width < 8 ? 3 - log2_of(width) : 0;
     j->narrow.parts = 1;
     j->narrow.part[0] = 0;
-    if (count == 0 || m->src.dtype != m->dst.dtype || !ts_digits_find(box, true, width, count, digits))
+    if (count == 0 || m->src.dtype != m->dst.dtype || !ts_digits_find(box, TS_DST, width, count, digits))
         return 0;
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < src_count; k++)
@@ -106,8 +106,8 @@ static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_
     ts_digit digits[2 * TS_TILE_STAGES], *dst = digits + count, enters[TS_TILE_STAGES],
                                          leaves[TS_TILE_STAGES];
     if (!kernels->masked || m->src.element_bits < 8 || width < 8 || count < 1) return false;
-    ts_line src_line = {box, false, m->src.element_bits, count, digits},
-            dst_line = {box, true, width, count, dst};
+    ts_line src_line = {box, TS_SRC, m->src.element_bits, count, digits},
+            dst_line = {box, TS_DST, width, count, dst};
     ts_lines_find(&src_line, digits);
     ts_lines_find(&dst_line, dst);
     if (!count_times(box, digits, 2 * count, times)) return false;
@@ -155,9 +155,9 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
     int unit_log2 = log2_of(ts_copy_width(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
     ts_digit digits[2 * TS_TILE_STAGES + 3], *dst = digits + count, enters[TS_TILE_STAGES],
                                              leaves[TS_TILE_STAGES];
-    if (count < 0 || !ts_digits_find(box, false, ts_copy_width(&m->src), count, digits)) return false;
+    if (count < 0 || !ts_digits_find(box, TS_SRC, ts_copy_width(&m->src), count, digits)) return false;
     int parts = find_parts(j, box, digits, count, digits + 2 * count);
-    if (!ts_digits_find(box, true, (int64_t)m->dst.element_bits << parts, count, dst) ||
+    if (!ts_digits_find(box, TS_DST, (int64_t)m->dst.element_bits << parts, count, dst) ||
         !count_times(box, digits, 2 * count + parts, times))
         return false;
     ts_network network = {kernels->line_bytes, unit_log2, count, digits, dst};

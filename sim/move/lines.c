@@ -6,8 +6,6 @@
 
 #include "base/number.h"
 
-static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
-
 /* Digits that a loop needs, and not more than `most`. */
 static int digits_of(int64_t extent, int most) {
     int bits = extent > 1 ? 64 - __builtin_clzll((uint64_t)extent - 1) : 0;
@@ -15,10 +13,10 @@ static int digits_of(int64_t extent, int most) {
 }
 
 /* The loop with the shortest steps, from `least` to `most`; -1. */
-static int next_loop(const ts_plan_box *box, bool dst, int64_t least, int64_t most) {
+static int next_loop(const ts_plan_box *box, ts_side side, int64_t least, int64_t most) {
     int next = -1;
     for (int n = 0; n < box->loop_count; n++) {
-        int64_t step = step_of(&box->loops[n], dst);
+        int64_t step = ts_plan_step_bits(&box->loops[n], side);
         if (step < least || step > most || box->loops[n].extent < 2) continue;
         next = n;
         most = step - 1;
@@ -28,20 +26,20 @@ static int next_loop(const ts_plan_box *box, bool dst, int64_t least, int64_t mo
 
 void ts_lines_find(const ts_line *line, ts_digit *digits) {
     const ts_plan_box *box = line->box;
-    bool dst = line->dst;
     int64_t stride = line->width;
     int i = 0, none = -1, width = line->width, count = line->count;
     while (i < count) {
-        int n = next_loop(box, dst, stride, (int64_t)width << (count - 1));
+        int n = next_loop(box, line->side, stride, (int64_t)width << (count - 1));
         if (n < 0) break;
         const ts_plan_loop *loop = &box->loops[n];
-        while ((int64_t)width << i < step_of(loop, dst)) digits[i++] = (ts_digit){.loop = none--};
+        while ((int64_t)width << i < ts_plan_step_bits(loop, line->side))
+            digits[i++] = (ts_digit){.loop = none--};
         int bits = digits_of(loop->extent, count - i);
         for (int k = 0; k < bits; k++, i++) {
             digits[i] =
                 (ts_digit){n, k, loop->src_bits * (INT64_C(1) << k), loop->dst_bits * (INT64_C(1) << k)};
         }
-        stride = step_of(loop, dst) * ts_min(loop->extent, INT64_C(1) << bits);
+        stride = ts_plan_step_bits(loop, line->side) * ts_min(loop->extent, INT64_C(1) << bits);
     }
     while (i < count) digits[i++] = (ts_digit){.loop = none--};
 }
@@ -56,7 +54,7 @@ void ts_lines_order(const ts_line *line, ts_line_elements *elements) {
         if (digits[i].loop < 0) continue;
         const ts_plan_loop *loop = &line->box->loops[digits[i].loop];
         int64_t values = ts_min(loop->extent, INT64_C(1) << (next - i));
-        int64_t step = step_of(loop, line->dst) / line->width;
+        int64_t step = ts_plan_step_bits(loop, line->side) / line->width;
         for (int v = 1; v < values; v++) {
             for (int k = 0; k < used; k++) {
                 positions[v * used + k] = (uint8_t)(positions[k] + (v << i));

@@ -5,10 +5,10 @@
 #include "copy_context.h"
 
 /* A digit that is at least counted twice, so that two steps of it are still in the loop. */
-static bool find_digit(const ts_plan_box *box, bool dst, int64_t stride, ts_digit *out) {
+static bool find_digit(const ts_plan_box *box, ts_side side, int64_t stride, ts_digit *out) {
     for (int i = 0; i < box->loop_count; i++) {
         const ts_plan_loop *loop = &box->loops[i];
-        int64_t step = dst ? loop->dst_bits : loop->src_bits;
+        int64_t step = ts_plan_step_bits(loop, side);
         if (step <= 0 || step > stride) continue;
         int bit = __builtin_ctzll((uint64_t)stride) - __builtin_ctzll((uint64_t)step);
         if (bit < 0 || step << bit != stride || loop->extent >> bit < 2) continue;
@@ -18,9 +18,9 @@ static bool find_digit(const ts_plan_box *box, bool dst, int64_t stride, ts_digi
     return false;
 }
 
-bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count, ts_digit *digits) {
+bool ts_digits_find(const ts_plan_box *box, ts_side side, int64_t stride, int count, ts_digit *digits) {
     for (int i = 0; i < count; i++)
-        if (!find_digit(box, dst, stride << i, &digits[i])) return false;
+        if (!find_digit(box, side, stride << i, &digits[i])) return false;
     return true;
 }
 

@@ -12,9 +12,9 @@ static int by_source(const void *left, const void *right) {
 }
 
 /* The loop whose steps are `step` bits on one side; -1. */
-static int loop_of_step(const ts_copy_plan *j, bool dst, int64_t step) {
+static int loop_of_step(const ts_copy_plan *j, ts_side side, int64_t step) {
     for (int i = 0; i < j->loop_count; i++)
-        if ((dst ? j->loops[i].dst_bits : j->loops[i].src_bits) == step) return i;
+        if ((side == TS_DST ? j->loops[i].dst_bits : j->loops[i].src_bits) == step) return i;
     return -1;
 }
 
@@ -76,7 +76,7 @@ void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
     int64_t together = lines < 8 ? 8 / lines : 1;
     if ((is_short || m->streams) && lines > 1) {
         int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
-        int loop = loop_of_step(j, true, line_bits);
+        int loop = loop_of_step(j, TS_DST, line_bits);
         /* a whole loop, where it goes on in the source too */
         bool last = loop >= 0 && loop == j->loop_count - 1 &&
                     (m->streams || llabs(j->loops[loop].src_bits) <= 8 * LINE_OF_MEMORY);
@@ -87,7 +87,7 @@ void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
     if (is_short && lines > 1) {
         int64_t src_bits =
             line_bits / (m->dst.element_bits < 8 ? 8 : m->dst.element_bits) * ts_copy_width(&m->src);
-        int loop = loop_of_step(j, false, src_bits);
+        int loop = loop_of_step(j, TS_SRC, src_bits);
         bool all = !continues && m->streams && loop == j->loop_count - 1;
         give(j, &slot, loop, all ? INT64_MAX : 2 * together);
     }

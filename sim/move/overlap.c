@@ -15,10 +15,10 @@ typedef struct {
 
 /* The loops that step by whole periods stay at the same place in it; false when the others fill more than
  * one. */
-static bool find_stripe(const ts_plan_box *box, bool dst, int element_bits, int64_t period, stripe *out) {
-    int64_t low = dst ? box->dst_bits : box->src_bits, high = low + element_bits;
+static bool find_stripe(const ts_plan_box *box, ts_side side, int element_bits, int64_t period, stripe *out) {
+    int64_t low = ts_plan_start_bits(box, side), high = low + element_bits;
     for (int i = 0; i < box->loop_count; i++) {
-        int64_t stride = dst ? box->loops[i].dst_bits : box->loops[i].src_bits;
+        int64_t stride = ts_plan_step_bits(&box->loops[i], side);
         if (stride % period == 0) continue;
         *(stride < 0 ? &low : &high) += stride * (box->loops[i].extent - 1);
     }
@@ -40,8 +40,8 @@ static bool separates(const ts_plan *plan, int64_t period) {
     for (int64_t i = 0; i < plan->box_count; i++) {
         ts_plan_box box;
         ts_plan_get_box(plan, i, &box);
-        if (!find_stripe(&box, false, plan->src.shape->element_bits, period, &src[i]) ||
-            !find_stripe(&box, true, plan->dst.shape->element_bits, period, &dst[i]))
+        if (!find_stripe(&box, TS_SRC, plan->src.shape->element_bits, period, &src[i]) ||
+            !find_stripe(&box, TS_DST, plan->dst.shape->element_bits, period, &dst[i]))
             return false;
     }
     for (int64_t i = 0; i < plan->box_count * plan->box_count; i++)
@@ -55,7 +55,7 @@ bool dma_sides_are_apart(const ts_plan *plan) {
     ts_plan_get_box(plan, 0, &box);
     for (int i = 0; i < 2 * box.loop_count; i++) {
         const ts_plan_loop *loop = &box.loops[i / 2];
-        int64_t period = llabs(i % 2 ? loop->dst_bits : loop->src_bits);
+        int64_t period = llabs(ts_plan_step_bits(loop, (ts_side)(i % 2)));
         if (period > 0 && period % 8 == 0 && separates(plan, period)) return true;
     }
     return false;

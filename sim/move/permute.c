@@ -77,11 +77,11 @@ static void add_shifted(uint64_t *mask, const uint64_t *some, int64_t places) {
 
 /* The bytes of a side's lines that the elements are in: those of so many steps of a loop at once, twice as many each
  * time. */
-static void set_mask(const ts_plan_box *box, const int64_t *times, bool dst, int unit, uint64_t *mask) {
+static void set_mask(const ts_plan_box *box, const int64_t *times, ts_side side, int unit, uint64_t *mask) {
     memset(mask, 0, MOST_LINES * sizeof *mask);
     mask[0] = (UINT64_C(1) << unit) - 1;
     for (int i = 0; i < box->loop_count; i++) {
-        int64_t step = (dst ? box->loops[i].dst_bits : box->loops[i].src_bits) / 8;
+        int64_t step = ts_plan_step_bits(&box->loops[i], side) / 8;
         for (int64_t have = 1, more; have < times[i]; have += more) {
             uint64_t some[MOST_LINES];
             memcpy(some, mask, sizeof some);
@@ -94,8 +94,8 @@ static void set_mask(const ts_plan_box *box, const int64_t *times, bool dst, int
 static void set_bytes(ts_tile *tile, const ts_plan_box *box, const int64_t *times, int unit) {
     uint8_t src[TS_PERMUTED], dst[TS_PERMUTED];
     int count = list_elements(box, times, src, dst);
-    set_mask(box, times, false, unit, tile->src_mask);
-    set_mask(box, times, true, unit, tile->dst_mask);
+    set_mask(box, times, TS_SRC, unit, tile->src_mask);
+    set_mask(box, times, TS_DST, unit, tile->dst_mask);
     for (int k = 0; k < unit; k++)
         for (int n = 0; n < count; n++) tile->permute.from[dst[n] + k] = (uint8_t)(src[n] + k);
 }

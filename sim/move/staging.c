@@ -41,14 +41,12 @@ typedef struct {
     fill fills[FILLS];
 } stage;
 
-static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
-
 /* Bits of a block that lie together on one side, and the loop whose next steps would continue them; -1. */
-static int64_t run_bits(const ts_plan_box *box, const int64_t *cover, bool dst, int width, int *loop,
+static int64_t run_bits(const ts_plan_box *box, const int64_t *cover, ts_side side, int width, int *loop,
                         bool *in_run) {
     int64_t bits = width;
     for (int i = 0; i < box->loop_count; i++) {
-        if (step_of(&box->loops[i], dst) != bits || box->loops[i].extent == 1) continue;
+        if (ts_plan_step_bits(&box->loops[i], side) != bits || box->loops[i].extent == 1) continue;
         bits *= cover[i];
         *loop = i;
         if (in_run) in_run[i] = true;
@@ -80,8 +78,8 @@ static void choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *co
     bool grows;
     for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
     do {
-        src = run_bits(box, cover, false, m->src.element_bits, &src_loop, NULL) / 8;
-        dst = run_bits(box, cover, true, m->dst.element_bits, &dst_loop, NULL) / 8;
+        src = run_bits(box, cover, TS_SRC, m->src.element_bits, &src_loop, NULL) / 8;
+        dst = run_bits(box, cover, TS_DST, m->dst.element_bits, &dst_loop, NULL) / 8;
         grows = dst_loop >= 0 && dst < DST_RUN_BYTES &&
                 extend(box, cover, dst_loop, (DST_RUN_BYTES + dst - 1) / dst, &bytes);
         grows = grows || (src_loop >= 0 && src < SRC_RUN_BYTES &&
@@ -305,9 +303,9 @@ static bool cut(stage *s, int64_t scratch_bytes) {
         all[i] = s->box.loops[i].extent;
         s->in_run[i] = false;
     }
-    if (run_bits(&s->box, all, true, width, &none, NULL) / 8 < LEAST_RUN_BYTES) return false;
+    if (run_bits(&s->box, all, TS_DST, width, &none, NULL) / 8 < LEAST_RUN_BYTES) return false;
     choose(&s->in, &s->box, s->cover);
-    int64_t run = run_bits(&s->box, s->cover, true, width, &s->along, s->in_run) / 8;
+    int64_t run = run_bits(&s->box, s->cover, TS_DST, width, &s->along, s->in_run) / 8;
     return set_pitches(s, run) <= scratch_bytes && s->rows <= MOST_CARRIED &&
            (s->along < 0 ||
             run >= LINE_OF_MEMORY); /* no line is begun by a block and continued by the next */

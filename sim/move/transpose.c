@@ -16,12 +16,10 @@ enum {
 
 /* The loops whose elements lie together on one side, and how many elements these are. */
 typedef struct {
-    bool dst;
+    ts_side side, other;
     int64_t count, next_bits; /* next_bits: the step that would continue them; 0: nothing does */
     int loop_count, loops[TS_PLAN_MAX_LOOPS];
 } side;
-
-static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
 
 /* Loops whose elements lie together on both sides make larger elements; 0 where these are of another size
  * than kernels know. */
@@ -43,7 +41,8 @@ static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
     int64_t most = TS_TRANSPOSED / s->count;
     for (int i = 0; i < box->loop_count && s->next_bits != 0 && most > 1; i++) {
         int64_t extent = box->loops[i].extent, pieces = (extent + most - 1) / most;
-        if (times[i] > 1 || extent < 2 || step_of(&box->loops[i], s->dst) != s->next_bits) continue;
+        if (times[i] > 1 || extent < 2 || ts_plan_step_bits(&box->loops[i], s->side) != s->next_bits)
+            continue;
         times[i] = (extent + pieces - 1) / pieces;
         s->count *= times[i];
         s->next_bits = pieces == 1 ? s->next_bits * extent : 0;
@@ -61,10 +60,10 @@ static void set_places(const ts_plan_box *box, const side *s, const int64_t *tim
     bool is_even = s->loop_count == 1 || even % together == 0;
     places->count = (int)s->count;
     places->even = is_even ? (int)even : 1;
-    places->step = step_of(first, !s->dst) / 8;
+    places->step = ts_plan_step_bits(first, s->other) / 8;
     places->chunk[0] = 0;
     for (int n = is_even; n < s->loop_count; n++) {
-        int64_t step = step_of(&box->loops[s->loops[n]], !s->dst) / 8, many = times[s->loops[n]];
+        int64_t step = ts_plan_step_bits(&box->loops[s->loops[n]], s->other) / 8, many = times[s->loops[n]];
         for (int64_t i = used; i < many * used; i++) places->chunk[i] = places->chunk[i - used] + step;
         used *= many;
     }
@@ -138,8 +137,8 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
         if (box->loops[i].src_bits % 8 != 0 || box->loops[i].dst_bits % 8 != 0) return false;
     }
     int64_t width = find_width(box, j->m->dst.element_bits, times);
-    side columns = {.dst = false, .count = 1, .next_bits = width},
-         rows = {.dst = true, .count = 1, .next_bits = width};
+    side columns = {.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width},
+         rows = {.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
     for (bool grows = width > 0; grows;) {
         side *shorter = rows.count < columns.count ? &rows : &columns;
         grows = extend(box, shorter, times) || extend(box, shorter == &rows ? &columns : &rows, times);
