@@ -190,18 +190,29 @@ static summary *summarise(const region *r) {
     return all;
 }
 
+/* What shares a queue with `a` and stands behind `b` is behind `a` by way of `b`. */
+static bool stands_for_later(const node *a, const node *b) {
+    return a->effect == EFFECT_STATE && b->effect == EFFECT_STATE && (a->unit.queues & ~b->unit.queues) == 0;
+}
+
+static void connect_later(region *r, const summary *all, int from) {
+    summary a = all[from];
+    for (int to = from + 1; to < r->count; to++) {
+        const summary *b = &all[to];
+        if (!((a.writes & (b->reads | b->writes)) | (a.reads & b->writes) | (a.ordered & b->effect)))
+            continue;
+        connect(r, from, to);
+        if (stands_for_later(&r->nodes[from], &r->nodes[to])) a.ordered &= ~(1u << EFFECT_STATE);
+    }
+}
+
 static void find_edges(region *r) {
     const summary *all = summarise(r);
     int *next = NULL, *pops = r->as->packs_for_results ? find_pops(r, &next) : NULL;
     r->first_edge = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
     for (int from = 0; from < r->count; from++) {
         r->first_edge[from] = r->edges.count;
-        const summary a = all[from];
-        for (int to = from + 1; to < r->count; to++) {
-            const summary *b = &all[to];
-            if ((a.writes & (b->reads | b->writes)) | (a.reads & b->writes) | (a.ordered & b->effect))
-                connect(r, from, to);
-        }
+        connect_later(r, all, from);
         for (int to = pops ? pops[from] : -1; to >= 0; to = next[to])
             add_edge(r, from, to, false, r->nodes[from].latency);
     }
