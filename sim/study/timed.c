@@ -68,29 +68,35 @@ static const ts_param *copy_params(ts_arena *arena, const ts_program *program) {
     return params;
 }
 
-static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_run_result *result) {
+static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_timed_run *run) {
     known_run *new = TS_NEW(runs->arena, known_run);
-    *new = (known_run){.what = ts_arena_copy_text(runs->arena, name, strlen(name)),
-                       .run = {.chip = result->chip,
-                               .params = copy_params(runs->arena, result->program),
-                               .param_count = result->program->param_count},
-                       .next = runs->first};
+    *new = (known_run){ts_arena_copy_text(runs->arena, name, strlen(name)), *run, runs->first};
     runs->first = new;
     return &new->run;
 }
 
-static const int64_t LONGEST = INT64_C(1) << 50;
-
-static const ts_timed_run *over(const ts_timed_program *p) {
-    ts_timed_run *run = TS_NEW(p->arena, ts_timed_run);
-    *run = (ts_timed_run){.chip.cycles = p->limit, .is_over = true};
-    return run;
+static const ts_timed_run *keep_result(ts_timed_runs *runs, const char *name, const ts_run_result *result) {
+    const ts_timed_run run = {.chip = result->chip,
+                              .params = copy_params(runs->arena, result->program),
+                              .param_count = result->program->param_count};
+    return keep(runs, name, &run);
 }
+
+/* Whole, or over a limit that is no lower. */
+static const ts_timed_run *find(const ts_timed_program *p, const char *name) {
+    for (const known_run *r = p->runs->first; r; r = r->next) {
+        bool answers = !r->run.is_over || (p->limit > 0 && p->limit <= r->run.chip.cycles);
+        if (answers && strcmp(r->what, name) == 0) return &r->run;
+    }
+    return NULL;
+}
+
+static const int64_t LONGEST = INT64_C(1) << 50;
 
 const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
     const char *name = name_of(p);
-    for (const known_run *r = p->runs->first; r; r = r->next)
-        if (strcmp(r->what, name) == 0) return &r->run;
+    const ts_timed_run *known = find(p, name);
+    if (known) return known;
     ts_arena *scratch = ts_arena_new();
     ts_run_request request = {.program = p->program,
                               .machine = p->machine,
@@ -103,8 +109,10 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
     ts_error own = {0};
     bool good = ts_run(&own, scratch, &request, &result),
          is_over = !good && p->limit > 0 && own.kind == TS_ERROR_FAULT && own.cycle >= p->limit;
-    const ts_timed_run *run = good ? keep(p->runs, name, &result) : is_over ? over(p) : NULL;
-    if (!run && err) *err = own;
+    const ts_timed_run over = {.chip.cycles = p->limit, .is_over = true};
+    if (good) known = keep_result(p->runs, name, &result);
+    if (is_over) known = keep(p->runs, name, &over);
+    if (!known && err) *err = own;
     ts_arena_free(scratch);
-    return run;
+    return known;
 }

@@ -32,10 +32,10 @@ typedef struct {
     ts_chip_counters chip;
     const ts_param *params; /* of the program */
     int param_count;
-    bool is_over; /* it took more than the limit, chip.cycles, and nothing else is known */
+    bool is_over; /* it took more than chip.cycles, the limit or more, and nothing else is known */
 } ts_timed_run;
 
-/* As it was made before, or made now. It belongs to the runs; one that is over its limit to the program's arena. */
+/* As it was made before, or made now. It belongs to the runs. */
 const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *program);
 int64_t ts_timed_run_parameter(const ts_timed_run *run, const char *name); /* 0: it has none of that name */
 
