@@ -103,29 +103,33 @@ static bool is_target(const ts_audit_class *class) {
                                       opcode == TS_HLO_OP_TRANSPOSE || opcode == TS_HLO_OP_RESHAPE);
 }
 
-static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+static void add_class(const ts_audit_class *class, const ts_audit_shape *shape, ts_text *out) {
     char padded[16], logical[16], a[32];
+    ts_audit_print_bytes(padded, shape->padded_bytes);
+    ts_audit_print_bytes(logical, shape->logical_bytes);
+    ts_text_add(out, "        %10s %10s %10s %9.1fx  %s%s\n", grouped(a, class->count), padded, logical,
+                report_expansion(shape->logical_bytes, shape->padded_bytes), shape->text,
+                shape->assumed ? " (tiles assumed)" : "");
+    ts_text_add(out, "%53s", "");
+    ts_report_audit_cause(shape, out);
+    ts_text_add(out, "%s; ", is_target(class) ? ", the target of a copy" : "");
+    add_place(class->first.name, class->first.line, out);
+    ts_text_add(out, "\n");
+}
+
+static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     int64_t shown = 0;
     for (; shown < r->class_count && shown < view->rows; shown++) {
         const ts_audit_class *class = &r->classes[shown];
-        const ts_audit_shape *shape = &r->shapes[class->shape];
         bool all = view->rows > r->class_count;
         if (class->waste_bytes == 0 && !all) break;
         if (shown == 0)
             ts_text_add(
                 out, "\npadding    buffers     padded    logical  expansion  shape, cause, the first one\n");
-        ts_audit_print_bytes(padded, shape->padded_bytes);
-        ts_audit_print_bytes(logical, shape->logical_bytes);
-        ts_text_add(out, "        %10s %10s %10s %9.1fx  %s%s\n", grouped(a, class->count), padded, logical,
-                    report_expansion(shape->logical_bytes, shape->padded_bytes), shape->text,
-                    shape->assumed ? " (tiles assumed)" : "");
-        ts_text_add(out, "%53s", "");
-        ts_report_audit_cause(shape, out);
-        ts_text_add(out, "%s; ", is_target(class) ? ", the target of a copy" : "");
-        add_place(class->first.name, class->first.line, out);
-        ts_text_add(out, "\n");
+        add_class(class, &r->shapes[class->shape], out);
     }
     if (shown == 0) ts_text_add(out, "\npadding    none\n");
+    char a[32];
     int64_t left = 0;
     for (int64_t i = shown; i < r->class_count; i++) left += r->classes[i].waste_bytes > 0;
     if (left > 0)

@@ -59,6 +59,18 @@ static void add_classes(ts_json *json, const ts_audit_result *r, ts_arena *arena
     ts_json_close(json);
 }
 
+static void add_price(ts_json *json, const ts_audit_group *group) {
+    if (!group->priced) {
+        ts_json_text(json, "not_priced", group->why_not);
+        return;
+    }
+    ts_json_int(json, "cycles", group->cycles);
+    ts_json_real(json, "microseconds", group->microseconds, 6);
+    ts_json_bool(json, "at_most", group->first.level == TS_AUDIT_LEVEL_FUSED);
+    ts_json_text(json, "by", group->by);
+    ts_json_bool(json, "scaled", group->scaled);
+}
+
 static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena) {
     ts_json_array(json, "moves");
     for (int64_t i = 0; i < r->group_count; i++) {
@@ -77,15 +89,7 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
         ts_json_int(json, "to_space", move->to);
         ts_json_int(json, "read_bytes", move->read_bytes);
         ts_json_int(json, "written_bytes", move->written_bytes);
-        if (group->priced) {
-            ts_json_int(json, "cycles", group->cycles);
-            ts_json_real(json, "microseconds", group->microseconds, 6);
-            ts_json_bool(json, "at_most", group->first.level == TS_AUDIT_LEVEL_FUSED);
-            ts_json_text(json, "by", group->by);
-            ts_json_bool(json, "scaled", group->scaled);
-        } else {
-            ts_json_text(json, "not_priced", group->why_not);
-        }
+        add_price(json, group);
         ts_json_text(json, "first", move->name);
         ts_json_int(json, "line", move->line);
         ts_json_close(json);
@@ -167,6 +171,9 @@ static void add_memory(ts_json *json, const ts_audit_result *r) {
         ts_json_close(json);
     }
     ts_json_close(json);
+}
+
+static void add_allocations(ts_json *json, const ts_audit_result *r) {
     ts_json_array(json, "allocations");
     for (int i = 0; i < r->allocation_count; i++) {
         const ts_audit_allocation *one = &r->allocations[i];
@@ -244,6 +251,7 @@ void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, t
     add_findings(&json, r);
     add_reports(&json, r);
     add_memory(&json, r);
+    add_allocations(&json, r);
     add_kinds(&json, r);
     ts_json_end(&json);
 }

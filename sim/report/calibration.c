@@ -75,37 +75,45 @@ static void add_json_errors(ts_json *json, const char *key, const ts_validation_
     ts_json_close(json);
 }
 
+static void add_json_figures(ts_json *json, const ts_calibration *c) {
+    ts_json_array(json, "figures");
+    for (int i = 0; i < c->field_count; i++) {
+        const ts_fitted_field *f = &c->fields[i];
+        ts_json_object(json, NULL);
+        ts_json_text(json, "figure", f->path);
+        ts_json_text(json, "unit", ts_field_unit(f->field));
+        ts_json_int(json, "before", f->before);
+        ts_json_int(json, "after", f->after);
+        ts_json_text(json, "left_out", f->left_out);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+static void add_json_rows(ts_json *json, const ts_calibration *c) {
+    ts_json_array(json, "rows");
+    for (int i = 0; i < c->first.row_count; i++) {
+        const ts_validated_row *r = &c->first.rows[i];
+        if (r->reason != NULL) continue;
+        ts_json_object(json, NULL);
+        ts_json_text(json, "id", r->row->id);
+        ts_json_real(json, "measured_us", r->work.measured_us, 6);
+        ts_json_real(json, "before_us", r->simulated_us, 6);
+        ts_json_real(json, "after_us", c->last.rows[i].simulated_us, 6);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
 void ts_report_calibration_json(const ts_calibration *c, ts_text *out) {
     ts_json json;
     ts_validation_errors before = errors_of(out->arena, &c->first), after = errors_of(out->arena, &c->last);
     ts_json_begin(&json, out, "calibrate");
     ts_report_machine_keys(c->before, &json);
     ts_json_int(&json, "rows_used", c->rows);
-    ts_json_array(&json, "figures");
-    for (int i = 0; i < c->field_count; i++) {
-        const ts_fitted_field *f = &c->fields[i];
-        ts_json_object(&json, NULL);
-        ts_json_text(&json, "figure", f->path);
-        ts_json_text(&json, "unit", ts_field_unit(f->field));
-        ts_json_int(&json, "before", f->before);
-        ts_json_int(&json, "after", f->after);
-        ts_json_text(&json, "left_out", f->left_out);
-        ts_json_close(&json);
-    }
-    ts_json_close(&json);
+    add_json_figures(&json, c);
     add_json_errors(&json, "before", &before);
     add_json_errors(&json, "after", &after);
-    ts_json_array(&json, "rows");
-    for (int i = 0; i < c->first.row_count; i++) {
-        const ts_validated_row *r = &c->first.rows[i];
-        if (r->reason != NULL) continue;
-        ts_json_object(&json, NULL);
-        ts_json_text(&json, "id", r->row->id);
-        ts_json_real(&json, "measured_us", r->work.measured_us, 6);
-        ts_json_real(&json, "before_us", r->simulated_us, 6);
-        ts_json_real(&json, "after_us", c->last.rows[i].simulated_us, 6);
-        ts_json_close(&json);
-    }
-    ts_json_close(&json);
+    add_json_rows(&json, c);
     ts_json_end(&json);
 }

@@ -80,6 +80,20 @@ static void add_points(ts_text *out, const ts_validation *v, const ts_validated_
     }
 }
 
+static void add_panel(ts_text *out, const ts_validation *v, const ts_validated_group *g, int at) {
+    decades d = range_of(v, g);
+    ts_text_add(out, "<g font-size=\"11\" transform=\"translate(%d %d)\">\n", at % COLUMNS * PANEL + LEFT,
+                at / COLUMNS * (PANEL + GAP) + TOP + 28);
+    ts_text_add(out, "<text font-size=\"13\" font-weight=\"bold\" x=\"0\" y=\"-20\">%s</text>",
+                g->group->name);
+    ts_text_add(
+        out, "<text class=\"soft\" x=\"0\" y=\"-6\">median error %.1f %%, roofline %.1f %%, %d rows</text>\n",
+        g->model.median, g->roofline.median, g->modelled);
+    add_axes(out, d);
+    add_points(out, v, g, d);
+    ts_text_add(out, "</g>\n");
+}
+
 void ts_report_validation_svg(const ts_validation *v, ts_text *out) {
     int panels = 0, at = 0;
     for (int i = 0; i < v->group_count; i++) panels += v->groups[i].modelled > 0;
@@ -93,22 +107,7 @@ void ts_report_validation_svg(const ts_validation *v, ts_text *out) {
         "<circle class=\"roofline\" cx=\"108\" cy=\"16\" r=\"4\"/><text x=\"118\" y=\"20\">roofline</text>"
         "<text class=\"soft\" x=\"180\" y=\"20\">line: equal to the measured time; dashed: 25 %% "
         "off</text>\n");
-    for (int i = 0; i < v->group_count; i++) {
-        const ts_validated_group *g = &v->groups[i];
-        if (g->modelled == 0) continue;
-        decades d = range_of(v, g);
-        ts_text_add(out, "<g font-size=\"11\" transform=\"translate(%d %d)\">\n", at % COLUMNS * PANEL + LEFT,
-                    at / COLUMNS * (PANEL + GAP) + TOP + 28);
-        ts_text_add(out, "<text font-size=\"13\" font-weight=\"bold\" x=\"0\" y=\"-20\">%s</text>",
-                    g->group->name);
-        ts_text_add(
-            out,
-            "<text class=\"soft\" x=\"0\" y=\"-6\">median error %.1f %%, roofline %.1f %%, %d rows</text>\n",
-            g->model.median, g->roofline.median, g->modelled);
-        add_axes(out, d);
-        add_points(out, v, g, d);
-        ts_text_add(out, "</g>\n");
-        at++;
-    }
+    for (int i = 0; i < v->group_count; i++)
+        if (v->groups[i].modelled > 0) add_panel(out, v, &v->groups[i], at++);
     picture_end(out);
 }

@@ -108,6 +108,19 @@ void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out) {
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
+static void add_json_change(ts_json *json, const ts_sweep_change *c) {
+    ts_json_object(json, NULL);
+    ts_json_text(json, "parameters", c->parameters);
+    ts_json_text(json, "question", c->question);
+    ts_json_text(json, "machine", c->machine);
+    ts_json_text(json, "before_status", ts_sweep_status_text(c->before_status));
+    ts_json_text(json, "after_status", ts_sweep_status_text(c->after_status));
+    ts_json_double(json, "before", c->before);
+    ts_json_double(json, "after", c->after);
+    ts_json_double(json, "ratio", c->ratio > 0 ? c->ratio : (double)NAN);
+    ts_json_close(json);
+}
+
 void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out) {
     const ts_sweep_diff *d = view->diff;
     ts_json json;
@@ -122,19 +135,7 @@ void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out) {
     ts_json_int(&json, "broken", d->broken);
     ts_json_real(&json, "worst", d->worst, 6);
     ts_json_array(&json, "changes");
-    for (int64_t i = 0; i < d->change_count; i++) {
-        const ts_sweep_change *c = &d->changes[i];
-        ts_json_object(&json, NULL);
-        ts_json_text(&json, "parameters", c->parameters);
-        ts_json_text(&json, "question", c->question);
-        ts_json_text(&json, "machine", c->machine);
-        ts_json_text(&json, "before_status", ts_sweep_status_text(c->before_status));
-        ts_json_text(&json, "after_status", ts_sweep_status_text(c->after_status));
-        ts_json_double(&json, "before", c->before);
-        ts_json_double(&json, "after", c->after);
-        ts_json_double(&json, "ratio", c->ratio > 0 ? c->ratio : (double)NAN);
-        ts_json_close(&json);
-    }
+    for (int64_t i = 0; i < d->change_count; i++) add_json_change(&json, &d->changes[i]);
     ts_json_close(&json);
     ts_json_end(&json);
 }
