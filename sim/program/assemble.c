@@ -154,6 +154,14 @@ static bool resolve_label(assembler *as, item *it, const int *bundle_of) {
     return true;
 }
 
+static bool point_at_label(assembler *as, item *it, const int *bundle_of) {
+    if (it->label_operand < 0 || as->stopped || resolve_label(as, it, bundle_of)) return true;
+    const token *unknown = scope_take_unknown(as->global);
+    keep_error(as);
+    if (unknown != NULL) scope_spoil(as->global, unknown);
+    return false;
+}
+
 static bool make_bundles(assembler *as, ts_program *program) {
     ts_code *code = &program->code;
     bool good = true;
@@ -164,12 +172,7 @@ static bool make_bundles(assembler *as, ts_program *program) {
     ts_program_location *locations = TS_NEW_ARRAY(as->arena, ts_program_location, as->items.count + 1);
     for (int i = 0; i < as->items.count; i++) {
         item *it = &as->items.items[i];
-        if (it->label_operand >= 0 && !as->stopped && !resolve_label(as, it, bundle_of)) {
-            const token *unknown = scope_take_unknown(as->global);
-            keep_error(as);
-            good = false;
-            if (unknown != NULL) scope_spoil(as->global, unknown);
-        }
+        good = point_at_label(as, it, bundle_of) && good;
         instructions[i] = it->code;
         locations[i] = it->at;
         ts_bundle *bundle = &bundles[bundle_of[i]];
@@ -276,6 +279,16 @@ const ts_program *finish_program(assembler *as, const char *name) {
     return program;
 }
 
+static void add_mesh_sizes(const ts_mesh *mesh, scope *names) {
+    for (int i = 0; mesh && i < mesh->axis_count; i++) {
+        const ts_mesh_axis *axis = &mesh->axes[i];
+        char *name =
+            ts_arena_copy_text(names->arena, "mesh.size.", strlen("mesh.size.") + strlen(axis->name));
+        memcpy(name + strlen("mesh.size."), axis->name, strlen(axis->name));
+        scope_add_figure(names, name, axis->extent);
+    }
+}
+
 /* Figures of the machine, by the names that its file has for them: programs fit their blocks to them. */
 static void add_figures(const ts_target *target, scope *names) {
     const ts_core_config *core = &target->core;
@@ -298,13 +311,7 @@ static void add_figures(const ts_target *target, scope *names) {
     };
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         scope_add_figure(names, figures[i].name, figures[i].value);
-    for (int i = 0; target->mesh && i < target->mesh->axis_count; i++) {
-        const ts_mesh_axis *axis = &target->mesh->axes[i];
-        char *name =
-            ts_arena_copy_text(names->arena, "mesh.size.", strlen("mesh.size.") + strlen(axis->name));
-        memcpy(name + strlen("mesh.size."), axis->name, strlen(axis->name));
-        scope_add_figure(names, name, axis->extent);
-    }
+    add_mesh_sizes(target->mesh, names);
 }
 
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,

@@ -111,6 +111,23 @@ static bool check_sizes(assembler *as, const token *location, const ts_transfer 
     return TOKEN_ERROR(as->err, location, "the destination takes %s and the source gives %s", b_text, a_text);
 }
 
+static bool set_semaphore(assembler *as, const token *name, const symbol *named, const ts_affine *index,
+                          ts_semaphore_operand *out) {
+    if (index->term_count == 0 && (index->constant < 0 || index->constant >= named->count))
+        return TOKEN_ERROR(as->err, name, "semaphore %lld of '%s', which has %d", (long long)index->constant,
+                           named->name, named->count);
+    if (index->term_count > 1 || (index->term_count == 1 && index->terms[0].factor != 1))
+        return TOKEN_ERROR(as->err, name, "the number of a semaphore is a constant, a sreg, or their sum");
+    if (index->term_count == 0)
+        *out = (ts_semaphore_operand){.first = named->index + (int)index->constant, .count = 1, .sreg = -1};
+    else
+        *out = (ts_semaphore_operand){.first = named->index,
+                                      .count = named->count,
+                                      .sreg = index->terms[0].sreg,
+                                      .bias = index->constant};
+    return true;
+}
+
 bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
     const token *name = *at;
     const symbol *named = name->kind == TOKEN_NAME ? scope_find(as->names, name->text, name->length) : NULL;
@@ -127,21 +144,7 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
                            named->count, named->name);
     }
     *out = (ts_operand){.kind = TS_OPERAND_SEMAPHORE};
-    ts_semaphore_operand *semaphore = &out->as.semaphore;
-    if (index.term_count == 0) {
-        if (index.constant < 0 || index.constant >= named->count) {
-            return TOKEN_ERROR(as->err, name, "semaphore %lld of '%s', which has %d",
-                               (long long)index.constant, named->name, named->count);
-        }
-        *semaphore =
-            (ts_semaphore_operand){.first = named->index + (int)index.constant, .count = 1, .sreg = -1};
-        return true;
-    }
-    if (index.term_count > 1 || index.terms[0].factor != 1)
-        return TOKEN_ERROR(as->err, name, "the number of a semaphore is a constant, a sreg, or their sum");
-    *semaphore = (ts_semaphore_operand){
-        .first = named->index, .count = named->count, .sreg = index.terms[0].sreg, .bias = index.constant};
-    return true;
+    return set_semaphore(as, name, named, &index, &out->as.semaphore);
 }
 
 bool check_slice(assembler *as, const token *location, const ts_slice *slice) {

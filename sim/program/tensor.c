@@ -193,6 +193,25 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape,
     return true;
 }
 
+static bool refuse_size(assembler *as, const token *name, const ts_tensor *new) {
+    int64_t capacity = as->target->space_bytes[new->space], before = new->base_bytes;
+    const char *space = ts_space_text(new->space);
+    char bytes[32], total[32], used[32], over[32];
+    ts_text_group_digits(bytes, new->bytes);
+    ts_text_group_digits(total, capacity);
+    ts_text_group_digits(used, before);
+    ts_text_group_digits(over, new->bytes - (new->bytes > capacity ? capacity : capacity - before));
+    if (new->bytes > capacity)
+        return ts_error_at(as->err, TS_ERROR_CAPACITY, name->source, name->offset,
+                           "'%s' is larger than %s: %s bytes, the %s of %s has %s (%s too many)", new->name,
+                           space, bytes, space, as->target->machine, total, over);
+    return ts_error_at(
+        as->err, TS_ERROR_CAPACITY, name->source, name->offset,
+        "'%s' does not fit: %s bytes behind the %s of the tensors before it; the %s of %s has %s "
+        "(%s too many)",
+        new->name, bytes, used, space, as->target->machine, total, over);
+}
+
 /* Tensors of a space follow each other, each at the start of a vreg's worth of bytes (SMEM: of a word). */
 bool allocate_tensor(assembler *as, const token *name, ts_tensor *new) {
     int64_t alignment = new->space == TS_SPACE_SMEM ? 4 : TS_VREG_BYTES;
@@ -200,27 +219,10 @@ bool allocate_tensor(assembler *as, const token *name, ts_tensor *new) {
     new->base_bytes = ts_round_up(*used, alignment);
     new->bytes =
         new->shape->storage_bytes > new->shape->bytes ? new->shape->storage_bytes : new->shape->bytes;
-    if (new->base_bytes <= capacity &&new->bytes <= capacity - new->base_bytes) {
-        *used = new->base_bytes + new->bytes;
-        return true;
-    }
-    const char *space = ts_space_text(new->space);
-    char bytes[32], total[32], before[32], over[32];
-    ts_text_group_digits(bytes, new->bytes);
-    ts_text_group_digits(total, capacity);
-    ts_text_group_digits(before, new->base_bytes);
-    if (new->bytes > capacity) {
-        ts_text_group_digits(over, new->bytes - capacity);
-        return ts_error_at(as->err, TS_ERROR_CAPACITY, name->source, name->offset,
-                           "'%s' is larger than %s: %s bytes, the %s of %s has %s (%s too many)", new->name,
-                           space, bytes, space, as->target->machine, total, over);
-    }
-    ts_text_group_digits(over, new->bytes - (capacity - new->base_bytes));
-    return ts_error_at(
-        as->err, TS_ERROR_CAPACITY, name->source, name->offset,
-        "'%s' does not fit: %s bytes behind the %s of the tensors before it; the %s of %s has %s "
-        "(%s too many)",
-        new->name, bytes, before, space, as->target->machine, total, over);
+    if (new->base_bytes > capacity || new->bytes > capacity - new->base_bytes)
+        return refuse_size(as, name, new);
+    *used = new->base_bytes + new->bytes;
+    return true;
 }
 
 bool assemble_tensor(assembler *as, const token **at) {

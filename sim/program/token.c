@@ -91,21 +91,23 @@ static bool skip_fraction(lexer *lex) {
     return is_float;
 }
 
-static void lex_number(lexer *lex) {
+/* Skips the digits of an integer; false: it has no value. */
+static bool take_integer(lexer *lex, int64_t *value) {
     size_t begin = lex->at;
-    bool hex =
-        byte_at(lex, begin) == '0' && byte_at(lex, begin + 1) == 'x' && isxdigit(byte_at(lex, begin + 2));
-    int64_t value = 0;
-    bool good, is_float = false;
-    if (hex) {
+    if (byte_at(lex, begin) == '0' && byte_at(lex, begin + 1) == 'x' && isxdigit(byte_at(lex, begin + 2))) {
         lex->at += 2;
         while (isxdigit(byte_at(lex, lex->at))) lex->at++;
-        good = integer_value(lex, begin + 2, 16, &value);
-    } else {
-        skip_digits(lex);
-        good = integer_value(lex, begin, 10, &value);
-        is_float = skip_fraction(lex);
+        return integer_value(lex, begin + 2, 16, value);
     }
+    skip_digits(lex);
+    return integer_value(lex, begin, 10, value);
+}
+
+static void lex_number(lexer *lex) {
+    size_t begin = lex->at;
+    int64_t value = 0;
+    bool good = take_integer(lex, &value);
+    bool is_float = byte_at(lex, begin + 1) != 'x' && skip_fraction(lex);
     char text[64];
     size_t length = lex->at - begin;
     if (in_name(byte_at(lex, lex->at)) || (is_float ? length >= sizeof(text) : !good)) {
