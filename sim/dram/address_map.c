@@ -244,13 +244,34 @@ static void fill_tables(ts_address_map *map, const parser *p) {
     }
 }
 
+/* Do all widths fit into a packed location? */
+static bool fits(const parser *p, int stack_bits) {
+    return p->width[COLUMN] <= TS_ADDRESS_COLUMN_BITS &&
+           p->width[PC] + p->width[SID] + p->width[GROUP] + p->width[BANK] <= TS_ADDRESS_BANK_BITS &&
+           p->width[CHANNEL] + stack_bits <= TS_ADDRESS_CHANNEL_BITS &&
+           p->width[ROW] <= TS_ADDRESS_ROW_BITS && p->bits <= MAX_BITS + p->width[OFFSET];
+}
+
+typedef struct {
+    int field;
+    int64_t count;
+    bool exact; /* must be a power of two */
+    const char *name;
+} field_size;
+
+static bool set_width(ts_error *err, parser *p, const field_size *size) {
+    int bits = log2_up(size->count);
+    if (size->count < 1 || (size->exact && (int64_t)1 << bits != size->count))
+        return ts_error_set(err, TS_ERROR_UNMODELLED,
+                            "%s is %lld, expected a power of two: HBM address maps are bit fields",
+                            size->name, (long long)size->count);
+    p->width[size->field] = bits;
+    p->bits += bits;
+    return true;
+}
+
 static bool set_widths(ts_error *err, parser *p, const ts_hbm_config *c, const ts_source *text) {
-    const struct {
-        int field;
-        int64_t count;
-        bool exact; /* must be a power of two */
-        const char *name;
-    } sizes[] = {
+    const field_size sizes[] = {
         {OFFSET, c->burst_bytes, true, "burst_bytes"},
         {COLUMN, c->row_bytes / c->burst_bytes, true, "row_bytes"},
         {PC, c->pseudo_channels, true, "pseudo_channels"},
@@ -261,22 +282,9 @@ static bool set_widths(ts_error *err, parser *p, const ts_hbm_config *c, const t
         {BANK, c->banks, true, "banks"},
         {ROW, c->rows, false, "rows"},
     };
-    int bank_bits = 0;
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        int bits = log2_up(sizes[i].count);
-        if (sizes[i].count < 1 || (sizes[i].exact && (int64_t)1 << bits != sizes[i].count)) {
-            return ts_error_set(err, TS_ERROR_UNMODELLED,
-                                "%s is %lld, expected a power of two: HBM address maps are "
-                                "bit fields",
-                                sizes[i].name, (long long)sizes[i].count);
-        }
-        p->width[sizes[i].field] = bits;
-        p->bits += bits;
-    }
-    bank_bits = p->width[PC] + p->width[SID] + p->width[GROUP] + p->width[BANK];
-    if (p->width[COLUMN] > TS_ADDRESS_COLUMN_BITS || bank_bits > TS_ADDRESS_BANK_BITS ||
-        p->width[CHANNEL] + log2_up(c->stacks) > TS_ADDRESS_CHANNEL_BITS ||
-        p->width[ROW] > TS_ADDRESS_ROW_BITS || p->bits > MAX_BITS + p->width[OFFSET])
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (!set_width(err, p, &sizes[i])) return false;
+    if (!fits(p, log2_up(c->stacks)))
         return ts_error_at(err, TS_ERROR_UNMODELLED, text, 0,
                            "the HBM is too large for an address map of %d bits", MAX_BITS);
     p->bits = 0;
@@ -293,6 +301,18 @@ static const ts_source *find_named(ts_source *found, const ts_source *text) {
     return text;
 }
 
+static bool parse_map(ts_error *err, parser *p, const ts_hbm_config *config) {
+    if (!set_widths(err, p, config, p->cursor.source) || !place_fields(err, p)) return false;
+    set_fields(p);
+    while (ts_cursor_take(&p->cursor, ";"))
+        if (!ts_cursor_at_end(&p->cursor) && !parse_hash(err, p)) return false;
+    if (!ts_cursor_at_end(&p->cursor)) {
+        ts_cursor_unexpected(err, &p->cursor, "'^', ';' or the end of the map");
+        return false;
+    }
+    return check_bijection(err, p);
+}
+
 ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config,
                                    const ts_source *text) {
     ts_source found;
@@ -303,15 +323,7 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     p->pcs_are_channels = config->scheduler == TS_HBM_SCHEDULER_PER_BANK;
     p->turns = config->stacks & (config->stacks - 1) ? config->stacks : 0;
     p->turns_at = -1;
-    if (!set_widths(err, p, config, source) || !place_fields(err, p)) return NULL;
-    set_fields(p);
-    while (ts_cursor_take(&p->cursor, ";"))
-        if (!ts_cursor_at_end(&p->cursor) && !parse_hash(err, p)) return NULL;
-    if (!ts_cursor_at_end(&p->cursor)) {
-        ts_cursor_unexpected(err, &p->cursor, "'^', ';' or the end of the map");
-        return NULL;
-    }
-    if (!check_bijection(err, p)) return NULL;
+    if (!parse_map(err, p, config)) return NULL;
     ts_address_map *map = TS_NEW(arena, ts_address_map);
     map->offset_bits = p->width[OFFSET];
     map->turns = (uint64_t)p->turns;

@@ -110,6 +110,23 @@ static hbm_simulator simulator_of(const ts_hbm *hbm) {
     return banks ? hbm_banks_simulator_base(hbm) : hbm_simulator_base(hbm);
 }
 
+static void make_channels(ts_hbm *hbm, ts_arena *arena) {
+    const ts_hbm_config *c = &hbm->config;
+    hbm->channel_count = c->stacks * c->channels;
+    hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);
+    hbm->write_high = c->write_entries * c->write_high_percent / 100;
+    hbm->write_low = (int32_t)ts_ceil_div((int64_t)c->write_entries * c->write_low_percent, 100);
+    hbm->read_latency = (c->timing.t_cl + c->timing.n_bl) * c->ticks_per_ck;
+    hbm_subset_init(hbm, arena);
+    hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
+    hbm->simulated = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
+        queue_init(&hbm->channels[i].queue[DRAM_READ], arena, c->read_entries);
+        queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, c->write_entries);
+        if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, &hbm->channels[i]);
+    }
+}
+
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
     return ts_hbm_new_subset(err, arena, config, 1);
 }
@@ -136,24 +153,12 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
                      (hbm->map->turns == 0 || hbm->map->turn_shift > 0);
     hbm->spec = dram_spec_new(err, arena, &hbm->config, rules);
     if (!hbm->spec) return NULL;
-    hbm->channel_count = hbm->config.stacks * hbm->config.channels;
-    hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);
-    hbm->write_high = config->write_entries * config->write_high_percent / 100;
-    hbm->write_low = (int32_t)ts_ceil_div((int64_t)config->write_entries * config->write_low_percent, 100);
-    hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
     set_refresh(hbm);
     hbm->burst_ticks = ts_hbm_burst_ticks(config);
     hbm_simulator simulator = simulator_of(hbm);
     hbm->simulate = simulator.simulate;
     hbm->run = simulator.run;
-    hbm_subset_init(hbm, arena);
-    hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
-    hbm->simulated = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
-        queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
-        if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, &hbm->channels[i]);
-    }
+    make_channels(hbm, arena);
     ts_hbm_reset(hbm);
     return hbm;
 }
