@@ -61,6 +61,17 @@ typedef struct {
     int32_t count, capacity;
 } leaf_list;
 
+static void add_leaf(ts_audit *a, leaf_list *leaves, int32_t leaf) {
+    if (leaf == AUDIT_NONE) return;
+    if (leaves->count == leaves->capacity) {
+        int32_t more = leaves->capacity ? 2 * leaves->capacity : 8;
+        leaves->items = ts_arena_grow(a->texts, leaves->items, (size_t)leaves->count, (size_t)more,
+                                      sizeof *leaves->items);
+        leaves->capacity = more;
+    }
+    leaves->items[leaves->count++] = leaf;
+}
+
 /* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
 static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, leaf_list *leaves) {
     ts_hlo_span rest = {text.text + 1, text.length - 2}, item;
@@ -79,15 +90,7 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
             continue;
         }
         if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
-        int32_t leaf = audit_intern(a, line, item);
-        if (leaf == AUDIT_NONE) continue;
-        if (leaves->count == leaves->capacity) {
-            int32_t more = leaves->capacity ? 2 * leaves->capacity : 8;
-            leaves->items = ts_arena_grow(a->texts, leaves->items, (size_t)leaves->count, (size_t)more,
-                                          sizeof *leaves->items);
-            leaves->capacity = more;
-        }
-        leaves->items[leaves->count++] = leaf;
+        add_leaf(a, leaves, audit_intern(a, line, item));
     }
 }
 

@@ -57,10 +57,7 @@ static void hold_tensors(const ts_chip *chip, chip_core *own) {
 
 static void looped(void *self, int end) { loop_sampler_visit(((chip_core *)self)->chip->sampler, end); }
 
-static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
-    own->chip = chip;
-    own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
-    own->accounts = TS_NEW_ARRAY(chip->arena, ts_semaphore_account, chip->code->semaphore_count);
+static void set_ports(const ts_chip *chip, chip_core *own) {
     own->ports = (ts_core_ports){.chip = own,
                                  .dma_start = chip_dma_start,
                                  .dma_ready = chip_dma_ready,
@@ -68,6 +65,13 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     if (chip->config->links) own->ports.signalled = chip_signal;
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = chip_vmem_take;
     if (chip->sampler) own->ports.looped = looped;
+}
+
+static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
+    own->chip = chip;
+    own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
+    own->accounts = TS_NEW_ARRAY(chip->arena, ts_semaphore_account, chip->code->semaphore_count);
+    set_ports(chip, own);
     chip_observe(own);
     ts_core_setup setup = {.config = &chip->config->core,
                            .code = chip->code,

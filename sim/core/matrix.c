@@ -398,32 +398,34 @@ CORE_FUNCTION(mxu_take) {
 
 /* ---- Loops that repeat ---- */
 
+static int64_t cycles_left(const ts_core *core, int64_t ready) {
+    return ready > core->next ? ready - core->next : 0;
+}
+
+static int mxu_state(const ts_core *core, const core_mxu *mxu, int64_t *out) {
+    const ts_machine_mxu *config = &core->setup.config->mxu;
+    int64_t counts[] = {mxu->in_use, mxu->complete,     mxu->latched,
+                        mxu->pushed, mxu->result_count, mxu->row_type};
+    int at = 6;
+    memcpy(out, counts, sizeof(counts));
+    for (int t = 0; t < mxu->in_use + mxu->complete + (mxu->latched > 0); t++) {
+        int tile = (mxu->first + t) % config->staging;
+        bool waits = t >= mxu->in_use && t < mxu->in_use + mxu->complete;
+        out[at++] = mxu->tile_types[tile];
+        out[at++] = waits ? cycles_left(core, mxu->tile_ready[tile]) : 0;
+    }
+    for (int r = 0; r < mxu->result_count; r++)
+        out[at++] = cycles_left(core, mxu->result_ready[(mxu->result_first + r) % config->result_vregs]);
+    for (int a = 0; mxu->sums_used && a < config->accumulators; a++)
+        out[at++] = cycles_left(core, mxu->sum_ready[a]);
+    return at;
+}
+
 int core_mxus_state(const ts_core *core, int64_t *out) {
     const ts_machine_mxu *config = &core->setup.config->mxu;
     int at = 0, units = core->mxus ? config->units : 0;
     if (!out) return units * (6 + 2 * config->staging + config->result_vregs + config->accumulators);
-    for (int i = 0; i < units; i++) {
-        const core_mxu *mxu = &core->mxus[i];
-        int64_t counts[] = {mxu->in_use, mxu->complete,     mxu->latched,
-                            mxu->pushed, mxu->result_count, mxu->row_type};
-        memcpy(out + at, counts, sizeof(counts));
-        at += 6;
-        for (int t = 0; t < mxu->in_use + mxu->complete + (mxu->latched > 0); t++) {
-            int tile = (mxu->first + t) % config->staging;
-            bool waits = t >= mxu->in_use && t < mxu->in_use + mxu->complete;
-            int64_t left = mxu->tile_ready[tile] - core->next;
-            out[at++] = mxu->tile_types[tile];
-            out[at++] = waits && left > 0 ? left : 0;
-        }
-        for (int r = 0; r < mxu->result_count; r++) {
-            int64_t left = mxu->result_ready[(mxu->result_first + r) % config->result_vregs] - core->next;
-            out[at++] = left > 0 ? left : 0;
-        }
-        for (int a = 0; mxu->sums_used && a < config->accumulators; a++) {
-            int64_t left = mxu->sum_ready[a] - core->next;
-            out[at++] = left > 0 ? left : 0;
-        }
-    }
+    for (int i = 0; i < units; i++) at += mxu_state(core, &core->mxus[i], out + at);
     return at;
 }
 

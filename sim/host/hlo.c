@@ -92,22 +92,27 @@ static answer read_operation(const char *at, const char *end, ts_hlo_instruction
     return close || says_more(from, end) ? WHOLE : ENDS_EARLY;
 }
 
-/* [ROOT] [%]name = [shape] opcode(operands), attributes */
-static answer read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {
-    bool cut;
-    *i = (ts_hlo_instruction){0};
+/* [ROOT] [%]name =, and where the text goes on; NULL: it is none. */
+static const char *read_left_side(const char *at, const char *end, ts_hlo_instruction *i, bool *marked) {
     at = hlo_skip_space(at, end);
     if (end - at > 5 && memcmp(at, "ROOT ", 5) == 0) {
         i->root = true;
         at = hlo_skip_space(at + 5, end);
     }
-    bool marked = at < end && *at == '%';
-    const char *name = at += marked;
+    *marked = at < end && *at == '%';
+    const char *name = at += *marked;
     while (at < end && hlo_is_name(*at)) at++;
     i->name = (ts_hlo_span){name, (size_t)(at - name)};
     at = hlo_skip_space(at, end);
-    if (i->name.length == 0 || at >= end || *at != '=') return NOT_ONE;
-    at = hlo_skip_space(at + 1, end);
+    return i->name.length == 0 || at >= end || *at != '=' ? NULL : hlo_skip_space(at + 1, end);
+}
+
+/* The left side, then [shape] opcode(operands), attributes */
+static answer read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {
+    bool cut, marked;
+    *i = (ts_hlo_instruction){0};
+    at = read_left_side(at, end, i, &marked);
+    if (at == NULL) return NOT_ONE;
     if (at >= end) return i->cut = true, marked ? ENDS_EARLY : NOT_ONE;
     const char *close = ts_hlo_shape_end(at, end, &cut);
     if (close == NULL && cut) {

@@ -95,22 +95,28 @@ static bool read_offsets(const reader *in, const cJSON *list, int64_t *begin, in
            read_integer(in, first->next, "data_offsets", end);
 }
 
-/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, each key once and no other. */
-static bool read_tensor(const reader *in, const cJSON *item, uint64_t data_bytes, ts_safetensor *out) {
-    static const char *const keys[] = {"dtype", "shape", "data_offsets"};
-    const cJSON *fields[3] = {NULL};
+enum { DTYPE, SHAPE, OFFSETS, KEYS };
+
+static bool find_fields(const reader *in, const cJSON *item, const cJSON *fields[KEYS]) {
+    static const char *const keys[KEYS] = {"dtype", "shape", "data_offsets"};
     if (!cJSON_IsObject(item))
         return refuse(in, "expected an object with 'dtype', 'shape' and 'data_offsets'");
     for (const cJSON *field = item->child; field; field = field->next) {
         int key = 0;
-        while (key < 3 && strcmp(keys[key], field->string) != 0) key++;
-        if (key == 3) return refuse(in, "unknown key '%.40s'", field->string);
+        while (key < KEYS && strcmp(keys[key], field->string) != 0) key++;
+        if (key == KEYS) return refuse(in, "unknown key '%.40s'", field->string);
         if (fields[key]) return refuse(in, "a second key '%s'", keys[key]);
         fields[key] = field;
     }
+    return true;
+}
+
+/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, each key once and no other. */
+static bool read_tensor(const reader *in, const cJSON *item, uint64_t data_bytes, ts_safetensor *out) {
+    const cJSON *fields[KEYS] = {NULL};
     int64_t begin = 0, end = 0;
-    if (!read_type(in, fields[0], &out->array.dtype) || !read_shape(in, fields[1], &out->array) ||
-        !read_offsets(in, fields[2], &begin, &end))
+    if (!find_fields(in, item, fields) || !read_type(in, fields[DTYPE], &out->array.dtype) ||
+        !read_shape(in, fields[SHAPE], &out->array) || !read_offsets(in, fields[OFFSETS], &begin, &end))
         return false;
     if (end < begin || (uint64_t)end > data_bytes)
         return refuse(in,

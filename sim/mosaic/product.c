@@ -256,17 +256,20 @@ static void add_results(writer *w) {
     add_stores(w, &results, "o", BY_POSITION);
 }
 
+static void add_bare(writer *w, const block *b) {
+    ts_text_add(w->out, "    %%%s = \"tpu.erase_memref_layout\"(%%tiled_%s) : (", b->name, b->name);
+    add_memref(w, b, TILED);
+    ts_text_add(w->out, ") -> ");
+    add_memref(w, b, BARE);
+    ts_text_add_char(w->out, '\n');
+}
+
 static void add_body(writer *w) {
     const ts_product_kernel *k = w->k;
     const block blocks[] = {left_of(k), right_of(k), result_of(k), sums_of(k)};
     int64_t most = 0;
     for (int i = 0; i < 4; i++) {
-        ts_text_add(w->out, "    %%%s = \"tpu.erase_memref_layout\"(%%tiled_%s) : (", blocks[i].name,
-                    blocks[i].name);
-        add_memref(w, &blocks[i], TILED);
-        ts_text_add(w->out, ") -> ");
-        add_memref(w, &blocks[i], BARE);
-        ts_text_add_char(w->out, '\n');
+        add_bare(w, &blocks[i]);
         most = blocks[i].rows > most ? blocks[i].rows : most;
         most = blocks[i].columns > most ? blocks[i].columns : most;
     }

@@ -144,17 +144,17 @@ void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_par
 
 /* ---- Counters ---- */
 
+static void count_core(const ts_core_counters *core, int64_t *v) {
+    v[TS_COUNTER_BUNDLES] += core->bundles;
+    for (int i = 0; i < TS_SLOT_COUNT; i++) v[TS_COUNTER_INSTRUCTIONS] += core->instructions[i];
+    for (int kind = 0; kind < TS_FLOPS_COUNT; kind++)
+        v[kind < TS_MXU_TYPE_COUNT ? TS_COUNTER_MXU_FLOPS : TS_COUNTER_VPU_FLOPS] += core->flops[kind];
+}
+
 void run_count(const ts_chip_counters *c, ts_counters *out) {
     int64_t *v = out->values;
     v[TS_COUNTER_CYCLES] = c->cycles;
-    for (int core = 0; core < c->core_count; core++) {
-        v[TS_COUNTER_BUNDLES] += c->cores[core].bundles;
-        for (int i = 0; i < TS_SLOT_COUNT; i++) v[TS_COUNTER_INSTRUCTIONS] += c->cores[core].instructions[i];
-        for (int kind = 0; kind < TS_FLOPS_COUNT; kind++) {
-            ts_counter unit = kind < TS_MXU_TYPE_COUNT ? TS_COUNTER_MXU_FLOPS : TS_COUNTER_VPU_FLOPS;
-            v[unit] += c->cores[core].flops[kind];
-        }
-    }
+    for (int core = 0; core < c->core_count; core++) count_core(&c->cores[core], v);
     v[TS_COUNTER_TRANSFERS] = c->transfers;
     v[TS_COUNTER_RECALLED_TRANSFERS] = c->recalled;
     v[TS_COUNTER_DMA_BUSY_CYCLES] = c->dma_busy_cycles;
