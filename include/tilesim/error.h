@@ -33,8 +33,8 @@ TS_API void ts_error_clear(ts_error *err);
 
 TS_API ts_error_kind ts_error_get_kind(const ts_error *err);
 TS_API const char *ts_error_message(const ts_error *err); /* one line: found, expected, nearest name */
-TS_API const char *ts_error_file(const ts_error *err);    /* "" where it has no place */
-TS_API int ts_error_line(const ts_error *err);            /* from 1; 0 where it has no place */
+TS_API const char *ts_error_file(const ts_error *err);    /* "" where it has no location */
+TS_API int ts_error_line(const ts_error *err);            /* from 1; 0 where it has no location */
 TS_API int ts_error_column(const ts_error *err);
 TS_API const ts_error *ts_error_next(const ts_error *err); /* of the same text, behind this one; or NULL */
 

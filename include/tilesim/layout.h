@@ -24,7 +24,7 @@ TS_API const char *ts_shape_axis(const ts_shape *shape, int axis);
 TS_API int ts_shape_locate(ts_error *err, const ts_shape *shape, const int64_t *index, int64_t *coordinates);
 /* The element that lies there: returns 1, 0 where there is none (padding), -1 on an error. */
 TS_API int ts_shape_find(ts_error *err, const ts_shape *shape, const int64_t *coordinates, int64_t *index);
-/* Do both have every element at the same place? -1 on an error. */
+/* Do both have every element at the same address? -1 on an error. */
 TS_API int ts_shape_equal(ts_error *err, const ts_shape *a, const ts_shape *b);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ extern "C" {
 typedef struct ts_plan ts_plan;
 
 /* From the bytes of one to those of the other, both from bit 0. Refused: other dims, a destination that maps
- * two elements to one place. */
+ * two elements to one address. */
 TS_API const ts_plan *ts_plan_between(ts_error *err, ts_arena *arena, const ts_shape *source,
                                       const ts_shape *destination);
 TS_API int64_t ts_plan_elements(const ts_plan *plan); /* that arrive */

@@ -64,12 +64,12 @@ typedef enum {
     TS_AUDIT_LEVELS
 } ts_audit_level;
 
-/* Whose place it is. */
+/* Whose location it is. */
 typedef enum { TS_AUDIT_OWN, TS_AUDIT_MAKER, TS_AUDIT_READER } ts_audit_placed;
 
 /* Where in the user's program it comes from, by the text's metadata. */
 typedef struct {
-    int32_t location;             /* of ts_audit_result.places; -1: not known */
+    int32_t location;             /* of ts_audit_result.locations; -1: not known */
     ts_audit_placed of;           /* where it says none itself: what made its operand, or what reads it */
     char op[TS_AUDIT_NAME_BYTES]; /* op_name, the end of it: an argument's name, or the way to an operation */
 } ts_audit_source;

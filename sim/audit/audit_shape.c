@@ -148,7 +148,7 @@ static void consider(const search *s, const ts_xla_layout *fields, int distance,
 static void try_orders(const search *s, audit_better *best) {
     const ts_shape *now = s->now;
     int rank = now->xla->rank, order[TS_LAYOUT_MAX_DIMS];
-    for (int minor = 0; minor < rank; minor++) { /* places in the order now */
+    for (int minor = 0; minor < rank; minor++) { /* positions in the order now */
         for (int second = 0; second < rank; second++) {
             if (second == minor && rank > 1) continue;
             int count = 0;

@@ -20,7 +20,7 @@ void audit_find_source(ts_audit *a, ts_audit_source *source) {
         if (op.text[i] != '\\') source->op[length++] = op.text[i]; /* of \' in d['b'] */
 }
 
-/* ---- Moves that say no place ---- */
+/* ---- Moves without a location ---- */
 
 void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 
@@ -45,7 +45,7 @@ void audit_await_reader(ts_audit *a, ts_hlo_span name) {
     a->awaited[a->awaited_count++] = (audit_awaited){audit_hash(name.text, name.length), a->move_count - 1};
 }
 
-/* What says no place either is looked through: its own readers are those of the move. */
+/* What has no location either is looked through: its own readers are those of the move. */
 static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t operand, int32_t location) {
     for (int k = 0; k < a->awaited_count;) {
         audit_awaited *awaited = &a->awaited[k];

@@ -67,7 +67,7 @@ struct ts_audit {
     ts_hlo_reader *reader;
     ts_hlo_events events;
     ts_hlo_locations *locations;
-    audit_table made_at;           /* names of this computation, and places */
+    audit_table made_at;           /* names of this computation, and locations */
     const ts_hlo_instruction *now; /* that is looked at; NULL: none is */
     audit_awaited awaited[AUDIT_AWAITED];
     int awaited_count;
@@ -173,7 +173,7 @@ int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
 ts_hlo_span audit_operand_name(ts_hlo_span operand);
 /* Of the instruction that is looked at. */
 void audit_find_source(ts_audit *a, ts_audit_source *source);
-/* If the move that was kept last says no place, what reads it later does. */
+/* If the move that was kept last has no location, what reads it later may. */
 void audit_await_reader(ts_audit *a, ts_hlo_span name);
 /* An instruction that may read what is awaited, or make what is moved. */
 void audit_see_place(ts_audit *a, const ts_hlo_instruction *i);

@@ -139,7 +139,7 @@ bool ts_error_keep_system(ts_error *err, const ts_error *found) {
 
 void ts_error_clear(ts_error *err) { *err = (ts_error){.kind = TS_ERROR_NONE, .cycle = -1}; }
 
-/* Where the error is, as "name:line:column: "; empty when it has no place. */
+/* Where the error is, as "name:line:column: "; empty when it has no location. */
 static void format_location(const ts_error *err, char *out, size_t bytes) {
     out[0] = '\0';
     if (err->line) snprintf(out, bytes, "%s:%d:%d: ", err->name, err->line, err->column);

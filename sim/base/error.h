@@ -22,8 +22,8 @@ enum { TS_ERROR_TEXT_BYTES = 512, TS_ERROR_LINE_BYTES = 160, TS_ERROR_NAME_BYTES
 struct ts_error {
     ts_error_kind kind;
     char message[TS_ERROR_TEXT_BYTES]; /* one line, no full stop: found, expected, nearest name */
-    char name[TS_ERROR_NAME_BYTES];    /* of the source; empty when the error has no place */
-    int line, column;                  /* from 1; 0 when the error has no place */
+    char name[TS_ERROR_NAME_BYTES];    /* of the source; empty when the error has no location */
+    int line, column;                  /* from 1; 0 when the error has no location */
     char excerpt[TS_ERROR_LINE_BYTES]; /* the line, or the part of it around the column */
     int caret;                         /* bytes before the caret in `excerpt` */
     int64_t cycle;                     /* of a fault; -1 when it has none */

@@ -4,7 +4,7 @@
  * their memories rest on (ts_hbm_rest_cycle); a chip that asks what another one asked before is told what
  * that was answered. One that asks something else has an engine for itself from then on, which is asked again
  * all that led there. So nothing depends on who comes first. Starts are alike when the same plan, from
- * another place of the HBM on, makes the same requests (ts_hbm_trace).
+ * another address of the HBM on, makes the same requests (ts_hbm_trace).
  *
  * Once a chip's memory rests again it leaves that tree, for one that begins at its next start. Where too much
  * is asked before that, or memories never rest, it has its engine alone. */

@@ -49,7 +49,7 @@ typedef struct {
     const char *path; /* with the group's keys: "memories.vmem.capacity_bytes" */
     const ts_field *field;
     const void *at;      /* the member */
-    const ts_tree *node; /* its place and comment */
+    const ts_tree *node; /* its location and comment */
 } ts_field_leaf;
 
 typedef struct {

@@ -2,7 +2,7 @@
  *
  * A loop can be gone round so when it starts transfers, and nothing in it that decides the way or an address
  * comes from vectors, from what transfers bring, or from how long things take. Iterations are alike when they
- * take the same branches, wait for the same semaphores, and start the same transfers at the same place of a
+ * take the same branches, wait for the same semaphores, and start the same transfers at the same point of a
  * tile; a period is how many it takes until they begin again. What they cost is the caller's to say: it lets
  * whole periods be simulated, goes forward over others, and has the simulated ones count for them.
  */

@@ -135,7 +135,7 @@ static bool remote_end(ts_error *err, const ts_core *core, const core_op *op, ts
                                  find(err, core, op, &transfer->receive, &start->receive));
 }
 
-/* The chip's error, at the place of the instruction. */
+/* The chip's error, at the location of the instruction. */
 static bool error_at_instruction(ts_error *err, const ts_core *core, const core_op *op) {
     ts_error cause = *err;
     ts_error_clear(err);

@@ -44,7 +44,7 @@ typedef enum {
     TS_HLO_OTHER,   /* nothing known */
     TS_HLO_BLANK,   /* empty, or only marks */
     TS_HLO_COMMENT, /* a line that begins with "//" or "#" */
-    TS_HLO_TABLE,   /* a row of the tables of names, places and stack frames */
+    TS_HLO_TABLE,   /* a row of the tables of names, locations and stack frames */
     TS_HLO_LITERAL, /* a further line of a constant, or of an attribute */
     TS_HLO_LINE_KINDS
 } ts_hlo_line_kind;
@@ -60,7 +60,7 @@ typedef struct {
     void (*instruction)(void *self, const ts_hlo_instruction *instruction);
     /* A line that is none of these and no table. */
     void (*message)(void *self, int64_t line, ts_hlo_span text);
-    /* A line of the tables of names, places and stack frames (host/hlo_location.h). */
+    /* A line of the tables of names, locations and stack frames (host/hlo_location.h). */
     void (*table)(void *self, ts_hlo_span text);
     /* What a function of StableHLO gives. */
     void (*returns)(void *self, ts_hlo_span operands);

@@ -29,7 +29,7 @@ struct ts_hlo_locations {
     int32_t parent_offset; /* by which numbers of parents are too large */
     ts_hlo_location *list;
     int32_t count;
-    int32_t *of_frame; /* the place of a frame, +1; 0: not looked for yet */
+    int32_t *of_frame; /* the location of a frame, +1; 0: not looked for yet */
     int32_t of_frame_count;
 };
 

@@ -5,9 +5,7 @@
 
 #include "host/hlo.h"
 
-enum {
-    TS_HLO_PLACES = 1 << 18
-}; /* rows of a table, and places, that are kept; what is beyond has no place */
+enum { TS_HLO_PLACES = 1 << 18 }; /* rows of a table, and locations, that are kept; what is beyond has none */
 
 typedef struct {
     const char *file, *function; /* "": not known */
@@ -24,7 +22,7 @@ void ts_hlo_locations_row(ts_hlo_locations *locations, ts_hlo_span line);
 bool ts_hlo_metadata(ts_hlo_span attributes, ts_hlo_span *fields);
 /* A field's value, without quotes: "op_name". */
 bool ts_hlo_field(ts_hlo_span fields, const char *name, ts_hlo_span *value);
-/* The number of the place that such fields name, -1 where they name none. Of a stack of frames the innermost
+/* The number of the location that such fields name, -1 where they name none. Of a stack of frames the innermost
  * that is no installed package's. */
 int32_t ts_hlo_locations_find(ts_hlo_locations *locations, ts_hlo_span fields);
 ts_hlo_location ts_hlo_locations_get(const ts_hlo_locations *locations, int32_t number);

@@ -265,7 +265,7 @@ typedef struct {
 bool ts_bundle_check(ts_error *err, const ts_code *code, const ts_bundle *bundle,
                      const ts_isa_limits *limits);
 
-/* An error at the instruction's place in the text, or without a place. Returns false. */
+/* An error at the instruction's location in the text, or without one. Returns false. */
 bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instruction *instruction,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -65,7 +65,7 @@ typedef struct ts_plan {
 } ts_plan;
 
 /* sizes: of the box of logical indices that is moved. Refused: slices outside a side's dims, a destination
- * that maps two indices to one place (the error names them), addresses that do not fit in 64 bits. */
+ * that maps two indices to one address (the error names them), addresses that do not fit in 64 bits. */
 const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst,
                            int rank, const int64_t *sizes);
 

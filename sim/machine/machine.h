@@ -84,7 +84,7 @@ struct ts_machine {
     uint64_t hash; /* FNV-1a of the canonical text: equal machines have equal hashes, whatever their files
                       look like */
     const ts_field_leaf
-        *leaves; /* every figure, in the order of the field table, with its place and its source */
+        *leaves; /* every figure, in the order of the field table, with its line and its source */
     int32_t leaf_count;
     const char *const *overrides; /* what was changed, as "hbm.clock=3.2 GHz", in the order of the leaves */
     int32_t override_count;

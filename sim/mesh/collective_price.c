@@ -111,7 +111,7 @@ static unsigned group_dims(const ts_collective *c) {
 }
 
 /* Links of some dims, into the chips that are alike in these dims, or out of them: of each such row of chips at the
- * place of its first chip, which is 0 in the other dims. */
+ * index of its first chip, which is 0 in the other dims. */
 static int64_t *row_links(const meter *m, unsigned dims, bool out) {
     const ts_mesh *mesh = m->collective->mesh;
     int64_t *links = TS_NEW_ARRAY(m->arena, int64_t, mesh->chip_count);

@@ -37,7 +37,7 @@ static void add_range(int64_t *line, int64_t apart, int64_t extent, const int64_
     if (range[0] > range[1]) line[0] += bytes;
 }
 
-/* The shorter way round a ring; where both are as long, by the place where one is. */
+/* The shorter way round a ring; where both are as long, by the parity of the coordinate. */
 static bool goes_down(const ts_mesh *mesh, int dim, int64_t from, int64_t to) {
     if (!mesh->ring[dim]) return to < from;
     int64_t up = to - from + (to < from ? mesh->dims[dim] : 0);

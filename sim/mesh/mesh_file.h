@@ -27,7 +27,7 @@ typedef struct {
     int32_t axis_count;
     const char *order; /* of the chips: "row_major", or "0,2,1,3": the chip at each position of the mesh */
     ts_machine_ici ici;
-    const ts_field_leaf *leaves; /* every figure, with its place and source */
+    const ts_field_leaf *leaves; /* every figure, with its line and source */
     int32_t leaf_count;
 } ts_mesh_file;
 

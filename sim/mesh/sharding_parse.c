@@ -195,7 +195,7 @@ static bool read_axe(sharding_reader *r) {
 static void set_weights(ts_sharding *sharding) {
     for (int d = 0; d < sharding->rank; d++) {
         int64_t weight = ts_sharding_extent(sharding, d);
-        if (weight == 0) weight = 1; /* no element has a place, but digits have theirs */
+        if (weight == 0) weight = 1; /* there is no element, but digits have a weight */
         for (int i = sharding->digit_count - 1; i >= 0; i--) {
             ts_mesh_digit *digit = &sharding->digits[i];
             if (digit->kind != TS_DIGIT_SHARD || digit->dim != d) continue;
@@ -296,7 +296,7 @@ static bool read_sharding(sharding_reader *r, int word) {
 }
 
 static bool read_shape(sharding_reader *r, const ts_source *source, size_t length) {
-    /* Of the same text, so that places in it are right. */
+    /* Of the same text, so that offsets in it are right. */
     ts_source *shape = TS_NEW(r->arena, ts_source);
     *shape = (ts_source){source->name, source->text, length};
     r->out->shape = ts_shape_parse(r->err, r->arena, shape);

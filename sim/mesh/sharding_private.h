@@ -16,7 +16,7 @@ typedef struct {
 /* sharding.c */
 bool sharding_refuse(sharding_reader *r, const char *message); /* at the cursor's token; false */
 bool sharding_add(sharding_reader *r, ts_mesh_digit digit);
-/* That of the digit's axis is used twice, at a place of the text; false. */
+/* That of the digit's axis is used twice, at an offset in the text; false. */
 bool sharding_refuse_overlap(sharding_reader *r, const ts_mesh_digit *digit, size_t at);
 bool sharding_check_rank(sharding_reader *r, int count); /* so many dims */
 bool sharding_check_rank_at_most(sharding_reader *r, int count);

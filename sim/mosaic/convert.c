@@ -171,7 +171,7 @@ static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_typ
                         : emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, a));
 }
 
-/* The sources by their positions; a place that none takes has the first. */
+/* The sources by their positions; a position that none takes has the first. */
 static bool sources_by_position(lowering *l, int places, ts_operand *out) {
     int64_t positions[8];
     const mlir_attribute *a = mlir_find(l->op, "positions");

@@ -7,11 +7,11 @@
 typedef struct {
     const mlir_type *type;
     ts_operand vreg;
-    bool rows; /* 8 rows are taken together; else what is at one place of every word */
+    bool rows; /* 8 rows are taken together; else what is in one part of every word */
     bool sign; /* integers are read with theirs */
 } packed_values;
 
-/* The index'th 8 rows, or place of every word: as f32, or as i32. */
+/* The index'th 8 rows, or part of every word: as f32, or as i32. */
 bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out);
 /* As many words as a word of the type holds values, which are changed on the way; the rest of them is dropped. */
 bool put_words(lowering *l, ts_operand *words, packed_values *to);

@@ -66,7 +66,7 @@ static bool join_parts(lowering *l, ts_operand *parts) {
     return set_vector(l, join_masks(l, parts, type_at(l, 0)->bits));
 }
 
-/* Each place of the words in turn. */
+/* Each part of the words by itself. */
 static bool on_parts(lowering *l, const elementwise_row *row, const ts_operand *in) {
     const mlir_type *type = type_at(l, 0);
     ts_operand parts[8], words[3];
@@ -235,7 +235,7 @@ static bool scalar_width(lowering *l) {
     return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a) : a);
 }
 
-/* Masks become integers, 1 or -1 in each place, and integers masks of their lowest bits. */
+/* Masks become integers, 1 or -1 in each part, and integers masks of their lowest bits. */
 static bool vector_width(lowering *l) {
     ts_operand a = value_at(l, 0)->one;
     int bits = result_type(l, 0)->bits;

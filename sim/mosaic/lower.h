@@ -57,7 +57,7 @@ typedef struct lowering {
     mosaic_code code;
     value *values;     /* [module->value_count] */
     const mlir_op *op; /* that is translated */
-    ts_source *file;   /* its place */
+    ts_source *file;   /* its location */
     int line;
     int depth; /* loops around it */
     LIST_OF(ts_source *) files;

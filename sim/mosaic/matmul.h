@@ -26,7 +26,7 @@ typedef struct product {
     int64_t m, k, n; /* 8 rows, edges, edges */
     int64_t sum_columns;
     ts_operand *sums, *results; /* m rows of so many vregs: so far, and where they end */
-    ts_source *file;            /* the operation's place */
+    ts_source *file;            /* the operation's location */
     int line;
 } product;
 

@@ -136,7 +136,7 @@ static bool move_known(lowering *l, memref *m, int dim, const dim_tile *t, int64
 }
 
 static bool move_by_register(lowering *l, memref *m, int dim, const dim_tile *t, int sreg) {
-    bool whole = t->step >= t->size; /* no place within the tile to begin at */
+    bool whole = t->step >= t->size; /* it begins at no index within a tile */
     ts_address_term tiles = {sreg, whole && t->size > 1, 0, t->size, 0, m->strides[dim] * t->tile_words};
     if (!add_term(l, m, dim, tiles)) return false;
     if (whole || t->size <= 1) return true;

@@ -79,7 +79,7 @@ static bool change_side(lowering *l, product_side *side, int kind) {
         rows * c.columns > MATRIX_VREGS_MAX ||
         (side->vregs.count != 1 && side->vregs.count != c.rows * c.columns))
         return malformed(l, "as many vregs as the shape has");
-    bool same = side->vregs.count == 1 && c.rows * c.columns > 1; /* of one vreg in all places */
+    bool same = side->vregs.count == 1 && c.rows * c.columns > 1; /* of one vreg for all */
     int64_t count = same ? 1 : rows * c.columns;
     ts_operand *parts = TS_NEW_ARRAY(l->arena, ts_operand, count + 1);
     for (int64_t i = 0; i < count; i++)

@@ -49,7 +49,7 @@ static void enter_pipeline(kernel *k) {
     k->source = (ts_source){"pipeline", text, sizeof text - 1};
 }
 
-/* The block that a window has at a place of the grid. */
+/* The block that a window has at an index of the grid. */
 static bool transform(kernel *k, kernel_window *w, const ts_operand *at, ts_operand *out) {
     lowering *l = k->l;
     for (int i = 0; i < w->type.rank; i++) out[i] = ts_integer(0);
@@ -139,7 +139,7 @@ static void wait_for(kernel *k, const kernel_window *w, ts_operand slot) {
 
 /* ---- The steps of the grid ---- */
 
-/* The place behind k->at, last dim first; k->last where there is none. */
+/* The index behind k->at, last dim first; k->last where there is none. */
 static void step_grid(kernel *k) {
     lowering *l = k->l;
     ts_operand carry = ts_integer(1);

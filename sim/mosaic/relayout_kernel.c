@@ -110,7 +110,7 @@ static void push_value(writer *w, operands *o, int value, int bits) {
     push(o, "t", w->temporaries++, bits, WORDS);
 }
 
-/* Those that are not values: numbers in vregs, and places in memory and in masks. */
+/* Those that are not values: numbers in vregs, addresses, and bounds of masks. */
 static void push_more(writer *w, operands *o, const ts_relayout_op *op) {
     if (op->kind == TS_RELAYOUT_ADD || op->kind == TS_RELAYOUT_SHIFT_LEFT ||
         op->kind == TS_RELAYOUT_SHIFT_RIGHT)

@@ -47,7 +47,7 @@ static inline int64_t relayout_count(const relayout_state *s) { return s->leadin
 static inline int *relayout_at(const relayout_state *s, int64_t leading, int64_t row, int64_t column) {
     return &s->values[(leading * s->down + row) * s->across + column];
 }
-/* Replicas get a place, as far as `offsets` has one for them. */
+/* Replicas get an offset, as far as `offsets` has one for them. */
 bool relayout_materialize(relayout_state *s, const int64_t *offsets);
 
 /* ---- Ops; each returns its value ---- */
@@ -76,13 +76,13 @@ bool relayout_through_scratch(relayout_state *s, const int64_t *tile, const int6
 bool relayout_by_halves(relayout_state *s, const int64_t *tile, const int64_t *hint);
 bool relayout_implicit(relayout_state *s, ts_vpad_implicit implicit, const int64_t *hint);
 bool relayout_offsets(relayout_state *s, const int64_t *offsets);
-/* A vreg whose row `from` is in the place of row `to`. */
+/* A vreg whose row `from` has moved to row `to`. */
 int relayout_rotate_row(relayout_state *s, int value, int64_t from, int64_t to);
 
 /* Finds the ops that stay. */
 void relayout_merge(ts_arena *arena, ts_relayout *relayout);
 
-/* Other implicit dims put all elements in the same places; and the value has them then, with the same vregs. */
+/* Other implicit dims put all elements at the same positions; and the value has them then, with the same vregs. */
 bool relayout_same_positions(const relayout_state *s, ts_vpad_implicit implicit);
 bool relayout_rename(relayout_state *s, ts_vpad_implicit implicit);
 

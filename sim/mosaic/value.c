@@ -194,7 +194,7 @@ static ts_source *file_named(lowering *l, mlir_span name) {
     return new;
 }
 
-/* An operation without a place has that of the one before it. */
+/* An operation without a location has that of the one before it. */
 void find_source_line(lowering *l) {
     mlir_span file;
     int line;

@@ -1,4 +1,4 @@
-/* Operations on whole vregs: constants, several as one vector, places and masks, reductions. */
+/* Operations on whole vregs: constants, several as one vector, indices and masks, reductions. */
 #include "base/number.h"
 
 #include "convert.h"
@@ -24,7 +24,7 @@ static bool splat_small(lowering *l, uint32_t f32, const mlir_type *type, ts_ope
     return true;
 }
 
-/* A number of the type in every place of a word. */
+/* A number of the type in every part of a word. */
 static bool splat(lowering *l, mlir_span number, const mlir_type *type, ts_operand *out) {
     uint32_t bits;
     int64_t n;
@@ -61,7 +61,7 @@ bool lower_constant(lowering *l) {
     return splat(l, number, type, &out) && set_vector(l, out);
 }
 
-/* The lowest bits of a scalar in every place of a word. */
+/* The lowest bits of a scalar in every part of a word. */
 static ts_operand spread(lowering *l, ts_operand scalar, int bits) {
     scalar = scalar2(l, TS_OP_sand, scalar, ts_integer((1 << bits) - 1));
     for (int have = bits; have < 32; have *= 2)
@@ -108,14 +108,14 @@ bool lower_unroll(lowering *l) {
 
 bool lower_same(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
 
-/* ---- Places and masks ---- */
+/* ---- Indices and masks ---- */
 
 static const struct {
-    ts_opcode iota; /* nop: the place within a word */
+    ts_opcode iota; /* nop: the part of a word */
     int size;
 } vreg_dims[] = {{TS_OP_viota_sublane, TS_SUBLANES}, {TS_OP_viota_lane, TS_LANES}, {TS_OP_nop, 0}};
 
-/* The number of each place of the words at one of their parts: the dims as if they were one, row-major. */
+/* The linear index of each word's element at one of its parts, row-major. */
 static ts_operand iota_part(lowering *l, const int64_t *dims, int count, int part) {
     int packing = 32 / result_type(l, 0)->bits, scale = 1;
     ts_operand sum = ts_integer(0);
@@ -208,7 +208,7 @@ bool lower_pack_masks(lowering *l) {
 
 /* ---- Across lanes and sublanes ---- */
 
-/* The first place of the largest or smallest, or of a NaN. */
+/* The index of the first largest or smallest, or NaN. */
 static ts_operand reduce_index(lowering *l, ts_opcode pick, ts_operand x, bool lanes) {
     ts_operand best = emit1(l, pick, x);
     ts_operand same = emit2(l, TS_OP_vcmp_eq_f32, x, best), nan = emit2(l, TS_OP_vcmp_ne_f32, x, x);

@@ -227,7 +227,7 @@ typedef struct {
 } spliced;
 /* Where a shape may have a number (behind one of [ ( { , : <=) it may have an expression of parameters. */
 bool splice_shape(assembler *as, const token *begin, const token *end, spliced *out);
-/* The other parser's error, moved to the place in the program. */
+/* The other parser's error, moved to its location in the program. */
 bool splice_error(assembler *as, const spliced *text, const ts_error *theirs);
 
 #endif

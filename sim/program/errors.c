@@ -30,7 +30,7 @@ void note_include(assembler *as, const token *location, const char *name) {
     *LIST_ADD(as->arena, &as->includes) = (included){name, line};
 }
 
-/* One place has one error, however often macros and loops come by. */
+/* A location has one error, however often macros and loops come by. */
 static bool is_kept(const assembler *as, const ts_error *err) {
     for (int i = 0; i < as->errors.count && err->line > 0; i++) {
         const ts_error *kept = &as->errors.items[i];

@@ -35,7 +35,7 @@ struct pipeline {
 
 /* ---- Unrolling: copies of the body, with vregs of their own ---- */
 
-/* The place behind the last use of the value that item `at` writes; NONE: it may live on. */
+/* The position behind the last use of the value that item `at` writes; NONE: it may live on. */
 static int find_overwrite(const assembler *as, const item *items, int count, int at, int reg) {
     const ts_code code = {.transfers = as->transfers.items};
     for (int i = at + 1; i < count; i++) {

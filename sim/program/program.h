@@ -87,7 +87,7 @@ typedef struct {
 } ts_program_region;
 
 /* Where instructions come from, beyond their line: calls of macros, included files and .loops, one in another.
- * What a line stands for several times (.for) is one frame; so a frame is a place in the text, and how one comes
+ * What a line stands for several times (.for) is one frame; so a frame is a location in the text, and how one comes
  * there. */
 typedef enum { TS_FRAME_MACRO, TS_FRAME_FILE, TS_FRAME_LOOP } ts_frame_kind;
 typedef struct {
@@ -101,7 +101,7 @@ typedef struct {
 } ts_program_frame;
 
 /* Where an instruction stands: a line of its frame's body, or (frame -1) of the program's own text. Errors speak of
- * another place where the word for what is done is an argument of a macro. */
+ * another location where the word for what is done is an argument of a macro. */
 typedef struct {
     int frame, line;
 } ts_program_location;

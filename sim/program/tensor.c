@@ -1,4 +1,4 @@
-/* .tensor: a shape, its place in a space, and what it holds at the start. */
+/* .tensor: a shape, its address in a space, and what it holds at the start. */
 #include <stdio.h>
 #include <string.h>
 
@@ -109,7 +109,7 @@ static bool parse_use(assembler *as, const token **at, ts_tensor_use *use) {
                            "in, out, inout, file(...), zeros, iota, random(...) or the end of the line");
 }
 
-/* ---- Its shape and place ---- */
+/* ---- Its shape and address ---- */
 
 static const token *shape_end(const token *at) {
     int depth = 0;

@@ -1,4 +1,4 @@
-/* The tokens of a program text: names, numbers, marks and line ends, each with its place. */
+/* The tokens of a program text: names, numbers, marks and line ends, each with its location. */
 #ifndef TILESIM_PROGRAM_TOKEN_H
 #define TILESIM_PROGRAM_TOKEN_H
 

@@ -8,7 +8,7 @@
 
 /* {"schema": "tilesim.<command>", "version", "error": {"kind", "message", "exit_code", "source", "line",
  * "column", "excerpt", "cycle"}, "errors": [the same of this and of those behind it], "more_errors": bool}:
- * `source` and what follows are null where the error has no place, no cycle. */
+ * `source` and what follows are null where the error has no location, no cycle. */
 void ts_report_error_json(const ts_error *err, const char *command, ts_text *out);
 
 /* The same of this error alone, as the value of "error" or of another key. */

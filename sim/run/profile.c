@@ -1,4 +1,4 @@
-/* Lines and frames: what was counted by bundle and instruction, added up by place in the text. */
+/* Lines and frames: what was counted by bundle and instruction, added up by line of the text. */
 #include "run/profile.h"
 
 #include <stdlib.h>

@@ -29,7 +29,7 @@ bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, co
                             ts_transfer_end ends[2]);
 /* The canonical text, which parses back. */
 void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out);
-/* The error, if it has no place yet, at byte `offset` of the end's text. Returns false. */
+/* The error, if it has no location yet, at byte `offset` of the end's text. Returns false. */
 bool ts_transfer_end_error(ts_error *err, const ts_transfer_end *end, size_t offset);
 
 typedef struct {
@@ -53,7 +53,7 @@ typedef struct {
 
 /* The memory of a shape is the one whose number its layout states, S(n); 0 is HBM. TS_TRANSFER_ANYWHERE: the
  * source begins at 0; so does the destination, unless both share a memory: then it begins behind the source,
- * at the next place where the memory lets a tensor begin. The sizes of the two must agree; between slices,
+ * at the next address where the memory lets a tensor begin. The sizes of the two must agree; between slices,
  * dims of 1 do not count. Refused: different sizes, what does not fit, overlaps, impossible conversions.
  * prices, exact: as ts_plan_price. */
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request *request,

@@ -192,7 +192,7 @@ static bool loops(ts_call *call, ts_value *out) {
 
 enum { SHOWN = 16, PLACES_MAX = 1 << 26 };
 
-/* Marks every place that an index goes to. */
+/* Marks every address that an index goes to. */
 static bool mark_places(ts_call *call, const ts_index_map *map, const int64_t *extent, bool *taken) {
     int64_t *index = TS_NEW_ARRAY(call->arena, int64_t, map->rank + 1), point[TS_LAYOUT_MAX_AXES];
     do {

@@ -78,7 +78,7 @@ extern const ts_algebra_table ts_algebra_arrays, ts_algebra_cute, ts_algebra_axe
 /* "a CuTe layout", as errors say what is expected */
 const char *ts_takes_name(ts_takes takes);
 bool ts_takes_kind(ts_takes takes, ts_value_kind kind);
-/* Errors that have no place of their own have none yet. */
+/* Errors that have no location of their own have none yet. */
 bool ts_argument_from(ts_error *err, ts_arena *arena, ts_takes takes, const ts_value *value,
                       ts_argument *out);
 

@@ -69,7 +69,7 @@ typedef enum { TS_INDEX_MAP_APART, TS_INDEX_MAP_FLAT } ts_index_map_form;
 /* Sums of digits become stages; other maps stay functions. The map need not be injective. */
 const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,
                                      const int64_t *dims, ts_index_map_form form);
-/* Do two logical indices share a place? Then two that do. */
+/* Do two logical indices share an address? Then two that do. */
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             ts_layout_injectivity *out);
 /* The same, and an error that names the two where the map is not injective. */

@@ -229,7 +229,7 @@ bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map
     return true;
 }
 
-/* A place holds one element: a map that is not injective is refused. */
+/* An address holds one element: a map that is not injective is refused. */
 bool ts_notation_read_tvm(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
     ts_index_map map;
     int64_t physical[TS_LAYOUT_MAX_AXES];

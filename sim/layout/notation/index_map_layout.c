@@ -1,4 +1,4 @@
-/* Index maps: to the common form, and whether they put two indices in one place. */
+/* Index maps: to the common form, and whether they map two indices to one address. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -206,7 +206,7 @@ const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts
 
 enum { BITMAP_MAX = 1 << 30 };
 
-/* The number of the place that an index goes to, among all of the physical shape. */
+/* The linear address that an index goes to, in the physical shape. */
 static int64_t place_of(const ts_layout *layout, const int64_t *sizes, const int64_t *index) {
     int64_t point[TS_LAYOUT_MAX_AXES], number = 0;
     ts_layout_forward(layout, index, point);
@@ -214,7 +214,7 @@ static int64_t place_of(const ts_layout *layout, const int64_t *sizes, const int
     return number;
 }
 
-/* The first two indices that share a place, by marking all places. More indices than places collide early. */
+/* The first two indices that share an address, by marking all. More indices than addresses collide early. */
 static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t positions,
                     ts_layout_injectivity *out) {
     int64_t *first = out->first, *second = out->second;

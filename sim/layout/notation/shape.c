@@ -81,7 +81,7 @@ static bool read_layout(ts_error *err, ts_arena *arena, ts_cursor *cursor, const
            set_sizes(err, &read, shape);
 }
 
-/* Errors without a place are about the layout as a whole. */
+/* Errors without a location are about the layout as a whole. */
 static const ts_shape *read_shape(ts_error *err, ts_arena *arena, ts_cursor *cursor,
                                   const ts_notation *notation, const ts_shape *array) {
     ts_shape *shape = TS_NEW(arena, ts_shape);
