@@ -244,6 +244,11 @@ static void move_bands(const group *g) {
     }
 }
 
+/* Do a few steps of the outermost loop, none within a line of the source, make a band? */
+static bool makes_bands(const group *g) {
+    return llabs(g->boxes[0].loops[0].src_bits) / 8 >= LINE_OF_MEMORY && bytes_of_step(g) <= BAND_BYTES;
+}
+
 /* Is much outside of the largest box, so that lines of the source would be read again? */
 static bool has_rests(const group *g) {
     int64_t all = 0, largest = 0;
@@ -283,7 +288,8 @@ static bool lead_with_common(group *g) {
 
 /* Boxes that begin with the same loop; false where they would be moved one after the other, in pieces. */
 static bool move_sharing(group *g) {
-    bool pieces = has_pieces(g), bands = (pieces || has_rests(g)) && g->count > 1 && all_lead(g);
+    bool pieces = has_pieces(g),
+         bands = (pieces || has_rests(g)) && g->count > 1 && (all_lead(g) || makes_bands(g));
     if (bands && has_long_runs(g))
         move_bands(g);
     else if (pieces && find_blocks(g) && (g->count > 1 || is_dense(g)) && is_filled(g))
