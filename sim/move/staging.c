@@ -12,6 +12,8 @@ enum {
     STAGE_BYTES = 32 << 10,
     DST_RUN_BYTES = 256,   /* as many of a block should lie together in the destination */
     SRC_RUN_BYTES = 128,   /* and in the source */
+    SHORT_ROW_BYTES = 512, /* rows of the source up to these are read whole */
+    MOST_STAGE_BYTES = SHORT_ROW_BYTES * DST_RUN_BYTES,
     LEAST_RUN_BYTES = 256, /* of all blocks together */
     FULL_BYTES = 16 << 10, /* smaller blocks grow */
     MOST_CARRIED = 2048,
@@ -63,11 +65,21 @@ static int64_t power_below(int64_t n) { return INT64_C(1) << (63 - __builtin_clz
 static bool extend(const ts_plan_box *box, int64_t *cover, int loop, int64_t times, int64_t *bytes) {
     int64_t extent = box->loops[loop].extent, room = STAGE_BYTES / *bytes * cover[loop];
     int64_t want = power_below(cover[loop] * times * 2 - 1);
-    if (want * 2 >= extent) want = extent;
+    if (room < 1) return false;
+    if (cover[loop] * times * 2 >= extent) want = extent;
     if (want > room) want = power_below(room);
     if (want <= cover[loop]) return false;
     *bytes = *bytes / cover[loop] * want;
     cover[loop] = want;
+    return true;
+}
+
+/* Covers all of a loop that ends a short row of the source, of which a block has so many bytes. */
+static bool take_row(const ts_plan_box *box, int64_t *cover, int loop, int64_t row_bytes, int64_t *bytes) {
+    int64_t extent = box->loops[loop].extent, all = *bytes / cover[loop] * extent;
+    if (row_bytes / cover[loop] * extent > SHORT_ROW_BYTES || all > MOST_STAGE_BYTES) return false;
+    *bytes = all;
+    cover[loop] = extent;
     return true;
 }
 
@@ -83,7 +95,8 @@ static void choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *co
         grows = dst_loop >= 0 && dst < DST_RUN_BYTES &&
                 extend(box, cover, dst_loop, (DST_RUN_BYTES + dst - 1) / dst, &bytes);
         grows = grows || (src_loop >= 0 && src < SRC_RUN_BYTES &&
-                          extend(box, cover, src_loop, (SRC_RUN_BYTES + src - 1) / src, &bytes));
+                          (take_row(box, cover, src_loop, src, &bytes) ||
+                           extend(box, cover, src_loop, (SRC_RUN_BYTES + src - 1) / src, &bytes)));
         if (!grows && bytes < FULL_BYTES && src_loop >= 0) grows = extend(box, cover, src_loop, 2, &bytes);
         if (!grows && bytes < FULL_BYTES && dst_loop >= 0) grows = extend(box, cover, dst_loop, 2, &bytes);
     } while (grows);
@@ -312,7 +325,7 @@ static bool cut(stage *s, int64_t scratch_bytes) {
 }
 
 bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box) {
-    _Alignas(LINE_OF_MEMORY) uint8_t scratch[4 * STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
+    _Alignas(LINE_OF_MEMORY) uint8_t scratch[2 * MOST_STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
     stage s;
     s.in = *m;
     s.dst = m->dst.bytes;
