@@ -20,8 +20,14 @@ double report_gb_per_second(const ts_transfer_study *s) {
     return microseconds > 0 ? (double)s->cost.transfer.useful_bytes / microseconds / 1000.0 : 0;
 }
 
+static int64_t answered_bursts(const ts_hbm_stats *hbm) { return hbm->forwarded + hbm->coalesced; }
+
+/* Bursts that queues answer are not on the pins. */
 double report_peak_share(const ts_transfer_study *s) {
-    return s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
+    const ts_hbm_stats *hbm = &s->cost.hbm;
+    double bursts = (double)(hbm->reads + hbm->writes),
+           on_pins = bursts > 0 ? 1 - (double)answered_bursts(hbm) / bursts : 1;
+    return s->cost.cycles > 0 ? 100 * on_pins * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
 }
 
 static void add_side(ts_text *out, const char *label, const ts_transfer_end *end,
@@ -154,6 +160,9 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ", grouped(a, bursts),
                 100.0 * (double)hbm->row_hits / (double)bursts, grouped(b, hbm->activations));
     ts_text_add(out, "%s turnarounds\n", grouped(a, hbm->read_to_write + hbm->write_to_read));
+    if (answered_bursts(hbm) > 0)
+        ts_text_add(out, "              %s of the bursts are answered by its queues, without the pins\n",
+                    grouped(a, answered_bursts(hbm)));
     report_add_limiters(out, "              ", hbm);
 }
 
@@ -387,6 +396,8 @@ static void add_json_accesses(ts_json *json, const ts_transfer_study *study) {
         add_json_runs(json, study->plan, (ts_dma_runs_of)i);
     ts_json_int(json, "rmw_accesses", study->cost.transfer.rmw_lines);
     ts_json_int(json, "bursts", hbm->reads + hbm->writes);
+    ts_json_int(json, "forwarded", hbm->forwarded);
+    ts_json_int(json, "coalesced", hbm->coalesced);
     ts_json_int(json, "row_hits", hbm->row_hits);
     ts_json_int(json, "activations", hbm->activations);
     ts_json_object(json, "hbm_limiters");

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import cases, expect_json, main, test
+from cli import cases, expect_json, main, run, test
 
 MACHINES = cases(("tpu-v2", "tpu-v3", "tpu-v4", "tpu-v4i", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"), 2)
 
@@ -65,6 +65,20 @@ def aligned_slices_are_cheap_and_others_are_not():
             assert into_odd["cycles"] > 1.5 * into["cycles"]
             if tensor.startswith("bf16"):  # odd rows are halves of words
                 assert into_odd["rmw_accesses"] > 0 and into_odd["parts"]["burst_waste"] > 0
+
+
+@test
+def bursts_that_queues_answer_are_not_on_the_pins():
+    """Many short runs in the same lines: more is asked for than the HBM could carry, and no more is carried."""
+    for machine, src, dst in (("tpu-v5e", "u8[154744]{0:T(128)}", "u8[154744]{0:T(100)}"), ("tpu-v6e", "u4[126,1090]{1,0:T(7,3)}", "u4[126,1090]{0,1:T(6,3)(3,1)}"),
+                              ("tpu-v3", "pred[5,11946]{1,0:T(5,11)(3,1)}[1, 1186:7867]", "pred[1,6681]{0,1:T(6,11)(3,1)}")):
+        found = price(machine, src, dst)
+        answered = found["forwarded"] + found["coalesced"]
+        assert answered > 0 and found["memory_cycles"] > found["cycles"] and found["peak_percent"] < 100, found
+        share = (1 - answered / found["bursts"]) * found["memory_cycles"] / found["cycles"]
+        assert abs(share - found["peak_percent"] / 100) < 1e-5, (share, found)
+        text = run("dma", src, dst, "-m", machine, "--alone", "--exact")[1]
+        assert f"{answered:,} of the bursts are answered by its queues" in text and f", {100 * share:.1f} % of HBM's peak" in text, text
 
 
 @test
