@@ -93,6 +93,7 @@ enum {
     TS_AUDIT_SPACE = 8,
     TS_AUDIT_SHAPE = 16,   /* dims: a reshape, a slice */
     TS_AUDIT_PADDING = 32, /* the target is more padded than the source */
+    TS_AUDIT_REVERSED = 64,
 };
 
 typedef struct {
@@ -235,6 +236,8 @@ bool ts_audit_finish(ts_error *err, ts_audit *audit, ts_audit_progress progress,
 void ts_audit_free(ts_audit *audit); /* and what its results refer to. NULL is fine */
 
 const char *ts_audit_level_text(ts_audit_level level);
+/* Does it write a part of an array that is there? */
+bool ts_audit_updates(ts_hlo_opcode opcode);
 /* As compilers print sizes: 6656B, 64.0K, 2.62G. Source: tsl numbers.cc HumanReadableNumBytes. */
 void ts_audit_print_bytes(char out[16], int64_t bytes);
 

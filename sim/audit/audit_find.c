@@ -97,7 +97,8 @@ static void add_changes(ts_text *out, unsigned changes) {
         const char *name;
     } names[] = {{TS_AUDIT_TYPE, "type"},           {TS_AUDIT_SHAPE, "dims"},
                  {TS_AUDIT_ORDER, "order of dims"}, {TS_AUDIT_TILE, "tile"},
-                 {TS_AUDIT_SPACE, "memory space"},  {TS_AUDIT_PADDING, "more padding"}};
+                 {TS_AUDIT_SPACE, "memory space"},  {TS_AUDIT_PADDING, "more padding"},
+                 {TS_AUDIT_REVERSED, "reversed"}};
     const char *between = "";
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!(changes & names[i].bit)) continue;
@@ -154,6 +155,8 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
     finding->microseconds_saved = group->total_microseconds;
     if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
         advise_against_padding(f, group, finding, fix);
+    } else if (move->changes & TS_AUDIT_REVERSED) {
+        finding->microseconds_saved = 0; /* whatever the layouts are, its elements move */
     } else if (!reorders(move) && !(move->changes & (TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE))) {
         ts_text_add(fix, move->from_parameter
                              ? "donate the argument (jax.jit donate_argnums): the copy keeps it unchanged"

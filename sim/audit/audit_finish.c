@@ -135,6 +135,8 @@ static void find_changes(ts_audit *a, const ts_audit_result *r, ts_audit_group *
         move->changes = TS_AUDIT_SHAPE;
     else
         compare_shapes(a, r, group);
+    if (move->opcode == TS_HLO_OP_PAD || ts_audit_updates(move->opcode)) move->changes |= TS_AUDIT_SHAPE;
+    if (move->opcode == TS_HLO_OP_REVERSE) move->changes |= TS_AUDIT_REVERSED;
     if (move->level == TS_AUDIT_LEVEL_FUSED || move->opcode == TS_HLO_OP_BITCAST) return;
     move->changes &= ~(unsigned)TS_AUDIT_SPACE;
     if (move->from != move->to) move->changes |= TS_AUDIT_SPACE;

@@ -50,6 +50,10 @@ static bool keep_permutation(ts_audit *a, const ts_hlo_instruction *i, int32_t d
     return true;
 }
 
+bool ts_audit_updates(ts_hlo_opcode opcode) {
+    return opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+}
+
 /* Which operand holds what is moved. */
 static int source_of(ts_hlo_opcode opcode) { return opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE ? 1 : 0; }
 
@@ -201,8 +205,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     if (is_started(opcode) && *i->shape.text == '(')
         read_started(a, i->line, opcode, i->shape, &move.src, &move.dst);
     int32_t result = move.dst;
-    bool updates = opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
-    if (updates) move.dst = move.src; /* the rest stays where it is */
+    if (ts_audit_updates(opcode)) move.dst = move.src; /* the rest stays where it is */
     move.trips_unknown = i->looped;
     move.from_parameter = (flags & NAME_PARAMETER) != 0;
     move.from_kernel = (flags & NAME_KERNEL) != 0;

@@ -44,7 +44,7 @@ void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
 }
 
 void ts_report_audit_changes(unsigned changes, ts_text *out) {
-    static const char *const names[] = {"type", "order", "tile", "space", "dims", "padding"};
+    static const char *const names[] = {"type", "order", "tile", "space", "dims", "padding", "reversed"};
     const char *between = "";
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!(changes >> i & 1)) continue;
@@ -139,6 +139,10 @@ static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_
                     grouped(a, r->buffers_left_out));
 }
 
+const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move) {
+    return move->src >= 0 && !ts_audit_updates(move->opcode) ? r->shapes[move->src].text : NULL;
+}
+
 static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_text *out) {
     char a[32];
     const ts_audit_move *move = &group->first;
@@ -159,7 +163,8 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
         ts_text_add(out, ", runs %s times", grouped(a, group->first.runs));
     if (group->first.trips_unknown) ts_text_add(out, ", in a loop of unknown length");
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
-    if (move->src >= 0) ts_text_add(out, "\n%21s%s to", "", r->shapes[move->src].text);
+    const char *from = ts_report_audit_from(r, move);
+    if (from) ts_text_add(out, "\n%21s%s to", "", from);
     ts_text_add(out, "\n%21s%s; ", "", r->shapes[move->dst].text);
     add_place(move->name, move->line, out);
     ts_text_add(out, "\n");
@@ -436,12 +441,13 @@ static void add_move_rows(const ts_audit_result *r, ts_text *out) {
         const ts_audit_group *group = &r->groups[i];
         const ts_audit_move *move = &group->first;
         add_row_start(out, "move", move->name, move->line, move->opcode);
-        add_quoted(out, move->src >= 0 ? r->shapes[move->src].text : "");
+        const char *from = ts_report_audit_from(r, move);
+        add_quoted(out, from ? from : "");
         ts_text_add_char(out, ',');
         add_quoted(out, r->shapes[move->dst].text);
-        ts_text_add(out, ",%d,%lld,%lld,,%lld,%lld,", r->shapes[move->dst].memory_space,
-                    (long long)move->read_bytes, (long long)move->written_bytes,
-                    (long long)group->first.count, (long long)group->first.runs);
+        ts_text_add(out, ",%d,%lld,%lld,,%lld,%lld,", move->to, (long long)move->read_bytes,
+                    (long long)move->written_bytes, (long long)group->first.count,
+                    (long long)group->first.runs);
         ts_report_audit_changes(move->changes, out);
         if (group->priced)
             ts_text_add(out, ",%.6f,%s\n", group->microseconds, ts_audit_level_text(group->first.level));

@@ -25,6 +25,8 @@ void ts_report_audit_source(const ts_audit_result *result, const ts_audit_source
 const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *result,
                                                  const ts_audit_finding *finding);
 void ts_report_audit_changes(unsigned changes, ts_text *out);
+/* The source's shape; NULL: it is not known, or that of the part that is shown. */
+const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move);
 /* Of sums: a memory by its number, the last is all others; TS_AUDIT_SPACES: all of them. */
 const char *ts_report_audit_space(int space);
 

@@ -235,7 +235,8 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, pag
     if (group->first.src >= 0 || group->first.changes) ts_report_audit_changes(group->first.changes, &text);
     if (group->by) ts_text_add(&text, " (%s %s)", group->scaled ? "as" : "by", group->by);
     page_cell(p, "%s", text.bytes);
-    page_code(p, group->first.src >= 0 ? r->shapes[group->first.src].text : "");
+    const char *from = ts_report_audit_from(r, &group->first);
+    page_code(p, from ? from : "");
     page_code(p, r->shapes[group->first.dst].text);
 }
 

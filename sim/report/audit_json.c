@@ -79,7 +79,7 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
         ts_json_object(json, NULL);
         ts_json_text(json, "opcode", ts_hlo_opcode_name(move->opcode));
         ts_json_text(json, "level", ts_audit_level_text(group->first.level));
-        ts_json_text(json, "source", move->src >= 0 ? r->shapes[move->src].text : NULL);
+        ts_json_text(json, "source", ts_report_audit_from(r, move));
         ts_json_text(json, "shape", r->shapes[move->dst].text);
         add_phrase(json, "changes", arena, NULL, move->changes);
         ts_json_int(json, "count", group->first.count);

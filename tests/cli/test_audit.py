@@ -268,11 +268,28 @@ def slices_read_where_their_operand_lies():
         move = audit(text, "-m", "tpu-v5e")["moves"][0]
         assert abs(move["cycles"] / cost - 1) < 0.01 and sorted([move["from_space"], move["to_space"]]) == [0, 1], (text, move, cost)
         assert "space" in move["changes"], move
+        if "update" in move["opcode"]:
+            assert move["source"] is None and move["changes"] == "space+dims" and f"{part} to" not in run("audit", "-", stdin=text)[1], move
+            table = list(csv.DictReader(io.StringIO(run("audit", "-", "--csv", "-", stdin=text)[1])))
+            assert [row["space"] for row in table if row["opcode"] == move["opcode"] and row["kind"] == "move"] == ["0"], table
     # Of two memories each gives what lies in it.
     half = "s8[2097152]{0:T(1024)%s}"
     moves = audit(f"%a = {half % ''} parameter(0)\n%b = {half % 'S(1)'} parameter(1)\n%m = {part} concatenate(%a, %b), dimensions={{0}}\n",
                   "-m", "tpu-v5e")["moves"]
     assert sorted((m["from_space"], m["read_bytes"], m["written_bytes"]) for m in moves) == [(0, 2 << 20, 2 << 20), (1, 2 << 20, 2 << 20)]
+
+
+@test
+def what_moves_elements_is_no_copy():
+    """No advice that is for copies: neither a donation nor another layout does without the move."""
+    big = "f32[1024,256]{1,0:T(8,128)}"
+    for line, changes in ((f"{big} reverse(%a), dimensions={{1}}", "reversed"),
+                          ("f32[1024,256]{0,1:T(8,128)} reverse(%a), dimensions={0}", "order+reversed"),
+                          (f"{big} pad(%a, %z), padding=4_-4x0_0", "dims"),
+                          (f"{big} dynamic-update-slice(%b, %a, %i, %i)", "dims")):
+        found = audit(f"%a = {big} parameter(0)\n%b = f32[2048,256]{{1,0:T(8,128)}} parameter(1)\n%m = {line}\n", "-m", "tpu-v5e")
+        assert [m["changes"] for m in found["moves"]] == [changes] and found["moves"][0]["cycles"] > 0, (line, found["moves"])
+        assert found["findings"] == [], (line, found["findings"])
 
 
 @test
