@@ -172,13 +172,24 @@ static bool check_cover(ts_error *err, const char *file, uint64_t data_bytes,
                         data_bytes - at);
 }
 
+/* Free text for people, by name. */
+static bool check_metadata(ts_error *err, const char *file, const cJSON *metadata) {
+    bool good = cJSON_IsObject(metadata);
+    for (const cJSON *item = metadata->child; good && item; item = item->next) good = cJSON_IsString(item);
+    return good ||
+           ts_error_set(err, TS_ERROR_INPUT, "%s: expected an object of strings in '__metadata__'", file);
+}
+
 static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const cJSON *root,
                          uint64_t data_bytes, ts_safetensors_index *index) {
     if (!cJSON_IsObject(root))
         return ts_error_set(err, TS_ERROR_INPUT, "%s: the header is not a JSON object", file);
     index->tensors = TS_NEW_ARRAY(arena, ts_safetensor, cJSON_GetArraySize(root));
     for (const cJSON *item = root->child; item; item = item->next) {
-        if (strcmp(item->string, "__metadata__") == 0) continue; /* free text for people */
+        if (strcmp(item->string, "__metadata__") == 0) {
+            if (!check_metadata(err, file, item)) return false;
+            continue;
+        }
         ts_safetensor *tensor = &index->tensors[index->count++];
         tensor->name = ts_arena_copy_text(arena, item->string, strlen(item->string));
         const reader in = {err, file, tensor->name};

@@ -91,6 +91,8 @@ static const struct {
     {"{\"[{[{[{\\\"[[2.0\":" NESTED "}", 0, 34, "the header is not valid JSON"},
     {"{" A "} x", 8, 56, "text behind the header, expected only spaces"},
     {"[]", 0, 1, "the header does not begin with '{'"},
+    {"{\"__metadata__\":{\"format\":3}," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
+    {"{\"__metadata__\":[\"format\"]," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
     {"{\"a\":3}", 0, 0, "m: tensor 'a': expected an object with 'dtype', 'shape' and 'data_offsets'"},
     {ONE("\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0, "m: tensor 'a': expected a string 'dtype'"},
     {ONE("\"dtype\":\"F32\",\"data_offsets\":[0,8]"), 8, 0, "m: tensor 'a': expected a list 'shape'"},
