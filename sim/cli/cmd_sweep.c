@@ -30,7 +30,7 @@ static const cli_option options[] = {
      "them at the next"},
     {"keep", '\0', "N", "with --tune: one point in N goes on; 4 when not given"},
     {"column", '\0', "NAME", "that --tune, --sensitivity and --diff look at; time when not given"},
-    {"pareto", '\0', "COLUMNS", "only rows that no other is better than in all of these: time,hbm_bytes"},
+    {"pareto", '\0', "COLUMNS", "only rows that no other has less in all of these: time,hbm_bytes"},
     {"rows", '\0', "N", "of the table; 8 when not given"},
     {"all", '\0', NULL, "all rows"},
     {"csv", '\0', "FILE", "all rows and columns"},
@@ -185,6 +185,8 @@ static bool select_rows(ts_error *err, command_state *c) {
     }
     ts_sweep_table all = c->table;
     int64_t found = ts_sweep_pareto(c->line.arena, &all, columns, count, &rows);
+    if (found == 0 && all.row_count > 0)
+        return ts_error_set(err, TS_ERROR_USAGE, "--pareto: no row has a number in each of '%s'", names);
     ts_sweep_table_select(c->line.arena, &all, rows, found, &c->table);
     c->view.ranked_by_count = count;
     return true;

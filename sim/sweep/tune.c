@@ -57,6 +57,9 @@ static bool climb(ts_error *err, tuner *t, ts_sweep_rung *rung, ts_sweep_tuned *
     int column = table.row_count > 0 ? ts_sweep_table_find(err, &table, "--tune", t->request->least) : 0;
     if (column < 0) return false; /* where conditions left all out, no column is missed */
     ts_sweep_table_rank(t->arena, &table, column, &tuned->table);
+    if (tuned->table.row_count == 0 && table.row_count > 0 && !table.headings[column].number)
+        return ts_error_set(err, TS_ERROR_USAGE, "--tune: '%.60s' is text, expected a column of numbers",
+                            t->request->least);
     add_result(&tuned->result, &result);
     rung->tried = result.points;
     rung->kept = (tuned->table.row_count + t->request->keep - 1) / t->request->keep;

@@ -448,6 +448,12 @@ ask: {layout: 'f32[$A]'}
     assert [(row["A"], row["B"]) for row in value["rows"]] == [(1, 9), (3, 3), (3, 3), (5, 1)], value["rows"]
     assert [row["A"] for row in expect_json(["sweep", path, "--db", HERE / "front.db", "--pareto", "A"])["rows"]] == [1]
     expect(["sweep", path, "--db", ":memory:", "--pareto", "A,,B"], 2, "", None)
+    use = "\n`tilesim sweep --help` shows how it is used\n"
+    expect(["sweep", path, "--db", HERE / "front.db", "--pareto", "A,status"], 2, "",
+           f"tilesim sweep: error: --pareto: no row has a number in each of 'A,status'{use}")
+    texts = study("vary: {A: [1, 2], NAME: [x, y]}\nask: {layout: 'f32[$A]'}\n", "texts.yaml")
+    expect(["sweep", texts, "--db", ":memory:", "--tune", "A", "--column", "NAME"], 2, "",
+           f"tilesim sweep: error: --tune: 'NAME' is text, expected a column of numbers{use}")
 
 
 @test
