@@ -98,11 +98,13 @@ void ts_races_access(ts_races *races, const ts_access *access) {
     }
 }
 
+typedef enum { OWN_CORE, OTHER_CORE } transfer_core;
+
 /* Of a transfer with those that were not waited for. */
-static void compare(ts_races *races, const ts_in_flight *started, bool other_core) {
+static void compare(ts_races *races, const ts_in_flight *started, transfer_core core) {
     ts_location where = ts_location_of_transfer(started->what);
-    culprit reader = {TS_FINDING_READ_RACE, where, "this DMA", other_core},
-            writer = {TS_FINDING_WRITE_RACE, where, "this DMA", other_core};
+    culprit reader = {TS_FINDING_READ_RACE, where, "this DMA", core == OTHER_CORE},
+            writer = {TS_FINDING_WRITE_RACE, where, "this DMA", core == OTHER_CORE};
     const ts_reach *src = &started->race->src, *dst = &started->race->dst;
     int64_t cycle = started->issued_cycle;
     for (ts_in_flight *t = races->unsynced; t; t = t->next) {
@@ -163,7 +165,7 @@ static void report_unordered(ts_races *races, ts_finding_kind kind, const ts_in_
 }
 
 void ts_races_compare_cores(ts_races *other, const ts_in_flight *started) {
-    compare(other, started, true);
+    compare(other, started, OTHER_CORE);
     report_unordered(other, TS_FINDING_READ_RACE, started, WRITTEN);
     report_unordered(other, TS_FINDING_WRITE_RACE, started, WRITTEN);
     report_unordered(other, TS_FINDING_WRITE_RACE, started, READ);
@@ -179,7 +181,7 @@ void ts_races_start(ts_races *races, ts_in_flight *t) {
     *t->race = (race){.arena = arena,
                       .src = ts_reach_find(arena, t->plan, TS_SRC, t->src),
                       .dst = t->dst ? ts_reach_find(arena, t->plan, TS_DST, t->dst) : (ts_reach){0}};
-    compare(races, t, false);
+    compare(races, t, OWN_CORE);
     t->next = races->unsynced;
     races->unsynced = t;
 }

@@ -136,10 +136,13 @@ static int64_t limit_of(const ts_chip *chip, int64_t core_at, int64_t max_cycles
     return limit > core_at ? limit : core_at + 1;
 }
 
-/* The next thing that happens up to `until`, if anything does: a completion, or what a core does; `far`: as
- * much of that as nobody else can see. Transfers are asked only when one may complete: what they are asked,
+typedef enum { ONE_EVENT, ALL_UNSEEN } step_size;
+
+/* The next thing that happens up to `until`, if anything does: a completion, or what a core does
+ * (ALL_UNSEEN: as much of that as nobody else can see). Transfers are asked only when one may complete: what they are asked,
  * and so what they answer, does not depend on the size of the steps. */
-static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool far, bool *running) {
+static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, step_size size,
+                 bool *running) {
     int64_t core_at, others;
     chip_core *first = first_core(chip, &core_at, &others);
     *running = true;
@@ -158,14 +161,14 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
     }
     if (core_at > until) return true;
     if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
-    int64_t limit = far ? limit_of(chip, core_at, max_cycles) : core_at + 1;
+    int64_t limit = size == ALL_UNSEEN ? limit_of(chip, core_at, max_cycles) : core_at + 1;
     bool good = ts_core_step(err, first->core, limit, others);
     if (good && chip->core_count > 1) pass_barrier(chip);
     return good;
 }
 
 bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool *running) {
-    return step(err, chip, max_cycles, until, false, running);
+    return step(err, chip, max_cycles, until, ONE_EVENT, running);
 }
 
 /* ---- In a mesh ---- */
@@ -212,7 +215,7 @@ const ts_instruction *ts_chip_waiting(const ts_chip *chip, int core, int *semaph
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
     bool running = true;
     while (running)
-        if (!step(err, chip, max_cycles, INT64_MAX, true, &running)) return false;
+        if (!step(err, chip, max_cycles, INT64_MAX, ALL_UNSEEN, &running)) return false;
     return true;
 }
 

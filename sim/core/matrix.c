@@ -148,7 +148,9 @@ static uint32_t *tile_words(const ts_core *core, const core_mxu *mxu, int tile) 
 
 /* ---- What is undefined: a column of weights or a row of a push is, when an element of it is. ---- */
 
-static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, int tile, bool transposed) {
+typedef enum { AS_IT_IS, TRANSPOSED } orientation;
+
+static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, int tile, orientation way) {
     matrix_type type = mxu->tile_types[tile];
     const uint32_t *shadow = ts_poison_source(op->poison, 1);
     bool *columns = mxu->tile_poison + (ptrdiff_t)tile * edge_of(core);
@@ -158,7 +160,7 @@ static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, i
     for (int r = 0; r < matrix_rows(type); r++) {
         const uint32_t *words = shadow + r / matrix_packing(type) * TS_LANES;
         for (int lane = 0; lane < TS_LANES; lane++)
-            columns[transposed ? row + r : column + lane] |= matrix_is_undefined(type, words[lane], r);
+            columns[way == TRANSPOSED ? row + r : column + lane] |= matrix_is_undefined(type, words[lane], r);
     }
 }
 
@@ -187,7 +189,7 @@ static void poison_results(const ts_core *core, const core_mxu *mxu, uint32_t *o
 /* ---- Weights ---- */
 
 /* A tile of edge 128 * c takes c vregs for each group of rows, the columns from left to right. */
-static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type type, bool transposed) {
+static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type type, orientation way) {
     core_mxu *mxu = &core->mxus[op->unit];
     int edge = edge_of(core), staging = core->setup.config->mxu.staging, held = mxu->in_use + mxu->complete;
     int tile = (mxu->first + held) % staging;
@@ -200,13 +202,14 @@ static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type t
                           matrix_types[mxu->tile_types[tile]].name, matrix_types[type].name);
     }
     mxu->tile_types[tile] = type;
-    if (core->poison) poison_tile(core, op, mxu, tile, transposed);
+    if (core->poison) poison_tile(core, op, mxu, tile, way);
     int row = mxu->latched / chunks_of(core) * matrix_rows(type),
         column = mxu->latched % chunks_of(core) * TS_LANES;
     for (int r = 0; r < matrix_rows(type) && !core->setup.time_only; r++) {
         uint32_t *words = tile_words(core, mxu, tile);
-        words += transposed ? (ptrdiff_t)column * edge + row + r : (ptrdiff_t)(row + r) * edge + column;
-        matrix_unpack_row(type, op->in[1], r, words, transposed ? edge : 1);
+        words +=
+            way == TRANSPOSED ? (ptrdiff_t)column * edge + row + r : (ptrdiff_t)(row + r) * edge + column;
+        matrix_unpack_row(type, op->in[1], r, words, way == TRANSPOSED ? edge : 1);
     }
     mxu->latched++;
     if (mxu->latched == edge / matrix_rows(type) * chunks_of(core)) {
@@ -442,8 +445,8 @@ void core_mxus_move(ts_core *core, int64_t from, int64_t by) {
 }
 
 #define FUNCTION_ROWS(name, bits, rate)                                                                      \
-    CORE_FUNCTION(mxu_latch_##name) { return latch(err, core, op, TYPE_##name, false); }                     \
-    CORE_FUNCTION(mxu_latcht_##name) { return latch(err, core, op, TYPE_##name, true); }                     \
+    CORE_FUNCTION(mxu_latch_##name) { return latch(err, core, op, TYPE_##name, AS_IT_IS); }                  \
+    CORE_FUNCTION(mxu_latcht_##name) { return latch(err, core, op, TYPE_##name, TRANSPOSED); }               \
     CORE_FUNCTION(mxu_push_##name) { return push(err, core, op, TYPE_##name); }                              \
     CORE_FUNCTION(mxu_acc_##name) { return push(err, core, op, TYPE_##name); }
 MATRIX_TYPES(FUNCTION_ROWS)

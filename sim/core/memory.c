@@ -66,9 +66,11 @@ static void gather_rows(ts_core *core, const core_op *op, int64_t address, uint3
     }
 }
 
+typedef enum { READS, WRITES } access_kind;
+
 /* Told row by row where rows are apart. */
 static void tell(const ts_core *core, const core_op *op, const ts_space *space, int64_t address,
-                 bool writes) {
+                 access_kind kind) {
     const ts_core_ports *ports = core->setup.ports;
     const core_address *a = op->address;
     if (!ports->accessed) return;
@@ -76,7 +78,7 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
                         .space = space,
                         .first = address + a->low_bytes,
                         .end = address + a->high_bytes,
-                        .writes = writes,
+                        .writes = kind == WRITES,
                         .cycle = core->now};
     bool apart = space == core->setup.vmem && (a->source->stride > 1 || a->source->stride < 0);
     for (int i = 0; apart && i < TS_SUBLANES; i++) {
@@ -90,7 +92,7 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
 CORE_FUNCTION(vld) {
     int64_t address;
     if (!core_address_find(err, core, op, &address)) return false;
-    tell(core, op, core->setup.vmem, address, false);
+    tell(core, op, core->setup.vmem, address, READS);
     if (core->setup.time_only) return true;
     if (whole(op)) {
         const void *from = ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES);
@@ -137,7 +139,7 @@ static void scatter_rows(ts_core *core, const core_op *op, int64_t address) {
 CORE_FUNCTION(vst) {
     int64_t address;
     if (!core_address_find(err, core, op, &address)) return false;
-    tell(core, op, core->setup.vmem, address, true);
+    tell(core, op, core->setup.vmem, address, WRITES);
     if (core->setup.time_only) {
         remember_store(core, op, core->setup.vmem, address, TS_LATENCY_VECTOR_STORE);
         return true;
@@ -155,7 +157,7 @@ CORE_FUNCTION(vst) {
 CORE_FUNCTION(sld) {
     int64_t address;
     if (!core_address_find(err, core, op, &address)) return false;
-    tell(core, op, core->setup.smem, address, false);
+    tell(core, op, core->setup.smem, address, READS);
     memcpy(op->d, ts_space_touch(core->setup.smem, address, 4), 4);
     return true;
 }
@@ -163,7 +165,7 @@ CORE_FUNCTION(sld) {
 CORE_FUNCTION(sst) {
     int64_t address;
     if (!core_address_find(err, core, op, &address)) return false;
-    tell(core, op, core->setup.smem, address, true);
+    tell(core, op, core->setup.smem, address, WRITES);
     void *word = ts_space_touch(core->setup.smem, address, 4);
     if (memcmp(word, op->in[0], 4) != 0) core->seen |= CORE_SMEM_CHANGED;
     memcpy(word, op->in[0], 4);

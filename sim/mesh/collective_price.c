@@ -110,14 +110,17 @@ static unsigned group_dims(const ts_collective *c) {
     return dims;
 }
 
+typedef enum { LINKS_IN, LINKS_OUT } link_end;
+
 /* Links of some dims, into the chips that are alike in these dims, or out of them: of each such row of chips at the
  * index of its first chip, which is 0 in the other dims. */
-static int64_t *row_links(const meter *m, unsigned dims, bool out) {
+static int64_t *row_links(const meter *m, unsigned dims, link_end end) {
     const ts_mesh *mesh = m->collective->mesh;
     int64_t *links = TS_NEW_ARRAY(m->arena, int64_t, mesh->chip_count);
     for (int64_t link = 0; link < ts_mesh_link_count(mesh); link++) {
         if (!(dims >> link % (2 * mesh->dim_count) / 2 & 1) || !ts_mesh_has_link(mesh, link)) continue;
-        int64_t chip = out ? link / (2 * mesh->dim_count) : ts_mesh_link_end(mesh, link), row = 0;
+        int64_t chip = end == LINKS_OUT ? link / (2 * mesh->dim_count) : ts_mesh_link_end(mesh, link),
+                row = 0;
         for (int d = 0; d < mesh->dim_count; d++)
             if (dims >> d & 1) row += mesh->coordinates[chip * mesh->dim_count + d] * mesh->strides[d];
         links[row]++;
@@ -126,9 +129,9 @@ static int64_t *row_links(const meter *m, unsigned dims, bool out) {
 }
 
 /* A chip of the row that has fewest; 0: no chip has any. */
-static double fewest_links(const meter *m, unsigned dims, bool out, int64_t *all) {
+static double fewest_links(const meter *m, unsigned dims, link_end end, int64_t *all) {
     const ts_mesh *mesh = m->collective->mesh;
-    int64_t *links = row_links(m, dims, out), fewest = INT64_MAX, chips = 1;
+    int64_t *links = row_links(m, dims, end), fewest = INT64_MAX, chips = 1;
     *all = 0;
     for (int64_t row = 0; row < mesh->chip_count; row++) {
         *all += links[row];
@@ -149,7 +152,8 @@ static double group_bound(const meter *m) {
     const ts_collective *c = m->collective;
     int64_t links;
     double share, bytes = group_bytes(c, &share);
-    double fewest = fewest_links(m, group_dims(c), c->kind == TS_COLLECTIVE_REDUCE_SCATTER, &links);
+    double fewest = fewest_links(m, group_dims(c),
+                                 c->kind == TS_COLLECTIVE_REDUCE_SCATTER ? LINKS_OUT : LINKS_IN, &links);
     if (links == 0 || fewest == 0) return 0;
     if (c->kind != TS_COLLECTIVE_ALL_REDUCE) return ts_mesh_link_ps(c->mesh, bytes * share / fewest);
     double sent = 2 * bytes * share * (double)c->mesh->chip_count / (double)links;
@@ -184,7 +188,7 @@ static bool keeps_copies(const ts_collective *c) {
 
 static double direct_bound(const meter *m) {
     const ts_collective *c = m->collective;
-    const int64_t *links = row_links(m, ~0U, false);
+    const int64_t *links = row_links(m, ~0U, LINKS_IN);
     double bytes = 0;
     for (int64_t i = 0; i < c->mesh->chip_count; i++) {
         double there = m->direct.received[i] == 0 ? 0 : (double)m->direct.received[i] / (double)links[i];

@@ -31,11 +31,13 @@ static void find_rotation(group *g, bool left) {
     }
 }
 
-static int combine(relayout_state *s, int a, int b, bool upper) {
-    if (a == NO_VALUE) a = upper ? NO_VALUE : b;
-    if (b == NO_VALUE && !upper) return a;
+typedef enum { LOWER, UPPER } half;
+
+static int combine(relayout_state *s, int a, int b, half which) {
+    if (a == NO_VALUE) a = which == UPPER ? NO_VALUE : b;
+    if (b == NO_VALUE && which == LOWER) return a;
     if (a == NO_VALUE) return b;
-    return relayout_binary(s, TS_RELAYOUT_COMBINE, a, b == NO_VALUE ? a : b, upper);
+    return relayout_binary(s, TS_RELAYOUT_COMBINE, a, b == NO_VALUE ? a : b, which == UPPER);
 }
 
 /* Pairs that differ in bit `bit` of their number, from the highest. */
@@ -45,8 +47,8 @@ static void swap_bit(relayout_state *s, group *g, int bit) {
         int a = g->vregs[i], b;
         if ((i & step) != 0) continue;
         b = g->vregs[i | step];
-        g->vregs[i] = combine(s, a, b, false);
-        g->vregs[i | step] = combine(s, a, b, true);
+        g->vregs[i] = combine(s, a, b, LOWER);
+        g->vregs[i | step] = combine(s, a, b, UPPER);
     }
 }
 

@@ -145,18 +145,20 @@ static void find_marks(picture *p) {
     if (p->plot->by < 0) p->line_count = 1;
 }
 
-static double value_of(const mark *m, bool x) { return x ? m->x : m->y; }
+typedef enum { ALONG_X, ALONG_Y } direction;
 
-static void find_range(const picture *p, axis *a, bool x) {
+static double value_of(const mark *m, direction way) { return way == ALONG_X ? m->x : m->y; }
+
+static void find_range(const picture *p, axis *a, direction way) {
     a->low = HUGE_VAL;
     a->high = -HUGE_VAL;
     for (int64_t i = 0; i < p->count; i++) {
-        a->low = fmin(a->low, value_of(&p->marks[i], x));
-        a->high = fmax(a->high, value_of(&p->marks[i], x));
+        a->low = fmin(a->low, value_of(&p->marks[i], way));
+        a->high = fmax(a->high, value_of(&p->marks[i], way));
     }
     if (p->count == 0) a->low = 0, a->high = 1;
-    a->logarithmic =
-        a->low > 0 && a->high >= (x ? log_from_x : log_from_y) * a->low && !(x && p->word_count > 0);
+    a->logarithmic = a->low > 0 && a->high >= (way == ALONG_X ? log_from_x : log_from_y) * a->low &&
+                     (way == ALONG_Y || p->word_count == 0);
 }
 
 /* 1, 2, 5, 10 .. of which at most so many fit. */
@@ -179,20 +181,20 @@ static void add_linear_ticks(axis *a) {
 }
 
 /* Powers of two along x, else of ten, or every 1, 2 and 5 where these are few. */
-static void add_log_ticks(axis *a, bool x) {
-    double base = x ? 2 : 10, decades = log10(a->high / a->low);
-    while (x && log(a->high / a->low) / log(base) > MOST_TICKS) base *= 2;
+static void add_log_ticks(axis *a, direction way) {
+    double base = way == ALONG_X ? 2 : 10, decades = log10(a->high / a->low);
+    while (way == ALONG_X && log(a->high / a->low) / log(base) > MOST_TICKS) base *= 2;
     static const double between[] = {1, 2, 5};
     for (double power = pow(base, floor(log(a->low) / log(base) + 1e-9)); power <= a->high * 1.001;
          power *= base)
-        for (int i = 0; i < (!x && decades < 3 ? 3 : 1); i++)
+        for (int i = 0; i < (way == ALONG_Y && decades < 3 ? 3 : 1); i++)
             if (power * between[i] >= a->low * 0.999 && power * between[i] <= a->high * 1.001)
                 add_tick(a, power * between[i]);
 }
 
 static void find_axes(picture *p) {
-    find_range(p, &p->x, true);
-    find_range(p, &p->y, false);
+    find_range(p, &p->x, ALONG_X);
+    find_range(p, &p->y, ALONG_Y);
     p->x.from = LEFT, p->x.to = WIDTH - RIGHT, p->y.from = HEIGHT - BOTTOM, p->y.to = TOP;
     if (!p->y.logarithmic && p->y.low > 0) p->y.low = 0;
     if (!p->y.logarithmic) p->y.high += (p->y.high - p->y.low) * 0.04;
@@ -200,8 +202,9 @@ static void find_axes(picture *p) {
         p->x.labels[p->x.tick_count] = p->words[i];
         add_tick(&p->x, i);
     }
-    if (p->word_count == 0) (p->x.logarithmic ? (void)add_log_ticks(&p->x, true) : add_linear_ticks(&p->x));
-    p->y.logarithmic ? add_log_ticks(&p->y, false) : add_linear_ticks(&p->y);
+    if (p->word_count == 0)
+        (p->x.logarithmic ? (void)add_log_ticks(&p->x, ALONG_X) : add_linear_ticks(&p->x));
+    p->y.logarithmic ? add_log_ticks(&p->y, ALONG_Y) : add_linear_ticks(&p->y);
 }
 
 /* 1, 250, 16k, 2M: of powers of two with 1024 to the k; 1e+20 of what is beyond that. */

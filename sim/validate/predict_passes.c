@@ -4,14 +4,16 @@
 
 enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 
-static bool predict_pass(ts_error *err, ts_timed_program k, int64_t bytes, bool writes, double *us) {
+typedef enum { READ_ONLY, READ_AND_WRITE } pass_kind;
+
+static bool predict_pass(ts_error *err, ts_timed_program k, int64_t bytes, pass_kind kind, double *us) {
     int64_t blocks = ts_ceil_div(bytes, PASS_COLUMNS * PASS_ROWS * 4), columns = PASS_COLUMNS;
     /* of few, each is as wide as it must be */
     if (blocks <= 2 * PASS_BLOCKS) columns = ts_round_up(ts_ceil_div(bytes, blocks * PASS_ROWS * 4), 128);
     ts_timed_define(&k, "COLS", columns);
     ts_timed_define(&k, "BLOCK", PASS_ROWS);
     ts_timed_define(&k, "IN", 1);
-    ts_timed_define(&k, "OUT", writes);
+    ts_timed_define(&k, "OUT", kind == READ_AND_WRITE);
     int64_t rows = ts_round_up(ts_ceil_div(bytes, columns * 4), PASS_ROWS);
     if (!predict_run_blocks(err, &k, (predict_series){"ROWS", PASS_ROWS, rows, PASS_BLOCKS}, us))
         return false;
@@ -32,9 +34,9 @@ bool predict_passes(ts_error *err, ts_arena *arena, ts_timed_runs *known, const 
     double one;
     *us = 0;
     both += beyond / 2;
-    if (both > left / 1024 && !predict_pass(err, k, both, true, us)) return false;
+    if (both > left / 1024 && !predict_pass(err, k, both, READ_AND_WRITE, us)) return false;
     for (; left > 0; left -= most) {
-        if (!predict_pass(err, k, left < most ? left : most, false, &one)) return false;
+        if (!predict_pass(err, k, left < most ? left : most, READ_ONLY, &one)) return false;
         *us += one;
     }
     return true;

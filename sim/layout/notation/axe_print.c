@@ -30,7 +30,9 @@ static void print_matrix(ts_text *out, const char *brackets, const ts_axe_iter *
     ts_text_add(out, " %c", brackets[1]);
 }
 
-static void print(ts_text *out, const ts_axe *axe, bool matrix) {
+typedef enum { ON_A_LINE, AS_MATRIX } form;
+
+static void print(ts_text *out, const ts_axe *axe, form how) {
     const ts_swizzle *s = &axe->swizzle;
     const char *plus = "";
     if (s->present)
@@ -39,13 +41,13 @@ static void print(ts_text *out, const ts_axe *axe, bool matrix) {
         static const ts_axe_iter point = {1, 1, "m"};
         const ts_axe_iter *iters = axe->shard_count > 0 ? axe->shards : &point;
         int count = axe->shard_count > 0 ? axe->shard_count : 1;
-        matrix ? print_matrix(out, "()", iters, count) : print_iters(out, 'S', iters, count);
+        how == AS_MATRIX ? print_matrix(out, "()", iters, count) : print_iters(out, 'S', iters, count);
         plus = " + ";
     }
     if (axe->replica_count > 0) {
         ts_text_add(out, "%s", plus);
-        matrix ? print_matrix(out, "[]", axe->replicas, axe->replica_count)
-               : print_iters(out, 'R', axe->replicas, axe->replica_count);
+        how == AS_MATRIX ? print_matrix(out, "[]", axe->replicas, axe->replica_count)
+                         : print_iters(out, 'R', axe->replicas, axe->replica_count);
         plus = " + ";
     }
     bool alone = *plus == '\0' && axe->offset_count == 1 && !s->present;
@@ -57,5 +59,5 @@ static void print(ts_text *out, const ts_axe *axe, bool matrix) {
     if (alone && ts_axe_same_axis(axe->offsets[0].axis, "m")) ts_text_add(out, "@m"); /* "3" is CuTe's */
 }
 
-void ts_axe_print(ts_text *out, const ts_axe *axe) { print(out, axe, false); }
-void ts_axe_print_matrix(ts_text *out, const ts_axe *axe) { print(out, axe, true); }
+void ts_axe_print(ts_text *out, const ts_axe *axe) { print(out, axe, ON_A_LINE); }
+void ts_axe_print_matrix(ts_text *out, const ts_axe *axe) { print(out, axe, AS_MATRIX); }

@@ -309,11 +309,13 @@ static bool read_type(xla_reader *r, ts_dtype *dtype, bool *buffer) {
                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+typedef enum { ARRAY, BUFFER } array_kind;
+
 /* The array whose type was read at `start`. */
-static const ts_shape *read_array(xla_reader *r, ts_dtype dtype, bool is_buffer, size_t start) {
+static const ts_shape *read_array(xla_reader *r, ts_dtype dtype, array_kind kind, size_t start) {
     ts_xla_layout *f = TS_NEW(r->arena, ts_xla_layout);
     f->tail_alignment = 1;
-    f->is_buffer = is_buffer;
+    f->is_buffer = kind == BUFFER;
     if (!xla_expect(r, "[")) return NULL;
     if (ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA && xla_peek(r) != ']') {
         xla_unexpected(r, "']': token and opaque have no dimensions");
@@ -343,7 +345,7 @@ static const ts_shape *read_buffer(xla_reader *r) {
         ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, start, "a buffer holds an array of numbers");
         return NULL;
     }
-    const ts_shape *shape = read_array(r, dtype, true, start);
+    const ts_shape *shape = read_array(r, dtype, BUFFER, start);
     return shape != NULL && xla_expect(r, ")") ? shape : NULL;
 }
 
@@ -352,7 +354,7 @@ static const ts_shape *read_leaf(xla_reader *r) {
     bool buffer;
     if (!read_type(r, &dtype, &buffer)) return NULL;
     size_t start = r->cursor->token;
-    return buffer ? read_buffer(r) : read_array(r, dtype, false, start);
+    return buffer ? read_buffer(r) : read_array(r, dtype, ARRAY, start);
 }
 
 /* Tuples whose ')' is still to come, innermost first. */
