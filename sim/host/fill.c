@@ -19,8 +19,20 @@ enum { BLOCK = 1024 /* elements */ };
 
 static bool is_float(ts_dtype dtype) { return ts_dtype_get(dtype)->class == TS_CLASS_FLOAT; }
 
+/* Numbers of a range such as -4 to 4 are multiples of a power of two, 24 bits of them, which f32 has. */
+static void find_unit(ts_fill *fill, double width) {
+    const double most = 0x1p24, unit = width / most, offset = fill->low / unit;
+    uint64_t bits;
+    memcpy(&bits, &width, sizeof bits);
+    bool power = bits << 12 == 0 && width >= 0x1p-100 && width <= 0x1p100;
+    if (!power || !(offset >= -most && offset <= 0) || (double)(int32_t)offset != offset) return;
+    fill->offset = (int32_t)offset;
+    fill->unit = (float)unit;
+}
+
 bool ts_fill_make(ts_error *err, const ts_tensor_use *use, ts_dtype dtype, ts_fill *fill) {
-    *fill = (ts_fill){use->fill, dtype, use->low, use->high, mix((uint64_t)use->seed), 0, 1};
+    *fill = (ts_fill){use->fill, dtype, use->low, use->high, mix((uint64_t)use->seed), 0, 1, 0, 0};
+    find_unit(fill, use->high - use->low);
     double limit = 9007199254740992.0; /* 2^53 */
     if (!ts_dtype_has_value(dtype))
         return ts_error_set(err, TS_ERROR_INPUT, "%s has no values to begin with", ts_dtype_get(dtype)->name);
@@ -63,8 +75,12 @@ static void draw_floats(const ts_fill *f, const ts_reference_draw *d, size_t cou
 
 static void draw(const ts_fill *f, int64_t begin, int64_t stride, size_t count, void *elements) {
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-    const ts_reference_draw d = {f->stream + ((uint64_t)begin + 1) * golden, (uint64_t)stride * golden,
-                                 f->low, f->high - f->low};
+    const ts_reference_draw d = {f->stream + ((uint64_t)begin + 1) * golden,
+                                 (uint64_t)stride * golden,
+                                 f->low,
+                                 f->high - f->low,
+                                 f->offset,
+                                 f->unit};
     if (is_float(f->dtype))
         draw_floats(f, &d, count, elements);
     else

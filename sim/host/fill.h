@@ -19,6 +19,8 @@ typedef struct {
     double low, high;
     uint64_t stream;      /* where the random numbers of the seed begin */
     int64_t first, count; /* of an integer type */
+    int32_t offset;       /* of ts_reference_draw */
+    float unit;
 } ts_fill;
 
 /* Refused: a type without values, and a range without an integer of an integer type. */

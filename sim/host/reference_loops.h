@@ -46,6 +46,8 @@ typedef void ts_reference_each(double *out, const double *values, size_t count);
 typedef struct {
     uint64_t first, step;
     double low, width;
+    int32_t offset; /* where `unit` is not 0, elements are unit (24 bits + offset), and f32 has all of them */
+    float unit;
 } ts_reference_draw;
 
 /* What a block of elements is compared by. */

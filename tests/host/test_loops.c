@@ -443,7 +443,7 @@ static void drawn_elements_are_rounded_numbers(void **unused) {
         {-4, 4},          {1, 2}, {-1e-38, 1e-38}, {0x1p-126, 0x1p-125}, {3e38, 3.5e38}, {1e-30, 1.001e-30},
         {-1e39, -3.38e38}};
     for (size_t k = 0; k < sizeof ranges / sizeof ranges[0]; k++) {
-        const ts_reference_draw d = {next(), next(), ranges[k][0], ranges[k][1] - ranges[k][0]};
+        const ts_reference_draw d = {next(), next(), ranges[k][0], ranges[k][1] - ranges[k][0], 0, 0};
         uint64_t bits[SOME];
         double numbers[SOME];
         uint16_t halves[SOME], found_halves[SOME];
@@ -464,6 +464,35 @@ static void drawn_elements_are_rounded_numbers(void **unused) {
     }
 }
 
+/* Multiples of a unit, of which f32 has all and bf16 few. */
+static void drawn_multiples_are_rounded_numbers(void **unused) {
+    (void)unused;
+    enum { SOME = 1500 };
+    static const struct {
+        float unit;
+        int32_t offset;
+    } ranges[] = {{0x1p-23f, -(1 << 23)}, {0x1p-24f, 0}, {0x1p76f, -(1 << 24)}, {0x1p-124f, -5}};
+    for (size_t k = 0; k < sizeof ranges / sizeof ranges[0]; k++) {
+        const double unit = (double)ranges[k].unit;
+        const ts_reference_draw d = {next(),        next(),           unit * ranges[k].offset,
+                                     unit * 0x1p24, ranges[k].offset, ranges[k].unit};
+        uint64_t bits[SOME];
+        double numbers[SOME];
+        uint16_t halves[SOME], found_halves[SOME];
+        float floats[SOME], found_floats[SOME];
+        ts_reference_loops_get(0)->mix(d.first, d.step, bits, SOME);
+        ts_reference_loops_get(0)->uniform(bits, d.low, d.width, numbers, SOME);
+        ts_convert_elements(TS_DTYPE_F64, numbers, TS_DTYPE_BF16, halves, SOME);
+        ts_convert_elements(TS_DTYPE_F64, numbers, TS_DTYPE_F32, floats, SOME);
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            ts_reference_loops_get(v)->draw_f32(&d, found_floats, SOME);
+            assert_memory_equal(found_floats, floats, sizeof floats);
+            assert_true(ts_reference_loops_get(v)->draw_bf16(&d, found_halves, SOME));
+            assert_memory_equal(found_halves, halves, sizeof halves);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exponentials_and_logarithms),
@@ -479,6 +508,7 @@ int main(void) {
         cmocka_unit_test(one_number_that_is_not_finite_is_seen),
         cmocka_unit_test(lines_are_summed_one_by_one),
         cmocka_unit_test(drawn_elements_are_rounded_numbers),
+        cmocka_unit_test(drawn_multiples_are_rounded_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
