@@ -301,7 +301,16 @@ int ts_sweep_store_status(ts_error *err, ts_sweep_store *store, const char *key)
 
 /* ---- Whole files ---- */
 
+/* A database that is in memory or is temporary has no name, and is no other's. */
+static bool is_another(ts_error *err, const ts_sweep_store *store, const char *path) {
+    const char *own = sqlite3_db_filename(store->db, "main");
+    if (!own || !*own || !ts_file_same(store->arena, own, path)) return true;
+    return ts_error_set(err, TS_ERROR_USAGE, "cannot merge '%s' into itself: '%s' is the same file", path,
+                        store->path);
+}
+
 bool ts_sweep_store_merge(ts_error *err, ts_sweep_store *store, const char *path, int64_t *added) {
+    if (!is_another(err, store, path)) return false;
     ts_sweep_store *other = ts_sweep_store_open(err, store->arena, path, false);
     ts_text sql;
     if (!other) return false;

@@ -204,6 +204,12 @@ def workers_shards_and_orders_do_not_matter():
     out = expect(["sweep", "--merge", HERE / "all.db", *(HERE / f"part{part}.db" for part in (2, 3, 1))])
     assert [int(line.split(": ")[1].split()[0]) for line in out.splitlines()] == [sizes[1], sizes[2], sizes[0]], out
     assert expect(["sweep", "--merge", HERE / "all.db", HERE / "one.db"]).split(": ")[1].startswith("0 points")
+    (HERE / "link.db").symlink_to("all.db")
+    for name in ("all.db", "link.db"):
+        expect(["sweep", "--merge", HERE / "all.db", HERE / name], 2, "",
+               f"tilesim: error: cannot merge '{HERE}/{name}' into itself: '{HERE}/all.db' is the same file\n")
+    assert database(HERE / "all.db") == len(COUNTED)
+    (HERE / "link.db").unlink()
     part = study("vary: {A: [0, 1]}\nask: {layout: 'f32[8]'}\ncolumns: {c: 1 / A}\n", "quotient.yaml")
     assert [row["c"] for row in rows(part, "--db", HERE / "quotient.db", "--shard", "1/2")] == [""]
     whole = dump(HERE / "one.db")

@@ -263,6 +263,23 @@ static void merged(void **state) {
     ts_arena_free(arena);
 }
 
+static void no_store_is_merged_into_itself(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t added = -1;
+    make_file();
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    assert_false(ts_sweep_store_merge(&err, store, path, &added));
+    assert_int_equal(err.kind, TS_ERROR_USAGE);
+    char text[512];
+    snprintf(text, sizeof text, "cannot merge '%s' into itself: '%s' is the same file", path, path);
+    assert_string_equal(err.message, text);
+    assert_true(ts_sweep_store_close(&err, store));
+    remove(path);
+    ts_arena_free(arena);
+}
+
 /* Of another version, say. */
 static void statuses_that_are_unknown(void **state) {
     (void)state;
@@ -523,6 +540,7 @@ int main(void) {
         cmocka_unit_test(databases_of_others),
         cmocka_unit_test(files_of_older_versions),
         cmocka_unit_test(merged),
+        cmocka_unit_test(no_store_is_merged_into_itself),
         cmocka_unit_test(statuses_that_are_unknown),
         cmocka_unit_test(a_short_log),
         cmocka_unit_test(studies_are_noted),
