@@ -188,19 +188,25 @@ static void poison_results(const ts_core *core, const core_mxu *mxu, uint32_t *o
 
 /* ---- Weights ---- */
 
+static bool latch_allowed(ts_error *err, const ts_core *core, const core_op *op, matrix_type type) {
+    const core_mxu *mxu = &core->mxus[op->unit];
+    int staging = core->setup.config->mxu.staging, held = mxu->in_use + mxu->complete;
+    matrix_type begun = mxu->tile_types[(mxu->first + held) % staging];
+    if (mxu->latched == 0 && held == staging)
+        return core_fault(err, core, op, "matrix unit %d holds %d tiles, expected a swap before another",
+                          op->unit, staging);
+    if (mxu->latched > 0 && begun != type)
+        return core_fault(err, core, op, "a tile of %s so far, expected no %s in it",
+                          matrix_types[begun].name, matrix_types[type].name);
+    return true;
+}
+
 /* A tile of edge 128 * c takes c vregs for each group of rows, the columns from left to right. */
 static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type type, orientation way) {
     core_mxu *mxu = &core->mxus[op->unit];
-    int edge = edge_of(core), staging = core->setup.config->mxu.staging, held = mxu->in_use + mxu->complete;
-    int tile = (mxu->first + held) % staging;
-    if (mxu->latched == 0 && held == staging) {
-        return core_fault(err, core, op, "matrix unit %d holds %d tiles, expected a swap before another",
-                          op->unit, staging);
-    }
-    if (mxu->latched > 0 && mxu->tile_types[tile] != type) {
-        return core_fault(err, core, op, "a tile of %s so far, expected no %s in it",
-                          matrix_types[mxu->tile_types[tile]].name, matrix_types[type].name);
-    }
+    int edge = edge_of(core);
+    int tile = (mxu->first + mxu->in_use + mxu->complete) % core->setup.config->mxu.staging;
+    if (!latch_allowed(err, core, op, type)) return false;
     mxu->tile_types[tile] = type;
     if (core->poison) poison_tile(core, op, mxu, tile, way);
     int row = mxu->latched / chunks_of(core) * matrix_rows(type),

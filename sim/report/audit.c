@@ -231,8 +231,20 @@ void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *sou
     if (own) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
 }
 
-static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
+static void add_saving(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
     char bytes[16];
+    bool about = f->is_move && r->groups[f->index].scaled;
+    ts_text_add(out, "saves %s%.3f us%s",
+                f->at_most ? "at most "
+                : about    ? "about "
+                           : "",
+                f->microseconds_saved, f->is_move ? "" : " each time they are read");
+    if (f->bytes_saved <= 0) return;
+    ts_audit_print_bytes(bytes, f->bytes_saved);
+    ts_text_add(out, ", %s", bytes);
+}
+
+static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
     int64_t count = f->is_move ? r->groups[f->index].first.count : r->classes[f->index].count;
     if (f->is_move) {
         const ts_audit_move *move = &r->groups[f->index].first;
@@ -240,27 +252,19 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
         ts_report_audit_changes(move->changes, out);
         ts_text_add(out, "\n     %s to\n     %s\n     at ", r->shapes[move->src].text,
                     r->shapes[move->dst].text);
+        add_place(move->name, move->line, out);
     } else {
         ts_text_add(out, "  %d. %s\n     at ", number, f->what);
-    }
-    if (f->is_move)
-        add_place(r->groups[f->index].first.name, r->groups[f->index].first.line, out);
-    else
         add_place(r->classes[f->index].first.name, r->classes[f->index].first.line, out);
+    }
     if (count > 1) ts_text_add(out, " and %lld more", (long long)count - 1);
     const ts_audit_source *source = ts_report_audit_source_of(r, f);
     if (source->location >= 0 || source->op[0]) {
         ts_text_add(out, "\n     source: ");
         ts_report_audit_source(r, source, out);
     }
-    ts_audit_print_bytes(bytes, f->bytes_saved > 0 ? f->bytes_saved : 0);
-    bool about = f->is_move && r->groups[f->index].scaled;
-    ts_text_add(out, "\n     fix: %s\n     saves %s%.3f us%s", f->fix,
-                f->at_most ? "at most "
-                : about    ? "about "
-                           : "",
-                f->microseconds_saved, f->is_move ? "" : " each time they are read");
-    if (f->bytes_saved > 0) ts_text_add(out, ", %s", bytes);
+    ts_text_add(out, "\n     fix: %s\n     ", f->fix);
+    add_saving(r, f, out);
     ts_text_add(out, "\n");
 }
 

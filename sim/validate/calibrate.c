@@ -178,21 +178,8 @@ static const char *doubt(const fit *f, int field, const int *kept, int count) {
                                                           : NULL;
 }
 
-/* Keeps those that the rows determine; the others move behind them. */
-static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
-    int kept[TS_CALIBRATE_MAX_FIELDS], count = 0;
-    if (all_wanted && f->count * ROWS_A_FIELD > rows)
-        return ts_error_set(err, TS_ERROR_INPUT, "%d rows carry %d figures, found %d to fit", rows,
-                            rows / ROWS_A_FIELD, f->count);
-    for (int j = 0; j < f->count; j++) {
-        const char *why = doubt(f, j, kept, count);
-        if (why == NULL && (count + 1) * ROWS_A_FIELD > rows) why = "there are too few rows";
-        f->fields[j].left_out = why;
-        if (why != NULL && all_wanted)
-            return ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", f->fields[j].path, why);
-        if (why == NULL) kept[count++] = j;
-    }
-    if (count == 0) return ts_error_set(err, TS_ERROR_INPUT, "%d rows determine none of the figures", rows);
+/* Those that are left out move behind the others. */
+static void sort_fields(fit *f) {
     ts_fitted_field sorted[TS_CALIBRATE_MAX_FIELDS];
     double *moved[TS_CALIBRATE_MAX_FIELDS], scale[TS_CALIBRATE_MAX_FIELDS];
     int at = 0;
@@ -207,6 +194,24 @@ static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
     memcpy(f->fields, sorted, (size_t)f->count * sizeof *sorted);
     memcpy(f->moved, moved, (size_t)f->count * sizeof *moved);
     memcpy(f->scale, scale, (size_t)f->count * sizeof *scale);
+}
+
+/* Keeps those that the rows determine. */
+static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
+    int kept[TS_CALIBRATE_MAX_FIELDS], count = 0;
+    if (all_wanted && f->count * ROWS_A_FIELD > rows)
+        return ts_error_set(err, TS_ERROR_INPUT, "%d rows carry %d figures, found %d to fit", rows,
+                            rows / ROWS_A_FIELD, f->count);
+    for (int j = 0; j < f->count; j++) {
+        const char *why = doubt(f, j, kept, count);
+        if (why == NULL && (count + 1) * ROWS_A_FIELD > rows) why = "there are too few rows";
+        f->fields[j].left_out = why;
+        if (why != NULL && all_wanted)
+            return ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", f->fields[j].path, why);
+        if (why == NULL) kept[count++] = j;
+    }
+    if (count == 0) return ts_error_set(err, TS_ERROR_INPUT, "%d rows determine none of the figures", rows);
+    sort_fields(f);
     f->count = count;
     return true;
 }
