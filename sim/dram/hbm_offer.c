@@ -78,21 +78,6 @@ static inline void close_pairs(ts_hbm *hbm, ts_hbm_stream *st, pair_cursor c) {
     st->offer_at = (int32_t)(c.accepted - c.first);
 }
 
-/* Adds the requests from `r` on, at most so many, as long as each is a pair. */
-static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
-                                       const ts_hbm_request *end, int most) {
-    const int shift = hbm->map->offset_bits;
-    const int64_t inside = ((int64_t)2 << shift) - 1;
-    pair_cursor c = open_pairs(hbm, st);
-    if (end - r > most) end = r + most;
-    for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++) {
-        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> shift)) ^ st->shift;
-        add_pair(hbm, &c, location, r->is_write, offered_from(st, r));
-    }
-    close_pairs(hbm, st, c);
-    return r;
-}
-
 static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
     int32_t latest = st->latest, unused;
     int32_t *first = st->window > 0 ? st->accepted : &unused,
@@ -166,8 +151,9 @@ static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
 typedef struct {
     ts_hbm *hbm;
     ts_hbm_stream *st;
-    int limit;  /* of bursts of a block */
-    bool pairs; /* two bursts of a row may go together */
+    int limit;            /* of bursts of a block */
+    bool pairs;           /* two bursts of a row may go together */
+    int32_t access_bytes; /* aligned requests of this size are added as accesses (hbm_subset_take_bytes); 0 */
     int64_t accepted;
 } offering;
 
@@ -179,22 +165,58 @@ static void offer_rest(offering *o) {
     if (o->hbm->block.count > 0) o->accepted = offer_filled(o->hbm, o->st);
 }
 
-/* Adds an aligned access of the size taken (hbm_subset_take_bytes). */
-static void add_access(offering *o, const ts_hbm_request *r) {
+static inline bool is_after_gap(const ts_hbm *hbm, const ts_hbm_request *r) {
+    return r->earliest - hbm->base >= hbm->gap_at;
+}
+
+/* Can it be added as an access? */
+static inline bool is_access(const offering *o, const ts_hbm_request *r) {
+    return (r->address & (o->access_bytes - 1)) == 0 && o->access_bytes > 0;
+}
+
+/* Adds accesses of a pair each from `r` on, up to another request or a gap or until the block is full; returns
+ * what follows. All channels are simulated. */
+static const ts_hbm_request *add_pairs(offering *o, const ts_hbm_request *r, const ts_hbm_request *end) {
     ts_hbm *hbm = o->hbm;
-    uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
-    uint64_t pairs = hbm_subset_count_access(hbm, hbm_location_channel(first), r->is_write);
-    int32_t from = offered_from(o->st, r);
-    while (pairs != 0) {
-        pair_cursor c = open_pairs(hbm, o->st);
-        for (int room = (o->limit - hbm->block.bursts) / 2; pairs != 0 && room > 0; room--) {
-            uint64_t location = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)] ^ o->st->shift;
-            add_pair(hbm, &c, location, r->is_write, from);
-            pairs &= pairs - 1;
+    ts_hbm_stream *st = o->st;
+    const int shift = hbm->map->offset_bits, most = (o->limit - hbm->block.bursts) / 2;
+    pair_cursor c = open_pairs(hbm, st);
+    if (end - r > most) end = r + most;
+    do {
+        uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> shift)) ^ st->shift;
+        add_pair(hbm, &c, location, r->is_write, offered_from(st, r));
+    } while (++r < end && is_access(o, r) && !is_after_gap(hbm, r));
+    close_pairs(hbm, st, c);
+    return r;
+}
+
+/* Which pairs of an access are in simulated channels, as bits; counted while not all channels are. */
+static inline uint64_t simulated_pairs(const offering *o, uint64_t first, bool is_write) {
+    if (o->hbm->share > 1) return hbm_subset_count_access(o->hbm, hbm_location_channel(first), is_write);
+    return UINT64_MAX >> (64 - (o->access_bytes >> o->hbm->map->offset_bits >> 1));
+}
+
+/* The same of any size and in any share of the channels; offers blocks when they are full. */
+static const ts_hbm_request *add_accesses(offering *o, const ts_hbm_request *r, const ts_hbm_request *end) {
+    ts_hbm *hbm = o->hbm;
+    pair_cursor c = open_pairs(hbm, o->st);
+    int room = (o->limit - hbm->block.bursts) / 2;
+    do {
+        uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
+        uint64_t pairs = simulated_pairs(o, first, r->is_write);
+        int32_t from = offered_from(o->st, r);
+        for (first ^= o->st->shift; pairs != 0; pairs &= pairs - 1) {
+            add_pair(hbm, &c, first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)], r->is_write, from);
+            if (--room > 0) continue;
+            close_pairs(hbm, o->st, c);
+            offer_if_full(o);
+            c = open_pairs(hbm, o->st);
+            room = o->limit / 2;
+            from = offered_from(o->st, r);
         }
-        close_pairs(hbm, o->st, c);
-        offer_if_full(o);
-    }
+    } while (++r < end && is_access(o, r) && !is_after_gap(hbm, r));
+    close_pairs(hbm, o->st, c);
+    return r;
 }
 
 /* Waits for the burst to be done that leaves the ring of what is not yet; can two bursts follow at once? */
@@ -236,22 +258,21 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
     ts_hbm *hbm = st->hbm;
     const ts_hbm_request *end = requests + count;
     const int shift = hbm->map->offset_bits;
-    offering o = {hbm, st, block_limit(hbm, st), false, ts_hbm_stream_latest(st)};
+    offering o = {hbm, st, block_limit(hbm, st), .accepted = ts_hbm_stream_latest(st)};
     o.pairs = hbm->has_pairs && o.limit > 1;
-    const bool is_plain =
-        o.pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
-    const bool is_part =
-        o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_subset_take_bytes(hbm, bytes);
-    for (const ts_hbm_request *r = requests; r < end; r++) {
-        if (is_plain && (r = add_pairs(hbm, st, r, end, (o.limit - hbm->block.bursts) / 2)) == end) break;
+    if (o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_subset_take_bytes(hbm, bytes))
+        o.access_bytes = bytes;
+    const bool is_plain = hbm->share == 1 && bytes == 2 << shift;
+    for (const ts_hbm_request *r = requests; r < end;) {
         offer_if_full(&o);
-        if (r->earliest - hbm->base >= hbm->gap_at) pass_gap_to(&o, r->earliest);
-        if (is_part && (r->address & (bytes - 1)) == 0) {
-            add_access(&o, r);
+        if (is_after_gap(hbm, r)) pass_gap_to(&o, r->earliest);
+        if (is_access(&o, r)) {
+            r = (is_plain ? add_pairs : add_accesses)(&o, r, end);
             continue;
         }
         const int64_t last = (r->address + bytes - 1) >> shift;
         for (int64_t burst = r->address >> shift; burst <= last;) burst = add_burst(&o, r, burst, last);
+        r++;
     }
     offer_rest(&o);
     return o.accepted;

@@ -56,10 +56,9 @@ bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes) {
     const ts_address_map *map = hbm->map;
     int64_t bursts = (int64_t)bytes >> map->offset_bits;
     bool is_power = bursts << map->offset_bits == bytes && (bursts & (bursts - 1)) == 0;
-    if (hbm->share == 1 || bursts < 2 || bursts > HBM_PART_PAIRS * 2 || !is_power ||
-        !is_linear(map, bursts) || !hbm->has_pairs)
+    if (bursts < 2 || bursts > HBM_PART_PAIRS * 2 || !is_power || !is_linear(map, bursts) || !hbm->has_pairs)
         return false;
-    if (hbm->access_bytes == bytes) return true;
+    if (hbm->share == 1 || hbm->access_bytes == bytes) return true;
     spread_accesses(hbm);
     hbm->access_bytes = bytes;
     memset(hbm->simulated_pairs, 0, sizeof hbm->simulated_pairs[0] * (size_t)hbm->share);

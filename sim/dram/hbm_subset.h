@@ -8,7 +8,8 @@ enum { HBM_PART_PAIRS = 64 }; /* of an access that is counted as one, at most */
 
 void hbm_subset_init(ts_hbm *hbm, ts_arena *arena);
 void hbm_subset_clear(ts_hbm *hbm);
-/* Can aligned accesses of so many bytes be counted as one each? Then they are, until the next call. */
+/* Do the pairs of aligned accesses of so many bytes differ from the first one alike? Then each is counted as
+ * one, until the next call. */
 bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes);
 void hbm_subset_end_round(ts_hbm *hbm);
 /* What the simulated channels did, for all of them. */

@@ -1,4 +1,5 @@
-/* A part of the channels that stands for all: its time, its counts, and when it does not stand for them. */
+/* A part of the channels that stands for all: its time, its counts, and when it does not stand for them; accesses that
+ * are counted as one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -141,6 +142,57 @@ static void accesses_give_a_balanced_part_its_share(void **state) {
     }
 }
 
+/* Requests of a size, one in eight unaligned, two after gaps; offered together, or in turn as the lines they
+ * are of. */
+static outcome requests_of(int share, int32_t bytes, int64_t lookahead, int64_t gap, bool in_lines) {
+    enum { REQUESTS = 300 };
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = hbm2;
+    ts_hbm_request requests[REQUESTS];
+    config.address_map = "H";
+    ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, share);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, lookahead, TS_HBM_UNLIMITED);
+    ts_hbm_simulate_all(hbm);
+    for (int64_t i = 0; i < REQUESTS; i++) {
+        int64_t place = i * 0x9e3779b1 % 65536 * bytes + (i % 8 == 5) * LINE_BYTES;
+        requests[i] = (ts_hbm_request){place, i / 100 * gap, i / 3 % 3 == 1};
+    }
+    for (int i = 0; in_lines && i < REQUESTS; i++)
+        for (int32_t line = 0; line < bytes; line += LINE_BYTES)
+            ts_hbm_stream_offer(stream, requests[i].address + line, LINE_BYTES, requests[i].is_write,
+                                requests[i].earliest);
+    if (!in_lines) ts_hbm_stream_offer_all(stream, requests, REQUESTS, bytes);
+    outcome o = {.end = ts_hbm_drain(hbm)};
+    ts_hbm_read_stats(hbm, &o.stats);
+    ts_arena_free(arena);
+    return o;
+}
+
+static void assert_same_in_lines(int share, int32_t bytes, int64_t lookahead, int64_t gap) {
+    outcome whole = requests_of(share, bytes, lookahead, gap, false),
+            lines = requests_of(share, bytes, lookahead, gap, true);
+    assert_int_equal(whole.end, lines.end);
+    assert_memory_equal(&whole.stats, &lines.stats, sizeof lines.stats);
+}
+
+static void accesses_are_the_lines_they_are_of(void **state) {
+    (void)state;
+    static const int64_t lookaheads[] = {256, 1024, 65536, TS_HBM_UNLIMITED};
+    for (int share = 1; share <= 2; share *= 2)
+        for (int32_t bytes = LINE_BYTES; bytes <= 8192; bytes *= 2) /* 4 KiB: the most that is one access */
+            for (size_t i = 0; i < sizeof lookaheads / sizeof *lookaheads; i++)
+                assert_same_in_lines(share, bytes, lookaheads[i], 2000000);
+}
+
+/* Local cycles begin again after 2^28: while an access waits for the window, too. */
+static void accesses_pass_the_end_of_local_cycles(void **state) {
+    (void)state;
+    for (int share = 1; share <= 2; share *= 2)
+        assert_same_in_lines(share, 4096, 256, ((int64_t)1 << 27) - 200);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_takes_as_long_as_all),
@@ -150,6 +202,8 @@ int main(void) {
         cmocka_unit_test(the_busiest_may_get_a_little_more),
         cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
         cmocka_unit_test(accesses_give_a_balanced_part_its_share),
+        cmocka_unit_test(accesses_are_the_lines_they_are_of),
+        cmocka_unit_test(accesses_pass_the_end_of_local_cycles),
     };
     return cmocka_run_group_tests_name("memory/hbm_part", tests, NULL, NULL);
 }
