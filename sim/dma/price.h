@@ -76,9 +76,10 @@ int64_t ts_dma_least_cycles(const ts_dma_machine *machine, const ts_dma_result *
 /* Several transfers that start at once. */
 typedef struct {
     int64_t cycles;        /* until the last is done */
-    int64_t memory_cycles; /* the floor: the lines of all at the HBM's peak */
+    int64_t memory_cycles; /* the floor: pin_bytes at the HBM's peak */
     int64_t engine_cycles; /* all data at the engine's rates */
     int64_t moved_bytes;   /* to and from HBM */
+    int64_t pin_bytes;     /* of these: not of bursts that its queues answer */
     bool estimated;        /* not every channel was simulated */
     ts_hbm_stats hbm;
 } ts_dma_mix;

@@ -52,8 +52,11 @@ void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
                 us_of(m, m->mix.cycles), ratio(m->mix.cycles, m->one_after_other),
                 us_of(m, m->one_after_other));
     ts_text_add(out, "floor         %.3f us: the HBM at its peak, for the %s bytes of all; %.2f times that\n",
-                us_of(m, m->mix.memory_cycles), ts_text_group_digits(bytes, m->mix.moved_bytes),
+                us_of(m, m->mix.memory_cycles), ts_text_group_digits(bytes, m->mix.pin_bytes),
                 ratio(m->mix.cycles, m->mix.memory_cycles));
+    if (m->mix.pin_bytes < m->mix.moved_bytes)
+        ts_text_add(out, "              and %s bytes that its queues answer, without the pins\n",
+                    ts_text_group_digits(bytes, m->mix.moved_bytes - m->mix.pin_bytes));
     ts_text_add(out, "engine        %.3f us, at its rates\n", us_of(m, m->mix.engine_cycles));
     if (m->mix.moved_bytes > 0) report_add_limiters(out, "HBM           ", &m->mix.hbm);
 }
@@ -86,6 +89,7 @@ void ts_report_transfer_mix_json(const ts_transfer_mix *m, ts_text *out) {
     ts_json_int(&json, "memory_cycles", m->mix.memory_cycles);
     ts_json_int(&json, "engine_cycles", m->mix.engine_cycles);
     ts_json_int(&json, "moved_bytes", m->mix.moved_bytes);
+    ts_json_int(&json, "pin_bytes", m->mix.pin_bytes);
     ts_json_array(&json, "transfers");
     for (int i = 0; i < m->count; i++) add_json_transfer(&json, m, i, out->arena);
     ts_json_close(&json);

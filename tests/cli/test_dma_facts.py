@@ -78,6 +78,10 @@ def bursts_that_queues_answer_are_not_on_the_pins():
         share = (1 - answered / found["bursts"]) * found["memory_cycles"] / found["cycles"]
         assert abs(share - found["peak_percent"] / 100) < 1e-5, (share, found)
         text = run("dma", src, dst, "-m", machine, "--alone", "--exact")[1]
+        mix = ["dma", src, dst, "--with", "f32[8]{0:S(1)} -> f32[8]", "-m", machine, "--exact"]
+        both = expect_json(mix)
+        assert both["moved_bytes"] > both["pin_bytes"] > 0 and both["memory_cycles"] < both["cycles"], both
+        assert f"and {both['moved_bytes'] - both['pin_bytes']:,} bytes that its queues answer" in run(*mix)[1]
         assert f"{answered:,} of the bursts are answered by its queues" in text and f", {100 * share:.1f} % of HBM's peak" in text, text
 
 
