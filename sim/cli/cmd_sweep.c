@@ -178,7 +178,7 @@ static bool select_rows(ts_error *err, command_state *c) {
         const char *name = ts_arena_copy_text(c->line.arena, at, length);
         if (count == MOST_RANKED_BY)
             return ts_error_set(err, TS_ERROR_USAGE, "--pareto: over %d columns", MOST_RANKED_BY);
-        columns[count] = ts_sweep_table_find(err, &c->table, "--pareto", name);
+        columns[count] = ts_sweep_table_find_number(err, &c->table, "--pareto", name);
         if (columns[count++] < 0) return false;
         at += length;
         if (!*at) break;
@@ -260,7 +260,7 @@ static bool save_picture(ts_error *err, const command_state *c) {
 }
 
 static bool print_sensitivity(ts_error *err, const command_state *c, ts_text *out) {
-    int column = ts_sweep_table_find(err, &c->table, "--column", c->column);
+    int column = ts_sweep_table_find_number(err, &c->table, "--column", c->column);
     if (column < 0) return false;
     const ts_sweep_sensitivity_view view = {
         &c->view, &c->changes, ts_sweep_elasticities(c->line.arena, &c->changes, &c->table, column),
@@ -313,6 +313,8 @@ static bool compare(ts_error *err, const command_state *c, ts_sweep_diff *diff) 
     int column = ts_sweep_column_find(c->column, strlen(c->column));
     if (column < 0)
         return ts_error_set(err, TS_ERROR_USAGE, "--column: there is no result '%.60s'", c->column);
+    if (ts_sweep_column_get(column)->kind == TS_SWEEP_TEXT)
+        return ts_error_set(err, TS_ERROR_USAGE, "--column: '%.60s' has no numbers", c->column);
     ts_sweep_store *before = ts_sweep_store_open(err, arena, cli_value(&c->line, "diff"), false),
                    *after = before ? ts_sweep_store_open(err, arena, c->line.operands[0], false) : NULL;
     bool good = after && ts_sweep_compare(err, arena, before, after, column, diff);

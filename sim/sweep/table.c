@@ -59,7 +59,7 @@ static bool read_point(ts_error *err, reader *r, int64_t index) {
     r->whole = r->whole && (found || !counts);
     if (!good || !found) return good;
     ts_sweep_point_get(r->arena, r->study, index, &row.point);
-    row.derived = TS_NEW_ARRAY(r->arena, ts_sweep_value, r->study->derived_count + 1);
+    row.derived = TS_NEW_ARRAY(r->arena, ts_sweep_value, r->study->derived_count);
     r->rows = ts_arena_extend(r->arena, r->rows, (size_t)r->count, sizeof *r->rows);
     r->rows[r->count++] = row;
     return true;
@@ -132,8 +132,8 @@ bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_re
     if (!derive(err, &r)) return false;
     find_columns(&r, arena, table, results);
     table->row_count = r.count;
-    table->cells = TS_NEW_ARRAY(arena, ts_sweep_value, r.count * table->column_count + 1);
-    table->points = TS_NEW_ARRAY(arena, int64_t, r.count + 1);
+    table->cells = TS_NEW_ARRAY(arena, ts_sweep_value, r.count * table->column_count);
+    table->points = TS_NEW_ARRAY(arena, int64_t, r.count);
     for (int64_t i = 0; i < r.count; i++) {
         table->points[i] = r.rows[i].index;
         fill_row(&r.rows[i], results, table, &table->cells[i * table->column_count]);
@@ -155,5 +155,16 @@ int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *
     if (known) return -1;
     ts_error_hint(err, ts_text_nearest(name, &table->headings[0].name, (size_t)table->column_count,
                                        sizeof table->headings[0]));
+    return -1;
+}
+
+int ts_sweep_table_find_number(ts_error *err, const ts_sweep_table *table, const char *what,
+                               const char *name) {
+    int column = ts_sweep_table_find(err, table, what, name);
+    double number;
+    if (column < 0 || table->row_count == 0) return column;
+    for (int64_t row = 0; row < table->row_count; row++)
+        if (ts_sweep_value_number(ts_sweep_table_cell(table, row, column), &number)) return column;
+    ts_error_set(err, TS_ERROR_USAGE, "%s: '%.60s' has no numbers", what, name);
     return -1;
 }

@@ -42,5 +42,8 @@ int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int 
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
 /* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in it. */
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);
+/* The same of what is to be a number; where there are rows, one of them has one. */
+int ts_sweep_table_find_number(ts_error *err, const ts_sweep_table *table, const char *what,
+                               const char *name);
 
 #endif

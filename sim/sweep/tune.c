@@ -32,7 +32,7 @@ static bool find_budget(ts_error *err, tuner *t) {
 static void find_candidates(tuner *t) {
     const ts_grid *grid = &t->request->sweep->study->grid;
     int64_t block = t->stride * grid->axes[t->axis].count;
-    t->points = TS_NEW_ARRAY(t->arena, int64_t, grid->point_count / grid->axes[t->axis].count + 1);
+    t->points = TS_NEW_ARRAY(t->arena, int64_t, grid->point_count / grid->axes[t->axis].count);
     for (int64_t i = 0; i < grid->point_count; i++)
         if (i % block < t->stride) t->points[t->count++] = i;
 }
@@ -54,12 +54,10 @@ static bool climb(ts_error *err, tuner *t, ts_sweep_rung *rung, ts_sweep_tuned *
     const ts_sweep_table_request read = {sweep.study, sweep.store, t->points, t->count};
     if (!ts_sweep(err, t->arena, &sweep, &result) || !ts_sweep_table_read(err, t->arena, &read, &table))
         return false;
-    int column = table.row_count > 0 ? ts_sweep_table_find(err, &table, "--tune", t->request->least) : 0;
+    int column =
+        table.row_count > 0 ? ts_sweep_table_find_number(err, &table, "--tune", t->request->least) : 0;
     if (column < 0) return false; /* where conditions left all out, no column is missed */
     ts_sweep_table_rank(t->arena, &table, column, &tuned->table);
-    if (tuned->table.row_count == 0 && table.row_count > 0 && !table.headings[column].number)
-        return ts_error_set(err, TS_ERROR_USAGE, "--tune: '%.60s' is text, expected a column of numbers",
-                            t->request->least);
     add_result(&tuned->result, &result);
     rung->tried = result.points;
     rung->kept = (tuned->table.row_count + t->request->keep - 1) / t->request->keep;

@@ -456,10 +456,23 @@ ask: {layout: 'f32[$A]'}
     expect(["sweep", path, "--db", ":memory:", "--pareto", "A,,B"], 2, "", None)
     use = "\n`tilesim sweep --help` shows how it is used\n"
     expect(["sweep", path, "--db", HERE / "front.db", "--pareto", "A,status"], 2, "",
-           f"tilesim sweep: error: --pareto: no row has a number in each of 'A,status'{use}")
+           f"tilesim sweep: error: --pareto: 'status' has no numbers{use}")
+    apart = study("points: [{A: 1, B: x}, {A: y, B: 2}]\nask: {layout: 'f32[8]'}\n", "apart.yaml")
+    expect(["sweep", apart, "--db", ":memory:", "--pareto", "A,B"], 2, "",
+           f"tilesim sweep: error: --pareto: no row has a number in each of 'A,B'{use}")
     texts = study("vary: {A: [1, 2], NAME: [x, y]}\nask: {layout: 'f32[$A]'}\n", "texts.yaml")
     expect(["sweep", texts, "--db", ":memory:", "--tune", "A", "--column", "NAME"], 2, "",
-           f"tilesim sweep: error: --tune: 'NAME' is text, expected a column of numbers{use}")
+           f"tilesim sweep: error: --tune: 'NAME' has no numbers{use}")
+
+
+@test
+def columns_of_texts():
+    """They have no elasticity and no ratio: an error that names the column."""
+    path = study("ask: {dma: 'u8[64] -> u8[64]{0:S(1)}'}\n", "limiter.yaml")
+    expect(["sweep", path, "--db", HERE / "limiter.db"])
+    for words in ([path, "--db", HERE / "limiter.db", "--sensitivity"], [HERE / "limiter.db", "--diff", HERE / "limiter.db"]):
+        expect(["sweep", *words, "--column", "limiter"], 2, "",
+               "tilesim sweep: error: --column: 'limiter' has no numbers\n`tilesim sweep --help` shows how it is used\n")
 
 
 @test

@@ -280,6 +280,34 @@ static void no_store_is_merged_into_itself(void **state) {
     ts_arena_free(arena);
 }
 
+/* It is larger than what is held of it, and all but its first page is overwritten while it is open. */
+static void damaged_while_open(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_row row;
+    bool found;
+    static char garbage[6 << 20];
+    make_file();
+    run_sql(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) INSERT INTO point "
+        "(key, status, parameters) SELECT printf('a%05d', i), 'ok', hex(zeroblob(300)) FROM n");
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    assert_non_null(store);
+    FILE *file = fopen(path, "r+b");
+    assert_true(file && fseek(file, 4096, SEEK_SET) == 0);
+    assert_int_equal(fwrite(garbage, 1, sizeof garbage, file), sizeof garbage);
+    fclose(file);
+    assert_int_equal(ts_sweep_store_status(&err, store, "a00001"), -2);
+    expect_error(&err, "cannot read '%s': it is damaged");
+    err = (ts_error){0};
+    assert_false(ts_sweep_store_get(&err, arena, store, "a00001", &found, &row));
+    expect_error(&err, "cannot read '%s': it is damaged");
+    ts_sweep_store_close(NULL, store);
+    remove(path);
+    ts_arena_free(arena);
+}
+
 /* Of another version, say. */
 static void statuses_that_are_unknown(void **state) {
     (void)state;
@@ -541,6 +569,7 @@ int main(void) {
         cmocka_unit_test(files_of_older_versions),
         cmocka_unit_test(merged),
         cmocka_unit_test(no_store_is_merged_into_itself),
+        cmocka_unit_test(damaged_while_open),
         cmocka_unit_test(statuses_that_are_unknown),
         cmocka_unit_test(a_short_log),
         cmocka_unit_test(studies_are_noted),

@@ -35,6 +35,12 @@ static void tables(void **state) {
     assert_string_equal(ts_sweep_table_cell(&t, 1, 3)->text, "why");
     assert_int_equal(ts_sweep_table_find(&f.err, &t, "here", "staus"), -1);
     assert_string_equal(f.err.message, "here: there is no column 'staus'; did you mean 'status'?");
+    assert_int_equal(ts_sweep_table_find_number(NULL, &t, "here", "A"), 0);
+    assert_int_equal(ts_sweep_table_find_number(NULL, &t, "here", "C"), -1);
+    f.err = (ts_error){0};
+    assert_int_equal(ts_sweep_table_find_number(&f.err, &t, "here", "B"), -1);
+    assert_int_equal(f.err.kind, TS_ERROR_USAGE);
+    assert_string_equal(f.err.message, "here: 'B' has no numbers");
     study_end(&f);
 }
 
@@ -112,9 +118,11 @@ static void columns_that_are_wrong(void **state) {
         const ts_sweep_table_request read = {.study = f.study, .store = f.store};
         assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t)); /* no row, nothing wrong */
         assert_int_equal(t.row_count, 0);
+        assert_int_equal(ts_sweep_table_find_number(NULL, &t, "", "c"), 2);
         study_go(&f);
         if (ts_sweep_table_read(&f.err, f.arena, &read, &t) != rows[i].good)
             fail_msg("%s: %s", rows[i].column, f.err.message);
+        if (rows[i].good) assert_true(ts_sweep_table_find_number(NULL, &t, "", "c") > 1);
         if (!rows[i].good) assert_string_equal(f.err.message, "the divisor is 0");
         const int64_t some[] = {0, 1}; /* the others may be good */
         const ts_sweep_table_request read_some = {f.study, f.store, some, 2};
@@ -124,19 +132,37 @@ static void columns_that_are_wrong(void **state) {
     }
 }
 
-/* Of a part of a study, and of one that has points left out by conditions. */
+static void points_that_are_wrong(void **state) {
+    (void)state;
+    study_fixture f;
+    ts_sweep_table t;
+    study_begin(&f, "vary: {A: [1, 0]}\nwhere: 1 / A < 5\nask: {layout: 'f32[$A]'}\n", ":memory:", by_a);
+    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+    assert_false(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    assert_string_equal(f.err.message, "the divisor is 0");
+    study_end(&f);
+}
+
+/* Of a part of a study, and of those that have points left out by conditions: some, all but one, all. */
 static void columns_of_parts(void **state) {
     (void)state;
-    for (int shards = 1; shards <= 2; shards++) {
+    static const struct {
+        const char *where;
+        int shards;
+        bool good;
+    } rows[] = {{"A < 2", 1, false}, {"A < 2", 2, true}, {"A < 1", 1, false}, {"A < 0", 1, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         study_fixture f;
         ts_sweep_table t;
-        study_begin(
-            &f, "vary: {A: [0, 1, 2]}\nwhere: A < 2\nask: {layout: 'f32[$A]'}\ncolumns: {c: 1 / (A / 2)}\n",
-            ":memory:", by_a);
-        f.request.shards = shards;
+        char text[128];
+        snprintf(text, sizeof text,
+                 "vary: {A: [0, 1, 2]}\nwhere: %s\nask: {layout: 'f32[$A]'}\ncolumns: {c: 1 / (A / 2)}\n",
+                 rows[i].where);
+        study_begin(&f, text, ":memory:", by_a);
+        f.request.shards = rows[i].shards;
         study_go(&f);
         const ts_sweep_table_request read = {.study = f.study, .store = f.store};
-        assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t) == (shards == 2));
+        assert_int_equal(ts_sweep_table_read(&f.err, f.arena, &read, &t), rows[i].good);
         study_end(&f);
     }
 }
@@ -250,6 +276,10 @@ static void tuning(void **state) {
     request.least = "cycles";
     assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
     assert_string_equal(f.err.message, "--tune: no point has 'cycles'");
+    request.least = "status";
+    f.err = (ts_error){0};
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_string_equal(f.err.message, "--tune: 'status' has no numbers");
     request.least = "time";
     request.budget = "C";
     f.err = (ts_error){0};
@@ -368,6 +398,7 @@ int main(void) {
         cmocka_unit_test(tables_of_results),
         cmocka_unit_test(first_columns),
         cmocka_unit_test(columns_that_are_wrong),
+        cmocka_unit_test(points_that_are_wrong),
         cmocka_unit_test(columns_of_parts),
         cmocka_unit_test(ranks),
         cmocka_unit_test(fronts),
