@@ -20,7 +20,7 @@ static const char *setting(ts_arena *arena, const char *name, const char *value)
 static bool find_sets(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
     const ts_sweep_study *study = point->study;
     int fixed = study->sets ? study->sets->count : 0;
-    const char **sets = TS_NEW_ARRAY(arena, const char *, fixed + study->name_count + 1);
+    const char **sets = TS_NEW_ARRAY(arena, const char *, fixed + study->name_count);
     asked->sets = sets;
     for (int i = 0; i < fixed; i++) {
         const ts_tree_entry *entry = &study->sets->entries[i];
@@ -45,9 +45,10 @@ static void find_machine(ts_arena *arena, const ts_sweep_point *point, ts_sweep_
 
 static bool fill_map(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *map,
                      const ts_define **out, int *count) {
-    ts_define *pairs = TS_NEW_ARRAY(arena, ts_define, (map ? map->count : 0) + 1);
+    int entries = map ? map->count : 0;
+    ts_define *pairs = TS_NEW_ARRAY(arena, ts_define, entries);
     *out = pairs;
-    for (int i = 0; map && i < map->count; i++) {
+    for (int i = 0; i < entries; i++) {
         const char *value = ts_sweep_point_fill(err, arena, point, map->entries[i].value);
         if (!value) return false;
         pairs[(*count)++] = (ts_define){map->entries[i].key, value};
@@ -98,7 +99,7 @@ static bool fill_options(ts_error *err, ts_arena *arena, const ts_sweep_point *p
 static bool find_inputs(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
     if (!fill_map(err, arena, point, option(point->ask, "input"), &asked->inputs, &asked->input_count))
         return false;
-    ts_define *inputs = TS_NEW_ARRAY(arena, ts_define, asked->input_count + 1);
+    ts_define *inputs = TS_NEW_ARRAY(arena, ts_define, asked->input_count);
     for (int i = 0; i < asked->input_count; i++)
         inputs[i] =
             (ts_define){asked->inputs[i].name, sweep_beside(arena, point->study, asked->inputs[i].value)};
@@ -132,7 +133,7 @@ double ts_sweep_case_bytes(ts_arena *arena, const ts_sweep_case *asked) {
     const ts_source text = {"text", asked->text, strlen(asked->text)};
     const ts_shape *shape;
     ts_transfer_end ends[2];
-    uint64_t bytes = 0;
+    uint64_t bytes;
     switch (asked->question) {
     case TS_SWEEP_DMA:
         if (!ts_transfer_pair_parse(NULL, arena, "dma", asked->text, ends)) return 1;

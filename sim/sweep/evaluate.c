@@ -117,12 +117,11 @@ static void set_hbm_counts(const question *q, const ts_hbm_stats *hbm) {
 }
 
 static bool ask_dma(ts_error *err, const question *q) {
-    ts_transfer_request request = {q->machine, q->context->prices, {0}, {0}, q->asked->exact, 0};
     ts_transfer_end ends[2];
     ts_transfer_study study;
     if (!ts_transfer_pair_parse(err, q->arena, "dma", q->asked->text, ends)) return false;
-    request.src = ends[0];
-    request.dst = ends[1];
+    const ts_transfer_request request = {q->machine, q->context->prices, ends[0],
+                                         ends[1],    q->asked->exact,    0};
     if (!ts_transfer_price(err, q->arena, &request, &study)) return false;
     const ts_dma_cost *cost = &study.cost;
     const ts_dma_result *moved = &cost->transfer;
@@ -153,14 +152,15 @@ static void set_most(const question *q, const ts_chip_counters *chip) {
     double most = (double)(stalls ? stalled : bundles);
     ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN,
                       stalls ? ts_stall_get(stall)->meaning : "a bundle issued");
-    ts_sweep_set_real(q->row, TS_SWEEP_LIMITER_PERCENT_COLUMN, all > 0 ? 100.0 * most / (double)all : 0);
+    ts_sweep_set_real(q->row, TS_SWEEP_LIMITER_PERCENT_COLUMN, 100.0 * most / (double)all);
 }
 
 static bool run(ts_error *err, const question *q, const ts_run_request *request) {
     ts_run_result result;
     if (!ts_run(err, q->arena, request, &result)) return false;
+    ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN,
+                      ts_machine_microseconds(q->machine, result.counters.values[TS_COUNTER_CYCLES]));
     for (int i = 0; i < TS_COUNTER_COUNT; i++) ts_sweep_set_integer(q->row, i, result.counters.values[i]);
-    set_time(q, result.counters.values[TS_COUNTER_CYCLES]);
     set_energy(q, &result.energy);
     set_most(q, &result.chip);
     ts_sweep_set_integer(q->row, TS_SWEEP_HBM_BYTES_COLUMN, result.roofline.hbm_bytes);
@@ -194,7 +194,7 @@ static bool run_point(ts_error *err, const question *q, const ts_sweep_point *po
         request.program = ts_sweep_point_fill(err, q->arena, point, study->path);
         return request.program && run(err, q, &request);
     }
-    ts_define *defines = TS_NEW_ARRAY(q->arena, ts_define, request.define_count + study->name_count + 1);
+    ts_define *defines = TS_NEW_ARRAY(q->arena, ts_define, request.define_count + study->name_count);
     for (int i = 0; i < request.define_count; i++) defines[i] = request.defines[i];
     ts_grid_point(&study->grid, point->index, defines + request.define_count);
     request.defines = defines;
@@ -247,7 +247,6 @@ static bool ask_choose(ts_error *err, const question *q) {
     for (int i = 0; i < result.candidate_count; i++)
         if (result.candidates[i].is_rule && result.candidates[i].priced)
             ts_sweep_set_integer(q->row, TS_SWEEP_RULE_CYCLES_COLUMN, result.candidates[i].cycles);
-    if (result.candidate_count == 0) return true;
     const ts_candidate *best = result.candidates;
     set_time(q, best->cycles);
     ts_sweep_set_real(q->row, TS_SWEEP_HBM_JOULES_COLUMN, best->hbm_joules);
@@ -276,9 +275,8 @@ static bool ask_audit(ts_error *err, const question *q) {
     return good;
 }
 
-/* "SRC -> DST": shapes with their shardings. */
-static bool read_shardings(ts_error *err, const question *q, ts_reshard_request *request,
-                           ts_sharding ends[2]) {
+/* "SRC -> DST": two shapes with their shardings. */
+static bool read_shardings(ts_error *err, const question *q, ts_reshard_request *request, ts_sharding *ends) {
     const char *text = q->asked->text, *arrow = strstr(text, " -> ");
     if (!arrow) return ts_error_set(err, TS_ERROR_INPUT, "reshard: found '%.60s', expected SRC -> DST", text);
     const char *src = ts_arena_copy_text(q->arena, text, (size_t)(arrow - text)),

@@ -28,9 +28,10 @@ static void *open_beside(ts_arena *arena, const char *folder, size_t length, con
 }
 
 bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, int started, ts_sweep_ranks *ranks) {
-    char program[PATH_BYTES] = "";
-    bool known = readlink("/proc/self/exe", program, sizeof program - 1) > 0;
-    size_t folder = known ? (size_t)(strrchr(program, '/') - program) : 0;
+    char program[PATH_BYTES] = "/"; /* where it is not known */
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    size_t folder = (size_t)(strrchr(program, '/') - program);
+    (void)length;
     void *library = open_beside(arena, program, folder, "tilesim-mpi.so");
     if (!library) library = open_beside(arena, program, folder, "../lib/tilesim-mpi.so");
     void *symbol = library ? dlsym(library, TS_SWEEP_RANKS_BEGIN) : NULL;

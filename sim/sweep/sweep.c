@@ -14,7 +14,7 @@ enum {
 
 /* A point that waits or is out, with what its row will need. */
 typedef struct {
-    int64_t index; /* -1: the slot is free */
+    int64_t index; /* -1: the slot is free, and has no arena */
     int member;    /* that has it, or WAITS */
     double bytes;  /* as of ts_sweep_case_bytes */
     ts_arena *arena;
@@ -37,6 +37,8 @@ typedef struct {
     load waiting, *out_by; /* member */
     int64_t next, end;
 } sweep;
+
+static int lesser(int a, int b) { return a < b ? a : b; }
 
 static void report(const sweep *s) {
     const ts_sweep_request *r = s->request;
@@ -78,9 +80,14 @@ static bool is_of_shard(const ts_sweep_request *r, int64_t index) {
 }
 
 static slot *find_slot(const sweep *s, int64_t index) {
-    slot *at = s->slots, *end = s->slots + s->slot_count;
-    while (at < end && at->index != index) at++;
-    return at < end ? at : NULL;
+    for (slot *at = s->slots; at < s->slots + s->slot_count; at++)
+        if (at->index == index) return at;
+    return NULL;
+}
+
+static void clear(slot *at) {
+    ts_arena_free(at->arena);
+    *at = (slot){.index = -1};
 }
 
 /* Until so many wait, or there are no more. */
@@ -94,10 +101,12 @@ static bool look_ahead(ts_error *err, sweep *s, int enough) {
         if (!is_of_shard(r, index)) continue;
         *into = (slot){.index = index, .member = WAITS, .bytes = 1, .arena = ts_arena_new()};
         bool good = look_at(err, s, into, &waits);
-        s->waiting.count += waits;
-        s->waiting.bytes += waits ? into->bytes : 0;
-        if (!waits) ts_arena_free(into->arena);
-        if (!waits) into->index = -1;
+        if (waits) {
+            s->waiting.count++;
+            s->waiting.bytes += into->bytes;
+        } else {
+            clear(into);
+        }
         if (!good) return false;
         report(s);
     }
@@ -105,7 +114,7 @@ static bool look_ahead(ts_error *err, sweep *s, int enough) {
 }
 
 static bool is_before(const slot *a, const slot *b) {
-    return a->bytes != b->bytes ? a->bytes > b->bytes : a->index < b->index;
+    return a->bytes > b->bytes || (a->bytes == b->bytes && a->index < b->index);
 }
 
 static bool hand_longest(ts_error *err, sweep *s, int member) {
@@ -142,7 +151,7 @@ static bool hand_out(ts_error *err, sweep *s) {
             if (!hand_longest(err, s, member)) return false;
         }
         int more = s->waiting.count + crew->ahead * crew->size;
-        if (round == 0 && !look_ahead(err, s, more < s->window ? more : s->window)) return false;
+        if (round == 0 && !look_ahead(err, s, lesser(more, s->window))) return false;
     }
     return true;
 }
@@ -165,8 +174,7 @@ static bool take_reply(ts_error *err, sweep *s) {
     s->out_by[at->member].count--;
     s->out_by[at->member].bytes -= at->bytes;
     s->out--;
-    at->index = -1;
-    ts_arena_free(at->arena);
+    clear(at);
     report(s);
     return good;
 }
@@ -175,7 +183,7 @@ bool ts_sweep(ts_error *err, ts_arena *arena, const ts_sweep_request *request, t
     const ts_sweep_crew *crew = request->crew;
     sweep s = {.request = request, .result = result, .arena = arena, .hashes = ts_sweep_hashes_new(arena)};
     *result = (ts_sweep_result){0};
-    s.window = crew->size < MOST_WINDOW / WINDOW ? crew->size * WINDOW : MOST_WINDOW;
+    s.window = lesser(crew->size * WINDOW, MOST_WINDOW);
     s.slot_count = s.window + crew->size * crew->ahead;
     s.slots = TS_NEW_ARRAY(arena, slot, s.slot_count);
     s.out_by = TS_NEW_ARRAY(arena, load, crew->size);
@@ -184,7 +192,6 @@ bool ts_sweep(ts_error *err, ts_arena *arena, const ts_sweep_request *request, t
     bool noted = !request->store || ts_sweep_store_note(err, request->store, request->study);
     bool good = noted && hand_out(err, &s);
     while (good && s.out > 0) good = take_reply(err, &s) && hand_out(err, &s);
-    for (int i = 0; i < s.slot_count; i++)
-        if (s.slots[i].index >= 0) ts_arena_free(s.slots[i].arena);
+    for (int i = 0; i < s.slot_count; i++) ts_arena_free(s.slots[i].arena);
     return good;
 }

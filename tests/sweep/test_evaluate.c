@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/audit.h"
 #include "base/clock.h"
@@ -119,8 +120,8 @@ static void dma(void **state) {
         ts_transfer_study study;
         ts_energy energy;
         assert_true(ts_transfer_pair_parse(&f.err, f.arena, "dma", rows[i].pair, ends));
-        const ts_transfer_request request = {f.machine, ts_prices_new(f.arena), ends[0], ends[1],
-                                             rows[i].exact, 0};
+        const ts_transfer_request request = {f.machine, ts_prices_new(f.arena), ends[0],
+                                             ends[1],   rows[i].exact,          0};
         assert_true(ts_transfer_price(&f.err, f.arena, &request, &study));
         ts_transfer_energy(&study, &energy);
         const ts_dma_result *moved = &study.cost.transfer;
@@ -207,7 +208,10 @@ static void layouts(void **state) {
     } rows[] = {{"ask: {layout: 'bf16[100,200]{1,0:T(8,128)(2,1)}'}", "bf16[100,200]{1,0:T(8,128)(2,1)}",
                  100 * 200 * 2, 104 * 256 * 2},
                 {"ask: {layout: 'f32[100,200]', rule: true}", "f32[100,200]{1,0:T(8,128)}", 100 * 200 * 4,
-                 104 * 256 * 4}};
+                 104 * 256 * 4},
+                {"ask: {layout: 'f32[100,200]'}", "f32[100,200]{1,0}", 100 * 200 * 4, 100 * 200 * 4},
+                {"machine: tpu-v6e\nask: {layout: 's4[64,128]', rule: true}",
+                 "s4[64,128]{1,0:T(8,128)(8,1)E(4)}", 64 * 64, 64 * 64}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
         begin(&f, rows[i].study, "tpu-v5e");
@@ -218,17 +222,20 @@ static void layouts(void **state) {
     }
 }
 
-static void choices(void **state) {
-    (void)state;
+/* The compiler's layout is one of the others, or the best. */
+static void choice(const char *tensor, const char *use, bool rule_is_best) {
     fixture f;
     ts_choose_result result;
-    begin(&f, "ask: {choose: 'f32[30,200]', uses: 'dma,reduce:1'}", "tpu-v5e");
-    const ts_source shape = {"shape", "f32[30,200]", 11}, uses = {"uses", "dma,reduce:1", 12};
+    char study[128];
+    snprintf(study, sizeof study, "ask: {choose: '%s', uses: '%s'}", tensor, use);
+    begin(&f, study, "tpu-v5e");
+    const ts_source shape = {"shape", tensor, strlen(tensor)}, uses = {"uses", use, strlen(use)};
     ts_choose_request request = {
         .machine = f.machine, .machine_name = "tpu-v5e", .shape = ts_shape_parse(&f.err, f.arena, &shape)};
     assert_true(ts_choose_read_uses(&f.err, f.arena, &uses, &request));
     assert_true(ts_choose(&f.err, f.arena, &request, &result) && result.candidate_count > 1);
     const ts_candidate *best = result.candidates;
+    assert_int_equal(best->is_rule, rule_is_best);
     cycles(&f, best->cycles);
     real(&f, "hbm_joules", best->hbm_joules);
     integer(&f, "logical_bytes", best->logical_bytes);
@@ -239,6 +246,12 @@ static void choices(void **state) {
     for (int i = 0; i < result.candidate_count; i++)
         if (result.candidates[i].is_rule) integer(&f, "rule_cycles", result.candidates[i].cycles);
     end(&f);
+}
+
+static void choices(void **state) {
+    (void)state;
+    choice("f32[30,200]", "dma,reduce:1", false);
+    choice("f32[8,128]", "dma:hbm>vmem", true);
 }
 
 static void audits(void **state) {
@@ -321,6 +334,7 @@ static void errors(void **state) {
         const char *study, *message;
     } rows[] = {
         {"ask: {dma: 'f32[8]'}", "dma is 'f32[8]', expected 'SRC -> DST'"},
+        {"ask: {dma: 'f32[8] -> f32[9]'}", NULL},
         {"ask: {layout: 'f32['}", NULL},
         {"ask: {layout: 'f32[8,4] (8,4):(4,1)', rule: true}",
          "rule: the shape has a layout of another notation than XLA's"},
@@ -373,11 +387,35 @@ static void many_machines(void **state) {
     ts_arena_free(f.arena);
 }
 
+/* Two machines, one of a file that is gone before it is asked again. */
+static void machines_are_read_once(void **state) {
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        fixture f;
+        char path[48], study[256];
+        snprintf(path, sizeof path, "build/test_evaluate.%d.yaml", (int)getpid());
+        snprintf(study, sizeof study, "vary: {machine: ['%s', '%s']}\nask: {layout: 'f32[8]'}",
+                 first ? "tpu-v4" : path, first ? path : "tpu-v4");
+        FILE *file = fopen(path, "w");
+        assert_true(file && fputs("base: tpu-v5e\n", file) > 0 && fclose(file) == 0);
+        begin(&f, study, "tpu-v5e");
+        ts_sweep_answer(f.arena, f.context, 1, &f.row);
+        if (f.row.err) fail_msg("%s", f.row.err->message);
+        remove(path);
+        ts_sweep_answer(f.arena, f.context, first, &f.row);
+        if (f.row.err) fail_msg("%s", f.row.err->message);
+        ts_sweep_context_free(f.context);
+        ts_arena_free(f.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dma),      cmocka_unit_test(programs), cmocka_unit_test(layouts),
-        cmocka_unit_test(choices),  cmocka_unit_test(audits),   cmocka_unit_test(reshards),
-        cmocka_unit_test(requests), cmocka_unit_test(errors),   cmocka_unit_test(many_machines),
+        cmocka_unit_test(dma),           cmocka_unit_test(programs),
+        cmocka_unit_test(layouts),       cmocka_unit_test(choices),
+        cmocka_unit_test(audits),        cmocka_unit_test(reshards),
+        cmocka_unit_test(requests),      cmocka_unit_test(errors),
+        cmocka_unit_test(many_machines), cmocka_unit_test(machines_are_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

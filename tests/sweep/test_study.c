@@ -240,6 +240,7 @@ static void refused_at_a_point(void **state) {
         {"vary: {A: '1,0'}\nask: {program: a, define: {B: $(1 / A)}}", 2, 35, "the divisor is 0"},
         {"vary: {A: '1,0'}\nask: {program: a, input: {B: $(1 / A)}}", 2, 34, "the divisor is 0"},
         {"vary: {A: '1,0'}\nask: {choose: a, uses: $(1 / A)}", 2, 28, "the divisor is 0"},
+        {"vary: {A: '1,0'}\nask: {dma: a, exact: $(1 / A)}", 2, 26, "the divisor is 0"},
         {"vary: {A: 'true,maybe'}\nask: {dma: a, exact: $A}", 2, 22, "found 'maybe', expected true or false"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -315,6 +316,9 @@ static void machines_and_figures(void **state) {
         {"vary: {machine: [tpu-v4, tpu-v9]}\nask: {layout: x}\n", "1:26 no machine is called 'tpu-v9'"},
         {"vary: {A: 1, machine: tpu-v9}\nask: {layout: x}\n", "1:23 no machine is called 'tpu-v9'"},
         {"vary: {machine: 'tpu-v4,tpu-v9'}\nask: {layout: x}\n", "1:18 no machine is called 'tpu-v9'"},
+        {"machine: /dev/null\nask: {layout: x}\n", NULL}, /* wrong in its first line: of its points */
+        {"points: [{machine: tpu-v9}, {machine: tpu-v4}]\nask: {layout: x}\n",
+         "1:20 no machine is called 'tpu-v9'"},
         {"points: [{machine: tpu-v4}, {machine: tpu-v9}]\nask: {layout: x}\n",
          "1:39 no machine is called 'tpu-v9'"},
         {"set: {hbm.stacks: 2, hbm.clok: 2}\nask: {layout: x}\n",

@@ -129,6 +129,24 @@ static void the_longest_first(void **state) {
     }
 }
 
+/* A member takes a second point where the first is at most an eighth of its half of what is left. */
+static void shares(void **state) {
+    (void)state;
+    static const struct {
+        int points, most; /* out at once, of two members */
+    } rows[] = {{17, 2}, {18, 3}, {35, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        study_fixture f;
+        char text[128];
+        snprintf(text, sizeof text, "vary: {A: {from: 1, to: %d, step: 1}}\nask: {program: p.tsim}\n",
+                 rows[i].points);
+        study_begin(&f, text, ":memory:", one);
+        study_go(&f);
+        assert_int_equal(f.crew_self.most, rows[i].most);
+        study_end(&f);
+    }
+}
+
 /* Nothing goes behind it, and it goes as soon as it is seen: 128 points before it is its turn. */
 static void one_that_is_longer(void **state) {
     (void)state;
@@ -214,6 +232,7 @@ int main(void) {
         cmocka_unit_test(some_points),
         cmocka_unit_test(ahead),
         cmocka_unit_test(the_longest_first),
+        cmocka_unit_test(shares),
         cmocka_unit_test(one_that_is_longer),
         cmocka_unit_test(crews_that_fail),
         cmocka_unit_test(studies_that_fail),
