@@ -41,15 +41,14 @@ static bool execute(ts_error *err, ts_sweep_store *store, const char *sql, const
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail(err, store, verb);
 }
 
-/* The first value of the first row, as an integer and as text ("" where there is none). */
+/* The first value of the first row, which there is, as an integer and as text. */
 static bool ask(ts_error *err, ts_sweep_store *store, const char *sql, int64_t *number, char text[128]) {
     sqlite3_stmt *statement = NULL;
-    bool good = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK;
-    int step = good ? sqlite3_step(statement) : SQLITE_ERROR;
-    const char *found = step == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    bool good = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+                sqlite3_step(statement) == SQLITE_ROW;
+    const char *found = good ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     *number = found ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_snprintf(128, text, "%s", found ? found : "");
-    good = good && (step == SQLITE_ROW || step == SQLITE_DONE);
     if (!good) fail(err, store, "read");
     sqlite3_finalize(statement);
     return good;
