@@ -51,11 +51,6 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
     return ts_hbm_check(err, hbm);
 }
 
-static int64_t bytes_on_pins(const ts_hbm_stats *hbm, int64_t moved) {
-    int64_t bursts = hbm->reads + hbm->writes, answered = hbm->forwarded + hbm->coalesced;
-    return bursts > 0 ? moved - (int64_t)((__int128)moved * answered / bursts) : moved;
-}
-
 bool ts_dma_price_concurrent(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
                              ts_dma_result *results, ts_dma_mix *mix) {
     *mix = (ts_dma_mix){0};
@@ -66,7 +61,7 @@ bool ts_dma_price_concurrent(ts_error *err, ts_arena *scratch, const ts_dma_mix_
         mix->engine_cycles += results[i].engine_cycles;
     }
     mix->moved_bytes = bytes_moved(request->transfers, results, request->count);
-    mix->pin_bytes = bytes_on_pins(&mix->hbm, mix->moved_bytes);
+    mix->pin_bytes = ts_hbm_on_pins(&mix->hbm, mix->moved_bytes);
     mix->memory_cycles = ts_dma_peak_cycles(request->machine, mix->pin_bytes);
     return true;
 }

@@ -146,6 +146,9 @@ typedef struct {
 extern const ts_member ts_hbm_stats_members[];
 /* After drain: limiter_cycles then adds up to end_cycle a pseudo channel. */
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
+/* Of what accesses amount to (bytes, or time at the peak), the part of bursts that are on the pins: not of those that
+ * queues answer. */
+int64_t ts_hbm_on_pins(const ts_hbm_stats *stats, int64_t moved);
 /* As if something had been done at `end`. */
 void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *stats);
 

@@ -1,4 +1,4 @@
-/* The counts of an HBM's statistics, as a table. */
+/* The counts of an HBM's statistics, as a table; and what follows from them. */
 #include "dram/hbm.h"
 
 const ts_member ts_hbm_stats_members[] = {
@@ -18,3 +18,8 @@ enum {
 #undef STAT
 };
 _Static_assert(sizeof(ts_hbm_stats) == (COUNTS + 2) * sizeof(int64_t), "every member is in the table");
+
+int64_t ts_hbm_on_pins(const ts_hbm_stats *stats, int64_t moved) {
+    int64_t bursts = stats->reads + stats->writes, answered = stats->forwarded + stats->coalesced;
+    return bursts > 0 ? moved - (int64_t)((__int128)moved * answered / bursts) : moved;
+}

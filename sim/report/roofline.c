@@ -123,6 +123,7 @@ void report_roofline_json(const ts_run_result *result, ts_json *json) {
     ts_json_real(json, "flops_per_s", r->rate, 0);
     ts_json_real(json, "peak_flops_per_s", r->peak, 0);
     ts_json_real(json, "peak_percent", r->peak > 0 ? 100 * r->rate / r->peak : 0, 3);
+    ts_json_int(json, "hbm_pin_bytes", r->pin_bytes);
     ts_json_real(json, "hbm_bytes_per_s", r->hbm_rate, 0);
     ts_json_real(json, "peak_hbm_bytes_per_s", r->hbm_peak, 0);
     ts_json_real(json, "intensity", r->intensity, 6);

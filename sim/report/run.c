@@ -300,6 +300,9 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
     ts_text_add(out, "%s written: %.1f GB/s, %.1f %% of the peak; %.1f %% row hits\n",
                 ts_text_group_digits(b, v[TS_COUNTER_HBM_WRITTEN_BYTES]), roofline->hbm_rate / 1e9,
                 100.0 * roofline->busy[TS_UNIT_HBM], share(v[TS_COUNTER_HBM_ROW_HITS], bursts));
+    if (roofline->pin_bytes < roofline->hbm_bytes)
+        ts_text_add(out, "           %s bytes of them are answered by its queues, without the pins\n",
+                    ts_text_group_digits(a, roofline->hbm_bytes - roofline->pin_bytes));
 }
 
 static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {

@@ -24,10 +24,8 @@ static int64_t answered_bursts(const ts_hbm_stats *hbm) { return hbm->forwarded 
 
 /* Bursts that queues answer are not on the pins. */
 double report_peak_share(const ts_transfer_study *s) {
-    const ts_hbm_stats *hbm = &s->cost.hbm;
-    double bursts = (double)(hbm->reads + hbm->writes),
-           on_pins = bursts > 0 ? 1 - (double)answered_bursts(hbm) / bursts : 1;
-    return s->cost.cycles > 0 ? 100 * on_pins * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
+    int64_t least = ts_hbm_on_pins(&s->cost.hbm, s->cost.memory_cycles);
+    return s->cost.cycles > 0 ? 100.0 * (double)least / (double)s->cost.cycles : 0;
 }
 
 static void add_side(ts_text *out, const char *label, const ts_transfer_end *end,

@@ -159,7 +159,7 @@ void run_count(const ts_chip_counters *c, ts_counters *out) {
     v[TS_COUNTER_RECALLED_TRANSFERS] = c->recalled;
     v[TS_COUNTER_DMA_BUSY_CYCLES] = c->dma_busy_cycles;
     v[TS_COUNTER_TRANSFER_CYCLES] = c->transfer_cycles;
-    v[TS_COUNTER_LEAST_TRANSFER_CYCLES] = c->least_transfer_cycles;
+    v[TS_COUNTER_LEAST_TRANSFER_CYCLES] = ts_hbm_on_pins(&c->hbm, c->least_transfer_cycles);
     v[TS_COUNTER_USEFUL_BYTES] = c->useful_bytes;
     v[TS_COUNTER_MOVED_BYTES] = c->src_bytes + c->dst_bytes;
     v[TS_COUNTER_PADDING_BYTES] = c->padding_bytes;

@@ -82,7 +82,8 @@ void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *c, ts_r
     find_flops(machine, c, TS_FLOPS_MXU, r);
     find_flops(machine, c, TS_FLOPS_VPU, r);
     r->rate = share((double)r->flops, seconds);
-    r->hbm_rate = share((double)r->hbm_bytes, seconds);
+    r->pin_bytes = ts_hbm_on_pins(&c->hbm, r->hbm_bytes);
+    r->hbm_rate = share((double)r->pin_bytes, seconds);
     r->intensity = r->flops == 0       ? 0
                    : r->hbm_bytes == 0 ? (double)INFINITY
                                        : (double)r->flops / (double)r->hbm_bytes;

@@ -23,13 +23,13 @@ const char *ts_unit_text(int unit); /* "valu", "issue", "hbm", ... */
 
 /* Shares are of 1. Rates and peaks are a second, of the chip; peaks are those of `tilesim show machine`. */
 typedef struct {
-    ts_flops_unit unit; /* that whose operations take longest at their peak */
-    unsigned kinds;     /* bit (1 << kind) each, see TS_FLOPS_COUNT: what it worked on */
-    int64_t flops;      /* of that unit */
-    double rate, peak;  /* the same a second; with several kinds, the peak of this mix */
-    int64_t hbm_bytes;  /* moved to and from it */
-    double hbm_rate, hbm_peak;
-    double intensity;           /* flops a byte of HBM; infinite without bytes, 0 without flops */
+    ts_flops_unit unit;           /* that whose operations take longest at their peak */
+    unsigned kinds;               /* bit (1 << kind) each, see TS_FLOPS_COUNT: what it worked on */
+    int64_t flops;                /* of that unit */
+    double rate, peak;            /* the same a second; with several kinds, the peak of this mix */
+    int64_t hbm_bytes, pin_bytes; /* moved to and from it; of them, not of bursts that its queues answer */
+    double hbm_rate, hbm_peak;    /* of its pins */
+    double intensity;             /* flops a byte of HBM; infinite without bytes, 0 without flops */
     double ridge;               /* from which intensity on `peak` is the roof; below, hbm_peak x intensity */
     double roof;                /* the lower of the two: the rate that the roofline allows */
     double busy[TS_UNIT_COUNT]; /* share of their time */

@@ -48,6 +48,14 @@ static void rates_are_of_the_clock_and_the_bytes(void **state) {
     ts_roofline_find(machine_of(arena, "tpu-v5e"), &c, &r);
     near(r.intensity, 100000000 / 819200.0);
     near(r.roof, 100e12); /* 122 a byte at 819.2 GB/s */
+    c.hbm.reads = 11088;
+    c.hbm.writes = 1712;
+    c.hbm.forwarded = 3000;
+    c.hbm.coalesced = 200; /* a quarter is not on the pins */
+    ts_roofline_find(machine_of(arena, "tpu-v5e"), &c, &r);
+    assert_int_equal(r.hbm_bytes, 819200);
+    assert_int_equal(r.pin_bytes, 614400);
+    near(r.busy[TS_UNIT_HBM], 0.75);
     ts_arena_free(arena);
 }
 
