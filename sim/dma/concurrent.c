@@ -47,7 +47,8 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
     mix->estimated = *share > 1;
-    *share = *share == 1 || ts_hbm_subset_is_fair(hbm) ? 0 : *share / 2;
+    int fair = ts_hbm_subset_fair_share(hbm);
+    *share = fair == *share ? 0 : fair;
     return ts_hbm_check(err, hbm);
 }
 

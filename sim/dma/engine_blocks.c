@@ -95,7 +95,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = latest_tick(dma, t), next, count;
     sampler_skip skip;
     bool is_even = true;
-    if (dma->hbm && !ts_hbm_subset_is_fair(dma->hbm)) return false;
+    if (dma->hbm && !ts_hbm_subset_is_fair_so_far(dma->hbm)) return false;
     join_boxes(t);
     leave_box(dma, t, ts_traversal_position(t->traversal, &next, &count));
     if (!sampler_note(&t->sampler, t->traversal, tick)) return true;
@@ -106,10 +106,10 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);
         now.progress = ts_hbm_read_progress(dma->hbm);
-        is_even = ts_hbm_subset_is_balanced_so_far(dma->hbm);
+        is_even = ts_hbm_subset_is_even(dma->hbm);
     }
     if (!sampler_look(&t->sampler, t->traversal, &now, is_even, &skip)) return true;
-    if (dma->hbm) ts_hbm_subset_restart(dma->hbm);
+    if (dma->hbm) ts_hbm_subset_jump(dma->hbm);
     ts_traversal_seek(t->traversal, skip.to);
     if (skip.in_vain) ts_traversal_split_boxes(t->traversal);
     ts_traversal_add_totals(t->traversal, &skip.gained.totals);

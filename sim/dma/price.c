@@ -71,9 +71,9 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
 }
 
 /* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
- * refreshes at the HBM's peak: it is to end exactly when all channels do. Of a long one channels may differ: what a
- * busy one is behind, it catches up. Of few channels each is too much of all. */
-enum { SHORT = 2, LONG = 20, LONG_TOLERANCE = 32, MANY_CHANNELS = 16 };
+ * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
+ * others evens out. Of few channels each is too much of all. */
+enum { SHORT = 2, LONG = 20, LONG_TOLERANCE = 160, MANY_CHANNELS = 16 };
 
 /* What of the memory and of the plan is simulated. */
 typedef struct {
@@ -82,7 +82,7 @@ typedef struct {
     int share;     /* of the channels, one in so many */
     bool is_even;  /* that gets its share of every access */
     bool skips;    /* blocks are left out */
-    int tolerance; /* of how much less busy that part is than the rest; 0: as usual */
+    int tolerance; /* all channels may take one part in so many longer than that part; 0: as usual */
     bool is_fair;  /* it stood for all; else one in `share` is to be tried */
 } part;
 
@@ -104,8 +104,9 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     ts_dma_add_skipped(dma, &cost->hbm, &cost->estimated);
     balance(cost->hbm.limiter_cycles);
     cost->estimated = cost->estimated || p->share > 1;
-    p->is_fair = ts_hbm_subset_is_fair(hbm);
-    if (!p->is_fair) p->share /= 2;
+    int share = ts_hbm_subset_fair_share(hbm);
+    p->is_fair = share == p->share;
+    p->share = share;
     ts_dma_free(dma);
     return ts_hbm_check(err, hbm);
 }

@@ -242,6 +242,8 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
     st->in_flight = in_flight_bytes < 0 ? -1 : (int32_t)ts_ceil_div(in_flight_bytes, burst * hbm->share);
     st->in_flight += st->in_flight == 0;
     st->window += st->window == 0 && lookahead_bytes >= burst;
+    hbm_subset_add_stream(arena, st, lookahead_bytes < 0 ? -1 : lookahead_bytes / burst,
+                          in_flight_bytes < 0 ? -1 : in_flight_bytes / burst);
     if (st->window > 0) st->accepted = TS_NEW_ARRAY(arena, int32_t, st->window);
     if (st->in_flight > 0) st->done = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
     if (hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_add_stream(arena, st);

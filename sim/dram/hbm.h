@@ -35,17 +35,17 @@ int ts_hbm_sampling_factor(const ts_hbm_config *config, int least);
 /* The same with rules of one's own; an error when the controller could not keep to one of them. */
 ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share,
                               ts_dram_rules rules);
-/* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand
- * for the rest. */
-bool ts_hbm_subset_is_fair(const ts_hbm *hbm);
-/* The busiest channel of all may get one part in so many more than the busiest of the part, by rounds of twice what queues
- * hold: they even out what is shorter. From the start. Unless stated, 64, by rounds of 64 bursts a channel. */
+/* Does the part stand for all channels so far: would these not take longer? If not, that is the end. */
+bool ts_hbm_subset_is_fair_so_far(ts_hbm *hbm);
+/* All channels may take one part in so many longer, and a single one may stand for others that get about the same.
+ * Unless stated, one in 400, and it must get the same. */
 void ts_hbm_subset_tolerate(ts_hbm *hbm, int parts);
-/* Has every channel of it got the same all the time? */
-bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm);
-/* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten.
- */
-void ts_hbm_subset_restart(ts_hbm *hbm);
+/* At the end: the largest share, from that which was simulated on, that stands for all. */
+int ts_hbm_subset_fair_share(const ts_hbm *hbm);
+/* Has every channel got the same all the time? */
+bool ts_hbm_subset_is_even(const ts_hbm *hbm);
+/* The next requests are from elsewhere. */
+void ts_hbm_subset_jump(ts_hbm *hbm);
 /* The largest share, from `share` down by halves, with which a part gets exactly that of any so many bytes
  * that are aligned to their number (a power of two). The map being linear, those at address 0 tell for all.
  * If every request is so, the part does what the whole would, nearly to the tick. A map that cannot be read:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dram_state.h"
+#include "hbm_load.h"
 #include "dram/address_map.h"
 #include "dram/hbm.h"
 
@@ -146,22 +147,17 @@ struct ts_hbm {
     int channel_count;
     hbm_channel **simulated; /* those that are their own representatives */
     int simulated_count;
-    uint64_t pair;            /* the location of a pair's second burst, XOR that of the first */
-    int share;                /* channels whose number it divides are simulated */
-    int64_t offered[2];       /* bursts to all channels, by direction, while not all are simulated */
-    int32_t round_bursts;     /* to all channels, in a round */
-    int32_t round, *round_of; /* of the current round of them: so far, to each channel */
-    int32_t access_bytes,
-        *accesses_of; /* the same, of accesses of a size, by the channel of their first burst */
+    uint64_t pair;      /* the location of a pair's second burst, XOR that of the first */
+    int share;          /* channels whose number it divides are simulated */
+    int64_t offered[2]; /* bursts to all channels, by direction, while not all are simulated */
+    hbm_load load;
+    int32_t access_bytes; /* of an aligned access that is counted as one; 0 */
     uint64_t
         *simulated_pairs; /* of such an access, by the lower bits of that channel: pairs in simulated ones */
-    int tolerance;        /* the busiest may get one part in so many more than the busiest simulated one */
-    int64_t excess; /* of bursts over the share of the simulated ones, or under it, summed over rounds */
-    int64_t busiest, busiest_simulated; /* bursts to the busiest channel: of all; of the simulated ones */
-    int64_t stuck_at;                   /* per bank scheduler: it would do nothing from here on; -1 */
-    int64_t base;                       /* of local cycles */
-    int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */
-    int64_t end_cycle; /* of streams started again since */
+    int64_t stuck_at;     /* per bank scheduler: it would do nothing from here on; -1 */
+    int64_t base;         /* of local cycles */
+    int32_t gap_at;       /* who offers from then on may leave a gap before that is worth passing over */
+    int64_t end_cycle;    /* of streams started again since */
     int32_t write_high, write_low; /* drain starts above, ends below */
     int32_t read_latency;          /* RD to last data */
     int32_t burst_ticks;
@@ -203,9 +199,10 @@ struct ts_hbm_stream {
     int32_t latest;                       /* acceptance so far */
     int32_t latest_done;                  /* of the bursts that have left the ring */
     int32_t start;
-    uint64_t shift;    /* of its locations: XOR */
-    int32_t end;       /* the last thing done since the base moved; -1 */
-    int64_t end_cycle; /* and before; -1 */
+    hbm_load_stream *load; /* while not all channels are simulated */
+    uint64_t shift;        /* of its locations: XOR */
+    int32_t end;           /* the last thing done since the base moved; -1 */
+    int64_t end_cycle;     /* and before; -1 */
     int64_t unfinished;
     hbm_merged *merged;   /* per bank scheduler: by channel and entry */
     int32_t *merged_next; /* by ticket */

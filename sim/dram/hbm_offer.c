@@ -192,7 +192,7 @@ static const ts_hbm_request *add_pairs(offering *o, const ts_hbm_request *r, con
 
 /* Which pairs of an access are in simulated channels, as bits; counted while not all channels are. */
 static inline uint64_t simulated_pairs(const offering *o, uint64_t first, bool is_write) {
-    if (o->hbm->share > 1) return hbm_subset_count_access(o->hbm, hbm_location_channel(first), is_write);
+    if (o->hbm->share > 1) return hbm_subset_count_access(o->hbm, o->st, first, is_write);
     return UINT64_MAX >> (64 - (o->access_bytes >> o->hbm->map->offset_bits >> 1));
 }
 
@@ -238,7 +238,7 @@ static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t bu
     uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst) ^ st->shift;
     bool is_simulated = (hbm_location_channel(location) & (hbm->share - 1)) == 0;
     if (is_simulated && st->in_flight > 0) is_pair &= wait_for_ring(o);
-    if (hbm->share > 1) hbm_subset_count(hbm, hbm_location_channel(location), r->is_write, 1 + is_pair);
+    if (hbm->share > 1) hbm_subset_count(hbm, st, location, r->is_write, 1 + is_pair);
     if (is_simulated) {
         int32_t from = offered_from(st, r);
         if (st->window == 0) from = max32(from, st->latest);

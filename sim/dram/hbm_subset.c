@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* Bursts of each channel, and one part in so many. */
-enum { ROUND_OF_CHANNEL = 64, SPARE_EXCESS = 128, TOLERANCE = 64 };
-
 int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
     int share = 1, all = config->stacks * config->channels;
     int even =
@@ -15,37 +12,48 @@ int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
 }
 
 void hbm_subset_init(ts_hbm *hbm, ts_arena *arena) {
-    hbm->round_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
-    hbm->accesses_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
+    const ts_hbm_config *c = &hbm->config;
+    int queue = c->read_entries < c->write_entries ? c->read_entries : c->write_entries, bank_bits = 0;
+    if (hbm->share == 1) return;
+    while (1 << bank_bits < hbm->spec->banks) bank_bits++;
     hbm->simulated_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
-    hbm->round_bursts = ROUND_OF_CHANNEL * hbm->channel_count;
-    hbm->tolerance = TOLERANCE;
+    hbm->load = (hbm_load){
+        .channels = hbm->channel_count, .bank_bits = bank_bits, .share = hbm->share, .queue = queue};
+    hbm_load_init(&hbm->load, arena);
+}
+
+static void open_streams(ts_hbm *hbm) {
+    for (int i = 0; i < hbm->stream_count; i++) hbm_load_open(&hbm->load, hbm->streams[i]->load);
 }
 
 void hbm_subset_clear(ts_hbm *hbm) {
-    hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
-    hbm->busiest = hbm->busiest_simulated = 0;
-    ts_hbm_subset_restart(hbm);
+    hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = 0;
+    if (hbm->share == 1) return;
+    hbm_load_clear(&hbm->load);
+    open_streams(hbm);
 }
 
-void ts_hbm_subset_restart(ts_hbm *hbm) {
-    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
-    memset(hbm->accesses_of, 0, sizeof hbm->accesses_of[0] * (size_t)hbm->channel_count);
-    hbm->round = 0;
+/* What is in flight holds its place until it is served. */
+void hbm_subset_add_stream(ts_arena *arena, ts_hbm_stream *st, int64_t lookahead, int64_t in_flight) {
+    hbm_load *load = &st->hbm->load;
+    if (st->hbm->share == 1) return;
+    if (in_flight >= 0) load->queue = 0;
+    if (in_flight >= 0 && (lookahead < 0 || in_flight < lookahead)) lookahead = in_flight;
+    st->load = TS_NEW(arena, hbm_load_stream);
+    st->load->lookahead = (int32_t)lookahead;
+    hbm_load_open(load, st->load);
+}
+
+void ts_hbm_subset_tolerate(ts_hbm *hbm, int parts) {
+    hbm->load.tolerance = parts;
+    hbm->load.is_alone = false;
+}
+
+void ts_hbm_subset_jump(ts_hbm *hbm) {
+    if (hbm->share > 1) hbm_load_jump(&hbm->load);
 }
 
 /* ---- Accesses of a size. ---- */
-
-/* Those of the round so far, to each channel: the pairs of an access lie in channels that differ from its
- * first one's alike. */
-static void spread_accesses(ts_hbm *hbm) {
-    int pairs = hbm->access_bytes >> hbm->map->offset_bits >> 1;
-    for (int c = 0; c < hbm->channel_count; c++) {
-        for (int pair = 0; hbm->accesses_of[c] > 0 && pair < pairs; pair++)
-            hbm->round_of[c ^ hbm_location_channel(hbm->map->table[0][2 * pair])] += 2 * hbm->accesses_of[c];
-        hbm->accesses_of[c] = 0;
-    }
-}
 
 /* Do so many aligned bursts differ from the first one's location alike, wherever they are? */
 static bool is_linear(const ts_address_map *map, int64_t bursts) {
@@ -59,51 +67,21 @@ bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes) {
     if (bursts < 2 || bursts > HBM_PART_PAIRS * 2 || !is_power || !is_linear(map, bursts) || !hbm->has_pairs)
         return false;
     if (hbm->share == 1 || hbm->access_bytes == bytes) return true;
-    spread_accesses(hbm);
     hbm->access_bytes = bytes;
     memset(hbm->simulated_pairs, 0, sizeof hbm->simulated_pairs[0] * (size_t)hbm->share);
+    uint64_t pairs[HBM_PART_PAIRS];
     for (int pair = 0; pair < bursts / 2; pair++) {
-        int channel = hbm_location_channel(map->table[0][2 * pair]);
-        hbm->simulated_pairs[channel & (hbm->share - 1)] |= (uint64_t)1 << pair;
+        pairs[pair] = map->table[0][2 * pair];
+        hbm->simulated_pairs[hbm_location_channel(pairs[pair]) & (hbm->share - 1)] |= (uint64_t)1 << pair;
     }
+    hbm_load_set_access(&hbm->load, pairs, (int)bursts / 2);
+    open_streams(hbm);
     return true;
-}
-
-/* In each round of bursts, the simulated channels should get their share, and the busiest of them as many as
- * the busiest of all. */
-void hbm_subset_end_round(ts_hbm *hbm) {
-    int32_t simulated = 0, busiest = 0, busiest_simulated = 0;
-    spread_accesses(hbm);
-    for (int i = 0; i < hbm->channel_count; i++) {
-        busiest = max32(busiest, hbm->round_of[i]);
-        if (i % hbm->share != 0) continue;
-        busiest_simulated = max32(busiest_simulated, hbm->round_of[i]);
-        simulated += hbm->round_of[i];
-    }
-    int32_t excess = simulated * hbm->share - hbm->round;
-    hbm->excess += excess < 0 ? -excess : excess;
-    hbm->busiest += busiest;
-    hbm->busiest_simulated += busiest_simulated;
-    ts_hbm_subset_restart(hbm);
 }
 
 /* ---- What that says. ---- */
 
-bool ts_hbm_subset_is_fair(const ts_hbm *hbm) {
-    int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
-    int64_t least = hbm->busiest_simulated + hbm->channel_count * ROUND_OF_CHANNEL / hbm->tolerance;
-    return hbm->excess <= all / 8 + (int64_t)SPARE_EXCESS * hbm->channel_count &&
-           hbm->busiest <= least + hbm->busiest_simulated / hbm->tolerance;
-}
-
-void ts_hbm_subset_tolerate(ts_hbm *hbm, int parts) {
-    hbm->tolerance = parts;
-    hbm->round_bursts = 2 * (hbm->config.read_entries + hbm->config.write_entries) * hbm->channel_count;
-}
-
-bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm) {
-    return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_simulated;
-}
+bool ts_hbm_subset_is_even(const ts_hbm *hbm) { return hbm->share > 1 && hbm->load.is_even; }
 
 static bool is_balanced(const ts_address_map *map, int share, int64_t bytes) {
     int64_t bursts = bytes >> map->offset_bits, simulated = 0;

@@ -8,10 +8,11 @@ enum { HBM_PART_PAIRS = 64 }; /* of an access that is counted as one, at most */
 
 void hbm_subset_init(ts_hbm *hbm, ts_arena *arena);
 void hbm_subset_clear(ts_hbm *hbm);
+/* Bursts to all channels; lookahead: 0 in order, -1 unlimited; in flight: -1 unlimited. */
+void hbm_subset_add_stream(ts_arena *arena, ts_hbm_stream *st, int64_t lookahead, int64_t in_flight);
 /* Do the pairs of aligned accesses of so many bytes differ from the first one alike? Then each is counted as
  * one, until the next call. */
 bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes);
-void hbm_subset_end_round(ts_hbm *hbm);
 /* What the simulated channels did, for all of them. */
 void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out);
 
@@ -21,22 +22,18 @@ static inline int hbm_location_channel(uint64_t location) {
     return (int)((location & HBM_CHANNEL_BITS) >> HBM_CHANNEL_SHIFT);
 }
 
-static inline void hbm_subset_count(ts_hbm *hbm, int channel, bool is_write, int bursts) {
+static inline void hbm_subset_count(ts_hbm *hbm, ts_hbm_stream *st, uint64_t location, bool is_write,
+                                    int bursts) {
     hbm->offered[is_write] += bursts;
-    hbm->round += bursts;
-    hbm->round_of[channel] += bursts;
-    if (hbm->round >= hbm->round_bursts) hbm_subset_end_round(hbm);
+    hbm_load_add(&hbm->load, st->load, location, bursts);
 }
 
-/* An access of the size taken whose first burst is in a channel: which of its pairs are in simulated ones, as
- * bits. */
-static inline uint64_t hbm_subset_count_access(ts_hbm *hbm, int channel, bool is_write) {
-    int32_t bursts = hbm->access_bytes >> hbm->map->offset_bits;
-    hbm->offered[is_write] += bursts;
-    hbm->round += bursts;
-    hbm->accesses_of[channel]++;
-    if (hbm->round >= hbm->round_bursts) hbm_subset_end_round(hbm);
-    return hbm->simulated_pairs[channel & (hbm->share - 1)];
+/* An access of the size taken, from its first burst on: which of its pairs are in simulated channels, as bits. */
+static inline uint64_t hbm_subset_count_access(ts_hbm *hbm, ts_hbm_stream *st, uint64_t location,
+                                               bool is_write) {
+    hbm->offered[is_write] += hbm->access_bytes >> hbm->map->offset_bits;
+    hbm_load_add_access(&hbm->load, st->load, location);
+    return hbm->simulated_pairs[hbm_location_channel(location) & (hbm->share - 1)];
 }
 
 #endif

@@ -1,0 +1,246 @@
+/* A channel that gets more than others holds all back, once these have served what queues and lookahead let them have.
+ * Opening a row takes the time of some bursts. */
+#include "hbm_load.h"
+
+#include <string.h>
+
+#include "base/number.h"
+
+enum {
+    STEPS = 64,            /* of a burst */
+    ROW_STEPS = 2 * STEPS, /* of a row that is opened */
+    SPARE = 16,            /* all may take so many bursts longer, and one part in `tolerance` */
+    ROUND = 64,            /* bursts of a channel; those that are even get the same in each, */
+    ALONE = 64,            /* those of a single one's kind one part in so many more at most, of all rounds */
+    MORE = 8,              /* a share may get one part in so many more than its own, or less */
+    BANK_BITS = TS_ADDRESS_BANK_BITS,
+    CHANNEL_MASK = (1 << TS_ADDRESS_CHANNEL_BITS) - 1
+};
+
+static inline uint64_t bank_of(uint64_t location) { return location >> TS_ADDRESS_COLUMN_BITS; }
+static inline int channel_of(uint64_t location) {
+    return (int)(bank_of(location) >> BANK_BITS) & CHANNEL_MASK;
+}
+
+void hbm_load_init(hbm_load *load, ts_arena *arena) {
+    for (int i = 0, share = 1; share <= load->share; i++, share *= 2)
+        load->level[i].until = TS_NEW_ARRAY(arena, int64_t, load->channels);
+    load->round_of = TS_NEW_ARRAY(arena, int32_t, load->channels);
+    load->levels_of = TS_NEW_ARRAY(arena, uint8_t, load->channels);
+    load->row = TS_NEW_ARRAY(arena, int32_t, (int64_t)load->channels << load->bank_bits);
+    const uint64_t none = 0;
+    load->tolerance = HBM_LOAD_TOLERANCE;
+    load->is_alone = load->share == load->channels;
+    hbm_load_set_access(load, &none, 1);
+}
+
+void hbm_load_jump(hbm_load *load) {
+    memset(load->round_of, 0, sizeof load->round_of[0] * (size_t)load->channels);
+    load->round = 0;
+}
+
+void hbm_load_clear(hbm_load *load) {
+    for (int i = 0; i < load->levels; i++) {
+        load->level[i].end = load->level[i].bursts = 0;
+        memset(load->level[i].until, 0, sizeof(int64_t) * (size_t)load->channels);
+    }
+    memset(load->row, 0xff, (sizeof load->row[0] * (size_t)load->channels) << load->bank_bits);
+    load->is_even = true;
+    load->grace = 0;
+    load->was_stopped = false;
+    load->busiest = load->busiest_part = 0;
+    hbm_load_jump(load);
+}
+
+/* ---- Cosets ---- */
+
+static inline uint64_t reduce(const hbm_load *load, uint64_t location) {
+    for (int i = 0; i < load->rank; i++) location ^= load->basis[i] & -(location >> load->pivot[i] & 1);
+    return location;
+}
+
+/* The highest bits are taken out first: channels that are in one coset have one that stands for them.
+ * Columns do not matter. Of pairs by number, as linear as the map is, those of powers of two span all. */
+static void set_basis(hbm_load *load, const uint64_t *pairs, int count) {
+    load->rank = 0;
+    for (int i = 1; i < count && load->rank < HBM_LOAD_BASIS; i *= 2) {
+        uint64_t more = reduce(load, bank_of(pairs[i]) << TS_ADDRESS_COLUMN_BITS);
+        if (more == 0) continue;
+        load->pivot[load->rank] = 63 - __builtin_clzll(more);
+        load->basis[load->rank++] = more;
+    }
+}
+
+/* Pairs of the access that begins in a channel, in those of a share. */
+static int pairs_within(const uint64_t *pairs, int count, int channel, int share) {
+    int sum = 0;
+    for (int i = 0; i < count; i++) sum += ((channel ^ channel_of(pairs[i])) & (share - 1)) == 0;
+    return sum;
+}
+
+static bool is_even_share(const hbm_load *load, const uint64_t *pairs, int count, int share) {
+    for (int c = 0; c < load->channels; c++)
+        if (pairs_within(pairs, count, c, share) * share != count) return false;
+    return true;
+}
+
+static bool stands_for_coset(const hbm_load *load, int channel) {
+    uint64_t location = (uint64_t)channel << (BANK_BITS + TS_ADDRESS_COLUMN_BITS);
+    return channel_of(reduce(load, location)) == channel;
+}
+
+static void add_level(hbm_load *load, const uint64_t *pairs, int count, int share) {
+    hbm_load_level *level = &load->level[load->levels++];
+    level->share = share;
+    for (int c = 0; c < load->channels; c++) {
+        int within = pairs_within(pairs, count, c, share);
+        if (within == 0 || !stands_for_coset(load, c)) continue;
+        load->levels_of[c] = (uint8_t)load->levels;
+        level->access_bursts = 2 * within;
+    }
+}
+
+void hbm_load_set_access(hbm_load *load, const uint64_t *pairs, int count) {
+    set_basis(load, pairs, count);
+    load->coset_channels = 1;
+    for (int i = 0; i < load->rank; i++)
+        load->coset_channels *= channel_of((uint64_t)1 << load->pivot[i]) != 0 ? 2 : 1;
+    load->access_bursts = 2 * count;
+    load->access_steps = 2 * count * STEPS / load->coset_channels;
+    load->levels = 0;
+    memset(load->levels_of, 0, (size_t)load->channels);
+    add_level(load, pairs, count, 1);
+    for (int share = 2; share <= load->share; share *= 2)
+        if (!is_even_share(load, pairs, count, share)) add_level(load, pairs, count, share);
+    hbm_load_clear(load);
+}
+
+/* ---- Counting ---- */
+
+static hbm_load_window window_of(int32_t lookahead, int share) {
+    hbm_load_window w = {.count = 1, .stage_bursts = lookahead < 0 ? INT32_MAX : 1};
+    int32_t bursts = lookahead / share;
+    if (lookahead < 0 || bursts <= 1) return w;
+    w.count = bursts < HBM_LOAD_STAGES ? bursts : HBM_LOAD_STAGES;
+    w.stage_bursts = bursts / w.count;
+    return w;
+}
+
+void hbm_load_open(const hbm_load *load, hbm_load_stream *stream) {
+    for (int i = 0; i < load->levels; i++)
+        stream->windows[i] = window_of(stream->lookahead, load->level[i].share);
+}
+
+static __attribute__((noinline)) void end_stages(hbm_load_window *w) {
+    for (; w->bursts >= w->stage_bursts; w->bursts -= w->stage_bursts) {
+        w->accepted[w->at] = w->latest;
+        w->at = w->at + 1 == w->count ? 0 : w->at + 1;
+        w->earliest = w->accepted[w->at];
+    }
+}
+
+/* What a level gets: so many bursts of all its channels, and so many steps of one. */
+typedef struct {
+    int channel;
+    int32_t bursts, steps;
+    int64_t queue;
+} amount;
+
+static inline void take(hbm_load_level *level, hbm_load_window *w, const amount a) {
+    int64_t until = level->until[a.channel], at = ts_max(w->earliest, until - a.queue);
+    level->until[a.channel] = until = ts_max(until, at) + a.steps;
+    level->end = ts_max(level->end, until);
+    level->bursts += a.bursts;
+    w->latest = ts_max(w->latest, at);
+    w->bursts += a.bursts;
+    if (__builtin_expect(w->bursts >= w->stage_bursts, 0)) end_stages(w);
+}
+
+/* Is the row that a coset accesses now another than the last? */
+static inline bool opens_row(hbm_load *load, uint64_t coset) {
+    int32_t row = (int32_t)(bank_of(coset) >> (BANK_BITS + TS_ADDRESS_CHANNEL_BITS)),
+            bank = (int32_t)(bank_of(coset) & ((1 << BANK_BITS) - 1)),
+            *last = &load->row[channel_of(coset) << load->bank_bits | bank];
+    bool opens = *last != row;
+    *last = row;
+    return opens;
+}
+
+static __attribute__((noinline)) void end_round(hbm_load *load) {
+    int64_t busiest = 0, busiest_part = 0, least = INT32_MAX;
+    for (int c = 0; c < load->channels; c++) {
+        if (load->levels_of[c] == 0) continue;
+        busiest = ts_max(busiest, load->round_of[c]);
+        least = ts_min(least, load->round_of[c]);
+        if (load->levels_of[c] == load->levels) busiest_part = ts_max(busiest_part, load->round_of[c]);
+    }
+    load->is_even = load->is_even && busiest == least;
+    load->busiest += busiest;
+    load->busiest_part += busiest_part;
+    hbm_load_jump(load);
+}
+
+static inline void count(hbm_load *load, int channel, int32_t bursts) {
+    load->round += bursts;
+    load->round_of[channel] += bursts;
+    if (__builtin_expect(load->round >= ROUND * load->channels, 0)) end_round(load);
+}
+
+void hbm_load_add_access(hbm_load *load, hbm_load_stream *stream, uint64_t location) {
+    uint64_t coset = reduce(load, location);
+    int channel = channel_of(coset), levels = load->levels_of[channel];
+    amount a = {.channel = channel,
+                .steps = load->access_steps + (opens_row(load, coset) ? ROW_STEPS : 0),
+                .queue = (int64_t)load->queue * STEPS};
+    count(load, channel, load->access_bursts);
+    for (int i = 0; i < levels; i++) {
+        a.bursts = load->level[i].access_bursts;
+        take(&load->level[i], &stream->windows[i], a);
+    }
+}
+
+void hbm_load_add(hbm_load *load, hbm_load_stream *stream, uint64_t location, int bursts) {
+    uint64_t coset = reduce(load, location);
+    int32_t steps = bursts * STEPS / load->coset_channels + (opens_row(load, coset) ? ROW_STEPS : 0);
+    const amount a = {channel_of(coset), bursts, steps, (int64_t)load->queue * STEPS};
+    count(load, a.channel, bursts);
+    for (int i = 0; i < load->levels && (channel_of(location) & (load->level[i].share - 1)) == 0; i++)
+        take(&load->level[i], &stream->windows[i], a);
+}
+
+/* ---- What that says ---- */
+
+static bool may_stand(const hbm_load *load) {
+    return !load->is_alone || load->busiest <= load->busiest_part + load->busiest_part / ALONE + ROUND;
+}
+
+static bool is_fair(const hbm_load *load, const hbm_load_level *level, int32_t spare) {
+    int64_t all = load->level[0].bursts, more = level->bursts * level->share - all;
+    return load->level[0].end <= level->end + level->end / load->tolerance + (int64_t)spare * STEPS &&
+           ts_max(more, -more) <= all / MORE + (int64_t)spare * load->channels;
+}
+
+bool hbm_load_is_fair_so_far(hbm_load *load) {
+    return may_stand(load) && is_fair(load, &load->level[load->levels - 1], SPARE + load->queue);
+}
+
+double hbm_load_ratio(const hbm_load *load) {
+    const hbm_load_level *last = &load->level[load->levels - 1];
+    return last->end > 0 ? (double)load->level[0].end / (double)last->end : 1;
+}
+
+bool hbm_load_has_grace(hbm_load *load) {
+    int64_t end = load->level[0].end;
+    if (end < load->grace) return true;
+    load->grace = end + end / 8;
+    return false;
+}
+
+int hbm_load_fair_share(const hbm_load *load) {
+    int32_t spare = SPARE + (load->was_stopped ? load->queue / 4 : 0);
+    bool skips_one = !may_stand(load);
+    if (load->levels == 1) return load->share;
+    for (int i = load->levels - 1 - skips_one; i > 0; i--)
+        if (is_fair(load, &load->level[i], spare)) return load->level[i].share;
+    return load->level[1].share / 2;
+}

@@ -1,0 +1,312 @@
+/* How evenly channels are loaded: who holds all back, and for how long others do not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "dram/hbm_load.h"
+
+enum { CHANNELS = 8, BANK_BITS = 4, QUEUE = 64, LOOKAHEAD = 512, LONG = 1 << 15, STEPS = 64 };
+
+typedef struct {
+    ts_arena *arena;
+    hbm_load load;
+    hbm_load_stream stream;
+} loaded;
+
+static void start(loaded *l, int share, int32_t lookahead) {
+    l->arena = ts_arena_new();
+    l->load = (hbm_load){.channels = CHANNELS, .bank_bits = BANK_BITS, .share = share, .queue = QUEUE};
+    hbm_load_init(&l->load, l->arena);
+    l->stream = (hbm_load_stream){.lookahead = lookahead};
+    hbm_load_open(&l->load, &l->stream);
+}
+
+static void stop(loaded *l) { ts_arena_free(l->arena); }
+
+static uint64_t at(int channel, int bank, int64_t row) {
+    uint64_t location = (uint64_t)row << TS_ADDRESS_CHANNEL_BITS | (uint64_t)channel;
+    return (location << TS_ADDRESS_BANK_BITS | (uint64_t)bank) << TS_ADDRESS_COLUMN_BITS;
+}
+
+static void give(loaded *l, int channel, int bank, int64_t row) {
+    hbm_load_add(&l->load, &l->stream, at(channel, bank, row), 1);
+}
+
+static void give_rounds(loaded *l, int rounds) {
+    for (int i = 0; i < rounds; i++)
+        for (int c = 0; c < CHANNELS; c++) give(l, c, 0, 0);
+}
+
+/* ---- Who gets the same ---- */
+
+static void channels_that_get_the_same_stand_for_each_other(void **state) {
+    (void)state;
+    for (int share = 2; share <= CHANNELS; share *= 2) {
+        loaded l;
+        start(&l, share, LOOKAHEAD);
+        give_rounds(&l, LONG / CHANNELS);
+        assert_true(l.load.is_even);
+        assert_true(hbm_load_is_fair_so_far(&l.load));
+        assert_int_equal(hbm_load_fair_share(&l.load), share);
+        /* a burst a step, and a row to open */
+        assert_int_equal(l.load.level[0].end, (LONG / CHANNELS + 2) * STEPS);
+        assert_true(hbm_load_ratio(&l.load) == 1);
+        stop(&l);
+    }
+}
+
+/* In each of many rounds `channel` gets one burst more for every `every` of the others. */
+static void give_more(loaded *l, int channel, int every) {
+    for (int i = 0; i < LONG; i++) {
+        give_rounds(l, 1);
+        if (i % every == 0) give(l, channel, 0, 0);
+    }
+}
+
+static void one_that_gets_more_is_to_be_simulated(void **state) {
+    (void)state;
+    static const struct {
+        int share, channel, every, fair; /* one in 400 is allowed */
+    } rows[] = {{4, 0, 8, 4}, {4, 4, 8, 4}, {4, 2, 8, 2},   {4, 6, 8, 2},   {4, 1, 8, 1},  {4, 7, 8, 1},
+                {2, 2, 8, 2}, {2, 3, 8, 1}, {4, 1, 300, 1}, {4, 1, 600, 4}, {4, 2, 300, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        loaded l;
+        start(&l, rows[i].share, LOOKAHEAD);
+        give_more(&l, rows[i].channel, rows[i].every);
+        assert_int_equal(hbm_load_fair_share(&l.load), rows[i].fair);
+        stop(&l);
+    }
+}
+
+/* Their time is right, but what they did is not what others do. */
+static void who_gets_more_than_a_share_is_not_fair(void **state) {
+    (void)state;
+    loaded l;
+    start(&l, 4, LOOKAHEAD);
+    for (int i = 0; i < LONG; i++) give(&l, i % 5 < 3 ? 0 : i % CHANNELS, 0, 0);
+    assert_true(l.load.level[0].end == l.load.level[2].end);
+    assert_int_equal(hbm_load_fair_share(&l.load), 1);
+    stop(&l);
+    start(&l, 4, LOOKAHEAD);
+    for (int i = 0; i < LONG; i++) give(&l, i % 40 == 1 ? 0 : i % CHANNELS, 0, 0);
+    assert_int_equal(hbm_load_fair_share(&l.load), 4);
+    stop(&l);
+}
+
+/* In rounds of 64 bursts of each channel `more` of the last ones go to the first or the second instead, in turns. */
+static int share_alone(int rounds, int more) {
+    loaded l;
+    start(&l, CHANNELS, LOOKAHEAD);
+    for (int i = 0; i < rounds; i++)
+        for (int k = 0; k < 64 * CHANNELS; k++)
+            give(&l, k >= 64 * CHANNELS - more ? i % 2 : k % CHANNELS, 0, 0);
+    assert_int_equal(l.load.is_even, more == 0);
+    int share = hbm_load_fair_share(&l.load);
+    assert_int_equal(hbm_load_is_fair_so_far(&l.load), share == CHANNELS);
+    stop(&l);
+    return share;
+}
+
+static void a_single_channel_stands_for_equals_only(void **state) {
+    (void)state;
+    assert_int_equal(share_alone(400, 0), CHANNELS);
+    assert_int_equal(share_alone(400, 1), CHANNELS); /* one in 64 is allowed */
+    assert_int_equal(share_alone(400, 4), CHANNELS / 2);
+    assert_int_equal(share_alone(20, 4), CHANNELS); /* and a round's worth */
+    loaded l;
+    start(&l, CHANNELS, LOOKAHEAD);
+    for (int i = 0; i < 100; i++) { /* each gets half of its share first, or last: as much in all */
+        for (int k = 0; k < 32 * CHANNELS; k++) give(&l, i % 2 * 4 + k % 4, 0, 0);
+        for (int k = 0; k < 32 * CHANNELS; k++) give(&l, 4 - i % 2 * 4 + k % 4, 0, 0);
+    }
+    assert_true(l.load.is_even);
+    for (int i = 0; i < 100; i++) /* in every second round */
+        for (int k = 0; k < 64 * CHANNELS; k++) give(&l, i % 2 * 4 + k % 4, 0, 0);
+    assert_false(l.load.is_even);
+    assert_false(hbm_load_is_fair_so_far(&l.load));
+    assert_int_equal(hbm_load_fair_share(&l.load), CHANNELS / 2);
+    l.load.is_alone = false;
+    assert_int_equal(hbm_load_fair_share(&l.load), CHANNELS); /* queues and lookahead even that out */
+    stop(&l);
+}
+
+/* ---- What queues and lookahead even out ---- */
+
+/* All of `run` bursts to an odd channel, then all to an even one, in turns. */
+static bool turns_are_fair(int32_t run, int32_t lookahead) {
+    loaded l;
+    start(&l, 2, lookahead);
+    for (int32_t i = 0; i < LONG / run; i++)
+        for (int32_t k = 0; k < run; k++) give(&l, i % 2, 0, 0);
+    bool fair = hbm_load_fair_share(&l.load) == 2;
+    stop(&l);
+    return fair;
+}
+
+static void what_can_be_served_meanwhile_holds_nobody_back(void **state) {
+    (void)state;
+    assert_true(turns_are_fair(16, 512));
+    assert_true(turns_are_fair(64, 512));
+    assert_true(turns_are_fair(256, 512));
+    assert_true(turns_are_fair(2048, -1) ==
+                turns_are_fair(2048, LONG)); /* unlimited is as much as there is */
+    assert_true(turns_are_fair(512, 512));   /* lookahead and queue */
+    assert_false(turns_are_fair(1024, 512)); /* one channel is idle meanwhile */
+    assert_false(turns_are_fair(512, 256));
+    assert_false(turns_are_fair(128, 0)); /* in order */
+}
+
+static void more_so_far_may_be_what_waits(void **state) {
+    (void)state;
+    loaded l;
+    start(&l, 2, LOOKAHEAD);
+    for (int i = 0; i < QUEUE; i++) give(&l, 1, 0, 0);
+    assert_true(hbm_load_is_fair_so_far(&l.load));
+    assert_int_equal(hbm_load_fair_share(&l.load), 1); /* but not if that is all */
+    for (int i = 0; i < 15; i++) give(&l, 1, 0, 0);
+    assert_false(hbm_load_is_fair_so_far(&l.load));
+    stop(&l);
+}
+
+/* Who stops early has counted what waits, too. */
+static void what_is_tried_next_is_not_judged_by_what_waits(void **state) {
+    (void)state;
+    loaded l;
+    start(&l, 4, LOOKAHEAD);
+    for (int i = 0; i < QUEUE / 4 + 10; i++) give(&l, 1, 0, 0);
+    for (int i = 0; i < 3 * QUEUE; i++) give(&l, 2, 0, 0);
+    for (int i = 0; i < 3 * QUEUE - 10; i++) give(&l, 3, 0, 0);
+    assert_int_equal(hbm_load_fair_share(&l.load), 2);
+    for (int i = 0; i < 50; i++) give(&l, 3, 0, 0);
+    assert_int_equal(hbm_load_fair_share(&l.load), 1);
+    l.load.was_stopped = true;
+    for (int i = 0; i < 10; i++) give(&l, 2, 0, 0);
+    assert_int_equal(hbm_load_fair_share(&l.load), 2);
+    stop(&l);
+}
+
+/* ---- Rows ---- */
+
+static void rows_that_are_opened_take_time(void **state) {
+    (void)state;
+    loaded l;
+    start(&l, 2, LOOKAHEAD);
+    for (int i = 0; i < LONG; i++) {
+        give(&l, 0, i % 16, 0);
+        give(&l, 1, i % 16, i / 16 % 8 == 0 ? i : 0);
+    }
+    assert_int_equal(hbm_load_fair_share(&l.load), 1);
+    stop(&l);
+    start(&l, 2, LOOKAHEAD);
+    for (int i = 0; i < 100; i++) give(&l, 0, i % 2, i % 4);
+    assert_int_equal(l.load.level[0].end, (100 + 2 * 100) * STEPS); /* two banks, each with rows in turns */
+    stop(&l);
+}
+
+/* ---- Accesses of several channels ---- */
+
+/* Of four pairs: the second in another bank, the third in another channel. */
+static void set_access(loaded *l) {
+    const uint64_t pairs[] = {at(0, 0, 0), at(0, 8, 0), at(2, 1, 0), at(2, 9, 0)};
+    hbm_load_set_access(&l->load, pairs, 4);
+    hbm_load_open(&l->load, &l->stream);
+}
+
+static void an_access_loads_all_channels_that_it_reaches(void **state) {
+    (void)state;
+    loaded l;
+    start(&l, 8, -1);
+    set_access(&l);
+    /* 4 bursts a channel; the same rows, whichever pair is the first */
+    for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(i % 2 * 2, i % 2, 0));
+    assert_int_equal(l.load.level[0].end, (100 * 4 + 2) * STEPS);
+    for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(1 + i % 2 * 2, 0, 0));
+    assert_int_equal(l.load.level[0].end,
+                     (100 * 4 + 2 * 2) * STEPS); /* in bank 0 and, of the other channel, 1 */
+    assert_int_equal(l.load.levels, 4);          /* all, 2, 4, 8: none gets the same of every access */
+    stop(&l);
+}
+
+static void the_last_access_that_was_set_counts(void **state) {
+    (void)state;
+    const uint64_t none = 0;
+    loaded l;
+    start(&l, 8, -1);
+    set_access(&l);
+    hbm_load_set_access(&l.load, &none, 1);
+    hbm_load_open(&l.load, &l.stream);
+    for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(i % 2 * 2, i % 2 * 8, 0));
+    assert_int_equal(l.load.level[0].end, (100 / 2 * 2 + 2) * STEPS); /* channels by themselves */
+    stop(&l);
+}
+
+static void shares_that_every_access_loads_evenly_are_fair(void **state) {
+    (void)state;
+    const uint64_t pairs[] = {at(0, 0, 0), at(1, 0, 0)};
+    loaded l;
+    start(&l, 8, LOOKAHEAD);
+    hbm_load_set_access(&l.load, pairs, 2);
+    hbm_load_open(&l.load, &l.stream);
+    assert_int_equal(l.load.levels, 3); /* all, 4, 8 */
+    for (int i = 0; i < LONG; i++) hbm_load_add_access(&l.load, &l.stream, at(6, 0, 0));
+    assert_false(l.load.is_even);
+    assert_int_equal(hbm_load_fair_share(&l.load), 2);
+    stop(&l);
+}
+
+/* ---- Asking ---- */
+
+static void a_jump_forgets_what_has_begun(void **state) {
+    (void)state;
+    for (int jumps = 0; jumps < 2; jumps++) {
+        loaded l;
+        start(&l, 2, LOOKAHEAD);
+        for (int i = 0; i < 64 * 4; i++) give(&l, i % 4, 0, 0);
+        if (jumps) hbm_load_jump(&l.load);
+        give_rounds(&l, 64);
+        assert_int_equal(l.load.is_even, jumps);
+        hbm_load_clear(&l.load);
+        hbm_load_open(&l.load, &l.stream);
+        assert_true(l.load.is_even);
+        assert_int_equal(l.load.level[0].end, 0);
+        give(&l, 0, 0, 0); /* its row is to be opened again */
+        assert_int_equal(l.load.level[0].end, 3 * STEPS);
+        stop(&l);
+    }
+}
+
+static void grace_lasts_for_an_eighth(void **state) {
+    (void)state;
+    loaded l;
+    start(&l, 2, LOOKAHEAD);
+    give_rounds(&l, 798); /* 800 steps */
+    assert_false(hbm_load_has_grace(&l.load));
+    assert_true(hbm_load_has_grace(&l.load));
+    give_rounds(&l, 99);
+    assert_true(hbm_load_has_grace(&l.load));
+    give_rounds(&l, 1);
+    assert_false(hbm_load_has_grace(&l.load));
+    stop(&l);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(channels_that_get_the_same_stand_for_each_other),
+        cmocka_unit_test(one_that_gets_more_is_to_be_simulated),
+        cmocka_unit_test(who_gets_more_than_a_share_is_not_fair),
+        cmocka_unit_test(a_single_channel_stands_for_equals_only),
+        cmocka_unit_test(what_can_be_served_meanwhile_holds_nobody_back),
+        cmocka_unit_test(more_so_far_may_be_what_waits),
+        cmocka_unit_test(what_is_tried_next_is_not_judged_by_what_waits),
+        cmocka_unit_test(rows_that_are_opened_take_time),
+        cmocka_unit_test(an_access_loads_all_channels_that_it_reaches),
+        cmocka_unit_test(the_last_access_that_was_set_counts),
+        cmocka_unit_test(shares_that_every_access_loads_evenly_are_fair),
+        cmocka_unit_test(a_jump_forgets_what_has_begun),
+        cmocka_unit_test(grace_lasts_for_an_eighth),
+    };
+    return cmocka_run_group_tests_name("dram/hbm_load", tests, NULL, NULL);
+}
