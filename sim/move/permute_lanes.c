@@ -160,7 +160,7 @@ static bool is_fit(const ts_plan_box *box, int unit) {
 /* The block of most bytes a clock, if it is fast enough. */
 static bool choose_block(const ts_plan_box *box, int unit, ts_lane_permute *p, block *best) {
     int64_t steps[TS_PLAN_MAX_LOOPS];
-    best->bytes = 0;
+    *best = (block){.bytes = 0};
     for (int64_t most = MOST_BYTES; most >= MOST_BYTES / 2; most /= 2) {
         for (int side = TS_SRC; side <= TS_DST; side++) {
             block b;
