@@ -53,19 +53,20 @@ static void flush(ts_dma *dma, transfer *t) {
     dma->request_count = 0;
 }
 
+/* The time that is left out passes for the memory; the engine's may be shorter or longer. What it is ahead by then, the
+ * memory is behind in the blocks that follow. */
 static void add_skipped(ts_dma *dma, transfer *t, const sampler_skip *skip) {
     dma->any_skipped = true;
     t->skipped_ticks += skip->gained.tick;
     t->skipped_quiet += skip->quiet;
-    t->caught_up += skip->caught_up;
+    dma->port_busy += (int64_t)((double)skip->caught_up / t->sampler.engine_ticks_per_part);
+    t->ready_cycle = ts_min(t->ready_cycle, dma->port_busy / PARTS);
     t->engine_parts += skip->gained.parts;
     ts_members_add(&dma->skipped, &skip->gained.hbm, ts_hbm_stats_members, 1, 1);
 }
 
 /* How far the memory is behind the engine, in ticks. */
-static int64_t behind(const ts_dma *dma, const transfer *t, int64_t tick) {
-    return tick - to_tick(dma, dma->port_busy / PARTS) - t->caught_up;
-}
+static int64_t behind(const ts_dma *dma, int64_t tick) { return tick - to_tick(dma, dma->port_busy / PARTS); }
 
 static int64_t latest_tick(const ts_dma *dma, const transfer *t) {
     return touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
@@ -74,7 +75,7 @@ static int64_t latest_tick(const ts_dma *dma, const transfer *t) {
 /* What a box that the traversal has left owes. */
 static void leave_box(ts_dma *dma, transfer *t, int64_t box) {
     sampler_skip skip;
-    if (!sampler_leave(&t->sampler, box, behind(dma, t, latest_tick(dma, t)), &skip)) return;
+    if (!sampler_leave(&t->sampler, box, behind(dma, latest_tick(dma, t)), &skip)) return;
     add_skipped(dma, t, &skip);
     ts_traversal_add_totals(t->traversal, &skip.gained.totals);
 }
@@ -101,7 +102,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     if (!sampler_note(&t->sampler, t->traversal, tick)) return true;
     sampler_sample now = {.tick = tick,
                           .parts = t->engine_parts,
-                          .behind = behind(dma, t, tick),
+                          .behind = behind(dma, tick),
                           .totals = *ts_traversal_get_totals(t->traversal)};
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);

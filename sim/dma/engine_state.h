@@ -22,7 +22,6 @@ typedef struct transfer {
     int64_t rate;          /* bytes a cycle through the engine */
     int64_t block_number;  /* its latest block's, of all blocks begun */
     int64_t engine_parts;  /* its blocks kept the engine busy */
-    int64_t caught_up;     /* ticks of the engine's lead that blocks left out have used up */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
     int64_t skipped_quiet; /* the same, outside refreshes */
     sampler sampler;
