@@ -105,8 +105,10 @@ bool sampler_note(sampler *s, const ts_traversal *traversal, int64_t tick) {
     if (b->number != number) open_box(s, traversal, number, count, tick);
     if (b->phase == SAMPLER_RESTS) return false;
     if (b->phase == SAMPLER_WARMS) return tick >= b->from && lines_of(traversal) >= b->from_line;
-    return next - b->open_block >= b->period && tick - b->open.tick >= window_ticks(s) &&
-           lines_of(traversal) - b->open_line >= s->memory.lines;
+    int64_t lines = lines_of(traversal) - b->open_line, blocks = next - b->open_block;
+    bool is_plenty = blocks >= SAMPLER_FEW_BLOCKS && lines >= SAMPLER_PLENTY * s->memory.lines;
+    return (blocks >= b->period || (b->period == SAMPLER_BLOCKS && is_plenty)) &&
+           tick - b->open.tick >= window_ticks(s) && lines >= s->memory.lines;
 }
 
 /* ---- Windows ---- */
@@ -243,8 +245,7 @@ static double weight_of(const sampler *s, const sampler_sample *now, double rate
     return own / (own + (s->passed > 0 ? past : 0) + later * others);
 }
 
-/* After the first window: is it worth to leave out anything of the rest? Where channels do not all get the
- * same, twice as many windows are needed. */
+/* After the first window: is it worth to leave out anything of the rest? */
 static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w,
                             int64_t elements, bool is_even) {
     sampler_box *b = &s->box;
@@ -258,8 +259,7 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / (double)elements);
     if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;
     b->period = SAMPLER_BLOCKS;
-    b->least = is_large(b) ? SAMPLER_LEAST : 2;
-    if (!is_even && b->weight > 1.0 / 16) b->least *= 2;
+    b->least = !is_large(b) ? 2 : is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN;
     if (is_even) return take_length(b, length, count);
     b->length = length;
     if (take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
