@@ -140,10 +140,7 @@ static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
 
 /* ---- Loading ---- */
 
-static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree, const char *what,
-                            const char *override, ts_source *source) {
-    *source = (ts_source){ts_arena_copy_text(arena, what, strlen(what)),
-                          ts_arena_copy_text(arena, override, strlen(override)), strlen(override)};
+static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree, const ts_source *source) {
     const ts_tree *above = ts_tree_parse_override(err, arena, source);
     return above ? ts_tree_merge(arena, tree, above) : NULL;
 }
@@ -192,30 +189,29 @@ const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *na
 
 /* Two short names for what-if questions: `vmem.size_mib=64` is memories.vmem.capacity,
  * `hbm.bandwidth_scale=2` that many times hbm.clock, beside which times in ns stay what they are. */
-static const char *long_name(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree,
-                             const char *override) {
+static bool write_long_name(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree,
+                            ts_source *override) {
     static const char size[] = "vmem.size_mib=", scale[] = "hbm.bandwidth_scale=";
     ts_text text;
     ts_text_init(&text, arena);
-    if (strncmp(override, size, sizeof size - 1) == 0) {
-        ts_text_add(&text, "memories.vmem.capacity=%s MiB", override + sizeof size - 1);
-        return text.bytes;
+    if (strncmp(override->text, size, sizeof size - 1) == 0) {
+        ts_text_add(&text, "memories.vmem.capacity=%s MiB", override->text + sizeof size - 1);
+    } else if (strncmp(override->text, scale, sizeof scale - 1) == 0) {
+        const char *value = override->text + sizeof scale - 1;
+        char *end;
+        double factor = strtod(value, &end);
+        if (*end != '\0' || !(factor >= 0.01 && factor <= 100))
+            return ts_error_at(err, TS_ERROR_INPUT, override, sizeof scale - 1,
+                               "hbm.bandwidth_scale: found '%.40s', expected a number from 0.01 to 100",
+                               value);
+        const ts_machine *machine = ts_machine_read(err, arena, name, tree);
+        if (!machine) return false;
+        int64_t khz = (int64_t)((double)machine->hbm.clock_khz * factor + 0.5);
+        ts_text_add(&text, "hbm.clock=");
+        ts_field_print(&text, find_leaf(machine, "hbm.clock")->field, &khz);
     }
-    if (strncmp(override, scale, sizeof scale - 1) != 0) return override;
-    char *end;
-    double factor = strtod(override + sizeof scale - 1, &end);
-    if (*end != '\0' || !(factor >= 0.01 && factor <= 100)) {
-        ts_error_set(err, TS_ERROR_INPUT,
-                     "hbm.bandwidth_scale: found '%.40s', expected a number from 0.01 to 100",
-                     override + sizeof scale - 1);
-        return NULL;
-    }
-    const ts_machine *machine = ts_machine_read(err, arena, name, tree);
-    if (machine == NULL) return NULL;
-    int64_t khz = (int64_t)((double)machine->hbm.clock_khz * factor + 0.5);
-    ts_text_add(&text, "hbm.clock=");
-    ts_field_print(&text, find_leaf(machine, "hbm.clock")->field, &khz);
-    return text.bytes;
+    if (text.length > 0) *override = (ts_source){override->name, text.bytes, text.length};
+    return true;
 }
 
 /* The figures that come from one of these sources. */
@@ -238,8 +234,11 @@ const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const cha
     const ts_tree *tree = ts_tree_load(err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
     ts_source *sources = TS_NEW_ARRAY(arena, ts_source, count + 1);
     for (int i = 0; tree && i < count; i++) {
-        const char *override = long_name(err, arena, name, tree, overrides[i]);
-        tree = override != NULL ? apply(err, arena, tree, what, override, &sources[i]) : NULL;
+        sources[i] =
+            (ts_source){ts_arena_copy_text(arena, what, strlen(what)),
+                        ts_arena_copy_text(arena, overrides[i], strlen(overrides[i])), strlen(overrides[i])};
+        bool good = write_long_name(err, arena, name, tree, &sources[i]);
+        tree = good ? apply(err, arena, tree, &sources[i]) : NULL;
     }
     ts_machine *machine = tree ? read_machine(err, arena, name, tree) : NULL;
     if (machine) note_overrides(arena, machine, sources, count);

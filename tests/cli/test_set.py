@@ -68,7 +68,8 @@ def short_names():
                               "memories.vmem.capacity=64 MiB", "--json"]))
     assert twice == same != plain
     expect(["show", "machine", "tpu-v5e", "--set", "hbm.bandwidth_scale=0"], 1, "",
-           "tilesim: error: hbm.bandwidth_scale: found '0', expected a number from 0.01 to 100\n")
+           "--set:1:21: error: hbm.bandwidth_scale: found '0', expected a number from 0.01 to 100\n"
+           "hbm.bandwidth_scale=0\n" + 20 * " " + "^\n")
 
 
 main()

@@ -292,6 +292,9 @@ static void refuses(void **state) {
         {"hbm.channels=12",
          "--set:1:14: error: hbm.channels: found '12', expected an integer from 1 to 64, a power of "
          "two\nhbm.channels=12\n             ^\n"},
+        {"hbm.bandwidth_scale=2x",
+         "--set:1:21: error: hbm.bandwidth_scale: found '2x', expected a number from 0.01 to "
+         "100\nhbm.bandwidth_scale=2x\n                    ^\n"},
         {"core.lanes=64", "--set:1:12: error: core.lanes: found '64', expected an integer from 128 to 128\n"
                           "core.lanes=64\n           ^\n"},
         {"chip.clock.sustained=1.6GHz",
