@@ -91,6 +91,7 @@ static const struct {
                {"Output size ", NULL, "output", false},
                {"shares ", NULL, "output that shares arguments", false},
                {"Program ", "requirement ", "program", false},
+               {"program ", "usage: ", "used", false},
                {"global ", NULL, "global", true},
                {"scoped ", NULL, "scoped", true},
                {"overlays ", NULL, "overlays", true},
@@ -124,10 +125,13 @@ static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t whic
         a->heading_space = space;
     }
     if (!(behind = read_size(from(text, at), word, &bytes))) return false;
-    /* "Used 20.00G of 15.48G hbm." */
+    /* "Used 20.00G of 15.48G hbm.", "program HBM usage: 3.51G / 15.75G" */
     char limit[WORD];
     int64_t most;
-    const char *of = ts_hlo_begins(from(text, behind), " of ") ? behind + 4 : NULL;
+    ts_hlo_span rest = from(text, behind);
+    const char *of = ts_hlo_begins(rest, " of ")  ? behind + 4
+                     : ts_hlo_begins(rest, " / ") ? behind + 3
+                                                  : NULL;
     if (of) of = read_size(from(text, of), limit, &most);
     int space = of ? space_named(from(text, of)) : AUDIT_NONE;
     if (space != AUDIT_NONE) a->heading_space = space;

@@ -536,6 +536,17 @@ def where_memory_went():
     assert result["memory"][0]["bytes"] == 20 << 30 and result["allocations"][0]["bytes"] == 4 << 20
 
 
+@test
+def usage_of_a_program():
+    """A compiler's log of a program that fits: used, and of how much, in each memory; not every "program" with a size."""
+    result = check("I0714 10:02:11.123456 12 tpu_compile.cc:12] XLA::TPU program HBM usage: 3.51G / 15.75G\nXLA::TPU program VMEM usage: 96.0K\n", {},
+                   kinds={})
+    assert [(f["name"], f["space"], f["reported"]) for f in result["memory"]] == [
+        ("used", 0, "3.51G"), ("capacity", 0, "15.75G"), ("used", 1, "96.0K")], result["memory"]
+    code, _, err = run("audit", "-", stdin="XLA::TPU program disk usage: 3.51G / 15.75G\n")
+    assert code == 1 and "holds no instruction or shape in 1 line" in err, (code, err)
+
+
 def files_of(text):
     """The rows of the CSV and the page that the audit of `text` writes."""
     with tempfile.TemporaryDirectory() as folder:
