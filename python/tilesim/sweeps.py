@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Union
 from . import _native as native
 from ._native import lib
 from ._table import table
+from .errors import UsageError
 
 
 class Sweep(List[Dict[str, Any]]):
@@ -45,6 +46,8 @@ def sweep(study: Union[str, "os.PathLike[str]", Mapping[str, Any]], db: Union[st
 
     Rows that are in the database `db` are not asked again; without one nothing is kept. Gives a frame of pandas where there
     is pandas, or where `frame` says so; else a :class:`Sweep`, a list of dicts."""
+    if workers < 1:  # the library takes 0 for what is not given
+        raise UsageError(f"{workers} workers, expected 1 or more")
     if isinstance(study, Mapping):
         file, text = None, json.dumps(study)
     elif isinstance(study, str) and "\n" in study:

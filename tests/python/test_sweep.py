@@ -35,6 +35,16 @@ def rows_are_the_command_lines():
 
 
 @test
+def no_workers():
+    for workers in (0, -1):
+        try:
+            ts.sweep(STUDY, workers=workers)
+            assert False, workers
+        except ts.UsageError as error:
+            assert str(error) == f"{workers} workers, expected 1 or more", error
+
+
+@test
 def no_rows():
     """There are the parameters still, so that what is done with their columns goes on."""
     rows = ts.sweep({"vary": {"A": [1, 2]}, "where": "A > 5", "ask": {"layout": "f32[4]"}}, frame=False)
