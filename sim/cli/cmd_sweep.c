@@ -92,8 +92,7 @@ static bool read_shard(ts_error *err, const cli_line *line, ts_sweep_request *re
     if (!text) return true;
     bool good = sscanf(text, "%lld/%lld%n", &shard, &shards, &length) == 2 && !text[length] && shard >= 1 &&
                 shard <= shards && shards <= MOST_SHARDS;
-    request->shard = good ? shard - 1 : 0;
-    request->shards = good ? shards : 0;
+    if (good) request->shard = (ts_sweep_shard){shard - 1, shards};
     return good || ts_error_set(err, TS_ERROR_USAGE,
                                 "--shard is '%.40s', expected I/N with I of 1 to N, such as 1/8", text);
 }
@@ -106,8 +105,9 @@ static const char *database_of(const command_state *c) {
     if (given) return given;
     ts_text_init(&text, c->line.arena);
     ts_text_add_bytes(&text, name, dot ? (size_t)(dot - name) : strlen(name));
-    if (c->request.shards > 0)
-        ts_text_add(&text, ".%lld-of-%lld", (long long)c->request.shard + 1, (long long)c->request.shards);
+    if (c->request.shard.count > 0)
+        ts_text_add(&text, ".%lld-of-%lld", (long long)c->request.shard.index + 1,
+                    (long long)c->request.shard.count);
     ts_text_add(&text, ".db");
     return text.bytes;
 }
@@ -194,7 +194,8 @@ static bool select_rows(ts_error *err, command_state *c) {
 
 static bool answer(ts_error *err, command_state *c) {
     ts_arena *arena = c->line.arena;
-    const ts_sweep_table_request read = {.study = c->request.study, .store = c->request.store};
+    const ts_sweep_table_request read = {
+        .study = c->request.study, .store = c->request.store, .shard = c->request.shard};
     ts_sweep_crew crew;
     if (c->ranks.size > 1) ts_sweep_ranks_crew(arena, &c->ranks, &crew);
     if (c->ranks.size == 1 && !ts_sweep_processes(err, arena, &c->crew, &crew)) return false;

@@ -5,6 +5,10 @@
 #include "program/expr.h"
 #include "sweep/study.h"
 
+bool ts_sweep_shard_has(const ts_sweep_shard *shard, int64_t point) {
+    return shard->count == 0 || point % shard->count == shard->index;
+}
+
 void ts_sweep_point_get(ts_arena *arena, const ts_sweep_study *study, int64_t index, ts_sweep_point *point) {
     const ts_grid *grid = &study->grid;
     ts_define *defines = TS_NEW_ARRAY(arena, ts_define, grid->axis_count + 1);

@@ -88,6 +88,12 @@ const ts_sweep_study *ts_sweep_study_load(ts_error *err, ts_arena *arena, const 
 const ts_sweep_study *ts_sweep_study_with(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
                                           const ts_grid_axis *axis);
 
+/* Of every `count` points that number `index`, from 0; count 0: all. */
+typedef struct {
+    int64_t index, count;
+} ts_sweep_shard;
+bool ts_sweep_shard_has(const ts_sweep_shard *shard, int64_t point);
+
 /* Texts of the parameters of a point, [study->name_count]; which question it asks. */
 typedef struct {
     const ts_sweep_study *study;

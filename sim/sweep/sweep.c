@@ -75,10 +75,6 @@ static bool look_at(ts_error *err, const sweep *s, slot *at, bool *waits) {
     return true;
 }
 
-static bool is_of_shard(const ts_sweep_request *r, int64_t index) {
-    return r->shards == 0 || index % r->shards == r->shard;
-}
-
 static slot *find_slot(const sweep *s, int64_t index) {
     for (slot *at = s->slots; at < s->slots + s->slot_count; at++)
         if (at->index == index) return at;
@@ -98,7 +94,7 @@ static bool look_ahead(ts_error *err, sweep *s, int enough) {
         slot *into = find_slot(s, -1);
         bool waits;
         s->next++;
-        if (!is_of_shard(r, index)) continue;
+        if (!ts_sweep_shard_has(&r->shard, index)) continue;
         *into = (slot){.index = index, .member = WAITS, .bytes = 1, .arena = ts_arena_new()};
         bool good = look_at(err, s, into, &waits);
         if (waits) {

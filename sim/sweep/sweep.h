@@ -13,8 +13,8 @@ typedef struct {
     const ts_sweep_crew *crew;
     const int64_t *points; /* those alone, `point_count`; NULL: all of the study */
     int64_t point_count;
-    int64_t shard, shards; /* of every `shards` points that number `shard`, from 0; shards 0: all */
-    bool retry;            /* crashes and timeouts that are there are tried again */
+    ts_sweep_shard shard; /* of them */
+    bool retry;           /* crashes and timeouts that are there are tried again */
     void (*progress)(void *self, int64_t done, int64_t of, int64_t answered); /* NULL: none */
     void *self;
 } ts_sweep_request;

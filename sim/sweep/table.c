@@ -123,12 +123,14 @@ bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_re
                 .study = study,
                 .store = request->store,
                 .hashes = ts_sweep_hashes_new(arena),
-                .whole = !request->points};
+                .whole = !request->points && request->shard.count <= 1};
     int results[TS_SWEEP_COLUMNS];
     int64_t points = request->points ? request->point_count : study->grid.point_count;
     *table = (ts_sweep_table){.study = study};
-    for (int64_t i = 0; i < points; i++)
-        if (!read_point(err, &r, request->points ? request->points[i] : i)) return false;
+    for (int64_t i = 0; i < points; i++) {
+        int64_t point = request->points ? request->points[i] : i;
+        if (ts_sweep_shard_has(&request->shard, point) && !read_point(err, &r, point)) return false;
+    }
     if (!derive(err, &r)) return false;
     find_columns(&r, arena, table, results);
     table->row_count = r.count;

@@ -24,6 +24,7 @@ typedef struct {
     ts_sweep_store *store;
     const int64_t *points; /* those alone, `point_count`; NULL: all of the study */
     int64_t point_count;
+    ts_sweep_shard shard; /* of them */
 } ts_sweep_table_request;
 
 /* Of the points that count and are in the database, in the order of the study, or of `points`. Texts are the study's, or

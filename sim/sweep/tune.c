@@ -51,7 +51,7 @@ static bool climb(ts_error *err, tuner *t, ts_sweep_rung *rung, ts_sweep_tuned *
     ts_sweep_table table;
     sweep.points = t->points;
     sweep.point_count = t->count;
-    const ts_sweep_table_request read = {sweep.study, sweep.store, t->points, t->count};
+    const ts_sweep_table_request read = {sweep.study, sweep.store, t->points, t->count, {0, 0}};
     if (!ts_sweep(err, t->arena, &sweep, &result) || !ts_sweep_table_read(err, t->arena, &read, &table))
         return false;
     int column =

@@ -199,6 +199,8 @@ def workers_shards_and_orders_do_not_matter():
     expect(["sweep", path, "--db", HERE / "three.db", "-j", "3"])
     for part in (3, 1, 2):
         expect(["sweep", path, "--db", HERE / f"part{part}.db", "--shard", f"{part}/3"])
+        value = expect_json(["sweep", path, "--db", HERE / "one.db", "--shard", f"{part}/3"])
+        assert len(value["rows"]) == value["points"] == value["there"] == database(HERE / f"part{part}.db"), value
     sizes = [database(HERE / f"part{part}.db") for part in (1, 2, 3)]
     assert sum(sizes) == len(COUNTED) and min(sizes) > 0, sizes
     out = expect(["sweep", "--merge", HERE / "all.db", *(HERE / f"part{part}.db" for part in (2, 3, 1))])

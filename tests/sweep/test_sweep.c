@@ -64,7 +64,7 @@ static void some_points(void **state) {
     study_go(&f);
     study_expect(&f, 3, 0, 3);
     ts_sweep_table table;
-    const ts_sweep_table_request read = {f.study, f.store, points, 3};
+    const ts_sweep_table_request read = {f.study, f.store, points, 3, {0, 0}};
     assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &table));
     static const double times[] = {29, 11, 21};
     int column = ts_sweep_table_find(&f.err, &table, "", "time");
@@ -74,15 +74,19 @@ static void some_points(void **state) {
         assert_int_equal(table.points[i], points[i]);
     }
     f.request.points = NULL;
-    f.request.shards = 3;
+    f.request.shard.count = 3;
     static const int64_t counts[] = {6, 6, 6},
                          there[] = {1, 1, 1}; /* of 0, 3 .. 18; A = 3 are points 6 and 7 */
-    for (f.request.shard = 0; f.request.shard < 3; f.request.shard++) {
+    for (int i = 0; i < 3; i++) {
+        f.request.shard.index = i;
         study_go(&f);
-        int64_t known = f.request.shard == 1 ? 1 : there[f.request.shard];
-        study_expect(&f, counts[f.request.shard], known, counts[f.request.shard] - known);
+        study_expect(&f, counts[i], there[i], counts[i] - there[i]);
+        const ts_sweep_table_request part = {.study = f.study, .store = f.store, .shard = f.request.shard};
+        assert_true(ts_sweep_table_read(&f.err, f.arena, &part, &table));
+        assert_int_equal(table.row_count, counts[i]); /* though the store holds those before, too */
+        for (int k = 0; k < table.row_count; k++) assert_int_equal(table.points[k] % 3, i);
     }
-    f.request.shards = 0;
+    f.request.shard = (ts_sweep_shard){0};
     study_go(&f);
     study_expect(&f, 18, 18, 0);
     study_end(&f);

@@ -73,7 +73,7 @@ static void tables_of_results(void **state) {
     f.crew_self.counts = true;
     study_go(&f);
     const int64_t points[] = {2, 0, 1};
-    ts_sweep_table_request read = {f.study, f.store, points, 3};
+    ts_sweep_table_request read = {f.study, f.store, points, 3, {0, 0}};
     assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
     static const char *const names[] = {"A", "status", "cycles", "microseconds", "first", "last"};
     assert_int_equal(t.column_count, 6);
@@ -125,7 +125,7 @@ static void columns_that_are_wrong(void **state) {
         if (rows[i].good) assert_true(ts_sweep_table_find_number(NULL, &t, "", "c") > 1);
         if (!rows[i].good) assert_string_equal(f.err.message, "the divisor is 0");
         const int64_t some[] = {0, 1}; /* the others may be good */
-        const ts_sweep_table_request read_some = {f.study, f.store, some, 2};
+        const ts_sweep_table_request read_some = {f.study, f.store, some, 2, {0, 0}};
         assert_true(ts_sweep_table_read(&f.err, f.arena, &read_some, &t));
         assert_int_equal(t.row_count, 2);
         study_end(&f);
@@ -159,7 +159,7 @@ static void columns_of_parts(void **state) {
                  "vary: {A: [0, 1, 2]}\nwhere: %s\nask: {layout: 'f32[$A]'}\ncolumns: {c: 1 / (A / 2)}\n",
                  rows[i].where);
         study_begin(&f, text, ":memory:", by_a);
-        f.request.shards = rows[i].shards;
+        f.request.shard.count = rows[i].shards;
         study_go(&f);
         const ts_sweep_table_request read = {.study = f.study, .store = f.store};
         assert_int_equal(ts_sweep_table_read(&f.err, f.arena, &read, &t), rows[i].good);
@@ -192,7 +192,7 @@ static void ranks(void **state) {
         assert_int_equal(ranked.points[i], order[i] - 1);
     }
     const int64_t failed[] = {3, 0}; /* an error in the first row alone is a column too */
-    const ts_sweep_table_request two = {f.study, f.store, failed, 2};
+    const ts_sweep_table_request two = {f.study, f.store, failed, 2, {0, 0}};
     assert_true(ts_sweep_table_read(&f.err, f.arena, &two, &t));
     assert_string_equal(ts_sweep_table_cell(&t, 0, ts_sweep_table_find(NULL, &t, "", "error"))->text, "why");
     study_end(&f);
