@@ -300,10 +300,10 @@ int ts_sweep_store_status(ts_error *err, ts_sweep_store *store, const char *key)
 
 /* ---- Whole files ---- */
 
-/* A database that is in memory or is temporary has no name, and is no other's. */
+/* A database in memory has no name, or an empty one, which is no file's. */
 static bool is_another(ts_error *err, const ts_sweep_store *store, const char *path) {
     const char *own = sqlite3_db_filename(store->db, "main");
-    if (!own || !*own || !ts_file_same(store->arena, own, path)) return true;
+    if (!own || !ts_file_same(store->arena, own, path)) return true;
     return ts_error_set(err, TS_ERROR_USAGE, "cannot merge '%s' into itself: '%s' is the same file", path,
                         store->path);
 }

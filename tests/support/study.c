@@ -87,3 +87,20 @@ void study_expect(const study_fixture *f, int64_t points, int64_t there, int64_t
     assert_int_equal(f->result.there, there);
     assert_int_equal(f->result.answered, answered);
 }
+
+void study_put_of(ts_sweep_store *store, const char *version, const char *key, const char *parameters,
+                  ts_sweep_status status, double time) {
+    ts_sweep_row row = {.status = status, .err = status == TS_SWEEP_OK ? NULL : &study_why};
+    ts_sweep_identity identity = {
+        .parameters = parameters, .question = "layout: f32[8]", .machine = "tpu-v5e", .version = version};
+    strcpy(identity.key, key);
+    if (time > 0) ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, time);
+    ts_sweep_set_integer(&row, TS_COUNTER_CYCLES, 7);
+    ts_sweep_set_text(&row, TS_SWEEP_LIMITER_COLUMN, "a 'quote'");
+    assert_true(ts_sweep_store_put(NULL, store, &identity, &row));
+}
+
+void study_put(ts_sweep_store *store, const char *key, const char *parameters, ts_sweep_status status,
+               double time) {
+    study_put_of(store, "0.1.0", key, parameters, status, time);
+}

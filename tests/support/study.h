@@ -40,6 +40,12 @@ void study_go(study_fixture *f);
 void study_end(study_fixture *f);
 void study_expect(const study_fixture *f, int64_t points, int64_t there, int64_t answered);
 
+/* A row of this key and these parameters, as JSON; `time` 0: without one. */
+void study_put(ts_sweep_store *store, const char *key, const char *parameters, ts_sweep_status status,
+               double time);
+void study_put_of(ts_sweep_store *store, const char *version, const char *key, const char *parameters,
+                  ts_sweep_status status, double time);
+
 /* NAN: none. */
 double study_number(const ts_sweep_point *point, const char *name);
 
