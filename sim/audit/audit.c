@@ -234,7 +234,7 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     bool listed = i->again && a->value_table.count > 0; /* with the values */
     if (!a->current_fused && !in_report && !listed && i->opcode.length > 0 && makes_buffer(a, i, opcode))
         add_buffers(a, i, opcode, shape);
-    audit_see_place(a, i);
+    audit_see_location(a, i);
     if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
     a->now = NULL;
 }

@@ -89,7 +89,7 @@ static bool read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
     return any;
 }
 
-/* What follows a label, wherever a log puts it; NULL: it is not there. Logs write a time and a place before
+/* What follows a label, wherever a log puts it; NULL: it is not there. Logs write a time and a location before
  * the line. */
 static const char *behind(ts_hlo_span text, const char *label) {
     const char *at = memmem(text.text, text.length, label, strlen(label));

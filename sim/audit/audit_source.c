@@ -62,7 +62,7 @@ static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t opera
     }
 }
 
-void audit_see_place(ts_audit *a, const ts_hlo_instruction *i) {
+void audit_see_location(ts_audit *a, const ts_hlo_instruction *i) {
     ts_hlo_span rest = i->operands, item, fields;
     if (a->current_fused || a->current == AUDIT_NONE) return;
     int32_t location =

@@ -176,7 +176,7 @@ void audit_find_source(ts_audit *a, ts_audit_source *source);
 /* If the move that was kept last has no location, what reads it later may. */
 void audit_await_reader(ts_audit *a, ts_hlo_span name);
 /* An instruction that may read what is awaited, or make what is moved. */
-void audit_see_place(ts_audit *a, const ts_hlo_instruction *i);
+void audit_see_location(ts_audit *a, const ts_hlo_instruction *i);
 void audit_forget_awaited(ts_audit *a); /* a computation ends, or moves get other numbers */
 
 /* ---- Which copies a compiler will insert (audit_copies.c) ---- */

@@ -138,7 +138,7 @@ void ts_arrivals_done(ts_arrivals *a, const ts_in_flight *t) {
 
 /* ---- Writes ---- */
 
-static ts_location place_of_use(const use *u) {
+static ts_location location_of_use(const use *u) {
     return u->by ? ts_location_of(u->by) : ts_location_of_transfer(u->transfer);
 }
 
@@ -162,7 +162,7 @@ static void compare_uses(ts_arrivals *a, const arrived *new) {
     const use *last = find_unordered(a, new);
     ts_finding *f =
         last ? ts_findings_add(a->setup.findings, TS_FINDING_WRITE_RACE,
-                               ts_location_of_transfer(new->is.what), place_of_use(last), new->is.cycle)
+                               ts_location_of_transfer(new->is.what), location_of_use(last), new->is.cycle)
              : NULL;
     if (!f) return;
     ts_finding_describe(f, "this DMA of device %lld writes bytes of '%s' whose use here it did not wait for",

@@ -35,7 +35,7 @@ static bool find_macro(ts_error *err, const cli_breakpoints *b, const char *name
     return ts_error_set(err, TS_ERROR_INPUT, "'%s' is no place, expected a line, FILE:LINE or a macro", name);
 }
 
-static bool read_place(ts_error *err, cli_breakpoints *b, const char *text, ts_breakpoint *at) {
+static bool read_location(ts_error *err, cli_breakpoints *b, const char *text, ts_breakpoint *at) {
     const char *colon = strrchr(text, ':');
     char *end;
     long line = strtol(colon ? colon + 1 : text, &end, 10);
@@ -89,9 +89,9 @@ static bool read_condition(ts_error *err, const cli_breakpoints *b, const char *
 
 /* PLACE, or PLACE if CONDITION. */
 static bool read_breakpoint(ts_error *err, cli_breakpoints *b, const char *text, ts_breakpoint *at) {
-    size_t place = strcspn(text, " \t");
-    const char *rest = text + place + strspn(text + place, " \t");
-    if (!read_place(err, b, ts_arena_copy_text(b->arena, text, place), at)) return false;
+    size_t length = strcspn(text, " \t");
+    const char *rest = text + length + strspn(text + length, " \t");
+    if (!read_location(err, b, ts_arena_copy_text(b->arena, text, length), at)) return false;
     if (*rest == '\0') return true;
     if (strncmp(rest, "if", 2) != 0 || !isspace((unsigned char)rest[2])) {
         return ts_error_set(err, TS_ERROR_INPUT,

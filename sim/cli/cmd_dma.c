@@ -46,7 +46,7 @@ static const cli_command command_dma = {
     .options = options,
 };
 
-static bool read_place(ts_error *err, const cli_line *line, const char *name, int64_t *at) {
+static bool read_address(ts_error *err, const cli_line *line, const char *name, int64_t *at) {
     const char *text = cli_value(line, name);
     *at = TS_TRANSFER_ANYWHERE;
     if (!text) return true;
@@ -60,7 +60,7 @@ static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[
     ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
     return ts_transfer_end_parse(err, line->arena, &from, &ends[0]) &&
            ts_transfer_end_parse(err, line->arena, &to, &ends[1]) &&
-           read_place(err, line, "src-at", &ends[0].at) && read_place(err, line, "dst-at", &ends[1].at);
+           read_address(err, line, "src-at", &ends[0].at) && read_address(err, line, "dst-at", &ends[1].at);
 }
 
 static bool price(ts_error *err, const cli_line *line, ts_prices *known, ts_transfer_study *study) {

@@ -240,7 +240,7 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_co
 
 /* ---- Commands. ---- */
 
-ALWAYS static inline uint64_t place_of(const ts_hbm *hbm, const hbm_slot *s, int i) {
+ALWAYS static inline uint64_t location_of(const ts_hbm *hbm, const hbm_slot *s, int i) {
     return s->location ^ (i ? hbm->pair : 0);
 }
 
@@ -252,7 +252,7 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     int i = s->at, bank = s->bank;
     const hbm_link link = q->links[slot];
     hbm_column column = {direction, bank, s->stream, s->arrival[i], &q->tickets[2 * slot + i], false};
-    if (__builtin_expect(hbm->is_observed, 0)) tell_column(hbm, ch, column, place_of(hbm, s, i), t, sh);
+    if (__builtin_expect(hbm->is_observed, 0)) tell_column(hbm, ch, column, location_of(hbm, s, i), t, sh);
     bool closed = serve(hbm, ch, column, t, sh);
     take_burst(hbm, ch, direction, slot, i);
     if (closed) {
@@ -361,7 +361,7 @@ ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int dire
                 (hbm_active){active_age(s->arrival[i], t), ch->dram.opened_time[direction][bank],
                              q->tickets[2 * slot + i], s->bank, (uint8_t)(bank / sh.banks_of_group),
                              s->stream, (uint8_t)direction,
-                             (uint16_t)(place_of(hbm, s, i) & ((1 << TS_ADDRESS_COLUMN_BITS) - 1))},
+                             (uint16_t)(location_of(hbm, s, i) & ((1 << TS_ADDRESS_COLUMN_BITS) - 1))},
                 sh);
     take_burst(hbm, ch, direction, slot, i);
     after_act(ch, bank, row, t, sh);

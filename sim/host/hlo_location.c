@@ -97,7 +97,7 @@ static const char *keep_text(ts_hlo_locations *p, ts_hlo_span text) {
 /* Rows come in order, from number 1. */
 static void add_row(ts_hlo_locations *p, ts_hlo_span fields) {
     table *t = &p->tables[p->current];
-    if (t->count == TS_HLO_PLACES) return;
+    if (t->count == TS_HLO_LOCATIONS) return;
     row *made =
         ((row *)(t->rows = ts_arena_extend(p->arena, t->rows, (size_t)t->count, sizeof *t->rows))) + t->count;
     t->count++;
@@ -143,7 +143,7 @@ static const char *text_of(const ts_hlo_locations *p, table_kind kind, int64_t n
 /* ---- Places ---- */
 
 static int32_t add_location(ts_hlo_locations *p, const ts_hlo_location *found) {
-    if (p->count == TS_HLO_PLACES) return -1;
+    if (p->count == TS_HLO_LOCATIONS) return -1;
     p->list = ts_arena_extend(p->arena, p->list, (size_t)p->count, sizeof *p->list);
     p->list[p->count] = *found;
     return p->count++;
@@ -197,7 +197,7 @@ static int32_t find_source(ts_hlo_locations *p, ts_hlo_span fields) {
     const ts_hlo_location *last = p->count > 0 ? &p->list[p->count - 1] : NULL;
     bool same = last && last->function[0] == '\0' && ts_hlo_is(file, last->file);
     if (same && last->line == line) return p->count - 1;
-    if (p->count == TS_HLO_PLACES) return -1;
+    if (p->count == TS_HLO_LOCATIONS) return -1;
     return add_location(p, &(ts_hlo_location){same ? last->file : keep_text(p, file), "", line});
 }
 

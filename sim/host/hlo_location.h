@@ -5,7 +5,9 @@
 
 #include "host/hlo.h"
 
-enum { TS_HLO_PLACES = 1 << 18 }; /* rows of a table, and locations, that are kept; what is beyond has none */
+enum {
+    TS_HLO_LOCATIONS = 1 << 18
+}; /* rows of a table, and locations, that are kept; what is beyond has none */
 
 typedef struct {
     const char *file, *function; /* "": not known */

@@ -164,7 +164,7 @@ static double value_of(const tally *t, size_t count) {
     return t->value;
 }
 
-static double place_of(const tally *t, size_t count) {
+static double index_of(const tally *t, size_t count) {
     (void)count;
     return t->extra;
 }
@@ -189,8 +189,8 @@ static const reduction norm = {0, {add_norm}, NULL, root_of};
 static const reduction product = {1, {add_product}, NULL, value_of};
 static const reduction largest = {-(double)INFINITY, {add_largest}, NULL, value_of};
 static const reduction smallest = {(double)INFINITY, {add_smallest}, NULL, value_of};
-static const reduction where_largest = {0, {add_where_largest}, NULL, place_of};
-static const reduction where_smallest = {0, {add_where_smallest}, NULL, place_of};
+static const reduction where_largest = {0, {add_where_largest}, NULL, index_of};
+static const reduction where_smallest = {0, {add_where_smallest}, NULL, index_of};
 
 static double reduce_line(const reduction *does, const double *line, size_t count) {
     tally t = {does->start, 0, 0};

@@ -38,12 +38,12 @@ static int copy_row(relayout_state *s, int from, int64_t row, int into, int64_t 
 /* Vreg (l, i, j) of the result. */
 static int joined(relayout_state *s, const relayout_state *old, int64_t l, int64_t i, int64_t j) {
     int64_t first = s->layout.offsets[0], tile = s->layout.tile[0], begin = i == 0 ? first : 0;
-    int64_t place = old->layout.offsets[0];
+    int64_t offset = old->layout.offsets[0];
     int value = NO_VALUE;
     for (int64_t to = begin; to < tile && i * tile + to - first < s->rows; to++) {
         int from = *relayout_at(old, l * s->rows + i * tile + to - first, 0, j);
         for (int64_t t = 0; t < SUBLANES; t += sublanes_of_tile(&s->layout))
-            value = copy_row(s, from, t + (is_replica(place) ? to : place), value, t + to);
+            value = copy_row(s, from, t + (is_replica(offset) ? to : offset), value, t + to);
     }
     return value;
 }

@@ -212,16 +212,16 @@ static bool move_columns(relayout_state *s, const int64_t *offsets) {
 bool relayout_offsets(relayout_state *s, const int64_t *offsets) {
     const int64_t *now = s->layout.offsets;
     if (is_replica(now[0])) {
-        int64_t place[2] = {offsets[0], now[1]};
-        if (!is_replica(offsets[0]) && !relayout_materialize(s, place)) return false;
+        int64_t wanted[2] = {offsets[0], now[1]};
+        if (!is_replica(offsets[0]) && !relayout_materialize(s, wanted)) return false;
     } else if (is_replica(offsets[0])) {
         return relayout_refuse(s, "Not implemented: Sublane broadcast");
     } else if (now[0] != offsets[0] && !shift_rows(s, offsets[0])) {
         return false;
     }
     if (is_replica(now[1])) {
-        int64_t place[2] = {now[0], offsets[1]};
-        return is_replica(offsets[1]) || relayout_materialize(s, place);
+        int64_t wanted[2] = {now[0], offsets[1]};
+        return is_replica(offsets[1]) || relayout_materialize(s, wanted);
     }
     if (is_replica(offsets[1])) return relayout_refuse(s, "Not implemented: Lane broadcast");
     return move_columns(s, offsets);

@@ -141,10 +141,10 @@ ts_operand in_vreg(lowering *l, ts_operand o) {
 }
 
 ts_operand vreg_of_sublanes(lowering *l, const int64_t *numbers) {
-    ts_operand place = emit_new(l, TS_OP_viota_sublane, 0, NULL), out = in_vreg(l, ts_integer(numbers[0]));
+    ts_operand sublane = emit_new(l, TS_OP_viota_sublane, 0, NULL), out = in_vreg(l, ts_integer(numbers[0]));
     for (int i = 1; i < TS_SUBLANES; i++) {
         if (numbers[i] == numbers[0]) continue;
-        ts_operand here = emit2(l, TS_OP_vcmp_eq_i32, place, ts_integer(i));
+        ts_operand here = emit2(l, TS_OP_vcmp_eq_i32, sublane, ts_integer(i));
         out = emit3(l, TS_OP_vsel, here, in_vreg(l, ts_integer(numbers[i])), out);
     }
     return out;

@@ -90,7 +90,7 @@ static void add_sums(const ts_audit_result *r, ts_text *out) {
     ts_text_add(out, "           summed over instructions, not what is live at once\n");
 }
 
-static void add_place(const char *name, int64_t line, ts_text *out) {
+static void add_location(const char *name, int64_t line, ts_text *out) {
     if (name[0])
         ts_text_add(out, "%s, line %lld", name, (long long)line);
     else
@@ -113,7 +113,7 @@ static void add_class(const ts_audit_class *class, const ts_audit_shape *shape, 
     ts_text_add(out, "%53s", "");
     ts_report_audit_cause(shape, out);
     ts_text_add(out, "%s; ", is_target(class) ? ", the target of a copy" : "");
-    add_place(class->first.name, class->first.line, out);
+    add_location(class->first.name, class->first.line, out);
     ts_text_add(out, "\n");
 }
 
@@ -166,7 +166,7 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
     const char *from = ts_report_audit_from(r, move);
     if (from) ts_text_add(out, "\n%21s%s to", "", from);
     ts_text_add(out, "\n%21s%s; ", "", r->shapes[move->dst].text);
-    add_place(move->name, move->line, out);
+    add_location(move->name, move->line, out);
     ts_text_add(out, "\n");
 }
 
@@ -252,10 +252,10 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
         ts_report_audit_changes(move->changes, out);
         ts_text_add(out, "\n     %s to\n     %s\n     at ", r->shapes[move->src].text,
                     r->shapes[move->dst].text);
-        add_place(move->name, move->line, out);
+        add_location(move->name, move->line, out);
     } else {
         ts_text_add(out, "  %d. %s\n     at ", number, f->what);
-        add_place(r->classes[f->index].first.name, r->classes[f->index].first.line, out);
+        add_location(r->classes[f->index].first.name, r->classes[f->index].first.line, out);
     }
     if (count > 1) ts_text_add(out, " and %lld more", (long long)count - 1);
     const ts_audit_source *source = ts_report_audit_source_of(r, f);

@@ -1,4 +1,4 @@
-/* The picture of a relayout: the first vregs of both sides, row by row of what a sublane holds, each place in the colour of
+/* The picture of a relayout: the first vregs of both sides, row by row of what a sublane holds, each position in the colour of
  * the vreg that the element comes from. */
 #include "report/relayout.h"
 
@@ -57,15 +57,16 @@ static bool is_before(const int64_t *a, const int64_t *b, int rank) {
     return false;
 }
 
-/* The source's vreg that has the element at a place, or padding. */
+/* The source's vreg that has the element at a position, or padding. */
 static bool find_vreg(drawing *d, int64_t vreg, int row, int lane, int64_t *from) {
-    const int64_t place[] = {vreg, row / packing_of(d), lane, row % packing_of(d)};
+    const int64_t position[] = {vreg, row / packing_of(d), lane, row % packing_of(d)};
     const ts_layout *source = d->sides[0].layout;
     int64_t at[4];
     ts_index_list found;
     *from = PADDING;
     ts_arena_reset(d->scratch);
-    if (!ts_layout_backward(d->err, d->scratch, d->shown->layout, place, TS_VREG_LANES, &found)) return false;
+    if (!ts_layout_backward(d->err, d->scratch, d->shown->layout, position, TS_VREG_LANES, &found))
+        return false;
     if (found.count == 0) return true;
     if (!d->has_first || is_before(found.indices, d->first, source->rank))
         memcpy(d->first, found.indices, (size_t)source->rank * sizeof d->first[0]);

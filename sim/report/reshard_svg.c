@@ -29,7 +29,7 @@ static int64_t coordinate(const drawing *d, int64_t chip, int dim) {
 }
 
 /* The middle of a chip. */
-static void place(const drawing *d, int64_t chip, int64_t at[2]) {
+static void find_position(const drawing *d, int64_t chip, int64_t at[2]) {
     int64_t plane = chip / extent(d, d->rows) / extent(d, d->columns);
     int64_t wide = extent(d, d->columns) * STEP + APART, high = extent(d, d->rows) * STEP + APART;
     at[0] = LEFT + plane % d->across * wide + coordinate(d, chip, d->columns) * STEP + STEP / 2;
@@ -65,7 +65,7 @@ static void add_link(const drawing *d, int64_t link) {
     arrow drawn = arrow_of(d, link);
     ts_text title;
     char size[32];
-    place(d, link / (2 * mesh->dim_count), at);
+    find_position(d, link / (2 * mesh->dim_count), at);
     ts_text_init(&title, d->out->arena);
     ts_mesh_print_link(&title, mesh, link);
     double share = d->most > 0 ? (double)bytes / (double)d->most : 0;
@@ -93,7 +93,7 @@ static bool is_there(const ts_mesh *mesh, int64_t link) {
 static void add_chip(const drawing *d, int64_t chip) {
     static const picture_font font = {.class = "cell", .anchor = "middle", .pixels = 10};
     int64_t at[2];
-    place(d, chip, at);
+    find_position(d, chip, at);
     ts_text_add(d->out,
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64
                 "\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"hsl(210,50%%,88%%)\"/>",

@@ -40,7 +40,7 @@ static const char *label(char out[16], int exponent) {
     return out;
 }
 
-static double place(decades d, double us) { return (log10(us) - d.low) / (d.high - d.low) * PLOT; }
+static double position(decades d, double us) { return (log10(us) - d.low) / (d.high - d.low) * PLOT; }
 
 static void add_axes(ts_text *out, decades d) {
     char text[16];
@@ -69,11 +69,11 @@ static void add_points(ts_text *out, const ts_validation *v, const ts_validated_
     for (int i = 0; i < v->row_count; i++) {
         const ts_validated_row *r = &v->rows[i];
         if (!is_of(r, g)) continue;
-        double x = place(d, r->work.measured_us);
+        double x = position(d, r->work.measured_us);
         ts_text_add(out, "<circle class=\"roofline\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", x,
-                    PLOT - place(d, r->roofline_us));
+                    PLOT - position(d, r->roofline_us));
         ts_text_add(out, "<circle class=\"model\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", x,
-                    PLOT - place(d, r->simulated_us));
+                    PLOT - position(d, r->simulated_us));
         ts_text_add_escaped(out, r->row->id);
         ts_text_add(out, ": %.4g us measured, %.4g simulated</title></circle>\n", r->work.measured_us,
                     r->simulated_us);

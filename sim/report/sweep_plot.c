@@ -105,7 +105,7 @@ typedef struct {
 
 static double scaled(const axis *a, double value) { return a->logarithmic ? log10(value) : value; }
 
-static double place(const axis *a, double value) {
+static double position(const axis *a, double value) {
     double low = scaled(a, a->low), high = scaled(a, a->high);
     double part = high > low ? (scaled(a, value) - low) / (high - low) : 0.5;
     return a->from + part * (a->to - a->from);
@@ -221,7 +221,7 @@ static const char *number_text(char out[32], double value) {
 static void add_axes(const picture *p) {
     char text[32];
     for (int i = 0; i < p->x.tick_count; i++) {
-        double at = place(&p->x, p->x.ticks[i]);
+        double at = position(&p->x, p->x.ticks[i]);
         ts_text_add(
             p->out,
             "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", at,
@@ -230,7 +230,7 @@ static void add_axes(const picture *p) {
         ts_text_add(p->out, "</text>\n");
     }
     for (int i = 0; i < p->y.tick_count; i++) {
-        double at = place(&p->y, p->y.ticks[i]);
+        double at = position(&p->y, p->y.ticks[i]);
         ts_text_add(p->out,
                     "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
                     "text-anchor=\"end\">%s</text>\n",
@@ -268,8 +268,8 @@ static void add_line(const picture *p, const mark *marks, int64_t count, int lin
     for (int64_t i = 0, next; i < count; i = next) {
         double sum = 0;
         for (next = i; next < count && marks[next].x == marks[i].x; next++) sum += marks[next].y;
-        ts_text_add(p->out, "%c%.1f %.1f", i ? 'L' : 'M', place(&p->x, marks[i].x),
-                    place(&p->y, sum / (double)(next - i)));
+        ts_text_add(p->out, "%c%.1f %.1f", i ? 'L' : 'M', position(&p->x, marks[i].x),
+                    position(&p->y, sum / (double)(next - i)));
     }
     ts_text_add(p->out, "\"/>\n");
 }
@@ -278,7 +278,7 @@ static void add_marks(const picture *p, const mark *marks, int64_t count, int li
     for (int64_t i = 0; i < count; i++) {
         if (i > 0 && by_x(&marks[i - 1], &marks[i]) == 0) continue; /* it is there */
         ts_text_add(p->out, "<circle class=\"k%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>", line % KINDS,
-                    place(&p->x, marks[i].x), place(&p->y, marks[i].y), count > 60 ? "1.5" : "3");
+                    position(&p->x, marks[i].x), position(&p->y, marks[i].y), count > 60 ? "1.5" : "3");
         ts_text_add_escaped(p->out, p->names ? p->names[line] : "");
         ts_text_add_char(p->out, ' ');
         if (p->word_count > 0) ts_text_add_escaped(p->out, p->words[(int)marks[i].x]);

@@ -33,9 +33,9 @@ static bool open_steps(ts_error *err, stepper *s) {
 /* Side (0: source), is it a write, address; and the channel, bank, row and column of its first burst. */
 static void add_access(const stepper *s, const ts_traversal_access *access) {
     uint64_t burst = (uint64_t)access->address >> s->map->offset_bits;
-    ts_address_location place = ts_address_map_unpack(ts_address_map_pack(s->map, burst));
-    int64_t values[] = {access->is_dst, access->is_write, access->address, place.channel,
-                        place.bank,     place.row,        place.column};
+    ts_address_location location = ts_address_map_unpack(ts_address_map_pack(s->map, burst));
+    int64_t values[] = {access->is_dst, access->is_write, access->address, location.channel,
+                        location.bank,  location.row,     location.column};
     ts_json_ints(s->json, NULL, sizeof values / sizeof values[0], values);
 }
 

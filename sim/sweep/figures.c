@@ -5,7 +5,7 @@
 
 typedef struct {
     const char *path;
-    const ts_tree *place; /* NULL: it is the default one */
+    const ts_tree *location; /* NULL: it is the default one */
 } named_machine;
 
 typedef struct {
@@ -15,13 +15,13 @@ typedef struct {
     int count;
 } machine_list;
 
-static void add(machine_list *list, const char *name, const ts_tree *place) {
+static void add(machine_list *list, const char *name, const ts_tree *location) {
     const char *path = ts_tree_is_path(name) ? sweep_beside(list->arena, list->study, name) : name;
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->machines[i].path, path) == 0) return;
     list->machines =
         ts_arena_extend(list->arena, list->machines, (size_t)list->count, sizeof *list->machines);
-    list->machines[list->count++] = (named_machine){path, place};
+    list->machines[list->count++] = (named_machine){path, location};
 }
 
 static void add_varied(machine_list *list) {
@@ -51,7 +51,7 @@ static bool check_machine(ts_error *err, const named_machine *machine) {
     ts_arena *scratch = ts_arena_new();
     bool good = ts_machine_load_with(&theirs, scratch, machine->path, "set", NULL, 0) != NULL;
     ts_arena_free(scratch);
-    return good || theirs.line > 0 || sweep_error_in(err, machine->place, 0, theirs.message);
+    return good || theirs.line > 0 || sweep_error_in(err, machine->location, 0, theirs.message);
 }
 
 /* Of an error of "NAME=1", whether it is in the name. */

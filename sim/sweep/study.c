@@ -179,18 +179,19 @@ static bool read_values(ts_error *err, ts_arena *arena, const ts_tree *node, ts_
     return true;
 }
 
-static bool add_axis(ts_error *err, const ts_tree *place, ts_sweep_study *study, const ts_grid_axis *axis) {
+static bool add_axis(ts_error *err, const ts_tree *location, ts_sweep_study *study,
+                     const ts_grid_axis *axis) {
     ts_grid *grid = &study->grid;
     int64_t points;
     if (!ts_mul(grid->point_count, axis->count, &points) || points > MOST_POINTS)
-        return fail(err, place, "over 10000000 points");
+        return fail(err, location, "over 10000000 points");
     grid->axes[grid->axis_count++] = *axis;
     grid->point_count = points;
     return true;
 }
 
 /* An axis whose values are the numbers of so many things. */
-static bool add_numbers(ts_error *err, ts_arena *arena, const ts_tree *place, ts_sweep_study *study,
+static bool add_numbers(ts_error *err, ts_arena *arena, const ts_tree *location, ts_sweep_study *study,
                         int count) {
     ts_grid_axis axis = {.name = "", .count = 0};
     for (int i = 0; i < count; i++) {
@@ -200,7 +201,7 @@ static bool add_numbers(ts_error *err, ts_arena *arena, const ts_tree *place, ts
         axis.values = ts_arena_extend(arena, axis.values, (size_t)axis.count, sizeof *axis.values);
         axis.values[axis.count++] = text.bytes;
     }
-    return add_axis(err, place, study, &axis);
+    return add_axis(err, location, study, &axis);
 }
 
 static bool read_points(ts_error *err, const ts_tree *list, ts_sweep_study *study) {

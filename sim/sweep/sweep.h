@@ -27,7 +27,7 @@ typedef struct {
     int64_t by_status[TS_SWEEP_STATUSES]; /* of all points that count */
 } ts_sweep_result;
 
-/* The crew stays, for more points. False where an expression of the study is wrong (TS_ERROR_INPUT, with its place), the
+/* The crew stays, for more points. False where an expression of the study is wrong (TS_ERROR_INPUT, with its location), the
  * database cannot be written or the crew fails (TS_ERROR_IO); what is in the database then stays. */
 bool ts_sweep(ts_error *err, ts_arena *arena, const ts_sweep_request *request, ts_sweep_result *result);
 

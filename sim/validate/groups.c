@@ -80,7 +80,7 @@ bool ts_work_groups_are(ts_arena *arena, const ts_source *source) {
 }
 
 /* Where the group of that name is, or is to be. */
-static int place_of(const ts_work_groups *groups, const char *name) {
+static int index_of(const ts_work_groups *groups, const char *name) {
     int i = 0;
     while (i < groups->count && strcmp(groups->groups[i]->name, name) != 0) i++;
     return i;
@@ -95,17 +95,17 @@ bool ts_work_groups_add(ts_error *err, ts_arena *arena, const ts_source *source,
         if (!more) return true;
         ts_work_group *g = TS_NEW(arena, ts_work_group);
         if (!read_group(err, &t, g)) return false;
-        int place = place_of(groups, g->name);
-        if (place == groups->count) {
+        int index = index_of(groups, g->name);
+        if (index == groups->count) {
             groups->groups =
                 ts_arena_extend(arena, groups->groups, (size_t)groups->count, sizeof(ts_work_group *));
             groups->count++;
         }
-        groups->groups[place] = g;
+        groups->groups[index] = g;
     }
 }
 
 const ts_work_group *ts_work_groups_find(const ts_work_groups *groups, const char *name) {
-    int place = place_of(groups, name);
-    return place < groups->count ? groups->groups[place] : NULL;
+    int index = index_of(groups, name);
+    return index < groups->count ? groups->groups[index] : NULL;
 }

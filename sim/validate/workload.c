@@ -22,7 +22,7 @@ static const struct {
     {"v7x", "v7x", "tpu-v7x", 2},     {"tpu7x", "v7x", "tpu-v7x", 2},   {"ironwood", "v7x", "tpu-v7x", 2},
 };
 
-/* The place behind the name of a chip in a text. */
+/* The position behind the name of a chip in a text. */
 static const char *find_name(const char *text, const char *name) {
     size_t length = strlen(name);
     for (const char *at = text; *at != '\0'; at++)

@@ -156,17 +156,17 @@ static void bounded(void **state) {
     ts_hlo_locations_row(places, span("FileLocations"));
     ts_hlo_locations_row(places, span("1 {file_name_id=1 line=5}"));
     ts_hlo_locations_row(places, span("StackFrames"));
-    for (int i = 0; i <= TS_HLO_PLACES; i++)
+    for (int i = 0; i <= TS_HLO_LOCATIONS; i++)
         ts_hlo_locations_row(places, span("1 {file_location_id=1 parent_frame_id=1}"));
-    snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_PLACES);
+    snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_LOCATIONS);
     expect(places, text, "a.py:5 ");
-    snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_PLACES + 1);
+    snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_LOCATIONS + 1);
     expect(places, text, "none");
-    for (int i = 1; i < TS_HLO_PLACES; i++) {
+    for (int i = 1; i < TS_HLO_LOCATIONS; i++) {
         snprintf(text, sizeof text, "metadata={source_file=\"b.py\" source_line=%d}", i);
         assert_int_equal(find(places, text), i);
     }
-    assert_int_equal(find(places, text), TS_HLO_PLACES - 1); /* the last one's again */
+    assert_int_equal(find(places, text), TS_HLO_LOCATIONS - 1); /* the last one's again */
     expect(places, "metadata={source_file=\"b.py\" source_line=1}", "none");
     expect(places, "metadata={stack_frame_id=1}", "none");
     ts_arena_free(arena);

@@ -193,7 +193,7 @@ static bool loops(ts_call *call, ts_value *out) {
 enum { SHOWN = 16, PLACES_MAX = 1 << 26 };
 
 /* Marks every address that an index goes to. */
-static bool mark_places(ts_call *call, const ts_index_map *map, const int64_t *extent, bool *taken) {
+static bool mark_addresses(ts_call *call, const ts_index_map *map, const int64_t *extent, bool *taken) {
     int64_t *index = TS_NEW_ARRAY(call->arena, int64_t, map->rank + 1), point[TS_LAYOUT_MAX_AXES];
     do {
         int64_t number = 0;
@@ -217,7 +217,7 @@ static bool padding_points(ts_call *call, ts_value *out) {
             return ts_error_set(call->err, TS_ERROR_INPUT, "the transformed shape has more than %d places",
                                 PLACES_MAX);
     bool *taken = TS_NEW_ARRAY(call->arena, bool, total);
-    if (!mark_places(call, &ranges.from_zero, ranges.extent, taken)) return false;
+    if (!mark_addresses(call, &ranges.from_zero, ranges.extent, taken)) return false;
     for (int64_t i = 0; i < total; i++, ts_index_next(map->count, ranges.extent, point)) {
         if (taken[i] || count++ >= SHOWN) continue;
         for (int j = 0; j < map->count; j++) shown[(count - 1) * map->count + j] = ranges.low[j] + point[j];

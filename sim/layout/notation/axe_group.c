@@ -129,12 +129,12 @@ static void add_boundaries(line *all, int count, const int64_t *extents) {
 }
 
 /* Where each boundary of a sequence stands: the first one at the start, the last one at the end. */
-static void place_boundaries(line *all, int count, const int64_t *extents, int *places) {
+static void place_boundaries(line *all, int count, const int64_t *extents, int *positions) {
     int64_t product = 1;
     int same = 0;
     for (int i = 0; i <= count; i++) {
         boundary *here = find_boundary(all, product);
-        places[i] = here->first + (i == count ? here->most - 1 : same);
+        positions[i] = here->first + (i == count ? here->most - 1 : same);
         if (i == count) break;
         same = extents[i] == 1 ? same + 1 : 0;
         product *= extents[i];
@@ -165,7 +165,7 @@ bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int co
                        const ts_axe_shape *shapes, ts_axe_grouped *out) {
     int total = axe->shard_count + 2;
     int64_t size, *extents = TS_NEW_ARRAY(arena, int64_t, axe->shard_count + 1);
-    int *places = TS_NEW_ARRAY(arena, int, axe->shard_count + 1);
+    int *positions = TS_NEW_ARRAY(arena, int, axe->shard_count + 1);
     for (int i = 0; i < count; i++) {
         total += shapes[i].rank + 1;
         if (!ts_axe_shape_size(err, shapes[i], &size)) return false;
@@ -179,9 +179,10 @@ bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int co
         return ts_error_set(err, TS_ERROR_INPUT, "the dimensions' boundaries do not divide one another");
     for (int i = 1; i < all.count; i++) all.items[i].first = all.items[i - 1].first + all.items[i - 1].most;
     ts_axe_list list = {.arena = arena};
-    place_boundaries(&all, axe->shard_count, extents, places);
+    place_boundaries(&all, axe->shard_count, extents, positions);
     for (int i = 0; i < axe->shard_count; i++)
-        if (!refine(&all, &axe->shards[i], places[i], places[i + 1], &list)) return ts_axe_overflow(err);
+        if (!refine(&all, &axe->shards[i], positions[i], positions[i + 1], &list))
+            return ts_axe_overflow(err);
     ts_axe grouped = with_shards(axe, &list);
     for (int i = 0; i < count; i++) {
         int *seps = TS_NEW_ARRAY(arena, int, shapes[i].rank + 1);

@@ -117,13 +117,13 @@ static void add_padding(const inverter *v, ts_index_kind kind, const ts_index_ex
     *padding = *padding ? ts_index_node(v->arena, TS_INDEX_EITHER, *padding, here) : here;
 }
 
-/* What the source's terms reach is multiplied into *places. */
+/* What the source's terms reach is multiplied into *addresses. */
 static bool invert_source(const inverter *v, const int64_t *dims, int number, const ts_index_expr **exprs,
-                          const ts_index_expr **padding, int64_t *places) {
+                          const ts_index_expr **padding, int64_t *addresses) {
     const ts_index_source *source = &v->digits->sources[number];
     int64_t padded, below = 1, end = source->extent + source->bias;
     const ts_index_expr *sum = source_value(v, number, &padded);
-    if (padded < end || !ts_mul(*places, padded, places)) return false;
+    if (padded < end || !ts_mul(*addresses, padded, addresses)) return false;
     if (source->bias > 0) add_padding(v, TS_INDEX_LESS, sum, source->bias, padding);
     if (padded > end) add_padding(v, TS_INDEX_AT_LEAST, sum, end, padding);
     sum = with(v, TS_INDEX_SUBTRACT, sum, source->bias);
@@ -172,11 +172,11 @@ bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *ma
     inverter v = {arena, map, ranges.low, ts_index_digits_of(arena, &ranges.from_zero, dims)};
     if (!v.digits || !has_closed_form(&v, ranges.extent)) return true;
     const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, map->rank);
-    int64_t reached = 1, places = 1;
+    int64_t reached = 1, addresses = 1;
     for (int i = 0; i < v.digits->source_count; i++)
         if (!invert_source(&v, dims, i, exprs, &out->padding, &reached)) return true;
-    for (int i = 0; i < map->count; i++) places *= ranges.extent[i]; /* fits: the map has a layout */
-    if (reached != places) return true; /* a digit stands in several places, which must agree */
+    for (int i = 0; i < map->count; i++) addresses *= ranges.extent[i]; /* fits: the map has a layout */
+    if (reached != addresses) return true; /* a digit stands in several addresses, which must agree */
     out->map = (ts_index_map){
         .rank = map->count, .count = map->rank, .names = index_names(arena, map->count), .exprs = exprs};
     out->found = true;
@@ -245,7 +245,7 @@ bool ts_notation_read_tvm(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_
     *known = *layout;
     known->injective = true;
     shape->layout = known;
-    shape->places = 1;
-    for (int i = 0; i <= map.separator_count; i++) shape->places *= physical[i];
+    shape->addresses = 1;
+    for (int i = 0; i <= map.separator_count; i++) shape->addresses *= physical[i];
     return true;
 }

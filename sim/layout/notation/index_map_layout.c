@@ -207,7 +207,7 @@ const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts
 enum { BITMAP_MAX = 1 << 30 };
 
 /* The linear address that an index goes to, in the physical shape. */
-static int64_t place_of(const ts_layout *layout, const int64_t *sizes, const int64_t *index) {
+static int64_t address_of(const ts_layout *layout, const int64_t *sizes, const int64_t *index) {
     int64_t point[TS_LAYOUT_MAX_AXES], number = 0;
     ts_layout_forward(layout, index, point);
     for (int i = 0; i < layout->axis_count; i++) number = number * sizes[i] + point[i];
@@ -222,10 +222,10 @@ static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *siz
     memset(first, 0, (size_t)layout->rank * sizeof *first);
     memset(second, 0, (size_t)layout->rank * sizeof *second);
     do {
-        int64_t at = place_of(layout, sizes, second);
+        int64_t at = address_of(layout, sizes, second);
         uint64_t bit = UINT64_C(1) << (at % 64);
         if (seen[at / 64] & bit) {
-            while (place_of(layout, sizes, first) != at)
+            while (address_of(layout, sizes, first) != at)
                 (void)ts_index_next(layout->rank, layout->dims, first);
             return true;
         }

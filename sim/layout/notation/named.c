@@ -112,8 +112,8 @@ static bool read_letter(reader *r) {
 /* Are all letters of the name in this order; of the alphabet, the first ones? */
 static bool is_of(const named_layout *named, int order) {
     for (int i = 0; i < named->count; i++) {
-        const char *place = strchr(orders[order], upper(named->items[i].letter));
-        if (!place || (order == ALPHABET && place - orders[order] >= named->rank)) return false;
+        const char *position = strchr(orders[order], upper(named->items[i].letter));
+        if (!position || (order == ALPHABET && position - orders[order] >= named->rank)) return false;
     }
     return true;
 }

@@ -10,8 +10,8 @@ typedef struct {
     int element_bits;     /* of storage; a reader may change it */
     const int64_t *dims;
     const ts_layout *layout;
-    ts_text text;   /* canonical */
-    int64_t places; /* that memory must have for it; 0: as far as the layout's axes reach */
+    ts_text text;      /* canonical */
+    int64_t addresses; /* that memory must have for it; 0: as far as the layout's axes reach */
 } ts_notation_shape;
 
 /* Reads a text of the notation at the cursor, which is left behind it. */

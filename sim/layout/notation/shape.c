@@ -9,14 +9,14 @@
 #include "layout/notation/tiled.h"
 #include "layout/notation/xla.h"
 
-/* The places that a layout reaches, from 0 (or the lowest) on each axis. */
-static bool count_places(const ts_layout *layout, int64_t *places) {
-    *places = 1;
+/* The addresses that a layout reaches, from 0 (or the lowest) on each axis. */
+static bool count_addresses(const ts_layout *layout, int64_t *addresses) {
+    *addresses = 1;
     for (int i = 0; i < layout->axis_count; i++) {
         int64_t low, high, extent;
         ts_layout_axis_range(layout, i, &low, &high);
         if (__builtin_sub_overflow(high, low < 0 ? low : 0, &extent) || !ts_add(extent, 1, &extent) ||
-            !ts_mul(*places, extent, places))
+            !ts_mul(*addresses, extent, addresses))
             return false;
     }
     return true;
@@ -30,13 +30,13 @@ static bool count_bytes(int64_t elements, int bits, int64_t *bytes) {
 }
 
 static bool set_sizes(ts_error *err, const ts_notation_shape *read, ts_shape *shape) {
-    int64_t places = read->places;
+    int64_t addresses = read->addresses;
     int own_bits = ts_dtype_get(shape->dtype)->stored_bits;
     int unpadded_bits = shape->element_bits < own_bits ? shape->element_bits : own_bits;
-    if ((places > 0 || count_places(shape->layout, &places)) &&
-        count_bytes(places, shape->element_bits, &shape->storage_bytes) &&
+    if ((addresses > 0 || count_addresses(shape->layout, &addresses)) &&
+        count_bytes(addresses, shape->element_bits, &shape->storage_bytes) &&
         count_bytes(ts_layout_element_count(shape->layout), unpadded_bits, &shape->unpadded_bytes)) {
-        shape->padded_elements = places;
+        shape->padded_elements = addresses;
         shape->bytes = shape->storage_bytes;
         return true;
     }

@@ -44,9 +44,9 @@ void ts_xla_print(const ts_shape *shape, ts_text *out);
 /* The shape that these fields (of an array) describe, validated as parsing does. */
 const ts_shape *ts_xla_shape(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields);
 
-/* The logical dim that is `place`-th from the minor end; 0 <= place < rank. */
-static inline int ts_xla_dim_at(const ts_xla_layout *fields, int place) {
-    return fields->minor_to_major ? fields->minor_to_major[place] : fields->rank - 1 - place;
+/* The logical dim that is `position`-th from the minor end; 0 <= position < rank. */
+static inline int ts_xla_dim_at(const ts_xla_layout *fields, int position) {
+    return fields->minor_to_major ? fields->minor_to_major[position] : fields->rank - 1 - position;
 }
 
 #endif
