@@ -266,6 +266,7 @@ enum {
     FEW_BLOCKS = 8,
     BLOCK_ELEMENTS = 1 << 18,
     WHOLE_BLOCKS = 3 * FEW_BLOCKS,
+    WHOLE = 6, /* times as many as are run first: all are */
     MOST_STRIPS = 64,
     EDGE = 128
 };
@@ -296,9 +297,11 @@ static bool is_over(const ts_timed_run *run, const ts_timed_program *j, int64_t 
     return true;
 }
 
-/* How many blocks are run: whole matrices or whole strips where these are small. */
-static int64_t few_of(const ts_timed_run *r, const cut *c) {
+/* How many blocks are run: whole matrices or whole strips where these are small. More of small blocks, until they
+ * hold what as many full ones do: a refresh more or less would be much of their time. */
+static int64_t few_of(const ts_timed_run *r, const matrices *m, const cut *c) {
     int64_t few = (int64_t)FEW_BLOCKS * r->chip.core_count, matrix = c->strips * c->across;
+    few = ts_max(few, ts_ceil_div(few * c->blocks, blocks_of(m)));
     if (matrix <= 2 * few) return ts_round_up(few, matrix);
     return c->across <= 2 * few ? ts_round_up(few, c->across) : few;
 }
@@ -325,9 +328,9 @@ static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *
     if (!first) return false;
     if (is_over(first, j, limit, out)) return true;
     const cut c = cut_of(first);
-    int64_t few = few_of(first, &c), sizes[2] = {few, 2 * few}, all = c.blocks;
+    int64_t few = few_of(first, m, &c), sizes[2] = {few, 2 * few}, all = c.blocks;
     bool has_last = c.last_high < c.high && c.strips * c.across > 2 * few && c.across > 1;
-    if (c.blocks <= 3 * few) {
+    if (c.blocks <= WHOLE * few) {
         ts_timed_define(j, "END", c.blocks);
         j->limit = limit;
         if (!(first = ts_timed_run_get(err, j))) return false;

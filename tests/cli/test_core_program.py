@@ -67,6 +67,18 @@ def large_ones_are_extended():
         assert bill["moved_bytes"] >= 2 * bill["useful_bytes"] * 0.99
 
 
+# Of small matrices as many are run as hold what a few large blocks do.
+@release_test
+def small_matrices_are_extended():
+    for src, dst, machine in cases((
+        ("s32[5888,18,23]{1,2,0:T(8,128)}", "s32[5888,18,23]{2,1,0:T(8,128)}", "tpu-v5p"),
+        ("f32[7,382,871]{1,0,2}", "f32[7,382,871]{0,1,2:T(8,128)}", "tpu-v4"),
+        ("bf16[8,110,1115]{0,1,2:T(16,128)(2,1)}", "bf16[8,110,1115]{1,0,2}", "tpu-v7x"),
+    ), 0, 2):
+        estimated, whole = price(src, dst, "-m", machine), price(src, dst, "-m", machine, "--exact")
+        assert estimated["estimated"] and abs(estimated["cycles"] / whole["cycles"] - 1) < 0.02, (src, estimated["cycles"], whole["cycles"])
+
+
 # MaxText on v5p: relayout copies, (read + written) bytes / 2.37 TB/s.
 @release_test
 def measured_relayouts():
