@@ -266,7 +266,7 @@ enum {
     FEW_BLOCKS = 8,
     BLOCK_ELEMENTS = 1 << 18,
     WHOLE_BLOCKS = 3 * FEW_BLOCKS,
-    WHOLE = 6, /* times as many as are run first: all are */
+    WHOLE = 12, /* times as many as are run first: all are */
     MOST_STRIPS = 64,
     EDGE = 128
 };
