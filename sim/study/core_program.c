@@ -266,7 +266,8 @@ enum {
     FEW_BLOCKS = 8,
     BLOCK_ELEMENTS = 1 << 18,
     WHOLE_BLOCKS = 3 * FEW_BLOCKS,
-    WHOLE = 12, /* times as many as are run first: all are */
+    WHOLE = 6, /* times as many as are run first: all are; of small ones */
+    WHOLE_OF_SMALL = 12,
     MOST_STRIPS = 64,
     EDGE = 128
 };
@@ -330,7 +331,7 @@ static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *
     const cut c = cut_of(first);
     int64_t few = few_of(first, m, &c), sizes[2] = {few, 2 * few}, all = c.blocks;
     bool has_last = c.last_high < c.high && c.strips * c.across > 2 * few && c.across > 1;
-    if (c.blocks <= WHOLE * few) {
+    if (c.blocks <= (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * few) {
         ts_timed_define(j, "END", c.blocks);
         j->limit = limit;
         if (!(first = ts_timed_run_get(err, j))) return false;
