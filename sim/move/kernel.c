@@ -243,8 +243,7 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
         return true;
     }
     if (m->same && m->dst.element_bits >= 8 && ts_copy_plan_match_permute(j, box, times)) return true;
-    if (m->same && m->dst.element_bits >= 8 && !m->streams &&
-        (ts_copy_plan_match_lanes(j, box, times) || ts_copy_plan_match_transpose(j, box, times)))
+    if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_copy_plan_match_transpose(j, box, times))
         return true;
     /* Whole lines, then lines that are mostly there, then shorter ones. */
     for (int i = 0; m->kernels->tiles[i]; i++) {

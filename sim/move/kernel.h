@@ -26,8 +26,6 @@ enum {
     TS_PERMUTE_SOURCES = 4, /* half of a line on both sides, one, two, four lines */
     TS_TRANSPOSES = 5,      /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
-    TS_LANE_VECTORS = 6,
-    TS_LANE_KINDS = 3,   /* of vectors: of one, two, four lanes */
     TS_STRIP_BYTES = 256 /* of a row that are moved together */
 };
 
@@ -58,21 +56,6 @@ typedef struct {
     uint8_t from[TS_PERMUTED];
 } ts_permute;
 
-/* A permute of blocks whose runs lie apart on a side. Runs of 16 or 32 bytes are lanes of vectors of 64; others are
- * cut into pieces of 64 bytes and a last that is masked. Where a vector has more lanes than are left, its first is
- * there again. */
-typedef struct {
-    int vectors, lanes, runs, run_bytes; /* lanes of a vector: 1, 2, 4 */
-    int64_t begin[4 * TS_LANE_VECTORS];  /* of a lane: bytes from the first */
-    uint64_t mask[TS_LANE_VECTORS];      /* of one lane: its bytes */
-} ts_lane_side;
-
-/* Byte i of the destination's vectors is byte from[i] of the source's; UINT16_MAX: none. */
-typedef struct {
-    ts_lane_side src, dst;
-    uint16_t from[TS_LANE_VECTORS * TS_LINE_BYTES];
-} ts_lane_permute;
-
 typedef struct {
     int line_bytes, stages;
     int granules; /* bit g: a stage with granules of 2^g bytes; the stages go from small to large */
@@ -97,7 +80,6 @@ typedef struct {
     ts_places rows, columns;
     bool apart;
     ts_permute permute;
-    ts_lane_permute lanes;
 } ts_tile;
 
 typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
@@ -191,10 +173,8 @@ typedef struct {
     ts_tile_function *const (
         *permutes)[TS_PERMUTED / TS_LINE_BYTES]; /* [TS_PERMUTE_SOURCES], by lines less 1;
                                                                          NULL: there are none */
-    /* By log2 of the lanes of the source's vectors, of the destination's, and by the source's less 1; NULL: none. */
-    ts_tile_function *const (*permute_lanes)[TS_LANE_KINDS][TS_LANE_VECTORS];
-    ts_tile_function *const *transposes; /* by log2 of an element's bytes */
-    bool masks_columns;                  /* transposes make short columns */
+    ts_tile_function *const *transposes;         /* by log2 of an element's bytes */
+    bool masks_columns;                          /* transposes make short columns */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;
@@ -205,7 +185,6 @@ ts_run_function ts_runs_base;
 #if defined(__x86_64__)
 #define TS_KERNELS_X86 1
 extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
-extern ts_tile_function *const ts_permute_lanes_avx512[TS_LANE_KINDS][TS_LANE_KINDS][TS_LANE_VECTORS];
 extern ts_convert_function *const ts_converts_avx2[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_converts_avx512[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_look_ups_avx512[TS_KIND_COUNT]; /* by the target */

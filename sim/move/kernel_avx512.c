@@ -476,7 +476,6 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .by_stages = by_stages,
     .masked = masked,
     .permutes = permutes,
-    .permute_lanes = ts_permute_lanes_avx512,
     .transposes = transposes,
     .masks_columns = true,
     .load_narrow = load_narrow,
