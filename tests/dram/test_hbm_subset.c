@@ -110,6 +110,47 @@ static void the_busiest_may_get_a_little_more(void **state) {
         assert_int_equal(is_fair_of(moved_line, rows[i].more, 16 * LINES), rows[i].fair);
 }
 
+typedef struct {
+    bool is_fair_so_far;
+    int share;
+} judgement;
+
+/* Of half of 8 channels; an odd one gets so many of 1,024 lines more. Lines come `gap` cycles apart. */
+static judgement judge_paced(int more, int64_t gap) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch pc bg co ba ro";
+    ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, 2);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    judgement j = {.is_fair_so_far = true};
+    for (int64_t i = 0; i < 8 * LINES && j.is_fair_so_far; i++) {
+        ts_hbm_stream_offer(stream, moved_line(i, more) * LINE_BYTES, LINE_BYTES, false, i * gap / 16);
+        if (i % 64 == 0) j.is_fair_so_far = ts_hbm_subset_is_fair_so_far(hbm);
+    }
+    ts_hbm_drain(hbm);
+    j.share = ts_hbm_subset_fair_share(hbm);
+    ts_arena_free(arena);
+    return j;
+}
+
+/* 256 bytes a cycle are the peak: a line of 64 each quarter of a cycle. */
+static void who_waits_for_requests_may_get_a_little_more(void **state) {
+    (void)state;
+    static const struct {
+        int more;
+        int64_t gap; /* sixteenths of a cycle */
+        judgement is;
+    } rows[] = {{0, 0, {true, 2}},   {12, 0, {false, 1}}, {12, 4, {false, 1}},
+                {12, 16, {true, 2}}, {12, 40, {true, 2}}, {48, 40, {false, 1}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        judgement j = judge_paced(rows[i].more, rows[i].gap);
+        assert_int_equal(j.is_fair_so_far, rows[i].is.is_fair_so_far);
+        assert_int_equal(j.share, rows[i].is.share);
+    }
+}
+
 static void shares_are_powers_of_two_of_a_stack(void **state) {
     (void)state;
     ts_hbm_config config = hbm2;
@@ -198,6 +239,7 @@ int main(void) {
         cmocka_unit_test(a_part_that_gets_all_or_nothing_is_not_fair),
         cmocka_unit_test(a_part_without_the_busiest_is_not_fair),
         cmocka_unit_test(the_busiest_may_get_a_little_more),
+        cmocka_unit_test(who_waits_for_requests_may_get_a_little_more),
         cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
         cmocka_unit_test(accesses_give_a_balanced_part_its_share),
         cmocka_unit_test(accesses_are_the_lines_they_are_of),
