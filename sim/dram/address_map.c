@@ -51,21 +51,17 @@ static int packed_bit(const parser *p, int field, int bit) {
     int base = TS_ADDRESS_COLUMN_BITS;
     if (field == COLUMN) return bit;
     for (int i = 0; i < 6; base += p->width[order[i++]]) {
-        if (i == in_bank) base = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS;
+        if (i == in_bank) base = TS_ADDRESS_CHANNEL_SHIFT;
         if (order[i] == field) return base + bit;
     }
-    return TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS + bit;
+    return TS_ADDRESS_ROW_SHIFT + bit;
 }
 
 ts_address_location ts_address_map_unpack(uint64_t packed) {
-    ts_address_location location;
-    location.column = (int32_t)(packed & ((1u << TS_ADDRESS_COLUMN_BITS) - 1));
-    packed >>= TS_ADDRESS_COLUMN_BITS;
-    location.bank = (int32_t)(packed & ((1u << TS_ADDRESS_BANK_BITS) - 1));
-    packed >>= TS_ADDRESS_BANK_BITS;
-    location.channel = (int32_t)(packed & ((1u << TS_ADDRESS_CHANNEL_BITS) - 1));
-    location.row = (int64_t)(packed >> TS_ADDRESS_CHANNEL_BITS);
-    return location;
+    return (ts_address_location){.channel = ts_address_channel(packed),
+                                 .bank = ts_address_bank(packed),
+                                 .column = ts_address_column(packed),
+                                 .row = ts_address_row(packed)};
 }
 
 static void skip_separators(parser *p) {

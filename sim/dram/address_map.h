@@ -68,4 +68,22 @@ static inline uint64_t ts_address_map_pack(const ts_address_map *map, uint64_t b
 }
 ts_address_location ts_address_map_unpack(uint64_t packed);
 
+/* The fields of a packed location; TS_ADDRESS_CHANNEL: the bits of the channel. */
+enum {
+    TS_ADDRESS_CHANNEL_SHIFT = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS,
+    TS_ADDRESS_ROW_SHIFT = TS_ADDRESS_CHANNEL_SHIFT + TS_ADDRESS_CHANNEL_BITS
+};
+static const uint64_t TS_ADDRESS_CHANNEL = (((uint64_t)1 << TS_ADDRESS_CHANNEL_BITS) - 1)
+                                           << TS_ADDRESS_CHANNEL_SHIFT;
+static inline int32_t ts_address_column(uint64_t packed) {
+    return (int32_t)(packed & ((1u << TS_ADDRESS_COLUMN_BITS) - 1));
+}
+static inline int32_t ts_address_bank(uint64_t packed) {
+    return (int32_t)(packed >> TS_ADDRESS_COLUMN_BITS & ((1u << TS_ADDRESS_BANK_BITS) - 1));
+}
+static inline int32_t ts_address_channel(uint64_t packed) {
+    return (int32_t)((packed & TS_ADDRESS_CHANNEL) >> TS_ADDRESS_CHANNEL_SHIFT);
+}
+static inline int32_t ts_address_row(uint64_t packed) { return (int32_t)(packed >> TS_ADDRESS_ROW_SHIFT); }
+
 #endif

@@ -95,7 +95,7 @@ void ts_hbm_trace_access(const ts_hbm *hbm, ts_hbm_trace *trace, int64_t address
     for (int64_t burst = first; burst <= last; burst += step) {
         uint64_t location = is_linear ? block ^ hbm->map->table[0][burst % LINEAR]
                                       : ts_address_map_pack(hbm->map, (uint64_t)burst);
-        if ((hbm_location_channel(location) & (hbm->share - 1)) == 0)
+        if ((ts_address_channel(location) & (hbm->share - 1)) == 0)
             trace_burst(hbm, trace, location, (uint64_t)(4 * step + 2 * (burst & 1) + is_write));
     }
 }

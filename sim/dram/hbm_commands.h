@@ -6,13 +6,6 @@
 #include "hbm_simulators.h"
 
 ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
-ALWAYS static inline int32_t location_row(uint64_t location) {
-    return (int32_t)(location >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
-}
-ALWAYS static inline int location_bank(uint64_t location) {
-    return (int)(location >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
-}
-
 ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (MAX_ENTRIES - 1)); }
 
 /* The oldest request of a bank; the end of the bank's list when there is none. */
@@ -361,7 +354,7 @@ ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int dire
                 (hbm_active){active_age(s->arrival[i], t), ch->dram.opened_time[direction][bank],
                              q->tickets[2 * slot + i], s->bank, (uint8_t)(bank / sh.banks_of_group),
                              s->stream, (uint8_t)direction,
-                             (uint16_t)(location_of(hbm, s, i) & ((1 << TS_ADDRESS_COLUMN_BITS) - 1))},
+                             (uint16_t)ts_address_column(location_of(hbm, s, i))},
                 sh);
     take_burst(hbm, ch, direction, slot, i);
     after_act(ch, bank, row, t, sh);

@@ -12,15 +12,8 @@ enum {
     SPARE = 16,            /* all may take so many bursts longer, and one part in `tolerance` */
     ROUND = 64,            /* bursts of a channel; those that are even get the same in each, */
     ALONE = 64,            /* those of a single one's kind one part in so many more at most, of all rounds */
-    MORE = 8,              /* a share may get one part in so many more than its own, or less */
-    BANK_BITS = TS_ADDRESS_BANK_BITS,
-    CHANNEL_MASK = (1 << TS_ADDRESS_CHANNEL_BITS) - 1
+    MORE = 8               /* a share may get one part in so many more than its own, or less */
 };
-
-static inline uint64_t bank_of(uint64_t location) { return location >> TS_ADDRESS_COLUMN_BITS; }
-static inline int channel_of(uint64_t location) {
-    return (int)(bank_of(location) >> BANK_BITS) & CHANNEL_MASK;
-}
 
 void hbm_load_init(hbm_load *load, ts_arena *arena) {
     for (int i = 0, share = 1; share <= load->share; i++, share *= 2)
@@ -30,7 +23,7 @@ void hbm_load_init(hbm_load *load, ts_arena *arena) {
     load->row = TS_NEW_ARRAY(arena, int32_t, (int64_t)load->channels << load->bank_bits);
     const uint64_t none = 0;
     load->tolerance = HBM_LOAD_TOLERANCE;
-    load->is_alone = load->share == load->channels;
+    load->needs_even = load->share == load->channels;
     hbm_load_set_access(load, &none, 1);
 }
 
@@ -64,7 +57,7 @@ static inline uint64_t reduce(const hbm_load *load, uint64_t location) {
 static void set_basis(hbm_load *load, const uint64_t *pairs, int count) {
     load->rank = 0;
     for (int i = 1; i < count && load->rank < HBM_LOAD_BASIS; i *= 2) {
-        uint64_t more = reduce(load, bank_of(pairs[i]) << TS_ADDRESS_COLUMN_BITS);
+        uint64_t more = reduce(load, pairs[i] - (uint64_t)ts_address_column(pairs[i]));
         if (more == 0) continue;
         load->pivot[load->rank] = 63 - __builtin_clzll(more);
         load->basis[load->rank++] = more;
@@ -74,19 +67,17 @@ static void set_basis(hbm_load *load, const uint64_t *pairs, int count) {
 /* Pairs of the access that begins in a channel, in those of a share. */
 static int pairs_within(const uint64_t *pairs, int count, int channel, int share) {
     int sum = 0;
-    for (int i = 0; i < count; i++) sum += ((channel ^ channel_of(pairs[i])) & (share - 1)) == 0;
+    for (int i = 0; i < count; i++) sum += ((channel ^ ts_address_channel(pairs[i])) & (share - 1)) == 0;
     return sum;
 }
 
-static bool is_even_share(const hbm_load *load, const uint64_t *pairs, int count, int share) {
-    for (int c = 0; c < load->channels; c++)
-        if (pairs_within(pairs, count, c, share) * share != count) return false;
-    return true;
+/* As pairs are linear, a share whose first part gets its part of them gives each part the same. */
+static bool is_even_share(const uint64_t *pairs, int count, int share) {
+    return pairs_within(pairs, count, 0, share) * share == count;
 }
 
 static bool stands_for_coset(const hbm_load *load, int channel) {
-    uint64_t location = (uint64_t)channel << (BANK_BITS + TS_ADDRESS_COLUMN_BITS);
-    return channel_of(reduce(load, location)) == channel;
+    return ts_address_channel(reduce(load, (uint64_t)channel << TS_ADDRESS_CHANNEL_SHIFT)) == channel;
 }
 
 static void add_level(hbm_load *load, const uint64_t *pairs, int count, int share) {
@@ -104,14 +95,13 @@ void hbm_load_set_access(hbm_load *load, const uint64_t *pairs, int count) {
     set_basis(load, pairs, count);
     load->coset_channels = 1;
     for (int i = 0; i < load->rank; i++)
-        load->coset_channels *= channel_of((uint64_t)1 << load->pivot[i]) != 0 ? 2 : 1;
-    load->access_bursts = 2 * count;
+        load->coset_channels *= ts_address_channel((uint64_t)1 << load->pivot[i]) != 0 ? 2 : 1;
     load->access_steps = 2 * count * STEPS / load->coset_channels;
     load->levels = 0;
     memset(load->levels_of, 0, (size_t)load->channels);
     add_level(load, pairs, count, 1);
     for (int share = 2; share <= load->share; share *= 2)
-        if (!is_even_share(load, pairs, count, share)) add_level(load, pairs, count, share);
+        if (!is_even_share(pairs, count, share)) add_level(load, pairs, count, share);
     hbm_load_clear(load);
 }
 
@@ -120,7 +110,7 @@ void hbm_load_set_access(hbm_load *load, const uint64_t *pairs, int count) {
 static hbm_load_window window_of(int32_t lookahead, int share) {
     hbm_load_window w = {.count = 1, .stage_bursts = lookahead < 0 ? INT32_MAX : 1};
     int32_t bursts = lookahead / share;
-    if (lookahead < 0 || bursts <= 1) return w;
+    if (bursts <= 1) return w;
     w.count = bursts < HBM_LOAD_STAGES ? bursts : HBM_LOAD_STAGES;
     w.stage_bursts = bursts / w.count;
     return w;
@@ -158,9 +148,8 @@ static inline void take(hbm_load_level *level, hbm_load_window *w, const amount 
 
 /* Is the row that a coset accesses now another than the last? */
 static inline bool opens_row(hbm_load *load, uint64_t coset) {
-    int32_t row = (int32_t)(bank_of(coset) >> (BANK_BITS + TS_ADDRESS_CHANNEL_BITS)),
-            bank = (int32_t)(bank_of(coset) & ((1 << BANK_BITS) - 1)),
-            *last = &load->row[channel_of(coset) << load->bank_bits | bank];
+    int32_t row = ts_address_row(coset),
+            *last = &load->row[ts_address_channel(coset) << load->bank_bits | ts_address_bank(coset)];
     bool opens = *last != row;
     *last = row;
     return opens;
@@ -188,11 +177,11 @@ static inline void count(hbm_load *load, int channel, int32_t bursts) {
 
 void hbm_load_add_access(hbm_load *load, hbm_load_stream *stream, uint64_t location) {
     uint64_t coset = reduce(load, location);
-    int channel = channel_of(coset), levels = load->levels_of[channel];
+    int channel = ts_address_channel(coset), levels = load->levels_of[channel];
     amount a = {.channel = channel,
                 .steps = load->access_steps + (opens_row(load, coset) ? ROW_STEPS : 0),
                 .queue = (int64_t)load->queue * STEPS};
-    count(load, channel, load->access_bursts);
+    count(load, channel, load->level[0].access_bursts);
     for (int i = 0; i < levels; i++) {
         a.bursts = load->level[i].access_bursts;
         take(&load->level[i], &stream->windows[i], a);
@@ -202,16 +191,16 @@ void hbm_load_add_access(hbm_load *load, hbm_load_stream *stream, uint64_t locat
 void hbm_load_add(hbm_load *load, hbm_load_stream *stream, uint64_t location, int bursts) {
     uint64_t coset = reduce(load, location);
     int32_t steps = bursts * STEPS / load->coset_channels + (opens_row(load, coset) ? ROW_STEPS : 0);
-    const amount a = {channel_of(coset), bursts, steps, (int64_t)load->queue * STEPS};
+    const amount a = {ts_address_channel(coset), bursts, steps, (int64_t)load->queue * STEPS};
     count(load, a.channel, bursts);
-    for (int i = 0; i < load->levels && (channel_of(location) & (load->level[i].share - 1)) == 0; i++)
+    for (int i = 0; i < load->levels && (ts_address_channel(location) & (load->level[i].share - 1)) == 0; i++)
         take(&load->level[i], &stream->windows[i], a);
 }
 
 /* ---- What that says ---- */
 
 static bool may_stand(const hbm_load *load) {
-    return !load->is_alone || load->busiest <= load->busiest_part + load->busiest_part / ALONE + ROUND;
+    return !load->needs_even || load->busiest <= load->busiest_part + load->busiest_part / ALONE + ROUND;
 }
 
 static bool is_fair(const hbm_load *load, const hbm_load_level *level, int32_t spare) {

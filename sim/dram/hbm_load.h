@@ -52,15 +52,13 @@ typedef struct {
     uint64_t basis[HBM_LOAD_BASIS];
     int pivot[HBM_LOAD_BASIS]; /* bit number */
     int rank, coset_channels;
-    int32_t access_steps; /* of each channel of a coset, for an access */
-    int32_t access_bursts;
+    int32_t access_steps;     /* of each channel of a coset, for an access */
     int32_t round, *round_of; /* bursts of the current round: in all, by coset */
     int64_t busiest,
         busiest_part; /* of all cosets, of those with simulated channels: bursts, summed over rounds */
     int tolerance;    /* all channels may take one part in so many longer than those that stand for them */
-    bool
-        is_alone; /* a single channel is simulated: it stands only for those that get about the same all the time */
-    bool is_even;
+    bool needs_even;  /* the simulated channels stand only for those that get about the same all the time, */
+    bool is_even;     /* as they all did so far */
     bool was_stopped; /* as the simulated channels did not stand for all */
     int64_t grace;    /* until `end` of all */
 } hbm_load;

@@ -22,12 +22,12 @@ static inline int32_t offered_from(const ts_hbm_stream *st, const ts_hbm_request
 static void add_segment(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, uint64_t location,
                         bool is_pair, int32_t from) {
     hbm_segment *p = &hbm->block.segments[hbm->block.count++];
-    *p = (hbm_segment){.location = location & ~HBM_CHANNEL_BITS,
+    *p = (hbm_segment){.location = location & ~TS_ADDRESS_CHANNEL,
                        .at = {from, from},
-                       .channel = (uint16_t)hbm_location_channel(location),
+                       .channel = (uint16_t)ts_address_channel(location),
                        .is_write = r->is_write,
                        .is_pair = is_pair};
-    hbm->block_first[hbm_location_channel(location) + 2]++;
+    hbm->block_first[ts_address_channel(location) + 2]++;
     hbm->block.bursts += 1 + is_pair;
     for (int half = 0; half <= is_pair; half++) {
         if (st->window > 0) {
@@ -36,7 +36,7 @@ static void add_segment(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
         }
         if (st->in_flight > 0)
             p->at[half] =
-                max32(p->at[half], hbm_take_ticket(st, hbm_location_channel(location), &p->ticket[half]));
+                max32(p->at[half], hbm_take_ticket(st, ts_address_channel(location), &p->ticket[half]));
     }
 }
 
@@ -62,8 +62,8 @@ static inline int32_t next_acceptance(pair_cursor *c) {
 
 static inline void add_pair(ts_hbm *hbm, pair_cursor *c, uint64_t location, bool is_write, int32_t from) {
     hbm_segment *p = c->segment++;
-    p->location = location & ~HBM_CHANNEL_BITS;
-    p->channel = (uint16_t)hbm_location_channel(location);
+    p->location = location & ~TS_ADDRESS_CHANNEL;
+    p->channel = (uint16_t)ts_address_channel(location);
     p->at[0] = max32(from, next_acceptance(c) + 1);
     p->at[1] = max32(from, next_acceptance(c) + 1);
     p->is_write = is_write;
@@ -236,7 +236,7 @@ static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t bu
     ts_hbm_stream *st = o->st;
     bool is_pair = o->pairs && !(burst & 1) && burst < last;
     uint64_t location = ts_address_map_pack(hbm->map, (uint64_t)burst) ^ st->shift;
-    bool is_simulated = (hbm_location_channel(location) & (hbm->share - 1)) == 0;
+    bool is_simulated = (ts_address_channel(location) & (hbm->share - 1)) == 0;
     if (is_simulated && st->in_flight > 0) is_pair &= wait_for_ring(o);
     if (hbm->share > 1) hbm_subset_count(hbm, st, location, r->is_write, 1 + is_pair);
     if (is_simulated) {

@@ -323,13 +323,13 @@ ALWAYS static inline void enqueue(const target o, int direction, uint64_t locati
                                   int32_t at) {
     hbm_channel *ch = o.ch;
     hbm_queue *q = &ch->queue[direction];
-    int bank = location_bank(location);
+    int bank = ts_address_bank(location);
     if (direction == DRAM_WRITE) ch->filter[filter_index(location)]++;
     if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(o.hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
     q->free = q->links[slot].next;
-    q->links[slot].row = location_row(location);
+    q->links[slot].row = ts_address_row(location);
     s->location = location;
     s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
@@ -346,7 +346,7 @@ ALWAYS static inline void enqueue(const target o, int direction, uint64_t locati
 
 static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t location) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
-    for (uint16_t s = first_of(q, location_bank(location)); !is_end(q, s); s = q->links[s].next) {
+    for (uint16_t s = first_of(q, ts_address_bank(location)); !is_end(q, s); s = q->links[s].next) {
         uint64_t differ = location ^ q->slots[s].location;
         if (differ != 0 && differ != hbm->pair) continue;
         int burst = differ != 0;

@@ -46,7 +46,7 @@ void hbm_subset_add_stream(ts_arena *arena, ts_hbm_stream *st, int64_t lookahead
 
 void ts_hbm_subset_tolerate(ts_hbm *hbm, int parts) {
     hbm->load.tolerance = parts;
-    hbm->load.is_alone = false;
+    hbm->load.needs_even = false;
 }
 
 void ts_hbm_subset_jump(ts_hbm *hbm) {
@@ -72,7 +72,7 @@ bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes) {
     uint64_t pairs[HBM_PART_PAIRS];
     for (int pair = 0; pair < bursts / 2; pair++) {
         pairs[pair] = map->table[0][2 * pair];
-        hbm->simulated_pairs[hbm_location_channel(pairs[pair]) & (hbm->share - 1)] |= (uint64_t)1 << pair;
+        hbm->simulated_pairs[ts_address_channel(pairs[pair]) & (hbm->share - 1)] |= (uint64_t)1 << pair;
     }
     hbm_load_set_access(&hbm->load, pairs, (int)bursts / 2);
     open_streams(hbm);
@@ -87,7 +87,7 @@ static bool is_balanced(const ts_address_map *map, int share, int64_t bytes) {
     int64_t bursts = bytes >> map->offset_bits, simulated = 0;
     if (!is_linear(map, bursts)) return false;
     for (int64_t i = 0; i < bursts; i++)
-        simulated += (hbm_location_channel(ts_address_map_pack(map, (uint64_t)i)) & (share - 1)) == 0;
+        simulated += (ts_address_channel(ts_address_map_pack(map, (uint64_t)i)) & (share - 1)) == 0;
     return simulated * share == bursts;
 }
 

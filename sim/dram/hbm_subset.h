@@ -16,12 +16,6 @@ bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes);
 /* What the simulated channels did, for all of them. */
 void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out);
 
-enum { HBM_CHANNEL_SHIFT = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS };
-static const uint64_t HBM_CHANNEL_BITS = (((uint64_t)1 << TS_ADDRESS_CHANNEL_BITS) - 1) << HBM_CHANNEL_SHIFT;
-static inline int hbm_location_channel(uint64_t location) {
-    return (int)((location & HBM_CHANNEL_BITS) >> HBM_CHANNEL_SHIFT);
-}
-
 static inline void hbm_subset_count(ts_hbm *hbm, ts_hbm_stream *st, uint64_t location, bool is_write,
                                     int bursts) {
     hbm->offered[is_write] += bursts;
@@ -33,7 +27,7 @@ static inline uint64_t hbm_subset_count_access(ts_hbm *hbm, ts_hbm_stream *st, u
                                                bool is_write) {
     hbm->offered[is_write] += hbm->access_bytes >> hbm->map->offset_bits;
     hbm_load_add_access(&hbm->load, st->load, location);
-    return hbm->simulated_pairs[hbm_location_channel(location) & (hbm->share - 1)];
+    return hbm->simulated_pairs[ts_address_channel(location) & (hbm->share - 1)];
 }
 
 #endif

@@ -128,7 +128,7 @@ static void a_single_channel_stands_for_equals_only(void **state) {
     assert_false(l.load.is_even);
     assert_false(hbm_load_is_fair_so_far(&l.load));
     assert_int_equal(hbm_load_fair_share(&l.load), CHANNELS / 2);
-    l.load.is_alone = false;
+    l.load.needs_even = false;
     assert_int_equal(hbm_load_fair_share(&l.load), CHANNELS); /* queues and lookahead even that out */
     stop(&l);
 }
@@ -164,6 +164,7 @@ static void more_so_far_may_be_what_waits(void **state) {
     loaded l;
     start(&l, 2, LOOKAHEAD);
     for (int i = 0; i < QUEUE; i++) give(&l, 1, 0, 0);
+    assert_true(hbm_load_ratio(&l.load) == 1); /* of nothing */
     assert_true(hbm_load_is_fair_so_far(&l.load));
     assert_int_equal(hbm_load_fair_share(&l.load), 1); /* but not if that is all */
     for (int i = 0; i < 15; i++) give(&l, 1, 0, 0);
@@ -221,12 +222,52 @@ static void an_access_loads_all_channels_that_it_reaches(void **state) {
     start(&l, 8, -1);
     set_access(&l);
     /* 4 bursts a channel; the same rows, whichever pair is the first */
-    for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(i % 2 * 2, i % 2, 0));
+    for (int i = 0; i < 100; i++)
+        hbm_load_add_access(&l.load, &l.stream, at(i % 2 * 2, i % 2 + i / 2 % 2 * 8, 0));
     assert_int_equal(l.load.level[0].end, (100 * 4 + 2) * STEPS);
     for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(1 + i % 2 * 2, 0, 0));
     assert_int_equal(l.load.level[0].end,
                      (100 * 4 + 2 * 2) * STEPS); /* in bank 0 and, of the other channel, 1 */
     assert_int_equal(l.load.levels, 4);          /* all, 2, 4, 8: none gets the same of every access */
+    stop(&l);
+}
+
+/* Two of the four pairs are in each half of the channels that it reaches: 4 bursts for a share of 4, none for others. */
+static void an_access_gives_a_share_what_lies_in_it(void **state) {
+    (void)state;
+    const uint64_t pairs[] = {at(0, 0, 0), at(0, 8, 0), at(2, 1, 0), at(2, 9, 0)};
+    loaded l;
+    start(&l, 4, -1);
+    set_access(&l);
+    assert_int_equal(l.load.levels, 3);
+    assert_int_equal(l.load.level[0].access_bursts, 8);
+    assert_int_equal(l.load.level[1].access_bursts, 8);
+    assert_int_equal(l.load.level[2].access_bursts, 4);
+    hbm_load_add_access(&l.load, &l.stream, at(0, 0, 0));
+    hbm_load_add_access(&l.load, &l.stream, at(1, 0, 0));
+    assert_int_equal(l.load.level[0].bursts, 16);
+    assert_int_equal(l.load.level[1].bursts, 8);
+    assert_int_equal(l.load.level[2].bursts, 4);
+    assert_int_equal(l.load.level[2].end, (4 + 2) * STEPS);
+    /* by the burst, half of each lies in the other channel of its coset */
+    hbm_load_add(&l.load, &l.stream, pairs[0], 4);
+    assert_int_equal(l.load.level[0].end, (4 + 2 + 2) * STEPS);
+    stop(&l);
+}
+
+/* Of four pairs two lie in one row. */
+static void columns_make_no_coset(void **state) {
+    (void)state;
+    const uint64_t pairs[] = {at(0, 0, 0), at(0, 0, 0) + 2, at(1, 0, 0), at(1, 0, 0) + 2};
+    loaded l;
+    start(&l, 2, LOOKAHEAD);
+    hbm_load_set_access(&l.load, pairs, 4);
+    hbm_load_open(&l.load, &l.stream);
+    assert_int_equal(l.load.levels, 1); /* half of each */
+    assert_int_equal(l.load.rank, 1);
+    for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(i % 2, 0, 0) + 2);
+    assert_int_equal(l.load.level[0].end, (100 * 4 + 2) * STEPS);
+    assert_int_equal(hbm_load_fair_share(&l.load), 2);
     stop(&l);
 }
 
@@ -289,6 +330,10 @@ static void grace_lasts_for_an_eighth(void **state) {
     assert_true(hbm_load_has_grace(&l.load));
     give_rounds(&l, 1);
     assert_false(hbm_load_has_grace(&l.load));
+    give_rounds(&l, 897 / 8 - 1);
+    assert_true(hbm_load_has_grace(&l.load));
+    for (int i = 0; i < 2; i++) give(&l, 1, 0, 0); /* all of them count, not those that are simulated */
+    assert_false(hbm_load_has_grace(&l.load));
     stop(&l);
 }
 
@@ -303,6 +348,8 @@ int main(void) {
         cmocka_unit_test(what_is_tried_next_is_not_judged_by_what_waits),
         cmocka_unit_test(rows_that_are_opened_take_time),
         cmocka_unit_test(an_access_loads_all_channels_that_it_reaches),
+        cmocka_unit_test(an_access_gives_a_share_what_lies_in_it),
+        cmocka_unit_test(columns_make_no_coset),
         cmocka_unit_test(the_last_access_that_was_set_counts),
         cmocka_unit_test(shares_that_every_access_loads_evenly_are_fair),
         cmocka_unit_test(a_jump_forgets_what_has_begun),
