@@ -129,11 +129,9 @@ typedef struct {
 
 /* With ts_hbm_stats_members of hbm: all of them. */
 static const ts_member measures_members[] = {
-    TS_MEMBER(measures, cycles),        TS_MEMBER(measures, read_bytes),
-    TS_MEMBER(measures, written_bytes), TS_MEMBER(measures, waste_bytes),
-    TS_MEMBER(measures, padding_bytes), TS_MEMBER(measures, transfers),
-    TS_MEMBER(measures, stalls),        TS_MEMBER(measures, hbm.read_latency_max),
-    TS_MEMBER(measures, hbm.end_cycle), {0, 0},
+    TS_MEMBER(measures, cycles),      TS_MEMBER(measures, read_bytes),    TS_MEMBER(measures, written_bytes),
+    TS_MEMBER(measures, waste_bytes), TS_MEMBER(measures, padding_bytes), TS_MEMBER(measures, transfers),
+    TS_MEMBER(measures, stalls),      TS_MEMBER(measures, hbm.end_cycle), {0, 0},
 };
 
 /* How a program that turns rows into columns cuts its matrices: into `strips` of `across` blocks each; 0: one
@@ -205,7 +203,26 @@ static void add_extended(const extension *e, const ts_timed_run *const runs[2], 
     for (int i = 0; i < 2; i++) measure(runs[i], &both[i]);
     extend_members(e, (const void *const[]){&both[0], &both[1]}, measures_members, sum);
     extend_members(e, (const void *const[]){&both[0].hbm, &both[1].hbm}, ts_hbm_stats_members, &sum->hbm);
+    sum->hbm.read_latency_max = ts_max(both[0].hbm.read_latency_max, both[1].hbm.read_latency_max);
     sum->cores = both[0].cores;
+}
+
+/* By more / of, rounded down. */
+static void grow_members(void *counts, const ts_member *members, int64_t more, int64_t of) {
+    for (; members->count > 0; members++) {
+        int64_t *x = ts_member_of(counts, members, 0);
+        for (int i = 0; i < members->count; i++) x[i] += (int64_t)((__int128)x[i] * more / of);
+    }
+}
+
+/* Each block behind those of a run takes as long as its transfers do in the middle of it; of a run without any, as its
+ * blocks do. */
+static void set_pace(const ts_timed_run *run, int64_t blocks, int64_t all, measures *sum) {
+    static const ts_member times[] = {
+        TS_MEMBER(measures, cycles), TS_MEMBER(measures, stalls), TS_MEMBER(measures, hbm.end_cycle), {0, 0}};
+    double took = run->pace > 0 ? run->pace * (double)run->chip.transfers : (double)run->chip.cycles;
+    int64_t cycles = run->chip.cycles + (int64_t)(took / (double)blocks * (double)(all - blocks));
+    grow_members(sum, times, cycles - sum->cycles, sum->cycles);
 }
 
 /* Elements of one side's matrices, in tiles as its shape has them. */
@@ -236,14 +253,6 @@ static int64_t padding_left_out(const ts_plan *plan, const matrices *m) {
     return bytes > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)bytes;
 }
 
-/* By more / of, rounded down. */
-static void grow_members(void *counts, const ts_member *members, int64_t more, int64_t of) {
-    for (; members->count > 0; members++) {
-        int64_t *x = ts_member_of(counts, members, 0);
-        for (int i = 0; i < members->count; i++) x[i] += (int64_t)((__int128)x[i] * more / of);
-    }
-}
-
 /* Tiles that hold little, as those of several short dims, come and go whole: they take as long as the rest.
  */
 static void charge_padding(const ts_plan *plan, const matrices *m, measures *out) {
@@ -260,13 +269,13 @@ static void charge_padding(const ts_plan *plan, const matrices *m, measures *out
 
 enum { ROW_BLOCK_WORDS = 1 << 18, MOST_BLOCK = 512, LEAST_BLOCK = 16 };
 
-/* Blocks that are run, and elements of a block: twice as many are run as well. A whole of less than
- * WHOLE_BLOCKS is not cut. */
+/* Blocks and their elements: RUN times as many are run. A whole of less than WHOLE_BLOCKS is not cut. */
 enum {
     FEW_BLOCKS = 8,
     BLOCK_ELEMENTS = 1 << 18,
     WHOLE_BLOCKS = 3 * FEW_BLOCKS,
-    WHOLE = 6, /* times as many as are run first: all are; of small ones */
+    RUN = 4,
+    WHOLE = 6, /* times as many: all are run; of small ones */
     WHOLE_OF_SMALL = 12,
     MOST_STRIPS = 64,
     EDGE = 128
@@ -318,42 +327,50 @@ static bool add_last_strips(ts_error *err, ts_timed_program *j, const cut *c, in
     return true;
 }
 
-/* Blocks of the whole matrices, which lie where they do in the whole. */
-static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
-                            measures *out) {
-    int64_t least = ts_max(m->batch, blocks_of(m)),
-            some = (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores;
-    j->limit = least > some ? limit_of(some, least, limit) : limit;
-    const ts_timed_run *first = run_blocks(err, j, 0, some);
-    const ts_timed_run *runs[2];
-    if (!first) return false;
-    if (is_over(first, j, limit, out)) return true;
-    const cut c = cut_of(first);
-    int64_t few = few_of(first, m, &c), sizes[2] = {few, 2 * few}, all = c.blocks;
-    bool has_last = c.last_high < c.high && c.strips * c.across > 2 * few && c.across > 1;
-    if (c.blocks <= (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * few) {
-        ts_timed_define(j, "END", c.blocks);
-        j->limit = limit;
-        if (!(first = ts_timed_run_get(err, j))) return false;
-        if (!is_over(first, j, limit, out)) measure(first, out);
-        return true;
-    }
-    for (int i = 0; i < 2; i++) {
-        j->limit = limit_of(sizes[i], all, limit);
-        if (!(runs[i] = run_blocks(err, j, 0, sizes[i]))) return false;
-        if (is_over(runs[i], j, limit, out)) return true;
-    }
-    j->limit = 0;
-    if (has_last && c.strips <= MOST_STRIPS) all -= c.blocks / c.strips;
-    add_extended(&(extension){{sizes[0], sizes[1]}, all, false}, runs, out);
-    return all == c.blocks || add_last_strips(err, j, &c, few, out);
-}
-
 static bool run_whole(ts_error *err, ts_timed_program *j, int64_t limit, measures *out) {
     j->limit = limit;
     const ts_timed_run *run = ts_timed_run_get(err, j);
     if (run && !is_over(run, j, limit, out)) measure(run, out);
     return run != NULL;
+}
+
+/* `few` blocks and RUN times as many, for all but those of last strips that are less high than others. */
+static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t few, int64_t limit,
+                     measures *out) {
+    bool has_last = c->last_high < c->high && c->strips > 1 && c->strips <= MOST_STRIPS && c->across > 1 &&
+                    c->strips * c->across > 2 * few;
+    int64_t high = (c->strips - 1) * c->across,
+            sizes[2] = {few, has_last ? ts_min(RUN * few, high) : RUN * few},
+            all = has_last ? c->blocks - c->blocks / c->strips : c->blocks;
+    const ts_timed_run *runs[2];
+    for (int i = 0; i < 2; i++) {
+        j->limit = limit_of(sizes[i], c->blocks, limit);
+        j->paced = i == 1;
+        if (!(runs[i] = run_blocks(err, j, 0, sizes[i]))) return false;
+        if (is_over(runs[i], j, limit, out)) return true;
+    }
+    j->limit = 0;
+    j->paced = false;
+    add_extended(&(extension){{sizes[0], sizes[1]}, all, false}, runs, out);
+    set_pace(runs[1], sizes[1], all, out);
+    return !has_last || add_last_strips(err, j, c, few, out);
+}
+
+/* Blocks of the whole matrices, which lie where they do in the whole. */
+static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
+                            measures *out) {
+    int64_t least = ts_max(m->batch, blocks_of(m)),
+            some = limit > 0 ? (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores : 0;
+    j->limit = least > some ? limit_of(some, least, limit) : limit;
+    const ts_timed_run *first = run_blocks(err, j, 0, some);
+    if (!first) return false;
+    if (is_over(first, j, limit, out)) return true;
+    const cut c = cut_of(first);
+    int64_t few = few_of(first, m, &c);
+    if (c.blocks > (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * few)
+        return run_part(err, j, &c, few, limit, out);
+    ts_timed_define(j, "END", c.blocks);
+    return run_whole(err, j, limit, out);
 }
 
 /* Some of the rows, one behind the other. */

@@ -53,8 +53,8 @@ static const char *name_of(const ts_timed_program *p) {
     const ts_machine *m = p->machine;
     ts_text text;
     ts_text_init(&text, p->arena);
-    ts_text_add(&text, "%llx %d %d %lld %s %d", (unsigned long long)m->hash, (int)m->hbm.stacks,
-                (int)m->hbm.channels, (long long)m->chip.sustained_khz, p->program, p->exact);
+    ts_text_add(&text, "%llx %d %d %lld %s %d %d", (unsigned long long)m->hash, (int)m->hbm.stacks,
+                (int)m->hbm.channels, (long long)m->chip.sustained_khz, p->program, p->exact, p->paced);
     ts_timed_add_defines(p, &text);
     return text.bytes;
 }
@@ -75,8 +75,39 @@ static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_
     return &new->run;
 }
 
-static const ts_timed_run *keep_result(ts_timed_runs *runs, const char *name, const ts_run_result *result) {
+/* ---- Their pace ---- */
+
+typedef struct {
+    ts_arena *arena;
+    int64_t *cycles; /* of completions */
+    int64_t count, room;
+} completions;
+
+static void add_completion(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
+    completions *c = self;
+    (void)transfer;
+    if (c->count == c->room) {
+        int64_t *more = TS_NEW_ARRAY(c->arena, int64_t, c->room = 2 * c->room + 64);
+        if (c->count > 0) memcpy(more, c->cycles, sizeof *more * (size_t)c->count);
+        c->cycles = more;
+    }
+    c->cycles[c->count++] = result->completed_cycle;
+}
+
+/* Neither of the first quarter, until queues have settled, nor of the last eighth, when little is read. */
+static double pace_of(const completions *c) {
+    int64_t from = c->count / 4, to = c->count - c->count / 8, n = to - from;
+    double middle = (double)(from + to - 1) / 2, sum = 0;
+    if (n < 2) return 0;
+    for (int64_t i = from; i < to; i++)
+        sum += ((double)i - middle) * (double)(c->cycles[i] - c->cycles[from]);
+    return sum * 12 / ((double)n * ((double)n * (double)n - 1));
+}
+
+static const ts_timed_run *keep_result(ts_timed_runs *runs, const char *name, const ts_run_result *result,
+                                       double pace) {
     const ts_timed_run run = {.chip = result->chip,
+                              .pace = pace,
                               .params = copy_params(runs->arena, result->program),
                               .param_count = result->program->param_count};
     return keep(runs, name, &run);
@@ -98,7 +129,10 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
     const ts_timed_run *known = find(p, name);
     if (known) return known;
     ts_arena *scratch = ts_arena_new();
+    completions completed = {.arena = scratch};
+    const ts_chip_observer observer = {.self = &completed, .transferred = add_completion};
     ts_run_request request = {.program = p->program,
+                              .observer = p->paced ? &observer : NULL,
                               .machine = p->machine,
                               .defines = p->defines,
                               .define_count = p->count,
@@ -110,7 +144,7 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
     bool good = ts_run(&own, scratch, &request, &result),
          is_over = !good && p->limit > 0 && own.kind == TS_ERROR_FAULT && own.cycle >= p->limit;
     const ts_timed_run over = {.chip.cycles = p->limit, .is_over = true};
-    if (good) known = keep_result(p->runs, name, &result);
+    if (good) known = keep_result(p->runs, name, &result, pace_of(&completed));
     if (is_over) known = keep(p->runs, name, &over);
     if (!known && err) *err = own;
     ts_arena_free(scratch);

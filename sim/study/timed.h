@@ -19,6 +19,7 @@ typedef struct {
     const char *program;
     bool exact;    /* every access of every channel of HBM is simulated */
     int64_t limit; /* cycles; 0: none. A run that takes more ends there */
+    bool paced;    /* the pace of its transfers is wanted, too */
     ts_define defines[TS_TIMED_DEFINES];
     int count;
 } ts_timed_program;
@@ -33,6 +34,9 @@ typedef struct {
     const ts_param *params; /* of the program */
     int param_count;
     bool is_over; /* it took more than chip.cycles, the limit or more, and nothing else is known */
+    double
+        pace; /* cycles a transfer, in the middle of the run: the line through their completions, by least squares;
+                     0: not wanted, or they are too few */
 } ts_timed_run;
 
 /* As it was made before, or made now. It belongs to the runs. */

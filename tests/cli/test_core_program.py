@@ -79,6 +79,20 @@ def small_matrices_are_extended():
         assert estimated["estimated"] and abs(estimated["cycles"] / whole["cycles"] - 1) < 0.02, (src, estimated["cycles"], whole["cycles"])
 
 
+# Their first blocks are faster or slower than others: queues settle, and writes come in bursts.
+@release_test
+def the_middle_of_a_run_tells_its_pace():
+    for src, dst, machine in cases((
+        ("f32[333682,20]{0,1:T(4,128)}", "f32[333682,20]{1,0:T(8,128)}", "tpu-v3"),
+        ("f32[13,907,296]{0,1,2}", "f32[13,907,296]{2,0,1:T(4,128)}", "tpu-v6e"),
+        ("f32[95,4078,5]{2,1,0:T(8,128)}", "f32[95,4078,5]{0,1,2:T(8,128)}", "tpu-v4"),
+        ("s32[10,7,183845]{0,2,1}", "s32[10,7,183845]{2,1,0:T(8,128)}", "tpu-v2"),
+    ), 0, 3):
+        estimated, whole = price(src, dst, "-m", machine), price(src, dst, "-m", machine, "--exact")
+        assert estimated["estimated"] and abs(estimated["cycles"] / whole["cycles"] - 1) < 0.01, (src, estimated["cycles"], whole["cycles"])
+        assert sum(estimated["parts"].values()) == estimated["cycles"]
+
+
 # MaxText on v5p: relayout copies, (read + written) bytes / 2.37 TB/s.
 @release_test
 def measured_relayouts():

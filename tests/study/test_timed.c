@@ -1,6 +1,7 @@
 /* Programs that are run once for their time: what is known of them answers later questions. */
 #include "tests/support/test.h"
 
+#include "run/run.h"
 #include "study/timed.h"
 
 static const ts_timed_run *run_with(ts_timed_program *p, int64_t limit) {
@@ -52,10 +53,82 @@ static void a_whole_run_answers_any_limit(void **state) {
     ts_arena_free(arena);
 }
 
+/* ---- The pace ---- */
+
+typedef struct {
+    double cycles[1000];
+    int count;
+} completions;
+
+static void note(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
+    completions *c = self;
+    (void)transfer;
+    assert_true(c->count < 1000);
+    c->cycles[c->count++] = (double)result->completed_cycle;
+}
+
+/* Of the same run, told of its transfers. */
+static completions completions_of(ts_arena *arena, const ts_timed_program *p) {
+    completions c = {.count = 0};
+    const ts_chip_observer observer = {.self = &c, .transferred = note};
+    const ts_run_request request = {.program = p->program,
+                                    .machine = p->machine,
+                                    .defines = p->defines,
+                                    .define_count = p->count,
+                                    .time_only = true,
+                                    .observer = &observer,
+                                    .max_cycles = TS_RUN_MOST_CYCLES};
+    ts_run_result result;
+    assert_true(ts_run(NULL, arena, &request, &result));
+    return c;
+}
+
+static double slope_of(const double *y, int first, int end) {
+    double n = end - first, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (int i = first; i < end; i++) sx += i, sy += y[i], sxx += (double)i * i, sxy += i * y[i];
+    return (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+static void the_pace_is_that_of_the_middle(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_timed_program p = program_in(arena);
+    for (int cols = 20000; cols <= 60000; cols += 10000) {
+        ts_timed_define(&p, "COLS", cols);
+        p.paced = false;
+        const ts_timed_run *plain = run_with(&p, 0);
+        p.paced = true;
+        const ts_timed_run *run = run_with(&p, 0);
+        completions c = completions_of(arena, &p);
+        assert_int_equal(c.count, run->chip.transfers);
+        assert_true(c.count >= 40);
+        double expected = slope_of(c.cycles, c.count / 4, c.count - c.count / 8);
+        assert_true(run->pace > expected * (1 - 1e-9) && run->pace < expected * (1 + 1e-9));
+        assert_true(plain->pace == 0);
+        assert_int_equal(plain->chip.cycles, run->chip.cycles);
+        assert_ptr_equal(run_with(&p, 0), run);
+    }
+    ts_timed_define(&p, "COLS", 128); /* a block comes, and goes */
+    assert_true(run_with(&p, 0)->pace >= 0);
+    ts_arena_free(arena);
+}
+
+static void nothing_is_moved_at_no_pace(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_timed_program p = program_in(arena);
+    ts_timed_define(&p, "END", 0);
+    p.paced = true;
+    assert_true(run_with(&p, 0)->pace == 0);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(over_a_limit_is_over_lower_ones),
         cmocka_unit_test(a_whole_run_answers_any_limit),
+        cmocka_unit_test(the_pace_is_that_of_the_middle),
+        cmocka_unit_test(nothing_is_moved_at_no_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
