@@ -93,23 +93,22 @@ static void the_pace_is_that_of_the_middle(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
-    for (int cols = 20000; cols <= 60000; cols += 10000) {
-        ts_timed_define(&p, "COLS", cols);
+    static const int cols[] = {128, 1025, 3000, 20000, 30000, 45000, 60000};
+    for (size_t i = 0; i < sizeof cols / sizeof *cols; i++) {
+        ts_timed_define(&p, "COLS", cols[i]);
         p.paced = false;
         const ts_timed_run *plain = run_with(&p, 0);
         p.paced = true;
         const ts_timed_run *run = run_with(&p, 0);
         completions c = completions_of(arena, &p);
         assert_int_equal(c.count, run->chip.transfers);
-        assert_true(c.count >= 40);
+        assert_true(c.count >= (i < 3 ? 2 : 40));
         double expected = slope_of(c.cycles, c.count / 4, c.count - c.count / 8);
         assert_true(run->pace > expected * (1 - 1e-9) && run->pace < expected * (1 + 1e-9));
         assert_true(plain->pace == 0);
         assert_int_equal(plain->chip.cycles, run->chip.cycles);
         assert_ptr_equal(run_with(&p, 0), run);
     }
-    ts_timed_define(&p, "COLS", 128); /* a block comes, and goes */
-    assert_true(run_with(&p, 0)->pace >= 0);
     ts_arena_free(arena);
 }
 
