@@ -197,14 +197,12 @@ static void extend_members(const extension *e, const void *const runs[2], const 
     }
 }
 
-/* Adds two runs, extended. */
-static void add_extended(const extension *e, const ts_timed_run *const runs[2], measures *sum) {
-    measures both[2];
-    for (int i = 0; i < 2; i++) measure(runs[i], &both[i]);
-    extend_members(e, (const void *const[]){&both[0], &both[1]}, measures_members, sum);
-    extend_members(e, (const void *const[]){&both[0].hbm, &both[1].hbm}, ts_hbm_stats_members, &sum->hbm);
-    sum->hbm.read_latency_max = ts_max(both[0].hbm.read_latency_max, both[1].hbm.read_latency_max);
-    sum->cores = both[0].cores;
+/* Adds what was measured of two sizes, extended. */
+static void add_extended(const extension *e, const measures known[2], measures *sum) {
+    extend_members(e, (const void *const[]){&known[0], &known[1]}, measures_members, sum);
+    extend_members(e, (const void *const[]){&known[0].hbm, &known[1].hbm}, ts_hbm_stats_members, &sum->hbm);
+    sum->hbm.read_latency_max = ts_max(known[0].hbm.read_latency_max, known[1].hbm.read_latency_max);
+    sum->cores = known[1].cores;
 }
 
 /* By more / of, rounded down. */
@@ -215,14 +213,17 @@ static void grow_members(void *counts, const ts_member *members, int64_t more, i
     }
 }
 
-/* Each block behind those of a run takes as long as its transfers do in the middle of it; of a run without any, as its
- * blocks do. */
-static void set_pace(const ts_timed_run *run, int64_t blocks, int64_t all, measures *sum) {
+/* A run of the first of `all` blocks, extended: each of the rest takes as long as its transfers do in the middle of
+ * the run (without any, as all of the run do), and does what one of the run does. */
+static void extend_run(const ts_timed_run *run, int64_t blocks, int64_t all, measures *out) {
     static const ts_member times[] = {
         TS_MEMBER(measures, cycles), TS_MEMBER(measures, stalls), TS_MEMBER(measures, hbm.end_cycle), {0, 0}};
     double took = run->pace > 0 ? run->pace * (double)run->chip.transfers : (double)run->chip.cycles;
-    int64_t cycles = run->chip.cycles + (int64_t)(took / (double)blocks * (double)(all - blocks));
-    grow_members(sum, times, cycles - sum->cycles, sum->cycles);
+    const ts_extension pace = {{blocks, 2 * blocks}, {run->chip.cycles, run->chip.cycles + (int64_t)took}};
+    measures known[2] = {{0}};
+    measure(run, &known[1]);
+    add_extended(&(extension){{0, blocks}, all, false}, known, out);
+    grow_members(out, times, ts_extend(&pace, all) - out->cycles, out->cycles);
 }
 
 /* Elements of one side's matrices, in tiles as its shape has them. */
@@ -320,10 +321,13 @@ static int64_t few_of(const ts_timed_run *r, const matrices *m, const cut *c) {
 static bool add_last_strips(ts_error *err, ts_timed_program *j, const cut *c, int64_t few, measures *out) {
     int64_t most = c->across < 2 * few ? c->across : 2 * few, sizes[2] = {(most + 1) / 2, most},
             first = (c->strips - 1) * c->across;
-    const ts_timed_run *runs[2];
-    for (int i = 0; i < 2; i++)
-        if (!(runs[i] = run_blocks(err, j, first, sizes[i]))) return false;
-    add_extended(&(extension){{sizes[0], sizes[1]}, c->blocks / c->strips, true}, runs, out);
+    measures known[2];
+    for (int i = 0; i < 2; i++) {
+        const ts_timed_run *run = run_blocks(err, j, first, sizes[i]);
+        if (!run) return false;
+        measure(run, &known[i]);
+    }
+    add_extended(&(extension){{sizes[0], sizes[1]}, c->blocks / c->strips, true}, known, out);
     return true;
 }
 
@@ -334,25 +338,20 @@ static bool run_whole(ts_error *err, ts_timed_program *j, int64_t limit, measure
     return run != NULL;
 }
 
-/* `few` blocks and RUN times as many, for all but those of last strips that are less high than others. */
+/* RUN * `few` blocks, for all but those of last strips that are less high than others. */
 static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t few, int64_t limit,
                      measures *out) {
     bool has_last = c->last_high < c->high && c->strips > 1 && c->strips <= MOST_STRIPS && c->across > 1 &&
                     c->strips * c->across > 2 * few;
-    int64_t high = (c->strips - 1) * c->across,
-            sizes[2] = {few, has_last ? ts_min(RUN * few, high) : RUN * few},
-            all = has_last ? c->blocks - c->blocks / c->strips : c->blocks;
-    const ts_timed_run *runs[2];
-    for (int i = 0; i < 2; i++) {
-        j->limit = limit_of(sizes[i], c->blocks, limit);
-        j->paced = i == 1;
-        if (!(runs[i] = run_blocks(err, j, 0, sizes[i]))) return false;
-        if (is_over(runs[i], j, limit, out)) return true;
-    }
-    j->limit = 0;
+    int64_t high = (c->strips - 1) * c->across, blocks = has_last ? ts_min(RUN * few, high) : RUN * few;
+    j->limit = limit_of(blocks, c->blocks, limit);
+    j->paced = true;
+    const ts_timed_run *run = run_blocks(err, j, 0, blocks);
     j->paced = false;
-    add_extended(&(extension){{sizes[0], sizes[1]}, all, false}, runs, out);
-    set_pace(runs[1], sizes[1], all, out);
+    if (!run) return false;
+    if (is_over(run, j, limit, out)) return true;
+    j->limit = 0;
+    extend_run(run, blocks, has_last ? c->blocks - c->blocks / c->strips : c->blocks, out);
     return !has_last || add_last_strips(err, j, c, few, out);
 }
 
@@ -376,18 +375,20 @@ static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *
 /* Some of the rows, one behind the other. */
 static bool run_some_rows(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
                           measures *out) {
-    const ts_timed_run *runs[2];
+    measures known[2];
     int64_t few = ts_round_up((int64_t)FEW_BLOCKS * BLOCK_ELEMENTS / ts_round_up(m->cols, EDGE), MOST_BLOCK),
             sizes[2] = {few, 2 * few};
     bool is_whole = m->rows <= 3 * few;
     for (int i = 0; i < 2 && !is_whole; i++) {
         ts_timed_define(j, "ROWS", sizes[i]);
         j->limit = limit_of(sizes[i], m->rows, limit);
-        if (!(runs[i] = ts_timed_run_get(err, j))) return false;
-        if (is_over(runs[i], j, limit, out)) return true;
+        const ts_timed_run *run = ts_timed_run_get(err, j);
+        if (!run) return false;
+        if (is_over(run, j, limit, out)) return true;
+        measure(run, &known[i]);
     }
     if (is_whole) return run_whole(err, j, limit, out);
-    add_extended(&(extension){{sizes[0], sizes[1]}, m->rows, false}, runs, out);
+    add_extended(&(extension){{sizes[0], sizes[1]}, m->rows, false}, known, out);
     return true;
 }
 
