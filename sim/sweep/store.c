@@ -28,13 +28,17 @@ struct ts_sweep_store {
 
 /* ---- Errors and short statements ---- */
 
-static bool fail(ts_error *err, const ts_sweep_store *store, const char *verb) {
+static bool fail_with(ts_error *err, const ts_sweep_store *store, const char *verb, const char *path) {
     int code = store->db ? sqlite3_errcode(store->db) : SQLITE_NOMEM;
     const char *why = store->db ? sqlite3_errmsg(store->db) : "out of memory";
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED) why = "another process uses it";
     if (code == SQLITE_NOTADB) why = "it is no database of tilesim sweep";
     if (code == SQLITE_CORRUPT) why = "it is damaged";
-    return ts_error_set(err, TS_ERROR_IO, "cannot %s '%s': %s", verb, store->path, why);
+    return ts_error_set(err, TS_ERROR_IO, "cannot %s '%s': %s", verb, path, why);
+}
+
+static bool fail(ts_error *err, const ts_sweep_store *store, const char *verb) {
+    return fail_with(err, store, verb, store->path);
 }
 
 static bool execute(ts_error *err, ts_sweep_store *store, const char *sql, const char *verb) {
@@ -315,9 +319,9 @@ bool ts_sweep_store_merge(ts_error *err, ts_sweep_store *store, const char *path
     if (!other) return false;
     ts_sweep_store_close(NULL, other); /* it is one */
     char *attach = sqlite3_mprintf("ATTACH %Q AS other", path);
-    bool good = attach && execute(err, store, attach, "open");
+    bool good = attach && sqlite3_exec(store->db, attach, NULL, NULL, NULL) == SQLITE_OK;
     sqlite3_free(attach);
-    if (!good) return false;
+    if (!good) return fail_with(err, store, "merge", path);
     ts_text_init(&sql, store->arena);
     ts_text_add(&sql, "INSERT OR IGNORE INTO main.point (");
     add_columns(store, "main", &sql);

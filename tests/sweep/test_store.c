@@ -260,6 +260,9 @@ static void texts_of_another_encoding_are_not_merged(void **state) {
     assert_false(ts_sweep_store_merge(&err, store, path, &added));
     assert_int_equal(err.kind, TS_ERROR_IO);
     assert_non_null(strstr(err.message, "must use the same text encoding"));
+    char named[512];
+    snprintf(named, sizeof named, "cannot merge '%s': ", path);
+    assert_memory_equal(err.message, named, strlen(named)); /* not the store */
     assert_int_equal(ts_sweep_store_status(NULL, store, "k1"), -1);
     make_file();
     err = (ts_error){0};
