@@ -94,6 +94,10 @@ static void who_gets_more_than_a_share_is_not_fair(void **state) {
     for (int i = 0; i < LONG; i++) give(&l, i % 40 == 1 ? 0 : i % CHANNELS, 0, 0);
     assert_int_equal(hbm_load_fair_share(&l.load), 4);
     stop(&l);
+    start(&l, 4, LOOKAHEAD); /* 0.1333 more: over one in 8 */
+    for (int i = 0; i < LONG; i++) give(&l, i % 30 == 1 ? 0 : i % CHANNELS, 0, 0);
+    assert_true(hbm_load_fair_share(&l.load) < 4);
+    stop(&l);
 }
 
 /* In rounds of 64 bursts of each channel `more` of the last ones go to the first or the second instead, in turns. */
@@ -156,7 +160,8 @@ static void what_can_be_served_meanwhile_holds_nobody_back(void **state) {
     assert_true(turns_are_fair(512, 512));   /* lookahead and queue */
     assert_false(turns_are_fair(1024, 512)); /* one channel is idle meanwhile */
     assert_false(turns_are_fair(512, 256));
-    assert_false(turns_are_fair(128, 0)); /* in order */
+    assert_true(turns_are_fair(48, 0)); /* in order, what fits in a queue */
+    assert_false(turns_are_fair(128, 0));
 }
 
 static void more_so_far_may_be_what_waits(void **state) {
@@ -323,7 +328,8 @@ static void grace_lasts_for_an_eighth(void **state) {
     (void)state;
     loaded l;
     start(&l, 2, LOOKAHEAD);
-    give_rounds(&l, 798); /* 800 steps */
+    assert_false(hbm_load_has_grace(&l.load)); /* at the beginning */
+    give_rounds(&l, 798);                      /* 800 steps */
     assert_false(hbm_load_has_grace(&l.load));
     assert_true(hbm_load_has_grace(&l.load));
     give_rounds(&l, 99);
