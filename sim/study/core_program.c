@@ -355,7 +355,8 @@ static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t f
     return !has_last || add_last_strips(err, j, c, few, out);
 }
 
-/* Blocks of the whole matrices, which lie where they do in the whole. */
+/* Blocks of the whole matrices, which lie where they do in the whole. The first run tells how the program cuts
+ * them; only with a limit it has any, which may be over it. */
 static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
                             measures *out) {
     int64_t least = ts_max(m->batch, blocks_of(m)),

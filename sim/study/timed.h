@@ -34,9 +34,7 @@ typedef struct {
     const ts_param *params; /* of the program */
     int param_count;
     bool is_over; /* it took more than chip.cycles, the limit or more, and nothing else is known */
-    double
-        pace; /* cycles a transfer, in the middle of the run: the line through their completions, by least squares;
-                     0: not wanted, or they are too few */
+    double pace;  /* cycles a transfer: slope of completions in mid-run, by least squares; 0: none */
 } ts_timed_run;
 
 /* As it was made before, or made now. It belongs to the runs. */
