@@ -19,15 +19,14 @@ static const char introduction[] =
     "## TPU times\n\n"
     "Against published measurements of TPUs (`tests/data/tpu_measured.csv`, each with its source; `--data\n"
     "FILE` takes a table of your own instead). Every row is modelled by running a program or pricing a\n"
-    "transfer on the machine of its chip; errors are |simulated / measured - 1| in per cent, and a row that\n"
-    "is not modelled counts as 100. The roofline is what the published peaks alone say: bytes / bandwidth "
-    "or\n"
-    "operations / rate, whichever is more, with the same launch and dispatch. `tilesim validate\n"
-    "--markdown` writes this section; `--rows` adds every row.\n\n";
+    "transfer on the machine of its chip; errors are |simulated / measured - 1| in per cent (90th: their\n"
+    "90th percentile), and a row that is not modelled counts as 100. The roofline is what the published peaks\n"
+    "alone say: bytes / bandwidth or operations / rate, whichever is more, with the same launch and dispatch.\n"
+    "`tilesim validate --markdown` writes this section; `--rows` adds every row.\n\n";
 
 static void add_groups(const ts_validation *v, ts_text *out) {
-    ts_text_add(out, "| group | rows | modelled | median | 90th percentile | worst | goal | roofline: median "
-                     "| 90th percentile | its median |\n"
+    ts_text_add(out, "| group | rows | modelled | median | 90th | worst | goal | roofline: median | 90th "
+                     "| its median |\n"
                      "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for (int i = 0; i < v->group_count; i++) {
         const ts_validated_group *g = &v->groups[i];
@@ -63,7 +62,7 @@ static void add_unmodelled(const ts_validation *v, ts_text *out) {
     for (int i = 0; i < v->row_count; i++) {
         const ts_validated_row *r = &v->rows[i];
         int count = 0;
-        bool first = r->reason != NULL;
+        bool first = r->reason != NULL && !r->is_left_out;
         for (int j = 0; first && j < v->row_count; j++) {
             if (v->rows[j].reason == NULL || strcmp(v->rows[j].reason, r->reason) != 0) continue;
             first = j >= i;

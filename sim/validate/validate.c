@@ -95,21 +95,21 @@ static const ts_machine *find_machine(ts_error *err, machines *m, const char *na
     return machine;
 }
 
+/* Than the machine that was given. */
+static bool is_of_another_chip(machines *m, const ts_workload *work) {
+    const ts_machine *own = m->given && work->machine ? find_machine(NULL, m, work->machine) : NULL;
+    return own && strcmp(own->title, m->given->title) != 0;
+}
+
 /* False: the system refused something, which is no reason that the row has. */
 static bool validate_row(ts_error *failure, machines *m, const ts_measurements *known,
                          ts_validated_row *out) {
     ts_error err = {0};
     ts_workload_read(&known->groups, &known->rules, out->row, &out->work);
-    out->reason = out->work.reason;
-    if (out->work.kind == TS_WORK_NONE) return true;
-    const ts_machine *machine = find_machine(&err, m, out->work.machine);
-    if (machine != NULL && m->given != NULL) {
-        if (strcmp(machine->title, m->given->title) != 0) {
-            out->reason = "it is of another chip than the machine";
-            return true;
-        }
-        machine = m->given;
-    }
+    out->is_left_out = is_of_another_chip(m, &out->work);
+    out->reason = out->is_left_out ? "it is of another chip than the machine" : out->work.reason;
+    if (out->is_left_out || out->work.kind == TS_WORK_NONE) return true;
+    const ts_machine *machine = m->given ? m->given : find_machine(&err, m, out->work.machine);
     if (machine == NULL ||
         !ts_workload_predict(&err, m->arena, m->known, &out->work, machine, &out->simulated_us)) {
         out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
@@ -128,14 +128,12 @@ double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements,
                                      [TS_WORK_PASSES] = 0.01,
                                      [TS_WORK_COLLECTIVE] = 0};
     const double of_stated_blocks = 0.03; /* of which none are tried */
-    machines m = {.arena = arena};
+    machines m = {.arena = arena, .given = machine};
     double seconds = 0;
     for (int i = 0; i < measurements->table.count; i++) {
         ts_workload work;
         ts_workload_read(&measurements->groups, &measurements->rules, &measurements->table.rows[i], &work);
-        if (work.kind == TS_WORK_NONE) continue;
-        const ts_machine *own = machine ? find_machine(NULL, &m, work.machine) : NULL;
-        if (machine && (!own || strcmp(own->title, machine->title) != 0)) continue;
+        if (work.kind == TS_WORK_NONE || is_of_another_chip(&m, &work)) continue;
         bool stated = work.kind == TS_WORK_MATMUL && work.block[0] > 0;
         seconds += stated ? of_stated_blocks : of_kind[work.kind];
     }
@@ -179,7 +177,7 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
     *out = (ts_validated_group){.group = group};
     for (int i = 0; i < v->row_count; i++) {
         const ts_validated_row *r = &v->rows[i];
-        if (r->work.group != group) continue;
+        if (r->work.group != group || r->is_left_out) continue;
         double error =
             r->reason != NULL ? 100 : fabs(ts_validated_error(r->simulated_us, r->work.measured_us));
         model[out->rows] = error;

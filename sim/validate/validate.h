@@ -8,6 +8,7 @@
 typedef struct {
     const ts_measured_row *row;
     ts_workload work;
+    bool is_left_out;   /* it is of another chip than the machine that was given */
     const char *reason; /* why it is not modelled; NULL: it is */
     double simulated_us, roofline_us;
 } ts_validated_row;
@@ -57,7 +58,7 @@ typedef struct {
     void *self;
 } ts_validate_watch;
 
-/* machine: its figures are those of the rows of its chip, and other rows are left out (not modelled); NULL:
+/* machine: its figures are those of the rows of its chip, and other rows are left out; NULL:
  * each row is of the machine that comes with tilesim. False: the system refused something. */
 bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurements,
                  const ts_machine *machine, const ts_validate_watch *watch, ts_validation *validation);

@@ -57,8 +57,11 @@ def accuracy_of_tpu_times():
 @test
 def how_long_it_takes_is_said():
     """Rows that cost nothing are not counted: those of v4 have no products."""
-    code, _, err = run("validate", "-m", "tpu-v4")
+    code, out, err = run("validate", "-m", "tpu-v4")
     assert (code, err) == (0, ""), err
+    groups = [line.split()[:3] for line in out.split("\n\n")[1].splitlines()[2:]]  # other chips' rows do not count
+    assert [g[0] for g in groups] == ["copy-v4", "gemm-large-wall", "small-v4", "elementwise-v4"], out
+    assert all(rows == modelled for _, rows, modelled in groups) and " v5e_" not in out, out
 
 
 @test
@@ -80,7 +83,8 @@ def a_table_for_people():
             assert " ".join(cell.replace("`", "") for cell in row) in plain, (row, text)
     head = next(i for i, line in enumerate(lines) if line.startswith("group"))
     group = next(line for line in lines[head:] if line.startswith("copy-v4"))
-    assert "90th" in lines[head] and "percentile" in lines[head + 1] and group.split()[1] == "1", lines[head:head + 4]
+    assert "roofline:" in lines[head] and "median" in lines[head + 1] and group.split()[1] == "1", lines[head:head + 4]
+    assert group.endswith(" x ours"), group  # on one line
 
 
 ROWS = """id,chip,workload description,parameters,measured value,unit
@@ -148,7 +152,8 @@ def another_table():
         mine = json.loads(expect(["validate", "--data", str(table), "--json", "-m", "tpu-v4", "--set", "dma.issue=1us"]))
         assert mine["rows"][0]["simulated_us"] > rows["copy"]["simulated_us"] + 0.5
         other = json.loads(expect(["validate", "--data", str(table), "--json", "-m", "tpu-v6e"]))
-        assert {row["reason"] for row in other["rows"][:2]} == {"it is of another chip than the machine"}
+        assert {row["reason"] for row in other["rows"][:3]} == {"it is of another chip than the machine"}
+        assert other["groups"] == [], other["groups"]
 
 
 ATTENTION = {
