@@ -75,14 +75,39 @@ bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *
 
 /* ---- Differences ---- */
 
-/* Dims of more than one element, minor to major. */
-static int order_of(const ts_shape *shape, int order[TS_LAYOUT_MAX_DIMS]) {
-    int count = 0;
-    for (int i = 0; i < shape->xla->rank; i++) {
-        int dim = ts_xla_dim_at(shape->xla, i);
-        if (shape->xla->dims[dim] != 1) order[count++] = dim;
+/* How far a tile reaches, but for steps of 1 at its major end, which do nothing. */
+static int reach_of(const ts_xla_layout *f) {
+    int reach = f->tile_count > 0 ? f->tiles[0].rank : 0;
+    while (reach > 0 && f->tiles[0].dims[f->tiles[0].rank - reach] == 1) reach--;
+    return reach;
+}
+
+/* Dims of more than one element, minor to major, and where they are in that order as far as tiles reach: there a dim of
+ * one element takes a location, too. */
+typedef struct {
+    int count, dims[TS_LAYOUT_MAX_DIMS], locations[TS_LAYOUT_MAX_DIMS];
+} dim_order;
+
+static dim_order order_of(const ts_xla_layout *f) {
+    dim_order order = {0};
+    int reach = reach_of(f);
+    for (int i = 0; i < f->rank; i++) {
+        int dim = ts_xla_dim_at(f, i);
+        if (f->dims[dim] == 1) continue;
+        order.locations[order.count] = i < reach ? i : reach;
+        order.dims[order.count++] = dim;
     }
-    return count;
+    return order;
+}
+
+/* Of equal dims, those of `to` after a transpose. */
+static bool same_order(const ts_xla_layout *from, const ts_xla_layout *to, const int8_t *permutation) {
+    const dim_order a = order_of(from), b = order_of(to);
+    bool same = a.count == b.count;
+    for (int i = 0; same && i < a.count; i++)
+        same = a.dims[i] == (permutation ? permutation[b.dims[i]] : b.dims[i]) &&
+               a.locations[i] == b.locations[i];
+    return same;
 }
 
 static bool same_tiles(const ts_xla_layout *a, const ts_xla_layout *b) {
@@ -97,7 +122,6 @@ static bool same_tiles(const ts_xla_layout *a, const ts_xla_layout *b) {
 
 unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *permutation) {
     unsigned changes = 0;
-    int from[TS_LAYOUT_MAX_DIMS], to[TS_LAYOUT_MAX_DIMS];
     if (src->dtype != dst->dtype || src->element_bits != dst->element_bits) changes |= TS_AUDIT_TYPE;
     if (src->memory_space != dst->memory_space) changes |= TS_AUDIT_SPACE;
     if (!src->layout || !dst->layout) return changes;
@@ -105,14 +129,10 @@ unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *p
     bool same_dims = a->rank == b->rank;
     for (int i = 0; same_dims && i < a->rank; i++)
         same_dims = a->dims[permutation ? permutation[i] : i] == b->dims[i];
-    if (!same_dims) {
+    if (!same_dims)
         changes |= TS_AUDIT_SHAPE;
-    } else {
-        int count = order_of(src, from), others = order_of(dst, to);
-        bool same = count == others;
-        for (int i = 0; same && i < count; i++) same = from[i] == (permutation ? permutation[to[i]] : to[i]);
-        if (!same) changes |= TS_AUDIT_ORDER;
-    }
+    else if (!same_order(a, b, permutation))
+        changes |= TS_AUDIT_ORDER;
     if (!same_tiles(a, b)) changes |= TS_AUDIT_TILE;
     double before = (double)src->bytes * (double)dst->unpadded_bytes;
     if ((double)dst->bytes * (double)src->unpadded_bytes > 1.001 * before) changes |= TS_AUDIT_PADDING;

@@ -1,7 +1,9 @@
 """tilesim audit: sizes that compilers reported, copies that were measured, every kind of text, and bad input."""
 import csv
 import io
+import itertools
 import json
+import math
 import os
 import pty
 import random
@@ -320,6 +322,43 @@ def what_moves_nothing_is_free():
         assert (result["free_moves"] == 1) == is_free, (source, target, result["moves"])
 
 
+def addresses(dims, order, tile):
+    """Of all elements, where a tile's dims are the minor ones: padded, split, and the parts behind all others."""
+    places = [dims[d] for d in reversed(order)]
+    outer, steps = places[:len(places) - len(tile)], places[len(places) - len(tile):]
+    grid = [*outer, *(-(-extent // step) for extent, step in zip(steps, tile)), *tile]
+    found = []
+    for index in itertools.product(*map(range, dims)):
+        at = [index[d] for d in reversed(order)]
+        tiled = at[len(outer):]
+        digits = [*at[:len(outer)], *(i // step for i, step in zip(tiled, tile)), *(i % step for i, step in zip(tiled, tile))]
+        address = 0
+        for extent, digit in zip(grid, digits):
+            address = address * extent + digit
+        found.append(address)
+    return found, math.prod(grid)
+
+
+@test
+def a_copy_changes_the_order_where_elements_move():
+    """Dims of one element count where a tile reaches them."""
+    rng, texts, expected = random.Random(20261128), [], []
+    while len(texts) < 200:
+        dims = [rng.choice([1, 1, 2, 3, 9, 130]) for _ in range(rng.randint(2, 4))]
+        tile = rng.choice([[8, 128], [1, 128], [2, 128], [128]])
+        orders = [rng.sample(range(len(dims)), len(dims)) for _ in range(2)]
+        if math.prod(dims) > 2000:
+            continue
+        source, target = (f"f32[{','.join(map(str, dims))}]{{{','.join(map(str, o))}:T({','.join(map(str, tile))})}}"
+                          for o in orders)
+        texts.append((source, target))
+        expected.append(addresses(dims, orders[0], tile) != addresses(dims, orders[1], tile))
+    assert 40 < sum(expected) < 160, sum(expected)
+    for (source, target), moves in zip(texts, expected):
+        move = audit(f"%a = {source} parameter(0)\n%c = {target} copy(%a)\n")["moves"][0]
+        assert ("order" in move["changes"]) == moves, (source, target, move["changes"])
+
+
 @test
 def exact_scales_nothing():
     text = "".join(f"%p.{k} = f32[{128 + k},256]{{1,0:T(8,128)}} parameter({k})\n%c.{k} = f32[{128 + k},256]{{0,1:T(8,128)}} "
@@ -504,6 +543,17 @@ def same_answer_twice_and_from_standard_input():
     assert first == expect(["audit", STEP, "--all"])
     piped = run("audit", "-", "--all", stdin=Path(STEP).read_text())[1]
     assert piped == first.replace(STEP, "standard input")
+
+
+@test
+def sections_without_rows_are_left_out():
+    """A copy costs time and no bytes; padding costs bytes."""
+    def text(dims):
+        return run("audit", "-", stdin=f"ENTRY %m {{\n%a = f32[{dims}]{{1,0:T(8,128)}} parameter(0)\n"
+                   f"%b = f32[{dims}]{{1,0:T(8,128)}} add(%a, %a)\nROOT %c = f32[{dims}]{{0,1:T(8,128)}} copy(%b)\n}}\n")[1]
+    assert "findings by time (1 of 1)" in text("512,1024") and "findings by bytes" not in text("512,1024")
+    assert re.search(r"\nfindings by bytes\n  \d+\.\d+[KM]: number \d above\n", text("512,1")), text("512,1")
+    assert " 3 instructions in 1 computation\n" in text("512,1")
 
 
 @test
