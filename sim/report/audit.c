@@ -61,7 +61,8 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
                 grouped(b, r->text->lines));
     if (r->module) ts_text_add(out, ", module %s", r->module);
     ts_text_add(out, "\n           %s instructions", grouped(a, r->text->instructions));
-    ts_text_add(out, " in %s computations%s\n", grouped(a, r->text->computations),
+    ts_text_add(out, " in %s computation%s%s\n", grouped(a, r->text->computations),
+                r->text->computations == 1 ? "" : "s",
                 r->has_entry || r->text->computations == 0 ? "" : "; ENTRY is not in the text");
     ts_report_machine_line("machine    ", machine, out);
     if (r->assumed_tiles)
@@ -283,6 +284,21 @@ static void add_copies(const ts_audit_result *r, const ts_audit_view *view, ts_t
     }
 }
 
+static void add_findings_by_bytes(const ts_audit_result *r, int most, ts_text *out) {
+    for (int i = 0; i < r->finding_count && i < most; i++) {
+        const ts_audit_finding *f = &r->findings[r->by_bytes[i]];
+        if (f->bytes_saved <= 0) break;
+        if (i == 0) ts_text_add(out, "\nfindings by bytes\n");
+        if (r->by_bytes[i] < most) {
+            char bytes[16];
+            ts_audit_print_bytes(bytes, f->bytes_saved);
+            ts_text_add(out, "  %s: number %d above\n", bytes, r->by_bytes[i] + 1);
+        } else {
+            add_finding(r, r->by_bytes[i] + 1, f, out);
+        }
+    }
+}
+
 static void add_findings(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     int most = view->rows < FINDINGS_SHOWN ? view->rows : FINDINGS_SHOWN;
     if (view->rows > r->finding_count) most = r->finding_count;
@@ -293,18 +309,7 @@ static void add_findings(const ts_audit_result *r, const ts_audit_view *view, ts
     ts_text_add(out, "\nfindings by time (%d of %d)\n", most < r->finding_count ? most : r->finding_count,
                 r->finding_count);
     for (int i = 0; i < r->finding_count && i < most; i++) add_finding(r, i + 1, &r->findings[i], out);
-    ts_text_add(out, "\nfindings by bytes\n");
-    for (int i = 0; i < r->finding_count && i < most; i++) {
-        const ts_audit_finding *f = &r->findings[r->by_bytes[i]];
-        if (f->bytes_saved <= 0) break;
-        if (r->by_bytes[i] < most) {
-            char bytes[16];
-            ts_audit_print_bytes(bytes, f->bytes_saved);
-            ts_text_add(out, "  %s: number %d above\n", bytes, r->by_bytes[i] + 1);
-        } else {
-            add_finding(r, r->by_bytes[i] + 1, f, out);
-        }
-    }
+    add_findings_by_bytes(r, most, out);
 }
 
 static void add_reports(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
