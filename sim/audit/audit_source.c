@@ -9,15 +9,24 @@ ts_hlo_span audit_operand_name(ts_hlo_span operand) {
     return (ts_hlo_span){at, (size_t)(end - at)};
 }
 
+/* The end of a name without backslashes, those of \' in d['b']; ".." stands for what is cut off. */
+static void keep_end(ts_hlo_span name, char out[TS_AUDIT_NAME_BYTES]) {
+    size_t at = TS_AUDIT_NAME_BYTES - 1, i = name.length;
+    for (out[at] = '\0'; i > 0 && at > 0; i--)
+        if (name.text[i - 1] != '\\') out[--at] = name.text[i - 1];
+    if (i > 0) {
+        while ((out[at + 2] & 0xc0) == 0x80) at++; /* the rest of a character of UTF-8 */
+        out[at] = out[at + 1] = '.';
+    }
+    memmove(out, out + at, TS_AUDIT_NAME_BYTES - at);
+}
+
 void audit_find_source(ts_audit *a, ts_audit_source *source) {
     ts_hlo_span fields, op;
     *source = (ts_audit_source){.location = AUDIT_NONE};
     if (!a->now || !ts_hlo_metadata(a->now->attributes, &fields)) return;
     source->location = ts_hlo_locations_find(a->locations, fields);
-    if (!ts_hlo_field(fields, "op_name", &op)) return;
-    size_t most = sizeof source->op - 1, cut = op.length > most ? op.length - most : 0, length = 0;
-    for (size_t i = cut; i < op.length; i++)
-        if (op.text[i] != '\\') source->op[length++] = op.text[i]; /* of \' in d['b'] */
+    if (ts_hlo_field(fields, "op_name", &op)) keep_end(op, source->op);
 }
 
 /* ---- Moves without a location ---- */

@@ -546,6 +546,19 @@ def same_answer_twice_and_from_standard_input():
 
 
 @test
+def long_names_of_sources_keep_their_end():
+    def source(name):
+        result = audit("%a = f32[512,400]{1,0:T(8,128)} parameter(0)\n"
+                       f"%c = f32[512,400]{{0,1:T(8,128)}} copy(%a), metadata={{op_name=\"{name}\"}}\n")
+        return next(f["source"]["op"] for f in result["findings"] if f["first"] == "c")
+    assert source("x" * 55) == "x" * 55 and source("x" * 56) == ".." + "x" * 53
+    assert source("state[\\'" + "a" * 43 + "\\']") == "state['" + "a" * 43 + "']"
+    for length in range(49, 54):
+        name = "b" * 9 + "\u00e9\u4e2d" + "x" * length
+        assert re.fullmatch("\\.\\.(\u00e9\u4e2d|\u4e2d)?" + "x" * min(length, 53), source(name)), source(name)
+
+
+@test
 def sections_without_rows_are_left_out():
     """A copy costs time and no bytes; padding costs bytes."""
     def text(dims):
