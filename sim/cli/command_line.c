@@ -12,8 +12,8 @@ enum { MAX_OPTIONS = 32, HELP = 256, VERSION, FIRST_OPTION };
 
 enum { HELP_COLUMNS = TS_TEXT_COLUMNS, OPTION_COLUMNS = 29 };
 
-/* One line in lines of at most HELP_COLUMNS, the first of which begins at `indent`. */
-static void add_line(ts_text *out, const char *line, const char *end, int indent) {
+/* One paragraph in lines of at most HELP_COLUMNS, the first of which begins at `indent`. */
+static void add_paragraph(ts_text *out, const char *line, const char *end, int indent) {
     int column = indent;
     while (line < end) {
         int word = (int)strcspn(line, " \n");
@@ -23,19 +23,28 @@ static void add_line(ts_text *out, const char *line, const char *end, int indent
         }
         ts_text_add(out, "%s%.*s", column > indent ? " " : "", word, line);
         column += word + (column > indent);
-        line += word + (line[word] == ' ');
+        line += word + (int)strspn(line + word, " \n");
     }
     ts_text_add_char(out, '\n');
+}
+
+/* It ends with a sentence, or before a line that begins with a space. */
+static const char *end_of_paragraph(const char *text) {
+    const char *end = text + strcspn(text, "\n");
+    while (end > text && !strchr(".:", end[-1]) && *end && end[1] && end[1] != ' ')
+        end += 1 + strcspn(end + 1, "\n");
+    return end;
 }
 
 /* Lines that begin with a space stay as they are. */
 static void add_wrapped(ts_text *out, const char *text, int indent) {
     while (*text) {
-        const char *end = text + strcspn(text, "\n");
-        if (*text == ' ')
+        bool is_kept = *text == ' ';
+        const char *end = is_kept ? text + strcspn(text, "\n") : end_of_paragraph(text);
+        if (is_kept)
             ts_text_add(out, "%.*s\n", (int)(end - text), text);
         else
-            add_line(out, text, end, indent);
+            add_paragraph(out, text, end, indent);
         text = end + (*end == '\n');
     }
 }

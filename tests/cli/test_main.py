@@ -50,6 +50,16 @@ def each_command_has_help_with_an_example():
 
 
 @test
+def paragraphs_of_help_are_filled():
+    """A line ends where the first word of the next one had no room, or a sentence or an indented line follows."""
+    for command in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
+        about = expect([command, "--help"]).split("\n\n")[0].splitlines()[1:]
+        for line, following in zip(about, about[1:]):
+            word = following.split(" ")[0]
+            assert len(f"{line} {word}") > 100 or line[-1] in ".:" or " " in (line[0], following[0]), (command, line, following)
+
+
+@test
 def examples_of_help_run():
     """But those of bench and validate, which take long."""
     with tempfile.TemporaryDirectory() as folder:
