@@ -182,7 +182,6 @@ static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_ca
     list[(*count)++] = (ts_candidate){.shape = tensor,
                                       .text = text.bytes,
                                       .bytes = tensor->bytes,
-                                      .logical_bytes = tensor->unpadded_bytes,
                                       .is_now = true,
                                       .alike = 1};
 }
@@ -226,7 +225,11 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     if (!choose_enumerate(err, arena, request, result->tensor, list, &count)) return false;
     add_own(arena, result->tensor, p->program != NULL, list, &count);
     mark(arena, request->machine, result->tensor, list, count);
-    for (int i = 0; i < count; i++) list[i].bound_cycles = choose_bound(p, list[i].shape);
+    result->logical_bytes = INT64_MAX;
+    for (int i = 0; i < count; i++) {
+        list[i].bound_cycles = choose_bound(p, list[i].shape);
+        result->logical_bytes = ts_min(result->logical_bytes, list[i].shape->unpadded_bytes);
+    }
     qsort(list, (size_t)count, sizeof *list, by_bound);
     result->enumerated = count;
     if (!drop_unfit(err, p, list, &count, result)) return false;

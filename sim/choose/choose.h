@@ -55,7 +55,7 @@ bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_source *text, 
 typedef struct {
     const ts_shape *shape;
     const char *text;
-    int64_t bytes, logical_bytes;
+    int64_t bytes;
     int64_t bound_cycles; /* no run can be shorter */
     int64_t dma_cycles, core_cycles, cycles;
     double hbm_joules; /* in `cycles`; where it was priced */
@@ -76,6 +76,7 @@ typedef struct {
 typedef struct {
     const ts_choose_request *request;
     const ts_shape *tensor; /* as it is, or was given */
+    int64_t logical_bytes;  /* of its data, by the layout that packs them most */
     int64_t enumerated, priced, cut;
     int64_t unfit;          /* layouts with which the tensor does not fit in its memory */
     int64_t extended_bytes; /* larger tensors are computed with in blocks of so many bytes: one was run; 0:

@@ -71,7 +71,6 @@ static bool add(enumeration *e, const ts_xla_layout *f, bool combines) {
     e->list[e->count++] = (ts_candidate){.shape = shape,
                                          .text = text.bytes,
                                          .bytes = shape->bytes,
-                                         .logical_bytes = shape->unpadded_bytes,
                                          .combines = combines,
                                          .alike = 1};
     return true;

@@ -43,7 +43,7 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
     const ts_choose_request *request = r->request;
     ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
     ts_shape_print(r->tensor, out);
-    ts_text_add(out, ", %s bytes of data\n", grouped(a, r->tensor->unpadded_bytes));
+    ts_text_add(out, ", %s bytes of data\n", grouped(a, r->logical_bytes));
     ts_report_machine_line("machine    ", request->machine, out);
     add_uses(r, out);
     ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut", grouped(a, r->enumerated),
@@ -67,7 +67,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles),
                 ratio(r, c), c->is_tie && c != r->candidates ? "~" : " ", grouped(bytes, c->bytes),
-                report_padding_percent(c->logical_bytes, c->bytes));
+                report_padding_percent(r->logical_bytes, c->bytes));
     if (parts && c->priced)
         ts_text_add(out, " %10.3f %10.3f", microseconds(r, c->dma_cycles), microseconds(r, c->core_cycles));
     else if (parts)
@@ -142,7 +142,7 @@ static void add_json_candidate(const ts_choose_result *r, const ts_candidate *c,
     ts_json_object(json, NULL);
     ts_json_text(json, "shape", c->text);
     ts_json_int(json, "bytes", c->bytes);
-    report_padding_json(json, c->logical_bytes, c->bytes);
+    report_padding_json(json, r->logical_bytes, c->bytes);
     ts_json_bool(json, "priced", c->priced);
     ts_json_int(json, c->priced ? "cycles" : "cycles_at_least", cycles);
     ts_json_real(json, "microseconds", microseconds(r, cycles), 6);
@@ -177,7 +177,7 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
     ts_report_machine_keys(r->request->machine, &json);
     ts_json_text(&json, "program", r->request->program);
     ts_json_text(&json, "tensor", r->request->tensor);
-    ts_json_int(&json, "logical_bytes", r->tensor->unpadded_bytes);
+    ts_json_int(&json, "logical_bytes", r->logical_bytes);
     ts_json_int(&json, "layouts", r->enumerated);
     ts_json_int(&json, "priced", r->priced);
     ts_json_int(&json, "cut", r->cut);
@@ -250,8 +250,8 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, con
     bool longer = width > SCALE; /* cut, and no measure for the others */
     if (longer) width = SCALE;
     double data =
-        (double)c->logical_bytes * BYTES_SCALE / (double)(all->most_bytes > 0 ? all->most_bytes : 1);
-    double more = (double)(c->bytes - c->logical_bytes) * BYTES_SCALE /
+        (double)r->logical_bytes * BYTES_SCALE / (double)(all->most_bytes > 0 ? all->most_bytes : 1);
+    double more = (double)(c->bytes - r->logical_bytes) * BYTES_SCALE /
                   (double)(all->most_bytes > 0 ? all->most_bytes : 1);
     bool larger = data + more > BYTES_SCALE + 0.5;
     if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;

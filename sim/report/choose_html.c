@@ -32,7 +32,7 @@ static void add_facts(const ts_choose_result *r, page *p) {
 
 static void add_candidate(const ts_choose_result *r, const ts_candidate *c, page *p) {
     char bytes[32];
-    double percent = report_padding_percent(c->logical_bytes, c->bytes),
+    double percent = report_padding_percent(r->logical_bytes, c->bytes),
            least = microseconds(r, &r->candidates[0]);
     page_row(p);
     page_code(p, c->text);

@@ -250,7 +250,7 @@ static bool ask_choose(ts_error *err, const question *q) {
     const ts_candidate *best = result.candidates;
     set_time(q, best->cycles);
     ts_sweep_set_real(q->row, TS_SWEEP_HBM_JOULES_COLUMN, best->hbm_joules);
-    set_sizes(q, best->logical_bytes, best->bytes);
+    set_sizes(q, result.logical_bytes, best->bytes);
     ts_sweep_set_text(q->row, TS_SWEEP_LAYOUT_COLUMN, best->text);
     ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, best->limiter);
     ts_sweep_set_integer(q->row, TS_SWEEP_ESTIMATED_COLUMN, result.estimated);

@@ -155,6 +155,16 @@ def tiles_of_combined_dims():
 
 
 @test
+def padding_is_of_one_size_of_data():
+    """4-bit elements take 8 bits where the layout does not pack them: half of that is padding, too."""
+    result = rank("s4[90,90]{1,0:T(8,128)}")
+    assert result["logical_bytes"] == 90 * 90 / 2 and len(result["candidates"]) == 5
+    for c in result["candidates"]:
+        assert abs(c["padding_percent"] - 100 * (1 - 4050 / c["bytes"])) < 1e-3, c
+    assert [c["bytes"] for c in result["candidates"] if c["now"]] == [96 * 128]
+
+
+@test
 def a_programs_tensor():
     result = rank(SOFTMAX, "--tensor", "x")
     now = [c for c in result["candidates"] if c["now"]]

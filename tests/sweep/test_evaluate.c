@@ -238,7 +238,7 @@ static void choice(const char *tensor, const char *use, bool rule_is_best) {
     assert_int_equal(best->is_rule, rule_is_best);
     cycles(&f, best->cycles);
     real(&f, "hbm_joules", best->hbm_joules);
-    integer(&f, "logical_bytes", best->logical_bytes);
+    integer(&f, "logical_bytes", result.logical_bytes);
     integer(&f, "padded_bytes", best->bytes);
     text(&f, "layout", best->text);
     text(&f, "limiter", best->limiter);
