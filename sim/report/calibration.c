@@ -2,10 +2,9 @@
 #include "report/calibration.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report/machine.h"
+#include "report/validation.h"
 
 static const char *print_value(ts_text *text, const ts_fitted_field *f, int64_t value) {
     int32_t narrow = (int32_t)value;
@@ -15,10 +14,6 @@ static const char *print_value(ts_text *text, const ts_fitted_field *f, int64_t 
     return text->bytes;
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static ts_validation_errors errors_of(ts_arena *arena, const ts_validation *v) {
     double *errors = TS_NEW_ARRAY(arena, double, v->row_count + 1);
@@ -27,9 +22,7 @@ static ts_validation_errors errors_of(ts_arena *arena, const ts_validation *v) {
         const ts_validated_row *r = &v->rows[i];
         if (r->reason == NULL) errors[n++] = fabs(ts_validated_error(r->simulated_us, r->work.measured_us));
     }
-    qsort(errors, (size_t)n, sizeof *errors, compare);
-    double median = n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
-    return (ts_validation_errors){median, errors[(9 * n + 9) / 10 - 1], errors[n - 1]};
+    return ts_validated_errors(errors, n);
 }
 
 static void add_fields(const ts_calibration *c, ts_text *out) {
@@ -67,13 +60,6 @@ void ts_report_calibration(const ts_calibration *c, ts_text *out) {
     }
 }
 
-static void add_json_errors(ts_json *json, const char *key, const ts_validation_errors *e) {
-    ts_json_object(json, key);
-    ts_json_real(json, "median_percent", e->median, 2);
-    ts_json_real(json, "p90_percent", e->high, 2);
-    ts_json_real(json, "worst_percent", e->worst, 2);
-    ts_json_close(json);
-}
 
 static void add_json_figures(ts_json *json, const ts_calibration *c) {
     ts_json_array(json, "figures");
@@ -112,8 +98,8 @@ void ts_report_calibration_json(const ts_calibration *c, ts_text *out) {
     ts_report_machine_keys(c->before, &json);
     ts_json_int(&json, "rows_used", c->rows);
     add_json_figures(&json, c);
-    add_json_errors(&json, "before", &before);
-    add_json_errors(&json, "after", &after);
+    report_errors_json(&json, "before", &before);
+    report_errors_json(&json, "after", &after);
     add_json_rows(&json, c);
     ts_json_end(&json);
 }

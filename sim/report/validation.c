@@ -115,7 +115,7 @@ void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
 
 /* ---- JSON ---- */
 
-static void add_errors(ts_json *json, const char *key, const ts_validation_errors *e) {
+void report_errors_json(ts_json *json, const char *key, const ts_validation_errors *e) {
     ts_json_object(json, key);
     ts_json_real(json, "median_percent", e->median, 2);
     ts_json_real(json, "p90_percent", e->high, 2);
@@ -128,8 +128,8 @@ static void add_json_group(ts_json *json, const ts_validated_group *g) {
     ts_json_text(json, "group", g->group->name);
     ts_json_int(json, "rows", g->rows);
     ts_json_int(json, "modelled", g->modelled);
-    add_errors(json, "simulated", &g->model);
-    add_errors(json, "roofline", &g->roofline);
+    report_errors_json(json, "simulated", &g->model);
+    report_errors_json(json, "roofline", &g->roofline);
     if (g->group->median > 0) {
         ts_json_real(json, "goal_median_percent", g->group->median, 0);
         ts_json_real(json, "goal_p90_percent", g->group->high, 0);

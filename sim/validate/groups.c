@@ -89,10 +89,7 @@ static int index_of(const ts_work_groups *groups, const char *name) {
 bool ts_work_groups_add(ts_error *err, ts_arena *arena, const ts_source *source, ts_work_groups *groups) {
     ts_table t;
     if (!ts_table_open(err, arena, source, &t) || !ts_table_columns(err, &t, columns, COLUMNS)) return false;
-    for (;;) {
-        bool more;
-        if (!ts_table_next(err, &t, &more)) return false;
-        if (!more) return true;
+    while (ts_table_next(err, &t)) {
         ts_work_group *g = TS_NEW(arena, ts_work_group);
         if (!read_group(err, &t, g)) return false;
         int index = index_of(groups, g->name);
@@ -103,6 +100,7 @@ bool ts_work_groups_add(ts_error *err, ts_arena *arena, const ts_source *source,
         }
         groups->groups[index] = g;
     }
+    return !t.failed;
 }
 
 const ts_work_group *ts_work_groups_find(const ts_work_groups *groups, const char *name) {

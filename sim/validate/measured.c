@@ -46,13 +46,11 @@ bool ts_measured_parse(ts_error *err, ts_arena *arena, const ts_source *source, 
     if (!ts_table_open(err, arena, source, &t) ||
         !ts_table_columns(err, &t, t.separator == ',' ? csv_columns : group_columns, COLUMNS))
         return false;
-    for (;;) {
-        bool more;
-        if (!ts_table_next(err, &t, &more)) return false;
-        if (!more) return true;
+    while (ts_table_next(err, &t)) {
         table->rows = ts_arena_extend(arena, table->rows, (size_t)table->count, sizeof *table->rows);
         if (!read_row(err, &t, &table->rows[table->count++])) return false;
     }
+    return !t.failed;
 }
 
 /* ---- Parameters ---- */

@@ -119,13 +119,14 @@ static bool check_width(ts_error *err, const ts_table *t) {
                        "found %d fields, expected %d as in the first line", t->count, t->width);
 }
 
-bool ts_table_next(ts_error *err, ts_table *t, bool *more) {
+bool ts_table_next(ts_error *err, ts_table *t) {
     while (!at_end(t) && is_line_end(next_byte(t))) { /* an empty line */
         t->line += next_byte(t) == '\n';
         t->at++;
     }
-    *more = !at_end(t);
-    return !*more || (read_line(err, t) && check_width(err, t));
+    if (at_end(t)) return false;
+    t->failed = !read_line(err, t) || !check_width(err, t);
+    return !t->failed;
 }
 
 /* ---- Cells ---- */

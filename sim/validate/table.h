@@ -23,7 +23,8 @@ typedef struct {
     int columns[TS_TABLE_MAX_FIELDS]; /* which field a column is; -1: not there */
     const char *texts[TS_TABLE_MAX_FIELDS];
     size_t offsets[TS_TABLE_MAX_FIELDS];
-    int count; /* fields of the row, before the first one those of the first line */
+    int count;   /* fields of the row, before the first one those of the first line */
+    bool failed; /* a row could not be read */
 } ts_table;
 
 bool ts_table_open(ts_error *err, ts_arena *arena, const ts_source *source, ts_table *t);
@@ -31,8 +32,8 @@ bool ts_table_open(ts_error *err, ts_arena *arena, const ts_source *source, ts_t
 bool ts_table_columns(ts_error *err, ts_table *t, const ts_table_column *columns, int count);
 /* Are these columns there, of any text? */
 bool ts_table_is(ts_arena *arena, const ts_source *source, const ts_table_column *columns, int count);
-/* The next row; *more is false behind the last. */
-bool ts_table_next(ts_error *err, ts_table *t, bool *more);
+/* The next row; false behind the last, and where it cannot be read: then the table has failed. */
+bool ts_table_next(ts_error *err, ts_table *t);
 
 bool ts_table_has(const ts_table *t, int column);
 const char *ts_table_cell(const ts_table *t, int column); /* "" where there is no such column */

@@ -147,7 +147,7 @@ static int compare(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static ts_validation_errors summarise(double *errors, int count) {
+ts_validation_errors ts_validated_errors(double *errors, int count) {
     qsort(errors, (size_t)count, sizeof *errors, compare);
     double median = count % 2 ? errors[count / 2] : (errors[count / 2 - 1] + errors[count / 2]) / 2;
     return (ts_validation_errors){median, errors[(9 * count + 9) / 10 - 1], errors[count - 1]};
@@ -190,8 +190,8 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
         }
     }
     if (out->rows == 0) return false;
-    out->model = summarise(model, out->rows);
-    out->roofline = summarise(roofline, out->rows);
+    out->model = ts_validated_errors(model, out->rows);
+    out->roofline = ts_validated_errors(roofline, out->rows);
     out->out_of_order = count_disorder(v, group);
     return true;
 }

@@ -66,5 +66,7 @@ bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurem
 /* Are its errors within its goals? Of a group that has some. */
 bool ts_validated_meets_goals(const ts_validated_group *group);
 double ts_validated_error(double predicted_us, double measured_us); /* per cent, signed */
+/* Of at least one, which it sorts. */
+ts_validation_errors ts_validated_errors(double *errors, int count);
 
 #endif

@@ -140,13 +140,12 @@ bool ts_work_rules_add(ts_error *err, ts_arena *arena, const ts_source *source, 
     ts_table t;
     ts_work_rules added = {0};
     if (!ts_table_open(err, arena, source, &t) || !ts_table_columns(err, &t, columns, COLUMNS)) return false;
-    for (bool more = true;;) {
-        if (!ts_table_next(err, &t, &more)) return false;
-        if (!more) break;
+    while (ts_table_next(err, &t)) {
         ts_work_rule *r = TS_NEW(arena, ts_work_rule);
         if (!read_rule(err, &t, r) || !check(err, &t, groups, r)) return false;
         append(arena, &added, r);
     }
+    if (t.failed) return false;
     for (int i = 0; i < rules->count; i++) append(arena, &added, rules->rules[i]);
     *rules = added;
     return true;
