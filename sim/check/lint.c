@@ -17,10 +17,7 @@ struct ts_lint {
 };
 
 static int number_of(const ts_lint *lint, ts_register r) {
-    const ts_isa_limits *limits = lint->setup.limits;
-    return r.kind == TS_OPERAND_SREG   ? r.reg
-           : r.kind == TS_OPERAND_VREG ? limits->sregs + r.reg
-                                       : limits->sregs + limits->vregs + r.reg;
+    return ts_register_index(lint->setup.limits, r);
 }
 
 static void mark_scalars(ts_lint *lint) {
@@ -40,7 +37,7 @@ ts_lint *ts_lint_new(ts_arena *arena, const ts_lint_setup *setup) {
     const ts_isa_limits *limits = setup->limits;
     ts_lint *lint = TS_NEW(arena, ts_lint);
     lint->setup = *setup;
-    lint->written = TS_NEW_ARRAY(arena, bool, limits->sregs + limits->vregs + limits->vmasks);
+    lint->written = TS_NEW_ARRAY(arena, bool, ts_register_count(limits));
     lint->issued = TS_NEW_ARRAY(arena, bool, setup->code->bundle_count);
     lint->wrapped = TS_NEW_ARRAY(arena, const ts_instruction *, limits->sregs);
     lint->computed = TS_NEW_ARRAY(arena, const ts_instruction *, limits->sregs);

@@ -123,12 +123,6 @@ void core_units_new(ts_arena *arena, ts_core *core) {
 
 /* ---- Bundles ---- */
 
-int core_register_index(const ts_core *core, ts_register r) {
-    const ts_isa_limits *limits = &core->setup.config->limits;
-    return r.kind == TS_OPERAND_SREG   ? r.reg
-           : r.kind == TS_OPERAND_VREG ? limits->sregs + r.reg
-                                       : limits->sregs + limits->vregs + r.reg;
-}
 
 static int add_reads(const ts_core *core, const ts_register_use *use, int *reads, int count) {
     for (int i = 0; i < use->read_count; i++) {

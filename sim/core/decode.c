@@ -350,7 +350,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
 
 static void new_registers(ts_arena *arena, ts_core *core) {
     const ts_isa_limits *limits = &core->setup.config->limits;
-    int registers = limits->sregs + limits->vregs + limits->vmasks;
+    int registers = ts_register_count(limits);
     core->sregs = TS_NEW_ARRAY(arena, uint32_t, limits->sregs);
     bool values = !core->setup.time_only;
     core->vregs = values ? new_vreg(arena, limits->vregs) : NULL;

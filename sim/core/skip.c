@@ -40,7 +40,7 @@ struct core_skip {
     int64_t *slopes; /* of sregs, an iteration */
     uint32_t *sregs;
     access *accesses;
-    int access_count, access_capacity;
+    int access_count;
     int64_t most; /* iterations */
 };
 
@@ -79,7 +79,7 @@ void core_skip_new(ts_arena *arena, ts_core *core) {
         return;
     const ts_isa_limits *limits = &core->setup.config->limits;
     core_skip *skip = core->skip = TS_NEW(arena, core_skip);
-    int registers = limits->sregs + limits->vregs + limits->vmasks, ops = 0;
+    int registers = ts_register_count(limits), ops = 0;
     int room = 2 * registers + 2 * ts_core_unit_count(core->setup.config) + 2 * core->store_count + 2;
     room += core_mxus_state(core, NULL);
     skip->head = -1;
@@ -113,7 +113,7 @@ static int add_times(const int64_t *times, const int *stalls, int count, int64_t
 
 static int read_state(const ts_core *core, int64_t *out) {
     const ts_isa_limits *limits = &core->setup.config->limits;
-    int registers = limits->sregs + limits->vregs + limits->vmasks, at = 0;
+    int registers = ts_register_count(limits), at = 0;
     at += add_times(core->ready, core->ready_stall, registers, core->next, out);
     at += add_times(core->unit_free, core->unit_stall, ts_core_unit_count(core->setup.config), core->next,
                     out + at);
@@ -342,7 +342,7 @@ void core_skip_move(ts_core *core, int64_t by) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     int64_t from = core->next;
     for (int i = 0; i < core->store_count; i++) move_times(&core->stores[i].visible, 1, from, by);
-    move_times(core->ready, limits->sregs + limits->vregs + limits->vmasks, from, by);
+    move_times(core->ready, ts_register_count(limits), from, by);
     move_times(core->unit_free, ts_core_unit_count(core->setup.config), from, by);
     move_times(&core->stores_visible, 1, from, by);
     core_mxus_move(core, from, by);

@@ -169,7 +169,9 @@ void core_shadow_op(const ts_core *core, const core_op *op);
 void core_shadow_settle(ts_core *core, const core_bundle *bundle);
 
 /* constraints.c */
-int core_register_index(const ts_core *core, ts_register r); /* in ts_core.ready */
+static inline int core_register_index(const ts_core *core, ts_register r) { /* in ts_core.ready */
+    return ts_register_index(&core->setup.config->limits, r);
+}
 void core_units_new(ts_arena *arena, ts_core *core);
 /* Refused: two instructions of the bundle on one port. */
 bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts_bundle *source,

@@ -275,6 +275,17 @@ typedef struct {
     ts_operand_kind kind; /* sreg, vreg or vmask */
     int reg;
 } ts_register;
+
+/* Those of all kinds numbered through: sregs, vregs, vmasks. */
+static inline int ts_register_index(const ts_isa_limits *limits, ts_register r) {
+    return r.kind == TS_OPERAND_SREG   ? r.reg
+           : r.kind == TS_OPERAND_VREG ? limits->sregs + r.reg
+                                       : limits->sregs + limits->vregs + r.reg;
+}
+static inline int ts_register_count(const ts_isa_limits *limits) {
+    return limits->sregs + limits->vregs + limits->vmasks;
+}
+
 enum { TS_REGISTERS_MAX = 256, /* of a kind */ TS_READS_MAX = TS_REGISTERS_MAX + TS_OPERANDS_MAX + 2 };
 typedef struct {
     int read_count;

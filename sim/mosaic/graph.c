@@ -17,7 +17,6 @@ typedef struct {
 /* Of a matrix unit: the order of its ports, and what its queue of results has room for. */
 typedef struct {
     int latch, push, pop, swap; /* the last of each */
-    int latches_since_swap;
     int staged[8], staged_count; /* the last swaps, newest last */
     int64_t pushed, popped;      /* results */
     LIST_OF(int) pushes;         /* for each result the push that gives it */
