@@ -41,10 +41,6 @@ static void add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode 
 
 /* ---- Computations ---- */
 
-static ts_hlo_span bare(ts_hlo_span name) {
-    if (name.length > 0 && (*name.text == '%' || *name.text == '@')) name.text++, name.length--;
-    return name;
-}
 
 static bool is_fused(ts_hlo_span name) {
     return ts_hlo_begins(name, "fused_computation") || memmem(name.text, name.length, "fusion", 6) != NULL ||
@@ -52,8 +48,8 @@ static bool is_fused(ts_hlo_span name) {
 }
 
 static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
-    name = bare(name);
-    uint64_t hash = audit_hash(name.text, name.length);
+    name = audit_bare_name(name);
+    uint64_t hash = audit_hash_name(name);
     int32_t known = audit_table_get(&a->computation_table, hash);
     return known >= 0 ? known : audit_new_computation(a, hash, line, name, is_fused(name));
 }
@@ -165,14 +161,14 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
 
 static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
     ts_audit *a = self;
-    audit_copies_begin(a, bare(name), entry);
+    audit_copies_begin(a, audit_bare_name(name), entry);
     audit_close_block(a);
     audit_table_clear(&a->names);
     audit_table_clear(&a->made_at);
     audit_begin_values(a);
     a->current = computation_named(a, line, name);
     a->has_entry |= entry;
-    a->current_fused = is_fused(bare(name)) && !entry;
+    a->current_fused = is_fused(audit_bare_name(name)) && !entry;
     if (entry) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;
 }
 
@@ -190,7 +186,7 @@ static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opc
                  (a->current >= 0 && a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY);
     if (opcode == TS_HLO_OP_PARAMETER && entry) value |= NAME_PARAMETER;
     if (opcode == TS_HLO_OP_CUSTOM_CALL) value |= NAME_KERNEL;
-    uint64_t hash = audit_hash(i->name.text, i->name.length);
+    uint64_t hash = audit_hash_name(i->name);
     if (audit_table_put(&a->names, hash, value)) return;
     audit_table_clear(&a->names);
     audit_note(a, 1, i->line, "names beyond those that are kept: earlier ones are forgotten", i->name);
@@ -198,7 +194,7 @@ static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opc
 
 /* Of a list of values: in the module before, or for another value of it. */
 static bool was_said(const ts_audit *a, const ts_hlo_instruction *i) {
-    return a->has_entry || audit_table_get(&a->names, audit_hash(i->name.text, i->name.length)) >= 0;
+    return a->has_entry || audit_table_get(&a->names, audit_hash_name(i->name)) >= 0;
 }
 
 static void note_unreadable(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {

@@ -44,7 +44,7 @@ void audit_copies_begin(ts_audit *a, ts_hlo_span name, bool entry) {
     c->in_entry = entry && !c->has_entry;
     c->has_entry |= entry;
     if (c->in_entry || c->callee_count == MOST_CALLEES) return;
-    c->callees[c->callee_count++] = (callee){.name = audit_hash(name.text, name.length)};
+    c->callees[c->callee_count++] = (callee){.name = audit_hash_name(name)};
 }
 
 static unsigned read_dims(ts_hlo_span attributes, const char *name) {
@@ -104,8 +104,7 @@ static bool read_array(ts_audit *a, ts_hlo_span text, audit_array *array) {
 }
 
 static int32_t find(const audit_copies *c, ts_hlo_span item) {
-    ts_hlo_span name = audit_operand_name(item);
-    return audit_table_get(&c->names, audit_hash(name.text, name.length));
+    return audit_table_get(&c->names, audit_hash_operand(item));
 }
 
 /* A loop's results are what it begins with: "%a = %x, %b = %y" says so. */
@@ -153,12 +152,12 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
     size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
     audit_node v = {.line = i->line, .array = array, .op = read_operation(i, opcode)};
     v.name = ts_arena_copy_text(a->arena, i->name.text, length);
-    if (ts_hlo_attribute(i->attributes, "callee", &item)) v.callee = audit_hash(item.text, item.length);
+    if (ts_hlo_attribute(i->attributes, "callee", &item)) v.callee = audit_hash_name(item);
     while (!audit_ends_here(opcode) && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
         v.operands[v.operand_count++] = find(c, item);
     settle_operation(c, &v);
     int32_t number = audit_graph_add(&c->read, &v);
-    audit_table_put(&c->names, audit_hash(i->name.text, i->name.length), number);
+    audit_table_put(&c->names, audit_hash_name(i->name), number);
     if (i->root) audit_copies_return(a, i->name);
 }
 

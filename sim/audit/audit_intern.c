@@ -95,7 +95,7 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
 }
 
 int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
-    uint64_t hash = audit_hash(text.text, text.length);
+    uint64_t hash = audit_hash_name(text);
     int32_t known = audit_table_get(&a->shape_table, hash);
     if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
     shape_record record = {.hash = hash};

@@ -3,10 +3,10 @@
 
 #include "audit_state.h"
 
-ts_hlo_span audit_operand_name(ts_hlo_span operand) {
-    const char *end = operand.text + operand.length, *at = end;
-    while (at > operand.text && at[-1] != ' ' && at[-1] != '%') at--;
-    return (ts_hlo_span){at, (size_t)(end - at)};
+uint64_t audit_hash_operand(ts_hlo_span operand) {
+    const char *end = operand.text + operand.length, *name = end;
+    while (name > operand.text && name[-1] != ' ' && name[-1] != '%') name--;
+    return audit_hash(name, (size_t)(end - name));
 }
 
 /* The end of a name without backslashes, those of \' in d['b']; ".." stands for what is cut off. */
@@ -37,8 +37,7 @@ void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 static int32_t location_of_maker(const ts_audit *a) {
     ts_hlo_span rest = a->now->operands, item;
     if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
-    ts_hlo_span name = audit_operand_name(item);
-    return audit_table_get(&a->made_at, audit_hash(name.text, name.length));
+    return audit_table_get(&a->made_at, audit_hash_operand(item));
 }
 
 void audit_await_reader(ts_audit *a, ts_hlo_span name) {
@@ -51,7 +50,7 @@ void audit_await_reader(ts_audit *a, ts_hlo_span name) {
     }
     if (a->awaited_count == AUDIT_AWAITED) /* the oldest is given up */
         memmove(a->awaited, a->awaited + 1, (size_t)--a->awaited_count * sizeof *a->awaited);
-    a->awaited[a->awaited_count++] = (audit_awaited){audit_hash(name.text, name.length), a->move_count - 1};
+    a->awaited[a->awaited_count++] = (audit_awaited){audit_hash_name(name), a->move_count - 1};
 }
 
 /* What has no location either is looked through: its own readers are those of the move. */
@@ -61,7 +60,7 @@ static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t opera
         if (awaited->name != operand) {
             k++;
         } else if (location < 0) {
-            awaited->name = audit_hash(i->name.text, i->name.length);
+            awaited->name = audit_hash_name(i->name);
             k++;
         } else {
             a->moves[awaited->move].source.location = location;
@@ -76,9 +75,7 @@ void audit_see_location(ts_audit *a, const ts_hlo_instruction *i) {
     if (a->current_fused || a->current == AUDIT_NONE) return;
     int32_t location =
         ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_locations_find(a->locations, fields) : AUDIT_NONE;
-    if (location >= 0) audit_table_put(&a->made_at, audit_hash(i->name.text, i->name.length), location);
-    while (a->awaited_count > 0 && ts_hlo_next(&rest, &item)) {
-        ts_hlo_span name = audit_operand_name(item);
-        see_operand(a, i, audit_hash(name.text, name.length), location);
-    }
+    if (location >= 0) audit_table_put(&a->made_at, audit_hash_name(i->name), location);
+    while (a->awaited_count > 0 && ts_hlo_next(&rest, &item))
+        see_operand(a, i, audit_hash_operand(item), location);
 }

@@ -169,8 +169,8 @@ int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
 
 /* ---- Where it comes from in the user's program (audit_source.c) ---- */
 
-/* The name that an operand ends with. */
-ts_hlo_span audit_operand_name(ts_hlo_span operand);
+/* The hash of the name that an operand ends with. */
+uint64_t audit_hash_operand(ts_hlo_span operand);
 /* Of the instruction that is looked at. */
 void audit_find_source(ts_audit *a, ts_audit_source *source);
 /* If the move that was kept last has no location, what reads it later may. */

@@ -20,6 +20,13 @@ uint64_t audit_hash(const char *text, size_t length) {
     return hash ^ (hash >> 32);
 }
 
+uint64_t audit_hash_name(ts_hlo_span name) { return audit_hash(name.text, name.length); }
+
+ts_hlo_span audit_bare_name(ts_hlo_span name) {
+    if (name.length > 0 && (*name.text == '%' || *name.text == '@')) name.text++, name.length--;
+    return name;
+}
+
 void audit_table_init(audit_table *table, ts_arena *arena, int64_t limit) {
     *table = (audit_table){.arena = arena, .capacity = FIRST, .limit = limit, .epoch = 1};
     table->slots = ts_arena_alloc(arena, FIRST, sizeof *table->slots);

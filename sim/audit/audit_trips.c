@@ -51,9 +51,7 @@ static value push_all(ts_audit *a, value made, const value *members, int32_t cou
 /* ---- Instructions ---- */
 
 static value named(const ts_audit *a, ts_hlo_span operand) {
-    const char *end = operand.text + operand.length, *name = end;
-    while (name > operand.text && name[-1] != ' ' && name[-1] != '%') name--;
-    int32_t number = audit_table_get(&a->values.names, audit_hash(name, (size_t)(end - name)));
+    int32_t number = audit_table_get(&a->values.names, audit_hash_operand(operand));
     return number < 0 ? none : *at(a, number);
 }
 
@@ -148,8 +146,7 @@ static value called_with(ts_audit *a, const ts_hlo_instruction *i, value v) {
 }
 
 static value root_of(const ts_audit *a, ts_hlo_span name) {
-    while (name.length > 0 && (*name.text == '%' || *name.text == '@')) name.text++, name.length--;
-    int32_t callee = audit_table_get(&a->computation_table, audit_hash(name.text, name.length));
+    int32_t callee = audit_table_get(&a->computation_table, audit_hash_name(audit_bare_name(name)));
     int32_t root = callee < 0 ? AUDIT_NONE : a->computations[callee].root;
     return root == AUDIT_NONE ? none : *at(a, root);
 }
@@ -211,8 +208,7 @@ static bool may_count(ts_hlo_span shape) {
 void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     value v = may_count(i->shape) ? value_of(a, i, opcode) : none;
     int32_t number = v.kind == VALUE_NONE ? AUDIT_NONE : push(a, &v);
-    if (number != AUDIT_NONE)
-        audit_table_put(&a->values.names, audit_hash(i->name.text, i->name.length), number);
+    if (number != AUDIT_NONE) audit_table_put(&a->values.names, audit_hash_name(i->name), number);
     computation_record *c = a->current >= 0 ? &a->computations[a->current] : NULL;
     if (!c || c->has_root) return;
     c->root = number; /* where none is marked, the last one's */
