@@ -1,5 +1,4 @@
 /* tilesim audit: what layouts cost in a compiled module. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,16 +89,6 @@ static bool read_untiled(ts_error *err, const cli_line *line, ts_audit_untiled *
            ts_error_set(err, TS_ERROR_USAGE, "--untiled is '%.40s', expected auto, linear or rule", text);
 }
 
-static bool read_rows(ts_error *err, const cli_line *line, int *rows) {
-    const char *text = cli_value(line, "rows");
-    int64_t value = ROWS;
-    if (text && !ts_text_to_int(err, "--rows", text, &value)) return false;
-    if (value < 0 || value > INT_MAX)
-        return ts_error_set(err, TS_ERROR_USAGE, "--rows is %s, expected 0 or more", text);
-    *rows = cli_value(line, "all") ? INT_MAX : (int)value;
-    return true;
-}
-
 static bool save(ts_error *err, const cli_line *line, const ts_audit_result *result,
                  const ts_audit_view *view) {
     ts_text *csv = cli_text_for(line, "csv"), *svg = cli_text_for(line, "svg"),
@@ -133,7 +122,7 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
     cli_progress bar = cli_progress_begin();
     request->machine = cli_mesh_machine(err, line);
     if (!request->machine || !read_untiled(err, line, &request->untiled) ||
-        !read_rows(err, line, &view->rows))
+        !cli_rows(err, line, 0, &view->rows))
         return false;
     ts_mesh *mesh = cli_value(line, "mesh") ? TS_NEW(line->arena, ts_mesh) : NULL;
     if (mesh && !cli_mesh(err, line, request->machine, mesh)) return false;
@@ -168,7 +157,7 @@ int cmd_audit(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     ts_audit_request request = {0};
-    ts_audit_view view = {0};
+    ts_audit_view view = {.rows = ROWS};
     ts_audit *state = NULL;
     ts_audit_result result;
     double limit;

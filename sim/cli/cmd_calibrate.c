@@ -63,20 +63,17 @@ static bool save(ts_error *err, const cli_line *line, const ts_calibration *resu
            ts_file_save(err, line->arena, path, file.bytes, file.length);
 }
 
-int cmd_calibrate(int argc, char **argv) {
-    cli_line line;
-    ts_error err = {0};
+static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_calibration result;
-    ts_text out;
-    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!calibrate(&err, &line, &result) || !save(&err, &line, &result))
-        return cli_end(&line, cli_error(&line, &err));
-    ts_text_init(&out, line.arena);
-    if (cli_value(&line, "json") != NULL)
-        ts_report_calibration_json(&result, &out);
-    else if (cli_reports(&line))
-        ts_report_calibration(&result, &out);
-    if (cli_value(&line, "output") != NULL && cli_value(&line, "json") == NULL && cli_reports(&line))
-        ts_text_add(&out, "\nsaved %s\n", cli_value(&line, "output"));
-    return cli_end(&line, cli_print(&out));
+    const char *saved = cli_value(line, "output");
+    if (!calibrate(err, line, &result) || !save(err, line, &result)) return false;
+    if (cli_value(line, "json") != NULL) {
+        ts_report_calibration_json(&result, out);
+    } else if (cli_reports(line)) {
+        ts_report_calibration(&result, out);
+        if (saved != NULL) ts_text_add(out, "\nsaved %s\n", saved);
+    }
+    return true;
 }
+
+int cmd_calibrate(int argc, char **argv) { return cli_print_of(&usage, argc, argv, print); }

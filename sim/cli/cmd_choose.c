@@ -1,5 +1,4 @@
 /* tilesim choose: which layout a tensor should have. */
-#include <limits.h>
 #include <string.h>
 
 #include "commands.h"
@@ -87,16 +86,6 @@ static bool read_program(ts_error *err, const cli_line *line, ts_choose_request 
     return cli_pairs(err, line, "define", &r->defines, &r->define_count);
 }
 
-static bool read_rows(ts_error *err, const cli_line *line, int *rows) {
-    const char *text = cli_value(line, "rows");
-    int64_t value = ROWS;
-    if (text && !ts_text_to_int(err, "--rows", text, &value)) return false;
-    if (value < 1 || value > INT_MAX)
-        return ts_error_set(err, TS_ERROR_USAGE, "--rows is %s, expected 1 or more", text);
-    *rows = cli_value(line, "all") ? INT_MAX : (int)value;
-    return true;
-}
-
 static void on_progress(void *self, int64_t done, int64_t of) {
     cli_progress_draw(self, "layouts", done, of);
 }
@@ -108,7 +97,7 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     r->machine_name = name ? name : TS_MACHINE_DEFAULT;
     r->sets = cli_values(line, "set", &r->set_count);
     r->machine = cli_machine(err, line);
-    if (!r->machine || !read_rows(err, line, &view->rows)) return false;
+    if (!r->machine || !cli_rows(err, line, 1, &view->rows)) return false;
     bool program = ends_with(line->operands[0], ".tsim");
     if (program ? !read_program(err, line, r) : !read_shape(err, line, r)) return false;
     r->combine = cli_value(line, "combine") != NULL;
@@ -178,9 +167,9 @@ static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out) {
     ts_sweep_runs_request request;
     ts_grid grid;
     ts_sweep_blocks blocks;
-    ts_blocks_view view = {.request = &request, .blocks = &blocks};
+    ts_blocks_view view = {.request = &request, .blocks = &blocks, .rows = ROWS};
     cli_progress bar = cli_progress_begin();
-    if (!read_rows(err, line, &view.rows) || !read_blocks(err, line, &request, &grid)) return false;
+    if (!cli_rows(err, line, 1, &view.rows) || !read_blocks(err, line, &request, &grid)) return false;
     request.self = &bar;
     bool good = ts_sweep_rank_blocks(err, line->arena, &request, &blocks);
     cli_progress_end(&bar);
@@ -194,7 +183,7 @@ int cmd_choose(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     ts_choose_request request = {0};
-    ts_choose_view view = {0};
+    ts_choose_view view = {.rows = ROWS};
     ts_choose_result result;
     ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;

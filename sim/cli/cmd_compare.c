@@ -73,11 +73,9 @@ static bool check_limit(ts_error *err, const ts_comparison *result, double limit
 
 static bool save_page(ts_error *err, const cli_line *line, const ts_comparison *result,
                       const ts_compare_view *view) {
-    ts_text page;
-    if (!cli_value(line, "html")) return true;
-    ts_text_init(&page, line->arena);
-    ts_report_compare_html(result, view, &page);
-    return cli_save(err, line, "html", &page);
+    ts_text *html = cli_text_for(line, "html");
+    if (html) ts_report_compare_html(result, view, html);
+    return cli_save(err, line, "html", html);
 }
 
 int cmd_compare(int argc, char **argv) {

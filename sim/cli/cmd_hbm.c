@@ -91,22 +91,19 @@ static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     return done && cli_save(err, line, "commands", trace);
 }
 
-int cmd_hbm(int argc, char **argv) {
-    cli_line line;
-    ts_error err = {0};
+static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_hbm_report report;
-    ts_text out;
-    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    bool json = cli_value(&line, "json") != NULL;
-    ts_text_init(&out, line.arena);
-    if (cli_value(&line, "list")) {
-        (json ? ts_report_hbm_patterns_json : ts_report_hbm_patterns)(&out);
-        return cli_end(&line, cli_print(&out));
+    bool json = cli_value(line, "json") != NULL;
+    if (cli_value(line, "list")) {
+        (json ? ts_report_hbm_patterns_json : ts_report_hbm_patterns)(out);
+        return true;
     }
-    if (line.operand_count == 0)
-        ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
-    if (line.operand_count == 0 || !run(&err, &line, &report)) return cli_end(&line, cli_error(&line, &err));
-    if (!json && !cli_reports(&line)) return cli_end(&line, 0); /* the commands are what is printed */
-    (json ? ts_report_hbm_json : ts_report_hbm)(&report, &out);
-    return cli_end(&line, cli_print(&out));
+    if (line->operand_count == 0)
+        return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
+    if (!run(err, line, &report)) return false;
+    if (json || cli_reports(line)) /* else the commands are what is printed */
+        (json ? ts_report_hbm_json : ts_report_hbm)(&report, out);
+    return true;
 }
+
+int cmd_hbm(int argc, char **argv) { return cli_print_of(&usage, argc, argv, print); }

@@ -68,18 +68,10 @@ static bool plan(ts_error *err, const cli_line *line, ts_reshard_report *report)
 }
 
 static bool save(ts_error *err, const cli_line *line, const ts_reshard_report *report) {
-    static const struct {
-        const char *option;
-        void (*add)(const ts_reshard_report *report, ts_text *out);
-    } rows[] = {{"svg", ts_report_reshard_svg}, {"html", ts_report_reshard_html}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ts_text text;
-        if (!cli_value(line, rows[i].option)) continue;
-        ts_text_init(&text, line->arena);
-        rows[i].add(report, &text);
-        if (!cli_save(err, line, rows[i].option, &text)) return false;
-    }
-    return true;
+    ts_text *svg = cli_text_for(line, "svg"), *html = cli_text_for(line, "html");
+    if (svg) ts_report_reshard_svg(report, svg);
+    if (html) ts_report_reshard_html(report, html);
+    return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
 int cmd_reshard(int argc, char **argv) {

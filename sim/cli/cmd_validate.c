@@ -109,22 +109,13 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     return true;
 }
 
-static const struct {
-    const char *name;
-    bool (*run)(ts_error *err, const cli_line *line, ts_text *out);
-} subjects[] = {
-    {"hbm", validate_hbm},
-};
-enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
-
 static bool validate(ts_error *err, const cli_line *line, ts_text *out) {
+    static const char *const hbm = "hbm";
     if (line->operand_count == 0) return validate_times(err, line, out);
-    for (int i = 0; i < SUBJECTS; i++)
-        if (strcmp(line->operands[0], subjects[i].name) == 0) return subjects[i].run(err, line, out);
+    if (strcmp(line->operands[0], hbm) == 0) return validate_hbm(err, line, out);
     ts_error_set(err, TS_ERROR_USAGE, "found '%.60s', expected %s", line->operands[0],
                  line->command->operands);
-    return ts_error_hint(err,
-                         ts_text_nearest(line->operands[0], &subjects[0].name, SUBJECTS, sizeof subjects[0]));
+    return ts_error_hint(err, ts_text_nearest(line->operands[0], &hbm, 1, sizeof hbm));
 }
 
 int cmd_validate(int argc, char **argv) { return cli_print_of(&usage, argc, argv, validate); }

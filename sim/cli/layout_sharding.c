@@ -18,18 +18,10 @@ static bool check_options(ts_error *err, const cli_line *line) {
 }
 
 static bool save(ts_error *err, const cli_line *line, const ts_mesh *mesh, const ts_sharding *sharding) {
-    static const struct {
-        const char *option;
-        void (*add)(const ts_mesh *mesh, const ts_sharding *s, ts_text *out);
-    } rows[] = {{"svg", ts_report_sharding_svg}, {"html", ts_report_sharding_html}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ts_text text;
-        if (!cli_value(line, rows[i].option)) continue;
-        ts_text_init(&text, line->arena);
-        rows[i].add(mesh, sharding, &text);
-        if (!cli_save(err, line, rows[i].option, &text)) return false;
-    }
-    return true;
+    ts_text *svg = cli_text_for(line, "svg"), *html = cli_text_for(line, "html");
+    if (svg) ts_report_sharding_svg(mesh, sharding, svg);
+    if (html) ts_report_sharding_html(mesh, sharding, html);
+    return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
 int cli_layout_sharding(cli_line *line) {

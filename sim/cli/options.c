@@ -1,6 +1,7 @@
 /* What a command line holds, by the names of its options. */
 #include "options.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,16 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t m
     if (!ts_text_to_int(err, cli_option_text(line, name), text, value)) return false;
     if (*value >= 1 && *value <= most) return true;
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
+}
+
+bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {
+    const char *text = cli_value(line, "rows");
+    int64_t value = *rows;
+    if (text && !ts_text_to_int(err, "--rows", text, &value)) return false;
+    if (value < least || value > INT_MAX)
+        return ts_error_set(err, TS_ERROR_USAGE, "--rows is %s, expected %d or more", text, least);
+    *rows = cli_value(line, "all") ? INT_MAX : (int)value;
+    return true;
 }
 
 bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ratio) {

@@ -64,6 +64,8 @@ int cli_count(const cli_line *line, const char *name);
 const char *cli_option_text(const cli_line *line, const char *name);
 /* The number given to an option, 1 to `most`; *value stays where there is none. */
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value);
+/* The rows to show: those of --rows, `least` or more, or with --all any number; *rows stays without both. */
+bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows);
 /* The ratio of at least 1 ("1.5" or "1.5x") given to an option; 0: none. */
 bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ratio);
 /* Of commands that allocate by the size of their input, a row of their option tables: cli_begin then refuses
