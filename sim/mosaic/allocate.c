@@ -224,16 +224,8 @@ static void allocate_globals(allocator *a) {
 
 /* ---- Spilling ---- */
 
-static void add(allocator *a, const ts_instruction *like, ts_opcode opcode, int mask, ts_operand x,
-                ts_operand y) {
-    ts_instruction *new = PUSH(a->arena, &a->out);
-    *new = (ts_instruction){.opcode = opcode,
-                            .mask = mask,
-                            .operand_count = 2,
-                            .operands = {x, y},
-                            .source = like->source,
-                            .line = like->line,
-                            .column = like->column};
+static void add(allocator *a, const ts_instruction *like, ts_opcode opcode, ts_operand x, ts_operand y) {
+    *PUSH(a->arena, &a->out) = mosaic_beside(like, opcode, x, y);
 }
 
 static ts_operand slot_address(allocator *a, int v) {
@@ -244,26 +236,22 @@ static ts_operand slot_address(allocator *a, int v) {
         s->slot = a->free_slots[scalar].count > 0 ? a->free_slots[scalar].items[--a->free_slots[scalar].count]
                                                   : (*most)++;
     }
-    ts_address *address = TS_NEW(a->code->arena, ts_address);
-    *address = (ts_address){.word = scalar ? s->slot : (int64_t)s->slot * TS_VREG_WORDS,
-                            .tensor = scalar ? MOSAIC_SPILL_SMEM : MOSAIC_SPILL_VMEM,
-                            .stride = 1,
-                            .sublane_mask = 0xff};
-    return (ts_operand){TS_OPERAND_ADDRESS, {.address = address}};
+    return mosaic_spill_slot(a->code->arena, scalar ? MOSAIC_SPILL_SMEM : MOSAIC_SPILL_VMEM,
+                             scalar ? s->slot : (int64_t)s->slot * TS_VREG_WORDS);
 }
 
-static ts_operand vreg(int r) { return (ts_operand){TS_OPERAND_VREG, {.reg = r}}; }
 static ts_operand word(int64_t n) { return (ts_operand){TS_OPERAND_INTEGER, {.integer = n}}; }
 
 static void save(allocator *a, int v, const ts_instruction *like) {
     state *s = &a->states[v];
     ts_operand at = slot_address(a, v), from = {(ts_operand_kind)kind_of(a, v), {.reg = s->reg}};
     if (from.kind == TS_OPERAND_VMASK) {
-        add(a, like, TS_OP_vmov, -1, vreg(a->mask_vreg), word(0));
-        add(a, like, TS_OP_vmov, s->reg, vreg(a->mask_vreg), word(-1));
-        from = vreg(a->mask_vreg);
+        from = mosaic_vreg(a->mask_vreg);
+        add(a, like, TS_OP_vmov, from, word(0));
+        add(a, like, TS_OP_vmov, from, word(-1));
+        a->out.items[a->out.count - 1].mask = s->reg;
     }
-    add(a, like, from.kind == TS_OPERAND_SREG ? TS_OP_sst : TS_OP_vst, -1, at, from);
+    add(a, like, from.kind == TS_OPERAND_SREG ? TS_OP_sst : TS_OP_vst, at, from);
     a->spills->stores++;
     s->saved = true;
 }
@@ -282,11 +270,11 @@ static void load(allocator *a, int v, const ts_instruction *like) {
     }
     a->spills->loads++;
     if (to.kind != TS_OPERAND_VMASK) {
-        add(a, like, to.kind == TS_OPERAND_SREG ? TS_OP_sld : TS_OP_vld, -1, to, slot_address(a, v));
+        add(a, like, to.kind == TS_OPERAND_SREG ? TS_OP_sld : TS_OP_vld, to, slot_address(a, v));
         return;
     }
-    add(a, like, TS_OP_vld, -1, vreg(a->mask_vreg), slot_address(a, v));
-    add(a, like, TS_OP_mbits, -1, to, vreg(a->mask_vreg));
+    add(a, like, TS_OP_vld, mosaic_vreg(a->mask_vreg), slot_address(a, v));
+    add(a, like, TS_OP_mbits, to, mosaic_vreg(a->mask_vreg));
 }
 
 /* ---- Registers inside a block ---- */

@@ -20,6 +20,22 @@ ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const
     return new;
 }
 
+ts_instruction mosaic_beside(const ts_instruction *other, ts_opcode opcode, ts_operand a, ts_operand b) {
+    return (ts_instruction){.opcode = opcode,
+                            .mask = -1,
+                            .operand_count = 2,
+                            .operands = {a, b},
+                            .source = other->source,
+                            .line = other->line,
+                            .column = other->column};
+}
+
+ts_operand mosaic_spill_slot(ts_arena *arena, int tensor, int64_t word) {
+    ts_address *address = TS_NEW(arena, ts_address);
+    *address = (ts_address){.word = word, .tensor = tensor, .stride = 1, .sublane_mask = 0xff};
+    return (ts_operand){TS_OPERAND_ADDRESS, {.address = address}};
+}
+
 static bool add_register(mosaic_registers *out, int *reg) {
     if (out->count >= MOSAIC_REGISTERS - 2) return false;
     out->registers[out->count++] = reg;

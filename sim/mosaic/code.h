@@ -26,6 +26,10 @@ int mosaic_begin_block(mosaic_code *code, int depth);
 /* To the end of the last block. */
 ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const ts_operand *operands);
 
+/* Of two operands, of the same source line as another. */
+ts_instruction mosaic_beside(const ts_instruction *other, ts_opcode opcode, ts_operand a, ts_operand b);
+static inline ts_operand mosaic_vreg(int vreg) { return (ts_operand){TS_OPERAND_VREG, {.reg = vreg}}; }
+
 /* Every operand of an instruction that is a virtual register, reads before the one that is written. */
 enum { MOSAIC_REGISTERS = 64 };
 typedef struct {
@@ -42,6 +46,7 @@ int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena);
 
 /* Spilled values are at addresses whose tensor is one of these two, and whose words count from 0. */
 enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
+ts_operand mosaic_spill_slot(ts_arena *arena, int tensor, int64_t word);
 typedef struct {
     int vregs, words;             /* of VMEM and of SMEM that are needed */
     int64_t stores, loads, again; /* instructions added; `again`: of constants */

@@ -41,13 +41,16 @@ static ts_operand address_of(lowering *l, const memref *m) {
     return (ts_operand){TS_OPERAND_ADDRESS, {.address = a}};
 }
 
-bool lower_load(lowering *l) {
+/* A vreg from a memref, with so many indices. */
+static bool load(lowering *l, int count) {
     memref *m;
-    if (!find_address(l, 0, l->op->operand_count - 1, &m) || !find_rows(l, m)) return false;
+    if (!find_address(l, 0, count, &m) || !find_rows(l, m)) return false;
     ts_operand d = fresh(l, TS_OPERAND_VREG);
     emit(l, TS_OP_vld, 2, (ts_operand[]){d, address_of(l, m)});
     return set_vector(l, d);
 }
+
+bool lower_load(lowering *l) { return load(l, l->op->operand_count - 1); }
 
 /* Rows that lie one stride apart, by one load; others row by row. */
 typedef struct {
@@ -111,14 +114,10 @@ bool lower_shuffled_store(lowering *l) {
 /* What Mosaic leaves of a load of one element: a vreg, its padding is not looked at. */
 bool lower_transfer_read(lowering *l) {
     const mlir_type *type = result_type(l, 0);
-    memref *m;
     bool vreg =
         type->rank == 2 && type->dims[0] == TS_SUBLANES && type->dims[1] == TS_LANES && type->bits == 32;
     if (!vreg || l->op->operand_count < 3) return refuse(l, "of other than a vreg of words");
-    if (!find_address(l, 0, l->op->operand_count - 2, &m) || !find_rows(l, m)) return false;
-    ts_operand d = fresh(l, TS_OPERAND_VREG);
-    emit(l, TS_OP_vld, 2, (ts_operand[]){d, address_of(l, m)});
-    return set_vector(l, d);
+    return load(l, l->op->operand_count - 2);
 }
 
 bool lower_store(lowering *l) {
