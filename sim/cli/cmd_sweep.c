@@ -220,7 +220,7 @@ static bool study(ts_error *err, command_state *c) {
     }
     c->crew.study = c->request.study = study;
     if (c->ranks.rank > 0) return ts_sweep_ranks_serve(err, arena, &c->ranks, &c->crew);
-    c->request.store = ts_sweep_store_open(err, arena, c->view.database, true);
+    c->request.store = ts_sweep_store_open(err, arena, c->view.database, TS_SWEEP_WRITE);
     bool good = c->request.store && answer(err, c);
     c->view.table = &c->table;
     c->view.result = &c->result;
@@ -294,7 +294,7 @@ static int report(ts_error *err, const command_state *c) {
 
 static int merge(ts_error *err, const cli_line *line) {
     const char *into = cli_value(line, "merge");
-    ts_sweep_store *store = ts_sweep_store_open(err, line->arena, into, true);
+    ts_sweep_store *store = ts_sweep_store_open(err, line->arena, into, TS_SWEEP_WRITE);
     bool good = store != NULL;
     ts_text out;
     ts_text_init(&out, line->arena);
@@ -316,8 +316,9 @@ static bool compare(ts_error *err, const command_state *c, ts_sweep_diff *diff) 
         return ts_error_set(err, TS_ERROR_USAGE, "--column: there is no result '%.60s'", c->column);
     if (ts_sweep_column_get(column)->kind == TS_SWEEP_TEXT)
         return ts_error_set(err, TS_ERROR_USAGE, "--column: '%.60s' has no numbers", c->column);
-    ts_sweep_store *before = ts_sweep_store_open(err, arena, cli_value(&c->line, "diff"), false),
-                   *after = before ? ts_sweep_store_open(err, arena, c->line.operands[0], false) : NULL;
+    ts_sweep_store *before = ts_sweep_store_open(err, arena, cli_value(&c->line, "diff"), TS_SWEEP_READ),
+                   *after =
+                       before ? ts_sweep_store_open(err, arena, c->line.operands[0], TS_SWEEP_READ) : NULL;
     bool good = after && ts_sweep_compare(err, arena, before, after, column, diff);
     ts_sweep_store_close(NULL, before);
     ts_sweep_store_close(NULL, after);

@@ -20,7 +20,7 @@ static bool answer(ts_error *err, ts_arena *arena, const ts_sweep_answers_reques
 bool ts_sweep_answer_all(ts_error *err, ts_arena *arena, const ts_sweep_answers_request *request,
                          ts_sweep_answers *answers) {
     ts_sweep_store *store =
-        ts_sweep_store_open(err, arena, request->database ? request->database : ":memory:", true);
+        ts_sweep_store_open(err, arena, request->database ? request->database : ":memory:", TS_SWEEP_WRITE);
     bool good = store && answer(err, arena, request, store, answers);
     return ts_sweep_store_close(good ? err : NULL, store) && good;
 }

@@ -174,7 +174,9 @@ static bool check_beginning(ts_error *err, const ts_sweep_store *store) {
            ts_error_set(err, TS_ERROR_INPUT, "'%s' is no database of tilesim sweep", store->path);
 }
 
-ts_sweep_store *ts_sweep_store_open(ts_error *err, ts_arena *arena, const char *path, bool writes) {
+ts_sweep_store *ts_sweep_store_open(ts_error *err, ts_arena *arena, const char *path,
+                                    ts_sweep_access access) {
+    bool writes = access == TS_SWEEP_WRITE;
     ts_sweep_store *store = TS_NEW(arena, ts_sweep_store);
     int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
     *store = (ts_sweep_store){
@@ -314,7 +316,7 @@ static bool is_another(ts_error *err, const ts_sweep_store *store, const char *p
 
 bool ts_sweep_store_merge(ts_error *err, ts_sweep_store *store, const char *path, int64_t *added) {
     if (!is_another(err, store, path)) return false;
-    ts_sweep_store *other = ts_sweep_store_open(err, store->arena, path, false);
+    ts_sweep_store *other = ts_sweep_store_open(err, store->arena, path, TS_SWEEP_READ);
     ts_text sql;
     if (!other) return false;
     ts_sweep_store_close(NULL, other); /* it is one */

@@ -8,7 +8,8 @@ typedef struct ts_sweep_store ts_sweep_store;
 
 /* Opened for writing it is made where it is not there, and belongs to this process alone: another one is an
  * error, as is a file that is no such database, or damaged. NULL: an error. */
-ts_sweep_store *ts_sweep_store_open(ts_error *err, ts_arena *arena, const char *path, bool writes);
+typedef enum { TS_SWEEP_READ, TS_SWEEP_WRITE } ts_sweep_access;
+ts_sweep_store *ts_sweep_store_open(ts_error *err, ts_arena *arena, const char *path, ts_sweep_access access);
 /* What was written is in one file then. NULL is fine. */
 bool ts_sweep_store_close(ts_error *err, ts_sweep_store *store);
 

@@ -49,7 +49,7 @@ static measured answer(const ts_sweep_study *study, const char *database, int wo
     ts_sweep_result result;
     remove(database);
     double start = seconds(), cpu = all_cpu_seconds();
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, database, true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, database, TS_SWEEP_WRITE);
     ts_sweep_processes(&err, arena, &request, &crew);
     ts_sweep_request sweep = {.study = study, .store = store, .crew = &crew};
     if (!store || !ts_sweep(&err, arena, &sweep, &result)) {

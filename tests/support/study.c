@@ -65,7 +65,7 @@ void study_begin(study_fixture *f, const char *text, const char *database,
     *source = (ts_source){"study", text, strlen(text)};
     f->study = ts_sweep_study_parse(&f->err, f->arena, source, "");
     if (!f->study) fail_msg("%s", f->err.message);
-    f->store = ts_sweep_store_open(&f->err, f->arena, database, true);
+    f->store = ts_sweep_store_open(&f->err, f->arena, database, TS_SWEEP_WRITE);
     if (!f->store) fail_msg("%s", f->err.message);
     f->crew_self = (fake_crew){.arena = f->arena, .study = f->study, .time = time, .alone = -1};
     f->crew = (ts_sweep_crew){&f->crew_self, STUDY_MEMBERS, STUDY_AHEAD, hand, wait_for_one, dismiss};

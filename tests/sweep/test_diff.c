@@ -16,8 +16,8 @@ typedef struct {
 
 static void begin(pair *p) {
     *p = (pair){.arena = ts_arena_new()};
-    p->a = ts_sweep_store_open(&p->err, p->arena, ":memory:", true);
-    p->b = ts_sweep_store_open(&p->err, p->arena, ":memory:", true);
+    p->a = ts_sweep_store_open(&p->err, p->arena, ":memory:", TS_SWEEP_WRITE);
+    p->b = ts_sweep_store_open(&p->err, p->arena, ":memory:", TS_SWEEP_WRITE);
 }
 
 static void compare(pair *p, int column) {

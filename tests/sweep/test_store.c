@@ -17,7 +17,7 @@ static void stores(void **state) {
     ts_error err = {0};
     ts_sweep_row row;
     bool found;
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", TS_SWEEP_WRITE);
     assert_int_equal(ts_sweep_store_status(&err, store, "k1"), -1);
     study_put(store, "k1", "{}", TS_SWEEP_OK, 1.25);
     study_put(store, "k2", "{}", TS_SWEEP_TIMEOUT, 0);
@@ -50,7 +50,7 @@ static void every_column_comes_back(void **state) {
     ts_sweep_identity identity = {
         .key = "k", .parameters = "{}", .question = "", .machine = "", .version = ""};
     bool found;
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", TS_SWEEP_WRITE);
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         ts_sweep_kind kind = ts_sweep_column_get(i)->kind;
         if (kind == TS_SWEEP_INTEGER) ts_sweep_set_integer(&row, i, 1000 + i);
@@ -92,7 +92,7 @@ static void make_file(void) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     remove(path);
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, TS_SWEEP_WRITE);
     if (!store) fail_msg("%s", err.message);
     study_put(store, "k1", "{}", TS_SWEEP_OK, 1.25);
     assert_true(ts_sweep_store_close(&err, store));
@@ -125,7 +125,7 @@ static void files_that_are_none(void **state) {
         char *bytes;
         size_t length;
         write_file(rows[i / 2].bytes, rows[i / 2].length);
-        assert_null(ts_sweep_store_open(&err, arena, path, i % 2));
+        assert_null(ts_sweep_store_open(&err, arena, path, i % 2 ? TS_SWEEP_WRITE : TS_SWEEP_READ));
         if (i % 2 == 0) expect_error(&err, rows[i / 2].error);
         assert_true(ts_file_read(&err, arena, path, 1 << 20, &bytes, &length));
         assert_true(length == rows[i / 2].length && memcmp(bytes, rows[i / 2].bytes, length) == 0);
@@ -140,16 +140,16 @@ static void files_that_are_empty(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     write_file("", 0);
-    assert_null(ts_sweep_store_open(&err, arena, path, false));
+    assert_null(ts_sweep_store_open(&err, arena, path, TS_SWEEP_READ));
     expect_error(&err, "'%s' holds no study");
     err = (ts_error){0};
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, TS_SWEEP_WRITE);
     if (!store) fail_msg("%s", err.message);
     study_put(store, "k1", "{}", TS_SWEEP_OK, 1.25);
-    assert_null(ts_sweep_store_open(&err, arena, path, false)); /* while it is written */
+    assert_null(ts_sweep_store_open(&err, arena, path, TS_SWEEP_READ)); /* while it is written */
     expect_error(&err, "cannot read '%s': another process uses it");
     assert_true(ts_sweep_store_close(NULL, store));
-    store = ts_sweep_store_open(&err, arena, path, false);
+    store = ts_sweep_store_open(&err, arena, path, TS_SWEEP_READ);
     assert_non_null(store);
     assert_int_equal(ts_sweep_store_status(&err, store, "k1"), TS_SWEEP_OK);
     ts_sweep_store_close(NULL, store);
@@ -173,7 +173,7 @@ static void databases_of_others(void **state) {
             ts_error err = {0};
             remove(path);
             run_sql(rows[i].sql);
-            assert_null(ts_sweep_store_open(&err, arena, path, writes));
+            assert_null(ts_sweep_store_open(&err, arena, path, writes ? TS_SWEEP_WRITE : TS_SWEEP_READ));
             expect_error(&err, rows[i].error);
             ts_arena_free(arena);
         }
@@ -195,7 +195,8 @@ static void files_of_older_versions(void **state) {
         snprintf(sql, sizeof sql, "ALTER TABLE point DROP COLUMN %s",
                  ts_sweep_column_get(columns[i % 2])->name);
         run_sql(sql);
-        ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, writes);
+        ts_sweep_store *store =
+            ts_sweep_store_open(&err, arena, path, writes ? TS_SWEEP_WRITE : TS_SWEEP_READ);
         if (!store) fail_msg("%s", err.message);
         assert_true(ts_sweep_store_get(&err, arena, store, "k1", &found, &row) && found);
         assert_int_equal(row.values[columns[i % 2]].kind, TS_SWEEP_NONE);
@@ -217,7 +218,7 @@ static void merged(void **state) {
     int64_t added = -1;
     bool found;
     make_file();
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", TS_SWEEP_WRITE);
     study_put(store, "k2", "{}", TS_SWEEP_OK, 2);
     assert_true(ts_sweep_store_merge(&err, store, path, &added));
     assert_int_equal(added, 1);
@@ -256,7 +257,7 @@ static void texts_of_another_encoding_are_not_merged(void **state) {
             "CREATE TABLE point (key TEXT PRIMARY KEY, parameters TEXT, question TEXT, machine TEXT,"
             "machine_hash TEXT, input_hash TEXT, version TEXT, status TEXT, error TEXT);"
             "INSERT INTO point (key, status) VALUES ('k1', 'ok')");
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", TS_SWEEP_WRITE);
     assert_false(ts_sweep_store_merge(&err, store, path, &added));
     assert_int_equal(err.kind, TS_ERROR_IO);
     assert_non_null(strstr(err.message, "must use the same text encoding"));
@@ -279,7 +280,7 @@ static void no_store_is_merged_into_itself(void **state) {
     ts_error err = {0};
     int64_t added = -1;
     make_file();
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, TS_SWEEP_WRITE);
     assert_false(ts_sweep_store_merge(&err, store, path, &added));
     assert_int_equal(err.kind, TS_ERROR_USAGE);
     char text[512];
@@ -302,7 +303,7 @@ static void damaged_while_open(void **state) {
     run_sql(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) INSERT INTO point "
         "(key, status, parameters) SELECT printf('a%05d', i), 'ok', hex(zeroblob(300)) FROM n");
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, TS_SWEEP_WRITE);
     assert_non_null(store);
     FILE *file = fopen(path, "r+b");
     assert_true(file && fseek(file, 4096, SEEK_SET) == 0);
@@ -327,7 +328,7 @@ static void statuses_that_are_unknown(void **state) {
     bool found;
     make_file();
     run_sql("UPDATE point SET status = 'lost'");
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, TS_SWEEP_WRITE);
     assert_int_equal(ts_sweep_store_status(&err, store, "k1"), -1); /* it is asked again */
     assert_int_equal(err.kind, TS_ERROR_NONE);
     assert_false(ts_sweep_store_get(&err, arena, store, "k1", &found, &row));
@@ -348,7 +349,7 @@ static void a_short_log(void **state) {
     uint64_t bytes = 0;
     snprintf(log, sizeof log, "%s-wal", path);
     remove(path);
-    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, true);
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, path, TS_SWEEP_WRITE);
     for (int i = 0; i < 1000; i++) {
         char key[16];
         snprintf(key, sizeof key, "k%d", i * 7919 % 1000);
