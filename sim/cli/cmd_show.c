@@ -70,20 +70,15 @@ static bool show_mesh(ts_error *err, const cli_line *line, ts_text *out) {
 
 /* ---- Tables: nothing follows the subject ---- */
 
-static void add_isa(ts_text *out) { ts_isa_print(out, false); }
-static void add_isa_markdown(ts_text *out) { ts_isa_print(out, true); }
-static void add_ops(ts_text *out) { ts_mosaic_print_ops(out, false); }
-static void add_ops_markdown(ts_text *out) { ts_mosaic_print_ops(out, true); }
-
 static const struct {
     const char *subject;
     void (*plain)(ts_text *out), (*markdown)(ts_text *out), (*json)(ts_text *out);
 } tables[] = {
     {"schema", ts_report_schema, ts_report_schema_markdown, ts_report_schema_json},
-    {"isa", add_isa, add_isa_markdown, NULL},
+    {"isa", ts_isa_print, ts_isa_print_markdown, NULL},
     {"functions", ts_report_functions, ts_report_functions_markdown, NULL},
     {"algebra", ts_report_algebra, ts_report_algebra_markdown, NULL},
-    {"ops", add_ops, add_ops_markdown, NULL},
+    {"ops", ts_mosaic_print_ops, ts_mosaic_print_ops_markdown, NULL},
 };
 
 static bool show_table(ts_error *err, const cli_line *line, ts_text *out) {

@@ -86,7 +86,10 @@ static void add_plain(ts_text *out, const ts_opcode_info *info) {
     add_wrapped(out, info->meaning, 6);
 }
 
-static void add_family(ts_text *out, ts_family family, bool markdown) {
+typedef enum { PLAIN, MARKDOWN } print_form;
+
+static void add_family(ts_text *out, ts_family family, print_form form) {
+    bool markdown = form == MARKDOWN;
     const ts_named *named = ts_family_get(family);
     ts_text_add(out, markdown ? "\n## %s\n\n" : "\n%s\n", named->text);
     if (*named->meaning) {
@@ -107,8 +110,9 @@ static void add_family(ts_text *out, ts_family family, bool markdown) {
     }
 }
 
-static void add_named(ts_text *out, const char *title, const char *intro, int count, bool markdown,
+static void add_named(ts_text *out, const char *title, const char *intro, int count, print_form form,
                       const ts_named *(*get)(int)) {
+    bool markdown = form == MARKDOWN;
     ts_text_add(out, markdown ? "\n## %s\n\n%s\n\n| key | meaning |\n|---|---|\n" : "\n%s. %s\n", title,
                 intro);
     for (int i = 0; i < count; i++)
@@ -130,12 +134,16 @@ static const char rules[] =
 
 static const char warning[] = "<!-- Written by `tilesim show isa --markdown`. Do not edit. -->\n";
 
-void ts_isa_print(ts_text *out, bool markdown) {
-    ts_text_add(out, markdown ? "%s# The instruction set\n\n%s" : "%s%s", markdown ? warning : "", rules);
-    for (int family = 0; family < TS_FAMILY_COUNT; family++) add_family(out, (ts_family)family, markdown);
-    add_named(out, "Slots", "How many of each a bundle has is in the machine's file.", TS_SLOT_COUNT,
-              markdown, slot_at);
+static void print(ts_text *out, print_form form) {
+    ts_text_add(out, form == MARKDOWN ? "%s# The instruction set\n\n%s" : "%s%s",
+                form == MARKDOWN ? warning : "", rules);
+    for (int family = 0; family < TS_FAMILY_COUNT; family++) add_family(out, (ts_family)family, form);
+    add_named(out, "Slots", "How many of each a bundle has is in the machine's file.", TS_SLOT_COUNT, form,
+              slot_at);
     add_named(out, "Latency keys",
               "A machine gives each the cycles until the result is there, and until the unit is free.",
-              TS_LATENCY_COUNT, markdown, latency_at);
+              TS_LATENCY_COUNT, form, latency_at);
 }
+
+void ts_isa_print(ts_text *out) { print(out, PLAIN); }
+void ts_isa_print_markdown(ts_text *out) { print(out, MARKDOWN); }

@@ -8,6 +8,7 @@
 /* The operands of a row as they are written: "d, a, b" for d, a and b of its meaning. */
 void ts_opcode_print_operands(ts_text *out, const ts_opcode_info *info);
 
-void ts_isa_print(ts_text *out, bool markdown);
+void ts_isa_print(ts_text *out);
+void ts_isa_print_markdown(ts_text *out);
 
 #endif

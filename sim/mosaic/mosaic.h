@@ -14,6 +14,7 @@ const ts_program *ts_mosaic_load(ts_error *err, ts_arena *arena, const char *pat
                                  const ts_define *defines, int define_count);
 
 /* Every operation of the text that is known, and of what. */
-void ts_mosaic_print_ops(ts_text *out, bool markdown);
+void ts_mosaic_print_ops(ts_text *out);
+void ts_mosaic_print_ops_markdown(ts_text *out);
 
 #endif

@@ -31,12 +31,24 @@ static void add_kinds(ts_text *out, const op_row *row) {
     }
 }
 
-void ts_mosaic_print_ops(ts_text *out, bool markdown) {
-    if (markdown) ts_text_add(out, "| operation | of |\n|---|---|\n");
+static void add_what(ts_text *out, const op_row *row) {
+    if (row->what) ts_text_add(out, "%s", row->what);
+    if (!row->what) add_kinds(out, row);
+}
+
+void ts_mosaic_print_ops(ts_text *out) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text_add(out, markdown ? "| `%s` | " : "%-36s ", rows[i].name);
-        if (rows[i].what) ts_text_add(out, "%s", rows[i].what);
-        if (!rows[i].what) add_kinds(out, &rows[i]);
-        ts_text_add(out, markdown ? " |\n" : "\n");
+        ts_text_add(out, "%-36s ", rows[i].name);
+        add_what(out, &rows[i]);
+        ts_text_add_char(out, '\n');
+    }
+}
+
+void ts_mosaic_print_ops_markdown(ts_text *out) {
+    ts_text_add(out, "| operation | of |\n|---|---|\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text_add(out, "| `%s` | ", rows[i].name);
+        add_what(out, &rows[i]);
+        ts_text_add(out, " |\n");
     }
 }
