@@ -293,20 +293,12 @@ static const node *parse_level(parser *in, int level) {
     return NULL;
 }
 
-const node *ts_reference_parse_at(ts_error *err, ts_arena *arena, const ts_source *source, size_t *at,
-                                  bool name_only) {
-    parser in = {.err = err, .arena = arena, .cursor = {.source = source, .at = *at}};
-    const node *tree;
-    if (name_only) {
-        ts_cursor_skip_space(&in.cursor);
-        node *name = new_node(&in, NODE_NAME, in.cursor.at);
-        name->name = copy_name(&in);
-        tree = name->name ? parse_index(&in, name) : NULL;
-    } else {
-        tree = parse_level(&in, COMPARISON);
-    }
-    *at = in.cursor.at;
-    return tree;
+/* A name, maybe with indices. */
+static const node *parse_name(parser *in) {
+    ts_cursor_skip_space(&in->cursor);
+    node *name = new_node(in, NODE_NAME, in->cursor.at);
+    name->name = copy_name(in);
+    return name->name ? parse_index(in, name) : NULL;
 }
 
 static ts_source cut(const ts_source *source, size_t begin, size_t end) {
@@ -314,9 +306,9 @@ static ts_source cut(const ts_source *source, size_t begin, size_t end) {
     return (ts_source){source->name, source->text, comment ? (size_t)(comment - source->text) : end};
 }
 
-static const ts_reference *new_reference(ts_arena *arena, const ts_source *source, const node *root) {
-    ts_reference *made = TS_NEW(arena, ts_reference);
-    made->source = *source;
+static const ts_reference *new_reference(const parser *in, const node *root) {
+    ts_reference *made = TS_NEW(in->arena, ts_reference);
+    made->source = *in->cursor.source;
     made->root = root;
     return root ? made : NULL;
 }
@@ -329,16 +321,15 @@ static bool expect_end(ts_error *err, const ts_source *source, size_t at, const 
 const ts_reference *ts_reference_parse(ts_error *err, ts_arena *arena, const ts_source *source, size_t begin,
                                        size_t end) {
     ts_source text = cut(source, begin, end);
-    const ts_reference *made =
-        new_reference(arena, &text, ts_reference_parse_at(err, arena, &text, &begin, false));
-    return made && expect_end(err, &text, begin, "an operator or the end") ? made : NULL;
+    parser in = {.err = err, .arena = arena, .cursor = {.source = &text, .at = begin}};
+    const ts_reference *made = new_reference(&in, parse_level(&in, COMPARISON));
+    return made && expect_end(err, &text, in.cursor.at, "an operator or the end") ? made : NULL;
 }
 
 /* err= is read as the right side is, up to the next bound. */
 static bool parse_err(parser *in, size_t offset, ts_check *check) {
     if (check->err) return refuse(in, offset, "the same bound twice");
-    const node *tree = parse_level(in, COMPARISON);
-    check->err = new_reference(in->arena, in->cursor.source, tree);
+    check->err = new_reference(in, parse_level(in, COMPARISON));
     return check->err != NULL;
 }
 
@@ -367,15 +358,14 @@ bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, siz
                     ts_check *check) {
     ts_source text = cut(source, begin, end);
     *check = (ts_check){.tolerance = {-1, -1, -1}};
-    const node *left = ts_reference_parse_at(err, arena, &text, &begin, true);
-    if (!(check->actual = new_reference(arena, &text, left))) return false;
+    parser in = {.err = err, .arena = arena, .cursor = {.source = &text, .at = begin}};
+    const node *left = parse_name(&in);
+    if (!(check->actual = new_reference(&in, left))) return false;
     while (left->kind == NODE_INDEX) left = left->items[0];
     check->name = left->name;
-    parser in = {.err = err, .arena = arena, .cursor = {.source = &text, .at = begin}};
     bool exact = ts_cursor_take(&in.cursor, "==");
     if (!exact && !ts_cursor_take(&in.cursor, "~=")) return expected(&in, "'~=' or '=='");
-    const node *right = ts_reference_parse_at(err, arena, &text, &in.cursor.at, false);
-    if (!(check->expected = new_reference(arena, &text, right))) return false;
+    if (!(check->expected = new_reference(&in, parse_level(&in, COMPARISON)))) return false;
     if (exact) return expect_end(err, &text, in.cursor.at, "an operator or the end ('==' takes no bound)");
     return parse_bounds(&in, check);
 }

@@ -81,10 +81,6 @@ struct evaluator {
 const function *ts_reference_find(const char *name);
 const char *ts_reference_nearest(const char *name);
 
-/* A tree at `*at`, which moves behind it. NULL on error. */
-const node *ts_reference_parse_at(ts_error *err, ts_arena *arena, const ts_source *source, size_t *at,
-                                  bool name_only);
-
 /* NULL on error. */
 stream *ts_reference_open(evaluator *in, const node *tree);
 bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out);
