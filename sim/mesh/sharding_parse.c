@@ -215,8 +215,8 @@ static void sort_by_stride(ts_sharding *sharding) {
     }
 }
 
-static bool uncovered(sharding_reader *r, int64_t stride, int64_t extent, bool stated) {
-    if (stated)
+static bool uncovered(sharding_reader *r, int64_t stride, int64_t extent) {
+    if (r->names_all)
         return ts_error_at(r->err, TS_ERROR_UNMODELLED, r->cursor.source, 0,
                            "%" PRId64 " devices that are %" PRId64
                            " apart are neither in S nor in R: the array would "
@@ -226,18 +226,18 @@ static bool uncovered(sharding_reader *r, int64_t stride, int64_t extent, bool s
 }
 
 /* The part of the device's number from `below` to `until` that no digit has: copies, an axis at a time. */
-static bool fill(sharding_reader *r, int64_t below, int64_t until, bool stated) {
+static bool fill(sharding_reader *r, int64_t below, int64_t until) {
     for (int i = r->mesh->axis_count - 1; i >= 0; i--) {
         int64_t top = r->mesh->axes[i].stride * r->mesh->axes[i].extent, end = top < until ? top : until;
         if (end <= below) continue;
         if (end % below != 0) end = until;
-        if (!uncovered(r, below, end / below, stated)) return false;
+        if (!uncovered(r, below, end / below)) return false;
         below = end;
     }
     return true;
 }
 
-static bool complete(sharding_reader *r, bool stated) {
+static bool complete(sharding_reader *r) {
     ts_sharding *sharding = r->out;
     sort_by_stride(sharding);
     int64_t reached = 1;
@@ -246,9 +246,9 @@ static bool complete(sharding_reader *r, bool stated) {
         if (digit->stride % reached != 0) return sharding_refuse_overlap(r, digit, 0);
         int64_t below = reached, until = digit->stride;
         reached = digit->stride * digit->extent;
-        if (!fill(r, below, until, stated)) return false; /* added behind, which this loop does not read */
+        if (!fill(r, below, until)) return false; /* added behind, which this loop does not read */
     }
-    if (!fill(r, reached, r->mesh->device_count, stated)) return false;
+    if (!fill(r, reached, r->mesh->device_count)) return false;
     sort_by_stride(sharding);
     for (int i = 0; i < r->mesh->axis_count; i++) (void)ts_sharding_cut(sharding, r->mesh->axes[i].stride);
     return true;
@@ -319,11 +319,12 @@ static bool is_axe_over_mesh(const sharding_reader *r) {
 bool ts_sharding_parse(ts_error *err, ts_arena *arena, const ts_mesh *mesh, const ts_source *source,
                        ts_sharding *out) {
     int word;
-    sharding_reader r = {err, arena, mesh, {source, find_sharding(source, &word), 0}, out};
+    sharding_reader r = {err, arena, mesh, {source, find_sharding(source, &word), 0}, out, false};
     memset(out, 0, sizeof *out);
     if (!read_shape(&r, source, r.cursor.at)) return false;
-    if (word < 0 && is_axe_over_mesh(&r)) return read_axe(&r) && complete(&r, true);
+    r.names_all = word < 0 && is_axe_over_mesh(&r);
+    if (r.names_all) return read_axe(&r) && complete(&r);
     if (word >= 0 && !read_sharding(&r, word)) return false;
     set_weights(out); /* digits are still in the order written */
-    return complete(&r, false);
+    return complete(&r);
 }

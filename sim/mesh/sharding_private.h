@@ -11,6 +11,7 @@ typedef struct {
     const ts_mesh *mesh;
     ts_cursor cursor;
     ts_sharding *out;
+    bool names_all; /* copies are written, too: Axe */
 } sharding_reader;
 
 /* sharding.c */
