@@ -60,7 +60,7 @@ typedef struct {
     int count;
 } enumeration;
 
-static bool add(enumeration *e, const ts_xla_layout *f, bool combines) {
+static bool add(enumeration *e, const ts_xla_layout *f) {
     if (e->count == TS_CHOOSE_CANDIDATES)
         return ts_error_set(e->err, TS_ERROR_UNMODELLED, "more than %d layouts", TS_CHOOSE_CANDIDATES);
     const ts_shape *shape = ts_xla_shape(e->err, e->arena, e->model->dtype, f);
@@ -71,7 +71,6 @@ static bool add(enumeration *e, const ts_xla_layout *f, bool combines) {
     e->list[e->count++] = (ts_candidate){.shape = shape,
                                          .text = text.bytes,
                                          .bytes = shape->bytes,
-                                         .combines = combines,
                                          .alike = 1};
     return true;
 }
@@ -89,7 +88,8 @@ static bool add_combined(enumeration *e, const ts_xla_layout *fields, int row) {
         for (int i = 0, k = 0; i < 3; i++) dims[i] = i == at ? TS_XLA_COMBINE : old[0].dims[k++];
         tiles[0] = (ts_xla_tile){3, dims};
         f.tiles = tiles;
-        if (!add(e, &f, true)) return false;
+        if (!add(e, &f)) return false;
+        e->list[e->count - 1].combines = true;
     }
     return true;
 }
@@ -108,7 +108,7 @@ static bool add_order(enumeration *e, const int *order) {
                            .tiles = e->tiles.rows[i].tiles,
                            .tile_count = e->tiles.rows[i].tile_count,
                            .element_bits = e->tiles.rows[i].element_bits};
-        if (!add(e, &f, false) || !add_combined(e, &f, i)) return false;
+        if (!add(e, &f) || !add_combined(e, &f, i)) return false;
     }
     return true;
 }

@@ -87,12 +87,10 @@ CORE_FUNCTION(smod) {
 
 /* ---- Control ---- */
 
-static bool branch(ts_core *core, const core_op *op, bool taken) {
-    if (taken) {
-        int64_t cycles = core->setup.config->latency_cycles[TS_LATENCY_BRANCH];
-        core->taken = op->target;
-        core_hold(core, cycles, TS_STALL_WAIT + TS_LATENCY_BRANCH);
-    }
+static bool branch(ts_core *core, const core_op *op) {
+    int64_t cycles = core->setup.config->latency_cycles[TS_LATENCY_BRANCH];
+    core->taken = op->target;
+    core_hold(core, cycles, TS_STALL_WAIT + TS_LATENCY_BRANCH);
     return true;
 }
 
@@ -100,7 +98,7 @@ static bool branch(ts_core *core, const core_op *op, bool taken) {
     CORE_FUNCTION(id) {                                                                                      \
         UNUSED;                                                                                              \
         int32_t x = (int32_t)op->in[0][0], y = op->in[1] ? (int32_t)op->in[1][0] : 0;                        \
-        return branch(core, op, condition);                                                                  \
+        return !(condition) || branch(core, op);                                                             \
     }
 BRANCH(brnz, x != y)
 BRANCH(brz, x == y)
@@ -113,7 +111,7 @@ BRANCH(br_ge, x >= y)
 
 CORE_FUNCTION(jump) {
     UNUSED;
-    return branch(core, op, true);
+    return branch(core, op);
 }
 
 CORE_FUNCTION(halt) {

@@ -63,8 +63,11 @@ static void take_rows(const core_transposer *t, uint32_t rows[EDGE][EDGE], const
     }
 }
 
-static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
+typedef enum { WORDS, HALVES } unit;
+
+static bool push(ts_error *err, ts_core *core, const core_op *op, unit pushed) {
     core_transposer *t = core->transposer;
+    bool halves = pushed == HALVES;
     if (t->row_count == 0 && t->count == BLOCKS) {
         return core_fault(err, core, op, "the transposer holds %d blocks, expected pops before another",
                           BLOCKS);
@@ -84,8 +87,8 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
     return true;
 }
 
-CORE_FUNCTION(vtr_push_b32) { return push(err, core, op, false); }
-CORE_FUNCTION(vtr_push_b16) { return push(err, core, op, true); }
+CORE_FUNCTION(vtr_push_b32) { return push(err, core, op, WORDS); }
+CORE_FUNCTION(vtr_push_b16) { return push(err, core, op, HALVES); }
 
 bool core_gate_vtr_pop(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
     const core_transposer *t = core->transposer;

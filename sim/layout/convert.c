@@ -35,12 +35,16 @@ static number unpack(wide_format format, uint64_t bits) {
     return value;
 }
 
-/* The magnitude's bits. `to_odd` forces the last bit on when the value is inexact: rounding once more to a
- * format at least two bits narrower then equals rounding once (Boldo and Melquiond, "Emulation of FMA and
- * correctly rounded sums: proved algorithms using rounding to odd", 2008). */
-static uint64_t round_magnitude(wide_format format, const number *value, bool to_odd) {
+/* To odd, the last bit is on when the value is inexact: rounding once more to a format at least two bits
+ * narrower then equals rounding once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
+ * proved algorithms using rounding to odd", 2008). */
+typedef enum { TO_NEAREST, TO_ODD } rounding;
+
+/* The magnitude's bits. */
+static uint64_t round_magnitude(wide_format format, const number *value, rounding how) {
     int bias = (1 << (format.exponent_bits - 1)) - 1;
     uint64_t infinity = low_bits(format.exponent_bits) << format.mantissa_bits;
+    uint64_t most = how == TO_ODD ? infinity - 1 : infinity; /* where it does not fit */
     int zeros = __builtin_clzll(value->significand);
     uint64_t significand = value->significand << zeros; /* its top bit has weight 2^(exponent - zeros + 63) */
     int64_t biased = (int64_t)value->exponent - zeros + 63 + bias;
@@ -48,16 +52,16 @@ static uint64_t round_magnitude(wide_format format, const number *value, bool to
     uint64_t kept = drop < 64 ? significand >> drop : 0;
     bool half = drop <= 64 && (significand >> (drop - 1)) & 1;
     bool below = drop > 64 || (significand << (65 - drop)) != 0;
-    if (to_odd)
+    if (how == TO_ODD)
         kept |= half || below;
     else if (half && (below || (kept & 1)))
         kept++;
-    if (biased >= (1 << format.exponent_bits) - 1) return infinity - to_odd;
+    if (biased >= (1 << format.exponent_bits) - 1) return most;
     uint64_t bits = ((uint64_t)(biased < 1 ? 0 : biased - 1) << format.mantissa_bits) + kept;
-    return bits < infinity ? bits : infinity - to_odd;
+    return bits < infinity ? bits : most;
 }
 
-static uint64_t pack(wide_format format, const number *value, bool to_odd) {
+static uint64_t pack(wide_format format, const number *value, rounding how) {
     uint64_t infinity = low_bits(format.exponent_bits) << format.mantissa_bits;
     uint64_t bits = 0;
     if (value->kind == NOT_A_NUMBER)
@@ -65,7 +69,7 @@ static uint64_t pack(wide_format format, const number *value, bool to_odd) {
     else if (value->kind == INFINITE)
         bits = infinity;
     else if (value->significand != 0)
-        bits = round_magnitude(format, value, to_odd);
+        bits = round_magnitude(format, value, how);
     return bits | (uint64_t)value->negative << (format.mantissa_bits + format.exponent_bits);
 }
 
@@ -110,8 +114,8 @@ static uint64_t encode_integer(const ts_dtype_info *type, const number *value, b
 static uint64_t encode(const ts_dtype_info *type, const number *value, bool wrap) {
     if (type->class == TS_CLASS_BOOL) return value->kind != FINITE || value->significand != 0;
     if (type->class != TS_CLASS_FLOAT) return encode_integer(type, value, wrap);
-    if (type->value_bits == 64) return pack(binary64, value, false);
-    uint32_t bits = (uint32_t)pack(binary32, value, type->format != NULL);
+    if (type->value_bits == 64) return pack(binary64, value, TO_NEAREST);
+    uint32_t bits = (uint32_t)pack(binary32, value, type->format ? TO_ODD : TO_NEAREST);
     return type->format ? ts_float_encode(type->format, ts_f32_from_bits(bits)) : bits;
 }
 

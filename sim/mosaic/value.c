@@ -210,29 +210,32 @@ void find_source_line(lowering *l) {
 static bool fold(ts_opcode opcode, int64_t a, int64_t b, int64_t *out) {
     bool shifts = b >= 0 && b < 32;
     switch (opcode) {
-#define FOLD(id, known, value)                                                                               \
+#define FOLD(id, value)                                                                                      \
     case TS_OP_##id:                                                                                         \
-        *out = (known) ? (value) : 0;                                                                        \
-        return (known)
-        FOLD(sadd, true, a + b);
-        FOLD(ssub, true, a - b);
-        FOLD(smul, true, a * b);
-        FOLD(sdiv, b > 0, ts_floor_div(a, b));
-        FOLD(smod, b > 0, ts_floor_mod(a, b));
-        FOLD(sand, true, a & b);
-        FOLD(sor, true, a | b);
-        FOLD(sxor, true, a ^ b);
-        FOLD(sshl, true, shifts ? (int64_t)((uint64_t)a << b) : 0);
-        FOLD(sshr, true, shifts ? (uint32_t)a >> b : 0);
-        FOLD(ssra, true, a >> (shifts ? b : 31));
-        FOLD(smin, true, a < b ? a : b);
-        FOLD(smax, true, a > b ? a : b);
-        FOLD(scmp_eq, true, a == b);
-        FOLD(scmp_ne, true, a != b);
-        FOLD(scmp_lt, true, a < b);
-        FOLD(scmp_le, true, a <= b);
-        FOLD(scmp_gt, true, a > b);
-        FOLD(scmp_ge, true, a >= b);
+        *out = (value);                                                                                      \
+        return true
+        FOLD(sadd, a + b);
+        FOLD(ssub, a - b);
+        FOLD(smul, a * b);
+        FOLD(sand, a & b);
+        FOLD(sor, a | b);
+        FOLD(sxor, a ^ b);
+        FOLD(sshl, shifts ? (int64_t)((uint64_t)a << b) : 0);
+        FOLD(sshr, shifts ? (uint32_t)a >> b : 0);
+        FOLD(ssra, a >> (shifts ? b : 31));
+        FOLD(smin, a < b ? a : b);
+        FOLD(smax, a > b ? a : b);
+        FOLD(scmp_eq, a == b);
+        FOLD(scmp_ne, a != b);
+        FOLD(scmp_lt, a < b);
+        FOLD(scmp_le, a <= b);
+        FOLD(scmp_gt, a > b);
+        FOLD(scmp_ge, a >= b);
+    case TS_OP_sdiv:
+    case TS_OP_smod:
+        if (b <= 0) return false;
+        *out = opcode == TS_OP_sdiv ? ts_floor_div(a, b) : ts_floor_mod(a, b);
+        return true;
     default:
         return false;
     }

@@ -105,9 +105,11 @@ static const ts_hbm_comparison *dramsim3_run(const ts_hbm_accuracy *a, const ts_
     return NULL;
 }
 
-static void add_run(const ts_hbm_accuracy *a, const ts_hbm_comparison *c, bool with_dramsim3, ts_text *out) {
+typedef enum { WITHOUT_DRAMSIM3, WITH_DRAMSIM3 } run_columns;
+
+static void add_run(const ts_hbm_accuracy *a, const ts_hbm_comparison *c, run_columns columns, ts_text *out) {
     const ts_hbm_reference *r = c->reference;
-    const ts_hbm_comparison *other = with_dramsim3 ? dramsim3_run(a, r) : NULL;
+    const ts_hbm_comparison *other = columns == WITH_DRAMSIM3 ? dramsim3_run(a, r) : NULL;
     char x[32], y[32];
     ts_text_add(out, "| %s | %s | %s | %s ", r->pattern, r->map, grouped(x, r->cycles),
                 grouped(y, c->run.cycles));
@@ -121,15 +123,16 @@ static void add_run(const ts_hbm_accuracy *a, const ts_hbm_comparison *c, bool w
 }
 
 /* Each run of a configuration with 64 KiB of look-ahead. */
-static void add_runs(const ts_hbm_accuracy *a, const char *config, bool with_dramsim3, ts_text *out) {
+static void add_runs(const ts_hbm_accuracy *a, const char *config, run_columns columns, ts_text *out) {
+    bool both = columns == WITH_DRAMSIM3;
     ts_text_add(out,
                 "| pattern | map | Ramulator 2.1 | tilesim | of the peak | row hits | read latency |%s\n"
                 "|---|---|---:|---:|---:|---:|---:|%s\n",
-                with_dramsim3 ? " DRAMsim3 | per_bank |" : "", with_dramsim3 ? "---:|---:|" : "");
+                both ? " DRAMsim3 | per_bank |" : "", both ? "---:|---:|" : "");
     for (int i = 0; i < a->run_count; i++) {
         const ts_hbm_reference *r = a->runs[i].reference;
         if (strcmp(r->config, config) == 0 && strcmp(r->frontend, "win1024") == 0)
-            add_run(a, &a->runs[i], with_dramsim3, out);
+            add_run(a, &a->runs[i], columns, out);
     }
 }
 
@@ -137,9 +140,9 @@ static void add_body(const ts_hbm_accuracy *accuracy, ts_text *out) {
     add_sequences(accuracy, out);
     add_groups(accuracy, out);
     ts_text_add(out, "\nHBM2, one stack, 64 KiB of look-ahead, in cycles of 1 ns:\n\n");
-    add_runs(accuracy, "hbm2_8ch", true, out);
+    add_runs(accuracy, "hbm2_8ch", WITH_DRAMSIM3, out);
     ts_text_add(out, "\nHBM3, one stack, 64 KiB of look-ahead, in half cycles of 0.625 ns:\n\n");
-    add_runs(accuracy, "hbm3_16ch", false, out);
+    add_runs(accuracy, "hbm3_16ch", WITHOUT_DRAMSIM3, out);
 }
 
 void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out) {

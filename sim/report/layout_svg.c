@@ -76,12 +76,11 @@ static void add_box(drawing *d, int64_t x, int64_t y, int64_t width, int64_t hei
     ts_text_add(d->out, "fill=\"hsl(%" PRId64 ",60%%,%d%%)\" stroke=\"#999\"/>\n", degrees, 82 - 9 * c.shade);
 }
 
-/* In a cell; `bare`: on hatching rather than on its colour. */
-static void add_label(drawing *d, int64_t x, int64_t y, bool bare, const char *text) {
+/* In a cell; of the class "cell bare" it is on hatching rather than on the cell's colour. */
+static void add_label(drawing *d, int64_t x, int64_t y, const char *class, const char *text) {
     int size = strlen(text) > 9 ? 6 : strlen(text) > 7 ? 8 : strlen(text) > 5 ? 10 : 12;
-    ts_text_add(d->out,
-                "<text class=\"cell%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\">%s</text>\n",
-                bare ? " bare" : "", x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + size / 3, size, text);
+    ts_text_add(d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\">%s</text>\n",
+                class, x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + size / 3, size, text);
 }
 
 static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_t y) {
@@ -97,7 +96,8 @@ static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_
     int64_t width = filled_pixels(wide, d->g.columns.step, CELL_WIDTH),
             height = filled_pixels(high, d->g.rows.step, CELL_HEIGHT);
     add_box(d, x, y, width, height, d->g.index);
-    add_label(d, x, y, width * height * 4 < CELL_WIDTH * CELL_HEIGHT * 3, text.bytes);
+    bool bare = width * height * 4 < CELL_WIDTH * CELL_HEIGHT * 3;
+    add_label(d, x, y, bare ? "cell bare" : "cell", text.bytes);
 }
 
 static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t width, int64_t height, const char *class) {
@@ -178,7 +178,7 @@ static void draw_place(drawing *d, int64_t x, int64_t y, const int64_t *point) {
         return;
     }
     add_box(d, x, y, CELL_WIDTH, CELL_HEIGHT, found.indices);
-    add_label(d, x, y, false, text.bytes);
+    add_label(d, x, y, "cell", text.bytes);
 }
 
 static void draw_memory(drawing *d, int64_t x, int64_t elements) {
