@@ -9,14 +9,14 @@
 
 /* ---- Rules between figures; a single figure's range is in the field table ---- */
 
-static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *path) {
+const ts_field_leaf *ts_machine_leaf(const ts_machine *machine, const char *path) {
     for (int i = 0; i < machine->leaf_count; i++)
         if (strcmp(machine->leaves[i].path, path) == 0) return &machine->leaves[i];
     return NULL;
 }
 
 static bool fail_at(ts_error *err, const ts_machine *machine, const char *path, const char *expected) {
-    const ts_tree *node = find_leaf(machine, path)->node;
+    const ts_tree *node = ts_machine_leaf(machine, path)->node;
     return ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "%s: found '%s', expected %s", path,
                        node->text, expected);
 }
@@ -119,7 +119,7 @@ static bool check_op(ts_error *err, ts_arena *arena, const ts_machine *m, const 
         if (strcmp(name, energy_ops[i]) == 0) return true;
     ts_text_init(&path, arena);
     ts_text_add(&path, "energy.%s.femtojoules", name);
-    const ts_tree *node = find_leaf(m, path.bytes)->node;
+    const ts_tree *node = ts_machine_leaf(m, path.bytes)->node;
     ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "energy: there is no operation '%.60s'",
                 name);
     return ts_error_hint(err, ts_text_nearest(name, energy_ops, TS_ENERGY_OPS, sizeof *energy_ops));
@@ -208,7 +208,7 @@ static bool write_long_name(ts_error *err, ts_arena *arena, const char *name, co
         if (!machine) return false;
         int64_t khz = (int64_t)((double)machine->hbm.clock_khz * factor + 0.5);
         ts_text_add(&text, "hbm.clock=");
-        ts_field_print(&text, find_leaf(machine, "hbm.clock")->field, &khz);
+        ts_field_print(&text, ts_machine_leaf(machine, "hbm.clock")->field, &khz);
     }
     if (text.length > 0) *override = (ts_source){override->name, text.bytes, text.length};
     return true;

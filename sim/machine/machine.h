@@ -127,6 +127,9 @@ const ts_machine *ts_machine_part(ts_error *err, ts_arena *arena, const ts_machi
 /* One device of a chip that is several (chip.devices); else the machine itself. */
 const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_machine *machine);
 
+/* The figure of that path; NULL: there is none. */
+const ts_field_leaf *ts_machine_leaf(const ts_machine *machine, const char *path);
+
 /* What follows from the figures, per chip. Operations count a multiply and an add as two. */
 int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,
                             int64_t khz); /* a second; 0: not native */

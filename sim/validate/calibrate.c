@@ -58,14 +58,8 @@ static const ts_machine *machine_of(ts_error *err, const fit *f) {
     return ts_machine_load_with(err, f->arena, f->request->machine, "--fit", sets, set_count + f->count);
 }
 
-static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *path) {
-    for (int i = 0; i < machine->leaf_count; i++)
-        if (strcmp(machine->leaves[i].path, path) == 0) return &machine->leaves[i];
-    return NULL;
-}
-
 static bool find_field(ts_error *err, const ts_machine *machine, const char *path, ts_fitted_field *out) {
-    const ts_field_leaf *leaf = find_leaf(machine, path);
+    const ts_field_leaf *leaf = ts_machine_leaf(machine, path);
     if (leaf == NULL) {
         ts_error_set(err, TS_ERROR_USAGE, "--fit: the machine has no figure '%.60s'", path);
         return ts_error_hint(err, ts_text_nearest(path, &machine->leaves[0].path, (size_t)machine->leaf_count,
