@@ -87,7 +87,6 @@ typedef struct {
     int64_t steps, transfers;
     int64_t sent_bytes;   /* of all transfers, once each */
     int64_t link_bytes;   /* over the busiest link */
-    int64_t busiest_link; /* -1: none */
     int64_t visited;      /* direct transfers that were looked at one by one */
     int64_t hops;         /* of the longest route of each step, added up */
     double ps, bound_ps;  /* bound: no schedule is faster; see ts_collective_price */

@@ -228,17 +228,13 @@ void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_
     m.loads = TS_NEW_ARRAY(arena, int64_t, links);
     m.injected = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
     m.direct.received = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
-    *price = (ts_collective_price){.busiest_link = -1, .loads = m.loads};
+    *price = (ts_collective_price){.loads = m.loads};
     if (collective->kind != TS_COLLECTIVE_SLICE) price->ps = (double)mesh->ici->launch_ps;
     ts_collective_visitor visitor = {.self = &m, .step = begin_phase, .transfer = count_transfer};
     if (collective->kind != TS_COLLECTIVE_SLICE && !count_even(&m))
         ts_collective_visit(arena, collective, &visitor);
     if (m.times > 0) end_phase(&m);
-    for (int64_t i = 0; i < links; i++) {
-        if (m.loads[i] <= price->link_bytes) continue;
-        price->link_bytes = m.loads[i];
-        price->busiest_link = i;
-    }
+    for (int64_t i = 0; i < links; i++) price->link_bytes = ts_max(price->link_bytes, m.loads[i]);
     price->bound_ps = bound_of(&m);
 }
 

@@ -109,7 +109,6 @@ static void test_devices_of_a_chip(void **state) {
     begin(&f, "tpu-v7x", "x=2,core=2", "2");
     assert_true(make_plan(&f, "u8[4,90] P('core')", "u8[4,90]", TS_ALGORITHM_RING));
     assert_int_equal(f.plan.prices[0].link_bytes, 0);
-    assert_int_equal(f.plan.prices[0].busiest_link, -1);
     assert_int_equal(f.plan.prices[0].sent_bytes, 4 * 180);
     assert_true(make_plan(&f, "u8[4,90] P('x')", "u8[4,90]", TS_ALGORITHM_RING));
     assert_int_equal(f.plan.prices[0].link_bytes, 2 * 180); /* both devices' */
