@@ -21,6 +21,13 @@ static inline int64_t ts_floor_mod(int64_t a, int64_t b) { return a % b + (a % b
 static inline int64_t ts_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 /* Rounds a >= 0 up to a multiple of b > 0; the caller checks for overflow with ts_add. */
 static inline int64_t ts_round_up(int64_t a, int64_t b) { return ts_ceil_div(a, b) * b; }
+/* 0 of nothing. */
+static inline double ts_fraction(int64_t part, int64_t whole) {
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+static inline double ts_percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
 int64_t ts_gcd(int64_t a, int64_t b);            /* of absolute values; gcd(0, 0) = 0 */
 bool ts_lcm(int64_t a, int64_t b, int64_t *out); /* a, b > 0; false on overflow */
 
@@ -37,7 +44,6 @@ static inline float ts_f32_from_bits(uint32_t bits) {
 
 /* Round to nearest, ties to even. A NaN becomes the quiet NaN 0x7fc0 with its sign; denormals are kept. */
 uint16_t ts_bf16_from_f32(float value);
-static inline float ts_bf16_to_f32(uint16_t bits) { return ts_f32_from_bits((uint32_t)bits << 16); }
 
 /* A float format of at most 16 bits, described: decode and encode follow from the row. */
 typedef struct {

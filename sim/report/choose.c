@@ -9,8 +9,6 @@
 #include "report/machine.h"
 #include "study/transfer.h"
 
-static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
-
 static double microseconds(const ts_choose_result *r, int64_t cycles) {
     return ts_machine_microseconds(r->request->machine, cycles);
 }
@@ -43,21 +41,22 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
     const ts_choose_request *request = r->request;
     ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
     ts_shape_print(r->tensor, out);
-    ts_text_add(out, ", %s bytes of data\n", grouped(a, r->logical_bytes));
+    ts_text_add(out, ", %s bytes of data\n", ts_text_group_digits(a, r->logical_bytes));
     ts_report_machine_line("machine    ", request->machine, out);
     add_uses(r, out);
-    ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut", grouped(a, r->enumerated),
-                grouped(b, r->priced), grouped(c, r->cut));
+    ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut",
+                ts_text_group_digits(a, r->enumerated), ts_text_group_digits(b, r->priced),
+                ts_text_group_digits(c, r->cut));
     if (r->cut > 0)
         ts_text_add(out, request->program ? ": they run longer than the best and a tie"
                                           : ", whose bounds are worse than the best");
-    if (r->unfit > 0) ts_text_add(out, ", %s do not fit in its memory", grouped(a, r->unfit));
+    if (r->unfit > 0) ts_text_add(out, ", %s do not fit in its memory", ts_text_group_digits(a, r->unfit));
     if (r->estimated) ts_text_add(out, "\nprices     ~ sampled or extended; --exact walks every access");
     if (r->extended_bytes > 0)
         ts_text_add(out,
                     "\n           sums and passes of those above %s bytes,\n"
                     "           half of vmem: of one block, extended to all",
-                    grouped(b, r->extended_bytes));
+                    ts_text_group_digits(b, r->extended_bytes));
     ts_text_add(out, "\n\n");
 }
 
@@ -66,8 +65,8 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
     bool parts = !r->request->program;
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles),
-                ratio(r, c), c->is_tie && c != r->candidates ? "~" : " ", grouped(bytes, c->bytes),
-                report_padding_percent(r->logical_bytes, c->bytes));
+                ratio(r, c), c->is_tie && c != r->candidates ? "~" : " ",
+                ts_text_group_digits(bytes, c->bytes), report_padding_percent(r->logical_bytes, c->bytes));
     if (parts && c->priced)
         ts_text_add(out, " %10.3f %10.3f", microseconds(r, c->dma_cycles), microseconds(r, c->core_cycles));
     else if (parts)
@@ -267,7 +266,7 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, con
     picture_bar(out, all->bytes + (int)data, y, more, "waste", NULL);
     if (larger) add_break(out, all->bytes + BYTES_SCALE, y);
     picture_text(out, all->bytes + (int)(data + more) + 5, y + 15, &(picture_font){0});
-    ts_text_add(out, "%s</text>\n", grouped(bytes, c->bytes));
+    ts_text_add(out, "%s</text>\n", ts_text_group_digits(bytes, c->bytes));
 }
 
 void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {

@@ -4,12 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "report/energy.h"
 #include "report/machine.h"
-
-static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
-
-static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
 
 static double tick_ghz(const ts_hbm_report *r) { return (double)ts_hbm_tick_khz(&r->machine->hbm) / 1e6; }
 
@@ -25,36 +22,39 @@ static int64_t served(const ts_hbm_stats *s) { return s->row_hits + s->row_misse
 
 static void add_head(ts_text *out, const ts_hbm_report *r) {
     char a[32], b[32];
-    ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", r->what, grouped(a, r->run.requests),
-                TS_HBM_REQUEST_BYTES, grouped(b, r->run.bytes));
+    ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", r->what,
+                ts_text_group_digits(a, r->run.requests), TS_HBM_REQUEST_BYTES,
+                ts_text_group_digits(b, r->run.bytes));
     ts_report_machine_line("machine       ", r->machine, out);
     ts_text_add(out, "address map   %s\n", r->machine->hbm.address_map);
     if (r->lookahead_bytes < 0)
         ts_text_add(out, "look-ahead    unlimited\n");
     else
-        ts_text_add(out, "look-ahead    %s bytes\n", grouped(a, r->lookahead_bytes));
+        ts_text_add(out, "look-ahead    %s bytes\n", ts_text_group_digits(a, r->lookahead_bytes));
 }
 
 static void add_time(ts_text *out, const ts_hbm_report *r) {
     char a[32];
     double ns = (double)r->run.cycles / tick_ghz(r);
     ts_text_add(out, "time          %s cycles of %.3f GHz, %.3f us, %.1f GB/s, %.2f %% of the peak\n",
-                grouped(a, r->run.cycles), tick_ghz(r), ns / 1000, ns > 0 ? (double)r->run.bytes / ns : 0,
-                100 * bandwidth_fraction(r));
+                ts_text_group_digits(a, r->run.cycles), tick_ghz(r), ns / 1000,
+                ns > 0 ? (double)r->run.bytes / ns : 0, 100 * bandwidth_fraction(r));
 }
 
 static void add_counts(ts_text *out, const ts_hbm_stats *s) {
     char a[32], b[32], c[32];
     ts_text_add(out, "rows          %.2f %% hits, %s activations, %s precharges, %s refreshes\n",
-                100 * ratio(s->row_hits, served(s)), grouped(a, s->activations), grouped(b, s->precharges),
-                grouped(c, s->refreshes));
-    ts_text_add(out, "reads         %s bursts, mean latency %.2f cycles, longest %s\n", grouped(a, s->reads),
-                ratio(s->read_latency_sum, s->reads), grouped(b, s->read_latency_max));
+                100 * ts_fraction(s->row_hits, served(s)), ts_text_group_digits(a, s->activations),
+                ts_text_group_digits(b, s->precharges), ts_text_group_digits(c, s->refreshes));
+    ts_text_add(out, "reads         %s bursts, mean latency %.2f cycles, longest %s\n",
+                ts_text_group_digits(a, s->reads), ts_fraction(s->read_latency_sum, s->reads),
+                ts_text_group_digits(b, s->read_latency_max));
     ts_text_add(out, "writes        %s bursts, %s turnarounds to reads, %s to writes\n",
-                grouped(a, s->writes), grouped(b, s->write_to_read), grouped(c, s->read_to_write));
+                ts_text_group_digits(a, s->writes), ts_text_group_digits(b, s->write_to_read),
+                ts_text_group_digits(c, s->read_to_write));
     if (s->forwarded + s->coalesced == 0) return;
     ts_text_add(out, "              %s reads answered by queued writes, %s writes merged into them\n",
-                grouped(a, s->forwarded), grouped(b, s->coalesced));
+                ts_text_group_digits(a, s->forwarded), ts_text_group_digits(b, s->coalesced));
 }
 
 /* Of the time of all pseudo channels, the cycles of one on average: whole ones that add up to the run's. */
@@ -74,7 +74,7 @@ static void add_limiters(ts_text *out, const ts_hbm_report *r) {
     ts_text_add(out, "limiters      what the time of a pseudo channel went to, on average\n");
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
         if (cycles[i] > 0)
-            ts_text_add(out, "  %6.2f %%  %-11s %s\n", 100 * ratio(cycles[i], r->run.cycles),
+            ts_text_add(out, "  %6.2f %%  %-11s %s\n", 100 * ts_fraction(cycles[i], r->run.cycles),
                         ts_hbm_limiter_name((ts_hbm_limiter)i), ts_hbm_limiter_meaning((ts_hbm_limiter)i));
     }
 }
@@ -153,8 +153,8 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_json_real(&json, "gb_per_s",
                  r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
     ts_json_real(&json, "bandwidth_fraction", bandwidth_fraction(r), 6);
-    ts_json_real(&json, "row_hit_rate", ratio(s->row_hits, served(s)), 6);
-    ts_json_real(&json, "mean_read_latency_cycles", ratio(s->read_latency_sum, s->reads), 4);
+    ts_json_real(&json, "row_hit_rate", ts_fraction(s->row_hits, served(s)), 6);
+    ts_json_real(&json, "mean_read_latency_cycles", ts_fraction(s->read_latency_sum, s->reads), 4);
     ts_json_int(&json, "max_read_latency_cycles", s->read_latency_max);
     add_json_counts(&json, s);
     add_json_limiters(&json, r);

@@ -5,18 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "plain.h"
 
-static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
-
 static double row_hit_rate(const ts_hbm_stats *s) {
-    int64_t served = s->row_hits + s->row_misses + s->row_conflicts;
-    return served > 0 ? (double)s->row_hits / (double)served : 0;
+    return ts_fraction(s->row_hits, s->row_hits + s->row_misses + s->row_conflicts);
 }
 
-static double read_latency(const ts_hbm_stats *s) {
-    return s->reads > 0 ? (double)s->read_latency_sum / (double)s->reads : 0;
-}
+static double read_latency(const ts_hbm_stats *s) { return ts_fraction(s->read_latency_sum, s->reads); }
 
 static double larger(double a, double b) { return a > b ? a : b; }
 static double distance(double a, double b) { return a > b ? a - b : b - a; }
@@ -111,14 +107,14 @@ static void add_run(const ts_hbm_accuracy *a, const ts_hbm_comparison *c, run_co
     const ts_hbm_reference *r = c->reference;
     const ts_hbm_comparison *other = columns == WITH_DRAMSIM3 ? dramsim3_run(a, r) : NULL;
     char x[32], y[32];
-    ts_text_add(out, "| %s | %s | %s | %s ", r->pattern, r->map, grouped(x, r->cycles),
-                grouped(y, c->run.cycles));
+    ts_text_add(out, "| %s | %s | %s | %s ", r->pattern, r->map, ts_text_group_digits(x, r->cycles),
+                ts_text_group_digits(y, c->run.cycles));
     ts_text_add(out, "| %.4f | %.4f | %.1f |",
                 r->bandwidth_fraction * (double)r->cycles / (double)c->run.cycles,
                 row_hit_rate(&c->run.stats), read_latency(&c->run.stats));
     if (other)
-        ts_text_add(out, " %s | %s |", grouped(x, ts_hbm_reference_cycles(other->reference)),
-                    grouped(y, other->run.cycles));
+        ts_text_add(out, " %s | %s |", ts_text_group_digits(x, ts_hbm_reference_cycles(other->reference)),
+                    ts_text_group_digits(y, other->run.cycles));
     ts_text_add_char(out, '\n');
 }
 

@@ -1,6 +1,7 @@
 /* The program with the heat of its lines, and its hottest loops, as parts of a page. */
 #include <stdio.h>
 
+#include "base/number.h"
 #include "lines_private.h"
 #include "run_html.h"
 #include "source_text.h"
@@ -13,8 +14,7 @@ typedef struct {
 } listing;
 
 static double share(const ts_profile *p, int64_t cycles) {
-    int64_t total = p->total.values[TS_LINE_CYCLES];
-    return total > 0 ? (double)cycles / (double)total : 0;
+    return ts_fraction(cycles, p->total.values[TS_LINE_CYCLES]);
 }
 
 /* "waited 1,234 (5.0 %) waiting for a DMA, or another semaphore". */

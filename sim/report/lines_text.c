@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "lines_private.h"
 #include "report/lines.h"
 #include "source_text.h"
@@ -34,10 +35,6 @@ static const char *compact(char text[32], int64_t value) {
     return value == 0 ? text : grouped(text, value, 100000);
 }
 
-static double percent(int64_t part, int64_t whole) {
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static int64_t total_of(const listing *l) { return l->profile->total.values[TS_LINE_CYCLES]; }
 
 /* ---- Rows ---- */
@@ -59,7 +56,8 @@ static const char *style_of(const listing *l, const ts_line_counts *counts) {
 static void add_numbers(const listing *l, const ts_line_counts *counts) {
     const int64_t *v = counts->values;
     char issued[32], stalled[32], times[32], hbm[32], vmem[32], part[32] = "";
-    if (v[TS_LINE_CYCLES] > 0) snprintf(part, sizeof part, "%.1f", percent(v[TS_LINE_CYCLES], total_of(l)));
+    if (v[TS_LINE_CYCLES] > 0)
+        snprintf(part, sizeof part, "%.1f", ts_percent(v[TS_LINE_CYCLES], total_of(l)));
     ts_text_add(l->out, "%6s %6s %5s %6s %6s %6s", compact(issued, v[TS_LINE_ISSUED]),
                 compact(stalled, v[TS_LINE_STALLED]), part, compact(times, v[TS_LINE_TIMES]),
                 compact(hbm, v[TS_LINE_HBM_BYTES]), compact(vmem, v[TS_LINE_VMEM_BYTES]));
@@ -91,7 +89,7 @@ static void add_reasons(const listing *l, const ts_line_counts *counts) {
         char digits[32];
         begin_style(l, "2");
         size_t begin = l->out->length;
-        ts_text_add(l->out, "%6s %6s %5.1f %*s", "", compact(digits, cycles), percent(cycles, total_of(l)),
+        ts_text_add(l->out, "%6s %6s %5.1f %*s", "", compact(digits, cycles), ts_percent(cycles, total_of(l)),
                     NUMBERS - 19 + LINE_COLUMNS + 2, "");
         ts_text_add(l->out, "^ %s", ts_stall_get(reasons[i])->meaning);
         end_row(l, begin, "");
@@ -124,10 +122,9 @@ static void add_loop(const listing *l, const ts_profile_loop *loop) {
     begin_style(l, "0");
     size_t begin = l->out->length;
     ts_text_add(l->out, "%10s %5.1f %10s %10s ", grouped(own, loop->own_cycles, limit),
-                percent(loop->own_cycles, total_of(l)), grouped(cycles, v[TS_LINE_CYCLES], limit),
+                ts_percent(loop->own_cycles, total_of(l)), grouped(cycles, v[TS_LINE_CYCLES], limit),
                 grouped(times, v[TS_LINE_TIMES], limit));
-    ts_text_add(l->out, "%8.1f  ",
-                v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_CYCLES] / (double)v[TS_LINE_TIMES] : 0);
+    ts_text_add(l->out, "%8.1f  ", ts_fraction(v[TS_LINE_CYCLES], v[TS_LINE_TIMES]));
     if (loop->source && l->program->includes)
         ts_program_print_location(l->program, loop->source, loop->first_line, l->out);
     else

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "padding.h"
 #include "report/run_mesh.h"
 #include "report/run_pipelines.h"
@@ -27,10 +28,6 @@ const char *ts_report_stall_unit(int stall) {
         if ((int)info->latency == stall % TS_LATENCY_COUNT) return ts_slot_get(info->slot)->text;
     }
     return "core";
-}
-
-static double share(int64_t part, int64_t whole) {
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
 static double gb_per_second(const ts_run_request *request, const ts_run_result *result, int64_t bytes) {
@@ -202,7 +199,7 @@ static void add_cycle_row(ts_text *out, const char *unit, const char *reason, in
         }
     }
     ts_text_add(out, "  %15s %5.1f %%  %-7s %.*s%s\n", ts_text_group_digits(digits, cycles),
-                share(cycles, total), unit, (int)length, reason, reason[length] != '\0' ? " .." : "");
+                ts_percent(cycles, total), unit, (int)length, reason, reason[length] != '\0' ? " .." : "");
 }
 
 static void add_core(ts_text *out, const ts_core_counters *core) {
@@ -249,7 +246,7 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
         int64_t used = slots_used(result, i);
         if (used == 0) continue;
         snprintf(word, sizeof word, "%s %.1f %%%s", ts_slot_get((ts_slot)i)->text,
-                 share(used, cycles * slots[i]), i < last ? "," : "");
+                 ts_percent(used, cycles * slots[i]), i < last ? "," : "");
         add_word(out, &line, word);
     }
     ts_text_add(out, "\n           of");
@@ -268,7 +265,7 @@ static void add_transfers(ts_text *out, const int64_t *v) {
     char a[32];
     ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
                 ts_text_group_digits(a, v[TS_COUNTER_TRANSFERS]),
-                share(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
+                ts_percent(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
     if (v[TS_COUNTER_LEAST_TRANSFER_CYCLES] > 0) {
         ts_text_add(
             out,
@@ -294,12 +291,13 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
                 gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]));
     ts_text_add(out, "%s moved at both ends\n           of them %.1f %% padding, ",
                 ts_text_group_digits(b, v[TS_COUNTER_MOVED_BYTES]),
-                share(v[TS_COUNTER_PADDING_BYTES], v[TS_COUNTER_MOVED_BYTES]));
-    ts_text_add(out, "%.1f %% not asked for\n", share(v[TS_COUNTER_WASTE_BYTES], v[TS_COUNTER_MOVED_BYTES]));
+                ts_percent(v[TS_COUNTER_PADDING_BYTES], v[TS_COUNTER_MOVED_BYTES]));
+    ts_text_add(out, "%.1f %% not asked for\n",
+                ts_percent(v[TS_COUNTER_WASTE_BYTES], v[TS_COUNTER_MOVED_BYTES]));
     ts_text_add(out, "HBM        %s bytes read, ", ts_text_group_digits(a, v[TS_COUNTER_HBM_READ_BYTES]));
     ts_text_add(out, "%s written: %.1f GB/s, %.1f %% of the peak; %.1f %% row hits\n",
                 ts_text_group_digits(b, v[TS_COUNTER_HBM_WRITTEN_BYTES]), roofline->hbm_rate / 1e9,
-                100.0 * roofline->busy[TS_UNIT_HBM], share(v[TS_COUNTER_HBM_ROW_HITS], bursts));
+                100.0 * roofline->busy[TS_UNIT_HBM], ts_percent(v[TS_COUNTER_HBM_ROW_HITS], bursts));
     if (roofline->pin_bytes < roofline->hbm_bytes)
         ts_text_add(out, "           %s bytes of them are answered by its queues, without the pins\n",
                     ts_text_group_digits(a, roofline->hbm_bytes - roofline->pin_bytes));

@@ -8,12 +8,11 @@
 #include "padding.h"
 #include "transfer_private.h"
 
+#include "base/number.h"
 #include "report/energy.h"
 #include "report/machine.h"
 
 enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
-
-static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 
 double report_gb_per_second(const ts_transfer_study *s) {
     double microseconds = ts_machine_microseconds(s->machine, s->cost.cycles);
@@ -24,8 +23,7 @@ static int64_t answered_bursts(const ts_hbm_stats *hbm) { return hbm->forwarded 
 
 /* Bursts that queues answer are not on the pins. */
 double report_peak_share(const ts_transfer_study *s) {
-    int64_t least = ts_hbm_on_pins(&s->cost.hbm, s->cost.memory_cycles);
-    return s->cost.cycles > 0 ? 100.0 * (double)least / (double)s->cost.cycles : 0;
+    return ts_percent(ts_hbm_on_pins(&s->cost.hbm, s->cost.memory_cycles), s->cost.cycles);
 }
 
 static void add_side(ts_text *out, const char *label, const ts_transfer_end *end,
@@ -33,7 +31,7 @@ static void add_side(ts_text *out, const char *label, const ts_transfer_end *end
     char digits[32];
     ts_text_add(out, "%-13s ", label);
     ts_transfer_end_print(end, out);
-    ts_text_add(out, "  in %s at byte %s\n", memory->name, grouped(digits, end->at));
+    ts_text_add(out, "  in %s at byte %s\n", memory->name, ts_text_group_digits(digits, end->at));
 }
 
 /* "The engine cannot .." */
@@ -57,14 +55,16 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
         ts_text_add(out, ", element by element: %s\n", plan->why_gather);
         return;
     }
-    ts_text_add(out, ": %s box%s, ", grouped(digits, plan->box_count), plan->box_count == 1 ? "" : "es");
-    ts_text_add(out, "%s descriptor%s\n", grouped(digits, s->cost.transfer.descriptors),
+    ts_text_add(out, ": %s box%s, ", ts_text_group_digits(digits, plan->box_count),
+                plan->box_count == 1 ? "" : "es");
+    ts_text_add(out, "%s descriptor%s\n", ts_text_group_digits(digits, s->cost.transfer.descriptors),
                 s->cost.transfer.descriptors == 1 ? "" : "s");
     if (kind == s->cost.transfer.kind) return;
     ts_text_add(out, "              the engine cannot %s (%s is 0, %s), ", kind_verb(kind),
                 ts_dma_rate_field(kind), s->by.status);
     if (s->by.slower)
-        ts_text_add(out, "and %s takes %s cycles\n", s->by.slower, grouped(digits, s->by.slower_cycles));
+        ts_text_add(out, "and %s takes %s cycles\n", s->by.slower,
+                    ts_text_group_digits(digits, s->by.slower_cycles));
     else
         ts_text_add(out, "nor does a program\n");
 }
@@ -80,7 +80,7 @@ static char *length_text(char text[32], int64_t bits) {
     }
     for (; bytes >= 1024 && bytes % 1024 == 0 && unit < 4; unit++) bytes /= 1024;
     char digits[32];
-    snprintf(text, 32, "%.20s %s", grouped(digits, bytes), units[unit]);
+    snprintf(text, 32, "%.20s %s", ts_text_group_digits(digits, bytes), units[unit]);
     return text;
 }
 
@@ -112,11 +112,11 @@ static void add_runs(ts_text *out, const ts_plan *plan) {
         for (int i = TS_DMA_RUN_CLASSES - 1, shown = 0; i >= 0; i--) {
             if (runs.count[i] == 0) continue;
             if (shown == CLASSES_SHOWN) {
-                ts_text_add(out, ", %s shorter", grouped(digits, left));
+                ts_text_add(out, ", %s shorter", ts_text_group_digits(digits, left));
                 break;
             }
             left -= runs.count[i];
-            ts_text_add(out, "%s%s of ", shown++ ? ", " : "", grouped(digits, runs.count[i]));
+            ts_text_add(out, "%s%s of ", shown++ ? ", " : "", ts_text_group_digits(digits, runs.count[i]));
             add_class(out, &runs, i);
         }
         ts_text_add(out, "\n");
@@ -126,12 +126,13 @@ static void add_runs(ts_text *out, const ts_plan *plan) {
 static void add_bytes(ts_text *out, const ts_dma_result *r) {
     char a[32], b[32], c[32], d[32];
     ts_text_add(out, "bytes         useful %s; moved at both ends %s: padding %s, burst waste %s\n",
-                grouped(a, r->useful_bytes), grouped(b, r->src_bytes + r->dst_bytes),
-                grouped(c, r->padding_bytes), grouped(d, r->waste_bytes));
+                ts_text_group_digits(a, r->useful_bytes),
+                ts_text_group_digits(b, r->src_bytes + r->dst_bytes),
+                ts_text_group_digits(c, r->padding_bytes), ts_text_group_digits(d, r->waste_bytes));
     if (r->rmw_lines > 0) {
         ts_text_add(
             out, "              %s accesses are read-modify-writes: they share a word with other elements\n",
-            grouped(a, r->rmw_lines));
+            ts_text_group_digits(a, r->rmw_lines));
     }
 }
 
@@ -155,19 +156,20 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     int64_t bursts = hbm->reads + hbm->writes;
     char a[32], b[32];
     if (bursts == 0) return;
-    ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ", grouped(a, bursts),
-                100.0 * (double)hbm->row_hits / (double)bursts, grouped(b, hbm->activations));
-    ts_text_add(out, "%s turnarounds\n", grouped(a, hbm->read_to_write + hbm->write_to_read));
+    ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ",
+                ts_text_group_digits(a, bursts), 100.0 * (double)hbm->row_hits / (double)bursts,
+                ts_text_group_digits(b, hbm->activations));
+    ts_text_add(out, "%s turnarounds\n", ts_text_group_digits(a, hbm->read_to_write + hbm->write_to_read));
     if (answered_bursts(hbm) > 0)
         ts_text_add(out, "              %s of the bursts are answered by its queues, without the pins\n",
-                    grouped(a, answered_bursts(hbm)));
+                    ts_text_group_digits(a, answered_bursts(hbm)));
     report_add_limiters(out, "              ", hbm);
 }
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {
     char a[32];
     ts_text_add(out, "time          %s%s cycles, %.3f us, %.1f GB/s useful", s->cost.estimated ? "~" : "",
-                grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
+                ts_text_group_digits(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
                 report_gb_per_second(s));
     if (s->cost.memory_cycles > 0) ts_text_add(out, ", %.1f %% of HBM's peak", report_peak_share(s));
     ts_text_add(out, "\n");
@@ -215,7 +217,8 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
         ts_text_add(out, ": %.1f %% padding in the bytes moved", 100.0 * (double)r->padding_bytes / moved);
     if (cost->limit == TS_DMA_LIMIT_ROWS)
         ts_text_add(out, ": a row is opened for every %.1f bursts", bursts / (double)cost->hbm.activations);
-    if (cost->limit == TS_DMA_LIMIT_DESCRIPTORS) ts_text_add(out, ": %s", grouped(digits, r->descriptors));
+    if (cost->limit == TS_DMA_LIMIT_DESCRIPTORS)
+        ts_text_add(out, ": %s", ts_text_group_digits(digits, r->descriptors));
     if (cost->limit == TS_DMA_LIMIT_BANDWIDTH)
         ts_text_add(out, ": it moves data for %.1f %% of the time", report_peak_share(s));
     ts_text_add(out, "\n");
@@ -233,8 +236,8 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
         int64_t cycles = s->cost.components[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
         ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", report_part_label(&label, s, (ts_dma_component)i),
-                    grouped(digits, cycles), total > 0 ? 100.0 * (double)cycles / (double)total : 0.0,
-                    length ? "  " : "", length, bar);
+                    ts_text_group_digits(digits, cycles), ts_percent(cycles, total), length ? "  " : "",
+                    length, bar);
     }
     add_limit(out, s);
 }
@@ -268,7 +271,8 @@ static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transf
     }
     if (percent > -0.05) ts_text_add(out, "has no cheaper one; next ");
     ts_shape_print(best->shape, out);
-    ts_text_add(out, ": %s%s cycles, ", best->estimated ? "~" : "", grouped(digits, best->cycles));
+    ts_text_add(out, ": %s%s cycles, ", best->estimated ? "~" : "",
+                ts_text_group_digits(digits, best->cycles));
     if (percent > -0.05 && percent < 0.05)
         ts_text_add(out, "the same\n");
     else

@@ -5,13 +5,12 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
 #include "report/machine.h"
 
 static double us_of(const ts_transfer_mix *m, int64_t cycles) {
     return ts_machine_microseconds(m->machine, cycles);
 }
-
-static double ratio(int64_t a, int64_t b) { return b > 0 ? (double)a / (double)b : 0; }
 
 static double gb_per_second(const ts_transfer_mix *m, int transfer, int64_t cycles) {
     double us = us_of(m, cycles);
@@ -39,7 +38,7 @@ static void add_times(ts_text *out, const ts_transfer_mix *m) {
     for (int i = 0; i < m->count; i++) {
         int64_t alone = m->alone[i].cost.cycles, together = m->results[i].completed_cycle;
         ts_text_add(out, "%16d %12.3f%15.3f%11.2fx%16.1f%16.1f\n", i + 1, us_of(m, alone), us_of(m, together),
-                    ratio(together, alone), gb_per_second(m, i, alone), gb_per_second(m, i, together));
+                    ts_fraction(together, alone), gb_per_second(m, i, alone), gb_per_second(m, i, together));
     }
 }
 
@@ -49,11 +48,11 @@ void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
     add_transfers(out, m);
     add_times(out, m);
     ts_text_add(out, "\ntogether      %.3f us, %.2f times one after the other (%.3f us)\n",
-                us_of(m, m->mix.cycles), ratio(m->mix.cycles, m->one_after_other),
+                us_of(m, m->mix.cycles), ts_fraction(m->mix.cycles, m->one_after_other),
                 us_of(m, m->one_after_other));
     ts_text_add(out, "floor         %.3f us: the HBM at its peak, for the %s bytes of all; %.2f times that\n",
                 us_of(m, m->mix.memory_cycles), ts_text_group_digits(bytes, m->mix.pin_bytes),
-                ratio(m->mix.cycles, m->mix.memory_cycles));
+                ts_fraction(m->mix.cycles, m->mix.memory_cycles));
     if (m->mix.pin_bytes < m->mix.moved_bytes)
         ts_text_add(out, "              and %s bytes that its queues answer, without the pins\n",
                     ts_text_group_digits(bytes, m->mix.moved_bytes - m->mix.pin_bytes));
@@ -74,7 +73,7 @@ static void add_json_transfer(ts_json *json, const ts_transfer_mix *m, int i, ts
     ts_json_int(json, "useful_bytes", s->cost.transfer.useful_bytes);
     ts_json_int(json, "alone_cycles", s->cost.cycles);
     ts_json_int(json, "together_cycles", m->results[i].completed_cycle);
-    ts_json_real(json, "slowdown", ratio(m->results[i].completed_cycle, s->cost.cycles), 4);
+    ts_json_real(json, "slowdown", ts_fraction(m->results[i].completed_cycle, s->cost.cycles), 4);
     ts_json_close(json);
 }
 

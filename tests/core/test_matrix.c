@@ -38,7 +38,9 @@ typedef struct {
     float (*value)(uint32_t bits);
 } type_row;
 
-static float f32_value(uint32_t bits) { return ts_bf16_to_f32(ts_bf16_from_f32(ts_f32_from_bits(bits))); }
+static float f32_value(uint32_t bits) {
+    return ts_f32_from_bits((uint32_t)ts_bf16_from_f32(ts_f32_from_bits(bits)) << 16);
+}
 static float bf16_value(uint32_t bits) { return ts_f32_from_bits(bits << 16); }
 static float i8_value(uint32_t bits) { return (float)(bits < 128 ? (int)bits : (int)bits - 256); }
 static float i4_value(uint32_t bits) { return (float)(bits < 8 ? (int)bits : (int)bits - 16); }

@@ -517,7 +517,7 @@ static uint16_t nearest_bf16(double exact) {
     double size = exact < 0 ? -exact : exact, least = 1e300;
     uint32_t best = 0;
     for (uint32_t c = base > 0 ? base - 1 : 0; c <= base + 1; c++) {
-        double apart = size - (double)ts_bf16_to_f32((uint16_t)c);
+        double apart = size - (double)ts_f32_from_bits((uint32_t)c << 16);
         apart = apart < 0 ? -apart : apart;
         if (apart < least || (apart == least && c % 2 == 0)) least = apart, best = c;
     }
@@ -537,8 +537,8 @@ static void bf16_sums_and_products_are_rounded_once(void **state) {
         ts_vector_select()[TS_OP_vmul_bf16](product, a, b, b, 0);
         for (int i = 0; i < 2 * TS_VREG_WORDS; i++) {
             int up = i % 2 * 16;
-            double x = (double)ts_bf16_to_f32((uint16_t)(a[i / 2] >> up));
-            double y = (double)ts_bf16_to_f32((uint16_t)(b[i / 2] >> up));
+            double x = (double)ts_f32_from_bits(a[i / 2] >> up << 16);
+            double y = (double)ts_f32_from_bits(b[i / 2] >> up << 16);
             if (x + y != 0) assert_int_equal(sum[i / 2] >> up & 0xffff, nearest_bf16(x + y));
             assert_int_equal(product[i / 2] >> up & 0xffff, nearest_bf16(x * y));
         }

@@ -54,7 +54,7 @@ static double value_at(const char *type, const void *data, int64_t i) {
     if (strcmp(type, "s16") == 0) return ((const int16_t *)data)[i];
     if (strcmp(type, "s8") == 0) return ((const int8_t *)data)[i];
     assert_string_equal(type, "bf16");
-    return (double)ts_bf16_to_f32(((const uint16_t *)data)[i]);
+    return (double)ts_f32_from_bits((uint32_t)((const uint16_t *)data)[i] << 16);
 }
 
 static void compare(const kernel_case *c, const ts_array *found, const ts_array *expected) {
