@@ -240,15 +240,13 @@ static ts_operand slot_address(allocator *a, int v) {
                              scalar ? s->slot : (int64_t)s->slot * TS_VREG_WORDS);
 }
 
-static ts_operand word(int64_t n) { return (ts_operand){TS_OPERAND_INTEGER, {.integer = n}}; }
-
 static void save(allocator *a, int v, const ts_instruction *like) {
     state *s = &a->states[v];
     ts_operand at = slot_address(a, v), from = {(ts_operand_kind)kind_of(a, v), {.reg = s->reg}};
     if (from.kind == TS_OPERAND_VMASK) {
-        from = mosaic_vreg(a->mask_vreg);
-        add(a, like, TS_OP_vmov, from, word(0));
-        add(a, like, TS_OP_vmov, from, word(-1));
+        from = ts_vreg(a->mask_vreg);
+        add(a, like, TS_OP_vmov, from, ts_integer(0));
+        add(a, like, TS_OP_vmov, from, ts_integer(-1));
         a->out.items[a->out.count - 1].mask = s->reg;
     }
     add(a, like, from.kind == TS_OPERAND_SREG ? TS_OP_sst : TS_OP_vst, at, from);
@@ -273,8 +271,8 @@ static void load(allocator *a, int v, const ts_instruction *like) {
         add(a, like, to.kind == TS_OPERAND_SREG ? TS_OP_sld : TS_OP_vld, to, slot_address(a, v));
         return;
     }
-    add(a, like, TS_OP_vld, mosaic_vreg(a->mask_vreg), slot_address(a, v));
-    add(a, like, TS_OP_mbits, to, mosaic_vreg(a->mask_vreg));
+    add(a, like, TS_OP_vld, ts_vreg(a->mask_vreg), slot_address(a, v));
+    add(a, like, TS_OP_mbits, to, ts_vreg(a->mask_vreg));
 }
 
 /* ---- Registers inside a block ---- */

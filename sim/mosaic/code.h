@@ -5,6 +5,7 @@
 
 #include "isa/isa.h"
 #include "machine/core_config.h"
+#include "program/builder.h"
 
 #include "list.h"
 
@@ -28,7 +29,6 @@ ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const
 
 /* Of two operands, of the same source line as another. */
 ts_instruction mosaic_beside(const ts_instruction *other, ts_opcode opcode, ts_operand a, ts_operand b);
-static inline ts_operand mosaic_vreg(int vreg) { return (ts_operand){TS_OPERAND_VREG, {.reg = vreg}}; }
 
 /* Every operand of an instruction that is a virtual register, reads before the one that is written. */
 enum { MOSAIC_REGISTERS = 64 };

@@ -60,7 +60,7 @@ static void make_room(spiller *s, int at, const ts_instruction *like) {
         value_state *state = &s->values[far];
         if (state->maker == NONE && state->slot == NONE && state->next != NEVER) {
             state->slot = s->spills->vregs++;
-            add(s, like, TS_OP_vst, slot_of(s, state->slot), mosaic_vreg(state->now));
+            add(s, like, TS_OP_vst, slot_of(s, state->slot), ts_vreg(state->now));
             s->spills->stores++;
         }
         drop(s, far);
@@ -80,13 +80,13 @@ static void bring(spiller *s, int v, int at, const ts_instruction *like) {
     hold(s, v, at, like);
     state->now = mosaic_register(s->code, TS_OPERAND_VREG);
     if (state->maker == NONE) {
-        add(s, like, TS_OP_vld, mosaic_vreg(state->now), slot_of(s, state->slot));
+        add(s, like, TS_OP_vld, ts_vreg(state->now), slot_of(s, state->slot));
         s->spills->loads++;
         return;
     }
     ts_instruction *new = PUSH(s->code->arena, &s->out);
     *new = s->g->instructions[state->maker];
-    new->operands[0] = mosaic_vreg(state->now);
+    new->operands[0] = ts_vreg(state->now);
     s->spills->again++;
     if (new->opcode == TS_OP_vld) {
         ts_address *copy = TS_NEW(s->code->arena, ts_address);
@@ -278,7 +278,7 @@ static void home_instruction(spiller *s, ts_instruction *i, int b, crossing *all
         if (c->seen != b) {
             c->seen = b;
             c->now = mosaic_register(s->code, TS_OPERAND_VREG);
-            add(s, i, TS_OP_vld, mosaic_vreg(c->now), slot_of(s, c->slot));
+            add(s, i, TS_OP_vld, ts_vreg(c->now), slot_of(s, c->slot));
             s->spills->loads++;
         }
         *p.registers[k] = c->now;
@@ -287,7 +287,7 @@ static void home_instruction(spiller *s, ts_instruction *i, int b, crossing *all
     int written = p.writes ? *p.registers[p.count - 1] : NONE;
     if (written == NONE || !all[written].crosses) return;
     all[written].slot = s->spills->vregs++;
-    add(s, i, TS_OP_vst, slot_of(s, all[written].slot), mosaic_vreg(written));
+    add(s, i, TS_OP_vst, slot_of(s, all[written].slot), ts_vreg(written));
     s->spills->stores++;
 }
 
