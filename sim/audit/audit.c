@@ -41,7 +41,6 @@ static void add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode 
 
 /* ---- Computations ---- */
 
-
 static bool is_fused(ts_hlo_span name) {
     return ts_hlo_begins(name, "fused_computation") || memmem(name.text, name.length, "fusion", 6) != NULL ||
            memmem(name.text, name.length, ".fused", 6) != NULL;
@@ -71,7 +70,7 @@ static int64_t stated_trips(ts_hlo_span attributes) {
     if (!found) return AUDIT_NONE;
     for (found += sizeof key - 1; found < end && strchr(" :{\"n\\", *found) && *found;) found++;
     if (found == end || *found < '0' || *found > '9') return AUDIT_NONE;
-    for (; found < end && *found >= '0' && *found <= '9' && trips < INT32_MAX; found++)
+    for (; found < end && ts_is_digit(*found) && trips < INT32_MAX; found++)
         trips = 10 * trips + (*found - '0');
     return trips;
 }

@@ -65,7 +65,7 @@ static void read_labels(ts_hlo_span attributes, audit_operation *op) {
     int part = 0, count = 0;
     for (size_t i = 0; i < text.length && part < 3; i++) {
         char c = text.text[i];
-        bool names = (c >= '0' && c <= '9') || strchr("bfio", c);
+        bool names = ts_is_digit(c) || strchr("bfio", c);
         if (names && count + 1 < AUDIT_ORDER_DIMS) op->labels[part][count++] = c;
         if (c == '_' || c == '>') part++, count = 0;
     }

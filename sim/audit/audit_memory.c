@@ -144,7 +144,7 @@ static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t whic
 static int space_of_heading(ts_hlo_span text) {
     static const char *const headings[] = {"allocations in ", "in memory space ", "out of memory on "};
     const char *color = ts_hlo_begins(text, "Memory Space: ") ? find(text, " (color=") : NULL;
-    if (color) return *color >= '0' && *color <= '9' ? (int)strtol(color, NULL, 10) : AUDIT_NONE;
+    if (color) return ts_is_digit(*color) ? (int)strtol(color, NULL, 10) : AUDIT_NONE;
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
         const char *name = find(text, headings[i]);
         if (name) return space_named(from(text, name));
@@ -267,7 +267,7 @@ static bool read_value(ts_audit *a, int64_t line, ts_hlo_span text) {
 static int64_t times_before(const char *begin, const char *shape) {
     if (shape - begin < 3 || memcmp(shape - 2, "\xc3\x97", 2) != 0) return 1;
     const char *at = shape - 2;
-    while (at > begin && at[-1] >= '0' && at[-1] <= '9') at--;
+    while (at > begin && ts_is_digit(at[-1])) at--;
     int64_t times = strtoll(at, NULL, 10);
     return times > 0 ? times : 1;
 }

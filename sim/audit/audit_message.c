@@ -66,7 +66,7 @@ static bool size_before(ts_hlo_span all, const char *shape, const char *after, c
         while (key && key < end && (*key == ' ' || *key == '=' || *key == ':')) key++;
     }
     size_t length = 0;
-    while (key && key < end && *key >= '0' && *key <= '9' && length < 15) out[length++] = *key++;
+    while (key && key < end && ts_is_digit(*key) && length < 15) out[length++] = *key++;
     out[length] = '\0';
     return length > 0;
 }
@@ -99,7 +99,7 @@ static const char *behind(ts_hlo_span text, const char *label) {
 
 static bool is_size(ts_hlo_span text) {
     const char *at = behind(text, "Size: ");
-    return at && at < text.text + text.length && *at >= '0' && *at <= '9';
+    return at && at < text.text + text.length && ts_is_digit(*at);
 }
 
 static void read_block_shape(ts_audit *a, int64_t line, ts_hlo_span text, const char *at) {

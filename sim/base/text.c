@@ -162,6 +162,11 @@ static size_t common_prefix(const char *a, const char *b) {
     return length;
 }
 
+bool ts_text_ends(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
 const char *ts_text_nearest(const char *word, const char *const *names, size_t count, size_t stride_bytes) {
     enum { TOO_MANY = 3 }; /* equally near: then none is meant */
     size_t length = strlen(word), best = 2 + length / 4, prefix = 0, equals = 0;
@@ -185,7 +190,6 @@ const char *ts_text_nearest(const char *word, const char *const *names, size_t c
 }
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 void ts_cursor_skip_space(ts_cursor *cursor) {
@@ -214,14 +218,14 @@ bool ts_cursor_take(ts_cursor *cursor, const char *text) {
 /* Where the name that begins at `at` ends; `at` when none does. */
 static size_t name_end(const ts_source *source, size_t at) {
     if (at < source->length && !is_name_start(source->text[at])) return at;
-    while (at < source->length && (is_name_start(source->text[at]) || is_digit(source->text[at]))) at++;
+    while (at < source->length && (is_name_start(source->text[at]) || ts_is_digit(source->text[at]))) at++;
     return at;
 }
 
 /* Where the digits that begin at `at`, behind a minus sign if there is one, end; `at` when there are none. */
 static size_t integer_end(const ts_source *source, size_t at) {
     size_t digits = at < source->length && source->text[at] == '-' ? at + 1 : at, end = digits;
-    while (end < source->length && is_digit(source->text[end])) end++;
+    while (end < source->length && ts_is_digit(source->text[end])) end++;
     return end > digits ? end : at;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -33,6 +34,14 @@ enum { TS_TEXT_COLUMNS = 100 };
 /* Lines of what is there that have more than `columns` go on in the next, four columns further in than they
  * begin; they end at spaces only. */
 void ts_text_wrap(ts_text *text, size_t columns);
+
+static inline bool ts_is_digit(int c) { return c >= '0' && c <= '9'; }
+/* Are these `length` bytes the word? */
+static inline bool ts_text_is(const char *bytes, size_t length, const char *word) {
+    return strlen(word) == length && memcmp(bytes, word, length) == 0;
+}
+
+bool ts_text_ends(const char *text, const char *end);
 
 /* Of `count` names the one nearest to `word` (optimal string alignment distance at most 1 + length / 4), or
  * NULL; among equally near ones the one that begins most alike, then the first; but NULL where three are as

@@ -28,7 +28,7 @@ static bool is_idle(const ts_program *program, const char *path) {
         const ts_bundle *bundle = &program->code.bundles[i];
         for (int k = 0; k < bundle->count; k++) {
             const char *own = ts_latency_get(ts_opcode_get(bundle->instructions[k].opcode)->latency)->text;
-            if (strlen(own) == length && memcmp(own, key, length) == 0) return false;
+            if (ts_text_is(key, length, own)) return false;
         }
     }
     return true;

@@ -59,11 +59,6 @@ static const cli_command usage = {
 
 enum { ROWS = 10 };
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 static bool read_shape(ts_error *err, const cli_line *line, ts_choose_request *r) {
     ts_source source = {"SHAPE", line->operands[0], strlen(line->operands[0])};
     const char *uses = cli_value(line, "use");
@@ -98,7 +93,7 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     r->sets = cli_values(line, "set", &r->set_count);
     r->machine = cli_machine(err, line);
     if (!r->machine || !cli_rows(err, line, 1, &view->rows)) return false;
-    bool program = ends_with(line->operands[0], ".tsim");
+    bool program = ts_text_ends(line->operands[0], ".tsim");
     if (program ? !read_program(err, line, r) : !read_shape(err, line, r)) return false;
     r->combine = cli_value(line, "combine") != NULL;
     r->exhaustive = cli_value(line, "exhaustive") != NULL;
@@ -137,7 +132,7 @@ static bool check_blocks(ts_error *err, const cli_line *line) {
         return ts_error_set(err, TS_ERROR_USAGE,
                             "a kernel of Python is lowered there: python3 -m tilesim.pallas %.80s --block ..",
                             program);
-    return ends_with(program, ".tsim") || ends_with(program, ".mlir") ||
+    return ts_text_ends(program, ".tsim") || ts_text_ends(program, ".mlir") ||
            ts_error_set(err, TS_ERROR_USAGE, "--block is of a program, expected PROGRAM.tsim or KERNEL.mlir");
 }
 

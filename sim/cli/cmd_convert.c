@@ -37,11 +37,6 @@ static const cli_command command_convert = {
     .options = options,
 };
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 static bool read_shape(ts_error *err, const cli_line *line, const char *option, const ts_shape **shape) {
     const char *text = cli_value(line, option);
     *shape = NULL;
@@ -124,7 +119,7 @@ static bool save(ts_error *err, const cli_line *line, conversion *c) {
     const char *path = line->operands[1];
     c->written = c->array;
     if (!c->to) return ts_host_save(err, line->arena, path, &c->array);
-    if (ends_with(path, ".npy") || strstr(path, ".safetensors")) {
+    if (ts_text_ends(path, ".npy") || strstr(path, ".safetensors")) {
         if (is_plain(line->arena, c->to)) return save_array(err, line, c);
         return ts_error_set(err, TS_ERROR_INPUT,
                             "'%s' cannot hold the buffer of a layout, expected a name such as .bin", path);

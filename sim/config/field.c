@@ -241,10 +241,8 @@ const char *ts_field_status_text(ts_field_status status) {
 
 ts_field_status ts_field_leaf_status(const ts_field_leaf *leaf) {
     size_t length = strcspn(leaf->node->comment, " (:,;");
-    for (ts_field_status s = TS_STATUS_PUBLISHED; s <= TS_STATUS_ASSUMED; s++) {
-        const char *word = ts_field_status_text(s);
-        if (strlen(word) == length && strncmp(leaf->node->comment, word, length) == 0) return s;
-    }
+    for (ts_field_status s = TS_STATUS_PUBLISHED; s <= TS_STATUS_ASSUMED; s++)
+        if (ts_text_is(leaf->node->comment, length, ts_field_status_text(s))) return s;
     return TS_STATUS_UNSTATED;
 }
 

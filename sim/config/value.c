@@ -39,8 +39,6 @@ static const struct {
 
 const char *ts_field_kind_text(ts_field_kind kind) { return kinds[kind].text; }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* Digits, and a fraction if the unit has parts, times the unit's factor; only exact results. At most 18
  * digits. */
 static bool parse_number(const char *text, size_t length, int64_t factor, int64_t *value) {
@@ -50,14 +48,14 @@ static bool parse_number(const char *text, size_t length, int64_t factor, int64_
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '.' && point == length && i > 0 && i + 1 < length) {
             point = i;
-        } else if (is_digit(text[i]) && ++digits <= MOST_DIGITS) {
+        } else if (ts_is_digit(text[i]) && ++digits <= MOST_DIGITS) {
             number = number * 10 + (text[i] - '0');
             if (point < i) divisor *= 10;
         } else {
             return false;
         }
     }
-    bool leading_zero = length > 1 && text[0] == '0' && is_digit(text[1]);
+    bool leading_zero = length > 1 && text[0] == '0' && ts_is_digit(text[1]);
     __int128 product = (__int128)number * factor;
     if (digits == 0 || leading_zero || product % divisor != 0 || product / divisor > INT64_MAX) return false;
     *value = (int64_t)(product / divisor);

@@ -277,7 +277,7 @@ static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_span line = {at, (size_t)(end - at)};
     for (size_t i = 0; i < sizeof table_names / sizeof table_names[0]; i++)
         if (ts_hlo_is(line, table_names[i])) r->in_table = true;
-    if (r->in_table && !hlo_is_digit(*at) && !(*at >= 'A' && *at <= 'Z')) r->in_table = false;
+    if (r->in_table && !ts_is_digit(*at) && !(*at >= 'A' && *at <= 'Z')) r->in_table = false;
     return r->in_table;
 }
 

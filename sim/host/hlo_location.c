@@ -77,7 +77,7 @@ static int64_t find_number(ts_hlo_span text, const char *name) {
     ts_hlo_span value;
     int64_t number = 0;
     if (!ts_hlo_field(text, name, &value)) return 0;
-    for (size_t i = 0; i < value.length && hlo_is_digit(value.text[i]) && number < INT32_MAX / 10; i++)
+    for (size_t i = 0; i < value.length && ts_is_digit(value.text[i]) && number < INT32_MAX / 10; i++)
         number = 10 * number + (value.text[i] - '0');
     return number;
 }
@@ -123,7 +123,7 @@ void ts_hlo_locations_row(ts_hlo_locations *p, ts_hlo_span line) {
     const char *at = line.text, *end = at + line.length;
     for (int i = 0; i < TABLES; i++)
         if (ts_hlo_is(line, names[i])) p->current = (table_kind)i;
-    while (at < end && hlo_is_digit(*at)) at++;
+    while (at < end && ts_is_digit(*at)) at++;
     if (at == line.text || p->current == TABLES) return;
     at = hlo_skip_space(at, end);
     bool braced = at < end && *at == '{';

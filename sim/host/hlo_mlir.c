@@ -85,7 +85,7 @@ static ts_hlo_span bound_of(const char *encoding, const char *end, int dim) {
     if (close) rest.length = (size_t)(close - rest.text);
     for (int i = 0; i <= dim; i++)
         if (!ts_hlo_next(&rest, &item)) return (ts_hlo_span){"", 0};
-    return item.length > 0 && hlo_is_digit(*item.text) ? item : (ts_hlo_span){"", 0};
+    return item.length > 0 && ts_is_digit(*item.text) ? item : (ts_hlo_span){"", 0};
 }
 
 /* 8x?x16xf32[, encoding] */
@@ -94,7 +94,7 @@ static void add_tensor(ts_text *out, const char *at, const char *end) {
     int dim = 0;
     while (at < end) {
         const char *x = at;
-        while (x < end && (hlo_is_digit(*x) || *x == '?')) x++;
+        while (x < end && (ts_is_digit(*x) || *x == '?')) x++;
         if (x == at || x >= end || *x != 'x') break;
         at = x + 1;
     }
@@ -296,7 +296,7 @@ static bool read_head(const char *at, const char *end, operation_head *head) {
     while (word < end && hlo_is_name(*word)) word++;
     head->name = (ts_hlo_span){name, (size_t)(word - name)};
     head->many = word < end && *word == ':';
-    while (word < end && (*word == ':' || hlo_is_digit(*word))) word++;
+    while (word < end && (*word == ':' || ts_is_digit(*word))) word++;
     word = hlo_skip_space(word, end);
     if (head->name.length == 0 || word >= end || *word != '=') return false;
     word = hlo_skip_space(word + 1, end);

@@ -83,7 +83,7 @@ static void add_moved(hlo_mlir *m, const char *opcode, const char *at, const cha
     while (close < end && *close != ']' && *close != '>') close++;
     ts_text_add(&m->attributes, transpose ? ", dimensions={" : ", slice={[");
     for (const char *c = found < end ? found + 1 : end; c < close; c++) {
-        if (hlo_is_digit(*c) || *c == ':') ts_text_add_char(&m->attributes, *c);
+        if (ts_is_digit(*c) || *c == ':') ts_text_add_char(&m->attributes, *c);
         if (*c == ',') ts_text_add(&m->attributes, transpose ? "," : "], [");
     }
     ts_text_add(&m->attributes, transpose ? "}" : "]}");

@@ -9,9 +9,8 @@
 static inline bool hlo_is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
 }
-static inline bool hlo_is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool hlo_is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || hlo_is_digit(c) || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ts_is_digit(c) || c == '_';
 }
 /* A byte of UTF-8 too. */
 static inline bool hlo_is_name(char c) {

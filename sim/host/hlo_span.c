@@ -128,7 +128,7 @@ static const char *array_end(const char *bracket, const char *end, bool *cut) {
     const char *brace = hlo_skip_space(at, end);
     if (brace >= end || *brace != '{') return at;
     const char *first = hlo_skip_space(brace + 1, end);
-    if (first < end && *first != ':' && !(*first >= '0' && *first <= '9')) return at;
+    if (first < end && *first != ':' && !ts_is_digit(*first)) return at;
     const char *close = hlo_bracket_end(brace, end);
     if (close == NULL) *cut = true;
     return close;

@@ -157,7 +157,7 @@ static bool read_type(ts_error *err, const ts_source *source, const header *head
     int64_t bytes = 0;
     bool well_formed = length >= 3 && length <= 5 && strchr("<>|=", text[0]);
     for (size_t i = 2; i < length && well_formed; i++) {
-        well_formed = text[i] >= '0' && text[i] <= '9';
+        well_formed = ts_is_digit(text[i]);
         bytes = 10 * bytes + (text[i] - '0');
     }
     if (well_formed && text[0] == '>' && bytes > 1)

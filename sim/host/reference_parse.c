@@ -55,10 +55,8 @@ static bool add_item(parser *in, node *parent, const node *item) {
     return parent->depth <= DEPTH || refuse(in, parent->offset, "the expression is nested too deep");
 }
 
-static bool is_digit(int c) { return c >= '0' && c <= '9'; }
-
 static size_t skip_digits(const ts_source *source, size_t at) {
-    while (at < source->length && is_digit(source->text[at])) at++;
+    while (at < source->length && ts_is_digit(source->text[at])) at++;
     return at;
 }
 
@@ -182,7 +180,7 @@ static const node *parse_primary(parser *in) {
         made->name = name;
         return made;
     }
-    if (!is_digit(ts_cursor_peek(&in->cursor)) && ts_cursor_peek(&in->cursor) != '.')
+    if (!ts_is_digit(ts_cursor_peek(&in->cursor)) && ts_cursor_peek(&in->cursor) != '.')
         return expected(in, "a name, a number, a function or '('");
     node *made = new_node(in, NODE_NUMBER, offset);
     return parse_number(in, &made->number) ? made : NULL;

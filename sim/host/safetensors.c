@@ -208,7 +208,7 @@ static size_t string_end(const ts_source *header, size_t at) {
 /* As JSON has integers: no point, no exponent, no 0 in front. */
 static bool is_integer(const char *text, size_t length) {
     size_t sign = text[0] == '-', at = sign;
-    while (at < length && text[at] >= '0' && text[at] <= '9') at++;
+    while (at < length && ts_is_digit(text[at])) at++;
     return at == length && length > sign && (text[sign] != '0' || length == 1);
 }
 

@@ -33,7 +33,7 @@ const ts_dtype_info *ts_dtype_get(ts_dtype dtype) { return &dtypes[dtype]; }
 
 bool ts_dtype_find(const char *name, size_t length, ts_dtype *dtype) {
     for (int i = 0; i < TS_DTYPE_COUNT; i++) {
-        if (strlen(dtypes[i].name) == length && memcmp(dtypes[i].name, name, length) == 0) {
+        if (ts_text_is(name, length, dtypes[i].name)) {
             *dtype = (ts_dtype)i;
             return true;
         }

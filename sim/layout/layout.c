@@ -29,8 +29,7 @@ int64_t ts_layout_padded_count(const ts_layout *layout) {
 
 int ts_layout_find_axis(const ts_layout *layout, const char *name, size_t length) {
     for (int i = 0; i < layout->axis_count; i++)
-        if (strlen(layout->axes[i].name) == length && memcmp(layout->axes[i].name, name, length) == 0)
-            return i;
+        if (ts_text_is(name, length, layout->axes[i].name)) return i;
     return -1;
 }
 

@@ -57,7 +57,7 @@ static bool read_named(ts_error *err, ts_cursor *cursor, extent_item *items, int
 static bool read_items(ts_error *err, const ts_source *source, extent_item *items, int most, int *count) {
     ts_cursor cursor = {source, 0, 0};
     int next = ts_cursor_peek(&cursor);
-    bool plain = next < 0 || (next >= '0' && next <= '9') || next == '-';
+    bool plain = next < 0 || ts_is_digit(next) || next == '-';
     *count = 0;
     if (plain ? !read_plain(err, &cursor, items, most, count) : !read_named(err, &cursor, items, count))
         return false;
@@ -228,7 +228,7 @@ bool ts_mesh_read(ts_error *err, ts_arena *arena, const ts_mesh_request *request
 
 int ts_mesh_find_axis(const ts_mesh *mesh, const char *name, size_t length) {
     for (int i = 0; i < mesh->axis_count; i++)
-        if (strlen(mesh->axes[i].name) == length && memcmp(mesh->axes[i].name, name, length) == 0) return i;
+        if (ts_text_is(name, length, mesh->axes[i].name)) return i;
     return -1;
 }
 

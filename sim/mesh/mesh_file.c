@@ -42,8 +42,6 @@ const ts_field_table ts_mesh_file_fields = {rows, sizeof rows / sizeof rows[0], 
 
 /* ---- Finding ---- */
 
-static bool is_number(char c) { return c >= '0' && c <= '9'; }
-
 bool ts_mesh_file_is(const char *text, size_t length) {
     const char *name = text;
     if (length == 0 || memchr(text, '=', length)) return false;
@@ -163,7 +161,7 @@ bool ts_mesh_file_order(ts_error *err, ts_arena *arena, const ts_mesh_file *file
     ts_cursor cursor = {source, 0, 0};
     *out = NULL;
     if (strcmp(file->order, "row_major") == 0) return true;
-    if (!is_number(file->order[0]) || chips > MOST_LISTED) {
+    if (!ts_is_digit(file->order[0]) || chips > MOST_LISTED) {
         const ts_tree *node = ts_mesh_file_node(file, "order");
         return ts_error_at(
             err, TS_ERROR_INPUT, node->source, node->offset,

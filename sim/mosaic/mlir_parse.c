@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #include "list.h"
 #include "mlir.h"
 
@@ -77,8 +79,8 @@ static bool expect(parser *p, const char *text) {
 }
 
 static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '$' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ts_is_digit(c) || c == '_' || c == '.' ||
+           c == '$' || c == '-';
 }
 
 /* The name behind a mark such as '%' or '^', or a word. */

@@ -4,10 +4,6 @@
 
 #include "run/session.h"
 
-static bool same(const char *name, const char *text, size_t length) {
-    return strlen(name) == length && memcmp(name, text, length) == 0;
-}
-
 /* v12, m0 or s3 of those that the machine has. */
 static bool find_register(const ts_isa_limits *limits, const char *text, size_t length, ts_name *found) {
     char letter = length > 1 ? *text : '\0';
@@ -32,7 +28,7 @@ static bool find_alias(const ts_program *program, int bundle, const char *text, 
     const ts_program_alias *best = NULL;
     for (int i = 0; i < program->alias_count; i++) {
         const ts_program_alias *a = &program->aliases[i];
-        if (same(a->name, text, length) && (!best || a->bundle <= bundle)) best = a;
+        if (ts_text_is(text, length, a->name) && (!best || a->bundle <= bundle)) best = a;
     }
     if (best) *found = (ts_name){TS_NAME_REGISTER, best->kind, best->reg, 1};
     return best != NULL;
@@ -43,7 +39,7 @@ static bool find_semaphore(const ts_code *code, const char *text, size_t length,
     for (int i = 0; i < code->semaphore_count; i++) {
         const char *name = code->semaphore_names[i];
         bool of_group = strcspn(name, "[") == length && memcmp(name, text, length) == 0;
-        if ((of_group || same(name, text, length)) && found->count++ == 0) found->index = i;
+        if ((of_group || ts_text_is(text, length, name)) && found->count++ == 0) found->index = i;
     }
     return found->count > 0;
 }
@@ -57,9 +53,10 @@ ts_name ts_session_name(const ts_session *session, const char *text, size_t leng
         find_alias(program, bundle, text, length, &found))
         return found;
     for (int i = 0; i < program->code.tensor_count; i++)
-        if (same(program->code.tensors[i].name, text, length))
+        if (ts_text_is(text, length, program->code.tensors[i].name))
             return (ts_name){.kind = TS_NAME_TENSOR, .index = i};
     for (int i = 0; i < program->param_count; i++)
-        if (same(program->params[i].name, text, length)) return (ts_name){.kind = TS_NAME_PARAM, .index = i};
+        if (ts_text_is(text, length, program->params[i].name))
+            return (ts_name){.kind = TS_NAME_PARAM, .index = i};
     return find_semaphore(&program->code, text, length, &found) ? found : (ts_name){.kind = TS_NAME_NONE};
 }

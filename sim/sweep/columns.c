@@ -17,9 +17,9 @@ static const ts_sweep_column_info columns[TS_SWEEP_COLUMNS] = {
 const ts_sweep_column_info *ts_sweep_column_get(int column) { return &columns[column]; }
 
 int ts_sweep_column_find(const char *name, size_t length) {
-    if (length == strlen("time") && memcmp(name, "time", length) == 0) return TS_SWEEP_MICROSECONDS_COLUMN;
+    if (ts_text_is(name, length, "time")) return TS_SWEEP_MICROSECONDS_COLUMN;
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++)
-        if (strlen(columns[i].name) == length && memcmp(columns[i].name, name, length) == 0) return i;
+        if (ts_text_is(name, length, columns[i].name)) return i;
     return -1;
 }
 

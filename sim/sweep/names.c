@@ -10,7 +10,7 @@ bool sweep_error_in(ts_error *err, const ts_tree *text, size_t at, const char *m
 }
 
 static bool is_name_byte(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || ts_is_digit(c) || c == '_';
 }
 
 /* Bytes from '(' to the ')' that closes it; 0: none does. */
@@ -55,15 +55,11 @@ bool sweep_next_segment(ts_error *err, const ts_tree *text, size_t *at, sweep_se
 
 /* ---- Known names ---- */
 
-static bool is(const char *name, const char *text, size_t length) {
-    return strlen(name) == length && memcmp(name, text, length) == 0;
-}
-
 static bool is_known(const sweep_known *known, const char *text, size_t length) {
     for (int i = 0; i < known->study->name_count; i++)
-        if (is(known->study->names[i], text, length)) return true;
+        if (ts_text_is(text, length, known->study->names[i])) return true;
     for (int i = 0; i < known->derived; i++)
-        if (is(known->study->derived[i].name, text, length)) return true;
+        if (ts_text_is(text, length, known->study->derived[i].name)) return true;
     return known->derived >= 0 && ts_sweep_column_find(text, length) >= 0;
 }
 

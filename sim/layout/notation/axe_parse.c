@@ -33,7 +33,7 @@ static bool axis_name(parser *p, const char **axis) {
     return !quote || ts_cursor_expect(p->err, p->cursor, quote);
 }
 
-static bool begins_integer(int c) { return c == '-' || (c >= '0' && c <= '9'); }
+static bool begins_integer(int c) { return c == '-' || ts_is_digit(c); }
 
 static bool begins_axis(int c) {
     return c == '"' || c == '\'' || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -93,10 +93,6 @@ static bool refuse(parser *p, const char *message) {
 
 static bool unexpected(parser *p, const char *what) { return ts_cursor_unexpected(p->err, p->cursor, what); }
 
-static bool is_word(const char *name, size_t length, const char *word) {
-    return strlen(word) == length && memcmp(name, word, length) == 0;
-}
-
 static bool expression(parser *p, int least);
 
 /* Of `arguments` operands. A divisor that is always 0 is seen here. */
@@ -124,9 +120,9 @@ static bool named(parser *p) {
     size_t length;
     if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, operand_text);
     for (int i = 0; i < p->rank; i++)
-        if (is_word(name, length, p->names[i])) return emit(p, TS_INDEX_VARIABLE, i, 0);
+        if (ts_text_is(name, length, p->names[i])) return emit(p, TS_INDEX_VARIABLE, i, 0);
     for (int i = 0; i < FUNCTIONS; i++)
-        if (is_word(name, length, functions[i].text)) return call(p, functions[i].kind);
+        if (ts_text_is(name, length, functions[i].text)) return call(p, functions[i].kind);
     int shown = length > 40 ? 40 : (int)length;
     ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
                 "unknown name '%.*s', expected an index of the map, floordiv, floormod, min or max", shown,
@@ -140,7 +136,7 @@ static bool operand(parser *p);
 static bool operand_inside(parser *p) {
     int c = ts_cursor_peek(p->cursor);
     int64_t value;
-    if (c >= '0' && c <= '9')
+    if (ts_is_digit(c))
         return ts_cursor_integer(p->err, p->cursor, operand_text, &value) &&
                emit(p, TS_INDEX_CONSTANT, value, 0);
     if (ts_cursor_take(p->cursor, "-")) return operand(p) && emit(p, TS_INDEX_NEGATE, 0, 1);
@@ -188,9 +184,9 @@ static bool is_separator(parser *p) {
     size_t length;
     bool named = ts_cursor_name(p->cursor, &name, &length);
     if (named && ts_cursor_take(p->cursor, ".") && ts_cursor_name(p->cursor, &name, &length) &&
-        is_word(name, length, "AXIS_SEPARATOR"))
+        ts_text_is(name, length, "AXIS_SEPARATOR"))
         return true;
-    if (named && (is_word(name, length, "SEP") || is_word(name, length, "AXIS_SEPARATOR"))) return true;
+    if (named && (ts_text_is(name, length, "SEP") || ts_text_is(name, length, "AXIS_SEPARATOR"))) return true;
     *p->cursor = start;
     return false;
 }
@@ -251,7 +247,7 @@ static bool parameters(parser *p) {
     do {
         if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, "the name of an index");
         for (int i = 0; i < p->rank; i++)
-            if (is_word(name, length, p->names[i]))
+            if (ts_text_is(name, length, p->names[i]))
                 return refuse(p, "an index of this name is there already");
         p->names = ts_arena_extend(p->arena, p->names, (size_t)p->rank, sizeof *p->names);
         p->names[p->rank++] = ts_arena_copy_text(p->arena, name, length);
@@ -266,7 +262,7 @@ bool ts_index_map_read(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_ind
     const char *word;
     size_t length;
     ts_cursor start = *cursor;
-    if (!ts_cursor_name(cursor, &word, &length) || !is_word(word, length, "lambda")) {
+    if (!ts_cursor_name(cursor, &word, &length) || !ts_text_is(word, length, "lambda")) {
         *cursor = start;
         return unexpected(&p, "'lambda'");
     }

@@ -67,7 +67,7 @@ const ts_notation *ts_notation_find(const ts_cursor *cursor) {
         which = NOTATION_axe;
     else if (c == '(')
         which = by_bracket(at);
-    else if (c == '-' || (c >= '0' && c <= '9'))
+    else if (c == '-' || ts_is_digit(c))
         which = by_number(at);
     else if (c == '_' && at.at + 1 < at.source->length && isdigit((unsigned char)at.source->text[at.at + 1]))
         which = NOTATION_cute;

@@ -49,7 +49,7 @@ static bool read_point(ts_error *err, const ts_layout *layout, const char *text,
     bool given[TS_LAYOUT_MAX_AXES] = {false};
     int first = ts_cursor_peek(&cursor);
     for (int i = 0; i < layout->axis_count; i++) point[i] = layout->axes[i].offset;
-    if (layout->axis_count == 1 && (first == '-' || (first >= '0' && first <= '9'))) {
+    if (layout->axis_count == 1 && (first == '-' || ts_is_digit(first))) {
         if (!ts_cursor_integer(err, &cursor, "an offset", &point[0])) return false;
     } else {
         do {

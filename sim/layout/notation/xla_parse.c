@@ -247,7 +247,7 @@ static int read_field_name(xla_reader *r) {
                                                     : "a layout field or '}'"),
                -1;
     for (int i = 0; i < FIELD_COUNT; i++)
-        if (strlen(fields[i].name) == length && memcmp(fields[i].name, name, length) == 0) return i;
+        if (ts_text_is(name, length, fields[i].name)) return i;
     char upper[2] = {(char)(name[0] & ~0x20), '\0'};
     bool near = length == 1 && upper[0] != name[0] && strstr("DTLESPM", upper) != NULL;
     XLA_REFUSE(r, "unknown layout field '%.*s', expected one of T L E S SC M%s%s%s",

@@ -51,10 +51,8 @@ bool xla_unexpected(xla_reader *r, const char *what) {
     return ts_cursor_unexpected(r->err, r->cursor, what);
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 static bool is_word(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+    return ts_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
 }
 
 size_t xla_number_word(xla_reader *r, bool *integer) {
@@ -62,9 +60,9 @@ size_t xla_number_word(xla_reader *r, bool *integer) {
     size_t left, length = 0;
     const char *text = here(r, &left);
     if (left > 0 && text[0] == '-') length++;
-    if (length == left || !is_digit(text[length])) return 0;
+    if (length == left || !ts_is_digit(text[length])) return 0;
     *integer = true;
-    for (; length < left && is_word(text[length]); length++) *integer = *integer && is_digit(text[length]);
+    for (; length < left && is_word(text[length]); length++) *integer = *integer && ts_is_digit(text[length]);
     return length;
 }
 
