@@ -32,31 +32,36 @@ static const ts_machine_memory *read_memory(ts_error *err, ts_cursor *c, const t
     return NULL;
 }
 
+/* ":FROM>TO", else HBM and VMEM. */
+static bool read_dma(ts_error *err, ts_cursor *c, const ts_machine *machine, ts_choose_use *use) {
+    *use = (ts_choose_use){.kind = TS_USE_DMA,
+                           .from = ts_machine_find_memory(err, machine, "hbm"),
+                           .to = ts_machine_find_memory(err, machine, "vmem")};
+    if (!use->from || !use->to) return false;
+    if (!ts_cursor_take(c, ":")) return true;
+    use->from = read_memory(err, c, machine);
+    if (!use->from || !ts_cursor_expect(err, c, ">")) return false;
+    use->to = read_memory(err, c, machine);
+    return use->to != NULL;
+}
+
+static bool read_reduce(ts_error *err, ts_cursor *c, int rank, ts_choose_use *use) {
+    int64_t dim;
+    if (!ts_cursor_expect(err, c, ":") || !ts_cursor_integer(err, c, "a dimension", &dim)) return false;
+    *use = (ts_choose_use){.kind = TS_USE_REDUCE, .dim = (int)dim};
+    return (dim >= 0 && dim < rank) ||
+           ts_error_at(err, TS_ERROR_USAGE, c->source, c->token,
+                       "the tensor has no dimension %lld, expected 0 to %d", (long long)dim, rank - 1);
+}
+
 static bool read_use(ts_error *err, ts_cursor *c, const ts_machine *machine, int rank, ts_choose_use *use) {
     const char *word;
     size_t length;
     if (!ts_cursor_name(c, &word, &length))
         return ts_cursor_unexpected(err, c, "a use: dma, reduce or stream");
-    if (length == 3 && memcmp(word, "dma", 3) == 0) {
-        *use = (ts_choose_use){.kind = TS_USE_DMA,
-                               .from = ts_machine_find_memory(err, machine, "hbm"),
-                               .to = ts_machine_find_memory(err, machine, "vmem")};
-        if (!use->from || !use->to) return false;
-        if (!ts_cursor_take(c, ":")) return true;
-        use->from = read_memory(err, c, machine);
-        if (!use->from || !ts_cursor_expect(err, c, ">")) return false;
-        use->to = read_memory(err, c, machine);
-        return use->to != NULL;
-    }
-    if (length == 6 && memcmp(word, "stream", 6) == 0) return use->kind = TS_USE_STREAM, true;
-    if (length == 6 && memcmp(word, "reduce", 6) == 0) {
-        int64_t dim;
-        if (!ts_cursor_expect(err, c, ":") || !ts_cursor_integer(err, c, "a dimension", &dim)) return false;
-        *use = (ts_choose_use){.kind = TS_USE_REDUCE, .dim = (int)dim};
-        return (dim >= 0 && dim < rank) ||
-               ts_error_at(err, TS_ERROR_USAGE, c->source, c->token,
-                           "the tensor has no dimension %lld, expected 0 to %d", (long long)dim, rank - 1);
-    }
+    if (ts_text_is(word, length, "dma")) return read_dma(err, c, machine, use);
+    if (ts_text_is(word, length, "reduce")) return read_reduce(err, c, rank, use);
+    if (ts_text_is(word, length, "stream")) return use->kind = TS_USE_STREAM, true;
     static const char *const uses[] = {"dma", "reduce", "stream"};
     char name[40];
     snprintf(name, sizeof name, "%.*s", (int)length, word);

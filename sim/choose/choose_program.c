@@ -102,17 +102,21 @@ bool choose_fits(const choose_pricer *p, const ts_shape *shape) {
            end <= target.space_bytes[p->program->code.tensors[p->tensor].space];
 }
 
-bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {
-    ts_arena *arena = p->scratch;
-    const ts_shape *shape = c->shape;
+/* The program with the tensor in another layout. */
+static ts_program with_layout(const choose_pricer *p, const ts_shape *shape) {
     ts_program copy = *p->program;
-    ts_tensor *tensors = TS_NEW_ARRAY(arena, ts_tensor, copy.code.tensor_count);
+    ts_tensor *tensors = TS_NEW_ARRAY(p->scratch, ts_tensor, copy.code.tensor_count);
     memcpy(tensors, copy.code.tensors, (size_t)copy.code.tensor_count * sizeof *tensors);
     ts_tensor *tensor = &tensors[p->tensor];
     tensor->base_bytes = address_of(p, shape);
     tensor->shape = shape;
     tensor->bytes = bytes_of(shape);
     copy.code.tensors = tensors;
+    return copy;
+}
+
+bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {
+    const ts_program copy = with_layout(p, c->shape);
     ts_run_request request = {.program = p->request->program,
                               .built = &copy,
                               .machine = p->machine,
@@ -123,12 +127,12 @@ bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_
                               .max_cycles = limit < LONGEST ? limit : LONGEST};
     ts_run_result result;
     ts_error own = {0};
-    bool good = ts_run(&own, arena, &request, &result);
+    bool good = ts_run(&own, p->scratch, &request, &result);
     *cut = !good && own.kind == TS_ERROR_FAULT && limit != INT64_MAX && own.cycle >= limit;
     if (good) c->cycles = result.chip.cycles;
     if (good) c->hbm_joules = result.energy.hbm_total;
     if (*cut) c->cycles = limit;
     if (!good && !*cut) *err = own;
-    ts_arena_reset(arena);
+    ts_arena_reset(p->scratch);
     return good || *cut;
 }
