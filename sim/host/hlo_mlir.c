@@ -372,26 +372,16 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
 }
 
 /* func.func [public] @name(%arg0: tensor<..> {..}, ...) -> .. { */
-static void read_function(hlo_mlir *m, int64_t line, const char *at, const char *end,
-                          const ts_hlo_events *events, ts_hlo_counts *counts) {
-    bool private = memmem(at, (size_t)(end - at), " private ", 9) != NULL;
-    const char *name = memchr(at, '@', (size_t)(end - at));
-    if (!name) return;
-    const char *behind = ++name;
-    while (behind < end && hlo_is_name(*behind)) behind++;
-    counts->computations++;
-    m->in_function = true;
-    m->function_depth = m->depth;
-    if (events->computation)
-        events->computation(events->self, line, (ts_hlo_span){name, (size_t)(behind - name)}, !private);
-    const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
-    ts_hlo_span rest = {behind + 1, close ? (size_t)(close - 1 - behind - 1) : 0}, item, value;
-    while (close && next_item(&rest, &item)) {
+/* "%arg0: tensor<8xf32>, .." */
+static void read_parameters(hlo_mlir *m, ts_hlo_span list, const ts_hlo_events *events,
+                            ts_hlo_counts *counts) {
+    ts_hlo_span item, value;
+    while (next_item(&list, &item)) {
         const char *type = memchr(item.text, ':', item.length);
         if (!type || !next_value(item.text, type, &value)) continue;
         clear(m);
         add_type(&m->shape, type + 1, item.text + item.length);
-        ts_hlo_instruction i = {.line = line,
+        ts_hlo_instruction i = {.line = counts->lines,
                                 .name = value,
                                 .shape = span_of(&m->shape),
                                 .opcode = {"parameter", 9},
@@ -401,6 +391,24 @@ static void read_function(hlo_mlir *m, int64_t line, const char *at, const char 
         counts->instructions++;
         if (events->instruction) events->instruction(events->self, &i);
     }
+}
+
+static void read_function(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+                          ts_hlo_counts *counts) {
+    bool private = memmem(at, (size_t)(end - at), " private ", 9) != NULL;
+    const char *name = memchr(at, '@', (size_t)(end - at));
+    if (!name) return;
+    const char *behind = ++name;
+    while (behind < end && hlo_is_name(*behind)) behind++;
+    counts->computations++;
+    m->in_function = true;
+    m->function_depth = m->depth;
+    if (events->computation)
+        events->computation(events->self, counts->lines, (ts_hlo_span){name, (size_t)(behind - name)},
+                            !private);
+    const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
+    if (close)
+        read_parameters(m, (ts_hlo_span){behind + 1, (size_t)(close - 1 - behind - 1)}, events, counts);
 }
 
 /* return %a, %b : types; what is within an operation's body is none of the function's. */
@@ -438,25 +446,9 @@ static bool is_open_loop(const hlo_mlir *m) {
     return false;
 }
 
-hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
-                              ts_hlo_counts *counts, ts_hlo_instruction *i) {
-    int64_t line = counts->lines;
-    hlo_mlir_answer found = HLO_MLIR_YES;
-    if (*at == '%')
-        found = read_operation(m, line, at, end, i);
-    else if (begins(at, end, "})"))
-        found = close_operation(m, at, end, i);
-    else if (begins(at, end, "func.func"))
-        read_function(m, line, at, end, events, counts);
-    else if (begins(at, end, "module"))
-        counts->modules++;
-    else if (begins(at, end, "return ") || begins(at, end, "func.return "))
-        read_return(m, at, end, events);
-    else if (begins(at, end, "reducer(") && m->muted_above < 0)
-        m->muted_above = m->depth;
-    else if (!is_known(at, end))
-        return HLO_MLIR_NO;
-    if (found == HLO_MLIR_NO) return found;
+/* Loops and functions that begin or end on the line. */
+static void count_depth(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+                        ts_hlo_instruction *i) {
     bool begins_loop = begins(at, end, "do {") || begins(at, end, "} do {") || is_open_loop(m);
     if (begins_loop && m->loop_above < 0) m->loop_above = m->depth - (*at == '}');
     i->looped = m->loop_above >= 0 && m->depth > m->loop_above;
@@ -467,5 +459,26 @@ hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, const char *at, const char *end, cons
         m->in_function = false;
         if (events->end) events->end(events->self);
     }
+}
+
+hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+                              ts_hlo_counts *counts, ts_hlo_instruction *i) {
+    int64_t line = counts->lines;
+    hlo_mlir_answer found = HLO_MLIR_YES;
+    if (*at == '%')
+        found = read_operation(m, line, at, end, i);
+    else if (begins(at, end, "})"))
+        found = close_operation(m, at, end, i);
+    else if (begins(at, end, "func.func"))
+        read_function(m, at, end, events, counts);
+    else if (begins(at, end, "module"))
+        counts->modules++;
+    else if (begins(at, end, "return ") || begins(at, end, "func.return "))
+        read_return(m, at, end, events);
+    else if (begins(at, end, "reducer(") && m->muted_above < 0)
+        m->muted_above = m->depth;
+    else if (!is_known(at, end))
+        return HLO_MLIR_NO;
+    if (found != HLO_MLIR_NO) count_depth(m, at, end, events, i);
     return found;
 }

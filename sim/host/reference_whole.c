@@ -259,16 +259,20 @@ static bool read_take(evaluator *in, stream *self, int64_t begin, size_t count, 
     return true;
 }
 
+/* The axis that is taken along, from 0. */
+static bool find_taken_axis(evaluator *in, const node *tree, int rank, int64_t *axis) {
+    const node *location = tree->keywords[KEYWORD_AXIS];
+    if (!read_axis(in, tree, 0, axis)) return false;
+    *axis += *axis < 0 ? rank : 0;
+    if (*axis >= 0 && *axis < rank) return true;
+    ts_reference_refuse(in, location ? location : tree, "'take' of an array of %d dims", rank);
+    return false;
+}
+
 stream *ts_reference_take(evaluator *in, const node *tree, stream **arguments) {
     const stream *value = arguments[0], *list = arguments[1];
-    const node *location = tree->keywords[KEYWORD_AXIS];
     int64_t axis, dims[2 * TS_HOST_RANK];
-    if (!read_axis(in, tree, 0, &axis)) return NULL;
-    axis += axis < 0 ? value->rank : 0;
-    if (axis < 0 || axis >= value->rank) {
-        ts_reference_refuse(in, location ? location : tree, "'take' of an array of %d dims", value->rank);
-        return NULL;
-    }
+    if (!find_taken_axis(in, tree, value->rank, &axis)) return NULL;
     taker *t = TS_NEW(in->arena, taker);
     int rank = value->rank - 1 + list->rank;
     *t = (taker){value->dims[axis], list->count, 1};
