@@ -220,6 +220,21 @@ static int64_t count_work(const parts *p, const ts_layout *a) {
     return work;
 }
 
+/* Wherever one part moves and all others are at 0: false at the first difference, which is the witness. */
+static bool same_by_part(const parts *p, const matched *m, const ts_layout *a, int64_t *witness,
+                         int64_t *room_a, int64_t *room_b) {
+    if (a->rank == 0) return same_points(m, witness, room_a, room_b);
+    for (int i = 0; i < a->rank; i++) {
+        int64_t size = p->of_dim[i] == i ? part_size(p, a, i) : 0;
+        for (int64_t flat = 0; flat < size; flat++) {
+            set_part(p, a, i, flat, witness);
+            if (!same_points(m, witness, room_a, room_b)) return false;
+        }
+        if (size > 0) set_part(p, a, i, 0, witness);
+    }
+    return true;
+}
+
 /* Layouts are sums over parts, so two are equal when they agree wherever all parts but one are at 0. */
 bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
                        ts_layout_comparison *out) {
@@ -238,18 +253,7 @@ bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const
     int64_t *room_a = TS_NEW_ARRAY(arena, int64_t, replicas_a * (m.axis_count + 1));
     int64_t *room_b = TS_NEW_ARRAY(arena, int64_t, replicas_b * (m.axis_count + 1));
     memset(out->witness, 0, (size_t)a->rank * sizeof *out->witness);
-    out->equal = true;
-    if (ts_layout_element_count(a) == 0) return true;
-    if (a->rank == 0) out->equal = same_points(&m, out->witness, room_a, room_b);
-    for (int i = 0; i < a->rank; i++) {
-        int64_t size = p.of_dim[i] == i ? part_size(&p, a, i) : 0;
-        for (int64_t flat = 0; flat < size; flat++) {
-            set_part(&p, a, i, flat, out->witness);
-            out->equal = same_points(&m, out->witness, room_a, room_b);
-            if (!out->equal) return true;
-        }
-        if (size > 0) set_part(&p, a, i, 0, out->witness);
-    }
+    out->equal = ts_layout_element_count(a) == 0 || same_by_part(&p, &m, a, out->witness, room_a, room_b);
     return true;
 }
 

@@ -146,14 +146,19 @@ static void add_point(ts_axe_list *shards, const ts_layout *layout) {
         ts_axe_list_add(shards, (ts_axe_iter){1, 1, layout->axis_count ? layout->axes[0].name : "m"});
 }
 
+static bool check_axe(ts_error *err, const ts_layout *layout) {
+    if (!has_elements(layout)) return ts_error_set(err, TS_ERROR_INPUT, "the array has no elements");
+    if (layout->swizzle.present && (layout->axis_count != 1 || !ts_axe_same_axis(layout->axes[0].name, "m")))
+        return ts_error_set(err, TS_ERROR_INPUT, "only memory (the axis m alone) can be swizzled in Axe");
+    return true;
+}
+
 bool ts_axe_from_layout(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t *padded,
                         ts_axe *out) {
     ts_layout plain = *layout;
     plain.swizzle.present = false;
     *out = (ts_axe){.swizzle = layout->swizzle};
-    if (!has_elements(layout)) return ts_error_set(err, TS_ERROR_INPUT, "the array has no elements");
-    if (layout->swizzle.present && (layout->axis_count != 1 || !ts_axe_same_axis(layout->axes[0].name, "m")))
-        return ts_error_set(err, TS_ERROR_INPUT, "only memory (the axis m alone) can be swizzled in Axe");
+    if (!check_axe(err, layout)) return false;
     const ts_normal_form *form = ts_layout_normalise(arena, &plain);
     if (!form)
         return ts_error_set(err, TS_ERROR_INPUT,

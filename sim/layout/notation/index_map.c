@@ -31,19 +31,18 @@ static bool shift(int64_t a, int64_t bits, direction way, int64_t *out) {
     return way == LEFT ? ts_mul(a, INT64_C(1) << bits, out) : divide(a, INT64_C(1) << bits, out);
 }
 
+static bool put(int64_t value, int64_t *out) { return *out = value, true; }
+
 static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
     switch (kind) {
     case TS_INDEX_NEGATE:
         return ts_mul(a, -1, out);
     case TS_INDEX_OR:
-        *out = a | b;
-        return true;
+        return put(a | b, out);
     case TS_INDEX_XOR:
-        *out = a ^ b;
-        return true;
+        return put(a ^ b, out);
     case TS_INDEX_AND:
-        *out = a & b;
-        return true;
+        return put(a & b, out);
     case TS_INDEX_SHIFT_LEFT:
         return shift(a, b, LEFT, out);
     case TS_INDEX_SHIFT_RIGHT:
@@ -59,20 +58,15 @@ static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
     case TS_INDEX_MODULO:
         return modulo(a, b, out);
     case TS_INDEX_MIN:
-        *out = a < b ? a : b;
-        return true;
+        return put(a < b ? a : b, out);
     case TS_INDEX_MAX:
-        *out = a > b ? a : b;
-        return true;
+        return put(a > b ? a : b, out);
     case TS_INDEX_LESS:
-        *out = a < b;
-        return true;
+        return put(a < b, out);
     case TS_INDEX_AT_LEAST:
-        *out = a >= b;
-        return true;
+        return put(a >= b, out);
     case TS_INDEX_EITHER:
-        *out = a || b;
-        return true;
+        return put(a || b, out);
     case TS_INDEX_CONSTANT:
     case TS_INDEX_VARIABLE:
         break;
