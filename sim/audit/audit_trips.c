@@ -157,6 +157,17 @@ static value called(ts_audit *a, const ts_hlo_instruction *i, const char *attrib
     return called_with(a, i, root_of(a, name));
 }
 
+/* Its first operand's. */
+static bool keeps_value(ts_hlo_opcode opcode) {
+    static const ts_hlo_opcode those[] = {
+        TS_HLO_OP_COPY,           TS_HLO_OP_COPY_START,  TS_HLO_OP_COPY_DONE,
+        TS_HLO_OP_BITCAST,        TS_HLO_OP_RESHAPE,     TS_HLO_OP_CONVERT,
+        TS_HLO_OP_ADD_DEPENDENCY, TS_HLO_OP_OPT_BARRIER, TS_HLO_OP_OPTIMIZATION_BARRIER};
+    for (size_t i = 0; i < sizeof those / sizeof *those; i++)
+        if (those[i] == opcode) return true;
+    return false;
+}
+
 static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     int64_t number;
     int32_t index;
@@ -183,18 +194,8 @@ static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
         return called(a, i, "calls");
     case TS_HLO_OP_CALL:
         return called(a, i, "to_apply");
-    case TS_HLO_OP_COPY:
-    case TS_HLO_OP_COPY_START:
-    case TS_HLO_OP_COPY_DONE:
-    case TS_HLO_OP_BITCAST:
-    case TS_HLO_OP_RESHAPE:
-    case TS_HLO_OP_CONVERT:
-    case TS_HLO_OP_ADD_DEPENDENCY:
-    case TS_HLO_OP_OPT_BARRIER:
-    case TS_HLO_OP_OPTIMIZATION_BARRIER:
-        return operand(a, i, 0);
     default:
-        return none;
+        return keeps_value(opcode) ? operand(a, i, 0) : none;
     }
 }
 

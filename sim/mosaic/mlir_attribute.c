@@ -143,36 +143,37 @@ static bool take(mlir_span *s, const char *text) {
     return true;
 }
 
+static const struct {
+    const char *text;
+    mlir_kind kind;
+    ts_dtype dtype;
+    int bits;
+} scalars[] = {{"f32", MLIR_FLOAT, TS_DTYPE_F32, 32},
+               {"bf16", MLIR_FLOAT, TS_DTYPE_BF16, 16},
+               {"f16", MLIR_FLOAT, TS_DTYPE_F16, 16},
+               {"f8E5M2", MLIR_FLOAT, TS_DTYPE_F8E5M2, 8},
+               {"f8E4M3FN", MLIR_FLOAT, TS_DTYPE_F8E4M3FN, 8},
+               {"f8E4M3B11FNUZ", MLIR_FLOAT, TS_DTYPE_F8E4M3B11FNUZ, 8},
+               {"i32", MLIR_INTEGER, TS_DTYPE_S32, 32},
+               {"ui32", MLIR_INTEGER, TS_DTYPE_U32, 32},
+               {"i64", MLIR_INTEGER, TS_DTYPE_S64, 64},
+               {"i16", MLIR_INTEGER, TS_DTYPE_S16, 16},
+               {"ui16", MLIR_INTEGER, TS_DTYPE_U16, 16},
+               {"i8", MLIR_INTEGER, TS_DTYPE_S8, 8},
+               {"ui8", MLIR_INTEGER, TS_DTYPE_U8, 8},
+               {"i4", MLIR_INTEGER, TS_DTYPE_S4, 4},
+               {"ui4", MLIR_INTEGER, TS_DTYPE_U4, 4},
+               {"i1", MLIR_INTEGER, TS_DTYPE_PRED, 1},
+               {"index", MLIR_INDEX, TS_DTYPE_S32, 32},
+               {"!tpu.dma_semaphore", MLIR_DMA_SEMAPHORE, TS_DTYPE_OPAQUE, 32},
+               {"!tpu.semaphore", MLIR_SEMAPHORE, TS_DTYPE_OPAQUE, 32}};
+
 static bool scalar_type(mlir_span text, mlir_type *out) {
-    static const struct {
-        const char *text;
-        mlir_kind kind;
-        ts_dtype dtype;
-        int bits;
-    } rows[] = {{"f32", MLIR_FLOAT, TS_DTYPE_F32, 32},
-                {"bf16", MLIR_FLOAT, TS_DTYPE_BF16, 16},
-                {"f16", MLIR_FLOAT, TS_DTYPE_F16, 16},
-                {"f8E5M2", MLIR_FLOAT, TS_DTYPE_F8E5M2, 8},
-                {"f8E4M3FN", MLIR_FLOAT, TS_DTYPE_F8E4M3FN, 8},
-                {"f8E4M3B11FNUZ", MLIR_FLOAT, TS_DTYPE_F8E4M3B11FNUZ, 8},
-                {"i32", MLIR_INTEGER, TS_DTYPE_S32, 32},
-                {"ui32", MLIR_INTEGER, TS_DTYPE_U32, 32},
-                {"i64", MLIR_INTEGER, TS_DTYPE_S64, 64},
-                {"i16", MLIR_INTEGER, TS_DTYPE_S16, 16},
-                {"ui16", MLIR_INTEGER, TS_DTYPE_U16, 16},
-                {"i8", MLIR_INTEGER, TS_DTYPE_S8, 8},
-                {"ui8", MLIR_INTEGER, TS_DTYPE_U8, 8},
-                {"i4", MLIR_INTEGER, TS_DTYPE_S4, 4},
-                {"ui4", MLIR_INTEGER, TS_DTYPE_U4, 4},
-                {"i1", MLIR_INTEGER, TS_DTYPE_PRED, 1},
-                {"index", MLIR_INDEX, TS_DTYPE_S32, 32},
-                {"!tpu.dma_semaphore", MLIR_DMA_SEMAPHORE, TS_DTYPE_OPAQUE, 32},
-                {"!tpu.semaphore", MLIR_SEMAPHORE, TS_DTYPE_OPAQUE, 32}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (mlir_is(text, rows[i].text)) {
-            out->kind = out->element = rows[i].kind;
-            out->dtype = rows[i].dtype;
-            out->bits = rows[i].bits;
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
+        if (mlir_is(text, scalars[i].text)) {
+            out->kind = out->element = scalars[i].kind;
+            out->dtype = scalars[i].dtype;
+            out->bits = scalars[i].bits;
             return true;
         }
     }

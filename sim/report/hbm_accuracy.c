@@ -148,36 +148,37 @@ void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out) {
     report_plain(&body, out);
 }
 
+static const char introduction[] =
+    "## HBM time\n\n"
+    "Against runs of Ramulator 2.1 (CMU-SAFARI/ramulator2, c5b1c3a) and DRAMsim3 (umd-memsys/DRAMsim3,\n"
+    "2981759) on the patterns of `tilesim hbm --list`: requests of 64 bytes, offered as fast as they "
+    "are\n"
+    "accepted. The controllers of both are there, as values of `hbm.controller`: Ramulator's "
+    "(`row_hit`,\n"
+    "`frfcfs`), which the machines have, and DRAMsim3's (`per_bank`), with a queue for each bank, and "
+    "channels\n"
+    "that share no command bus. The driver of DRAMsim3's runs counts one cycle more than there are: it "
+    "is\n"
+    "taken off. Neither simulator has been checked against HBM itself. `tilesim validate hbm\n"
+    "--markdown` writes this section.\n\n"
+    "Traces that both have run as well (`tests/data/hbm_traces`), with gaps, hot rows and refreshes bank "
+    "by "
+    "bank,\n"
+    "take the same cycles too. Two things are not as there. With closed pages, Ramulator closes a row "
+    "(RDA, "
+    "WRA)\n"
+    "for which a burst of the other direction is active, which then waits until that row happens to be "
+    "opened\n"
+    "again, or for ever; here it stays open (`read_then_write_5`: 16,699 half cycles instead of 17,157). "
+    "And "
+    "where\n"
+    "DRAMsim3's controller stands still for ever, as the oldest write to be drained waits for a read "
+    "that "
+    "is not\n"
+    "taken before the writes, `per_bank` says so.\n\n";
+
 void ts_report_hbm_accuracy_markdown(const ts_hbm_accuracy *accuracy, ts_text *out) {
-    ts_text_add(
-        out,
-        "## HBM time\n\n"
-        "Against runs of Ramulator 2.1 (CMU-SAFARI/ramulator2, c5b1c3a) and DRAMsim3 (umd-memsys/DRAMsim3,\n"
-        "2981759) on the patterns of `tilesim hbm --list`: requests of 64 bytes, offered as fast as they "
-        "are\n"
-        "accepted. The controllers of both are there, as values of `hbm.controller`: Ramulator's "
-        "(`row_hit`,\n"
-        "`frfcfs`), which the machines have, and DRAMsim3's (`per_bank`), with a queue for each bank, and "
-        "channels\n"
-        "that share no command bus. The driver of DRAMsim3's runs counts one cycle more than there are: it "
-        "is\n"
-        "taken off. Neither simulator has been checked against HBM itself. `tilesim validate hbm\n"
-        "--markdown` writes this section.\n\n"
-        "Traces that both have run as well (`tests/data/hbm_traces`), with gaps, hot rows and refreshes bank "
-        "by "
-        "bank,\n"
-        "take the same cycles too. Two things are not as there. With closed pages, Ramulator closes a row "
-        "(RDA, "
-        "WRA)\n"
-        "for which a burst of the other direction is active, which then waits until that row happens to be "
-        "opened\n"
-        "again, or for ever; here it stays open (`read_then_write_5`: 16,699 half cycles instead of 17,157). "
-        "And "
-        "where\n"
-        "DRAMsim3's controller stands still for ever, as the oldest write to be drained waits for a read "
-        "that "
-        "is not\n"
-        "taken before the writes, `per_bank` says so.\n\n");
+    ts_text_add(out, "%s", introduction);
     add_body(accuracy, out);
 }
 

@@ -61,23 +61,24 @@ static bool find_machine(const char *text, ts_workload *work, const char **chip,
     return workload_refuse(work, "there is no machine of that chip");
 }
 
+enum { TIME, BYTES, OPERATIONS };
+static const struct {
+    const char *unit;
+    int of;
+    double factor; /* of a time, in us; of a rate, a us */
+} units[] = {{"us", TIME, 1},
+             {"ms", TIME, 1e3},
+             {"s", TIME, 1e6},
+             {"ns", TIME, 1e-3},
+             {"GB/s", BYTES, 1e3},
+             {"GiB/s", BYTES, 0x1p30 / 1e6},
+             {"TB/s", BYTES, 1e6},
+             {"TFLOP/s", OPERATIONS, 1e6},
+             {"TFLOPS", OPERATIONS, 1e6},
+             {"TFLOPs/s", OPERATIONS, 1e6},
+             {"GFLOP/s", OPERATIONS, 1e3}};
+
 static void find_time(const ts_measured_row *row, ts_workload *work) {
-    enum { TIME, BYTES, OPERATIONS };
-    static const struct {
-        const char *unit;
-        int of;
-        double factor; /* of a time, in us; of a rate, a us */
-    } units[] = {{"us", TIME, 1},
-                 {"ms", TIME, 1e3},
-                 {"s", TIME, 1e6},
-                 {"ns", TIME, 1e-3},
-                 {"GB/s", BYTES, 1e3},
-                 {"GiB/s", BYTES, 0x1p30 / 1e6},
-                 {"TB/s", BYTES, 1e6},
-                 {"TFLOP/s", OPERATIONS, 1e6},
-                 {"TFLOPS", OPERATIONS, 1e6},
-                 {"TFLOPs/s", OPERATIONS, 1e6},
-                 {"GFLOP/s", OPERATIONS, 1e3}};
     double amounts[] = {0, (double)(work->read_bytes + work->written_bytes), 0};
     for (int i = 0; i < work->count; i++) {
         const ts_work_product *p = &work->products[i];
