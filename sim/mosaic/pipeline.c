@@ -269,6 +269,18 @@ static bool bring_prefetch(kernel *k) {
     return true;
 }
 
+/* The first block of a window is on its way, unless it is a result's; its index and slot are variables. */
+static bool bring_window(kernel *k, kernel_window *w) {
+    lowering *l = k->l;
+    if (!transform(k, w, k->at, w->index)) return false;
+    if (!w->operand->result && !start_move(k, w, w->index, ts_integer(0))) return false;
+    if (w->fixed) return true;
+    for (int d = 0; d < w->type.rank; d++) w->index[d] = variable(l, w->index[d]);
+    w->slot = variable(l, ts_integer(0));
+    w->waits = variable(l, ts_integer(0));
+    return true;
+}
+
 static bool bring_first(kernel *k) {
     lowering *l = k->l;
     int fetches = 0;
@@ -277,13 +289,8 @@ static bool bring_first(kernel *k) {
     for (int i = 0; i < k->window_count; i++) {
         kernel_window *w = &k->windows[i];
         if (w->tensor < 0) continue;
-        if (!transform(k, w, k->at, w->index)) return false;
-        if (!w->operand->result && !start_move(k, w, w->index, ts_integer(0))) return false;
-        if (w->fixed) continue;
-        fetches += is_fetched(w);
-        for (int d = 0; d < w->type.rank; d++) w->index[d] = variable(l, w->index[d]);
-        w->slot = variable(l, ts_integer(0));
-        w->waits = variable(l, ts_integer(0));
+        if (!bring_window(k, w)) return false;
+        fetches += !w->fixed && is_fetched(w);
     }
     if (k->fetched >= 0) {
         k->parity = variable(l, ts_integer(0));

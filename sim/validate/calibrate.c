@@ -273,20 +273,27 @@ static int use_rows(fit *f, const ts_validation *v) {
     return rows;
 }
 
+/* Those that are asked for, else those that are usual. */
+static bool find_fields(ts_error *err, fit *f, ts_calibration *c) {
+    const ts_calibrate_request *request = f->request;
+    bool asked = request->fields != NULL;
+    const char *const *wanted = asked ? request->fields : ts_calibrate_fields;
+    for (; asked ? f->count < request->field_count : wanted[f->count] != NULL; f->count++) {
+        if (f->count == TS_CALIBRATE_MAX_FIELDS)
+            return ts_error_set(err, TS_ERROR_USAGE, "more than %d figures to fit", TS_CALIBRATE_MAX_FIELDS);
+        if (!find_field(err, c->before, wanted[f->count], &c->fields[f->count])) return false;
+        f->moved[f->count] = TS_NEW_ARRAY(f->arena, double, request->measurements->table.count + 1);
+    }
+    c->field_count = f->count;
+    return true;
+}
+
 bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request, ts_calibration *c) {
-    const char *const *fields = request->fields;
     *c = (ts_calibration){.before = ts_machine_load_with(err, arena, request->machine, request->sets_from,
                                                          request->sets, request->set_count)};
     if (c->before == NULL) return false;
     fit f = {.arena = arena, .request = request, .fields = c->fields};
-    const char *const *wanted = fields != NULL ? fields : ts_calibrate_fields;
-    for (; fields != NULL ? f.count < request->field_count : wanted[f.count] != NULL; f.count++) {
-        if (f.count == TS_CALIBRATE_MAX_FIELDS)
-            return ts_error_set(err, TS_ERROR_USAGE, "more than %d figures to fit", TS_CALIBRATE_MAX_FIELDS);
-        if (!find_field(err, c->before, wanted[f.count], &c->fields[f.count])) return false;
-        f.moved[f.count] = TS_NEW_ARRAY(arena, double, request->measurements->table.count + 1);
-    }
-    c->field_count = f.count;
+    if (!find_fields(err, &f, c)) return false;
     f.used = TS_NEW_ARRAY(arena, bool, request->measurements->table.count + 1);
     f.residual = TS_NEW_ARRAY(arena, double, request->measurements->table.count + 1);
     if (!ts_validate(err, arena, request->measurements, c->before, NULL, &c->first)) return false;
@@ -296,7 +303,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     if (!look(err, &f, &c->first, f.residual)) return false;
     bool moved;
     if (!scan(err, &f, &c->last, &moved)) return false;
-    if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, fields != NULL)) return false;
+    if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, request->fields != NULL)) return false;
     if (moved && (!look(err, &f, &c->last, f.residual) || !look_around(err, &f, c->rows))) return false;
     if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) c->fields[j].after = value_of(&f, j);
