@@ -100,14 +100,14 @@ static bool lie_alike(ts_arena *arena, const ts_shape *src, const ts_shape *dst)
 static const ts_shape *squeezed(ts_arena *arena, const ts_audit_request *request, const ts_shape *shape) {
     ts_xla_layout f = *shape->xla;
     int64_t *dims = TS_NEW_ARRAY(arena, int64_t, f.rank + 1);
-    int *order = TS_NEW_ARRAY(arena, int, f.rank + 1), number[TS_LAYOUT_MAX_DIMS], rank = 0, placed = 0;
+    int *order = TS_NEW_ARRAY(arena, int, f.rank + 1), number[TS_LAYOUT_MAX_DIMS], rank = 0, count = 0;
     for (int i = 0; i < f.rank; i++) {
         number[i] = rank;
         if (f.dims[i] != 1) dims[rank++] = f.dims[i];
     }
     for (int i = 0; i < f.rank; i++) {
         int dim = ts_xla_dim_at(&f, i);
-        if (f.dims[dim] != 1) order[placed++] = number[dim];
+        if (f.dims[dim] != 1) order[count++] = number[dim];
     }
     f.rank = rank;
     f.dims = dims;

@@ -49,8 +49,8 @@ static int part_order(const grouping *g, int rank, int part, int *order) {
 
 /* Where a variable's dims stand in the order, as one run; false when they do not. Gives what it must be
  * divided by and, unless it comes first, taken modulo. */
-static bool place_variable(const ts_variable *v, const int *order, int count, const int64_t *sizes,
-                           int64_t *modulus, int64_t *divisor) {
+static bool find_variable(const ts_variable *v, const int *order, int count, const int64_t *sizes,
+                          int64_t *modulus, int64_t *divisor) {
     int first = 0;
     while (first < count && order[first] != v->dims[0]) first++;
     if (first + v->dim_count > count ||
@@ -77,7 +77,7 @@ static bool add_terms(plan_interval *at, const ts_plan *plan, const grouping *g,
         for (int j = 0; j < count; j++) here = here || order[j] == v->dims[0];
         if (!here) continue;
         int64_t modulus, divisor, step = layout->digits[i].stride * axis_bits[layout->digits[i].axis];
-        if (!place_variable(v, order, count, plan->sizes, &modulus, &divisor)) return false;
+        if (!find_variable(v, order, count, plan->sizes, &modulus, &divisor)) return false;
         if (at->term_count == PLAN_MAX_TERMS || !ts_chain_substitute(&chain, modulus, divisor)) return false;
         at->terms[at->term_count++] = (plan_term){chain, is_src ? step : 0, is_src ? 0 : step};
     }

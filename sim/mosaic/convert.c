@@ -149,8 +149,8 @@ ts_operand join_masks(lowering *l, const ts_operand *words, int bits) {
     ts_operand out = ts_integer(0);
     for (int i = 0; i < 32 / bits; i++) {
         uint32_t field = (UINT32_MAX >> (32 - bits)) << (i * bits);
-        ts_operand place = emit1(l, TS_OP_mbits, in_vreg(l, ts_integer((int32_t)field)));
-        ts_operand here = emit2(l, TS_OP_mand, place, words[i]);
+        ts_operand of_field = emit1(l, TS_OP_mbits, in_vreg(l, ts_integer((int32_t)field)));
+        ts_operand here = emit2(l, TS_OP_mand, of_field, words[i]);
         out = i == 0 ? here : emit2(l, TS_OP_mor, out, here);
     }
     return out;
@@ -172,17 +172,17 @@ static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_typ
 }
 
 /* The sources by their positions; a position that none takes has the first. */
-static bool sources_by_position(lowering *l, int places, ts_operand *out) {
+static bool sources_by_position(lowering *l, int packing, ts_operand *out) {
     int64_t positions[8];
     const mlir_attribute *a = mlir_find(l->op, "positions");
     int count = a ? mlir_integers(a->value, positions, 8) : l->op->operand_count;
-    if (count != l->op->operand_count || count < 1 || count > places)
+    if (count != l->op->operand_count || count < 1 || count > packing)
         return malformed(l, "a position of each operand");
     for (int i = 0; i < count && !a; i++) positions[i] = i;
-    for (int i = 0; i < places; i++) out[i] = value_at(l, 0)->one;
+    for (int i = 0; i < packing; i++) out[i] = value_at(l, 0)->one;
     for (int i = 0; i < count; i++) {
         const value *v = value_at(l, i);
-        if (positions[i] < 0 || positions[i] >= places || v->kind != VALUE_VECTOR || v->count != 1)
+        if (positions[i] < 0 || positions[i] >= packing || v->kind != VALUE_VECTOR || v->count != 1)
             return malformed(l, "vregs and their positions");
         out[positions[i]] = v->one;
     }
@@ -193,14 +193,15 @@ static bool sources_by_position(lowering *l, int places, ts_operand *out) {
 static bool pack_as(lowering *l, const mlir_type *to, bool rows) {
     const mlir_type *from = type_at(l, 0);
     ts_operand in[8], words[8];
-    int places = to->bits > 0 ? from->bits / to->bits : 0, own = from->bits > 0 ? 32 / from->bits : 0;
-    if ((places != 2 && places != 4 && places != 8) || own * places > 8) return refuse(l, "of such types");
-    if (!sources_by_position(l, places, in)) return false;
+    int packing = to->bits > 0 ? from->bits / to->bits : 0, own = from->bits > 0 ? 32 / from->bits : 0;
+    if ((packing != 2 && packing != 4 && packing != 8) || own * packing > 8)
+        return refuse(l, "of such types");
+    if (!sources_by_position(l, packing, in)) return false;
     if (rows && from->bits == 16 && to->bits == 8 && !is_float(from) && !is_float(to))
         return set_vector(l, emit2(l, TS_OP_vpack_rows_b8, in[0], in[1]));
-    for (int i = 0; i < own * places; i++) {
-        packed_values source = {from, rows ? in[i / own] : in[i % places], rows, true};
-        if (!take_words(l, &source, rows ? i % own : i / places, &words[i])) return false;
+    for (int i = 0; i < own * packing; i++) {
+        packed_values source = {from, rows ? in[i / own] : in[i % packing], rows, true};
+        if (!take_words(l, &source, rows ? i % own : i / packing, &words[i])) return false;
         words[i] = change_kind(l, from, to, words[i]);
     }
     packed_values out = {.type = to, .rows = rows};
@@ -219,8 +220,8 @@ static bool unpack_as(lowering *l, const mlir_type *from, packed_values source) 
     if (ratio < 2 || count < 1 || count > 8 || index < 0 || index >= ratio) return refuse(l, "of such types");
     source.vreg = value_at(l, 0)->one;
     for (int i = 0; i < count; i++) {
-        int place = (int)index * (source.rows ? count : 1) + i * (source.rows ? 1 : ratio);
-        if (!take_words(l, &source, place, &words[i])) return false;
+        int part = (int)index * (source.rows ? count : 1) + i * (source.rows ? 1 : ratio);
+        if (!take_words(l, &source, part, &words[i])) return false;
         words[i] = change_kind(l, from, to, words[i]);
     }
     packed_values out = {.type = to, .rows = source.rows};

@@ -224,14 +224,14 @@ const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *r, const
 
 void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *source, ts_text *out) {
     ts_hlo_location location = ts_hlo_locations_get(r->locations, source->location);
-    bool placed = source->location >= 0;
+    bool located = source->location >= 0;
     bool own = source->of == TS_AUDIT_OWN;
     if (!own)
         ts_text_add(out, "%s%s%s at ", source->op, source->op[0] ? ", " : "",
                     source->of == TS_AUDIT_READER ? "read" : "made");
-    if (placed) ts_text_add(out, "%s:%lld", location.file, (long long)location.line);
-    if (placed && location.function[0]) ts_text_add(out, " in %s", location.function);
-    if (own) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
+    if (located) ts_text_add(out, "%s:%lld", location.file, (long long)location.line);
+    if (located && location.function[0]) ts_text_add(out, " in %s", location.function);
+    if (own) ts_text_add(out, "%s%s", located && source->op[0] ? ": " : "", source->op);
 }
 
 static void add_saving(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {

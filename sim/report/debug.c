@@ -12,7 +12,7 @@
 
 static void add_head(ts_text *out, const ts_program *program, int64_t cycle, const ts_source *source,
                      int line) {
-    enum { PLACE = 23 }; /* columns, where files have names */
+    enum { LOCATION = 23 }; /* columns, where files have names */
     char number[32];
     if (!program->includes) {
         ts_text_add(out, "%12s  %5d  ", ts_text_group_digits(number, cycle), line);
@@ -22,7 +22,7 @@ static void add_head(ts_text *out, const ts_program *program, int64_t cycle, con
     size_t begin = out->length;
     ts_program_print_location(program, source, line, out);
     int used = (int)(out->length - begin);
-    ts_text_add(out, "%*s  ", used < PLACE ? PLACE - used : 0, "");
+    ts_text_add(out, "%*s  ", used < LOCATION ? LOCATION - used : 0, "");
 }
 
 static void add_bundle_head(ts_text *out, const ts_program *program, int64_t cycle, int bundle) {

@@ -15,15 +15,15 @@ static void add_number(ts_json *json, const char *key, bool known, int64_t value
 }
 
 void ts_report_error_key(ts_json *json, const char *key, const ts_error *err) {
-    bool placed = err->line > 0;
+    bool located = err->line > 0;
     ts_json_object(json, key);
     ts_json_text(json, "kind", kinds[err->kind]);
     ts_json_text(json, "message", err->message);
     ts_json_int(json, "exit_code", ts_error_exit_code(err));
-    ts_json_text(json, "source", placed ? err->name : NULL);
-    add_number(json, "line", placed, err->line);
-    add_number(json, "column", placed, err->column);
-    ts_json_text(json, "excerpt", placed ? err->excerpt : NULL);
+    ts_json_text(json, "source", located ? err->name : NULL);
+    add_number(json, "line", located, err->line);
+    add_number(json, "column", located, err->column);
+    ts_json_text(json, "excerpt", located ? err->excerpt : NULL);
     add_number(json, "cycle", err->kind == TS_ERROR_FAULT && err->cycle >= 0, err->cycle);
     ts_json_close(json);
 }

@@ -179,7 +179,7 @@ static void add_ratio(ts_text *out, int64_t padded, int64_t extent) {
         ts_text_add(out, "%10.2fx", (double)padded / (double)extent);
 }
 
-/* Other notations than XLA's may leave holes or share places: what they reach is not called padding. */
+/* Other notations than XLA's may leave holes or share locations: what they reach is not called padding. */
 static void add_pair(const ts_shape *shape, ts_text *out, const char *what, int64_t logical, int64_t padded) {
     char a[32], b[32];
     ts_text_add(out, "  %-14s %s logical, %s %s", what, ts_text_group_digits(a, logical),

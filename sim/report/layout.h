@@ -52,10 +52,10 @@ typedef struct {
     int64_t index[TS_LAYOUT_MAX_DIMS]; /* of the first cell */
     int line_axis, place_axis;         /* of memory; less than 0: the first, the last. The same: one line
                                           goes on where the one before ends */
-    int64_t lines, line;               /* lines, and places of each; line 0: as the tiles are */
-    int64_t point[TS_LAYOUT_MAX_AXES]; /* of the first place */
+    int64_t lines, line;               /* lines, and points of each; line 0: as the tiles are */
+    int64_t point[TS_LAYOUT_MAX_AXES]; /* the first */
 } ts_layout_window;
-/* Where the cells lie, and what lies at the places; what the tiles are. Needs a layout. */
+/* Where the cells lie, and what lies at the points; what the tiles are. Needs a layout. */
 void ts_report_layout_window_json(ts_arena *arena, const ts_shape *shape, const ts_layout_window *window,
                                   ts_text *out);
 /* What was asked and answered; where nothing was asked, the explanation of the shape. */

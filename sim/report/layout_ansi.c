@@ -58,7 +58,7 @@ static void draw_cell(terminal *t, int64_t row, int64_t column) {
         return;
     }
     ts_text_init(&number, t->out->arena);
-    cells_place(&t->g, &number);
+    cells_coordinates(&t->g, &number);
     add_cell(t, number.bytes, filled > 0 ? filled : 1, cells_hue(&t->g, t->g.index));
 }
 

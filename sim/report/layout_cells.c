@@ -70,7 +70,7 @@ bool cells_hold(const cell_grid *grid) {
     return true;
 }
 
-void cells_place(const cell_grid *grid, ts_text *out) {
+void cells_coordinates(const cell_grid *grid, ts_text *out) {
     int64_t point[TS_LAYOUT_MAX_AXES];
     ts_layout_forward(grid->layout, grid->index, point);
     for (int i = 0; i < grid->layout->axis_count; i++) ts_text_add(out, "%s%" PRId64, i ? "," : "", point[i]);

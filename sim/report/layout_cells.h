@@ -46,7 +46,7 @@ void cells_go(cell_grid *grid, int64_t row, int64_t column);
 bool cells_next_slice(cell_grid *grid);
 /* Is grid->index that of an element? If so, its coordinates: "17", or "6,8,1" on several axes. */
 bool cells_hold(const cell_grid *grid);
-void cells_place(const cell_grid *grid, ts_text *out);
+void cells_coordinates(const cell_grid *grid, ts_text *out);
 
 typedef struct {
     int64_t number;

@@ -162,7 +162,7 @@ static void add_bytes_of(const ts_shape *shape, int64_t offset, ts_text *out) {
     }
 }
 
-/* Is an element at one place of one memory, not before its beginning? */
+/* Is an element at one address of one memory, not before its beginning? */
 static bool is_memory(const ts_layout *layout) {
     int64_t low, high;
     if (layout->axis_count != 1 || layout->replica_count > 0 || strcmp(layout->axes[0].name, "m") != 0)

@@ -92,7 +92,7 @@ static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_
         return;
     }
     ts_text_init(&text, d->arena);
-    cells_place(&d->g, &text);
+    cells_coordinates(&d->g, &text);
     int64_t width = filled_pixels(wide, d->g.columns.step, CELL_WIDTH),
             height = filled_pixels(high, d->g.rows.step, CELL_HEIGHT);
     add_box(d, x, y, width, height, d->g.index);
@@ -164,7 +164,7 @@ static int64_t memory_lines(const drawing *d, int64_t *elements) {
 }
 
 /* What is at a point: the index of the element, "+" behind it where there are more, or padding. */
-static void draw_place(drawing *d, int64_t x, int64_t y, const int64_t *point) {
+static void draw_point(drawing *d, int64_t x, int64_t y, const int64_t *point) {
     ts_index_list found;
     ts_text text;
     ts_text_init(&text, d->arena);
@@ -183,7 +183,7 @@ static void draw_place(drawing *d, int64_t x, int64_t y, const int64_t *point) {
 
 static void draw_memory(drawing *d, int64_t x, int64_t elements) {
     for (int64_t at = 0; at < elements; at++)
-        draw_place(d, x + at % d->g.t.run * CELL_WIDTH, TITLE + at / d->g.t.run * CELL_HEIGHT, &at);
+        draw_point(d, x + at % d->g.t.run * CELL_WIDTH, TITLE + at / d->g.t.run * CELL_HEIGHT, &at);
 }
 
 static void add_caption(drawing *d, int64_t x, const char *text) {
@@ -284,7 +284,7 @@ static void draw_axes(drawing *d, const axis_grid *g, int64_t x) {
         for (int64_t i = 0; i < g->rows * g->columns; i++) {
             point[g->row_axis] = g->low[g->row_axis] + i / g->columns;
             point[g->column_axis] = g->low[g->column_axis] + i % g->columns;
-            draw_place(d, x + i % g->columns * CELL_WIDTH, TITLE + i / g->columns * CELL_HEIGHT, point);
+            draw_point(d, x + i % g->columns * CELL_WIDTH, TITLE + i / g->columns * CELL_HEIGHT, point);
         }
         draw_frame(d, x, TITLE, g->columns * CELL_WIDTH, g->rows * CELL_HEIGHT, tile);
     }

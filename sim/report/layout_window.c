@@ -1,4 +1,4 @@
-/* A part of a layout for pictures of any array: cells of the logical grid with their places, and places of
+/* A part of a layout for pictures of any array: cells of the logical grid with their coordinates, and points of
  * memory with their elements, as JSON. */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static void add_grid(const ts_layout *layout, const ts_layout_window *w, const t
 }
 
 /* The indices of what is at a point, one behind the other; null: padding, or a hole. */
-static void add_place(ts_arena *scratch, const ts_layout *layout, const int64_t *point, ts_json *json) {
+static void add_element(ts_arena *scratch, const ts_layout *layout, const int64_t *point, ts_json *json) {
     ts_index_list found;
     if (!ts_layout_backward(NULL, scratch, layout, point, MOST_FOUND, &found))
         ts_json_text(json, NULL, "many");
@@ -84,7 +84,7 @@ static void add_place(ts_arena *scratch, const ts_layout *layout, const int64_t 
     ts_arena_reset(scratch);
 }
 
-static void add_places(const ts_layout *layout, const ts_layout_window *w, ts_json *json) {
+static void add_elements(const ts_layout *layout, const ts_layout_window *w, ts_json *json) {
     int64_t point[TS_LAYOUT_MAX_AXES];
     ts_arena *scratch = ts_arena_new();
     int64_t step = w->line_axis == w->place_axis ? w->line : 1;
@@ -93,7 +93,7 @@ static void add_places(const ts_layout *layout, const ts_layout_window *w, ts_js
         memcpy(point, w->point, sizeof point);
         point[w->line_axis] += i / w->line * step;
         point[w->place_axis] += i % w->line;
-        add_place(scratch, layout, point, json);
+        add_element(scratch, layout, point, json);
     }
     ts_json_close(json);
     ts_arena_free(scratch);
@@ -113,7 +113,7 @@ static void add_memory(const ts_layout *layout, const ts_layout_window *w, ts_js
     ts_json_int(json, "lines", w->lines);
     ts_json_int(json, "line", w->line);
     if (can_search(layout, w))
-        add_places(layout, w, json);
+        add_elements(layout, w, json);
     else
         ts_json_null(json, "elements");
     ts_json_close(json);
@@ -137,10 +137,10 @@ static void settle_memory(const ts_layout *layout, int64_t run, const int64_t *l
     w->place_axis = known(w->place_axis, layout->axis_count, layout->axis_count - 1);
     for (int i = 0; i < layout->axis_count; i++)
         if (w->point[i] < low[i] || w->point[i] > high[i]) w->point[i] = low[i];
-    int64_t places = high[w->place_axis] - w->point[w->place_axis] + 1;
-    if (w->line <= 0) w->line = w->line_axis == w->place_axis ? run : places;
-    w->line = clip(0, w->line < MOST_LINE ? w->line : MOST_LINE, places);
-    int64_t lines = w->line_axis == w->place_axis ? ts_ceil_div(places, w->line)
+    int64_t positions = high[w->place_axis] - w->point[w->place_axis] + 1;
+    if (w->line <= 0) w->line = w->line_axis == w->place_axis ? run : positions;
+    w->line = clip(0, w->line < MOST_LINE ? w->line : MOST_LINE, positions);
+    int64_t lines = w->line_axis == w->place_axis ? ts_ceil_div(positions, w->line)
                                                   : high[w->line_axis] - w->point[w->line_axis] + 1;
     w->lines = clip(0, w->lines, lines);
 }

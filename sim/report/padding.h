@@ -4,7 +4,7 @@
 
 #include "report/json.h"
 
-/* "padding": of the bytes with it, how many per cent hold no data. Layouts that share places have none. */
+/* "padding": of the bytes with it, how many per cent hold no data. Layouts that share locations have none. */
 double report_padding_percent(int64_t data_bytes, int64_t padded_bytes);
 /* "expansion": how many times the data the bytes with padding are; 1 where there is no data. */
 double report_expansion(int64_t data_bytes, int64_t padded_bytes);

@@ -21,7 +21,7 @@ enum {
     PADDING = -1
 };
 
-/* A side of a relayout. What all places along a dim hold alike is drawn as if it were one. */
+/* A side of a relayout. What all positions along a dim hold alike is drawn as if it were one. */
 typedef struct {
     const char *title;
     const ts_layout *layout;

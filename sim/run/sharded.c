@@ -59,7 +59,7 @@ static int64_t to_part(const ts_sharding *sharding, int dim, int64_t index) {
 }
 
 /* Where an element is on the other side, and who has it; -1: it is padding of a part. */
-static int64_t place(const sharded *s, const int64_t *index, const ts_host_reader **from) {
+static int64_t find_other(const sharded *s, const int64_t *index, const ts_host_reader **from) {
     const ts_sharding *sharding = s->sharding;
     bool part = s->device >= 0;
     int64_t other = 0;
@@ -93,7 +93,7 @@ static bool read_elements(ts_error *err, void *self, int64_t begin, int64_t stri
         const ts_host_reader *from;
         find_index(s, begin + done * stride, index);
         now = stride == 1 ? ts_min(run_from(s, index), (int64_t)count - done) : 1;
-        int64_t other = place(s, index, &from);
+        int64_t other = find_other(s, index, &from);
         if (other < 0)
             memset(out, 0, (size_t)now * s->element_bytes);
         else if (!from->read(err, from->self, other, 1, (size_t)now, out))
@@ -107,7 +107,7 @@ bool sharded_is_padding(const ts_sharding *sharding, int64_t device, int64_t fla
     int64_t index[TS_LAYOUT_MAX_DIMS];
     const ts_host_reader *from;
     find_index(&part, flat, index);
-    return place(&part, index, &from) < 0;
+    return find_other(&part, index, &from) < 0;
 }
 
 int64_t sharded_held(const ts_sharding *sharding, int dim, int64_t device) {

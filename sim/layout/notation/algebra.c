@@ -69,8 +69,8 @@ static bool refuse(parser *p, size_t at, const char *message) {
 
 static bool unexpected(parser *p, const char *what) { return ts_cursor_unexpected(p->err, &p->cursor, what); }
 
-/* An error of what stands at a place, which has none of its own: its message, there. */
-static bool place_error(parser *p, size_t at, const ts_error *own) {
+/* An error of what stands at an offset, which has no location of its own: its message, there. */
+static bool error_at(parser *p, size_t at, const ts_error *own) {
     return ts_error_at(p->err, own->kind, p->cursor.source, at, "%s", own->message);
 }
 
@@ -206,7 +206,7 @@ static bool bind(parser *p, const ts_algebra_entry *entry, const call_text *call
             return refuse(p, call->given[i].at, "an argument that is already given");
         if (!ts_argument_from(&own, p->arena, entry->parameters[at].takes, &call->given[i].value,
                               &bound->arguments[at]))
-            return place_error(p, call->given[i].value.at, &own);
+            return error_at(p, call->given[i].value.at, &own);
     }
     for (int i = 0; i < parameter_count(entry); i++)
         if (!bound->arguments[i].given && !entry->parameters[i].optional) return missing(p, entry, call, i);
@@ -221,7 +221,7 @@ static bool run(parser *p, const call_text *call, ts_value *out) {
     *bound = (ts_call){.err = &own, .arena = p->arena, .variant = entry->variant};
     if (!bind(p, entry, call, bound)) return false;
     *out = (ts_value){.at = call->at};
-    return entry->run(bound, out) || place_error(p, call->at, &own);
+    return entry->run(bound, out) || error_at(p, call->at, &own);
 }
 
 static bool known(const call_text *call) {
@@ -330,7 +330,7 @@ static bool read_array(parser *p, ts_value *out) {
     ts_value_print(&text, &layout);
     ts_source source = {"array", text.bytes, text.length};
     out->array = ts_shape_parse(&own, p->arena, &source);
-    return out->array || place_error(p, layout.at, &own);
+    return out->array || error_at(p, layout.at, &own);
 }
 
 /* NAME [".." NAME] that nothing but the end of the argument follows. */

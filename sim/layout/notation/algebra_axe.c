@@ -129,7 +129,8 @@ static bool apply(ts_call *call, ts_value *out) {
 }
 
 /* Axes that are not named are at 0; *outside when one that the layout has not is not at 0. */
-static void place_point(const ts_layout *layout, const ts_value_point *given, int64_t *point, bool *outside) {
+static void find_coordinates(const ts_layout *layout, const ts_value_point *given, int64_t *point,
+                             bool *outside) {
     *outside = false;
     for (int i = 0; i < given->count; i++) {
         int axis = ts_layout_find_axis(layout, given->axes[i], strlen(given->axes[i]));
@@ -147,7 +148,7 @@ static bool backward(ts_call *call, ts_value *out) {
     ts_index_list found = {0};
     const ts_layout *layout = common(call, &call->arguments[A].axe, shape);
     if (!layout) return false;
-    place_point(layout, call->arguments[B].point, point, &outside);
+    find_coordinates(layout, call->arguments[B].point, point, &outside);
     if (!outside && !ts_layout_backward(call->err, call->arena, layout, point, ANSWERS, &found)) return false;
     if (found.count == 0 || shape.rank == 0) return ts_value_word(out, found.count == 0 ? "none" : "()");
     return ts_value_lists(call->arena, out, (int)found.count, shape.rank, found.indices);

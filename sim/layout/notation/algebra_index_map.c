@@ -190,7 +190,7 @@ static bool loops(ts_call *call, ts_value *out) {
 
 /* ---- Padding ---- */
 
-enum { SHOWN = 16, PLACES_MAX = 1 << 26 };
+enum { SHOWN = 16, POINTS_MAX = 1 << 26 };
 
 /* Marks every address that an index goes to. */
 static bool mark_addresses(ts_call *call, const ts_index_map *map, const int64_t *extent, bool *taken) {
@@ -213,9 +213,9 @@ static bool padding_points(ts_call *call, ts_value *out) {
         !ts_index_map_ranges(call->err, call->arena, map, call->arguments[B].integers, &ranges))
         return false;
     for (int i = 0; i < map->count; i++)
-        if (!ts_mul(total, ranges.extent[i], &total) || total > PLACES_MAX)
+        if (!ts_mul(total, ranges.extent[i], &total) || total > POINTS_MAX)
             return ts_error_set(call->err, TS_ERROR_INPUT, "the transformed shape has more than %d places",
-                                PLACES_MAX);
+                                POINTS_MAX);
     bool *taken = TS_NEW_ARRAY(call->arena, bool, total);
     if (!mark_addresses(call, &ranges.from_zero, ranges.extent, taken)) return false;
     for (int64_t i = 0; i < total; i++, ts_index_next(map->count, ranges.extent, point)) {

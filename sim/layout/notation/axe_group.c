@@ -96,7 +96,7 @@ bool ts_axe_tile_of(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_sh
 typedef struct {
     int64_t value;
     int most;  /* how often the sequence that has it most often has it */
-    int first; /* its place on the line */
+    int first; /* its position on the line */
 } boundary;
 
 typedef struct {
@@ -129,7 +129,7 @@ static void add_boundaries(line *all, int count, const int64_t *extents) {
 }
 
 /* Where each boundary of a sequence stands: the first one at the start, the last one at the end. */
-static void place_boundaries(line *all, int count, const int64_t *extents, int *positions) {
+static void find_positions(line *all, int count, const int64_t *extents, int *positions) {
     int64_t product = 1;
     int same = 0;
     for (int i = 0; i <= count; i++) {
@@ -152,7 +152,8 @@ static bool refine(const line *all, const ts_axe_iter *shard, int first, int las
     int64_t rest = shard->extent, step;
     for (int at = first, i = 0; at < last; at++) {
         while (i + 1 < all->count && all->items[i + 1].first <= at) i++;
-        bool ends = at + 1 == all->items[i].first + all->items[i].most; /* the next place is the next value */
+        bool ends =
+            at + 1 == all->items[i].first + all->items[i].most; /* the next position has the next value */
         int64_t extent = ends ? all->items[i + 1].value / all->items[i].value : 1;
         rest /= extent;
         if (!ts_mul(shard->stride, rest, &step)) return false;
@@ -179,14 +180,14 @@ bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int co
         return ts_error_set(err, TS_ERROR_INPUT, "the dimensions' boundaries do not divide one another");
     for (int i = 1; i < all.count; i++) all.items[i].first = all.items[i - 1].first + all.items[i - 1].most;
     ts_axe_list list = {.arena = arena};
-    place_boundaries(&all, axe->shard_count, extents, positions);
+    find_positions(&all, axe->shard_count, extents, positions);
     for (int i = 0; i < axe->shard_count; i++)
         if (!refine(&all, &axe->shards[i], positions[i], positions[i + 1], &list))
             return ts_axe_overflow(err);
     ts_axe grouped = with_shards(axe, &list);
     for (int i = 0; i < count; i++) {
         int *seps = TS_NEW_ARRAY(arena, int, shapes[i].rank + 1);
-        place_boundaries(&all, shapes[i].rank, shapes[i].dims, seps);
+        find_positions(&all, shapes[i].rank, shapes[i].dims, seps);
         out[i] = (ts_axe_grouped){grouped, seps};
     }
     return ts_axe_finish(err, &grouped);

@@ -15,7 +15,7 @@ typedef struct {
     int64_t sizes[TS_LAYOUT_MAX_AXES];
     int axis_of[TS_LAYOUT_MAX_AXES];       /* of each transformed index */
     int64_t stride_of[TS_LAYOUT_MAX_AXES]; /* on it */
-} placing;
+} index_axes;
 
 static const char *numbered(ts_arena *arena, char letter, int number) {
     char name[16];
@@ -23,7 +23,7 @@ static const char *numbered(ts_arena *arena, char letter, int number) {
     return ts_arena_copy_text(arena, name, (size_t)length);
 }
 
-static void place_flat(ts_arena *arena, const ts_index_map *map, const int64_t *shape, placing *p) {
+static void axes_of_groups(ts_arena *arena, const ts_index_map *map, const int64_t *shape, index_axes *p) {
     p->axis_count = map->separator_count + 1;
     for (int g = p->axis_count - 1, i = map->count; g >= 0; g--) {
         p->names[g] = p->axis_count == 1 ? "m" : numbered(arena, 'p', g);
@@ -36,7 +36,7 @@ static void place_flat(ts_arena *arena, const ts_index_map *map, const int64_t *
     }
 }
 
-static void place_apart(ts_arena *arena, const ts_index_map *map, const int64_t *shape, placing *p) {
+static void axes_of_each(ts_arena *arena, const ts_index_map *map, const int64_t *shape, index_axes *p) {
     p->axis_count = map->count;
     for (int i = 0; i < map->count; i++) {
         p->names[i] = numbered(arena, 'x', i);
@@ -46,27 +46,27 @@ static void place_apart(ts_arena *arena, const ts_index_map *map, const int64_t 
     }
 }
 
-static bool place_in(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *shape,
-                     ts_index_map_form form, placing *p) {
+static bool find_axes_of(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *shape,
+                         ts_index_map_form form, index_axes *p) {
     int64_t total = 1;
     for (int i = 0; i < map->count; i++)
         if (!ts_mul(total, shape[i], &total))
             return ts_error_set(err, TS_ERROR_INPUT, "the transformed shape does not fit in 64 bits");
-    (form == TS_INDEX_MAP_FLAT ? place_flat : place_apart)(arena, map, shape, p);
+    (form == TS_INDEX_MAP_FLAT ? axes_of_groups : axes_of_each)(arena, map, shape, p);
     return true;
 }
 
-static bool position(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                     ts_index_map_form form, placing *p) {
+static bool find_axes(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                      ts_index_map_form form, index_axes *p) {
     int64_t shape[TS_LAYOUT_MAX_AXES];
-    return ts_index_map_shape(err, arena, map, dims, shape) && place_in(err, arena, map, shape, form, p);
+    return ts_index_map_shape(err, arena, map, dims, shape) && find_axes_of(err, arena, map, shape, form, p);
 }
 
 /* ---- Sums of digits: stages ---- */
 
 typedef struct {
     ts_layout_builder builder;
-    const placing *placing;
+    const index_axes *axes;
     const ts_index_digits *digits;
     int count, at; /* transformed indices; the current dim that the next source begins at */
     ts_iter iters[TS_LAYOUT_MAX_DIMS];
@@ -81,12 +81,12 @@ static bool digit_of(const maker *m, int source, int64_t low, int64_t high, ts_i
             int64_t stride;
             if (term->source != source || term->divisor > low) continue;
             if (term->modulus && (high == 0 || term->divisor * term->modulus < high)) continue;
-            if (iter->axis >= 0 && iter->axis != m->placing->axis_of[i]) return false;
+            if (iter->axis >= 0 && iter->axis != m->axes->axis_of[i]) return false;
             if (!ts_mul(low / term->divisor, term->scale, &stride) ||
-                !ts_mul(stride, m->placing->stride_of[i], &stride) ||
+                !ts_mul(stride, m->axes->stride_of[i], &stride) ||
                 !ts_add(iter->stride, stride, &iter->stride))
                 return false;
-            iter->axis = m->placing->axis_of[i];
+            iter->axis = m->axes->axis_of[i];
         }
     if (iter->axis < 0) iter->axis = 0;
     return true;
@@ -107,8 +107,8 @@ static bool add_source(maker *m, int number) {
 }
 
 static const ts_layout *stages(ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                               const placing *p) {
-    maker m = {.placing = p, .digits = ts_index_digits_of(arena, map, dims), .count = map->count};
+                               const index_axes *p) {
+    maker m = {.axes = p, .digits = ts_index_digits_of(arena, map, dims), .count = map->count};
     int order[TS_LAYOUT_MAX_DIMS], next = 0;
     ts_axis axes[TS_LAYOUT_MAX_AXES];
     if (!m.digits) return NULL;
@@ -130,17 +130,17 @@ static const ts_layout *stages(ts_arena *arena, const ts_index_map *map, const i
 
 typedef struct {
     ts_index_map map;
-    placing placing;
+    index_axes axes;
 } computed;
 
 static void forward(const void *self, const int64_t *index, int64_t *coordinates) {
     const computed *c = self;
-    memset(coordinates, 0, (size_t)c->placing.axis_count * sizeof *coordinates);
+    memset(coordinates, 0, (size_t)c->axes.axis_count * sizeof *coordinates);
     for (int i = 0; i < c->map.count; i++) {
         int64_t value = 0;
         bool fits = ts_index_value(c->map.exprs[i], index, &value);
         assert(fits && value >= 0);
-        coordinates[c->placing.axis_of[i]] += value * c->placing.stride_of[i];
+        coordinates[c->axes.axis_of[i]] += value * c->axes.stride_of[i];
     }
 }
 
@@ -150,12 +150,12 @@ static void forward_block(const void *self, int64_t (*index)[TS_MAP_BLOCK], int 
     memset(offsets, 0, (size_t)count * sizeof *offsets);
     for (int i = 0; i < c->map.count; i++) {
         ts_index_values(c->map.exprs[i], index, count, values);
-        for (int k = 0; k < count; k++) offsets[k] += values[k] * c->placing.stride_of[i];
+        for (int k = 0; k < count; k++) offsets[k] += values[k] * c->axes.stride_of[i];
     }
 }
 
 static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                                 const placing *p) {
+                                 const index_axes *p) {
     ts_layout_builder b;
     ts_layout_begin(&b, err, arena, map->rank, dims);
     if (b.failed) return NULL;
@@ -173,24 +173,24 @@ static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_
     *layout = (ts_layout){.rank = map->rank, .dims = b.dims, .axis_count = p->axis_count, .axes = axes};
     layout->function = (ts_map_function){.self = self, .forward = forward};
     if (p->axis_count == 1) layout->function.forward_block = forward_block;
-    layout->axis_sizes = self->placing.sizes;
+    layout->axis_sizes = self->axes.sizes;
     return layout;
 }
 
 const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,
                                      const int64_t *dims, ts_index_map_form form) {
-    placing p;
-    if (!position(err, arena, map, dims, form, &p)) return NULL;
+    index_axes p;
+    if (!find_axes(err, arena, map, dims, form, &p)) return NULL;
     const ts_layout *layout = stages(arena, map, dims, &p);
     return layout ? layout : function(err, arena, map, dims, &p);
 }
 
 /* The same of a map that need not begin at 0, less where it begins. */
 static const ts_layout *layout_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,
-                                         const int64_t *dims, ts_index_map_form form, placing *p) {
+                                         const int64_t *dims, ts_index_map_form form, index_axes *p) {
     ts_index_ranges ranges;
     if (!ts_index_map_ranges(err, arena, map, dims, &ranges) ||
-        !place_in(err, arena, &ranges.from_zero, ranges.extent, form, p))
+        !find_axes_of(err, arena, &ranges.from_zero, ranges.extent, form, p))
         return NULL;
     const ts_layout *layout = stages(arena, &ranges.from_zero, dims, p);
     return layout ? layout : function(err, arena, &ranges.from_zero, dims, p);
@@ -198,7 +198,7 @@ static const ts_layout *layout_from_zero(ts_error *err, ts_arena *arena, const t
 
 const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,
                                         const int64_t *dims) {
-    placing p;
+    index_axes p;
     return layout_from_zero(err, arena, map, dims, TS_INDEX_MAP_APART, &p);
 }
 
@@ -236,7 +236,7 @@ static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *siz
 
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             ts_layout_injectivity *out) {
-    placing p;
+    index_axes p;
     int64_t positions = 1;
     const ts_layout *layout = layout_from_zero(err, arena, map, dims, TS_INDEX_MAP_FLAT, &p);
     if (!layout) return false;
@@ -255,8 +255,8 @@ bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *
                             bool *bijective) {
     int64_t count = 1, positions = 1;
     ts_layout_injectivity found;
-    placing p;
-    if (!position(err, arena, map, dims, TS_INDEX_MAP_FLAT, &p) ||
+    index_axes p;
+    if (!find_axes(err, arena, map, dims, TS_INDEX_MAP_FLAT, &p) ||
         !ts_index_map_injective(err, arena, map, dims, &found))
         return false;
     for (int i = 0; i < map->rank; i++) count *= dims[i];

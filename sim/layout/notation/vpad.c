@@ -100,11 +100,11 @@ void ts_vpad_print(ts_text *out, const ts_vpad *v) {
 }
 
 bool ts_vpad_is_replicated(const ts_vpad *v, int dim) {
-    static const int place[][2] = {[TS_VPAD_ALL] = {1, 0},
+    static const int index[][2] = {[TS_VPAD_ALL] = {1, 0},
                                    [TS_VPAD_MINOR] = {0, -1},
                                    [TS_VPAD_SECOND] = {1, -1},
                                    [TS_VPAD_BOTH] = {-1, -1}};
-    int at = dim < 2 ? place[v->implicit][dim] : -1;
+    int at = dim < 2 ? index[v->implicit][dim] : -1;
     return at >= 0 && v->offsets[at] == TS_VPAD_REPLICATED;
 }
 

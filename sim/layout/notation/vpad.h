@@ -7,7 +7,7 @@
  * Source: jax-ml/jax@cff5c5f6aa jaxlib/mosaic/dialect/tpu/layout.h and layout.cc (Apache-2.0). A vreg has 8
  * sublanes of 128 lanes of 32 bits; a value of fewer bits is one of `packing` in a word. Tiles fill a vreg along
  * the columns alone: it holds a slice of (rows, tiles * columns). Offsets say where in the first slice the first
- * element is; "*": every place along that dim holds it. Implicit dims of 1 are put in behind (-1), before the last
+ * element is; "*": every position along that dim holds it. Implicit dims of 1 are put in behind (-1), before the last
  * (-2) or both. Axes of the layout: vreg (row-major over slices), sublane, lane and sub, the part of a word. */
 #ifndef TILESIM_LAYOUT_NOTATION_VPAD_H
 #define TILESIM_LAYOUT_NOTATION_VPAD_H
@@ -40,7 +40,7 @@ static inline int64_t ts_vpad_tiles(const ts_vpad *vpad) {
     return ts_vpad_packing(vpad) * TS_VREG_SUBLANES * TS_VREG_LANES / (vpad->tile[0] * vpad->tile[1]);
 }
 
-/* Whether all places along a logical dim, counted from the last, hold the same. */
+/* Whether all positions along a logical dim, counted from the last, hold the same. */
 bool ts_vpad_is_replicated(const ts_vpad *vpad, int dim);
 
 const ts_layout *ts_vpad_layout(ts_error *err, ts_arena *arena, const ts_vpad *vpad, int rank,
