@@ -8,29 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/rounds.h"
+#include "tests/support/laws.h"
 #include "tests/support/axe_oracle.h"
-#include "tests/support/random_layout.h"
 #include "layout/notation/axe.h"
 
 enum { ROUNDS = 10000, SANITIZED_ROUNDS = 2000, SIZE_MOST = 96, POINTS_MOST = 4096 };
 static const uint64_t first_seed = 20260902;
 static const char *const axis_names[] = {"F", "P", "laneid", "m"}; /* sorted */
 enum { AXES = 4 };
-
-typedef struct {
-    uint64_t seed;
-    ts_arena *arena;
-    int round, found;
-    char text[1024]; /* what this round is about */
-} trial;
-
-#define CHECK(t, condition)                                                                                  \
-    do {                                                                                                     \
-        if (!(condition))                                                                                    \
-            fail_msg("seed %llu, round %d: %s: not %s", (unsigned long long)first_seed, (t)->round,          \
-                     (t)->text, #condition);                                                                 \
-    } while (0)
 
 static int below(trial *t, int n) { return (int)random_below(&t->seed, (uint32_t)n); }
 
@@ -548,40 +533,20 @@ static void law_swizzle(trial *t) {
     }
 }
 
-static void hold(void (*law)(trial *t), int part) {
-    trial t = {.seed = first_seed, .arena = ts_arena_new()};
-    int most = rounds(ROUNDS, SANITIZED_ROUNDS);
-    for (t.round = 0; t.round < most; t.round++) {
-        t.text[0] = '\0';
-        law(&t);
-        ts_arena_reset(t.arena);
-    }
-    ts_arena_free(t.arena);
-    print_message("%d rounds from seed %llu, %d with a result\n", most, (unsigned long long)first_seed,
-                  t.found);
-    assert_true(part == 0 || t.found >= most / part);
-}
-
-/* The operation must have had something to say in one of `part` rounds; 0: in any number. */
-#define TEST(name, part)                                                                                     \
-    static void test_##name(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        hold(law_##name, part);                                                                              \
-    }
-TEST(text, 0)
-TEST(points, 2)
-TEST(canonical, 0)
-TEST(common_form, 0)
-TEST(spans, 0)
-TEST(group, 8)
-TEST(group_many, 8)
-TEST(slice, 8)
-TEST(tile, 40)
-TEST(direct_sum, 40)
-TEST(permute, 0)
-TEST(pack, 8)
-TEST(injective, 20)
-TEST(swizzle, 0)
+LAW(text, 0)
+LAW(points, 2)
+LAW(canonical, 0)
+LAW(common_form, 0)
+LAW(spans, 0)
+LAW(group, 8)
+LAW(group_many, 8)
+LAW(slice, 8)
+LAW(tile, 40)
+LAW(direct_sum, 40)
+LAW(permute, 0)
+LAW(pack, 8)
+LAW(injective, 20)
+LAW(swizzle, 0)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -9,28 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/rounds.h"
-#include "tests/support/random_layout.h"
+#include "tests/support/laws.h"
 #include "layout/notation/axe.h"
 #include "layout/notation/index_map.h"
 
 enum { ROUNDS = 5000, SANITIZED_ROUNDS = 1000 };
 enum { MAX_RANK = 3, MAX_COUNT = 6, TEXT = 2048, PLACES_MOST = 1 << 11 };
 static const uint64_t first_seed = 20260903;
-
-typedef struct {
-    uint64_t seed;
-    ts_arena *arena;
-    int round, found;
-    char text[TEXT + 128];
-} trial;
-
-#define CHECK(t, condition)                                                                                  \
-    do {                                                                                                     \
-        if (!(condition))                                                                                    \
-            fail_msg("seed %llu, round %d: %s: not %s", (unsigned long long)first_seed, (t)->round,          \
-                     (t)->text, #condition);                                                                 \
-    } while (0)
 
 static int below(trial *t, int n) { return (int)random_below(&t->seed, (uint32_t)n); }
 
@@ -374,29 +359,11 @@ static void law_axe(trial *t) {
     CHECK(t, back != NULL && ts_layout_compare(NULL, t->arena, layout, back, 1 << 20, &found) && found.equal);
 }
 
-static void hold(void (*law)(trial *t), int part) {
-    trial t = {.seed = first_seed, .arena = ts_arena_new()};
-    int most = rounds(ROUNDS, SANITIZED_ROUNDS);
-    for (t.round = 0; t.round < most; t.round++) {
-        law(&t);
-        ts_arena_reset(t.arena);
-    }
-    ts_arena_free(t.arena);
-    print_message("%d rounds from seed %llu, %d with a result\n", most, (unsigned long long)first_seed,
-                  t.found);
-    assert_true(part == 0 || t.found >= most / part);
-}
-
-#define TEST(name, part)                                                                                     \
-    static void test_##name(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        hold(law_##name, part);                                                                              \
-    }
-TEST(values, 0)
-TEST(injective, 2)
-TEST(common_form, 2)
-TEST(inverse, 4)
-TEST(axe, 8)
+LAW(values, 0)
+LAW(injective, 2)
+LAW(common_form, 2)
+LAW(inverse, 4)
+LAW(axe, 8)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -1,12 +1,11 @@
 /* Shapes in every notation: what is read and how it is printed, the errors and their columns, and
  * translations. */
-#include "tests/support/rounds.h"
+#include "tests/support/laws.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/random_layout.h"
 #include "layout/notation/xla.h"
 
 static const ts_shape *parse(ts_error *err, ts_arena *arena, const char *text) {
@@ -484,12 +483,6 @@ static void test_translations(void **state) {
 
 static const uint64_t first_seed = 20260904;
 
-typedef struct {
-    uint64_t seed;
-    ts_arena *arena;
-    int round, translated;
-} trial;
-
 static int below(trial *t, int n) { return (int)random_below(&t->seed, (uint32_t)n); }
 
 static bool same_map(ts_arena *arena, const ts_shape *a, const ts_shape *b) {
@@ -590,7 +583,7 @@ static void law_names(trial *t) {
 }
 
 /* Whatever can be written in another notation is the same map there, and back. */
-static void law_translations(trial *t) {
+static void law_translated(trial *t) {
     static const char *const notations[] = {"xla", "axe", "tvm", "cute"};
     char text[256];
     name n;
@@ -611,7 +604,7 @@ static void law_translations(trial *t) {
             fail_msg("seed %llu, round %d: %s as %s: %s", (unsigned long long)first_seed, t->round, text,
                      notations[i], err.message);
         if (!other) continue;
-        t->translated++;
+        t->found++;
         const ts_shape *back = i == 0 ? other : ts_shape_translate(NULL, t->arena, other, "xla");
         if (!same_map(t->arena, shape, other) || (back && !same_map(t->arena, shape, back)))
             fail_msg("seed %llu, round %d: %s is not %s", (unsigned long long)first_seed, t->round, text,
@@ -619,37 +612,15 @@ static void law_translations(trial *t) {
     }
 }
 
-static void hold(void (*law)(trial *t)) {
-    trial t = {.seed = first_seed, .arena = ts_arena_new()};
-    int most = rounds(ROUNDS, SANITIZED_ROUNDS);
-    for (t.round = 0; t.round < most; t.round++) {
-        law(&t);
-        ts_arena_reset(t.arena);
-    }
-    ts_arena_free(t.arena);
-    print_message("%d rounds from seed %llu, %d translations\n", most, (unsigned long long)first_seed,
-                  t.translated);
-}
-
-static void test_law_names(void **state) {
-    (void)state;
-    hold(law_names);
-}
-
-static void test_law_translations(void **state) {
-    (void)state;
-    hold(law_translations);
-}
+LAW(names, 0)
+LAW(translated, 0)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_printed_is_read),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_translations),
-        cmocka_unit_test(test_law_names),
-        cmocka_unit_test(test_law_translations),
+        cmocka_unit_test(test_canonical),    cmocka_unit_test(test_printed_is_read),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_translations), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_translated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
