@@ -112,11 +112,11 @@ typedef struct {
  * do so padded, or closer; and where these leave gaps, of no loop (-1, -2, ..). */
 void ts_lines_find(const ts_line *line, ts_digit *digits);
 
-/* The position in the padded line and the place in memory, in elements, of each element of a whole line, in the
+/* The position in the padded line and the offset in memory, in elements, of each element of a whole line, in the
  * order of memory. */
 typedef struct {
     int count;
-    uint8_t positions[TS_LINE_BYTES], places[TS_LINE_BYTES];
+    uint8_t positions[TS_LINE_BYTES], offsets[TS_LINE_BYTES];
 } ts_line_elements;
 void ts_lines_order(const ts_line *line, ts_line_elements *elements);
 /* How many elements each of the 2^stages lines numbered by these digits has, of so many in a whole one. */

@@ -57,7 +57,7 @@ bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int6
                            int64_t dst_bits);
 /* The order of the loops and the segments of them, for a job whose loops are those of the box (order.c). */
 void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
-/* From these places on: those of the first element. */
+/* From these addresses on: those of the first element. */
 void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 
 /* Moves a box: the next of those with one context. */

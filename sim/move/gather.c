@@ -31,7 +31,7 @@ static void find_bits(const ts_plan_side *side, const ts_layout *layout, int64_t
         memcpy(raw + i * (int64_t)sizeof(type), side->bytes + at[i] / 8, sizeof(type));                      \
     return
 
-/* Elements at their places become whole bytes, one behind the other. */
+/* Elements at their addresses become whole bytes, one behind the other. */
 static void take(const ts_copy_side *side, const int64_t *at, int64_t count, uint8_t *raw) {
     int mask = (1 << side->element_bits % 8) - 1;
     switch (side->element_bits) {

@@ -71,15 +71,16 @@ static int find_parts(ts_copy_plan *j, const ts_plan_box *box, const ts_digit *s
 /* How lines that are padded otherwise than in memory are arranged. */
 static void set_orders(ts_tile *tile, int unit, const ts_line_elements *src, const ts_line_elements *dst) {
     uint8_t from[TS_LINE_BYTES] = {0};
-    bool moves = src->positions[src->count - 1] != src->places[src->count - 1];
+    bool moves = src->positions[src->count - 1] != src->offsets[src->count - 1];
     for (int i = 0; moves && i < src->count * unit; i++)
-        from[src->positions[i / unit] * unit + i % unit] = (uint8_t)(src->places[i / unit] * unit + i % unit);
+        from[src->positions[i / unit] * unit + i % unit] =
+            (uint8_t)(src->offsets[i / unit] * unit + i % unit);
     for (int p = 0; moves && p < tile->line_bytes; p++)
         tile->order[p] = from[tile->orders ? tile->order[p] : p];
     tile->orders = tile->orders || moves;
-    tile->packs = dst->positions[dst->count - 1] != dst->places[dst->count - 1];
+    tile->packs = dst->positions[dst->count - 1] != dst->offsets[dst->count - 1];
     for (int i = 0; tile->packs && i < dst->count * unit; i++) {
-        tile->pack[dst->places[i / unit] * unit + i % unit] =
+        tile->pack[dst->offsets[i / unit] * unit + i % unit] =
             (uint8_t)(dst->positions[i / unit] * unit + i % unit);
     }
 }
@@ -89,7 +90,7 @@ static void set_masks(uint64_t *masks, int lines, const uint8_t *have, int unit,
                       const ts_line_elements *line) {
     uint64_t first[TS_LINE_BYTES + 1] = {0};
     for (int i = 0; i < line->count; i++)
-        first[i + 1] = first[i] | ((UINT64_C(1) << unit) - 1) << (line->places[i] * unit);
+        first[i + 1] = first[i] | ((UINT64_C(1) << unit) - 1) << (line->offsets[i] * unit);
     for (int i = 0; i < lines; i++) masks[i] = first[have[i]];
 }
 
@@ -129,7 +130,7 @@ static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_
     set_masks(tile->src_mask, 1 << tile->stages, j->have, unit, &from);
     set_masks(tile->dst_mask, 1 << tile->stages, dst_have, unit, &to);
     for (int i = 0; i < 1 << tile->stages; i++) {
-        if (j->have[i] > 0) j->have[i] = (uint8_t)(from.places[j->have[i] - 1] + 1);
+        if (j->have[i] > 0) j->have[i] = (uint8_t)(from.offsets[j->have[i] - 1] + 1);
         if (tile->src_mask[i] == 0) tile->src_line[i] = 0;
         if (tile->dst_mask[i] == 0) tile->dst_line[i] = 0;
     }
@@ -176,9 +177,9 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
     j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
     set_lines(j, enters, leaves);
     ts_copy_plan_set_loops(j, box, times);
-    int64_t places = 0;
-    for (int i = 0; i < tile->stages; i++) places |= leaves[i].dst;
-    if (places % 8 != 0 ||
+    int64_t offsets = 0;
+    for (int i = 0; i < tile->stages; i++) offsets |= leaves[i].dst;
+    if (offsets % 8 != 0 ||
         !ts_copy_plan_steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
         return false;
     j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]

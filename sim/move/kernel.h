@@ -1,7 +1,7 @@
 /* The kernels that move bytes: what they do, and the versions of them that hosts can run.
  *
  * A tile is a number of source lines that become as many destination lines with the same elements. The bits
- * of an element's place in its line are digits: those that only source lines hold number the destination
+ * of an element's position in its line are digits: those that only source lines hold number the destination
  * lines, and the other way round. Stage j takes the lines a and b whose numbers differ in bit j and puts the
  * low halves of both in one, the high halves in the other, in turns of a granule: the digit that chose the
  * half leaves the line and becomes bit j, the old bit j enters at the granule. So 2- and 4-way interleaves,
@@ -43,12 +43,12 @@ typedef struct {
     int64_t count, src_step, dst_step; /* bytes */
 } ts_kernel_loop;
 
-/* Chunks of `even` places that are `step` bytes apart, each beginning at so many bytes: one of all, of rows also
- * several of a multiple of the elements in 16 bytes; or every place is a chunk. */
+/* Chunks of `even` offsets that are `step` bytes apart, each beginning at so many bytes: one of all, of rows also
+ * several of a multiple of the elements in 16 bytes; or every offset is a chunk. */
 typedef struct {
     int count, even;
     int64_t step, chunk[TS_TRANSPOSED];
-} ts_places;
+} ts_offsets;
 
 /* A permute of blocks of up to four lines, which lie one behind the other on both sides: byte i of the destination
  * is byte from[i] of the source. */
@@ -77,7 +77,7 @@ typedef struct {
      * bytes, a column a line's; or 16, where a row has a line's; or, where the kernels mask columns, the rows that
      * a line has more are the last again, by the table. packs: rows are copied first; apart: columns are copied
      * last. */
-    ts_places rows, columns;
+    ts_offsets rows, columns;
     bool apart;
     ts_permute permute;
 } ts_tile;

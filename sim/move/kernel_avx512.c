@@ -356,7 +356,7 @@ static ts_tile_function *const permutes[TS_PERMUTE_SOURCES][TS_PERMUTED / 64] = 
 
 /* ---- Transposes ---- */
 
-/* Lanes are put into their places as they are loaded, where no shuffle is needed. */
+/* Lanes are put in order as they are loaded, where no shuffle is needed. */
 INLINE wide load_squares(int across, const uint8_t *const *row, int64_t at) {
     if (across == 4) return WIDE_LOAD(row[0] + at);
     if (across == 2) {

@@ -46,9 +46,9 @@ void ts_lines_find(const ts_line *line, ts_digit *digits) {
 
 void ts_lines_order(const ts_line *line, ts_line_elements *elements) {
     const ts_digit *digits = line->digits;
-    uint8_t *positions = elements->positions, *places = elements->places;
+    uint8_t *positions = elements->positions, *offsets = elements->offsets;
     int used = 1;
-    positions[0] = places[0] = 0;
+    positions[0] = offsets[0] = 0;
     for (int i = 0, next; i < line->count; i = next) {
         for (next = i; next < line->count && digits[next].loop == digits[i].loop;) next++;
         if (digits[i].loop < 0) continue;
@@ -58,7 +58,7 @@ void ts_lines_order(const ts_line *line, ts_line_elements *elements) {
         for (int v = 1; v < values; v++) {
             for (int k = 0; k < used; k++) {
                 positions[v * used + k] = (uint8_t)(positions[k] + (v << i));
-                places[v * used + k] = (uint8_t)(places[k] + v * step);
+                offsets[v * used + k] = (uint8_t)(offsets[k] + v * step);
             }
         }
         used *= (int)values;

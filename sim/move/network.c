@@ -24,7 +24,7 @@ bool ts_digits_find(const ts_plan_box *box, ts_side side, int64_t stride, int co
     return true;
 }
 
-static int place_of(const ts_digit *d, const ts_digit *digits, int count) {
+static int position_of(const ts_digit *d, const ts_digit *digits, int count) {
     for (int i = 0; i < count; i++)
         if (digits[i].loop == d->loop && digits[i].bit == d->bit) return i;
     return -1;
@@ -36,7 +36,7 @@ static bool in_order(const int *positions, int count) {
     return true;
 }
 
-/* Byte p of a line whose digit i is the source's digit places[i] comes from byte order[p]; does any move? */
+/* Byte p of a line whose digit i is the source's digit positions[i] comes from byte order[p]; does any move? */
 static bool fill_order(uint8_t *order, int unit_log2, int count, const int *positions) {
     for (int p = 0; p < 1 << unit_log2; p++) order[p] = (uint8_t)p;
     for (int i = 0; i < count; i++) {
@@ -46,7 +46,7 @@ static bool fill_order(uint8_t *order, int unit_log2, int count, const int *posi
     return !in_order(positions, count);
 }
 
-/* Arranges lines of two lanes, whose highest digit chooses the lane: what comes to that place is first
+/* Arranges lines of two lanes, whose highest digit chooses the lane: what comes to that position is first
  * brought to the top of its lane, below it the others in their order; then both change places; then what came
  * down finds its own. */
 static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *positions) {
@@ -67,14 +67,14 @@ static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *po
 void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters, ts_digit *leaves) {
     const ts_digit *src = network->src, *dst = network->dst;
     int count = network->count, unit_log2 = network->unit_log2;
-    /* places: of the source line's digits when it has been arranged: what stays, in the destination's order,
+    /* positions: of the source line's digits when it has been arranged: what stays, in the destination's order,
      * below what leaves. The top digit of two lanes is apart. */
     int positions[TS_TILE_STAGES], used = 0, top = -1;
     bool lanes = network->line_bytes == 32 && count > 0;
     tile->line_bytes = network->line_bytes;
     tile->stages = tile->granules = 0;
     for (int i = 0; i < count; i++) {
-        int position = place_of(&dst[i], src, count);
+        int position = position_of(&dst[i], src, count);
         if (position < 0) {
             tile->granules |= 1 << (unit_log2 + i);
             enters[tile->stages++] = dst[i];
@@ -85,7 +85,7 @@ void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters,
         }
     }
     for (int i = 0; i < count; i++)
-        if (place_of(&src[i], dst, count) < 0) positions[used++] = i;
+        if (position_of(&src[i], dst, count) < 0) positions[used++] = i;
     for (int j = 0; j < tile->stages; j++) leaves[j] = src[positions[used - 1 - j]];
     if (lanes && top < 0) {
         /* the highest digit that leaves is the lane's, and leaves last */

@@ -13,7 +13,7 @@ typedef struct {
     int64_t low, high;
 } stripe;
 
-/* The loops that step by whole periods stay at the same place in it; false when the others fill more than
+/* The loops that step by whole periods stay at the same offset in it; false when the others fill more than
  * one. */
 static bool find_stripe(const ts_plan_box *box, ts_side side, int element_bits, int64_t period, stripe *out) {
     int64_t low = ts_plan_start_bits(box, side), high = low + element_bits;

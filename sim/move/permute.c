@@ -66,9 +66,9 @@ static int list_elements(const ts_plan_box *box, const int64_t *times, uint8_t *
     return used;
 }
 
-/* Sets the bits that `some` has, so many places higher. */
-static void add_shifted(uint64_t *mask, const uint64_t *some, int64_t places) {
-    int64_t words = places / 64, bits = places % 64;
+/* Sets the bits that `some` has, so many bits higher. */
+static void add_shifted(uint64_t *mask, const uint64_t *some, int64_t by) {
+    int64_t words = by / 64, bits = by % 64;
     for (int64_t i = MOST_LINES - 1; i >= words; i--) {
         uint64_t below = i > words ? some[i - words - 1] >> 1 >> (63 - bits) : 0;
         mask[i] |= some[i - words] << bits | below;

@@ -117,7 +117,7 @@ static void set_order(stage *s) {
     }
 }
 
-/* Runs lie in lines of their own, at the places in them that they have in the destination. How many bytes the
+/* Runs lie in lines of their own, at the offsets in them that they have in the destination. How many bytes the
  * scratch needs. */
 static int64_t set_pitches(stage *s, int64_t run_bytes) {
     int64_t next = run_bytes + LINE_OF_MEMORY;
@@ -126,8 +126,8 @@ static int64_t set_pitches(stage *s, int64_t run_bytes) {
     for (int i = s->box.loop_count - 1; i >= 0; i--) {
         s->pitch[i] = s->box.loops[i].dst_bits;
         if (s->in_run[i] || s->cover[i] == 1) continue;
-        int64_t place = s->box.loops[i].dst_bits / 8 % LINE_OF_MEMORY;
-        next += (place - next % LINE_OF_MEMORY + LINE_OF_MEMORY) % LINE_OF_MEMORY;
+        int64_t offset = s->box.loops[i].dst_bits / 8 % LINE_OF_MEMORY;
+        next += (offset - next % LINE_OF_MEMORY + LINE_OF_MEMORY) % LINE_OF_MEMORY;
         s->pitch[i] = next * 8;
         next *= s->cover[i];
         s->rows *= s->cover[i];
@@ -158,16 +158,16 @@ static fill *find_fill(stage *s, const block *b) {
     return f;
 }
 
-static void fill_scratch(stage *s, const block *b, int64_t place) {
+static void fill_scratch(stage *s, const block *b, int64_t offset) {
     fill *f = find_fill(s, b);
     if (f->by_kernel) {
         f->job.tile.ahead_bytes = s->in.ahead_bytes;
-        ts_copy_plan_run(&f->job, b->src_bits, place * 8);
+        ts_copy_plan_run(&f->job, b->src_bits, offset * 8);
         return;
     }
     ts_plan_box box = f->box;
     box.src_bits = b->src_bits;
-    box.dst_bits = place * 8;
+    box.dst_bits = offset * 8;
     ts_move_elements(&s->in, &box);
 }
 
@@ -217,10 +217,10 @@ static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t 
 
 static void move_block(stage *s, const block *b) {
     uint8_t *dst = s->dst + b->dst_bits / 8;
-    int64_t place = (intptr_t)dst % LINE_OF_MEMORY;
-    take_runs(s, b, s->in.dst.bytes + place, dst, false);
-    fill_scratch(s, b, place);
-    take_runs(s, b, s->in.dst.bytes + place, dst, true);
+    int64_t offset = (intptr_t)dst % LINE_OF_MEMORY;
+    take_runs(s, b, s->in.dst.bytes + offset, dst, false);
+    fill_scratch(s, b, offset);
+    take_runs(s, b, s->in.dst.bytes + offset, dst, true);
 }
 
 /* ---- All blocks ---- */

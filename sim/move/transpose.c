@@ -53,30 +53,30 @@ static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
 }
 
 /* Where the elements of a side lie on the other one; chunks of several are multiples of so many. */
-static void set_places(const ts_plan_box *box, const side *s, const int64_t *times, int64_t together,
-                       ts_places *places) {
+static void set_offsets(const ts_plan_box *box, const side *s, const int64_t *times, int64_t together,
+                        ts_offsets *offsets) {
     const ts_plan_loop *first = &box->loops[s->loops[0]];
     int64_t used = 1, even = times[s->loops[0]];
     bool is_even = s->loop_count == 1 || even % together == 0;
-    places->count = (int)s->count;
-    places->even = is_even ? (int)even : 1;
-    places->step = ts_plan_step_bits(first, s->other) / 8;
-    places->chunk[0] = 0;
+    offsets->count = (int)s->count;
+    offsets->even = is_even ? (int)even : 1;
+    offsets->step = ts_plan_step_bits(first, s->other) / 8;
+    offsets->chunk[0] = 0;
     for (int n = is_even; n < s->loop_count; n++) {
         int64_t step = ts_plan_step_bits(&box->loops[s->loops[n]], s->other) / 8, many = times[s->loops[n]];
-        for (int64_t i = used; i < many * used; i++) places->chunk[i] = places->chunk[i - used] + step;
+        for (int64_t i = used; i < many * used; i++) offsets->chunk[i] = offsets->chunk[i - used] + step;
         used *= many;
     }
 }
 
-/* A table of more places, the last again. */
-static void repeat_last(ts_places *places, int64_t count) {
-    int64_t all = places->count;
+/* A table of more offsets, the last again. */
+static void repeat_last(ts_offsets *offsets, int64_t count) {
+    int64_t all = offsets->count;
     for (int64_t i = count - 1; i >= 0; i--) { /* those that are read lie before */
         int64_t at = i < all ? i : all - 1;
-        places->chunk[i] = places->chunk[at / places->even] + at % places->even * places->step;
+        offsets->chunk[i] = offsets->chunk[at / offsets->even] + at % offsets->even * offsets->step;
     }
-    places->even = 1;
+    offsets->even = 1;
 }
 
 /* The version of the longest lines that can make such columns of such rows. */
@@ -92,12 +92,12 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
 
 /* How many lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of large
  * powers of two do. */
-static int count_colliding(const ts_places *places, int64_t count) {
+static int count_colliding(const ts_offsets *offsets, int64_t count) {
     uint64_t lines[FEW_WAYS + 1];
     int same = 0;
-    if (count > places->count) count = places->count;
+    if (count > offsets->count) count = offsets->count;
     for (int i = 0; i < count && same <= FEW_WAYS; i++) {
-        uint64_t at = (uint64_t)(places->even == 1 ? places->chunk[i] : i % places->even * places->step);
+        uint64_t at = (uint64_t)(offsets->even == 1 ? offsets->chunk[i] : i % offsets->even * offsets->step);
         int known = 0;
         if (at % PAGE_BYTES >= LINE_OF_MEMORY) continue;
         while (known < same && lines[known] != at / LINE_OF_MEMORY) known++;
@@ -150,8 +150,8 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     tile->line_bytes = kernels->line_bytes;
     tile->stages = 0;
     tile->masks = false;
-    set_places(box, &rows, times, 128 / width, &tile->rows);
-    set_places(box, &columns, times, INT64_MAX, &tile->columns);
+    set_offsets(box, &rows, times, 128 / width, &tile->rows);
+    set_offsets(box, &columns, times, INT64_MAX, &tile->columns);
     bool is_short = rows.count * width / 8 < kernels->line_bytes;
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
