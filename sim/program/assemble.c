@@ -95,6 +95,7 @@ static bool assemble_statement(assembler *as, const token **at, const token *sto
     const symbol *named =
         (*at)->kind == TOKEN_NAME ? scope_find(as->names, (*at)->text, (*at)->length) : NULL;
     if (named != NULL && named->class == SYMBOL_MACRO) return assemble_call(as, at, named);
+    if (as->only_parameters) return as->stopped = true;
     return assemble_bundle(as, at);
 }
 
@@ -314,33 +315,66 @@ static void add_figures(const ts_target *target, scope *names) {
     add_mesh_sizes(target->mesh, names);
 }
 
+static assembler *new_assembler(ts_arena *arena, const ts_source *source, const ts_target *target,
+                                const ts_define *defines, int define_count) {
+    assembler *as = TS_NEW(arena, assembler);
+    *as = (assembler){.name = source->name,
+                      .source = source,
+                      .arena = arena,
+                      .target = target,
+                      .defines = defines,
+                      .define_count = define_count,
+                      .named_region = -1,
+                      .outer_region = -1,
+                      .frame = -1,
+                      .first_frame = -1,
+                      .assemble_block = assemble_block};
+    as->err = &as->now;
+    as->define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
+    as->names = as->global = scope_new(arena, NULL);
+    add_figures(target, as->global);
+    return as;
+}
+
+static bool assemble_text(assembler *as) {
+    const token *tokens = token_list(as->arena, as->source), *stop = tokens;
+    while (stop->kind != TOKEN_END) stop++;
+    return assemble_block(as, tokens, stop);
+}
+
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count) {
-    assembler as = {.name = source->name,
-                    .source = source,
-                    .arena = arena,
-                    .target = target,
-                    .defines = defines,
-                    .define_count = define_count,
-                    .named_region = -1,
-                    .outer_region = -1,
-                    .frame = -1,
-                    .first_frame = -1,
-                    .assemble_block = assemble_block};
-    as.err = &as.now;
-    as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
-    as.names = as.global = scope_new(arena, NULL);
-    add_figures(target, as.global);
-    const token *tokens = token_list(arena, source), *stop = tokens;
-    while (stop->kind != TOKEN_END) stop++;
-    const ts_program *program = assemble_block(&as, tokens, stop) ? finish_program(&as, source->name) : NULL;
-    if (program == NULL) give_errors(&as, err);
+    assembler *as = new_assembler(arena, source, target, defines, define_count);
+    const ts_program *program = assemble_text(as) ? finish_program(as, source->name) : NULL;
+    if (program == NULL) give_errors(as, err);
     return program;
+}
+
+static const ts_source *load(ts_error *err, ts_arena *arena, const char *path) {
+    const ts_source *source = read_source(err, arena, path);
+    if (source == NULL) suggest_embedded(err, path);
+    return source;
 }
 
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count) {
-    const ts_source *source = read_source(err, arena, path);
-    if (source == NULL) suggest_embedded(err, path);
+    const ts_source *source = load(err, arena, path);
     return source == NULL ? NULL : ts_program_parse(err, arena, source, target, defines, define_count);
+}
+
+const ts_program *ts_program_load_parameters(ts_error *err, ts_arena *arena, const char *path,
+                                             const ts_target *target, const ts_define *defines,
+                                             int define_count) {
+    const ts_source *source = load(err, arena, path);
+    if (source == NULL) return NULL;
+    assembler *as = new_assembler(arena, source, target, defines, define_count);
+    as->only_parameters = true;
+    assemble_text(as);
+    if (as->errors.count > 0) {
+        give_errors(as, err);
+        return NULL;
+    }
+    ts_program *program = TS_NEW(arena, ts_program);
+    give_lists(as, program);
+    return program;
 }

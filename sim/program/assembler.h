@@ -105,6 +105,7 @@ typedef struct assembler {
     int strays;              /* unknown directives, each of which may have an .end */
     bool fatal;              /* what is behind this error cannot be read */
     bool stopped;            /* nothing more is read */
+    bool only_parameters;    /* are wanted: it stops at the first instruction */
     bool more;               /* there may be more errors than are kept */
     bool blind;              /* a file is missing, and what it defines */
 } assembler;

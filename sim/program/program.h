@@ -148,6 +148,10 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
  * of programs/ that the binary carries. */
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count);
+/* The same, read up to its first instruction only: it has the parameters that are there, and no code. */
+const ts_program *ts_program_load_parameters(ts_error *err, ts_arena *arena, const char *path,
+                                             const ts_target *target, const ts_define *defines,
+                                             int define_count);
 /* A file that a text names: its own, one that it includes, or values of an input. */
 typedef struct {
     const char *path;

@@ -472,12 +472,41 @@ static void test_defines(void **state) {
     assert_string_equal(result, "-D N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
 }
 
+/* As those of the whole program; an error before the first instruction is the same. */
+static void test_parameters_alone(void **state) {
+    (void)state;
+    static const char path[] = "tilesim:/transpose.tsim";
+    static const ts_define rows[] = {{"ROWS", "300"}, {"TYPE", "bf16"}}, none[] = {{"ROWS", "0"}};
+    ts_arena *arena = ts_arena_new();
+    ts_target large = target;
+    large.space_bytes[TS_SPACE_VMEM] = large.space_bytes[TS_SPACE_HBM];
+    const ts_program *all = ts_program_load(NULL, arena, path, &large, rows, 2),
+                     *alone = ts_program_load_parameters(NULL, arena, path, &large, rows, 2);
+    assert_non_null(all);
+    assert_non_null(alone);
+    assert_int_equal(alone->param_count, all->param_count);
+    for (int i = 0; i < all->param_count; i++) {
+        assert_string_equal(alone->params[i].name, all->params[i].name);
+        assert_int_equal(alone->params[i].integer, all->params[i].integer);
+    }
+    assert_int_equal(alone->code.bundle_count, 0);
+    ts_error err = {0}, same = {0};
+    assert_null(ts_program_load(&err, arena, path, &large, none, 1));
+    assert_null(ts_program_load_parameters(&same, arena, path, &large, none, 1));
+    assert_string_equal(same.message, err.message);
+    same = (ts_error){0};
+    assert_null(ts_program_load_parameters(&same, arena, "tilesim:/transpos.tsim", &large, NULL, 0));
+    assert_int_equal(same.kind, TS_ERROR_IO);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions),     cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_operands),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_deep_blocks),     cmocka_unit_test(test_many_errors),
-        cmocka_unit_test(test_how_many_errors), cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_expressions),      cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_operands),         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_deep_blocks),      cmocka_unit_test(test_many_errors),
+        cmocka_unit_test(test_how_many_errors),  cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_parameters_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
