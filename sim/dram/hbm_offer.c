@@ -7,6 +7,7 @@
 #include "hbm_representatives.h"
 #include "hbm_subset.h"
 #include "hbm_time.h"
+#include "base/number.h"
 
 static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
     return at + 1 >= st->window ? 0 : at + 1;
@@ -288,5 +289,5 @@ int64_t ts_hbm_stream_latest(const ts_hbm_stream *st) { return st->hbm->base + s
 
 int64_t ts_hbm_stream_done(const ts_hbm_stream *st) {
     int64_t end = hbm_stream_end(st);
-    return st->unfinished ? -1 : end < 0 ? st->hbm->base - 1 : end;
+    return st->unfinished ? -1 : end < 0 ? ts_max(st->hbm->base - 1, 0) : end;
 }

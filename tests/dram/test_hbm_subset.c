@@ -71,6 +71,21 @@ static void a_part_that_gets_all_or_nothing_is_not_fair(void **state) {
     assert_true(walk("A", 1, 4096, 0, 65536).fair);
 }
 
+/* With map A, the second 128 bytes are in the second channel. */
+static void what_no_simulated_channel_gets_is_done(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config config = hbm2;
+    config.address_map = "A";
+    ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, &config, 2);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    ts_hbm_stream_offer(stream, 128, LINE_BYTES, false, 0);
+    assert_int_equal(ts_hbm_stream_done(stream), 0);
+    ts_hbm_stream_offer(stream, 0, LINE_BYTES, false, 0);
+    assert_int_equal(ts_hbm_stream_done(stream), -1);
+    ts_arena_free(arena);
+}
+
 /* Is half of 8 channels, the even ones, fair, where the i-th line that is offered is line_of(i, how)? */
 static bool is_fair_of(int64_t line_of(int64_t i, int how), int how, int64_t lines) {
     ts_arena *arena = ts_arena_new();
@@ -236,6 +251,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_takes_as_long_as_all),
         cmocka_unit_test(windows_shrink_with_the_part),
+        cmocka_unit_test(what_no_simulated_channel_gets_is_done),
         cmocka_unit_test(a_part_that_gets_all_or_nothing_is_not_fair),
         cmocka_unit_test(a_part_without_the_busiest_is_not_fair),
         cmocka_unit_test(the_busiest_may_get_a_little_more),
