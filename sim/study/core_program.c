@@ -1,9 +1,11 @@
 /* Pricing what the core does because the DMA engine cannot: a shipped program is chosen, run and billed. */
 #include "study/core_program.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "run/run.h"
 #include "study/extend.h"
 #include "study/timed.h"
 #include "layout/notation/xla.h"
@@ -134,10 +136,10 @@ static const ts_member measures_members[] = {
     TS_MEMBER(measures, stalls),      TS_MEMBER(measures, hbm.end_cycle), {0, 0},
 };
 
-/* How a program that turns rows into columns cuts its matrices: into `strips` of `across` blocks each; 0: one
- * that has no such parameters. */
+/* How a program that turns rows into columns cuts its matrices: into `strips` of `across` blocks each. */
 typedef struct {
     int64_t blocks, strips, across, high, last_high; /* rows of a strip; of the last one */
+    int64_t cores;
 } cut;
 
 struct ts_prices {
@@ -170,12 +172,26 @@ static void measure(const ts_timed_run *run, measures *m) {
         for (int i = 0; i < TS_STALL_COUNT; i++) m->stalls[i] += chip->cores[core].stalls[i];
 }
 
-static cut cut_of(const ts_timed_run *run) {
-    return (cut){.blocks = ts_timed_run_parameter(run, "BLOCKS"),
-                 .strips = ts_timed_run_parameter(run, "RS"),
-                 .across = ts_timed_run_parameter(run, "CS"),
-                 .high = ts_timed_run_parameter(run, "BR"),
-                 .last_high = ts_timed_run_parameter(run, "RT")};
+static int64_t parameter(const ts_program *program, const char *name) {
+    int i = 0;
+    while (i < program->param_count && strcmp(program->params[i].name, name) != 0) i++;
+    assert(i < program->param_count);
+    return program->params[i].integer;
+}
+
+static bool read_cut(ts_error *err, const ts_timed_program *j, cut *c) {
+    ts_target target;
+    ts_run_target(j->machine, &target);
+    const ts_program *p =
+        ts_program_load_parameters(err, j->arena, j->program, &target, j->defines, j->count);
+    if (!p) return false;
+    *c = (cut){.blocks = parameter(p, "BLOCKS"),
+               .strips = parameter(p, "RS"),
+               .across = parameter(p, "CS"),
+               .high = parameter(p, "BR"),
+               .last_high = parameter(p, "RT"),
+               .cores = parameter(p, "CORES")};
+    return true;
 }
 
 /* Sizes that were run, in blocks or rows, the size wanted, and whether without what a run of nothing takes. */
@@ -310,8 +326,8 @@ static bool is_over(const ts_timed_run *run, const ts_timed_program *j, int64_t 
 
 /* How many blocks are run: whole matrices or whole strips where these are small. More of small blocks, until they
  * hold what as many full ones do: a refresh more or less would be much of their time. */
-static int64_t few_of(const ts_timed_run *r, const matrices *m, const cut *c) {
-    int64_t few = (int64_t)FEW_BLOCKS * r->chip.core_count, matrix = c->strips * c->across;
+static int64_t few_of(const matrices *m, const cut *c) {
+    int64_t few = FEW_BLOCKS * c->cores, matrix = c->strips * c->across;
     few = ts_max(few, ts_ceil_div(few * c->blocks, blocks_of(m)));
     if (matrix <= 2 * few) return ts_round_up(few, matrix);
     return c->across <= 2 * few ? ts_round_up(few, c->across) : few;
@@ -355,22 +371,28 @@ static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t f
     return !has_last || add_last_strips(err, j, c, few, out);
 }
 
-/* Blocks of the whole matrices, which lie where they do in the whole. The first run tells how the program cuts
- * them; only with a limit it has any, which may be over it. */
+/* With a limit a few blocks are run first, which may be over it. */
+static bool run_first_blocks(ts_error *err, const ts_timed_program *j, const cut *c, int64_t limit,
+                             measures *out) {
+    ts_timed_program first = *j;
+    int64_t some = FEW_BLOCKS * c->cores;
+    if (limit == 0 || some >= c->blocks) return true;
+    first.limit = limit_of(some, c->blocks, limit);
+    const ts_timed_run *run = run_blocks(err, &first, 0, some);
+    if (run) is_over(run, &first, limit, out);
+    return run != NULL;
+}
+
+/* Blocks of the whole matrices, which lie where they do in the whole. */
 static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
                             measures *out) {
-    int64_t least = ts_max(m->batch, blocks_of(m)),
-            some = limit > 0 ? (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores : 0;
-    j->limit = least > some ? limit_of(some, least, limit) : limit;
-    const ts_timed_run *first = run_blocks(err, j, 0, some);
-    if (!first) return false;
-    if (is_over(first, j, limit, out)) return true;
-    const cut c = cut_of(first);
-    int64_t few = few_of(first, m, &c);
-    if (c.blocks > (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * few)
-        return run_part(err, j, &c, few, limit, out);
-    ts_timed_define(j, "END", c.blocks);
-    return run_whole(err, j, limit, out);
+    cut c;
+    if (!read_cut(err, j, &c) || !run_first_blocks(err, j, &c, limit, out)) return false;
+    if (out->is_over) return true;
+    int64_t few = few_of(m, &c);
+    return c.blocks > (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * few
+               ? run_part(err, j, &c, few, limit, out)
+               : run_whole(err, j, limit, out);
 }
 
 /* Some of the rows, one behind the other. */
