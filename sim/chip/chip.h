@@ -19,6 +19,7 @@ typedef struct {
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
     bool profile;                                    /* see ts_core_setup */
     bool exact; /* simulate every transfer access by access, however many there are (sim/chip/traffic.h) */
+    int channel_share; /* simulate one channel of HBM in so many; 0: as many as get the same of each access */
     int64_t patience, max_cycles; /* see ts_core_setup */
     bool time_only;               /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
     /* Where it is told what the program leaves at its end, and with `sanitize` (which needs it) all that the

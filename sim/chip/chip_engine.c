@@ -66,7 +66,8 @@ chip_engine *chip_engine_new(ts_error *err, ts_arena *arena, const chip_engine_s
     chip_engine *e = TS_NEW(arena, chip_engine);
     *e = (chip_engine){
         .arena = arena, .machine = setup->machine, .from.pool = setup->observer ? NULL : setup->pool};
-    e->share = e->from.pool ? e->from.pool->share : pool_share_of(setup->machine, setup->exact);
+    e->share = setup->exact || setup->share == 0 ? pool_share_of(setup->machine, setup->exact) : setup->share;
+    if (e->from.pool) e->share = e->from.pool->share;
     e->pending = TS_NEW_ARRAY(arena, pending, setup->machine->dma->descriptors);
     if (e->from.pool) return e;
     e->own = pool_make_engine(err, setup->machine, e->share);

@@ -10,6 +10,7 @@ typedef struct {
     const ts_dma_machine *machine;
     ts_engine_pool *pool;      /* NULL: the engine is the chip's own */
     bool exact;                /* all channels are simulated */
+    int share;                 /* else one in so many; 0: as many as get the same of each access */
     ts_hbm_observer *observer; /* of bursts; NULL: none. Else not shared */
     void *observed;
 } chip_engine_setup;

@@ -133,6 +133,7 @@ void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_par
     parts->findings->all_warn = !request->check;
     parts->config.time_only = request->time_only;
     parts->config.exact = request->exact;
+    parts->config.channel_share = request->channel_share;
     parts->config.profile = request->profile;
     parts->config.patience = request->patience;
     parts->config.max_cycles = request->max_cycles;

@@ -32,6 +32,7 @@ typedef struct {
     bool check;     /* look for undefined values, races and what is left over: see check/findings.h */
     bool exact;     /* see ts_chip_config */
     bool profile;   /* cycles by line are part of the result */
+    int channel_share;                        /* see ts_chip_config */
     int64_t max_cycles;                       /* a program that still runs then has failed */
     int64_t patience;                         /* see ts_core_setup */
     int64_t max_memory_bytes;                 /* of the host, for the tensors' values; 0: no limit */

@@ -371,23 +371,31 @@ static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t f
     return !has_last || add_last_strips(err, j, c, few, out);
 }
 
-/* With a limit a few blocks are run first, which may be over it. */
-static bool run_first_blocks(ts_error *err, const ts_timed_program *j, const cut *c, int64_t limit,
-                             measures *out) {
+/* With a limit a few blocks are run first: they may be over it. On few channels, which take no longer than more do;
+ * near the limit on more. */
+static bool run_first_blocks(ts_error *err, const ts_timed_program *j, const matrices *m, const cut *c,
+                             int64_t limit, measures *out) {
+    enum { NEAR_PERCENT = 90 };
+    const ts_dma_machine dma = ts_dma_machine_of(j->machine, NULL);
     ts_timed_program first = *j;
-    int64_t some = FEW_BLOCKS * c->cores;
-    if (limit == 0 || some >= c->blocks) return true;
-    first.limit = limit_of(some, c->blocks, limit);
-    const ts_timed_run *run = run_blocks(err, &first, 0, some);
-    if (run) is_over(run, &first, limit, out);
-    return run != NULL;
+    int64_t least = ts_max(m->batch, blocks_of(m)), some = FEW_BLOCKS * c->cores;
+    if (limit == 0 || some >= least) return true;
+    first.limit = limit_of(some, least, limit);
+    first.channel_share = ts_dma_first_sampling_factor(&dma);
+    for (bool more = true; more; first.channel_share = 0) {
+        const ts_timed_run *run = run_blocks(err, &first, 0, some);
+        if (!run) return false;
+        if (is_over(run, &first, limit, out)) return true;
+        more = first.channel_share > 0 && run->chip.cycles * 100 > first.limit * NEAR_PERCENT;
+    }
+    return true;
 }
 
 /* Blocks of the whole matrices, which lie where they do in the whole. */
 static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
                             measures *out) {
     cut c;
-    if (!read_cut(err, j, &c) || !run_first_blocks(err, j, &c, limit, out)) return false;
+    if (!read_cut(err, j, &c) || !run_first_blocks(err, j, m, &c, limit, out)) return false;
     if (out->is_over) return true;
     int64_t few = few_of(m, &c);
     return c.blocks > (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * few

@@ -53,8 +53,9 @@ static const char *name_of(const ts_timed_program *p) {
     const ts_machine *m = p->machine;
     ts_text text;
     ts_text_init(&text, p->arena);
-    ts_text_add(&text, "%llx %d %d %lld %s %d %d", (unsigned long long)m->hash, (int)m->hbm.stacks,
-                (int)m->hbm.channels, (long long)m->chip.sustained_khz, p->program, p->exact, p->paced);
+    ts_text_add(&text, "%llx %d %d %lld %s %d %d %d", (unsigned long long)m->hash, (int)m->hbm.stacks,
+                (int)m->hbm.channels, (long long)m->chip.sustained_khz, p->program, p->exact, p->paced,
+                p->channel_share);
     ts_timed_add_defines(p, &text);
     return text.bytes;
 }
@@ -138,6 +139,7 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
                               .define_count = p->count,
                               .time_only = true,
                               .exact = p->exact,
+                              .channel_share = p->channel_share,
                               .max_cycles = p->limit > 0 ? p->limit : LONGEST};
     ts_run_result result;
     ts_error own = {0};

@@ -17,9 +17,10 @@ typedef struct {
     ts_timed_runs *runs;
     const ts_machine *machine;
     const char *program;
-    bool exact;    /* every access of every channel of HBM is simulated */
-    int64_t limit; /* cycles; 0: none. A run that takes more ends there */
-    bool paced;    /* the pace of its transfers is wanted, too */
+    bool exact;        /* every access of every channel of HBM is simulated */
+    int64_t limit;     /* cycles; 0: none. A run that takes more ends there */
+    bool paced;        /* the pace of its transfers is wanted, too */
+    int channel_share; /* see ts_chip_config */
     ts_define defines[TS_TIMED_DEFINES];
     int count;
 } ts_timed_program;

@@ -53,6 +53,28 @@ static void a_whole_run_answers_any_limit(void **state) {
     ts_arena_free(arena);
 }
 
+static void few_channels_take_about_as_long(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_timed_program p = program_in(arena);
+    ts_timed_define(&p, "COLS", 8192);
+    const ts_timed_run *usual = run_with(&p, 0);
+    p.channel_share = 4;
+    const ts_timed_run *same = run_with(&p, 0);
+    p.channel_share = 16;
+    const ts_timed_run *few = run_with(&p, 0);
+    assert_int_equal(same->chip.cycles, usual->chip.cycles);
+    assert_int_not_equal(few->chip.cycles, usual->chip.cycles);
+    assert_in_range(few->chip.cycles, usual->chip.cycles * 95 / 100, usual->chip.cycles * 105 / 100);
+    assert_int_equal(few->chip.hbm.reads, usual->chip.hbm.reads);
+    assert_ptr_equal(run_with(&p, 0), few);
+    p.exact = true;
+    const ts_timed_run *exact = run_with(&p, 0);
+    p.channel_share = 0;
+    assert_int_equal(run_with(&p, 0)->chip.cycles, exact->chip.cycles);
+    ts_arena_free(arena);
+}
+
 /* ---- The pace ---- */
 
 typedef struct {
@@ -124,9 +146,8 @@ static void nothing_is_moved_at_no_pace(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(over_a_limit_is_over_lower_ones),
-        cmocka_unit_test(a_whole_run_answers_any_limit),
-        cmocka_unit_test(the_pace_is_that_of_the_middle),
+        cmocka_unit_test(over_a_limit_is_over_lower_ones), cmocka_unit_test(a_whole_run_answers_any_limit),
+        cmocka_unit_test(few_channels_take_about_as_long), cmocka_unit_test(the_pace_is_that_of_the_middle),
         cmocka_unit_test(nothing_is_moved_at_no_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
