@@ -90,8 +90,29 @@ static void join_boxes(transfer *t) {
     ts_traversal_join_boxes(t->traversal);
 }
 
+/* Ticks that the transfer takes at least by the windows of the box that is measured: less OVER_SURE standard errors,
+ * and the work of other boxes at OVER_OTHERS per cent of its time; 0: these do not agree. */
+static int64_t least_ticks(const transfer *t) {
+    enum { OVER_WINDOWS = 6, OVER_ERROR = 64, OVER_SURE = 3, OVER_OTHERS = 75 };
+    const sampler_box *b = &t->sampler.box;
+    int64_t next, count;
+    if (b->is_joined || b->ticks.count < OVER_WINDOWS || !ts_ratio_is_known(&b->ticks, OVER_ERROR, 1))
+        return 0;
+    ts_traversal_position(t->traversal, &next, &count);
+    int64_t own = ts_traversal_before(t->traversal, count).work,
+            others = ts_traversal_work_elsewhere(t->traversal, SAMPLER_BOXES) * OVER_OTHERS / 100;
+    return (int64_t)(ts_ratio_get(&b->ticks) * (double)(own + others) * (1 - (double)OVER_SURE / OVER_ERROR));
+}
+
+/* Does it take longer than its limit? */
+static bool is_over(ts_dma *dma, const transfer *t) {
+    int64_t least = dma->limit_ticks > 0 ? least_ticks(t) : 0;
+    if (least > dma->limit_ticks) dma->over_ticks = least;
+    return dma->over_ticks > 0;
+}
+
 /* Between two blocks: leaves the next ones out if their time is known by now. False: the simulated channels do
- * not stand for the rest, and the traversal is in vain. */
+ * not stand for the rest, or it is over its limit, and the traversal is in vain. */
 static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = latest_tick(dma, t), next, count;
     sampler_skip skip;
@@ -110,6 +131,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
         is_even = ts_hbm_subset_is_even(dma->hbm);
     }
     if (!sampler_look(&t->sampler, t->traversal, &now, is_even, &skip)) return true;
+    if (is_over(dma, t)) return false;
     if (dma->hbm) ts_hbm_subset_jump(dma->hbm);
     ts_traversal_seek(t->traversal, skip.to);
     if (skip.in_vain) ts_traversal_split_boxes(t->traversal);

@@ -42,8 +42,9 @@ struct ts_dma {
     int under_way;
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
-    int64_t block_number; /* blocks begun */
-    sampler sampler;      /* of a new transfer */
+    int64_t block_number;            /* blocks begun */
+    sampler sampler;                 /* of a new transfer */
+    int64_t limit_ticks, over_ticks; /* ts_dma_set_limit; 0: none */
     bool any_skipped;
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */

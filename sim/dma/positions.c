@@ -293,6 +293,17 @@ static traversal_box_start measure_box(ts_arena *scratch, const ts_traversal *of
     return (traversal_box_start){count, elements, 1 + work_before(probe, block_work, count)};
 }
 
+int64_t ts_traversal_work_elsewhere(const ts_traversal *traversal, int64_t most) {
+    const ts_plan *plan = traversal->plan;
+    int64_t work = 0;
+    if (plan->gathers || traversal->starts || plan->box_count > most) return 0;
+    ts_arena *scratch = ts_arena_new();
+    for (int64_t i = 0; i < plan->box_count; i++)
+        if (i != traversal->box_number - 1) work += measure_box(scratch, traversal, i).work;
+    ts_arena_free(scratch);
+    return work;
+}
+
 static int compare_work(const void *left, const void *right) {
     const traversal_sorted_box *a = left, *b = right;
     if (a->own != b->own) return a->own < b->own ? -1 : 1;

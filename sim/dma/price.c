@@ -84,7 +84,12 @@ typedef struct {
     bool skips;    /* blocks are left out */
     int tolerance; /* all channels may take one part in so many longer than that part; 0: as usual */
     bool is_fair;  /* it stood for all; else one in `share` is to be tried */
+    int64_t limit; /* cycles; 0: none */
 } part;
+
+static void set_over(int64_t least, ts_dma_kind kind, ts_dma_cost *cost) {
+    *cost = (ts_dma_cost){.cycles = least, .transfer.kind = kind, .is_over = true};
+}
 
 static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     const ts_dma_machine *machine = p->machine;
@@ -94,6 +99,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     if (p->tolerance > 0) ts_hbm_subset_tolerate(hbm, p->tolerance);
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     if (p->skips) ts_dma_set_skipping(dma, machine->hbm);
+    if (p->limit > 0) ts_dma_set_limit(dma, p->limit);
     if (!ts_dma_start(err, dma, p->transfer, 0)) return false;
     cost->cycles = ts_dma_next(dma, INT64_MAX);
     assert(cost->cycles != INT64_MAX);
@@ -107,6 +113,8 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     int share = ts_hbm_subset_fair_share(hbm);
     p->is_fair = share == p->share;
     p->share = share;
+    int64_t over = ts_dma_over_cycles(dma);
+    if (over > 0) set_over(over, cost->transfer.kind, cost);
     ts_dma_free(dma);
     return ts_hbm_check(err, hbm);
 }
@@ -180,13 +188,21 @@ static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transf
     return p;
 }
 
-bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r, ts_dma_cost *cost) {
+bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r, int64_t limit,
+                     ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
     ts_dma_transfer transfer = {.plan = r->plan, .src = r->src, .dst = r->dst};
     transfer.src.space = transfer.dst.space = NULL;
+    int64_t least = limit > 0 ? ts_dma_price_bound(r) : 0;
+    if (least > limit) {
+        set_over(least, ts_dma_kind_done(r->machine->dma, r->plan), cost);
+        return true;
+    }
     part p = part_of(r, &transfer);
-    while (!p.is_fair)
+    p.limit = limit;
+    while (!p.is_fair && !cost->is_over)
         if (!run(err, scratch, &p, cost)) return false;
+    if (cost->is_over) return true;
     finish(r->machine, &transfer, cost);
     ts_dma_break_down(r->machine, &transfer, cost);
     return true;

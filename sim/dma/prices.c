@@ -120,19 +120,30 @@ static size_t hash(const question *q) {
     return (size_t)(h % ENTRIES);
 }
 
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost) {
+/* A price, or that it is over the limit. */
+static bool answers(const entry *e, const question *q, int64_t limit) {
+    return e->asked.count == q->count &&
+           memcmp(e->asked.words, q->words, (size_t)q->count * sizeof q->words[0]) == 0 &&
+           (!e->answer.is_over || (limit > 0 && limit < e->answer.cycles));
+}
+
+bool ts_dma_price_within(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, int64_t limit,
+                         ts_dma_cost *cost) {
     ts_dma_prices *prices = request->machine->prices;
     question q;
-    if (!prices || !fill_question(&q, scratch, request)) return prices_simulate(err, scratch, request, cost);
+    if (!prices || !fill_question(&q, scratch, request))
+        return prices_simulate(err, scratch, request, limit, cost);
     entry *e = &prices->entries[hash(&q)];
-    bool known = e->asked.count == q.count &&
-                 memcmp(e->asked.words, q.words, (size_t)q.count * sizeof q.words[0]) == 0;
-    if (known) {
+    if (answers(e, &q, limit)) {
         *cost = e->answer;
         return true;
     }
-    if (!prices_simulate(err, scratch, request, cost)) return false;
+    if (!prices_simulate(err, scratch, request, limit, cost)) return false;
     e->asked = q;
     e->answer = *cost;
     return true;
+}
+
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost) {
+    return ts_dma_price_within(err, scratch, request, 0, cost);
 }

@@ -58,6 +58,8 @@ typedef struct {
     int64_t elements, work;
 } ts_traversal_amount;
 ts_traversal_amount ts_traversal_before(ts_traversal *traversal, int64_t block);
+/* The work of all boxes but the current one, where boxes are at most `most` and each by itself; else 0. */
+int64_t ts_traversal_work_elsewhere(const ts_traversal *traversal, int64_t most);
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
  * iterations of a loop that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least);

@@ -530,10 +530,7 @@ static bool price_transfer(ts_error *err, ts_arena *scratch, const ts_plan_price
                            ts_dma_cost *cost) {
     ts_dma_machine dma = ts_dma_machine_of(r->machine, r->prices->transfers);
     ts_dma_price_request whole = {&dma, r->plan, r->src, r->dst, r->exact};
-    int64_t least = r->limit > 0 ? ts_dma_price_bound(&whole) : 0;
-    if (least <= r->limit) return ts_dma_price(err, scratch, &whole, cost);
-    set_over(least, ts_dma_kind_done(dma.dma, r->plan), cost);
-    return true;
+    return ts_dma_price_within(err, scratch, &whole, r->limit, cost);
 }
 
 /* Where the engine is faster element by element, as for matrices of few elements, it takes the transfer. */

@@ -143,7 +143,7 @@ typedef struct {
     const ts_shape *shape;
     int number;     /* in the list */
     int64_t cycles; /* it takes at least */
-    bool by_core;
+    enum { PRICED, BY_ENGINE, BY_CORE } kind;
 } candidate;
 
 /* One end of a transfer in other layouts. */
@@ -177,10 +177,11 @@ static bool try_all(ts_error *err, ts_arena *arena, variation *v, ts_transfer_ot
     return true;
 }
 
-/* Those that may be fast first, so that most others are over what they take: programs, which are long to run, last. */
+/* Those that may be fast first, so that most others are over what they take: of what was priced before, then of what the
+ * engine does; programs, which are long to run, last. */
 static int by_promise(const void *a, const void *b) {
     const candidate *left = a, *right = b;
-    if (left->by_core != right->by_core) return left->by_core - right->by_core;
+    if (left->kind != right->kind) return (int)left->kind - (int)right->kind;
     if (left->cycles != right->cycles) return left->cycles < right->cycles ? -1 : 1;
     return left->number - right->number;
 }
@@ -192,9 +193,9 @@ static bool find_candidates(ts_error *err, ts_arena *arena, variation *v, candid
         ts_dma_cost cost;
         if (is_own(arena, v, i)) continue;
         if (!try_other(err, v, v->list.shapes[i], 1, &cost)) return false;
-        if (cost.cycles > 0)
-            found[(*count)++] =
-                (candidate){v->list.shapes[i], i, cost.cycles, cost.transfer.kind == TS_DMA_CORE_PROGRAM};
+        candidate c = {v->list.shapes[i], i, cost.cycles, cost.is_over ? BY_ENGINE : PRICED};
+        if (cost.is_over && cost.transfer.kind == TS_DMA_CORE_PROGRAM) c.kind = BY_CORE;
+        if (cost.cycles > 0) found[(*count)++] = c;
     }
     qsort(found, (size_t)*count, sizeof *found, by_promise);
     return true;

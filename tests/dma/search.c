@@ -31,8 +31,8 @@ static int64_t price(ts_error *err, const ts_machine *machine, ts_prices *known,
         ts_plan_side from = {.shape = src}, to = {.shape = dst, .base_bits = INT64_C(8) << 30}; /* at 1 GiB */
         const ts_plan *plan = ts_plan_new(err, arena, &from, &to, src->layout->rank, src->layout->dims);
         if (!plan ||
-            !ts_plan_price(err, arena, &(ts_plan_price_request){machine, known, plan, hbm, hbm, false, 0}, &cost,
-                           &by))
+            !ts_plan_price(err, arena, &(ts_plan_price_request){machine, known, plan, hbm, hbm, false, 0},
+                           &cost, &by))
             cost.cycles = -1;
     }
     ts_arena_free(arena);

@@ -218,6 +218,35 @@ static void boxes_are_found_by_their_work(void **state) {
     }
 }
 
+/* The work of all boxes but the one that is traversed. */
+static void work_elsewhere_is_that_of_the_others(void **state) {
+    (void)state;
+    uint64_t seed = SEED + 9;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_plan *plan = some_plan(arena, &seed);
+        ts_traversal *all = ts_traversal_new(arena, plan, 64, 64, 32),
+                     *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+        const ts_traversal_access *accesses;
+        int64_t starts[SOME_BOXES + 1], elements, next, ignored, last = -1;
+        int64_t boxes = find_starts(arena, plan, starts);
+        int count;
+        ts_traversal_join_boxes(all);
+        assert_int_equal(ts_traversal_work_elsewhere(all, boxes), 0);
+        int64_t whole = ts_traversal_before(all, starts[boxes]).work;
+        while (ts_traversal_next(traversal, &accesses, &count, &elements)) {
+            int64_t box = ts_traversal_position(traversal, &next, &ignored);
+            if (box < 0 || box == last) continue;
+            last = box;
+            int64_t own =
+                ts_traversal_before(all, starts[box + 1]).work - ts_traversal_before(all, starts[box]).work;
+            assert_int_equal(ts_traversal_work_elsewhere(traversal, boxes), whole - own);
+            assert_int_equal(ts_traversal_work_elsewhere(traversal, boxes - 1), 0);
+        }
+        ts_arena_free(arena);
+    }
+}
+
 /* The lines before a block, where all blocks of a kind have as many: those that are traversed. */
 static void work_is_of_lines_traversed(void **state) {
     (void)state;
@@ -361,6 +390,7 @@ int main(void) {
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
         cmocka_unit_test(boxes_are_found_by_their_work),
+        cmocka_unit_test(work_elsewhere_is_that_of_the_others),
         cmocka_unit_test(work_is_of_lines_traversed),
         cmocka_unit_test(work_without_lines_is_elements),
         cmocka_unit_test(few_blocks_are_all_measured),
