@@ -15,7 +15,9 @@ static void crosses_domains(void **state) {
         {7, 3000000, 1000000, 3}, /* 2.33 */
         {INT64_C(1) << 60, 1600000, 1600000, INT64_C(1) << 60},
         {INT64_C(1000000000000000), 1600000, 940000,
-         INT64_C(587500000000000)}, /* beyond 64 bits on the way */
+         INT64_C(587500000000000)},          /* beyond 64 bits on the way */
+        {INT64_MAX, 2, 1, INT64_C(1) << 62}, /* only when it is rounded up */
+        {INT64_MAX - 1, 2, 1, INT64_MAX / 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(ts_clock_convert(rows[i].cycles, rows[i].from_khz, rows[i].to_khz),
