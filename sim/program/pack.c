@@ -164,11 +164,17 @@ static int *find_pops(region *r, int **next) {
     return first;
 }
 
-/* Of a node, registers modulo 64 and effects, a bit each: by them most pairs are seen not to depend. */
+/* Of a node, registers and tensors modulo 64 and effects, a bit each: by them most pairs are seen not to depend. */
 typedef struct {
     uint64_t reads, writes;
+    uint64_t tensors;         /* that it may access; all but of a load or store of one */
     unsigned effect, ordered; /* its own; those that it may be ordered with */
 } summary;
+
+static bool may_depend(const summary *a, const summary *b) {
+    return (a->writes & (b->reads | b->writes)) | (a->reads & b->writes) ||
+           ((a->ordered & b->effect) && (a->tensors & b->tensors));
+}
 
 static summary *summarise(const region *r) {
     static const unsigned ordered_with[] = {
@@ -186,6 +192,8 @@ static summary *summarise(const region *r) {
         *s = (summary){.effect = 1u << n->effect, .ordered = ordered_with[n->effect]};
         for (int k = 0; k < n->read_count; k++) s->reads |= register_bit(n->reads[k]);
         s->writes = n->writes ? register_bit(n->written) : 0;
+        s->tensors = accesses_memory(n) && n->address->tensor >= 0 ? UINT64_C(1) << n->address->tensor % 64
+                                                                   : UINT64_MAX;
     }
     return all;
 }
@@ -198,9 +206,7 @@ static bool stands_for_later(const node *a, const node *b) {
 static void connect_later(region *r, const summary *all, int from) {
     summary a = all[from];
     for (int to = from + 1; to < r->count; to++) {
-        const summary *b = &all[to];
-        if (!((a.writes & (b->reads | b->writes)) | (a.reads & b->writes) | (a.ordered & b->effect)))
-            continue;
+        if (!may_depend(&a, &all[to])) continue;
         connect(r, from, to);
         if (stands_for_later(&r->nodes[from], &r->nodes[to])) a.ordered &= ~(1u << EFFECT_STATE);
     }
