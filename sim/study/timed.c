@@ -42,12 +42,6 @@ ts_timed_runs *ts_timed_runs_new(ts_arena *arena) {
     return runs;
 }
 
-int64_t ts_timed_run_parameter(const ts_timed_run *run, const char *name) {
-    for (int i = 0; i < run->param_count; i++)
-        if (strcmp(run->params[i].name, name) == 0) return run->params[i].integer;
-    return 0;
-}
-
 /* The machine, what a device or a load of it differs in, the program and its parameters. */
 static const char *name_of(const ts_timed_program *p) {
     const ts_machine *m = p->machine;
@@ -58,15 +52,6 @@ static const char *name_of(const ts_timed_program *p) {
                 p->channel_share);
     ts_timed_add_defines(p, &text);
     return text.bytes;
-}
-
-static const ts_param *copy_params(ts_arena *arena, const ts_program *program) {
-    ts_param *params = TS_NEW_ARRAY(arena, ts_param, program->param_count + 1);
-    for (int i = 0; i < program->param_count; i++) {
-        params[i] = program->params[i];
-        params[i].name = ts_arena_copy_text(arena, params[i].name, strlen(params[i].name));
-    }
-    return params;
 }
 
 static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_timed_run *run) {
@@ -105,15 +90,6 @@ static double pace_of(const completions *c) {
     return sum * 12 / ((double)n * ((double)n * (double)n - 1));
 }
 
-static const ts_timed_run *keep_result(ts_timed_runs *runs, const char *name, const ts_run_result *result,
-                                       double pace) {
-    const ts_timed_run run = {.chip = result->chip,
-                              .pace = pace,
-                              .params = copy_params(runs->arena, result->program),
-                              .param_count = result->program->param_count};
-    return keep(runs, name, &run);
-}
-
 /* Whole, or over a limit that is no lower. */
 static const ts_timed_run *find(const ts_timed_program *p, const char *name) {
     for (const known_run *r = p->runs->first; r; r = r->next) {
@@ -141,12 +117,13 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
                               .exact = p->exact,
                               .channel_share = p->channel_share,
                               .max_cycles = p->limit > 0 ? p->limit : LONGEST};
-    ts_run_result result;
+    ts_run_result result = {0};
     ts_error own = {0};
     bool good = ts_run(&own, scratch, &request, &result),
          is_over = !good && p->limit > 0 && own.kind == TS_ERROR_FAULT && own.cycle >= p->limit;
-    const ts_timed_run over = {.chip.cycles = p->limit, .is_over = true};
-    if (good) known = keep_result(p->runs, name, &result, pace_of(&completed));
+    const ts_timed_run whole = {.chip = result.chip, .pace = pace_of(&completed)},
+                       over = {.chip.cycles = p->limit, .is_over = true};
+    if (good) known = keep(p->runs, name, &whole);
     if (is_over) known = keep(p->runs, name, &over);
     if (!known && err) *err = own;
     ts_arena_free(scratch);

@@ -32,14 +32,11 @@ void ts_timed_add_defines(const ts_timed_program *program, ts_text *text);
 
 typedef struct {
     ts_chip_counters chip;
-    const ts_param *params; /* of the program */
-    int param_count;
     bool is_over; /* it took more than chip.cycles, the limit or more, and nothing else is known */
     double pace;  /* cycles a transfer: slope of completions in mid-run, by least squares; 0: none */
 } ts_timed_run;
 
 /* As it was made before, or made now. It belongs to the runs. */
 const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *program);
-int64_t ts_timed_run_parameter(const ts_timed_run *run, const char *name); /* 0: it has none of that name */
 
 #endif
