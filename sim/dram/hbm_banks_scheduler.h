@@ -411,4 +411,24 @@ ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, h
     }
 }
 
+/* The simulators, as in hbm_simulators.h. */
+#define BANKS_SIMULATOR(name, ...)                                                                           \
+    static void name##_simulate(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                               \
+        while (ch->next <= until) ch->next = step(hbm, ch, ch->next, (shape){__VA_ARGS__});                  \
+    }                                                                                                        \
+    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments,    \
+                           int count) {                                                                      \
+        run(hbm, st, ch, segments, count, name##_simulate);                                                  \
+    }
+
+#define BANKS_SIMULATORS(name)                                                                               \
+    BANKS_SIMULATOR(name##_hbm2, 16, 16, 4, false, false, false)                                             \
+    BANKS_SIMULATOR(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group,         \
+                    hbm->spec->ticks_per_ck == 2, hbm->config.page == TS_HBM_PAGE_CLOSED, false)             \
+    hbm_simulator hbm_banks_simulator_##name(const ts_hbm *hbm) {                                            \
+        if (hbm->config.page == TS_HBM_PAGE_OPEN && FITS(hbm->spec, 16, 16, 4, 1))                           \
+            return (hbm_simulator){name##_hbm2_simulate, name##_hbm2_run};                                   \
+        return (hbm_simulator){name##_any_simulate, name##_any_run};                                         \
+    }
+
 #endif
