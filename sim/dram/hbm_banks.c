@@ -8,7 +8,7 @@ BANKS_SIMULATORS(base)
 
 bool hbm_banks_rest(const ts_hbm *hbm, const hbm_channel *ch) {
     const struct hbm_banks *b = ch->banks;
-    return b->commands == 0 && b->draining == 0 && b->waiting[DRAM_READ] == 0 && !is_to_drain(hbm, b);
+    return b->count == 0 && b->draining == 0 && b->waiting[DRAM_READ] == 0 && !is_to_drain(hbm, b);
 }
 
 void hbm_banks_await(ts_hbm *hbm) {
@@ -21,20 +21,21 @@ void hbm_banks_await(ts_hbm *hbm) {
 
 void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch) {
     struct hbm_banks *b = ch->banks = TS_NEW(arena, struct hbm_banks);
-    b->capacity =
-        hbm->config.read_entries + hbm->config.write_entries + hbm->spec->banks * hbm->config.bank_entries;
-    b->entries = TS_NEW_ARRAY(arena, entry, b->capacity + LISTS * HBM_BANKS_MOST);
+    const ts_hbm_config *c = &hbm->config;
+    b->capacity = c->read_entries + c->write_entries + hbm->spec->banks * c->bank_entries;
+    b->pitch = lanes_of(c->bank_entries) + LANES;
+    b->entries = TS_NEW_ARRAY(arena, entry, b->capacity + 2 * HBM_BANKS_MOST);
+    b->commands = TS_NEW_ARRAY(arena, uint32_t, 2 * hbm->spec->banks * b->pitch);
 }
 
 void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch) {
     struct hbm_banks *b = ch->banks;
-    *b = (struct hbm_banks){.entries = b->entries, .capacity = b->capacity};
+    *b = (struct hbm_banks){b->entries, b->capacity, b->pitch, b->commands, .column_at = -1};
+    b->after = ~(uint64_t)1;
     b->room = bit_of(hbm->spec->banks - 1) * 2 - 1;
-    b->column_at = -1;
     for (int i = 0; i < BUCKETS; i++) b->bucket[i] = NONE;
     for (int32_t i = 0; i < b->capacity; i++) b->entries[i].same = i + 1;
-    for (int32_t end = b->capacity; end < b->capacity + LISTS * HBM_BANKS_MOST; end++)
-        b->entries[end].next = b->entries[end].previous = end;
+    for (int i = 0; i < 2 * HBM_BANKS_MOST; i++) b->banks[i / 2].newest[i % 2] = end_of(b, i % 2, i / 2);
     for (int i = 0; i < hbm->stream_count; i++)
         memset(merged_of(hbm, ch, hbm->streams[i], 0), 0, (size_t)b->capacity * sizeof(hbm_merged));
 }
@@ -59,8 +60,7 @@ void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     struct hbm_banks *b = ch->banks;
     b->stepped = max32(b->stepped - shift, 0);
     b->column_at = max32(b->column_at - shift, -1);
-    b->row_at = b->hit_at[0] = b->hit_at[1] = 0; /* found anew */
-    for (int32_t end = b->capacity; end < b->capacity + LISTS * HBM_BANKS_MOST; end++)
-        for (int32_t slot = b->entries[end].next; slot != end; slot = b->entries[slot].next)
+    for (int i = 0; i < BUCKETS; i++)
+        for (int32_t slot = b->bucket[i]; slot != NONE; slot = b->entries[slot].same)
             lower_arrivals(hbm, ch, slot, shift);
 }

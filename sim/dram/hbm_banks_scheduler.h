@@ -16,104 +16,87 @@
 
 #include "hbm_banks_queues.h"
 
+/* What the compiler may know of a machine. */
+typedef struct {
+    int banks, banks_of_pc, banks_of_group;
+    int pitch; /* of a bank's commands */
+    bool half; /* HBM3: half CKs */
+    bool closed_page;
+} banks_shape;
+
+ALWAYS static inline int shift_of(const banks_shape sh) { return __builtin_ctz((unsigned)sh.banks_of_group); }
+
+/* A bank's commands, by age. */
+ALWAYS static inline uint32_t *keys_of(const struct hbm_banks *b, int bank, const banks_shape sh) {
+    return b->commands + 2 * bank * sh.pitch;
+}
+ALWAYS static inline int32_t *slots_of(const struct hbm_banks *b, int bank, const banks_shape sh) {
+    return (int32_t *)b->commands + (2 * bank + 1) * sh.pitch;
+}
+
 /* ---- What a bank could do. ---- */
 
 /* Its first command needs the row command that may be issued: a PRE waits for hits, up to a limit. A closed
  * bank has no hits, and no command has its row. */
-static inline void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+ALWAYS static inline void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank, const banks_shape sh) {
     struct hbm_banks *b = ch->banks;
-    int32_t first = first_in(b, COMMANDS, bank);
     bool has_hits = (b->hits[DRAM_READ] | b->hits[DRAM_WRITE]) >> bank & 1;
-    bool is_miss = (first < b->capacity) & (b->entries[first].row != ch->dram.open_row[bank]);
-    bool is_wanted = is_miss & (!has_hits | (b->served[bank] >= hbm->config.row_hit_limit));
-    put_bit(&b->row, bank, is_wanted);
-    b->row_at = min32(b->row_at, is_wanted ? ch->dram.row_time[bank] : FAR);
+    bool is_miss =
+        (b->banks[bank].count > 0) & (*keys_of(b, bank, sh) >> 1 != (uint32_t)ch->dram.open_row[bank]);
+    put_bit(&b->row, bank, is_miss & (!has_hits | (b->banks[bank].served >= hbm->config.row_hit_limit)));
 }
 
-/* When a hit can be served. */
-static inline int32_t hit_time(const hbm_channel *ch, int direction, int bank, const shape sh) {
-    return max32(ch->dram.column_time[direction][bank >> group_shift(sh)],
-                 ch->dram.opened_time[direction][bank]);
-}
-
-ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, int32_t slot, const shape sh) {
-    struct hbm_banks *b = ch->banks;
-    b->first_hit[direction][bank] = slot;
-    put_bit(&b->hits[direction], bank, true);
-    b->hit_at[direction] = min32(b->hit_at[direction], hit_time(ch, direction, bank, sh));
-}
-
-/* The first command of a direction to the open row, from `slot` on. */
-ALWAYS static inline void find_hit(hbm_channel *ch, int direction, int bank, int32_t slot, const shape sh) {
-    struct hbm_banks *b = ch->banks;
-    int32_t row = ch->dram.open_row[bank];
-    if (b->held[direction][bank] == 0) slot = b->capacity;
-    while (slot < b->capacity && (b->entries[slot].is_write != direction || b->entries[slot].row != row))
-        slot = b->entries[slot].next;
-    if (slot < b->capacity)
-        set_hit(ch, direction, bank, slot, sh);
-    else
-        put_bit(&b->hits[direction], bank, false);
-}
-
-ALWAYS static inline void after_opening(const ts_hbm *hbm, hbm_channel *ch, int bank, const shape sh) {
-    for (int direction = 0; direction < 2; direction++)
-        find_hit(ch, direction, bank, first_in(ch->banks, COMMANDS, bank), sh);
-    ch->banks->served[bank] = 0;
-    set_row(hbm, ch, bank);
-}
-
-static void after_closing(const ts_hbm *hbm, hbm_channel *ch, int bank) {
-    for (int direction = 0; direction < 2; direction++) put_bit(&ch->banks->hits[direction], bank, false);
-    set_row(hbm, ch, bank);
+ALWAYS static inline void after_closing(const ts_hbm *hbm, hbm_channel *ch, int bank, const banks_shape sh) {
+    for (int direction = 0; direction < 2; direction++) ch->banks->hits[direction] &= ~bit_of(bank);
+    set_row(hbm, ch, bank, sh);
 }
 
 /* ---- Moving bursts to the banks. ---- */
 
-static bool is_to_drain(const ts_hbm *hbm, const struct hbm_banks *b) {
+static inline bool is_to_drain(const ts_hbm *hbm, const struct hbm_banks *b) {
     int reads = b->waiting[DRAM_READ], writes = b->waiting[DRAM_WRITE];
     int least = hbm->is_awaited && reads == 0 ? 0 : hbm->write_low;
-    return writes >= hbm->config.write_entries || (b->commands == 0 && writes > least);
+    return writes >= hbm->config.write_entries || (b->count == 0 && writes > least);
 }
 
 /* The oldest waiting burst whose bank has room, or NONE. */
-static int32_t oldest(const struct hbm_banks *b, int direction) {
-    int32_t best = NONE;
-    for (uint64_t banks = b->waits[direction] & b->room; banks != 0; banks &= banks - 1) {
+static inline int32_t oldest(const struct hbm_banks *b, int direction) {
+    uint64_t banks = b->waits[direction] & b->room;
+    if (banks == 0) return NONE;
+    int32_t best = first_in(b, direction, __builtin_ctzll(banks));
+    while ((banks &= banks - 1) != 0) {
         int32_t slot = first_in(b, direction, __builtin_ctzll(banks));
-        if (best == NONE || (int32_t)(b->entries[slot].age - b->entries[best].age) < 0) best = slot;
+        best = (int32_t)(b->entries[slot].age - b->entries[best].age) < 0 ? slot : best;
     }
     return best;
 }
 
-ALWAYS static inline void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const shape sh) {
+ALWAYS static inline void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const banks_shape sh) {
     struct hbm_banks *b = ch->banks;
-    entry *e = &b->entries[slot];
-    int bank = e->bank, direction = e->is_write;
-    remove_from_list(b, e);
-    b->waiting[direction]--;
-    put_bit(&b->waits[direction], bank, first_in(b, direction, bank) < b->capacity);
-    append(b, COMMANDS, slot);
-    b->commands++;
-    b->held[direction][bank]++;
-    if (b->held[DRAM_READ][bank] + b->held[DRAM_WRITE][bank] >= hbm->config.bank_entries)
-        put_bit(&b->room, bank, false);
-    if (e->row == ch->dram.open_row[bank] && !(b->hits[direction] & bit_of(bank)))
-        set_hit(ch, direction, bank, slot, sh);
-    set_row(hbm, ch, bank);
+    const entry *e = &b->entries[slot];
+    int bank = e->bank, direction = e->is_write, at = b->banks[bank].count++;
+    int32_t row = ts_address_row(e->burst);
+    end_waiting(b, slot);
+    keys_of(b, bank, sh)[at] = key_of(row, direction);
+    slots_of(b, bank, sh)[at] = slot;
+    b->count++;
+    b->room ^= (uint64_t)(at + 1 >= hbm->config.bank_entries) << bank;
+    uint64_t hit = (uint64_t)(row == ch->dram.open_row[bank]) << bank & ~b->hits[direction];
+    b->hits[direction] |= hit;
+    if ((hit != 0) | (at == 0)) set_row(hbm, ch, bank, sh);
 }
 
 /* Nothing moves any more: writes are to be drained, so no read is moved, and the oldest write waits for one.
  */
 static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
     const struct hbm_banks *b = ch->banks;
-    if (b->commands > 0 || !is_to_drain(hbm, b)) return false;
+    if (b->count > 0 || !is_to_drain(hbm, b)) return false;
     if (hbm->stuck_at < 0) hbm->stuck_at = hbm->base + t;
     return true;
 }
 
 /* One burst; true when something was done. */
-ALWAYS static inline bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+ALWAYS static inline bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t, const banks_shape sh) {
     struct hbm_banks *b = ch->banks;
     if (b->draining == 0 && b->waiting[DRAM_WRITE] != 0 && is_to_drain(hbm, b))
         b->draining = b->waiting[DRAM_WRITE];
@@ -131,44 +114,67 @@ ALWAYS static inline bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t, cons
     return true;
 }
 
-/* ---- Picking commands. ---- */
+/* ---- What is due. ---- */
 
 typedef struct {
-    int bank; /* -1: none */
-    int32_t slot;
-    bool is_column;
-} pick;
+    uint64_t rows, hits[2]; /* banks whose ACT or PRE, and whose columns by direction, can be issued */
+} due;
 
-/* Banks with a hit of the direction that can be served. */
-ALWAYS static inline uint64_t due_hits(hbm_channel *ch, int direction, int32_t t, const shape sh) {
-    struct hbm_banks *b = ch->banks;
-    if (b->hit_at[direction] > t) return 0;
-    const group_lanes groups = {ch->dram.column_time[direction], group_shift(sh)};
-    return due_of_both(groups, ch->dram.opened_time[direction], b->hits[direction], t, sh.banks,
-                       &b->hit_at[direction]);
+ALWAYS static inline uint64_t due_rows(const hbm_channel *ch, int32_t t, const banks_shape sh) {
+    return reached(ch->dram.row_time, ch->banks->row, t, sh.banks);
 }
 
-/* Banks whose ACT or PRE can be issued. */
-ALWAYS static inline uint64_t due_rows(hbm_channel *ch, int32_t t, const shape sh) {
-    struct hbm_banks *b = ch->banks;
-    if (b->row_at > t) return 0;
-    return due_of(ch->dram.row_time, b->row, t, sh.banks, &b->row_at);
+ALWAYS static inline uint64_t due_hits(const hbm_channel *ch, int direction, int32_t t,
+                                       const banks_shape sh) {
+    uint64_t hits = ch->banks->hits[direction];
+    if (hits == 0) return 0;
+    return reached_both((group_lanes){ch->dram.column_time[direction], shift_of(sh)},
+                        ch->dram.opened_time[direction], hits, t, sh.banks);
 }
 
-/* The first command that is ready, of the first bank after the one visited last that has one. */
-ALWAYS static inline pick pick_next(hbm_channel *ch, int32_t t, const shape sh) {
-    struct hbm_banks *b = ch->banks;
-    uint64_t rows = due_rows(ch, t, sh);
-    uint64_t hits[2] = {due_hits(ch, DRAM_READ, t, sh), due_hits(ch, DRAM_WRITE, t, sh)};
-    uint64_t all = rows | hits[0] | hits[1], after = all & ~(bit_of(b->last) * 2 - 1);
-    if (all == 0) return (pick){.bank = -1};
-    int bank = b->last = __builtin_ctzll(after ? after : all);
-    if (rows & bit_of(bank)) return (pick){bank, first_in(b, COMMANDS, bank), false};
-    int direction = (hits[DRAM_READ] & bit_of(bank)) == 0;
-    if (!direction && hits[DRAM_WRITE] & bit_of(bank))
-        direction = (int32_t)(b->entries[b->first_hit[DRAM_WRITE][bank]].age -
-                              b->entries[b->first_hit[DRAM_READ][bank]].age) < 0;
-    return (pick){bank, b->first_hit[direction][bank], true};
+ALWAYS static inline due find_due(const hbm_channel *ch, int32_t t, const banks_shape sh) {
+    return (due){due_rows(ch, t, sh), {due_hits(ch, DRAM_READ, t, sh), due_hits(ch, DRAM_WRITE, t, sh)}};
+}
+
+/* When a hit can be served. */
+static inline int32_t hit_time(const hbm_channel *ch, int direction, int bank, const banks_shape sh) {
+    return max32(ch->dram.column_time[direction][bank >> shift_of(sh)],
+                 ch->dram.opened_time[direction][bank]);
+}
+
+/* Changes what is due by a row command of one bank: the others' hits are due as before. */
+ALWAYS static inline void update_due(const hbm_channel *ch, int bank, int32_t t, due *d,
+                                     const banks_shape sh) {
+    d->rows = due_rows(ch, t, sh);
+    for (int direction = 0; direction < 2; direction++) {
+        uint64_t hit = (uint64_t)(hit_time(ch, direction, bank, sh) <= t) << bank;
+        d->hits[direction] &= ~bit_of(bank);
+        d->hits[direction] |= hit & ch->banks->hits[direction];
+    }
+}
+
+ALWAYS static inline uint64_t all_of(const due *d) {
+    return d->rows | d->hits[DRAM_READ] | d->hits[DRAM_WRITE];
+}
+
+/* The first bank of some after the one visited last. */
+ALWAYS static inline int visit(struct hbm_banks *b, uint64_t banks) {
+    int bank = __builtin_ctzll(banks & b->after ? banks & b->after : banks);
+    b->after = ~bit_of(bank) & -bit_of(bank);
+    return bank;
+}
+
+/* When the next command can be issued. */
+ALWAYS static inline int32_t next_due(const hbm_channel *ch, const banks_shape sh) {
+    const struct hbm_banks *b = ch->banks;
+    least_time least = least_of(least_begin(), ch->dram.row_time, b->row, sh.banks);
+    for (int direction = 0; direction < 2; direction++) {
+        const group_lanes groups = {ch->dram.column_time[direction], shift_of(sh)};
+        if (b->hits[direction] != 0)
+            least =
+                least_of_both(least, groups, ch->dram.opened_time[direction], b->hits[direction], sh.banks);
+    }
+    return least_end(least);
 }
 
 /* ---- Commands. ---- */
@@ -178,30 +184,18 @@ static void count_latency(hbm_channel *ch, int64_t sum, int32_t longest) {
     if (longest > ch->stats.read_latency_max) ch->stats.read_latency_max = longest;
 }
 
-static void finish(const ts_hbm *hbm, hbm_channel *ch, const entry *e, int32_t end) {
-    ts_hbm_stream *st = hbm->streams[e->stream];
-    if (!e->is_write) count_latency(ch, end - e->arrival, end - e->arrival);
+/* A burst of a stream is done at `end`. */
+ALWAYS static inline void finish(hbm_channel *ch, ts_hbm_stream *st, bool is_write, int32_t arrival,
+                                 int32_t ticket, int32_t end) {
+    if (!is_write) count_latency(ch, end - arrival, end - arrival);
     st->unfinished--;
     st->end = max32(st->end, end);
-    if (st->in_flight > 0) st->done[e->ticket] = end;
+    if (st->in_flight > 0) st->done[ticket] = end;
 }
 
 static hbm_merged *merged_of(const ts_hbm *hbm, const hbm_channel *ch, const ts_hbm_stream *st,
                              int32_t slot) {
     return &st->merged[(ch - hbm->channels) * ch->banks->capacity + slot];
-}
-
-/* A read of a burst that is to be read anyway: they are done together. */
-static void merge(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const entry *e) {
-    ts_hbm_stream *st = hbm->streams[e->stream];
-    hbm_merged *m = merged_of(hbm, ch, st, slot);
-    ch->banks->entries[slot].is_merged = true;
-    if (m->count++ == 0) m->first = e->arrival;
-    m->arrivals += e->arrival;
-    if (st->in_flight > 0) {
-        st->merged_next[e->ticket] = m->ticket;
-        m->ticket = e->ticket;
-    }
 }
 
 static void finish_merged(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end) {
@@ -220,102 +214,132 @@ static void finish_merged(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int3
     }
 }
 
-/* What comes in the cycle of a column command comes before it: the burst is still pending then. */
-static bool is_just_served(const struct hbm_banks *b, uint64_t burst, bool is_write, int32_t at) {
-    return b->column_at == at && b->column_burst == burst && b->column_is_write == is_write;
-}
-
 /* A served command leaves its bank's queue. */
-static void leave(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end) {
+ALWAYS static inline void leave(const ts_hbm *hbm, hbm_channel *ch, int bank, int at, int32_t end,
+                                const banks_shape sh) {
     struct hbm_banks *b = ch->banks;
-    entry *e = &b->entries[slot];
-    int bank = e->bank;
-    remove_from_list(b, e);
-    b->commands--;
-    b->held[e->is_write][bank]--;
+    uint32_t *keys = keys_of(b, bank, sh), key = keys[at];
+    int32_t *slots = slots_of(b, bank, sh), slot = slots[at];
+    const entry *e = &b->entries[slot];
+    int count = b->banks[bank].count--, direction = e->is_write;
+    b->hits[direction] ^= (uint64_t)(find_key(keys, key, at + 1, count) >= count) << bank;
+    move_up((int32_t *)keys, at, count);
+    move_up(slots, at, count);
+    b->count--;
     b->room |= bit_of(bank);
-    ch->queue[e->is_write].count--;
-    finish(hbm, ch, e, end);
-    if (e->is_merged) finish_merged(hbm, ch, slot, end);
+    ch->queue[direction].count--;
+    finish(ch, hbm->streams[e->stream], direction, e->arrival, e->ticket, end);
+    if (__builtin_expect(e->is_merged, 0)) finish_merged(hbm, ch, slot, end);
     free_entry(b, slot);
 }
 
-ALWAYS static inline void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t,
-                                       const shape sh) {
-    struct hbm_banks *b = ch->banks;
-    const entry *e = &b->entries[slot];
+/* The first command to a bank's open row, of what is due; its place. */
+ALWAYS static inline int first_hit(const hbm_channel *ch, int bank, const due *d, const banks_shape sh) {
+    const struct hbm_banks *b = ch->banks;
+    int count = b->banks[bank].count, is_write = !(d->hits[DRAM_READ] >> bank & 1);
+    int32_t row = ch->dram.open_row[bank];
+    int at = find_key(keys_of(b, bank, sh), key_of(row, is_write), 0, count);
+    if (__builtin_expect(!(d->hits[DRAM_READ] & d->hits[DRAM_WRITE] & bit_of(bank)), 1)) return at;
+    return min32(at, find_key(keys_of(b, bank, sh), key_of(row, DRAM_WRITE), 0, count));
+}
+
+/* True when it closes the row. */
+ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const entry *e, int bank, int32_t t,
+                                const banks_shape sh) {
     int direction = e->is_write;
-    int32_t next = e->next;
-    hbm_column column = {
-        .direction = direction, .bank = bank, .arrival = e->arrival, .is_active = b->served[bank] == 0};
-    if (ch->bus_until[0] != t) hbm_attribute_column(hbm, ch, &column, t);
+    int32_t served = ch->banks->banks[bank].served;
+    if (__builtin_expect(ch->bus_until[0] != t, 0)) {
+        const hbm_column column = {
+            .direction = direction, .bank = bank, .arrival = e->arrival, .is_active = served == 0};
+        hbm_attribute_column(hbm, ch, &column, t);
+    }
     ch->bus_until[0] = t + hbm->burst_ticks;
-    ch->stats.row_misses += b->served[bank] == 0;
-    if (b->served[bank] < UINT16_MAX) b->served[bank]++;
-    bool closes = sh.closed_page && b->served[bank] >= hbm->config.page_accesses;
+    ch->stats.row_misses += served == 0;
+    ch->banks->banks[bank].served = served += served < UINT16_MAX;
+    bool closes = sh.closed_page && served >= hbm->config.page_accesses;
     if (__builtin_expect(hbm->is_observed, 0))
         hbm_tell(hbm, ch, closes ? DRAM_RDA + direction : direction, bank, e->burst, t);
     if (closes)
         dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, bank, t);
     else
-        dram_column(&ch->dram, direction, bank, bank >> group_shift(sh), t, sh.banks / sh.banks_of_group);
+        dram_column(&ch->dram, direction, bank, bank >> shift_of(sh), t, sh.banks / sh.banks_of_group);
     ch->stats.precharges += closes;
+    return closes;
+}
+
+ALWAYS static inline void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int at, int32_t t,
+                                       const banks_shape sh) {
+    struct hbm_banks *b = ch->banks;
+    const entry *e = &b->entries[slots_of(b, bank, sh)[at]];
+    bool closes = serve(hbm, ch, e, bank, t, sh);
     b->column_burst = e->burst;
     b->column_is_write = e->is_write;
     b->column_at = t;
-    leave(hbm, ch, slot, direction ? t : t + hbm->read_latency);
-    if (closes) {
-        after_closing(hbm, ch, bank);
-    } else {
-        find_hit(ch, direction, bank, next, sh);
-        set_row(hbm, ch, bank);
-    }
+    leave(hbm, ch, bank, at, e->is_write ? t : t + hbm->read_latency, sh);
+    if (closes)
+        after_closing(hbm, ch, bank, sh);
+    else
+        set_row(hbm, ch, bank, sh);
 }
 
-ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t,
-                                    const shape sh) {
-    const entry *e = &ch->banks->entries[slot];
+ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t,
+                                    const banks_shape sh) {
+    struct hbm_banks *b = ch->banks;
+    const entry *e = &b->entries[*slots_of(b, bank, sh)];
+    const uint32_t *keys = keys_of(b, bank, sh);
+    int count = b->banks[bank].count;
+    int32_t row = ts_address_row(e->burst);
     hbm_keep_cause(ch, DRAM_ACT, bank, e->arrival, t);
-    dram_act(&ch->dram, bank, e->row, t, sh.banks_of_pc, sh.banks_of_group);
+    dram_act(&ch->dram, bank, row, t, sh.banks_of_pc, sh.banks_of_group);
     hbm_tell_row(hbm, ch, DRAM_ACT, bank, t);
-    after_opening(hbm, ch, bank, sh);
+    for (int direction = 0; direction < 2; direction++)
+        b->hits[direction] |= (uint64_t)(find_key(keys, key_of(row, direction), 0, count) < count) << bank;
+    b->banks[bank].served = 0;
+    b->row &= ~bit_of(bank); /* the first is a hit */
     ch->stats.activations++;
 }
 
-ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t,
-                                    const shape sh) {
-    hbm_keep_cause(ch, DRAM_PRE, bank, ch->banks->entries[slot].arrival, t);
+ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t,
+                                    const banks_shape sh) {
+    const struct hbm_banks *b = ch->banks;
+    hbm_keep_cause(ch, DRAM_PRE, bank, b->entries[*slots_of(b, bank, sh)].arrival, t);
     dram_pre(&ch->dram, bank, t, sh.banks_of_pc);
     hbm_tell_row(hbm, ch, DRAM_PRE, bank, t);
-    after_closing(hbm, ch, bank);
+    after_closing(hbm, ch, bank, sh);
     ch->stats.precharges++;
 }
 
-ALWAYS static inline void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t, const shape sh) {
-    if (p.is_column)
-        issue_column(hbm, ch, p.bank, p.slot, t, sh);
-    else if (ch->dram.open_row[p.bank] == DRAM_CLOSED)
-        issue_act(hbm, ch, p.bank, p.slot, t, sh);
+ALWAYS static inline void issue_row(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t,
+                                    const banks_shape sh) {
+    if (ch->dram.open_row[bank] == DRAM_CLOSED)
+        issue_act(hbm, ch, bank, t, sh);
     else
-        issue_pre(hbm, ch, p.bank, p.slot, t, sh);
+        issue_pre(hbm, ch, bank, t, sh);
 }
 
-/* One command, and one of the other kind. False: *next is when there will be one. */
-ALWAYS static inline bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next,
-                                    const shape sh) {
-    bool was_column = false;
-    for (int i = 0; i < 2; i++) {
-        pick p = pick_next(ch, t, sh);
-        *next = min32(ch->banks->row_at, min32(ch->banks->hit_at[0], ch->banks->hit_at[1]));
-        if (p.bank < 0 || (i == 1 && p.is_column == was_column)) return i == 1;
-        was_column = p.is_column;
-        issue(hbm, ch, p, t, sh);
+/* One command, and one of the other kind. A column command is not followed by another in its cycle. False:
+ * nothing is due. */
+ALWAYS static inline bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const banks_shape sh) {
+    struct hbm_banks *b = ch->banks;
+    due d = find_due(ch, t, sh);
+    if (all_of(&d) == 0) return false;
+    int bank = visit(b, all_of(&d));
+    if (d.rows >> bank & 1) {
+        issue_row(hbm, ch, bank, t, sh);
+        update_due(ch, bank, t, &d, sh);
+        if (all_of(&d) == 0) return true;
+        bank = visit(b, all_of(&d));
+        if (!(d.rows >> bank & 1)) issue_column(hbm, ch, bank, first_hit(ch, bank, &d, sh), t, sh);
+    } else {
+        issue_column(hbm, ch, bank, first_hit(ch, bank, &d, sh), t, sh);
+        uint64_t rows = due_rows(ch, t, sh);
+        if (rows) issue_row(hbm, ch, visit(b, rows), t, sh);
     }
     return true;
 }
 
 /* Closes the rows one by one, then refreshes them all (or one bank, in turn). */
-static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
+static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next, const banks_shape sh) {
     bool all = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK;
     int first = all ? 0 : ch->refresh_head, count = all ? hbm->spec->banks : 1, open = 0;
     for (int bank = first; bank < first + count; bank++) {
@@ -324,7 +348,7 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
         if (ch->dram.row_time[bank] <= t) {
             dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
             hbm_tell_row(hbm, ch, DRAM_PRE, bank, t);
-            after_closing(hbm, ch, bank);
+            after_closing(hbm, ch, bank, sh);
             ch->stats.precharges++;
             return true;
         }
@@ -343,90 +367,130 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     return true;
 }
 
-ALWAYS static inline int32_t step(ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
-    const int32_t half = sh.half; /* whole CKs are at odd ticks */
+/* A cycle while a refresh waits. */
+static int32_t refreshing(ts_hbm *hbm, hbm_channel *ch, int32_t t, bool busy, const banks_shape sh) {
     int32_t next = FAR;
-    if (half && !(t & 1)) return t + 1;
-    bool busy = move_one(hbm, ch, t, sh);
-    ch->banks->stepped = t;
     if (t >= ch->refresh_at) {
         ch->waiting_count = 1;
         ch->refresh_at += hbm->refresh_ticks;
     }
-    busy |= ch->waiting_count ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next, sh);
-    return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at) | half;
+    busy |= refresh_one(hbm, ch, t, &next, sh);
+    return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at) | sh.half;
+}
+
+ALWAYS static inline int32_t step(ts_hbm *hbm, hbm_channel *ch, int32_t t, const banks_shape sh) {
+    if (sh.half && !(t & 1)) return t + 1; /* whole CKs are at odd ticks */
+    bool busy = move_one(hbm, ch, t, sh);
+    ch->banks->stepped = t;
+    if (__builtin_expect((t >= ch->refresh_at) | (ch->waiting_count != 0), 0))
+        return refreshing(hbm, ch, t, busy, sh);
+    if (issue_two(hbm, ch, t, sh) | busy) return t + 1;
+    return min32(max32(next_due(ch, sh), t + 1), ch->refresh_at) | sh.half;
 }
 
 /* ---- Simulation, and offers. ---- */
 
-typedef void simulate_to(ts_hbm *hbm, hbm_channel *ch, int32_t until);
-
-static void enter(hbm_channel *ch, const entry *e) {
-    struct hbm_banks *b = ch->banks;
-    append(b, e->is_write, make_entry(b, e));
-    b->waiting[e->is_write]++;
-    put_bit(&b->waits[e->is_write], e->bank, true);
-    ch->queue[e->is_write].count++;
-    ch->next = min32(ch->next, e->arrival + 1);
+/* Steps to `at`, and on until a queue of bursts has room; returns when it has. */
+ALWAYS static inline int32_t step_to_room(ts_hbm *hbm, hbm_channel *ch, int direction, int32_t at,
+                                          const banks_shape sh) {
+    const int room = direction ? hbm->config.write_entries : hbm->config.read_entries;
+    while (true) {
+        int32_t t = ch->next;
+        if (t > at) {
+            if (ch->banks->waiting[direction] < room) return at;
+            at = t;
+        }
+        ch->next = step(hbm, ch, t, sh);
+    }
 }
 
-ALWAYS static inline void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest,
-                                simulate_to *simulate) {
-    struct hbm_banks *b = ch->banks;
-    int32_t at = max32(*earliest, ch->last_accept), pending;
-    int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
-    if (ch->next <= at) simulate(hbm, ch, at);
-    ch->accepted[e.is_write]++;
-    while (b->waiting[e.is_write] >= room) simulate(hbm, ch, at = ch->next);
-    e.arrival = at;
-    if (find(b, e.burst, true) != NONE || is_just_served(b, e.burst, true, at)) {
-        *(e.is_write ? &ch->stats.coalesced : &ch->stats.forwarded) += 1;
-        finish(hbm, ch, &e, e.is_write ? at : at + 1);
-    } else if (!e.is_write && (pending = find(b, e.burst, false)) != NONE) {
-        ch->stats.forwarded++;
-        merge(hbm, ch, pending, &e);
-    } else if (!e.is_write && is_just_served(b, e.burst, false, at)) {
-        ch->stats.forwarded++;
-        finish(hbm, ch, &e, at + hbm->read_latency);
-    } else {
-        enter(ch, &e);
+typedef struct {
+    uint64_t burst;
+    ts_hbm_stream *st;
+    int32_t ticket, at; /* accepted */
+    bool is_write;
+} offered;
+
+/* What comes in the cycle of a column command comes before it: the burst is still pending then. */
+static inline bool is_just_served(const struct hbm_banks *b, uint64_t burst, bool is_write, int32_t at) {
+    return b->column_burst == burst && b->column_at == at && b->column_is_write == is_write;
+}
+
+/* A read of a burst that is to be read anyway: they are done together. */
+static void merge(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const offered *o) {
+    hbm_merged *m = merged_of(hbm, ch, o->st, slot);
+    ch->banks->entries[slot].is_merged = true;
+    if (m->count++ == 0) m->first = o->at;
+    m->arrivals += o->at;
+    if (o->st->in_flight > 0) {
+        o->st->merged_next[o->ticket] = m->ticket;
+        m->ticket = o->ticket;
     }
-    *earliest = ch->last_accept = at;
+}
+
+static inline void enter(hbm_channel *ch, const offered *o) {
+    struct hbm_banks *b = ch->banks;
+    int32_t slot = take_entry(b, o->burst);
+    entry *e = &b->entries[slot]; /* member by member: copied, it would wait for what is just stored */
+    e->arrival = o->at;
+    e->ticket = o->ticket;
+    e->bank = (uint8_t)ts_address_bank(o->burst);
+    e->stream = (uint8_t)o->st->index;
+    e->is_write = o->is_write;
+    e->is_merged = false;
+    begin_waiting(b, slot);
+    ch->queue[o->is_write].count++;
+    ch->next = min32(ch->next, o->at + 1);
+}
+
+static inline bool is_pending(struct hbm_banks *b, const offered *o, bool is_write) {
+    return find(b, o->burst, is_write) != NONE || is_just_served(b, o->burst, is_write, o->at);
+}
+
+/* A write of what is to be written anyway, or a read of what is to be written or read. */
+static __attribute__((noinline)) void join(const ts_hbm *hbm, hbm_channel *ch, const offered *o) {
+    int32_t read = find(ch->banks, o->burst, false), end = o->at + hbm->read_latency;
+    bool from_write = is_pending(ch->banks, o, true);
+    *(o->is_write ? &ch->stats.coalesced : &ch->stats.forwarded) += 1;
+    if (from_write) end = o->is_write ? o->at : o->at + 1;
+    if (from_write || read == NONE)
+        finish(ch, o->st, o->is_write, o->at, o->ticket, end);
+    else
+        merge(hbm, ch, read, o);
 }
 
 ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments,
-                              int count, simulate_to *simulate) {
-    for (int i = 0; i < count; i++) {
+                              int count, const banks_shape sh) {
+    for (int half = 0, i = 0; i < count; i += half == 0) {
         hbm_segment *p = segments[i];
-        ts_address_location location = ts_address_map_unpack(p->location);
-        for (int half = 0; half <= p->is_pair; half++) {
-            entry e = {.burst = p->location ^ (half ? hbm->pair : 0),
-                       .row = (int32_t)location.row,
-                       .ticket = p->ticket[half],
-                       .bank = (uint8_t)location.bank,
-                       .stream = (uint8_t)st->index,
-                       .is_write = p->is_write};
-            offer(hbm, ch, e, &p->at[half], simulate);
-        }
+        int32_t at = step_to_room(hbm, ch, p->is_write, max32(p->at[half], ch->last_accept), sh);
+        const offered o = {p->location ^ (hbm->pair & -(uint64_t)half), st, p->ticket[half], at, p->is_write};
+        ch->accepted[p->is_write]++;
+        if (is_pending(ch->banks, &o, true) || (!o.is_write && is_pending(ch->banks, &o, false)))
+            join(hbm, ch, &o);
+        else
+            enter(ch, &o);
+        p->at[half] = ch->last_accept = at;
+        half = p->is_pair & !half;
     }
 }
 
-/* The simulators, as in hbm_simulators.h. */
 #define BANKS_SIMULATOR(name, ...)                                                                           \
     static void name##_simulate(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                               \
-        while (ch->next <= until) ch->next = step(hbm, ch, ch->next, (shape){__VA_ARGS__});                  \
+        while (ch->next <= until) ch->next = step(hbm, ch, ch->next, (banks_shape){__VA_ARGS__});            \
     }                                                                                                        \
     static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_segment *const *segments,    \
                            int count) {                                                                      \
-        run(hbm, st, ch, segments, count, name##_simulate);                                                  \
+        run(hbm, st, ch, segments, count, (banks_shape){__VA_ARGS__});                                       \
     }
 
 #define BANKS_SIMULATORS(name)                                                                               \
-    BANKS_SIMULATOR(name##_hbm2, 16, 16, 4, false, false, false)                                             \
+    BANKS_SIMULATOR(name##_hbm2, 16, 16, 4, 2 * LANES, false, false)                                         \
     BANKS_SIMULATOR(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group,         \
-                    hbm->spec->ticks_per_ck == 2, hbm->config.page == TS_HBM_PAGE_CLOSED, false)             \
+                    ch->banks->pitch, hbm->spec->ticks_per_ck == 2, hbm->config.page == TS_HBM_PAGE_CLOSED)  \
     hbm_simulator hbm_banks_simulator_##name(const ts_hbm *hbm) {                                            \
-        if (hbm->config.page == TS_HBM_PAGE_OPEN && FITS(hbm->spec, 16, 16, 4, 1))                           \
+        bool usual = hbm->config.page == TS_HBM_PAGE_OPEN && hbm->config.bank_entries <= LANES;              \
+        if (usual && FITS(hbm->spec, 16, 16, 4, 1))                                                          \
             return (hbm_simulator){name##_hbm2_simulate, name##_hbm2_run};                                   \
         return (hbm_simulator){name##_any_simulate, name##_any_run};                                         \
     }
