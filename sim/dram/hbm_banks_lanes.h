@@ -9,6 +9,12 @@
 
 enum { LANES = 8 };
 
+/* By bank group, of 1 << shift banks. */
+typedef struct {
+    const int32_t *time;
+    int shift;
+} group_lanes;
+
 #ifndef HBM_AVX2
 
 /* The lanes of `set` with time[i] <= t. At most 64 lanes. */
@@ -61,6 +67,12 @@ ALWAYS static inline int find_key(const uint32_t *keys, uint32_t key, int from, 
 }
 
 #else
+
+/* All bits in those of 8 lanes that are in the lowest bits of `set`. */
+ALWAYS static inline __m256i lanes_in(uint64_t set) {
+    const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int32_t)(set & 0xff)), bits), bits);
+}
 
 ALWAYS static inline uint64_t lanes_until(__m256i at, int32_t t) {
     __m256i reached = _mm256_cmpgt_epi32(_mm256_set1_epi32(t + 1), at);

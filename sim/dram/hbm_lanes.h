@@ -47,12 +47,6 @@ typedef struct {
     const int32_t *delta, *row;
 } act_lanes;
 
-/* By bank group, of 1 << shift banks. */
-typedef struct {
-    const int32_t *time;
-    int shift;
-} group_lanes;
-
 #ifndef HBM_AVX2
 
 static inline void lane_set_soon(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }
@@ -97,36 +91,6 @@ static inline int32_t first_time(const int32_t *key, const int32_t *time, int co
     int32_t least = FAR;
     for (int i = 0; i < count; i++) least = min32(least, key[i] != KEY_NONE ? time[i] : FAR);
     return least;
-}
-
-/* The lanes of `set` with time[i] <= t; *first: the lowest time of `set`, or FAR. At most 64 lanes. */
-static inline uint64_t due_of(const int32_t *time, uint64_t set, int32_t t, int count, int32_t *first) {
-    uint64_t due = 0;
-    int32_t least = FAR;
-    (void)count;
-    for (; set != 0; set &= set - 1) {
-        int i = __builtin_ctzll(set);
-        due |= (uint64_t)(time[i] <= t) << i;
-        least = min32(least, time[i]);
-    }
-    *first = least;
-    return due;
-}
-
-/* The same with max(time[i], groups.time[i >> groups.shift]). */
-static inline uint64_t due_of_both(const group_lanes groups, const int32_t *time, uint64_t set, int32_t t,
-                                   int count, int32_t *first) {
-    uint64_t due = 0;
-    int32_t least = FAR;
-    (void)count;
-    for (; set != 0; set &= set - 1) {
-        int i = __builtin_ctzll(set);
-        int32_t at = max32(time[i], groups.time[i >> groups.shift]);
-        due |= (uint64_t)(at <= t) << i;
-        least = min32(least, at);
-    }
-    *first = least;
-    return due;
 }
 
 #else
@@ -228,43 +192,6 @@ static inline int32_t first_time(const int32_t *key, const int32_t *time, int co
         least = _mm256_min_epi32(least, _mm256_blendv_epi8(lanes_load(time + i), far, without));
     }
     return lanes_min(least);
-}
-
-/* All bits in those of 8 lanes that are in the lowest bits of `set`. */
-ALWAYS static inline __m256i lanes_in(uint64_t set) {
-    const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int32_t)(set & 0xff)), bits), bits);
-}
-
-/* Those of 8 lanes of `set` with at[i] <= t; lowers *least. */
-ALWAYS static inline uint64_t lanes_due(__m256i at, uint64_t set, int32_t t, __m256i *least) {
-    at = _mm256_blendv_epi8(_mm256_set1_epi32(FAR), at, lanes_in(set));
-    *least = _mm256_min_epi32(*least, at);
-    __m256i later = _mm256_cmpgt_epi32(at, _mm256_set1_epi32(t));
-    return (uint64_t)(~_mm256_movemask_ps(_mm256_castsi256_ps(later)) & 0xff);
-}
-
-static inline uint64_t due_of(const int32_t *time, uint64_t set, int32_t t, int count, int32_t *first) {
-    __m256i least = _mm256_set1_epi32(FAR);
-    uint64_t due = 0;
-    for (int i = 0; i < count; i += 8) due |= lanes_due(lanes_load(time + i), set >> i, t, &least) << i;
-    *first = lanes_min(least);
-    return due;
-}
-
-static inline uint64_t due_of_both(const group_lanes groups, const int32_t *time, uint64_t set, int32_t t,
-                                   int count, int32_t *first) {
-    const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i group = _mm256_srlv_epi32(iota, _mm256_set1_epi32(groups.shift));
-    __m256i least = _mm256_set1_epi32(FAR);
-    uint64_t due = 0;
-    for (int i = 0; i < count; i += 8) {
-        __m256i theirs = _mm256_permutevar8x32_epi32(lanes_load(groups.time + (i >> groups.shift)), group);
-        __m256i at = _mm256_max_epi32(lanes_load(time + i), theirs);
-        due |= lanes_due(at, set >> i, t, &least) << i;
-    }
-    *first = lanes_min(least);
-    return due;
 }
 
 #endif
