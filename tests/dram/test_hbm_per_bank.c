@@ -59,6 +59,24 @@ static void many_reads_of_a_burst(void **state) {
     assert_int_equal(stats.read_latency_max, end);
 }
 
+/* Of reads that a reset cuts off, nothing is left for those that come after. */
+static void a_reset_forgets_reads_of_a_burst(void **state) {
+    enum { BURSTS = 800 };
+    fixture *f = *state;
+    ts_hbm_stats fresh, after;
+    for (int times = 0; times < 3; times++) {
+        ts_hbm_reset(f->hbm);
+        for (int i = 0; i < BURSTS * times; i++)
+            ts_hbm_stream_offer(f->plain, i % BURSTS * BURST, BURST, false, 0);
+        ts_hbm_reset(f->hbm);
+        for (int i = 0; i < 2 * BURSTS; i++)
+            ts_hbm_stream_offer(f->plain, i % BURSTS * BURST, BURST, false, 0);
+        ts_hbm_drain(f->hbm);
+        ts_hbm_read_stats(f->hbm, times == 0 ? &fresh : &after);
+        if (times > 0) assert_memory_equal(&after, &fresh, sizeof fresh);
+    }
+}
+
 /* Up to the cycle of the column command, the burst is pending; then it is another one. */
 static void requests_in_the_cycle_of_a_column_command(void **state) {
     fixture *f = *state;
@@ -95,6 +113,7 @@ static void it_says_where_it_stands_still(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(many_reads_of_a_burst, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reset_forgets_reads_of_a_burst, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_in_the_cycle_of_a_column_command, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_says_where_it_stands_still, set_up, tear_down),
     };
