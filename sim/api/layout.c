@@ -24,8 +24,7 @@ API_TEXT(ts_shape_text, ts_shape, ts_shape_print(self, &text))
 API_TEXT(ts_shape_report, ts_shape, ts_report_shape(arena, self, &text))
 API_TEXT(ts_shape_json, ts_shape, add_json(self, &text))
 const char *ts_shape_svg(ts_arena *arena, const ts_shape *shape) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     if (shape->layout) ts_report_svg(arena, 1, &shape, &text);
     return shape->layout ? text.bytes : NULL;
 }

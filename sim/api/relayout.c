@@ -37,7 +37,6 @@ API_TEXT(ts_relayout_json, ts_relayout_answer, ts_report_relayout_json(&self->re
 
 const char *ts_relayout_svg(ts_arena *arena, const ts_relayout_answer *answer) {
     ts_error err = {0};
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     return ts_report_relayout_svg(&err, &answer->price, &out) ? out.bytes : NULL;
 }

@@ -130,9 +130,8 @@ const ts_array *ts_simulation_output(const ts_simulation *run, const char *name)
 API_TEXT(ts_simulation_text, ts_simulation, ts_report_run(&self->request, &self->result, &text))
 API_TEXT(ts_simulation_json, ts_simulation, ts_report_run_json(&self->request, &self->result, &text))
 const char *ts_simulation_html(ts_arena *arena, const ts_simulation *run) {
-    ts_text text;
     if (!run->page) return NULL;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_report_run_html(&run->request, &run->result, run->page, &text);
     return text.bytes;
 }

@@ -78,8 +78,7 @@ void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *gro
         group->why_not = ts_arena_copy_text(a->arena, err.message, strlen(err.message));
         return;
     }
-    ts_text by;
-    ts_text_init(&by, a->arena);
+    ts_text by = ts_text_begin(a->arena);
     ts_text_add(&by, "links, %s", ts_algorithm_name(c.algorithm));
     group->by = by.bytes;
     group->priced = true;

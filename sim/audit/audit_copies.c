@@ -197,8 +197,7 @@ static void rewrite(ts_audit *a, audit_copies *c) {
 }
 
 static const char *text_of(ts_audit *a, const ts_shape *shape) {
-    ts_text text;
-    ts_text_init(&text, a->arena);
+    ts_text text = ts_text_begin(a->arena);
     ts_shape_print(shape, &text);
     return text.bytes;
 }

@@ -17,8 +17,7 @@ typedef struct {
 } finder;
 
 static ts_text say(finder *f) {
-    ts_text text;
-    ts_text_init(&text, f->arena);
+    ts_text text = ts_text_begin(f->arena);
     return text;
 }
 

@@ -22,8 +22,7 @@ static void size_ruled(ts_audit *a, const ts_shape *shape, shape_record *record)
     record->ruled = record->linear;
     const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request->machine, shape, !a->unscheduled);
     if (!ruled) return;
-    ts_text printed;
-    ts_text_init(&printed, a->scratch);
+    ts_text printed = ts_text_begin(a->scratch);
     ts_shape_print(ruled, &printed);
     record->ruled = (ts_audit_shape){0};
     audit_shape_size(a->scratch, ruled, &record->ruled);

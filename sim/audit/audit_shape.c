@@ -156,8 +156,7 @@ static void consider(const search *s, const ts_xla_layout *fields, int distance,
         ts_tpu_tiled(NULL, s->scratch, s->now->dtype, &f, s->request->machine->chip.generation, TS_TPU_ENTRY);
     bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
     if (!shape || (shape->bytes >= best->bytes && !nearer)) return;
-    ts_text text;
-    ts_text_init(&text, s->keep);
+    ts_text text = ts_text_begin(s->keep);
     ts_shape_print(shape, &text);
     best->bytes = shape->bytes;
     best->distance = distance;

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void ts_text_init(ts_text *text, ts_arena *arena) {
+ts_text ts_text_begin(ts_arena *arena) {
     enum { FIRST_BYTES = 64 };
-    *text = (ts_text){arena, ts_arena_alloc(arena, FIRST_BYTES, 1), 0, FIRST_BYTES};
+    return (ts_text){arena, ts_arena_alloc(arena, FIRST_BYTES, 1), 0, FIRST_BYTES};
 }
+
+void ts_text_init(ts_text *text, ts_arena *arena) { *text = ts_text_begin(arena); }
 
 /* Room for `more` bytes and a NUL. */
 static void reserve(ts_text *text, size_t more) {
@@ -126,8 +128,7 @@ static void wrap_line(ts_text *out, const char *line, size_t length, size_t colu
 }
 
 void ts_text_wrap(ts_text *text, size_t columns) {
-    ts_text out;
-    ts_text_init(&out, text->arena);
+    ts_text out = ts_text_begin(text->arena);
     for (size_t at = 0, length; at < text->length; at += length + 1) {
         length = strcspn(text->bytes + at, "\n");
         wrap_line(&out, text->bytes + at, length, columns);

@@ -160,9 +160,8 @@ static int merge_alike(ts_candidate *list, int count) {
 
 static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *tensor, ts_candidate *list,
                  int count) {
-    ts_text now, rule;
-    ts_text_init(&now, arena);
-    ts_text_init(&rule, arena);
+    ts_text now = ts_text_begin(arena);
+    ts_text rule = ts_text_begin(arena);
     if (tensor->xla && tensor->xla->layout_written) ts_shape_print(tensor, &now);
     ts_xla_layout fields = {
         .rank = tensor->layout->rank, .dims = tensor->layout->dims, .memory_space = tensor->memory_space};
@@ -177,10 +176,9 @@ static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *ten
 /* The tensor's own layout is a candidate whatever it is, of a program even without tiles or in another
  * notation; kernels of a shape's uses are for tiles. */
 static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_candidate *list, int *count) {
-    ts_text text;
     bool tiled = tensor->xla && tensor->xla->layout_written && tensor->xla->tile_count > 0;
     if (*count == TS_CHOOSE_CANDIDATES || !(program || tiled) || tensor->bytes == TS_SIZE_UNKNOWN) return;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_shape_print(tensor, &text);
     for (int i = 0; i < *count; i++)
         if (strcmp(list[i].text, text.bytes) == 0) return;

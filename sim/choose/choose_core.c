@@ -200,8 +200,7 @@ static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *wha
     }
     const arithmetic *a = arithmetic_of(err, core->dtype);
     if (!a) return false;
-    ts_text text;
-    ts_text_init(&text, core->arena);
+    ts_text text = ts_text_begin(core->arena);
     write_kernel(&text, a, what, core->machine->core.limits.bf16);
     if (!run(err, core->machine, &text, &what->cycles)) return false;
     if (core->run_count == core->run_capacity) {

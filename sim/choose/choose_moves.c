@@ -136,9 +136,8 @@ static int find_rivals(const choose_pricer *p, const ts_candidate *list, int cou
 static bool move_field(const contest *all, const ts_field_leaf *leaf, ts_choose_flip *flips,
                        ts_choose_result *result) {
     const choose_pricer *now = all->now;
-    ts_text override;
     bool moved = false;
-    ts_text_init(&override, now->arena);
+    ts_text override = ts_text_begin(now->arena);
     for (int doubles = 0; doubles < 2; doubles++) {
         int64_t best, cycles;
         ts_text_clear(&override);

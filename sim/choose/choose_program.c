@@ -31,9 +31,8 @@ static const ts_instruction *find_address(const ts_code *code, int tensor) {
 
 /* "x, y or zb" */
 static const char *list_choosable(ts_arena *arena, const ts_code *code) {
-    ts_text text;
     int last = -1, listed = 0;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     for (int i = 0; i < code->tensor_count; i++)
         if (!find_address(code, i)) last = i;
     for (int i = 0; i <= last; i++)

@@ -139,9 +139,8 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
 
 static int report(ts_error *err, const cli_line *line, const ts_audit_result *result,
                   const ts_audit_view *view, double limit) {
-    ts_text out;
     if (!save(err, line, result, view)) return cli_fail(err);
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "json"))
         ts_report_audit_json(result, view, &out);
     else if (cli_reports(line))

@@ -76,10 +76,9 @@ int cmd_bench(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     ts_bench_report report = {0};
-    ts_text out;
     if (!cli_begin(&line, &command_bench, argc, argv)) return line.exit_code;
     if (!measure(&err, &line, &report)) return cli_end(&line, cli_fail(&err));
-    ts_text_init(&out, line.arena);
+    ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json"))
         ts_report_bench_json(&report, &out);
     else

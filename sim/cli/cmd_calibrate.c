@@ -53,10 +53,9 @@ static bool calibrate(ts_error *err, const cli_line *line, ts_calibration *resul
 
 static bool save(ts_error *err, const cli_line *line, const ts_calibration *result) {
     const char *path = cli_value(line, "output"), *slash = strrchr(line->operands[0], '/');
-    ts_text file, source;
     if (path == NULL) return true;
-    ts_text_init(&file, line->arena);
-    ts_text_init(&source, line->arena);
+    ts_text file = ts_text_begin(line->arena);
+    ts_text source = ts_text_begin(line->arena);
     ts_text_add(&source, "calibrate: %.40s, %d rows", slash != NULL ? slash + 1 : line->operands[0],
                 result->rows);
     return ts_calibration_print(err, line->arena, result, source.bytes, &file) &&

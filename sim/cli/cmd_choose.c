@@ -180,9 +180,8 @@ int cmd_choose(int argc, char **argv) {
     ts_choose_request request = {0};
     ts_choose_view view = {.rows = ROWS};
     ts_choose_result result;
-    ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    ts_text_init(&out, line.arena);
+    ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "block"))
         return choose_blocks(&err, &line, &out) ? cli_end(&line, cli_print(&out)) : end_badly(&line, &err);
     if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))

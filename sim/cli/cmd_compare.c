@@ -83,13 +83,12 @@ int cmd_compare(int argc, char **argv) {
     ts_error err = {0};
     ts_compare_view view;
     ts_comparison result;
-    ts_text out;
     double limit;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (!cli_ratio(&err, &line, "fail-over", &limit) || !compare(&err, &line, &view, &result))
         return cli_end(&line, cli_error(&line, &err));
     if (!save_page(&err, &line, &result, &view)) return cli_end(&line, cli_fail(&err));
-    ts_text_init(&out, line.arena);
+    ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json"))
         ts_report_compare_json(&result, &view, &out);
     else if (cli_reports(&line))

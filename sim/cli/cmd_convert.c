@@ -129,8 +129,7 @@ static bool save(ts_error *err, const cli_line *line, conversion *c) {
 }
 
 static void add_shape(ts_json *json, const char *key, const ts_shape *shape, ts_arena *arena) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     if (shape) ts_shape_print(shape, &text);
     ts_json_text(json, key, shape ? text.bytes : NULL);
 }
@@ -164,10 +163,9 @@ int cmd_convert(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     conversion c = {0};
-    ts_text out;
     if (!cli_begin(&line, &command_convert, argc, argv)) return line.exit_code;
     if (!convert(&err, &line, &c)) return cli_end(&line, cli_fail(&err));
-    ts_text_init(&out, line.arena);
+    ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json")) report_json(&line, &c, &out);
     return cli_end(&line, cli_print(&out));
 }

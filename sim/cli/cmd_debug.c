@@ -423,8 +423,7 @@ static void read_commands(debugger *d) {
 int cli_debug(const cli_line *line, const ts_run_request *request, const char *const *breaks,
               int break_count) {
     ts_error err = {0};
-    ts_text out;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     debugger d = {.session = ts_session_open(&err, line->arena, request), .out = &out};
     d.devices = request->mesh ? request->mesh->device_count : 0;
     d.breakpoints.session = d.session;

@@ -74,7 +74,6 @@ static int print_price(const cli_line *line) {
     ts_error err = {0};
     ts_transfer_study study;
     ts_transfer_others others[2];
-    ts_text out;
     ts_prices *known = ts_prices_new(line->arena);
     bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL,
          shows_all = cli_value(line, "json") || cli_value(line, "html");
@@ -82,7 +81,7 @@ static int print_price(const cli_line *line) {
     if (!price(&err, line, known, &study) ||
         (!alone && !ts_transfer_try_others(&err, line->arena, &tried, others)))
         return cli_fail(&err);
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "html")) {
         ts_report_transfer_html(&study, alone ? NULL : others, &out);
         if (!cli_save(&err, line, "html", &out)) return cli_fail(&err);
@@ -99,7 +98,6 @@ static int print_price(const cli_line *line) {
 static int print_mix(const cli_line *line) {
     ts_error err = {0};
     ts_transfer_mix mix;
-    ts_text out;
     int count = 1 + cli_count(line, "with");
     ts_transfer_end(*ends)[2] = (ts_transfer_end(*)[2])TS_NEW_ARRAY(line->arena, ts_transfer_end, 2 * count);
     bool good = read_ends(&err, line, ends[0]);
@@ -110,7 +108,7 @@ static int print_mix(const cli_line *line) {
     ts_transfer_mix_request request = {machine, ts_prices_new(line->arena), ends, count,
                                        cli_value(line, "exact") != NULL};
     if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix)) return cli_fail(&err);
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     (cli_value(line, "json") ? ts_report_transfer_mix_json : ts_report_transfer_mix)(&mix, &out);
     return cli_print(&out);
 }
@@ -125,7 +123,6 @@ static bool save_svg(ts_error *err, const cli_line *line, const ts_transfer_matr
 
 static int print_matrix(const cli_line *line, const char *text) {
     ts_error err = {0};
-    ts_text out;
     ts_source source = {"--matrix", text, strlen(text)};
     const ts_shape *shape = ts_shape_parse(&err, line->arena, &source);
     const ts_machine *machine = shape ? cli_machine(&err, line) : NULL;
@@ -135,7 +132,7 @@ static int print_matrix(const cli_line *line, const char *text) {
     if (!matrix) return cli_fail(&err);
     if (!save_svg(&err, line, matrix)) return cli_fail(&err);
     if (!cli_reports(line)) return 0;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     (cli_value(line, "json") ? ts_report_matrix_json : ts_report_matrix)(matrix, &out);
     return cli_print(&out);
 }

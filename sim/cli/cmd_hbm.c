@@ -60,8 +60,7 @@ static bool read_window(ts_error *err, const cli_line *line, int64_t *bytes) {
 
 static const ts_machine *load_machine(ts_error *err, const cli_line *line) {
     const char *map = cli_value(line, "map"), *name = cli_value(line, "machine");
-    ts_text text;
-    ts_text_init(&text, line->arena);
+    ts_text text = ts_text_begin(line->arena);
     if (map) ts_text_add(&text, "hbm.address_map=%s", map);
     return cli_machine_named(err, line, name, map ? text.bytes : NULL);
 }

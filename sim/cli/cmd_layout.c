@@ -60,8 +60,7 @@ static const cli_command usage = {
 
 /* A translation keeps the map, not padding behind the last element. */
 static void warn_of_storage(const ts_layout_question *q) {
-    ts_text text;
-    ts_text_init(&text, q->arena);
+    ts_text text = ts_text_begin(q->arena);
     ts_report_layout_difference(q->shape, q->translated, "note: ", &text);
     fputs(text.bytes, stderr);
 }
@@ -77,18 +76,16 @@ static bool save_svg(ts_error *err, const cli_line *line, int count, const ts_sh
 }
 
 static bool save_page(ts_error *err, const cli_line *line, const ts_shape *shape) {
-    ts_text page;
     if (cli_value(line, "html") == NULL) return true;
     if (ts_shape_layout(err, shape, "drawing") == NULL) return false;
-    ts_text_init(&page, line->arena);
+    ts_text page = ts_text_begin(line->arena);
     ts_report_shape_html(line->arena, shape, &page);
     return cli_save(err, line, "html", &page);
 }
 
 static int print_ansi(const cli_line *line, int count, const ts_shape *const *shapes) {
     ts_error err = {0};
-    ts_text out;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     for (int i = 0; i < count; i++) {
         if (ts_shape_layout(&err, shapes[i], "drawing") == NULL) return cli_fail(&err);
         if (i > 0) ts_text_add_char(&out, '\n');
@@ -101,9 +98,8 @@ static int print_ansi(const cli_line *line, int count, const ts_shape *const *sh
 
 /* What an expression gives, where it is no shape and nothing is asked about it. */
 static int print_value(cli_line *line, const ts_value *value) {
-    ts_text out;
     ts_json json;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "json") == NULL) {
         ts_report_value(value, &out);
         return cli_print(&out);
@@ -136,8 +132,7 @@ static int explain(cli_line *line, const ts_shape *shape) {
         !save_page(&err, line, q.shape))
         return cli_fail(&err);
     if (cli_value(line, "ansi") != NULL) return print_ansi(line, 1, &q.shape);
-    ts_text out;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "json") != NULL)
         ts_report_layout_answer_json(&q, &out);
     else if (cli_reports(line))
@@ -213,13 +208,12 @@ static bool price_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair
 
 static int explain_pair(ts_error *err, const cli_line *line) {
     ts_layout_pair pair = {0};
-    ts_text out;
     if (!check_alone(err, line)) return cli_usage_error(line, err);
     if (!read_pair(err, line, &pair) || !find_element(err, line, &pair) || !price_pair(err, line, &pair) ||
         !save_svg(err, line, 2, pair.shapes))
         return cli_fail(err);
     if (cli_value(line, "ansi") != NULL) return print_ansi(line, 2, pair.shapes);
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "html") != NULL) {
         ts_report_layout_pair_html(line->arena, &pair, &out);
         if (!cli_save(err, line, "html", &out)) return cli_fail(err);

@@ -54,11 +54,10 @@ int cmd_relayout(int argc, char **argv) {
     ts_error err = {0};
     ts_relayout_price_request request = {0};
     ts_relayout_price price;
-    ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (!find(&err, &line, &request, &price) || !save(&err, &line, &request, &price))
         return cli_end(&line, cli_fail(&err));
-    ts_text_init(&out, line.arena);
+    ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json") != NULL)
         ts_report_relayout_json(&request, &price, &out);
     else

@@ -77,11 +77,10 @@ static bool save(ts_error *err, const cli_line *line, const ts_reshard_report *r
 int cmd_reshard(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
-    ts_text out;
     if (!cli_begin(&line, &command_reshard, argc, argv)) return line.exit_code;
     ts_reshard_report *report = TS_NEW(line.arena, ts_reshard_report);
     if (!plan(&err, &line, report) || !save(&err, &line, report)) return cli_end(&line, cli_fail(&err));
-    ts_text_init(&out, line.arena);
+    ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json"))
         ts_report_reshard_json(report, &out);
     else if (cli_reports(&line))

@@ -131,12 +131,11 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
             "--update takes no -D, -i or --set%s: the .cycles file is of the program as it is",
             request->mesh ? ", --topology or --fail-link" : "");
     }
-    ts_text path, text, what;
     const char *mesh = cli_value(line, "mesh");
-    ts_text_init(&what, line->arena);
+    ts_text what = ts_text_begin(line->arena);
     ts_text_add(&what, "%s%s%s", request->machine->name, mesh ? " " : "", mesh ? mesh : "");
-    ts_text_init(&path, line->arena);
-    ts_text_init(&text, line->arena);
+    ts_text path = ts_text_begin(line->arena);
+    ts_text text = ts_text_begin(line->arena);
     const char *dot = strrchr(request->program, '.');
     ts_text_add_bytes(&path, request->program,
                       dot != NULL ? (size_t)(dot - request->program) : strlen(request->program));
@@ -152,10 +151,9 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
 /* ---- The run ---- */
 
 static int print_result(const cli_line *line, const ts_run_request *request, const ts_run_result *whole) {
-    ts_text out;
     ts_run_result shown = *whole, *result = &shown;
     if (!cli_value(line, "lines")) shown.profile = NULL; /* it was for the page */
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "json") != NULL) {
         ts_report_run_json(request, result, &out);
     } else if (cli_reports(line)) {
@@ -171,8 +169,7 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
 static int complain(const cli_line *line, const ts_run_result *result) {
     int code = 0;
     if (result->findings->count > 0) {
-        ts_text text;
-        ts_text_init(&text, line->arena);
+        ts_text text = ts_text_begin(line->arena);
         ts_report_findings(result->findings, &text);
         fwrite(text.bytes, 1, text.length, stderr);
         code = ts_findings_count(result->findings, TS_FINDING_WRONG) > 0 ? 3 : 0;
@@ -210,7 +207,6 @@ static int exit_code(const ts_sweep_row *rows, int64_t count) {
 }
 
 static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *request, const ts_grid *grid) {
-    ts_text out;
     cli_progress bar = cli_progress_begin();
     ts_sweep_runs_request all = {
         .run = *request, .grid = grid, .workers = 1, .progress = on_run, .self = &bar};
@@ -220,7 +216,7 @@ static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *r
     const ts_sweep_row *rows = ts_sweep_runs(err, line->arena, &all);
     cli_progress_end(&bar);
     if (!rows) return cli_fail(err);
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "json") != NULL)
         ts_report_grid_json(&all, rows, &out);
     else
@@ -231,9 +227,8 @@ static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *r
 
 static bool save_page(ts_error *err, const cli_line *line, const ts_run_request *request,
                       const ts_run_result *result, const cli_trace *trace) {
-    ts_text out;
     if (!cli_value(line, "html")) return true;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     ts_report_run_html(request, result, &trace->page, &out);
     return cli_save(err, line, "html", &out);
 }

@@ -101,9 +101,8 @@ static bool read_shard(ts_error *err, const cli_line *line, ts_sweep_request *re
 static const char *database_of(const command_state *c) {
     const char *given = cli_value(&c->line, "db"), *study = c->line.operands[0];
     const char *slash = strrchr(study, '/'), *name = slash ? slash + 1 : study, *dot = strrchr(name, '.');
-    ts_text text;
     if (given) return given;
-    ts_text_init(&text, c->line.arena);
+    ts_text text = ts_text_begin(c->line.arena);
     ts_text_add_bytes(&text, name, dot ? (size_t)(dot - name) : strlen(name));
     if (c->request.shard.count > 0)
         ts_text_add(&text, ".%lld-of-%lld", (long long)c->request.shard.index + 1,
@@ -245,14 +244,14 @@ static bool save_picture(ts_error *err, const command_state *c) {
     const cli_line *line = &c->line;
     const char *axes = cli_value(line, "plot");
     ts_sweep_plot plot;
-    ts_text svg, page;
+    ts_text svg;
     if (axes && !ts_sweep_plot_parse(err, &c->table, axes, &plot)) return false;
     if (!axes != !cli_value(line, "svg") && !cli_value(line, "html"))
         return ts_error_set(err, TS_ERROR_USAGE,
                             axes ? "--plot needs --svg FILE or --html FILE"
                                  : "--svg needs --plot, such as x=ROWS,y=time");
     ts_text_init(&svg, line->arena);
-    ts_text_init(&page, line->arena);
+    ts_text page = ts_text_begin(line->arena);
     if (axes) ts_report_sweep_svg(&c->table, &plot, &svg);
     if (cli_value(line, "svg") && !cli_save(err, line, "svg", &svg)) return false;
     if (!cli_value(line, "html")) return true;
@@ -282,8 +281,7 @@ static bool print(ts_error *err, const command_state *c, ts_text *out) {
 }
 
 static int report(ts_error *err, const command_state *c) {
-    ts_text out;
-    ts_text_init(&out, c->line.arena);
+    ts_text out = ts_text_begin(c->line.arena);
     if (!save(err, c, "csv", ts_report_sweep_csv) || !save_picture(err, c) || !print(err, c, &out))
         return complain(c, err);
     if (out.length > 0) cli_print(&out);
@@ -296,8 +294,7 @@ static int merge(ts_error *err, const cli_line *line) {
     const char *into = cli_value(line, "merge");
     ts_sweep_store *store = ts_sweep_store_open(err, line->arena, into, TS_SWEEP_WRITE);
     bool good = store != NULL;
-    ts_text out;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     for (int i = 0; i < line->operand_count && good; i++) {
         int64_t added;
         good = ts_sweep_store_merge(err, store, line->operands[i], &added);
@@ -328,10 +325,9 @@ static bool compare(ts_error *err, const command_state *c, ts_sweep_diff *diff) 
 static int print_diff(ts_error *err, const command_state *c) {
     ts_sweep_diff diff;
     double limit;
-    ts_text out;
     if (!cli_ratio(err, &c->line, "fail-over", &limit) || !compare(err, c, &diff)) return complain(c, err);
     const ts_sweep_diff_view view = {&diff, cli_value(&c->line, "diff"), c->line.operands[0], c->view.rows};
-    ts_text_init(&out, c->line.arena);
+    ts_text out = ts_text_begin(c->line.arena);
     (cli_value(&c->line, "json") ? ts_report_sweep_diff_json : ts_report_sweep_diff)(&view, &out);
     cli_print(&out);
     if (limit == 0 || (diff.worst <= limit && diff.broken == 0 && diff.both > 0)) return 0;

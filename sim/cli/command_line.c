@@ -62,8 +62,7 @@ static void print_help(const cli_line *line) {
     static const cli_option others[] = {{"help", 'h', NULL, "print this"},
                                         {"version", 'V', NULL, "print the version"}};
     const cli_command *command = line->command;
-    ts_text out;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     ts_text_add(&out, "usage: tilesim %s [OPTION...] %s\n", command->name, command->operands);
     add_wrapped(&out, command->about, 0);
     ts_text_add_char(&out, '\n');
@@ -74,8 +73,7 @@ static void print_help(const cli_line *line) {
 }
 
 static void print_version(const cli_line *line) {
-    ts_text out;
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     ts_text_add(&out, "tilesim " TS_VERSION "\n");
     cli_print(&out);
 }
@@ -215,9 +213,8 @@ int cli_print_of(const cli_command *command, int argc, char **argv,
                  bool (*work)(ts_error *err, const cli_line *line, ts_text *out)) {
     cli_line line;
     ts_error err = {0};
-    ts_text out;
     if (!cli_begin(&line, command, argc, argv)) return line.exit_code;
-    ts_text_init(&out, line.arena);
+    ts_text out = ts_text_begin(line.arena);
     if (work(&err, &line, &out)) return cli_end(&line, cli_print(&out));
     return cli_end(&line, cli_error(&line, &err));
 }

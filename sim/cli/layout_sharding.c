@@ -28,14 +28,13 @@ int cli_layout_sharding(cli_line *line) {
     ts_error err = {0};
     ts_mesh mesh;
     ts_sharding *sharding = TS_NEW(line->arena, ts_sharding);
-    ts_text out;
     if (!check_options(&err, line)) return cli_usage_error(line, &err);
     const ts_machine *machine = cli_mesh_machine(&err, line);
     ts_source source = {"shape", line->operands[0], strlen(line->operands[0])};
     if (!machine || !cli_mesh(&err, line, machine, &mesh) ||
         !ts_sharding_parse(&err, line->arena, &mesh, &source, sharding) || !save(&err, line, &mesh, sharding))
         return cli_fail(&err);
-    ts_text_init(&out, line->arena);
+    ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "json"))
         ts_report_sharding_json(&mesh, sharding, &out);
     else if (cli_reports(line))

@@ -8,9 +8,8 @@
 #include "mesh/mesh_file.h"
 
 int cli_usage_error(const cli_line *line, const ts_error *err) {
-    ts_text program, help;
-    ts_text_init(&program, line->arena);
-    ts_text_init(&help, line->arena);
+    ts_text program = ts_text_begin(line->arena);
+    ts_text help = ts_text_begin(line->arena);
     ts_text_add(&program, "tilesim %s", line->command->name);
     ts_text_add(&help, "`tilesim %s --help` shows how it is used\n", line->command->name);
     return cli_fail_with_help(err, program.bytes, help.bytes);
@@ -47,8 +46,7 @@ static const char *argument_of(const cli_command *command, const char *name) {
 }
 
 const char *cli_option_text(const cli_line *line, const char *name) {
-    ts_text text;
-    ts_text_init(&text, line->arena);
+    ts_text text = ts_text_begin(line->arena);
     ts_text_add(&text, "--%s", name);
     return text.bytes;
 }

@@ -65,8 +65,7 @@ bool cli_asks_for_json(int argc, char **argv) {
 static void print_json(const ts_error *err) {
     if (!json_command || printed) return;
     ts_arena *arena = ts_arena_new();
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_report_error_json(err, json_command, &text);
     cli_print(&text);
     ts_arena_free(arena);

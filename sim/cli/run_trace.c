@@ -130,8 +130,7 @@ bool cli_trace_close(ts_error *err, const cli_line *line, const ts_error *of_run
         return true;
     }
     if (!ts_chrome_trace_close(err, &trace->file)) return false;
-    ts_text notes;
-    ts_text_init(&notes, line->arena);
+    ts_text notes = ts_text_begin(line->arena);
     ts_report_timeline_notes(&trace->timeline, &notes);
     for (const char *at = notes.bytes; *at; at += strcspn(at, "\n") + 1)
         fprintf(stderr, "tilesim: note: %s: %.*s\n", cli_value(line, "trace"), (int)strcspn(at, "\n"), at);

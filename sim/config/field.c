@@ -17,8 +17,7 @@ typedef struct {
 } reader;
 
 static const char *join(ts_arena *arena, const char *prefix, const char *path) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "%s%s", prefix, path);
     return text.bytes;
 }
@@ -58,8 +57,7 @@ static int list_names(const reader *r, const char *prefix, const char **names) {
 static bool fail_unknown(ts_error *err, const reader *r, const char *prefix, const ts_tree_entry *entry) {
     const char *names[MAX_NAMES];
     int count = list_names(r, prefix, names);
-    ts_text list;
-    ts_text_init(&list, r->arena);
+    ts_text list = ts_text_begin(r->arena);
     for (int i = 0; i < count; i++) ts_text_add(&list, "%s%s", i > 0 ? ", " : "", names[i]);
     const char *nearest = ts_text_nearest(entry->key, names, (size_t)count, sizeof names[0]);
     ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset, "unknown key '%s%s%s'%s%s", r->prefix,
@@ -71,8 +69,7 @@ static bool fail_unknown(ts_error *err, const reader *r, const char *prefix, con
 static const char *describe(const reader *r, const ts_tree *node) {
     if (node->kind != TS_TREE_SCALAR) return node->kind == TS_TREE_MAP ? "a mapping" : "a list";
     if (node->text[0] == '\0' && !node->quoted) return "nothing";
-    ts_text text;
-    ts_text_init(&text, r->arena);
+    ts_text text = ts_text_begin(r->arena);
     ts_text_add(&text, node->quoted ? "the text '%.60s%s'" : "'%.60s%s'", node->text,
                 strlen(node->text) > 60 ? "..." : "");
     return text.bytes;
@@ -129,8 +126,7 @@ static bool is_printable(const char *text) {
 }
 
 static bool fail_expected(ts_error *err, const reader *r, const ts_field *field, const ts_tree *node) {
-    ts_text expected;
-    ts_text_init(&expected, r->arena);
+    ts_text expected = ts_text_begin(r->arena);
     ts_field_expectation(&expected, field);
     fail_value(err, r, field->path, node, expected.bytes);
     if (field->kind != TS_FIELD_CHOICE || node->kind != TS_TREE_SCALAR) return false;
@@ -172,11 +168,10 @@ static bool read_group(ts_error *err, const reader *r, const ts_field *field, co
     char *elements = ts_arena_alloc(r->arena, (size_t)count + 1, field->fields->bytes);
     for (int i = 0; i < count; i++) {
         const ts_tree_entry *entry = &node->entries[i];
-        ts_text prefix;
         if (!is_name(entry->key))
             return ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset,
                                "'%s' is no name: expected letters, digits, '_' and '-'", entry->key);
-        ts_text_init(&prefix, r->arena);
+        ts_text prefix = ts_text_begin(r->arena);
         ts_text_add(&prefix, "%s%s.%s.", r->prefix, field->path, entry->key);
         reader inner = {r->arena, field->fields, prefix.bytes, elements + (size_t)i * field->fields->bytes,
                         r->leaves};
@@ -201,8 +196,7 @@ static const ts_tree *find_node(const ts_tree *tree, const char *path, const ts_
 }
 
 static bool fail_missing(ts_error *err, const reader *r, const ts_field *field, const ts_tree *map) {
-    ts_text expected;
-    ts_text_init(&expected, r->arena);
+    ts_text expected = ts_text_begin(r->arena);
     ts_field_expectation(&expected, field);
     return ts_error_at(err, TS_ERROR_INPUT, map->source, map->offset, "'%s%s' is missing: %s, %s", r->prefix,
                        field->path, field->meaning, expected.bytes);

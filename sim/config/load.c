@@ -35,8 +35,7 @@ static bool fail(ts_error *err, const chain *file, ts_error_kind kind, const cha
 }
 
 static bool fail_unknown(ts_error *err, const library *lib, const chain *file) {
-    ts_text text;
-    ts_text_init(&text, lib->arena);
+    ts_text text = ts_text_begin(lib->arena);
     ts_text_add(&text, "no machine is called '%s', and it is no path of a file: the built-in ones are",
                 file->name);
     for (size_t i = 0; i < lib->builtin_count; i++)
@@ -71,8 +70,7 @@ static bool check_chain(ts_error *err, const library *lib, const chain *file) {
     int depth = 0;
     for (const chain *c = file->above; c; c = c->above, depth++) {
         if (strcmp(c->name, file->name) != 0) continue;
-        ts_text text;
-        ts_text_init(&text, lib->arena);
+        ts_text text = ts_text_begin(lib->arena);
         ts_text_add(&text, "'%s' is a base of itself", file->name);
         return fail(err, file, TS_ERROR_INPUT, text.bytes);
     }
@@ -84,8 +82,7 @@ static bool check_chain(ts_error *err, const library *lib, const chain *file) {
 static const char *base_name(const library *lib, const chain *file, const char *base) {
     const char *slash = strrchr(file->name, '/');
     if (!ts_tree_is_path(base) || base[0] == '/' || slash == NULL) return base;
-    ts_text text;
-    ts_text_init(&text, lib->arena);
+    ts_text text = ts_text_begin(lib->arena);
     ts_text_add(&text, "%.*s/%s", (int)(slash - file->name), file->name, base);
     return text.bytes;
 }

@@ -80,9 +80,8 @@ bool ts_host_array_check(ts_error *err, const char *name, const ts_host_array *a
     for (int i = 0; equal && i < array->rank; i++) equal = array->dims[i] == expect->dims[i];
     if (equal) return true;
     ts_arena *scratch = ts_arena_new();
-    ts_text found, wanted;
-    ts_text_init(&found, scratch);
-    ts_text_init(&wanted, scratch);
+    ts_text found = ts_text_begin(scratch);
+    ts_text wanted = ts_text_begin(scratch);
     ts_host_array_print(array, &found);
     print_dims(expect->rank, expect->dims, &wanted);
     ts_error_set(err, TS_ERROR_INPUT, "%s holds %s, expected dims [%s]", name, found.bytes, wanted.bytes);

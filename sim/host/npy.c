@@ -228,8 +228,7 @@ static bool take_data(ts_error *err, ts_arena *arena, const ts_source *file, siz
     if (!ts_host_array_size(err, file->name, array->dtype, array->rank, array->dims, &array->length))
         return false;
     if (length != array->length) {
-        ts_text shape;
-        ts_text_init(&shape, arena);
+        ts_text shape = ts_text_begin(arena);
         ts_host_array_print(array, &shape);
         return ts_error_set(err, TS_ERROR_INPUT, "%s: byte %zu: %zu bytes of data, expected %zu for %s%s",
                             file->name, begin, length, array->length, shape.bytes,
@@ -247,8 +246,7 @@ bool ts_npy_parse(ts_error *err, ts_arena *arena, const ts_source *file, const t
                   ts_host_array *array) {
     size_t begin = 0, length = 0;
     if (!find_header(err, file, &begin, &length)) return false;
-    ts_text name;
-    ts_text_init(&name, arena);
+    ts_text name = ts_text_begin(arena);
     ts_text_add(&name, "%s (header)", file->name);
     ts_source source = {name.bytes, file->text + begin, length};
     header head = {0};
@@ -276,8 +274,7 @@ static void add_header(ts_text *out, const ts_host_array *array) {
 }
 
 bool ts_npy_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array) {
-    ts_text head;
-    ts_text_init(&head, arena);
+    ts_text head = ts_text_begin(arena);
     add_header(&head, array);
     char prefix[MAGIC_BYTES + 4] = {0};
     memcpy(prefix, magic, MAGIC_BYTES);

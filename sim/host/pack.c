@@ -15,8 +15,7 @@ static bool same_dims(ts_error *err, const ts_host_array *array, const ts_layout
     for (int i = 0; same && i < layout->rank; i++) same = array->dims[i] == layout->dims[i];
     if (same) return true;
     ts_arena *scratch = ts_arena_new();
-    ts_text text;
-    ts_text_init(&text, scratch);
+    ts_text text = ts_text_begin(scratch);
     ts_host_array_print(array, &text);
     ts_text_add(&text, ", expected dimensions [");
     for (int i = 0; i < layout->rank; i++)

@@ -128,8 +128,7 @@ static stream *fit(evaluator *in, const ts_reference *text, const char *name, st
         fits = side->dims[i] == 1 || side->dims[i] == actual->dims[i + extra];
     walk shape = ts_walk_rows(actual->rank, actual->dims);
     if (fits) return ts_stream_broadcast(in, side, &shape);
-    ts_text words;
-    ts_text_init(&words, in->arena);
+    ts_text words = ts_text_begin(in->arena);
     ts_text_add(&words, "the left side has shape ");
     print_dims(actual, &words);
     ts_text_add(&words, ", but %s has ", name);

@@ -345,8 +345,7 @@ static bool add_tensor(ts_error *err, const char *path, const ts_safetensor *ten
 
 bool ts_safetensors_save(ts_error *err, ts_arena *arena, const char *path, const ts_safetensor *tensors,
                          size_t count) {
-    ts_text head;
-    ts_text_init(&head, arena);
+    ts_text head = ts_text_begin(arena);
     ts_text_add_char(&head, '{');
     uint64_t at = 0;
     for (size_t i = 0; i < count; i++) {

@@ -73,8 +73,7 @@ static int64_t hbm_bytes(const ts_hbm_config *h) {
 
 static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,
                         const char *field, const char *expected) {
-    ts_text path;
-    ts_text_init(&path, arena);
+    ts_text path = ts_text_begin(arena);
     ts_text_add(&path, "memories.%s.%s", memory, field);
     return fail_at(err, m, path.bytes, expected);
 }
@@ -87,8 +86,7 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
     for (int i = 0; i < memory->axis_count; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
         if (axis->extent <= memory->capacity_bytes / (axis->step_bytes > 0 ? axis->step_bytes : 1)) continue;
-        ts_text path;
-        ts_text_init(&path, arena);
+        ts_text path = ts_text_begin(arena);
         ts_text_add(&path, "axes.%s.extent", axis->name);
         return fail_memory(err, arena, m, memory->name, path.bytes, "at most capacity / step");
     }
@@ -114,10 +112,9 @@ int64_t ts_machine_op_energy(const ts_machine *machine, ts_energy_op op) {
 }
 
 static bool check_op(ts_error *err, ts_arena *arena, const ts_machine *m, const char *name) {
-    ts_text path;
     for (int i = 0; i < TS_ENERGY_OPS; i++)
         if (strcmp(name, energy_ops[i]) == 0) return true;
-    ts_text_init(&path, arena);
+    ts_text path = ts_text_begin(arena);
     ts_text_add(&path, "energy.%s.femtojoules", name);
     const ts_tree *node = ts_machine_leaf(m, path.bytes)->node;
     ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "energy: there is no operation '%.60s'",
@@ -176,8 +173,7 @@ static ts_machine *read_machine(ts_error *err, ts_arena *arena, const char *name
     machine->leaf_count = leaves.count;
     name_spaces(arena, machine);
     if (!check(err, arena, machine)) return NULL;
-    ts_text canonical;
-    ts_text_init(&canonical, arena);
+    ts_text canonical = ts_text_begin(arena);
     ts_field_print_leaves(&canonical, machine->leaves, machine->leaf_count, TS_FIELD_VALUES);
     machine->hash = hash_text(&canonical);
     return machine;
@@ -192,8 +188,7 @@ const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *na
 static bool write_long_name(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree,
                             ts_source *override) {
     static const char size[] = "vmem.size_mib=", scale[] = "hbm.bandwidth_scale=";
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     if (strncmp(override->text, size, sizeof size - 1) == 0) {
         ts_text_add(&text, "memories.vmem.capacity=%s MiB", override->text + sizeof size - 1);
     } else if (strncmp(override->text, scale, sizeof scale - 1) == 0) {
@@ -220,8 +215,7 @@ static void note_overrides(ts_arena *arena, ts_machine *machine, const ts_source
     for (int i = 0; i < machine->leaf_count; i++) {
         const ts_field_leaf *leaf = &machine->leaves[i];
         if (leaf->node->source < sources || leaf->node->source >= sources + count) continue;
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "%s=", leaf->path);
         ts_field_print_given(&text, leaf);
         texts[machine->override_count++] = text.bytes;

@@ -71,10 +71,9 @@ static bool print_groups(ts_error *err, ts_arena *arena, const ts_collective_req
 /* The member's digits are of dim 1; a third dim is there for what goes all to all. */
 static bool read_groups(ts_error *err, ts_arena *arena, const ts_collective_request *request,
                         ts_sharding *out) {
-    ts_text devices, text;
     int64_t shape[2];
-    ts_text_init(&devices, arena);
-    ts_text_init(&text, arena);
+    ts_text devices = ts_text_begin(arena);
+    ts_text text = ts_text_begin(arena);
     if (!print_groups(err, arena, request, &devices, shape)) return false;
     if (shape[0] < 1 || shape[1] < 1)
         return ts_error_at(err, TS_ERROR_INPUT, &request->groups, 0, "groups of no devices");

@@ -51,9 +51,8 @@ bool ts_mesh_file_is(const char *text, size_t length) {
 }
 
 static const ts_tree *load_tree(ts_error *err, ts_arena *arena, const char *name) {
-    ts_text text;
     bool known = ts_tree_is_path(name);
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text,
                 "no mesh is called '%.60s', and it is neither axes, as 4x4 or data=2,model=8, nor a path: "
                 "the built-in ones are",
@@ -73,8 +72,7 @@ static const ts_tree *load_tree(ts_error *err, ts_arena *arena, const char *name
 
 /* What a file need not say: the machine's links, and what most meshes have. */
 static const ts_tree *defaults(ts_arena *arena, const ts_machine *machine) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "axes: {}\norder: row_major # the last dim the fastest\nici:\n");
     for (int i = 0; i < machine->leaf_count; i++) {
         const ts_field_leaf *leaf = &machine->leaves[i];

@@ -155,8 +155,7 @@ static void print_iota(ts_text *out, const ts_sharding *sharding, const ts_mesh_
 bool ts_sharding_print_hlo(ts_text *out, const ts_sharding *sharding) {
     const ts_mesh_digit *order[TS_SHARDING_MAX_DIGITS];
     int count = 0;
-    ts_text tiles;
-    ts_text_init(&tiles, out->arena);
+    ts_text tiles = ts_text_begin(out->arena);
     for (int d = 0; d < sharding->rank; d++) {
         int digits = digits_of_dim(sharding, d, &order[count]);
         if (!contiguous(&order[count], digits, ts_sharding_extent(sharding, d))) return false;
@@ -232,9 +231,8 @@ static void print_list(ts_text *out, const char *open, const ts_text *extents, c
 }
 
 void ts_sharding_print_axe(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding) {
-    ts_text extents, strides;
-    ts_text_init(&extents, out->arena);
-    ts_text_init(&strides, out->arena);
+    ts_text extents = ts_text_begin(out->arena);
+    ts_text strides = ts_text_begin(out->arena);
     for (int d = 0; d < sharding->rank; d++) add_dim(mesh, sharding, d, &extents, &strides);
     if (sharding->rank == 0) add_iter(&extents, &strides, 1, "1");
     print_list(out, "S[", &extents, &strides);

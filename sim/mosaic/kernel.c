@@ -53,13 +53,12 @@ static bool read_fill_number(mlir_span text, const char *key, double *out) {
 static bool read_file(kernel *k, mlir_span list, ts_tensor_use *use) {
     static const char quote[] = "\\22";
     const char *module = k->l->module->source->name, *slash = strrchr(module, '/');
-    ts_text path;
     if (list.length < 9 || memcmp(list.text + 1, quote, 3) != 0 ||
         memcmp(list.text + list.length - 4, quote, 3) != 0)
         return false;
     use->fill = TS_FILL_FILE;
     use->file_text = ts_arena_copy_text(k->l->arena, list.text + 4, list.length - 8);
-    ts_text_init(&path, k->l->arena);
+    ts_text path = ts_text_begin(k->l->arena);
     ts_text_add_bytes(&path, module, slash ? (size_t)(slash - module) + 1 : 0);
     ts_text_add(&path, "%s", use->file_text);
     use->file = path.bytes;

@@ -13,11 +13,10 @@ static mlir_span unquote(mlir_span text) {
 bool kernel_check_mesh(kernel *k) {
     const mlir_attribute *a = mlir_find(k->l->module->top, "tilesim.mesh");
     const ts_mesh *mesh = k->l->target->mesh;
-    ts_text given;
     if (!a) return true;
     mlir_span wanted = unquote(a->value);
     if (wanted.length == 0 || wanted.length > 200) return malformed(k->l, "tilesim.mesh such as \"x=2,y=4\"");
-    ts_text_init(&given, k->l->arena);
+    ts_text given = ts_text_begin(k->l->arena);
     for (int i = 0; mesh && i < mesh->axis_count; i++)
         ts_text_add(&given, "%s%s=%lld", i > 0 ? "," : "", mesh->axes[i].name,
                     (long long)mesh->axes[i].extent);
@@ -42,8 +41,7 @@ static bool are_parts(const lowering *l, const ts_sharding *sharding, const mlir
 
 /* "f32[32,128]{1,0:T(8,128)} P('x', None)", from "[32,128] P('x', None)" and the shape of a part. */
 static bool print_array(lowering *l, mlir_span array, const ts_shape *part, ts_text *out) {
-    ts_text own;
-    ts_text_init(&own, l->arena);
+    ts_text own = ts_text_begin(l->arena);
     ts_shape_print(part, &own);
     const char *dims = strchr(own.bytes, '['), *layout = strchr(own.bytes, ']') + 1,
                *end = array.length > 0 ? memchr(array.text, ']', array.length) : NULL;
@@ -61,9 +59,8 @@ bool kernel_shard(kernel *k, mlir_span array, const mlir_type *part, ts_tensor_u
     lowering *l = k->l;
     const ts_shape *own = shape_of_type(l, TS_SPACE_HBM, part, 1);
     ts_sharding *sharding = TS_NEW(l->arena, ts_sharding);
-    ts_text text;
     if (!l->target->mesh || !own) return own != NULL;
-    ts_text_init(&text, l->arena);
+    ts_text text = ts_text_begin(l->arena);
     if (!print_array(l, unquote(array), own, &text))
         return malformed(l, "tilesim.arrays such as \"[32,128] P('x', None)\"");
     ts_source source = {"tilesim.arrays", text.bytes, text.length};

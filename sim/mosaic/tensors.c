@@ -5,9 +5,8 @@
 
 /* "f32[2,16,256]{2,1,0:T(8,128)}" */
 const ts_shape *shape_of_type(lowering *l, ts_space_kind space, const mlir_type *type, int slots) {
-    ts_text text;
     int rank = type->rank + (slots > 1);
-    ts_text_init(&text, l->arena);
+    ts_text text = ts_text_begin(l->arena);
     ts_text_add(&text, "%s[", ts_dtype_get(type->dtype == TS_DTYPE_PRED ? TS_DTYPE_S32 : type->dtype)->name);
     if (slots > 1) ts_text_add(&text, "%d%s", slots, type->rank > 0 ? "," : "");
     for (int i = 0; i < type->rank; i++)

@@ -46,7 +46,6 @@ static void list_uses(const lowering *l, ts_text *text) {
 bool vmem_check(lowering *l) {
     int64_t needed = 0, capacity = l->target->space_bytes[TS_SPACE_VMEM];
     char total[32], all[32], over[32];
-    ts_text text;
     for (int i = 0; i < l->vmem.count; i++) {
         int64_t bytes = l->vmem.items[i].bytes;
         needed = bytes > INT64_MAX - needed ? INT64_MAX : needed + bytes;
@@ -55,7 +54,7 @@ bool vmem_check(lowering *l) {
     ts_text_group_digits(total, needed);
     ts_text_group_digits(all, capacity);
     ts_text_group_digits(over, needed - capacity);
-    ts_text_init(&text, l->arena);
+    ts_text text = ts_text_begin(l->arena);
     list_uses(l, &text);
     return mlir_error(l->err, l->module, l->op, TS_ERROR_INPUT,
                       "the kernel takes %s bytes of vmem, %s has %s (%s too many): %s", total,

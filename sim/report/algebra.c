@@ -172,8 +172,7 @@ static void add_value(ts_json *json, const char *key, const ts_value *value) {
 }
 
 void ts_report_value_json(const ts_value *value, ts_json *json) {
-    ts_text text;
-    ts_text_init(&text, json->out->arena);
+    ts_text text = ts_text_begin(json->out->arena);
     ts_value_print(&text, value);
     ts_json_text(json, "kind", strchr(ts_value_kind_name(value->kind), ' ') + 1); /* without its article */
     ts_json_text(json, "result", text.bytes);

@@ -11,8 +11,7 @@ enum { BARS = 16, LABEL = 470, WIDTH = 1100, TOP = 46, SCALE = 420 };
 
 /* Cut where it is longer than `most`. */
 static void add_escaped(ts_text *out, const char *text, int most) {
-    ts_text cut;
-    ts_text_init(&cut, out->arena);
+    ts_text cut = ts_text_begin(out->arena);
     ts_text_add(&cut, "%.*s%s", most, text, (int)strlen(text) > most ? ".." : "");
     ts_text_add_escaped(out, cut.bytes);
 }
@@ -167,8 +166,7 @@ static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_
     ts_text_add(out, "; ");
     add_escaped(out, name, 100);
     ts_text_add(out, " line %lld", (long long)line);
-    ts_text source;
-    ts_text_init(&source, out->arena);
+    ts_text source = ts_text_begin(out->arena);
     ts_report_audit_source(r, ts_report_audit_source_of(r, f), &source);
     if (source.length > 0) {
         ts_text_add(out, "; source: ");
@@ -196,8 +194,7 @@ static void add_classes(const ts_audit_result *r, page *p) {
     for (int64_t i = 0; i < r->class_count && i < TABLE_ROWS; i++) {
         const ts_audit_shape *shape = &r->shapes[r->classes[i].shape];
         double ratio = expansion(shape->padded_bytes, shape->logical_bytes);
-        ts_text cause;
-        ts_text_init(&cause, p->out->arena);
+        ts_text cause = ts_text_begin(p->out->arena);
         ts_report_audit_cause(shape, &cause);
         page_row(p);
         page_number(p, (double)r->classes[i].count, "%lld", (long long)r->classes[i].count);
@@ -225,8 +222,7 @@ static void add_costs(const ts_audit_group *group, page *p) {
 }
 
 static void add_group(const ts_audit_result *r, const ts_audit_group *group, page *p) {
-    ts_text text;
-    ts_text_init(&text, p->out->arena);
+    ts_text text = ts_text_begin(p->out->arena);
     page_row(p);
     page_cell(p, "%s", ts_hlo_opcode_name(group->first.opcode));
     page_cell(p, "%s", ts_audit_level_text(group->first.level));

@@ -18,8 +18,7 @@ static void add_sum(ts_json *json, const char *key, const ts_audit_sum *sum, int
 
 static void add_phrase(ts_json *json, const char *key, ts_arena *arena, const ts_audit_shape *shape,
                        unsigned changes) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     if (shape)
         ts_report_audit_cause(shape, &text);
     else

@@ -34,8 +34,7 @@ void ts_report_bench(const ts_bench_report *r, ts_text *out) {
 }
 
 static void add_end(ts_json *json, const char *key, const ts_transfer_end *end, ts_arena *arena) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_transfer_end_print(end, &text);
     ts_json_text(json, key, text.bytes);
 }

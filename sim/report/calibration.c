@@ -14,7 +14,6 @@ static const char *print_value(ts_text *text, const ts_fitted_field *f, int64_t 
     return text->bytes;
 }
 
-
 static ts_validation_errors errors_of(ts_arena *arena, const ts_validation *v) {
     double *errors = TS_NEW_ARRAY(arena, double, v->row_count + 1);
     int n = 0;
@@ -26,8 +25,7 @@ static ts_validation_errors errors_of(ts_arena *arena, const ts_validation *v) {
 }
 
 static void add_fields(const ts_calibration *c, ts_text *out) {
-    ts_text value;
-    ts_text_init(&value, out->arena);
+    ts_text value = ts_text_begin(out->arena);
     ts_text_add(out, "%-20s %14s %14s   %s\n", "figure", "before", "after",
                 "a per cent of it moves the rows by");
     for (int i = 0; i < c->field_count; i++) {
@@ -59,7 +57,6 @@ void ts_report_calibration(const ts_calibration *c, ts_text *out) {
                     ts_validated_error(b->simulated_us, measured));
     }
 }
-
 
 static void add_json_figures(ts_json *json, const ts_calibration *c) {
     ts_json_array(json, "figures");

@@ -277,8 +277,7 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     picture_begin(out, all.times + WIDTH, height);
     picture_text(out, 16, 26, &title);
     ts_text_add(out, "Layouts of ");
-    ts_text name;
-    ts_text_init(&name, out->arena);
+    ts_text name = ts_text_begin(out->arena);
     ts_shape_print(r->tensor, &name);
     ts_text_add_escaped(out, name.bytes);
     ts_text_add(out, " on ");

@@ -71,10 +71,9 @@ static void add_flips(const ts_choose_result *r, page *p) {
 
 void ts_report_choose_html(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
     ts_choose_view drawn = {view->rows < PICTURE_ROWS ? view->rows : PICTURE_ROWS};
-    ts_text subject, svg;
     page p;
-    ts_text_init(&subject, out->arena);
-    ts_text_init(&svg, out->arena);
+    ts_text subject = ts_text_begin(out->arena);
+    ts_text svg = ts_text_begin(out->arena);
     if (r->request->program)
         ts_text_add(&subject, "%s, %s: ", r->request->program, r->request->tensor ? r->request->tensor : "");
     ts_shape_print(r->tensor, &subject);

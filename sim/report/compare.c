@@ -146,9 +146,8 @@ static void add_changes_html(page *p, const char *heading, const ts_compare_chan
 void ts_report_compare_html(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
     page_fact facts[TS_COMPARE_FIGURES];
     char texts[TS_COMPARE_FIGURES][64];
-    ts_text subject;
     page p;
-    ts_text_init(&subject, out->arena);
+    ts_text subject = ts_text_begin(out->arena);
     ts_text_add(&subject, "%s and %s", view->before, view->after);
     page_begin(&p, out, "What changed", subject.bytes, NULL);
     for (int i = 0; i < r->figure_count; i++) {

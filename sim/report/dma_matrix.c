@@ -12,8 +12,7 @@ int64_t matrix_ratio(const ts_transfer_matrix *m, int from, int to) {
 }
 
 static ts_text text_of(const ts_shape *shape, ts_arena *arena) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_shape_print(shape, &text);
     return text;
 }
@@ -221,8 +220,7 @@ static void add_pair(ts_json *json, const ts_transfer_matrix *m, int from, int t
 
 void ts_report_matrix_json(const ts_transfer_matrix *m, ts_text *out) {
     ts_json json;
-    ts_text lesson;
-    ts_text_init(&lesson, out->arena);
+    ts_text lesson = ts_text_begin(out->arena);
     matrix_add_lesson(&lesson, m, "");
     ts_json_begin(&json, out, "dma_matrix");
     ts_report_machine_keys(m->machine, &json);

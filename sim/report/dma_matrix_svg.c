@@ -58,8 +58,7 @@ static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to
 static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {
     size_t longest = 0;
     for (int i = 0; i < m->list.count; i++) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         matrix_add_layout(&text, m->list.shapes[i]);
         longest = text.length > longest ? text.length : longest;
     }
@@ -70,8 +69,7 @@ static void add_labels(ts_text *out, const ts_transfer_matrix *m, int64_t left) 
     for (int i = 0; i < m->list.count; i++) {
         picture_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5,
                      &(picture_font){NULL, "end", 13, false});
-        ts_text layout;
-        ts_text_init(&layout, out->arena);
+        ts_text layout = ts_text_begin(out->arena);
         matrix_add_layout(&layout, m->list.shapes[i]);
         ts_text_add_escaped(out, layout.bytes);
         ts_text_add(out, "  %c</text>\n", 'A' + i);
@@ -89,8 +87,7 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
     width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
     picture_begin(out, width, height);
     picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15});
-    ts_text array;
-    ts_text_init(&array, out->arena);
+    ts_text array = ts_text_begin(out->arena);
     matrix_add_array(&array, m->list.shapes[0]);
     ts_text_add_escaped(out, array.bytes);
     ts_text_add(out, " on ");

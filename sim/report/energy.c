@@ -24,9 +24,8 @@ static void add_ops(ts_text *out, const ts_energy *energy) {
 }
 
 void report_energy(ts_text *out, const char *label, const ts_energy *energy, double microseconds) {
-    ts_text text;
     int indent = (int)strlen(label);
-    ts_text_init(&text, out->arena);
+    ts_text text = ts_text_begin(out->arena);
     ts_text_add(&text, "%s", label);
     add_hbm(&text, indent, energy, microseconds);
     ts_text_add(&text, "%*s", indent, "");

@@ -23,9 +23,8 @@ static void add_location(ts_text *out, ts_error_kind kind, ts_location location,
 }
 
 static void add_finding(ts_text *out, const ts_finding *f, ts_error_kind kind) {
-    ts_text message;
     char number[32];
-    ts_text_init(&message, out->arena);
+    ts_text message = ts_text_begin(out->arena);
     ts_text_add(&message, "%s", f->text);
     if (f->has_margin) {
         int64_t size = f->margin_cycles < 0 ? -f->margin_cycles : f->margin_cycles;

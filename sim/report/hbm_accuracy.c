@@ -142,8 +142,7 @@ static void add_body(const ts_hbm_accuracy *accuracy, ts_text *out) {
 }
 
 void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out) {
-    ts_text body;
-    ts_text_init(&body, out->arena);
+    ts_text body = ts_text_begin(out->arena);
     add_body(accuracy, &body);
     report_plain(&body, out);
 }

@@ -31,8 +31,7 @@ static void open_level(ts_json *json, char bracket) {
 void ts_json_begin(ts_json *json, ts_text *out, const char *command) {
     *json = (ts_json){.out = out};
     open_level(json, '{');
-    ts_text schema;
-    ts_text_init(&schema, out->arena);
+    ts_text schema = ts_text_begin(out->arena);
     ts_text_add(&schema, "tilesim.%s", command);
     ts_json_text(json, "schema", schema.bytes);
     ts_json_text(json, "version", TS_VERSION);

@@ -233,8 +233,7 @@ static void add_costs_table(ts_arena *arena, const ts_shape *shape, const ts_lay
                 "bytes of padding");
     for (int i = 0; i < anatomy->cost_count; i++) {
         const ts_layout_cost *cost = &anatomy->costs[i];
-        ts_text name;
-        ts_text_init(&name, arena);
+        ts_text name = ts_text_begin(arena);
         name_cost(cost, &name);
         add_row(out, name.bytes, cost->extent, cost->padded, lost_bytes(cost, held, shape->element_bits));
     }
@@ -266,8 +265,7 @@ static void report_tuple(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     ts_text_add(out, "  %-8s%22s%22s   %s\n", "member", "logical bytes", "with padding", "shape");
     for (int i = 0; i < shape->xla->tuple_count; i++) {
         const ts_shape *member = shape->xla->members[i];
-        ts_text name;
-        ts_text_init(&name, arena);
+        ts_text name = ts_text_begin(arena);
         ts_shape_print(member, &name);
         ts_text_add(out, "  %-8d", i);
         add_bytes(out, member->unpadded_bytes);
@@ -283,10 +281,9 @@ static void report_tuple(ts_arena *arena, const ts_shape *shape, ts_text *out) {
 /* Of an index map: the loops over the transformed tensor. */
 static void add_loops(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     ts_index_map map;
-    ts_text loops;
     if (shape->notation == NULL || strcmp(shape->notation, "tvm") != 0) return;
     ts_source source = {"layout", shape->layout_text, strlen(shape->layout_text)};
-    ts_text_init(&loops, arena);
+    ts_text loops = ts_text_begin(arena);
     if (!ts_index_map_parse(NULL, arena, &source, &map) ||
         !ts_index_map_print_loops(NULL, arena, &map, shape->layout->dims, &loops))
         return;
@@ -368,8 +365,7 @@ static void add_size_json(ts_json *json, const char *key, int64_t size) {
 }
 
 void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json) {
-    ts_text canonical;
-    ts_text_init(&canonical, arena);
+    ts_text canonical = ts_text_begin(arena);
     ts_shape_print(shape, &canonical);
     ts_json_text(json, "canonical", canonical.bytes);
     add_size_json(json, "padded_elements", shape->padded_elements);

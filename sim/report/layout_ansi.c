@@ -18,8 +18,7 @@ typedef struct {
 
 /* The widest number: that of an element at an end of an axis. */
 static size_t find_width(const cell_grid *g, ts_arena *arena) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     for (int i = 0; i < g->layout->axis_count; i++) {
         int64_t low, high;
         ts_layout_axis_range(g->layout, i, &low, &high);
@@ -51,13 +50,12 @@ static void draw_cell(terminal *t, int64_t row, int64_t column) {
     int64_t high = cells_filled(&t->g, &t->g.rows, row), wide = cells_filled(&t->g, &t->g.columns, column);
     double share = (double)high / (double)t->g.rows.step * (double)wide / (double)t->g.columns.step;
     size_t filled = (size_t)(share * (double)t->width);
-    ts_text number;
     cells_go(&t->g, row, column);
     if (!cells_hold(&t->g)) {
         add_padding(t);
         return;
     }
-    ts_text_init(&number, t->out->arena);
+    ts_text number = ts_text_begin(t->out->arena);
     cells_coordinates(&t->g, &number);
     add_cell(t, number.bytes, filled > 0 ? filled : 1, cells_hue(&t->g, t->g.index));
 }

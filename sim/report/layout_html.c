@@ -23,8 +23,7 @@ static void add_facts(const ts_shape *shape, page *p) {
 }
 
 static void add_image(ts_arena *arena, int count, const ts_shape *const *shapes, page *p) {
-    ts_text svg;
-    ts_text_init(&svg, arena);
+    ts_text svg = ts_text_begin(arena);
     ts_report_svg(arena, count, shapes, &svg);
     page_section(p, count > 1 ? "Pictures" : "Picture");
     page_picture(p, "Cells of one tile have one colour; hatched is padding.", &svg);
@@ -49,9 +48,8 @@ static void add_digits(ts_arena *arena, const ts_layout *layout, page *p) {
 }
 
 void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out) {
-    ts_text subject;
     page p;
-    ts_text_init(&subject, arena);
+    ts_text subject = ts_text_begin(arena);
     ts_shape_print(shape, &subject);
     page_begin(&p, out, "A layout", subject.bytes, NULL);
     add_facts(shape, &p);
@@ -62,10 +60,9 @@ void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out) 
 
 static void add_side(const ts_layout_pair *pair, int side, page *p) {
     const ts_shape *shape = pair->shapes[side];
-    ts_text text;
     char digits[32];
     double percent = report_padding_percent(shape->unpadded_bytes, shape->storage_bytes);
-    ts_text_init(&text, p->out->arena);
+    ts_text text = ts_text_begin(p->out->arena);
     ts_shape_print(shape, &text);
     page_row(p);
     page_code(p, text.bytes);
@@ -79,9 +76,8 @@ static void add_side(const ts_layout_pair *pair, int side, page *p) {
 void ts_report_layout_pair_html(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {
     static const page_column headings[] = {
         {"layout", false}, {"bytes", true}, {"padding", true}, {"the element is at", false}};
-    ts_text subject;
     page p;
-    ts_text_init(&subject, arena);
+    ts_text subject = ts_text_begin(arena);
     ts_shape_print(pair->shapes[0], &subject);
     ts_text_add(&subject, " and ");
     ts_shape_print(pair->shapes[1], &subject);

@@ -72,8 +72,7 @@ static void add_element(const ts_layout_pair *pair, ts_text *out) {
 
 static void add_pictures(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {
     for (int i = 0; i < 2; i++) {
-        ts_text picture;
-        ts_text_init(&picture, arena);
+        ts_text picture = ts_text_begin(arena);
         if (ts_report_picture(arena, pair->shapes[i], &picture))
             ts_text_add(out, "\n%s\n%s", i == 0 ? "A" : "B", picture.bytes);
     }

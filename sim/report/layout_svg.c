@@ -84,14 +84,13 @@ static void add_label(drawing *d, int64_t x, int64_t y, const char *class, const
 }
 
 static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_t y) {
-    ts_text text;
     int64_t wide = cells_filled(&d->g, &d->g.columns, column), high = cells_filled(&d->g, &d->g.rows, row);
     cells_go(&d->g, row, column);
     if (!cells_hold(&d->g)) {
         add_padding(d->out, x, y);
         return;
     }
-    ts_text_init(&text, d->arena);
+    ts_text text = ts_text_begin(d->arena);
     cells_coordinates(&d->g, &text);
     int64_t width = filled_pixels(wide, d->g.columns.step, CELL_WIDTH),
             height = filled_pixels(high, d->g.rows.step, CELL_HEIGHT);
@@ -166,8 +165,7 @@ static int64_t memory_lines(const drawing *d, int64_t *elements) {
 /* What is at a point: the index of the element, "+" behind it where there are more, or padding. */
 static void draw_point(drawing *d, int64_t x, int64_t y, const int64_t *point) {
     ts_index_list found;
-    ts_text text;
-    ts_text_init(&text, d->arena);
+    ts_text text = ts_text_begin(d->arena);
     bool known =
         ts_layout_backward(NULL, d->arena, d->g.layout, point, MOST_ELEMENTS, &found) && found.count > 0;
     for (int i = 0; known && i < d->g.layout->rank; i++)
@@ -203,9 +201,8 @@ static void draw_share(drawing *d) {
     enum { TOP = 38, HEIGHT = 14 };
     double percent = report_padding_percent(d->g.shape->unpadded_bytes, d->g.shape->storage_bytes);
     int64_t used = (int64_t)((100 - percent) / 100 * SHARE_WIDTH + 0.5);
-    ts_text text;
     char unpadded[32], stored[32];
-    ts_text_init(&text, d->arena);
+    ts_text text = ts_text_begin(d->arena);
     add_rectangle(d->out, MARGIN, TOP, SHARE_WIDTH, HEIGHT);
     ts_text_add(d->out, "class=\"share edge\" fill=\"url(#padding)\"/>\n");
     add_rectangle(d->out, MARGIN, TOP, used == 0 && percent < 100 ? 1 : used, HEIGHT);
@@ -220,8 +217,7 @@ static void draw_share(drawing *d) {
 
 /* The shape, what its cells are, and which axes go where. */
 static ts_text title_of(const drawing *d) {
-    ts_text title;
-    ts_text_init(&title, d->arena);
+    ts_text title = ts_text_begin(d->arena);
     ts_shape_print(d->g.shape, &title);
     if (d->g.layout->axis_count > 1) {
         ts_text_add(&title, "  (");
@@ -277,8 +273,7 @@ static void name_panel(const drawing *d, const axis_grid *g, int64_t panel, int6
 static void draw_axes(drawing *d, const axis_grid *g, int64_t x) {
     int64_t point[TS_LAYOUT_MAX_AXES];
     for (int64_t panel = 0; panel < g->panels; panel++, x += panel_width(g)) {
-        ts_text name;
-        ts_text_init(&name, d->arena);
+        ts_text name = ts_text_begin(d->arena);
         name_panel(d, g, panel, point, &name);
         if (name.length > 0) add_caption(d, x, name.bytes);
         for (int64_t i = 0; i < g->rows * g->columns; i++) {
@@ -354,8 +349,7 @@ static void draw_shape(ts_arena *arena, const ts_shape *shape, ts_text *out, int
 
 void ts_report_svg(ts_arena *arena, int count, const ts_shape *const *shapes, ts_text *out) {
     int64_t width = 0, height = 0, w, h;
-    ts_text content;
-    ts_text_init(&content, arena);
+    ts_text content = ts_text_begin(arena);
     for (int i = 0; i < count; i++) {
         ts_text_add(&content, "<g transform=\"translate(0 %" PRId64 ")\">\n", height);
         draw_shape(arena, shapes[i], &content, &w, &h);

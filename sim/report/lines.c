@@ -50,8 +50,7 @@ typedef struct {
 } row;
 
 static void add_row(listing *l, const row *r) {
-    ts_text text;
-    ts_text_init(&text, l->arena);
+    ts_text text = ts_text_begin(l->arena);
     report_source_line(find_source(l, r->source), r->line, &text);
     l->take(l->self, &(report_line){r->counts, text.bytes, r->note, r->line, r->depth, r->mark});
 }
@@ -124,8 +123,7 @@ static text_kind kind_of(listing *l, const ts_source *source, int line) {
         text_kind kind;
     } words[] = {{".for", TEXT_OPENS}, {".if", TEXT_OPENS}, {".loop", TEXT_OPENS},
                  {".else", TEXT_ELSE}, {".end", TEXT_END},  {".macro", TEXT_MACRO}};
-    ts_text text;
-    ts_text_init(&text, l->arena);
+    ts_text text = ts_text_begin(l->arena);
     report_source_line(find_source(l, source), line, &text);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         size_t length = strlen(words[i].word);

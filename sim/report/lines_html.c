@@ -48,8 +48,7 @@ static void add_line(void *self, const report_line *line) {
     static const ts_line_counter counters[] = {TS_LINE_ISSUED, TS_LINE_STALLED, TS_LINE_TIMES,
                                                TS_LINE_HBM_BYTES, TS_LINE_VMEM_BYTES};
     const listing *l = self;
-    ts_text below;
-    ts_text_init(&below, l->page->out->arena);
+    ts_text below = ts_text_begin(l->page->out->arena);
     if (line->counts && line->mark == ' ') add_reasons(l, line->counts, &below);
     page_row(l->page);
     if (line->line > 0)
@@ -87,9 +86,8 @@ static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, p
     const int64_t *v = loop->counts.values;
     const double parts[] = {share(result->profile, loop->own_cycles), 0};
     char digits[32], percent[TEXT];
-    ts_text location, first;
-    ts_text_init(&location, p->out->arena);
-    ts_text_init(&first, p->out->arena);
+    ts_text location = ts_text_begin(p->out->arena);
+    ts_text first = ts_text_begin(p->out->arena);
     if (loop->source) {
         ts_program_print_location(result->program, loop->source, loop->first_line, &location);
         report_source_line(report_source_new(p->out->arena, loop->source), loop->first_line, &first);

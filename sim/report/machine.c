@@ -40,8 +40,7 @@ void ts_report_machine_line(const char *label, const ts_machine *machine, ts_tex
 }
 
 void ts_report_machine_escaped(const ts_machine *machine, ts_text *out) {
-    ts_text name;
-    ts_text_init(&name, out->arena);
+    ts_text name = ts_text_begin(out->arena);
     ts_report_machine_name(machine, &name);
     ts_text_add_escaped(out, name.bytes);
 }
@@ -142,8 +141,7 @@ static void add_value(const ts_field *field, const void *at, ts_json *json) {
 
 /* A time stays in ns where `value` is in ticks of a clock that may change. */
 static void add_given(const ts_field_leaf *leaf, ts_arena *arena, ts_json *json) {
-    ts_text given;
-    ts_text_init(&given, arena);
+    ts_text given = ts_text_begin(arena);
     ts_field_print_given(&given, leaf);
     ts_json_text(json, "given", given.bytes);
 }

@@ -47,8 +47,7 @@ static const char dark[] = "@media (prefers-color-scheme: dark)";
 
 /* A colour of style.css, from where it stands there. */
 static void add_colour(ts_text *out, const char *styles, const char *name) {
-    ts_text declaration;
-    ts_text_init(&declaration, out->arena);
+    ts_text declaration = ts_text_begin(out->arena);
     ts_text_add(&declaration, " --%s: ", name);
     const char *found = strstr(styles, declaration.bytes);
     assert(found);

@@ -132,8 +132,7 @@ static const char *add_table(ts_text *out, const char *line) {
 }
 
 void report_plain(const ts_text *markdown, ts_text *out) {
-    ts_text text;
-    ts_text_init(&text, out->arena);
+    ts_text text = ts_text_begin(out->arena);
     for (const char *line = markdown->bytes; *line;) {
         if (*line == '|') {
             line = add_table(&text, line);

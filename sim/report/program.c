@@ -66,9 +66,8 @@ void ts_report_live(const ts_program *program, const ts_target *target, ts_text 
 /* ---- The memory map ---- */
 
 static void add_tensor(ts_text *out, const ts_tensor *tensor) {
-    ts_text shape;
     char first[32], last[32], bytes[32];
-    ts_text_init(&shape, out->arena);
+    ts_text shape = ts_text_begin(out->arena);
     ts_shape_print(tensor->shape, &shape);
     ts_text_add(out, "  %14s .. %14s  %14s  %-8s %s\n", ts_text_group_digits(first, tensor->base_bytes),
                 ts_text_group_digits(last, tensor->base_bytes + (tensor->bytes > 0 ? tensor->bytes - 1 : 0)),
@@ -97,8 +96,7 @@ void ts_report_map(const ts_program *program, const ts_target *target, ts_text *
 
 void ts_report_bundles_json(const ts_program *program, ts_text *out) {
     ts_json json;
-    ts_text text;
-    ts_text_init(&text, out->arena);
+    ts_text text = ts_text_begin(out->arena);
     ts_json_begin(&json, out, "bundles");
     ts_json_array(&json, "bundles");
     for (int i = 0; i < program->code.bundle_count; i++) {

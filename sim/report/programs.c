@@ -55,9 +55,8 @@ void ts_report_programs_json(ts_text *out) {
     ts_json_begin(&json, out, "programs");
     ts_json_array(&json, "programs");
     for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        ts_text purpose;
         if (!is_program(&ts_embedded_programs[i])) continue;
-        ts_text_init(&purpose, out->arena);
+        ts_text purpose = ts_text_begin(out->arena);
         add_purpose(&ts_embedded_programs[i], &purpose);
         ts_json_object(&json, NULL);
         ts_json_text(&json, "name", ts_embedded_programs[i].name);

@@ -30,8 +30,7 @@ void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_pr
 }
 
 static void add_shape(ts_json *json, const char *key, const ts_shape *shape, ts_arena *arena) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_shape_print(shape, &text);
     ts_json_text(json, key, text.bytes);
 }

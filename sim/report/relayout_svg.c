@@ -172,9 +172,8 @@ bool ts_report_relayout_html(ts_error *err, const ts_relayout_price_request *r,
                              const ts_relayout_price *price, ts_text *out) {
     enum { TEXT = 32 };
     char numbers[4][TEXT];
-    ts_text subject, svg;
+    ts_text subject = ts_text_begin(out->arena), svg = ts_text_begin(out->arena);
     page p;
-    ts_text_init(&subject, out->arena), ts_text_init(&svg, out->arena);
     ts_shape_print(r->from, &subject);
     ts_text_add(&subject, " to ");
     ts_shape_print(r->to, &subject);

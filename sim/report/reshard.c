@@ -15,9 +15,8 @@ static void add_group(ts_text *out, const ts_collective *c) {
 }
 
 static void add_collective(ts_text *out, int number, const ts_collective *c, const ts_collective_price *p) {
-    ts_text groups;
     char sent[32], link[32];
-    ts_text_init(&groups, out->arena);
+    ts_text groups = ts_text_begin(out->arena);
     add_group(&groups, c);
     ts_report_size(sent, (double)p->sent_bytes);
     ts_report_size(link, (double)p->link_bytes);
@@ -95,8 +94,7 @@ static void add_proof(ts_text *out, const ts_reshard_report *r) {
 
 void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
     char size[32];
-    ts_text shape;
-    ts_text_init(&shape, out->arena);
+    ts_text shape = ts_text_begin(out->arena);
     ts_shape_print(r->source.shape, &shape);
     double bytes =
         (double)ts_layout_element_count(r->source.shape->layout) * r->source.shape->element_bits / 8;
@@ -145,8 +143,7 @@ static void json_collective(ts_json *json, const ts_collective *c, const ts_coll
 }
 
 static void json_links(ts_json *json, const ts_reshard_report *r) {
-    ts_text name;
-    ts_text_init(&name, json->out->arena);
+    ts_text name = ts_text_begin(json->out->arena);
     ts_json_object(json, "links");
     for (int64_t i = 0; i < ts_mesh_link_count(&r->mesh); i++) {
         int64_t sum = ts_reshard_report_link_bytes(r, i);

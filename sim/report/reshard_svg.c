@@ -63,10 +63,9 @@ static void add_link(const drawing *d, int64_t link) {
     const ts_mesh *mesh = &d->r->mesh;
     int64_t at[2], bytes = ts_reshard_report_link_bytes(d->r, link);
     arrow drawn = arrow_of(d, link);
-    ts_text title;
     char size[32];
     find_position(d, link / (2 * mesh->dim_count), at);
-    ts_text_init(&title, d->out->arena);
+    ts_text title = ts_text_begin(d->out->arena);
     ts_mesh_print_link(&title, mesh, link);
     double share = d->most > 0 ? (double)bytes / (double)d->most : 0;
     ts_text_add(d->out,
@@ -163,10 +162,9 @@ static void add_steps(page *p, const ts_reshard_report *r) {
 
 void ts_report_reshard_html(const ts_reshard_report *r, ts_text *out) {
     page p;
-    ts_text subject, svg, text;
-    ts_text_init(&subject, out->arena);
-    ts_text_init(&svg, out->arena);
-    ts_text_init(&text, out->arena);
+    ts_text subject = ts_text_begin(out->arena);
+    ts_text svg = ts_text_begin(out->arena);
+    ts_text text = ts_text_begin(out->arena);
     ts_shape_print(r->source.shape, &subject);
     page_begin(&p, out, "Resharding", subject.bytes, r->machine);
     page_section(&p, "Steps");

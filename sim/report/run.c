@@ -141,8 +141,7 @@ bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *e
     const ts_check_result *check = &result->checks[number];
     if (check->failed == 0) return false;
     ts_arena *scratch = ts_arena_new();
-    ts_text index;
-    ts_text_init(&index, scratch);
+    ts_text index = ts_text_begin(scratch);
     add_index(&index, check, check->worst);
     ts_error_at(err, TS_ERROR_FAULT, text->source, text->begin,
                 "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g %s)", check->failed,
@@ -446,8 +445,7 @@ static void add_json_results(ts_json *json, const ts_run_result *result, ts_text
 
 void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
     ts_json json;
-    ts_text scratch;
-    ts_text_init(&scratch, out->arena);
+    ts_text scratch = ts_text_begin(out->arena);
     ts_json_begin(&json, out, "run");
     ts_report_machine_keys(request->machine, &json);
     ts_json_text(&json, "program", request->program);

@@ -138,9 +138,8 @@ static void add_units(const ts_roofline *r, page *p) {
 }
 
 static void add_roofline(const ts_run_request *request, const ts_run_result *result, page *p) {
-    ts_text svg, text;
-    ts_text_init(&svg, p->out->arena);
-    ts_text_init(&text, p->out->arena);
+    ts_text svg = ts_text_begin(p->out->arena);
+    ts_text text = ts_text_begin(p->out->arena);
     page_section(p, "Roofline");
     ts_text_add(p->out, "<div class=\"beside\">\n");
     if (result->roofline.unit != TS_FLOPS_NONE) {
@@ -154,9 +153,8 @@ static void add_roofline(const ts_run_request *request, const ts_run_result *res
 }
 
 static void add_mesh(const ts_run_request *request, const ts_run_result *result, page *p) {
-    ts_text text;
     if (!result->mesh) return;
-    ts_text_init(&text, p->out->arena);
+    ts_text text = ts_text_begin(p->out->arena);
     page_section(p, "Mesh");
     report_run_mesh(request, result->mesh, &text);
     page_text(p, &text);
@@ -186,9 +184,8 @@ static void add_checks(const ts_run_result *result, page *p) {
 }
 
 static void add_findings(const ts_run_result *result, page *p) {
-    ts_text text;
     if (result->findings->count == 0) return;
-    ts_text_init(&text, p->out->arena);
+    ts_text text = ts_text_begin(p->out->arena);
     ts_report_findings(result->findings, &text);
     page_section(p, "Findings");
     page_text(p, &text);
@@ -201,8 +198,7 @@ static void add_tensor_row(const ts_run_result *result, int i, page *p) {
     double padding = report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes);
     const char *origin = result->tensors[i].origin;
     char digits[32];
-    ts_text shape;
-    ts_text_init(&shape, p->out->arena);
+    ts_text shape = ts_text_begin(p->out->arena);
     ts_shape_print(tensor->shape, &shape);
     page_row(p);
     page_code(p, tensor->name);
@@ -268,8 +264,7 @@ static void add_tensors(const ts_run_result *result, page *p) {
 void ts_report_run_html(const ts_run_request *request, const ts_run_result *result,
                         const ts_page_trace *trace, ts_text *out) {
     page p;
-    ts_text subject;
-    ts_text_init(&subject, out->arena);
+    ts_text subject = ts_text_begin(out->arena);
     ts_text_add(&subject, "%s", request->program);
     for (int i = 0; i < request->define_count; i++)
         ts_text_add(&subject, " %s=%s", request->defines[i].name, request->defines[i].value);

@@ -68,8 +68,7 @@ static void add_device(const ts_chip_counters *chip, int64_t number, ts_json *js
 }
 
 static void add_link(const ts_run_request *request, const ts_run_mesh *m, int64_t number, ts_json *json) {
-    ts_text text;
-    ts_text_init(&text, json->out->arena);
+    ts_text text = ts_text_begin(json->out->arena);
     ts_mesh_print_link(&text, m->mesh, number);
     ts_json_object(json, NULL);
     ts_json_text(json, "link", text.bytes);

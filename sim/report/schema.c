@@ -10,9 +10,8 @@ static void walk_fields(const ts_field_table *table, const char *prefix, ts_aren
                         void *to) {
     for (int i = 0; i < table->count; i++) {
         const ts_field *field = &table->fields[i];
-        ts_text path, range;
-        ts_text_init(&path, arena);
-        ts_text_init(&range, arena);
+        ts_text path = ts_text_begin(arena);
+        ts_text range = ts_text_begin(arena);
         ts_text_add(&path, "%s%s", prefix, field->path);
         ts_field_range(&range, field);
         each(field, path.bytes, range.bytes, to);

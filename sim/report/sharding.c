@@ -37,11 +37,10 @@ static double device_bytes(const ts_sharding *s) {
 }
 
 void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
-    ts_text spec, hlo, axe;
     char size[32];
-    ts_text_init(&spec, out->arena);
-    ts_text_init(&hlo, out->arena);
-    ts_text_init(&axe, out->arena);
+    ts_text spec = ts_text_begin(out->arena);
+    ts_text hlo = ts_text_begin(out->arena);
+    ts_text axe = ts_text_begin(out->arena);
     bool has_spec = ts_sharding_print_spec(&spec, mesh, s);
     bool has_hlo = ts_sharding_print_hlo(&hlo, s);
     ts_sharding_print_axe(&axe, mesh, s);
@@ -65,10 +64,9 @@ void ts_report_mesh_keys(const ts_mesh *mesh, ts_json *json) {
 }
 
 void ts_report_sharding_keys(const char *key, const ts_mesh *mesh, const ts_sharding *s, ts_json *json) {
-    ts_text spec, hlo, axe;
-    ts_text_init(&spec, json->out->arena);
-    ts_text_init(&hlo, json->out->arena);
-    ts_text_init(&axe, json->out->arena);
+    ts_text spec = ts_text_begin(json->out->arena);
+    ts_text hlo = ts_text_begin(json->out->arena);
+    ts_text axe = ts_text_begin(json->out->arena);
     bool has_spec = ts_sharding_print_spec(&spec, mesh, s);
     bool has_hlo = ts_sharding_print_hlo(&hlo, s);
     ts_sharding_print_axe(&axe, mesh, s);

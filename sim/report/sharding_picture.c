@@ -131,8 +131,7 @@ static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HE
 
 static void add_devices(const picture *p, ts_text *out) {
     char text[HELD];
-    ts_text chip;
-    ts_text_init(&chip, out->arena);
+    ts_text chip = ts_text_begin(out->arena);
     ts_text_add(out, "\n%-8s %-12s", "device", "chip");
     for (int d = 0; d < p->s->rank; d++) ts_text_add(out, d + 1 < p->s->rank ? " dim %-14d" : " dim %d", d);
     ts_text_add_char(out, '\n');
@@ -151,9 +150,8 @@ static void add_devices(const picture *p, ts_text *out) {
 }
 
 void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
-    ts_text shape;
     picture p = picture_of(mesh, s);
-    ts_text_init(&shape, out->arena);
+    ts_text shape = ts_text_begin(out->arena);
     ts_shape_print(s->shape, &shape);
     ts_text_add(out, "array         %s\n", shape.bytes);
     ts_report_mesh_lines(mesh, out);
@@ -234,10 +232,9 @@ void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *
 
 void ts_report_sharding_html(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
     page p;
-    ts_text shape, svg, text;
-    ts_text_init(&shape, out->arena);
-    ts_text_init(&svg, out->arena);
-    ts_text_init(&text, out->arena);
+    ts_text shape = ts_text_begin(out->arena);
+    ts_text svg = ts_text_begin(out->arena);
+    ts_text text = ts_text_begin(out->arena);
     ts_shape_print(s->shape, &shape);
     ts_text_add_char(&shape, ' ');
     ts_sharding_print_axe(&shape, mesh, s);

@@ -177,8 +177,7 @@ static void add_field(ts_text *out, const char *text) {
 
 void ts_report_sweep_csv(const ts_sweep_view *view, ts_text *out) {
     const ts_sweep_table *t = view->table;
-    ts_text text;
-    ts_text_init(&text, out->arena);
+    ts_text text = ts_text_begin(out->arena);
     for (int i = 0; i < t->column_count; i++) {
         ts_text_add(out, i ? "," : "");
         add_field(out, t->headings[i].name);

@@ -44,9 +44,8 @@ static void add_table(const ts_sweep_table *t, page *p) {
 }
 
 void ts_report_sweep_html(const ts_sweep_view *view, const ts_sweep_plot *plot, ts_text *out) {
-    ts_text svg;
     page p;
-    ts_text_init(&svg, out->arena);
+    ts_text svg = ts_text_begin(out->arena);
     page_begin(&p, out, view->table->study->title, view->study, NULL);
     add_facts(view, &p);
     if (plot) {

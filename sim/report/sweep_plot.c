@@ -112,8 +112,7 @@ static double position(const axis *a, double value) {
 }
 
 static const char *text_of(ts_arena *arena, const ts_sweep_value *value) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_sweep_value_print(value, &text);
     return text.bytes;
 }

@@ -271,8 +271,7 @@ static void name_tracks(ts_chrome_trace *t) {
 
 static void add_about(ts_chrome_trace *t) {
     const ts_timeline *timeline = t->timeline;
-    ts_text text;
-    ts_text_init(&text, t->text.arena);
+    ts_text text = ts_text_begin(t->text.arena);
     ts_report_machine_name(timeline->machine, &text);
     ts_text_add(&t->text, "\n],\"otherData\":{\"tilesim\":\"" TS_VERSION "\",\"program\":");
     ts_json_quote(&t->text, timeline->program->code.name);

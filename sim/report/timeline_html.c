@@ -137,9 +137,8 @@ static int64_t number_of(what_table *t, const ts_trace_event *event) {
     for (at %= (uint64_t)t->slots; t->table[at].key != 0; at = (at + 1) % (uint64_t)t->slots)
         if (t->table[at].key == key) return t->table[at].number;
     t->table[at] = (what){key, t->count++};
-    ts_text name, location;
-    ts_text_init(&name, t->rows.arena);
-    ts_text_init(&location, t->rows.arena);
+    ts_text name = ts_text_begin(t->rows.arena);
+    ts_text location = ts_text_begin(t->rows.arena);
     int colour = add_name(t->timeline->program, event, &name);
     add_location(t->timeline->program, event, &location);
     ts_text_add(&t->rows, "%s[", t->count > 1 ? ",\n" : "");
@@ -238,8 +237,7 @@ static int64_t last_cycle(const ts_page_trace *t) {
 /* What is left out. */
 static void add_notes(const ts_page_trace *t, ts_text *out) {
     char cycle[32];
-    ts_text notes;
-    ts_text_init(&notes, t->arena);
+    ts_text notes = ts_text_begin(t->arena);
     ts_report_timeline_notes(t->timeline, &notes);
     if (t->end >= 0)
         ts_text_add(&notes,
@@ -306,8 +304,7 @@ static void add_table(const ts_page_trace *t, const by_track *s, page *p) {
 void report_timeline_section(const ts_page_trace *t, page *p) {
     if (t->count == 0) return;
     by_track s = sort(t);
-    ts_text json;
-    ts_text_init(&json, t->arena);
+    ts_text json = ts_text_begin(t->arena);
     ts_report_page_trace_json(t, &json);
     page_section(p, "Timeline");
     ts_text_add(p->out, "<div id=\"timeline\"></div>\n");
@@ -343,9 +340,8 @@ static void add_transfer_row(const ts_timeline *timeline, const transfer_sum *su
     const ts_program *program = timeline->program;
     const ts_transfer *transfer = &program->code.transfers[sum->first];
     char digits[32];
-    ts_text location, name;
-    ts_text_init(&location, p->out->arena);
-    ts_text_init(&name, p->out->arena);
+    ts_text location = ts_text_begin(p->out->arena);
+    ts_text name = ts_text_begin(p->out->arena);
     ts_program_print_location(program, transfer->source_text, transfer->line, &location);
     report_transfer_name(program, sum->first, &name);
     page_row(p);

@@ -188,8 +188,7 @@ const char *report_part_label(ts_text *text, const ts_transfer_study *s, ts_dma_
 
 /* The largest part, and why it is as large, unless that says the same word. */
 static void add_limiter(ts_text *out, const ts_transfer_study *s) {
-    ts_text label;
-    ts_text_init(&label, out->arena);
+    ts_text label = ts_text_begin(out->arena);
     report_part_label(&label, s, ts_dma_largest_component(s->cost.components));
     bool named = strstr(s->cost.limiter, label.bytes) != NULL;
     ts_text_add(out, "limiter       %s%s%s", named ? "" : label.bytes, named ? "" : ": ", s->cost.limiter);
@@ -230,8 +229,7 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
     static const char bar[BAR + 1] = "########################################";
     int64_t total = s->cost.cycles;
     char digits[32];
-    ts_text label;
-    ts_text_init(&label, out->arena);
+    ts_text label = ts_text_begin(out->arena);
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         int64_t cycles = s->cost.components[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
@@ -343,8 +341,7 @@ static void add_json_others(ts_json *json, const char *key, const ts_transfer_ot
                             ts_arena *arena) {
     ts_json_array(json, key);
     for (int i = 0; i < others->count; i++) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         ts_shape_print(others->others[i].shape, &text);
         ts_json_object(json, NULL);
         ts_json_text(json, "shape", text.bytes);

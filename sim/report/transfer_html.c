@@ -43,8 +43,7 @@ static void add_bar(const ts_transfer_study *s, page *p) {
 }
 
 void report_transfer_sections(const ts_transfer_study *s, page *p) {
-    ts_text boxes;
-    ts_text_init(&boxes, p->out->arena);
+    ts_text boxes = ts_text_begin(p->out->arena);
     add_bar(s, p);
     page_section(p, "The plan");
     if (s->by.program)
@@ -65,8 +64,7 @@ static void add_others(const ts_transfer_study *s, const ts_transfer_others *oth
     page_table(p, caption, headings, 4);
     for (int i = 0; i < others->count; i++) {
         const ts_transfer_other *other = &others->others[i];
-        ts_text shape;
-        ts_text_init(&shape, p->out->arena);
+        ts_text shape = ts_text_begin(p->out->arena);
         ts_shape_print(other->shape, &shape);
         page_row(p);
         page_code(p, shape.bytes);
@@ -81,10 +79,9 @@ static void add_others(const ts_transfer_study *s, const ts_transfer_others *oth
 
 void ts_report_transfer_html(const ts_transfer_study *s, const ts_transfer_others others[2], ts_text *out) {
     const ts_shape *shapes[2] = {s->src.shape, s->dst.shape};
-    ts_text subject, svg;
     page p;
-    ts_text_init(&subject, out->arena);
-    ts_text_init(&svg, out->arena);
+    ts_text subject = ts_text_begin(out->arena);
+    ts_text svg = ts_text_begin(out->arena);
     ts_transfer_end_print(&s->src, &subject);
     ts_text_add(&subject, " to ");
     ts_transfer_end_print(&s->dst, &subject);

@@ -104,8 +104,7 @@ void ts_report_validation_markdown(const ts_validation *v, bool rows, ts_text *o
 }
 
 void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
-    ts_text body;
-    ts_text_init(&body, out->arena);
+    ts_text body = ts_text_begin(out->arena);
     add_body(v, rows, &body);
     if (v->machine) ts_report_machine_line("machine    ", v->machine, out);
     ts_text_add(

@@ -78,9 +78,8 @@ static void add_facts(const ts_validation *v, page *p) {
 }
 
 void ts_report_validation_html(const ts_validation *v, ts_text *out) {
-    ts_text svg;
     page p;
-    ts_text_init(&svg, out->arena);
+    ts_text svg = ts_text_begin(out->arena);
     page_begin(&p, out, "Simulated and measured times", "published measurements of TPUs", v->machine);
     add_facts(v, &p);
     page_section(&p, "Simulated against measured");

@@ -79,8 +79,7 @@ static void see_arrived(void *self, const ts_chip_message *message, int64_t cycl
 /* ---- Tracks ---- */
 
 static const char *device_name(ts_arena *arena, const ts_mesh *mesh, int64_t device) {
-    ts_text name;
-    ts_text_init(&name, arena);
+    ts_text name = ts_text_begin(arena);
     ts_text_add(&name, "device %lld", (long long)device);
     for (int i = 0; i < mesh->axis_count; i++)
         ts_text_add(&name, "%s%s=%lld", i ? ", " : " (", mesh->axes[i].name,

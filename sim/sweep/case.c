@@ -11,8 +11,7 @@ enum { UNKNOWN_BYTES = 16 << 20 };
 
 /* "NAME=VALUE" of a map, and of parameters with a point in their name. */
 static const char *setting(ts_arena *arena, const char *name, const char *value) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "%s=%s", name, value);
     return text.bytes;
 }

@@ -56,8 +56,7 @@ void ts_sweep_context_free(ts_sweep_context *context) {
 }
 
 static const char *machine_name(ts_arena *arena, const ts_sweep_case *asked) {
-    ts_text name;
-    ts_text_init(&name, arena);
+    ts_text name = ts_text_begin(arena);
     ts_text_add(&name, "%s", asked->machine);
     for (int i = 0; i < asked->set_count; i++) ts_text_add(&name, "\n%s", asked->sets[i]);
     return name.bytes;
@@ -222,11 +221,10 @@ static const ts_shape *by_rule(ts_error *err, const question *q, const ts_shape 
 
 static bool ask_layout(ts_error *err, const question *q) {
     const ts_shape *shape = read_shape(err, q);
-    ts_text text;
     if (shape && q->asked->rule) shape = by_rule(err, q, shape);
     if (!shape) return false;
     set_sizes(q, shape->unpadded_bytes, shape->bytes);
-    ts_text_init(&text, q->arena);
+    ts_text text = ts_text_begin(q->arena);
     ts_shape_print(shape, &text);
     ts_sweep_set_text(q->row, TS_SWEEP_LAYOUT_COLUMN, text.bytes);
     return true;

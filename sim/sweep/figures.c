@@ -56,9 +56,8 @@ static bool check_machine(ts_error *err, const named_machine *machine) {
 
 /* Of an error of "NAME=1", whether it is in the name. */
 static bool has_figure(ts_arena *arena, const named_machine *machine, const char *name, ts_error *theirs) {
-    ts_text text;
     ts_arena *scratch = ts_arena_new();
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "%s=1", name);
     const char *set = text.bytes;
     bool good = ts_machine_load_with(theirs, scratch, machine->path, "set", &set, 1) != NULL;

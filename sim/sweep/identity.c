@@ -119,9 +119,8 @@ static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, cha
 
 /* A change that there is none of is no parameter: the point is that of the study without it. */
 static const char *print_parameters(ts_arena *arena, const ts_sweep_point *point) {
-    ts_text out;
     int count = 0;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     for (int i = 0; i < point->study->name_count; i++) {
         const char *name = point->study->names[i];
         if (strcmp(name, TS_SWEEP_CHANGE) == 0 && !point->values[i][0]) continue;
@@ -135,8 +134,7 @@ static const char *print_parameters(ts_arena *arena, const ts_sweep_point *point
 }
 
 static const char *print_question(ts_arena *arena, const ts_sweep_case *asked) {
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_text_add(&out, "%s: %s", ts_sweep_question_text(asked->question), asked->text);
 #define TEXT(name)                                                                                           \
     if (asked->name) ts_text_add(&out, "\n" #name ": %s", asked->name);
@@ -154,8 +152,7 @@ static const char *print_question(ts_arena *arena, const ts_sweep_case *asked) {
 }
 
 static const char *print_machine(ts_arena *arena, const ts_sweep_case *asked) {
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_text_add(&out, "%s", asked->machine);
     for (int i = 0; i < asked->set_count; i++) ts_text_add(&out, "%s%s", i ? ", " : " with ", asked->sets[i]);
     return out.bytes;

@@ -138,9 +138,8 @@ static bool add_segment(ts_error *err, ts_arena *arena, const ts_sweep_point *po
 
 const char *ts_sweep_point_fill(ts_error *err, ts_arena *arena, const ts_sweep_point *point,
                                 const ts_tree *text) {
-    ts_text out;
     sweep_segment segment = {.kind = SWEEP_LITERAL};
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     for (size_t at = 0; segment.kind != SWEEP_END;)
         if (!sweep_next_segment(err, text, &at, &segment) ||
             !add_segment(err, arena, point, text, &segment, &out))

@@ -62,9 +62,8 @@ static bool write_all(int fd, const void *bytes, size_t length) {
 static bool answer(int socket, ts_sweep_context *context, int64_t index) {
     ts_arena *arena = ts_arena_new();
     ts_sweep_row row;
-    ts_text out;
     uint32_t length = 0;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_sweep_answer(arena, context, index, &row);
     ts_text_add_bytes(&out, (const char *)&length, sizeof length);
     ts_sweep_row_pack(&out, &row);
@@ -148,8 +147,7 @@ static void take_point(worker *from, ts_sweep_reply *reply) {
 /* The row of a point whose worker is gone; a new one gets the others. */
 static bool replace(ts_error *err, crew *all, worker *gone, const ts_sweep_row *row, ts_sweep_reply *reply) {
     worker old;
-    ts_text out;
-    ts_text_init(&out, all->arena);
+    ts_text out = ts_text_begin(all->arena);
     ts_sweep_row_pack(&out, row);
     reply->bytes = out.bytes;
     reply->length = out.length;

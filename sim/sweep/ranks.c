@@ -21,8 +21,7 @@ int ts_sweep_ranks_started(char *(*variable)(const char *name)) {
 }
 
 static void *open_beside(ts_arena *arena, const char *folder, size_t length, const char *name) {
-    ts_text path;
-    ts_text_init(&path, arena);
+    ts_text path = ts_text_begin(arena);
     ts_text_add(&path, "%.*s/%s", (int)length, folder, name);
     return dlopen(path.bytes, RTLD_NOW | RTLD_GLOBAL);
 }
@@ -83,9 +82,8 @@ void ts_sweep_ranks_crew(ts_arena *arena, const ts_sweep_ranks *ranks, ts_sweep_
 static bool answer(ts_error *err, const ts_sweep_ranks *ranks, const ts_sweep_crew *crew, int64_t index) {
     ts_arena *arena = ts_arena_new();
     ts_sweep_reply reply;
-    ts_text out;
     bool good = crew->hand(err, crew->self, 0, index) && crew->wait(err, crew->self, &reply);
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     if (good) {
         ts_text_add_bytes(&out, (const char *)&reply.index, sizeof reply.index);
         ts_text_add_bytes(&out, reply.bytes, reply.length);

@@ -17,8 +17,7 @@ typedef struct {
 /* The number of the new value; 0: there is no such machine. */
 static int add_change(change_list *m, const ts_field_leaf *leaf, bool doubles) {
     const ts_sweep_case *asked = m->asked;
-    ts_text text;
-    ts_text_init(&text, m->arena);
+    ts_text text = ts_text_begin(m->arena);
     if (!ts_field_scaled(leaf, doubles, &text)) return 0;
     ts_arena *scratch = ts_arena_new();
     const char **sets = TS_NEW_ARRAY(scratch, const char *, asked->set_count + 1);
@@ -34,8 +33,7 @@ static int add_change(change_list *m, const ts_field_leaf *leaf, bool doubles) {
 }
 
 static const char *value_of(ts_arena *arena, const ts_field_leaf *leaf) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_field_print(&text, leaf->field, leaf->at);
     return text.bytes;
 }

@@ -81,8 +81,7 @@ static void add_columns(ts_sweep_store *store, const char *schema, ts_text *sql)
 }
 
 static bool make_tables(ts_error *err, ts_sweep_store *store) {
-    ts_text sql;
-    ts_text_init(&sql, store->arena);
+    ts_text sql = ts_text_begin(store->arena);
     ts_text_add(&sql,
                 "BEGIN; PRAGMA application_id = %d; CREATE TABLE IF NOT EXISTS study (text TEXT PRIMARY KEY, "
                 "title TEXT, version TEXT); CREATE TABLE IF NOT EXISTS point (key TEXT PRIMARY KEY",
@@ -97,10 +96,9 @@ static bool make_tables(ts_error *err, ts_sweep_store *store) {
 /* Of a file that an older version made. */
 static bool widen_table(ts_error *err, ts_sweep_store *store) {
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
-        ts_text sql;
         const char *name = ts_sweep_column_get(i)->name;
         if (has_column(store, "main", name)) continue;
-        ts_text_init(&sql, store->arena);
+        ts_text sql = ts_text_begin(store->arena);
         ts_text_add(&sql, "ALTER TABLE point ADD COLUMN \"%s\" %s", name, kind_of(i));
         if (!execute(err, store, sql.bytes, "write")) return false;
     }
@@ -133,9 +131,8 @@ static bool prepare(ts_error *err, ts_sweep_store *store, const char *sql, sqlit
 }
 
 static bool prepare_all(ts_error *err, ts_sweep_store *store) {
-    ts_text get, put;
-    ts_text_init(&get, store->arena);
-    ts_text_init(&put, store->arena);
+    ts_text get = ts_text_begin(store->arena);
+    ts_text put = ts_text_begin(store->arena);
     ts_text_add(&get, "SELECT ");
     add_columns(store, "main", &get);
     ts_text_add(&get, " FROM point WHERE key = ?1");
@@ -317,14 +314,13 @@ static bool is_another(ts_error *err, const ts_sweep_store *store, const char *p
 bool ts_sweep_store_merge(ts_error *err, ts_sweep_store *store, const char *path, int64_t *added) {
     if (!is_another(err, store, path)) return false;
     ts_sweep_store *other = ts_sweep_store_open(err, store->arena, path, TS_SWEEP_READ);
-    ts_text sql;
     if (!other) return false;
     ts_sweep_store_close(NULL, other); /* it is one */
     char *attach = sqlite3_mprintf("ATTACH %Q AS other", path);
     bool good = attach && sqlite3_exec(store->db, attach, NULL, NULL, NULL) == SQLITE_OK;
     sqlite3_free(attach);
     if (!good) return fail_with(err, store, "merge", path);
-    ts_text_init(&sql, store->arena);
+    ts_text sql = ts_text_begin(store->arena);
     ts_text_add(&sql, "INSERT OR IGNORE INTO main.point (");
     add_columns(store, "main", &sql);
     ts_text_add(&sql, ") SELECT ");
@@ -351,9 +347,8 @@ static bool visit_row(ts_error *err, ts_sweep_store *store, sqlite3_stmt *statem
 }
 
 bool ts_sweep_store_each(ts_error *err, ts_sweep_store *store, ts_sweep_visit visit, void *self) {
-    ts_text sql;
     sqlite3_stmt *statement = NULL;
-    ts_text_init(&sql, store->arena);
+    ts_text sql = ts_text_begin(store->arena);
     ts_text_add(&sql, "SELECT ");
     add_columns(store, "main", &sql);
     ts_text_add(&sql, " FROM point ORDER BY key");

@@ -44,8 +44,7 @@ static const ts_machine *machine_of(ts_error *err, const fit *f) {
     for (int i = 0; i < set_count; i++) sets[i] = f->request->sets[i];
     for (int i = 0; i < f->count; i++) {
         int64_t value = value_of(f, i);
-        ts_text text;
-        ts_text_init(&text, f->arena);
+        ts_text text = ts_text_begin(f->arena);
         ts_text_add(&text, "%s=", f->fields[i].path);
         if (f->fields[i].field->bytes == sizeof(int32_t)) {
             int32_t narrow = (int32_t)value;
@@ -314,8 +313,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
 bool ts_calibration_print(ts_error *err, ts_arena *arena, const ts_calibration *c, const char *source,
                           ts_text *out) {
     static const char mark[] = "# override\n"; /* of what was fitted or set */
-    ts_text plain;
-    ts_text_init(&plain, arena);
+    ts_text plain = ts_text_begin(arena);
     ts_machine_print(&plain, c->after);
     for (const char *at = plain.bytes, *end; *at != '\0'; at = end) {
         end = strstr(at, mark);

@@ -74,12 +74,11 @@ const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena,
     enum { MOST = sizeof config->sets / sizeof config->sets[0] };
     const char *sets[MOST + 1];
     int count = 0;
-    ts_text text;
     while (count < MOST && config->sets[count]) {
         sets[count] = config->sets[count];
         count++;
     }
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "hbm.address_map=%s", map);
     sets[count++] = text.bytes;
     return ts_machine_load_with(err, arena, config->machine, config->config, sets, count);

@@ -14,10 +14,9 @@ enum { SIMULATED_STEPS = 512, WHOLE_STEPS = 2048 };
 static bool run_cycles(ts_error *err, const ts_product_kernel *k, const ts_machine *machine,
                        int64_t *cycles) {
     ts_arena *arena = ts_arena_new();
-    ts_text text;
     ts_target target;
     ts_run_result result;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_run_target(machine, &target);
     ts_source *source = TS_NEW(arena, ts_source);
     ts_run_request request = {.program = "product.mlir",

@@ -32,8 +32,7 @@ static bool read_quoted(ts_error *err, ts_table *t, ts_text *out) {
 }
 
 static bool read_field(ts_error *err, ts_table *t) {
-    ts_text text;
-    ts_text_init(&text, t->arena);
+    ts_text text = ts_text_begin(t->arena);
     if (t->count == TS_TABLE_MAX_FIELDS)
         return ts_error_at(err, TS_ERROR_INPUT, t->source, t->at, "more than %d fields", TS_TABLE_MAX_FIELDS);
     t->offsets[t->count] = t->at;

@@ -152,8 +152,7 @@ static const ts_algebra_entry *choose(parser *p, const call_text *call) {
     const ts_algebra_table *table;
     const ts_algebra_entry *entry, *found = NULL;
     const ts_value *first = NULL;
-    ts_text expected;
-    ts_text_init(&expected, p->arena);
+    ts_text expected = ts_text_begin(p->arena);
     int count = 0;
     for (int i = 0; (entry = entry_at(i, &table)) != NULL; i++) {
         if (!is_named(entry, call)) continue;
@@ -171,8 +170,7 @@ static const ts_algebra_entry *choose(parser *p, const call_text *call) {
 /* Which parameter an argument is for; -1: an error. */
 static int parameter_of(parser *p, const ts_algebra_entry *entry, const given *argument, int number) {
     int count = parameter_count(entry);
-    ts_text usage;
-    ts_text_init(&usage, p->arena);
+    ts_text usage = ts_text_begin(p->arena);
     print_usage(&usage, entry);
     if (!argument->name && number < count) return number;
     for (int i = 0; i < count && argument->name; i++)
@@ -190,8 +188,7 @@ static int parameter_of(parser *p, const ts_algebra_entry *entry, const given *a
 }
 
 static bool missing(parser *p, const ts_algebra_entry *entry, const call_text *call, int i) {
-    ts_text usage;
-    ts_text_init(&usage, p->arena);
+    ts_text usage = ts_text_begin(p->arena);
     print_usage(&usage, entry);
     return ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, call->at, "%s needs %s, %s", usage.bytes,
                        entry->parameters[i].name, ts_takes_name(entry->parameters[i].takes));
@@ -323,8 +320,7 @@ static bool read_array(parser *p, ts_value *out) {
     size_t end = p->cursor.at;
     if (!expression(p, &layout)) return false;
     ts_error own = {0};
-    ts_text text;
-    ts_text_init(&text, p->arena);
+    ts_text text = ts_text_begin(p->arena);
     ts_text_add_bytes(&text, p->cursor.source->text + out->at, end - out->at);
     ts_text_add_char(&text, ' ');
     ts_value_print(&text, &layout);

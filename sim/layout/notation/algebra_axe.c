@@ -209,17 +209,15 @@ static bool injective(ts_call *call, ts_value *out) {
 
 static bool get_scope(ts_call *call, ts_value *out) {
     const char *inner, *outer;
-    ts_text text;
     if (!ts_axe_scope(call->err, &call->arguments[A].axe, &inner, &outer)) return false;
     if (!inner) return ts_value_word(out, "none");
-    ts_text_init(&text, call->arena);
+    ts_text text = ts_text_begin(call->arena);
     ts_text_add(&text, "%s..%s", inner, outer);
     return ts_value_word(out, text.bytes);
 }
 
 static bool matrix(ts_call *call, ts_value *out) {
-    ts_text text;
-    ts_text_init(&text, call->arena);
+    ts_text text = ts_text_begin(call->arena);
     ts_axe_print_matrix(&text, &call->arguments[A].axe);
     return ts_value_text(out, &text);
 }

@@ -160,9 +160,8 @@ static bool inverse_at(ts_call *call, ts_value *out) {
 /* What is padding, as a predicate over the transformed index. */
 static bool add_padding(ts_call *call, const ts_index_expr *padding, ts_value *out) {
     ts_value *extra = ts_value_add_extra(call->arena, out, "padding");
-    ts_text text;
     if (!padding) return ts_value_word(extra, "none");
-    ts_text_init(&text, call->arena);
+    ts_text text = ts_text_begin(call->arena);
     ts_index_expr_print(&text, padding, out->map.names);
     return ts_value_text(extra, &text);
 }
@@ -179,8 +178,7 @@ static bool inverse(ts_call *call, ts_value *out) {
 }
 
 static bool loops(ts_call *call, ts_value *out) {
-    ts_text text;
-    ts_text_init(&text, call->arena);
+    ts_text text = ts_text_begin(call->arena);
     if (!has_shape(call) || !ts_index_map_print_loops(call->err, call->arena, &call->arguments[A].index_map,
                                                       call->arguments[B].integers, &text))
         return false;

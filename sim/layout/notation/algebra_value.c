@@ -86,12 +86,11 @@ static bool add_dims(ts_error *err, const ts_value *value, ts_text *out) {
 }
 
 const ts_shape *ts_value_array(ts_error *err, ts_arena *arena, const ts_value *value) {
-    ts_text text;
     ts_argument layout;
     if (value->kind == TS_VALUE_ARRAY) return value->array;
     if (value->kind == TS_VALUE_TUPLE && !ts_argument_from(err, arena, TS_TAKES_CUTE, value, &layout))
         return NULL;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "f32[");
     if (!add_dims(err, value, &text)) return NULL;
     ts_text_add(&text, "] ");

@@ -8,10 +8,9 @@
 
 static bool admitted(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape) {
     int64_t size;
-    ts_text text;
     if (!ts_axe_shape_size(err, shape, &size)) return false;
     if (size == ts_axe_size(axe, NULL)) return true;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_axe_print(&text, axe);
     return ts_error_set(err, TS_ERROR_INPUT, "the shape has %" PRId64 " elements, %.200s has %" PRId64, size,
                         text.bytes, ts_axe_size(axe, NULL));

@@ -15,10 +15,9 @@ static void add_index(ts_text *out, int rank, const int64_t *index) {
 bool ts_index_map_need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map,
                                  const int64_t *dims) {
     ts_layout_injectivity found;
-    ts_text both;
     if (!ts_index_map_injective(err, arena, map, dims, &found)) return false;
     if (found.injective) return true;
-    ts_text_init(&both, arena);
+    ts_text both = ts_text_begin(arena);
     add_index(&both, map->rank, found.first);
     ts_text_add(&both, " and ");
     add_index(&both, map->rank, found.second);

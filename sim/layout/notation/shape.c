@@ -105,9 +105,8 @@ static bool is_bare(const ts_shape *shape) {
 /* A memref has its dims, its layout and its memory space inside; it is written as "tiled<..>" from then on. */
 static const ts_shape *read_memref(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
     ts_memref memref;
-    ts_text text;
     if (!ts_memref_read(err, arena, cursor, &memref)) return NULL;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "%s[", ts_dtype_get(memref.dtype)->name);
     for (int i = 0; i < memref.rank; i++) ts_text_add(&text, "%s%" PRId64, i > 0 ? "," : "", memref.dims[i]);
     ts_text_add(&text, "] ");
@@ -138,8 +137,7 @@ const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *
 
 const ts_shape *ts_xla_shape(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields) {
     ts_shape draft = {.dtype = dtype, .xla = fields};
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_xla_print(&draft, &text);
     ts_source source = {"layout", text.bytes, text.length};
     return ts_shape_parse(err, arena, &source);

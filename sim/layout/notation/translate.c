@@ -18,8 +18,7 @@ enum { EQUAL_LIMIT = 1 << 24 };
 /* The shape with another layout's text. */
 static const ts_shape *with_layout(ts_error *err, ts_arena *arena, const ts_shape *shape,
                                    const ts_text *layout) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "%s[", ts_dtype_get(shape->dtype)->name);
     for (int i = 0; i < shape->layout->rank; i++)
         ts_text_add(&text, "%s%" PRId64, i > 0 ? "," : "", shape->layout->dims[i]);
@@ -35,7 +34,7 @@ static const ts_shape *with_layout(ts_error *err, ts_arena *arena, const ts_shap
 static bool unpadded_axe(ts_error *err, ts_arena *arena, const ts_layout *layout, ts_axe *axe) {
     int64_t *padded = TS_NEW_ARRAY(arena, int64_t, layout->rank);
     ts_axe whole;
-    ts_text dims, text;
+    ts_text dims;
     int at = 0;
     if (!ts_axe_from_layout(err, arena, layout, padded, &whole) ||
         !ts_axe_canonical(err, arena, TS_AXE_TVM, &whole, axe))
@@ -43,7 +42,7 @@ static bool unpadded_axe(ts_error *err, ts_arena *arena, const ts_layout *layout
     while (at < layout->rank && padded[at] == layout->dims[at]) at++;
     if (at == layout->rank) return true;
     ts_text_init(&dims, arena);
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     for (int i = 0; i < layout->rank; i++) ts_text_add(&dims, "%s%" PRId64, i > 0 ? "," : "", padded[i]);
     ts_axe_print(&text, axe);
     return ts_error_set(err, TS_ERROR_INPUT,
@@ -54,8 +53,7 @@ static bool unpadded_axe(ts_error *err, ts_arena *arena, const ts_layout *layout
 
 static const ts_shape *to_axe(ts_error *err, ts_arena *arena, const ts_shape *shape) {
     ts_axe axe;
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     if (!unpadded_axe(err, arena, shape->layout, &axe)) return NULL;
     ts_axe_print(&text, &axe);
     return with_layout(err, arena, shape, &text);
@@ -66,8 +64,7 @@ static const ts_shape *to_axe(ts_error *err, ts_arena *arena, const ts_shape *sh
 static const ts_shape *to_cute(ts_error *err, ts_arena *arena, const ts_shape *shape) {
     ts_axe axe;
     ts_cute_map map;
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     if (!unpadded_axe(err, arena, shape->layout, &axe) ||
         !ts_cute_from_axe(err, arena, &axe, shape->layout->rank, shape->layout->dims, &map))
         return NULL;
@@ -255,8 +252,7 @@ static const ts_shape *try_index_map(ts_error *err, ts_arena *arena, const ts_sh
                         .names = logical_names(arena, layout->rank),
                         .exprs = exprs,
                         .separators = separators};
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     add_axes(layout, t, form, &map, exprs, separators);
     ts_index_map_print(&text, &map);
     return with_layout(err, arena, shape, &text);
