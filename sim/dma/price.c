@@ -72,8 +72,13 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
 
 /* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
  * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
- * others evens out. Of few channels each is too much of all. */
+ * others evens out. Of few channels each is too much of all, and half of them, where less does
+ * not stand for all, not much less work than all. */
 enum { SHORT = 2, LONG = 20, LONG_TOLERANCE = 160, MANY_CHANNELS = 16 };
+
+static bool has_many_channels(const ts_dma_machine *m) {
+    return m->hbm->stacks * m->hbm->channels >= MANY_CHANNELS;
+}
 
 /* What of the memory and of the plan is simulated. */
 typedef struct {
@@ -112,7 +117,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     cost->estimated = cost->estimated || p->share > 1;
     int share = ts_hbm_subset_fair_share(hbm);
     p->is_fair = share == p->share;
-    p->share = share;
+    p->share = share == 2 && !p->is_fair && !has_many_channels(machine) ? 1 : share;
     int64_t over = ts_dma_over_cycles(dma);
     if (over > 0) set_over(over, cost->transfer.kind, cost);
     ts_dma_free(dma);
@@ -172,7 +177,7 @@ static int64_t least_lines(const ts_dma_price_request *r) {
 
 /* Do channels that are ahead not wait for others, and are they many? */
 static bool may_differ(const ts_dma_machine *m) {
-    return m->dma->in_flight_bytes <= 0 && m->hbm->stacks * m->hbm->channels >= MANY_CHANNELS;
+    return m->dma->in_flight_bytes <= 0 && has_many_channels(m);
 }
 
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
