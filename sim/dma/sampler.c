@@ -150,6 +150,7 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
                          ts_traversal_amount amount) {
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
+        b->paced = 0;
         b->measured = (sampler_sample){0};
         b->measured_amount = (ts_traversal_amount){0};
     }
@@ -157,6 +158,7 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     double work = (double)amount.work;
     if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, w->engine / work});
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
+    b->paced += w->is_engine_bound;
     add_sample(&b->measured, now, 1, 1);
     add_sample(&b->measured, &b->open, -1, 1);
     add_amount(&b->measured_amount, amount);
@@ -179,14 +181,13 @@ static bool is_joined_known(const sampler_box *b, double error) {
 /* Is the mean known well enough for one part in `error` of the whole? */
 static bool is_known(const sampler_box *b, double error) {
     if (b->is_sorted) return is_joined_known(b, error);
-    int paced = b->is_joined ? b->least : 2; /* windows: other boxes may be slower than the engine */
-    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= paced;
+    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= b->least_paced;
     return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight);
 }
 
 /* Does each window take longer than the one before, or each less long? Then the queues still settle. */
 static bool is_drifting(const sampler_box *b) {
-    return b->ticks.count >= SAMPLER_LEAST && !b->is_engine_bound && is_large(b) && !b->is_sorted &&
+    return b->ticks.count >= SAMPLER_LEAST && b->paced == 0 && is_large(b) && !b->is_sorted &&
            ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 
@@ -214,7 +215,7 @@ static bool take_length(sampler_box *b, int64_t length, int64_t count) {
     rest = tail_of(b, count) - b->base;
     most = rest * 2 / 3 / length; /* few blocks are simulated twice */
     b->most = most < SAMPLER_MOST ? (int)most : SAMPLER_MOST;
-    return rest >= (int64_t)SAMPLER_WORTH * b->least * length;
+    return rest >= (int64_t)b->worth * length;
 }
 
 /* The same, of whole iterations of the inner loops. */
@@ -229,6 +230,7 @@ static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, dou
     int64_t next, count, lines = lines_of(traversal) - b->open_line + SAMPLER_JOINED_WARM * s->memory.lines;
     ts_traversal_position(traversal, &next, &count);
     b->least = SAMPLER_JOINED_LEAST;
+    b->worth = SAMPLER_WORTH * b->least;
     b->period = 1;
     bool is_long = take_length(b, length, count);
     ts_traversal_amount rest = between(traversal, next, count);
@@ -260,6 +262,8 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;
     b->period = SAMPLER_BLOCKS;
     b->least = !is_large(b) ? 2 : is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN;
+    bool is_turning = is_large(b) && s->is_mixed && !w->is_engine_bound;
+    b->worth = is_turning ? SAMPLER_WORTH_TURNING : SAMPLER_WORTH * b->least;
     if (is_even) return take_length(b, length, count);
     b->length = length;
     if (take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
@@ -273,8 +277,33 @@ static int64_t engine_ticks(const sampler *s, int64_t parts) {
     return (int64_t)((double)parts * s->engine_ticks_per_part);
 }
 
-static double ticks_per_work(const sampler_box *b) {
-    return b->is_sorted ? ts_curve_get(&b->rates).mean : ts_ratio_get(&b->ticks);
+static double engine_per_element(const sampler_box *b, const sampler *s) {
+    return (double)b->measured.parts * s->engine_ticks_per_part / (double)b->measured_amount.elements;
+}
+
+/* Ticks by work, from base to the tail, where the memory takes as long for all parts as for the windows. It cannot be
+ * ahead of the engine: what that takes longer for at first is not made up for by what it takes less for later. */
+static double pace_of(const sampler *s, ts_traversal *traversal, int64_t count) {
+    const sampler_box *b = &s->box;
+    if (b->is_sorted) return ts_curve_get(&b->rates).mean;
+    int64_t blocks = tail_of(b, count) - b->base, work = 0;
+    double rate = ts_ratio_get(&b->ticks), engine = engine_per_element(b, s), ticks = 0;
+    for (int i = 1; i <= SAMPLER_PARTS; i++) {
+        ts_traversal_amount all = between(traversal, b->base, b->base + blocks * i / SAMPLER_PARTS);
+        double paced = engine * (double)all.elements, served = ticks + rate * (double)(all.work - work);
+        ticks = served > paced ? served : paced;
+        work = all.work;
+    }
+    return ticks / (double)work;
+}
+
+/* Where the engine sets the pace of windows, would the memory keep up with it in all blocks? These may have fewer
+ * elements, and as many lines. */
+static bool keeps_up(const sampler *s, ts_traversal *traversal, int64_t count) {
+    const sampler_box *b = &s->box;
+    ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
+    double engine = engine_per_element(b, s) * (double)all.elements;
+    return b->pace * (double)all.work * 1000 <= engine * 1005;
 }
 
 /* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left
@@ -285,8 +314,7 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t behind, sampl
     add_sample(&skip->gained, &b->measured, amount.work, b->measured_amount.work);
     skip->gained.parts =
         (int64_t)((__int128)b->measured.parts * amount.elements / b->measured_amount.elements);
-    int64_t engine = engine_ticks(s, skip->gained.parts),
-            ticks = (int64_t)(ticks_per_work(b) * (double)amount.work);
+    int64_t engine = engine_ticks(s, skip->gained.parts), ticks = (int64_t)(b->pace * (double)amount.work);
     bool is_slower = amount.work < 0 ? engine < ticks : engine > ticks;
     if (b->is_engine_bound || is_slower) ticks = engine;
     int64_t most = ticks - skip->gained.tick;
@@ -320,9 +348,7 @@ static bool is_enough(const sampler_box *b) {
     bool is_last = count >= b->most;
     if (b->is_sorted)
         return is_known(b, is_last && count >= SAMPLER_JOINED_MANY ? SAMPLER_BARELY : SAMPLER_JOINED_ERROR);
-    return is_known(b, SAMPLER_ERROR) ||
-           ((count >= SAMPLER_MANY || is_last) && is_known(b, SAMPLER_ROUGHLY)) ||
-           (count >= SAMPLER_FEW && is_last && is_known(b, SAMPLER_BARELY));
+    return is_known(b, SAMPLER_ERROR) || ((count >= SAMPLER_MANY || is_last) && is_known(b, SAMPLER_ROUGHLY));
 }
 
 /* Goes on at a block, with boxes by themselves. */
@@ -350,8 +376,11 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->from_line = 2 * lines_of(traversal);
 }
 
-/* Boxes that are taken as one: will all windows that there may be tell their mean? */
+/* Will all windows that there may be tell their mean? */
 static bool will_agree(const sampler_box *b) {
+    if (!b->is_joined)
+        return b->ticks.count < SAMPLER_MANY ||
+               ts_ratio_is_known(&b->ticks, SAMPLER_ROUGHLY, b->weight * b->ticks.count / b->most);
     if (!b->is_sorted) return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
     return b->ticks.count < SAMPLER_MANY || is_known(b, SAMPLER_HOPE);
 }
@@ -361,6 +390,8 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
     int64_t next, count;
     sampler_box *b = &s->box;
     ts_traversal_position(traversal, &next, &count);
+    b->pace = pace_of(s, traversal, count);
+    b->least_paced = b->is_joined || !keeps_up(s, traversal, count) ? b->least : 2;
     if (!b->stays && count >= SAMPLER_ROOM * b->base && is_drifting(b)) {
         stay(s, traversal, now, skip);
         return;
@@ -371,7 +402,7 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
         b->owes = false;
         return;
     }
-    if (b->ticks.count >= b->most || (b->is_joined && !will_agree(b))) {
+    if (b->ticks.count >= b->most || !will_agree(b)) {
         give_up(s, now, skip);
         if (b->is_joined) split_boxes(b, b->base, skip);
         return;
@@ -387,10 +418,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
     *skip = (sampler_skip){0};
     if (b->number == number || b->number < 0) return false;
     bool owes = b->owes;
-    if (b->ticks.count == 0) {
-        b->ticks = b->first;
-        b->is_sorted = false;
-    }
+    if (b->ticks.count == 0) b->pace = ts_ratio_get(&b->first);
     if (owes) charge(s, less(b->stretch_amount, b->simulated), behind, skip);
     s->passed += b->elements;
     *b = (sampler_box){.number = -1};

@@ -11,11 +11,12 @@
 
 /* The time of lines is measured in windows: one at the start of a box, then others spread over the rest, until the
  * standard error of their mean, as a part of the whole transfer, is one part in SAMPLER_ERROR, or of SAMPLER_MANY
- * windows (or of all that there is room for) one in SAMPLER_ROUGHLY, or of SAMPLER_MOST (SAMPLER_FEW at least, where
- * there is room for no more) one in SAMPLER_BARELY: what no window held is left out and charged at their mean. Else the
- * traversal goes on from behind the first window, and what was simulated elsewhere is taken off; a rest of less than
- * SAMPLER_WORTH times the least windows is simulated at once. A box that is one part in w of the transfer's time may be
- * off by sqrt(w) times as much, for the errors of boxes are independent.
+ * windows (or of all that there is room for, SAMPLER_MOST at most) one in SAMPLER_ROUGHLY: what no window held is left
+ * out and charged at their mean. Else, or when SAMPLER_MANY say that all there is room for would not be enough, the
+ * traversal goes on from behind the first window, and what was simulated elsewhere is taken off. A rest of less than
+ * SAMPLER_WORTH times the least windows is simulated at once; of a large box where reads and writes take turns, whose
+ * queues each jump disturbs, one of less than SAMPLER_WORTH_TURNING. A box that is one part in w of the transfer's time
+ * may be off by sqrt(w) times as much, for the errors of boxes are independent.
  *
  * A window is as many blocks as are accepted from one refresh to the next, if the memory holds fewer accesses
  * that wait; SAMPLER_INTERVALS times as many in a large box, as reads and writes
@@ -30,6 +31,9 @@
  * The queues of the memory settle slowly. So where the engine does not set the pace, the first window begins when
  * SAMPLER_SETTLED times what the memory holds has been accessed by the transfer; SAMPLER_UNEVEN times where channels
  * do not all get the same, for these soon forget how they began.
+ *
+ * Where the engine sets the pace in two windows, that is enough, unless other blocks have so many fewer elements that the
+ * memory might not keep up with it there.
  *
  * With each jump reads and writes lose some of their pace. Where a large box has windows that grow, or shrink, one
  * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
@@ -53,7 +57,6 @@ enum {
     SAMPLER_LEAST_UNEVEN = 6, /* where channels do not all get the same */
     SAMPLER_LARGE = 4,
     SAMPLER_MANY = 16,
-    SAMPLER_FEW = 24,
     SAMPLER_MOST = 48,
     SAMPLER_BLOCKS = 8,     /* of a window, at least; */
     SAMPLER_FEW_BLOCKS = 2, /* if these access so many times what the memory holds: */
@@ -61,6 +64,7 @@ enum {
     SAMPLER_PERIOD = 16, /* of periods, at least */
     SAMPLER_PERIODS = 4,
     SAMPLER_WORTH = 3,
+    SAMPLER_WORTH_TURNING = 24,
     SAMPLER_SETTLED = 80,
     SAMPLER_UNEVEN = 24,
     SAMPLER_INTERVALS = 2,
@@ -76,6 +80,7 @@ enum {
     SAMPLER_JOINED_MOST = TS_CURVE_MOST,
     SAMPLER_HOPE = 40,
     SAMPLER_MOST_BOXES = 1 << 14,
+    SAMPLER_PARTS = 16,
     SAMPLER_ALIGNED = 64 /* of the block where a window begins, if it has so many */
 };
 
@@ -116,8 +121,12 @@ typedef struct {
     int64_t open_block, open_line;
     bool stays;              /* windows lie one behind the other */
     int least, most;         /* windows: how many there are to be, and may be */
-    bool is_engine_bound;    /* the engine set the pace in all of them */
+    int worth;               /* a rest of fewer is simulated at once */
+    int paced;               /* windows in which the engine set the pace: */
+    bool is_engine_bound;    /* all of them */
+    int least_paced;         /* how many of these are enough */
     ts_ratio ticks;          /* of the memory, in them, over their work */
+    double pace;             /* ticks by work, as far as that is known */
     ts_ratio first;          /* the same of the first window, where it does not count as one of them */
     double part;             /* where the window is: 0 to 1 */
     ts_curve rates;          /* of boxes as one: ticks of the memory by work, beside those of the engine */

@@ -206,6 +206,10 @@ static void known_transfers_are_priced_within_a_hundredth(void **state) {
         {"tpu-v6e", "s8[35072,4480]{1,0:T(8,128)(4,1)}", "s8[35072,4480]{1,0:T(8,128)(4,1)}"},
         {"hbm2-reference", "s4[5125785]{0:T(5,3)(8,1)E(4)S(1)}",
          "s4[5125785]{0:T(3,5)E(4)}"}, /* memory behind what was left out, then the engine's pace */
+        {"hbm3e-reference", "u8[9425297]{0:T(2,128)(4,1)}",
+         "u8[9425297]{0:T(2,128)(4,1)}"}, /* queues that a jump disturbs for long */
+        {"hbm2-reference", "s8[22,256,6500]{2,1,0}",
+         "s8[22,256,6500]{2,1,0:T(8,128)}"}, /* windows that grow, and shrink again */
     };
     distance d = {0};
     for (int i = 0, most = cases(sizeof known / sizeof known[0], SANITIZED_KNOWN); i < most; i++) {

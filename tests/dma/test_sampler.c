@@ -215,7 +215,9 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
 #define BOXES "u8[40,1000,1000]{1,0,2}", "u8[40,1000,1000]{2,1,0:T(8,128)(4,1)}"
 /* 517 of them; a position of 0.618 in the order of their work is 1,671 lines before the end. */
 #define UNEVEN_BOXES "f32[1897,3045]{0,1:T(5,100)}", "f32[1897,3045]{0,1:T(7,64)}"
-#define FEW_BOXES    "u8[40,300,100]{1,0,2}", "u8[40,300,100]{2,1,0:T(8,128)(4,1)}"
+/* Blocks of the second half have as many lines, and three fifths of the elements. */
+#define HALVES    "u8[8,1300,16,57]{0,1,3,2}", "u8[8,1300,16,57]{3,2,1,0:T(4,128)(4,1)}"
+#define FEW_BOXES "u8[40,300,100]{1,0,2}", "u8[40,300,100]{2,1,0:T(8,128)(4,1)}"
 
 /* Rows are 8,192 blocks of 128 lines: the queues settle in 80 * 256 lines, 160 blocks, or in 24 * 256, 48; then there
  * are windows of 8 blocks, and some 3 blocks before each. */
@@ -230,13 +232,13 @@ static const run_case runs[] = {
     {"uneven", ROWS, ROWS, STEADY, 0.001, true, false, false, false, 1e-6, 137, 161},
     {"engine", ROWS, ROWS, STEADY, 2, true, true, false, false, 1e-6, 18, 28},
     {"noisy", ROWS, ROWS, NOISY, 0.001, true, true, false, false, 0.0075, 250, 900},
-    {"wild", ROWS, ROWS, WILD, 0.001, true, true, false, false, 0, 8193, 9800},
+    {"wild", ROWS, ROWS, WILD, 0.001, true, true, false, false, 0, 8193, 8900},
     {"slowing", ROWS, ROWS, SLOWING, 0.001, true, true, false, false, 0, 8193, 9800},
     {"drifting", "f32[2500,1024]{1,0:T(8,128)}", "f32[2500,1024]{1,0:T(8,128)}", DRIFTING, 0.001, true, true,
      false, false, 0, 2501, 4200},
     {"boxes", BOXES, STEADY, 0.001, true, true, true, true, 1e-6, 150, 190},
     {"boxes that begin slowly", BOXES, COLD, 0.001, true, true, true, true, 0.0025, 150, 190},
-    {"noisy boxes", BOXES, NOISY, 0.001, true, true, true, false, 0.0075, 600, 950},
+    {"noisy boxes", BOXES, NOISY, 0.001, true, true, true, false, 0.005, 8000, 9500},
     {"slowing boxes", BOXES, SLOWING, 0.001, true, true, true, false, 0, 10001, 12000},
     {"boxes of the engine", BOXES, STEADY, 2, true, true, true, true, 1e-6, 40, 180},
     {"boxes of the engine at first", BOXES, LATE, 2, true, true, true, true, 0.025, 100, 2000},
@@ -249,6 +251,14 @@ static const run_case runs[] = {
     {"torn boxes of the engine", "u8[1650,1623]{0,1:T(9,33)}", "u8[1650,1623]{1,0:T(4,3)(2,1)}", ROOMY, 2,
      true, false, true, false, 0.0025, 20, 600},
     {"no room for a window", UNEVEN_BOXES, STEADY, 0.001, true, true, true, true, 0.0025, 50, 120},
+    {"few blocks, in turns", "f32[352,1024]{1,0:T(8,128)}", "f32[352,1024]{1,0:T(8,128)}", STEADY, 0.001,
+     true, true, false, false, 0, 352, 352},
+    {"enough blocks, in turns", "f32[384,1024]{1,0:T(8,128)}", "f32[384,1024]{1,0:T(8,128)}", STEADY, 0.001,
+     true, true, false, false, 1e-5, 190, 230},
+    {"few blocks, read only", "f32[352,1024]{1,0:T(8,128)}", "f32[352,1024]{1,0:T(8,128)}", STEADY, 0.001,
+     false, true, false, false, 1e-5, 190, 230},
+    {"engine in the first half", HALVES, STEADY, 1.067, true, false, false, false, 0.0025, 100, 5300},
+    {"engine in neither half", HALVES, STEADY, 0.1, true, false, false, false, 1e-4, 30, 60},
     {"two boxes", "f32[2048,2000]", "f32[2048,2000]{1,0:T(8,128)}", STEADY, 0.001, true, true, false, false,
      2e-6, 200, 280},
 };
