@@ -338,7 +338,7 @@ def sources_of_findings():
         assert text in printed and (source or "source: read" not in printed), printed
     long = "metadata={op_name=\"" + "x" * 100 + "/end\"}"
     finding = next(f for f in audit(start + f"  %c = {turned} copy(%p), {long}\n}}\n")["findings"] if f["first"] == "c")
-    assert finding["source"]["op"] == "x" * 51 + "/end"
+    assert finding["source"]["op"] == ".." + "x" * 49 + "/end"
     many = "".join(f"  %c{i} = f32[{1024 + i},3]{{0,1:T(4,128)}} copy(f32[{1024 + i},3]{{1,0:T(8,128)}} %p)\n" for i in range(65))
     reads = "".join(f"  %d{i} = f32[] sine(%c{i}), {placed}\n" for i in range(65))
     found = {f["first"]: f["source"] for f in audit(start + many + reads + "}\n")["findings"] if f["what"].startswith("copy")}
