@@ -7,7 +7,7 @@
 #endif
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,prfchw")))
 #define LINE   32
 #include "kernel_tiles.inc"
 

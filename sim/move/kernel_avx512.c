@@ -7,7 +7,7 @@
 #endif
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")))
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")))
 typedef __m512i wide;
 #define WIDE_LOAD(p)                  _mm512_loadu_si512(p)
 #define WIDE_STORE(p, v)              _mm512_storeu_si512(p, v)
@@ -186,6 +186,9 @@ INLINE void move_some(const kind k, int tiles, const ts_tile *tile, const unpack
                   ahead = tile->ahead_bytes;
     const bool streams = tile->streams;
     wide v[16];
+    if (!streams && !ahead)
+        UNROLL for (int i = 0; i < all; i++)
+            prefetch_stored(dst + i / lines * dst_step + tile->dst_line[i % lines], 64);
     UNROLL for (int i = 0; i < all; i++) {
         const uint8_t *from = src + i / lines * src_step;
         v[i] = how == TS_LOAD_BF16_PAIRS
@@ -215,6 +218,8 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
     const bool masked = k.masked;
     const int rest = k.stages - 3;
     wide copy[TS_TILE_LINES];
+    if (!tile->streams && !tile->ahead_bytes)
+        for (int i = 0; i < 8 << rest; i++) prefetch_stored(dst + tile->dst_line[i], 64);
     for (int group = 0; group < 1 << rest; group++) {
         wide v[8];
         const int64_t *at = tile->src_line + 8 * group;
