@@ -58,6 +58,7 @@ typedef struct {
 
 typedef struct {
     int line_bytes, stages;
+    int unit_log2; /* of an element's bytes */
     int granules; /* bit g: a stage with granules of 2^g bytes; the stages go from small to large */
     /* How a line is arranged: byte i is byte order[i] of the source's; of two lanes both alike, then the 8
      * bytes in the middle change places, then both lanes are arranged again. */

@@ -31,14 +31,11 @@ typedef __m512i wide;
 #define INDEX_32(n, g, half, p) INDEX_16(n, g, half, p) INDEX_16(n, g, half, p + 16)
 #define BYTES(g)                                                                                             \
     { {INDEX_32(6, g, 0, 0) INDEX_32(6, g, 0, 32)}, {INDEX_32(6, g, 1, 0) INDEX_32(6, g, 1, 32)}, }
-#define PAIRS(g)                                                                                             \
-    { {INDEX_32(5, g, 0, 0)}, {INDEX_32(5, g, 1, 0)}, }
 static const uint8_t unpack_bytes[6][2][64] = {BYTES(0), BYTES(1), BYTES(2), BYTES(3), BYTES(4), BYTES(5)};
-static const uint16_t unpack_pairs[5][2][32] = {PAIRS(0), PAIRS(1), PAIRS(2), PAIRS(3), PAIRS(4)};
 
-/* The network of a tile: pairs of bytes, where no single ones take turns or are arranged, in half the time. */
+/* The network of a tile, of units of 2^unit_log2 bytes: the longer these, the faster it is. */
 typedef struct {
-    bool bytes;
+    int unit_log2; /* 0, 1, 2 */
     wide index[TS_TILE_STAGES][2];
 } unpacks;
 
@@ -53,15 +50,18 @@ INLINE wide arrange_index(wide index, const uint8_t *order, const uint8_t *pack)
 
 /* The first stage arranges lines as it takes them, the last as they leave. */
 INLINE void set_unpacks(const ts_tile *tile, int stages, bool packs, unpacks *u) {
-    int granules = tile->granules;
-    u->bytes = (granules & 1) != 0 || tile->orders || packs;
+    int granules = tile->granules,
+        unit = tile->orders || packs ? tile->unit_log2 : __builtin_ctz((unsigned)granules | 4);
+    u->unit_log2 = unit > 2 ? 2 : unit;
     for (int j = 0; j < stages; j++, granules &= granules - 1) {
         int g = __builtin_ctz((unsigned)granules);
         for (int half = 0; half < 2; half++) {
-            u->index[j][half] = u->bytes ? arrange_index(WIDE_LOAD(unpack_bytes[g][half]),
-                                                         tile->orders && j == 0 ? tile->order : NULL,
-                                                         packs && j == stages - 1 ? tile->pack : NULL)
-                                         : WIDE_LOAD(unpack_pairs[g - 1][half]);
+            wide bytes =
+                arrange_index(WIDE_LOAD(unpack_bytes[g][half]), tile->orders && j == 0 ? tile->order : NULL,
+                              packs && j == stages - 1 ? tile->pack : NULL);
+            u->index[j][half] = u->unit_log2 == 0   ? bytes
+                                : u->unit_log2 == 1 ? _mm512_srli_epi16(bytes, 1)
+                                                    : _mm512_srli_epi32(bytes, 2);
         }
     }
 }
@@ -80,10 +80,12 @@ INLINE void set_unpacks(const ts_tile *tile, int stages, bool packs, unpacks *u)
 
 /* Stages of a number of lines that is a multiple of 2^stages. */
 INLINE void network(int first, int stages, int lines, const unpacks *u, wide *v) {
-    if (u->bytes)
+    if (u->unit_log2 == 0)
         STAGES(_mm512_permutex2var_epi8);
-    else
+    else if (u->unit_log2 == 1)
         STAGES(_mm512_permutex2var_epi16);
+    else
+        STAGES(_mm512_permutex2var_epi32);
 }
 
 /* ---- Loads; the conversions are ts_element_convert's: to nearest, ties to even, and a NaN keeps its sign

@@ -72,6 +72,7 @@ void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters,
     int positions[TS_TILE_STAGES], used = 0, top = -1;
     bool lanes = network->line_bytes == 32 && count > 0;
     tile->line_bytes = network->line_bytes;
+    tile->unit_log2 = unit_log2;
     tile->stages = tile->granules = 0;
     for (int i = 0; i < count; i++) {
         int position = position_of(&dst[i], src, count);
