@@ -11,7 +11,7 @@ enum {
     LINE_OF_MEMORY = 64,
     PAGE_BYTES = 4096,
     FEW_WAYS = 8,
-    MOST_TWICE = 4
+    FEW_COLUMNS = 7
 };
 
 /* The loops whose elements lie together on one side, and how many elements these are. */
@@ -106,11 +106,6 @@ static int count_colliding(const ts_offsets *offsets, int64_t count) {
     return same;
 }
 
-/* Are many columns stored twice, as a kernel takes so many lanes at once, and the last end where all do? */
-static bool stores_twice(int64_t count, int64_t lanes) {
-    return -count & (lanes - 1) && count < MOST_TWICE * lanes;
-}
-
 /* Do rows that are as long as a kernel has them follow each other without a gap? */
 static bool are_lines(const ts_plan_box *box, const side *columns) {
     bool continues = false;
@@ -156,8 +151,8 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   count_colliding(&tile->rows, tile->line_bytes * 8 / width) > FEW_WAYS;
-    tile->apart = !j->m->staging && !is_short && stores_twice(columns.count, 128 / width) &&
-                  count_colliding(&tile->columns, columns.count) > FEW_WAYS;
+    tile->collides = !j->m->staging && !is_short && tile->columns.step % LINE_OF_MEMORY != 0 &&
+                     count_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width) > FEW_COLUMNS;
     j->fills = j->joins = false;
     j->kernels = kernels;
     j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
