@@ -85,7 +85,7 @@ void ts_dma_feed(ts_dma *dma, ts_dma_incoming *incoming, const ts_dma_chunk *chu
  * (sim/dma/sampler.h) are left out and their time is added. hbm: of the whole memory. The stats of what was left
  * out are added by ts_dma_add_skipped. */
 void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm);
-/* In cycles. One that takes longer, as windows tell before it is simulated, ends early: it takes so many cycles at
+/* In cycles. One that takes longer, as windows tell or as has passed, ends early: it takes so many cycles at
  * least (else 0), and its end says nothing. */
 void ts_dma_set_limit(ts_dma *dma, int64_t limit);
 int64_t ts_dma_over_cycles(const ts_dma *dma);

@@ -104,10 +104,9 @@ static int64_t least_ticks(const transfer *t) {
     return (int64_t)(ts_ratio_get(&b->ticks) * (double)(own + others) * (1 - (double)OVER_SURE / OVER_ERROR));
 }
 
-/* Does it take longer than its limit? */
-static bool is_over(ts_dma *dma, const transfer *t) {
-    int64_t least = dma->limit_ticks > 0 ? least_ticks(t) : 0;
-    if (least > dma->limit_ticks) dma->over_ticks = least;
+/* Is that longer than its limit? */
+static bool is_over(ts_dma *dma, int64_t least) {
+    if (dma->limit_ticks > 0 && least > dma->limit_ticks) dma->over_ticks = least;
     return dma->over_ticks > 0;
 }
 
@@ -118,6 +117,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     sampler_skip skip;
     bool is_even = true;
     if (dma->hbm && !ts_hbm_subset_is_fair_so_far(dma->hbm)) return false;
+    if (is_over(dma, tick + t->skipped_ticks)) return false;
     join_boxes(t);
     leave_box(dma, t, ts_traversal_position(t->traversal, &next, &count));
     if (!sampler_note(&t->sampler, t->traversal, tick)) return true;
@@ -131,7 +131,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
         is_even = ts_hbm_subset_is_even(dma->hbm);
     }
     if (!sampler_look(&t->sampler, t->traversal, &now, is_even, &skip)) return true;
-    if (is_over(dma, t)) return false;
+    if (dma->limit_ticks > 0 && is_over(dma, least_ticks(t))) return false;
     if (dma->hbm) ts_hbm_subset_jump(dma->hbm);
     ts_traversal_seek(t->traversal, skip.to);
     if (skip.in_vain) ts_traversal_split_boxes(t->traversal);

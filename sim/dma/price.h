@@ -55,7 +55,7 @@ typedef struct {
  * boxes only at some positions, of a refresh interval each; docs/timing.md says how far from the exact answer
  * that may be. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
-/* The same; what surely takes more than `limit` cycles (0: no limit), by its bound or by windows that agree, is not
+/* The same; what surely takes more than `limit` cycles (0: no limit), by its bound, by windows that agree or by what has passed, is not
  * priced: cost->is_over. */
 bool ts_dma_price_within(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, int64_t limit,
                          ts_dma_cost *cost);
