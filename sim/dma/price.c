@@ -72,8 +72,8 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
 
 /* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
  * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
- * others evens out. Of few channels each is too much of all, and half of them, where less does
- * not stand for all, not much less work than all. */
+ * others evens out. Of few channels each is too much of all; and half of them, where fewer do not stand for all, are
+ * not much less work than all. */
 enum { SHORT = 2, LONG = 20, LONG_TOLERANCE = 160, MANY_CHANNELS = 16 };
 
 static bool has_many_channels(const ts_dma_machine *m) {
@@ -96,6 +96,13 @@ static void set_over(int64_t least, ts_dma_kind kind, ts_dma_cost *cost) {
     *cost = (ts_dma_cost){.cycles = least, .transfer.kind = kind, .is_over = true};
 }
 
+/* Which share of the channels would have stood for all. */
+static void judge_share(part *p, const ts_hbm *hbm) {
+    int share = ts_hbm_subset_fair_share(hbm);
+    p->is_fair = share == p->share;
+    p->share = share == 2 && !p->is_fair && !has_many_channels(p->machine) ? 1 : share;
+}
+
 static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     const ts_dma_machine *machine = p->machine;
     ts_hbm *hbm = p->is_even ? ts_dma_new_subset(err, scratch, machine, &p->share)
@@ -115,9 +122,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     ts_dma_add_skipped(dma, &cost->hbm, &cost->estimated);
     balance(cost->hbm.limiter_cycles);
     cost->estimated = cost->estimated || p->share > 1;
-    int share = ts_hbm_subset_fair_share(hbm);
-    p->is_fair = share == p->share;
-    p->share = share == 2 && !p->is_fair && !has_many_channels(machine) ? 1 : share;
+    judge_share(p, hbm);
     int64_t over = ts_dma_over_cycles(dma);
     if (over > 0) set_over(over, cost->transfer.kind, cost);
     ts_dma_free(dma);
