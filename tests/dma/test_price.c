@@ -337,7 +337,9 @@ static void check_limits(const ts_machine *tpu, const limited *of) {
 static void what_is_over_a_limit_is_not_priced(void **state) {
     (void)state;
     static const limited rows[] = {
-        {"bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{2,1,0:T(8,128)(2,1)}", 84}, /* two boxes */
+        {"bf16[32,4096,1000]{2,1,0}", "bf16[32,4096,1000]{2,1,0:T(8,128)(2,1)}", 88}, /* two boxes */
+        {"bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{2,1,0:T(8,128)(2,1)}",
+         84}, /* few windows: what has passed */
         {"f32[32768,32768]{1,0}", "f32[32768,32768]{1,0}", 92},
         {"f32[1024,640]{1,0}", "f32[1024,640]{1,0:T(8,128)}", 0}, /* small: without windows */
         {"f32[9000,1000]{1,0}", "f32[9000,1000]{1,0:T(3,5)}", 0}, /* boxes taken as one */
