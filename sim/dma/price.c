@@ -92,8 +92,8 @@ typedef struct {
     int64_t limit; /* cycles; 0: none */
 } part;
 
-static void set_over(int64_t least, ts_dma_kind kind, ts_dma_cost *cost) {
-    *cost = (ts_dma_cost){.cycles = least, .transfer.kind = kind, .is_over = true};
+ts_dma_cost ts_dma_cost_over(int64_t least_cycles, ts_dma_kind kind) {
+    return (ts_dma_cost){.cycles = least_cycles, .transfer.kind = kind, .is_over = true};
 }
 
 /* Which share of the channels would have stood for all. */
@@ -124,7 +124,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     cost->estimated = cost->estimated || p->share > 1;
     judge_share(p, hbm);
     int64_t over = ts_dma_over_cycles(dma);
-    if (over > 0) set_over(over, cost->transfer.kind, cost);
+    if (over > 0) *cost = ts_dma_cost_over(over, cost->transfer.kind);
     ts_dma_free(dma);
     return ts_hbm_check(err, hbm);
 }
@@ -205,7 +205,7 @@ bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_reques
     transfer.src.space = transfer.dst.space = NULL;
     int64_t least = limit > 0 ? ts_dma_price_bound(r) : 0;
     if (least > limit) {
-        set_over(least, ts_dma_kind_done(r->machine->dma, r->plan), cost);
+        *cost = ts_dma_cost_over(least, ts_dma_kind_done(r->machine->dma, r->plan));
         return true;
     }
     part p = part_of(r, &transfer);

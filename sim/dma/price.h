@@ -55,10 +55,13 @@ typedef struct {
  * boxes only at some positions, of a refresh interval each; docs/timing.md says how far from the exact answer
  * that may be. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
-/* The same; what surely takes more than `limit` cycles (0: no limit), by its bound, by windows that agree or by what has passed, is not
- * priced: cost->is_over. */
+/* The same; what surely takes more than `limit` cycles (0: no limit), by its bound, by windows that agree or by
+ * what has passed, is not priced: cost->is_over. */
 bool ts_dma_price_within(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, int64_t limit,
                          ts_dma_cost *cost);
+
+/* That it takes so many cycles at least, which are over what was asked for. */
+ts_dma_cost ts_dma_cost_over(int64_t least_cycles, ts_dma_kind kind);
 
 /* No price is less: the least bytes at the HBM's peak or all at the engine's rate, and the fixed cost. */
 int64_t ts_dma_price_bound(const ts_dma_price_request *request);

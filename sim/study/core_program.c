@@ -478,10 +478,6 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
     return ts_field_status_text(TS_STATUS_UNSTATED);
 }
 
-static void set_over(int64_t least, ts_dma_kind kind, ts_dma_cost *cost) {
-    *cost = (ts_dma_cost){.cycles = least, .transfer.kind = kind, .is_over = true};
-}
-
 static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p, const matrices *m,
                           ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
@@ -506,7 +502,7 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
     ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
     bool good = run_all(err, &j, m, r->limit, &measured);
     if (good && measured.is_over) {
-        set_over(measured.cycles, TS_DMA_CORE_PROGRAM, cost);
+        *cost = ts_dma_cost_over(measured.cycles, TS_DMA_CORE_PROGRAM);
     } else if (good) {
         charge_padding(r->plan, m, &measured);
         break_down(&dma, r->plan, &measured, cost);
@@ -522,7 +518,7 @@ static bool is_over_at_peak(const ts_plan_price_request *r, ts_dma_cost *cost) {
     ts_dma_price_request whole = {&dma, r->plan, r->src, r->dst, r->exact};
     int64_t least = ts_dma_peak_cycles(&dma, ts_dma_least_bytes(&whole));
     if (r->limit == 0 || least <= r->limit) return false;
-    set_over(least, TS_DMA_CORE_PROGRAM, cost);
+    *cost = ts_dma_cost_over(least, TS_DMA_CORE_PROGRAM);
     return true;
 }
 
