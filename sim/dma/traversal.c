@@ -132,7 +132,9 @@ static void add_access(ts_traversal *traversal, int side, int64_t address, bool 
 /* `runs` runs within so many bits, which leave out no line between the first and the last. */
 static void add_runs(ts_traversal *traversal, int side, int64_t first_bit, int64_t bits, int64_t runs) {
     int64_t line_bits = (int64_t)traversal->line_bytes[side] * 8;
-    int64_t first = ts_floor_div(first_bit, line_bits), last = ts_floor_div(first_bit + bits - 1, line_bits);
+    int64_t first = ts_floor_div(first_bit, line_bits), end = first_bit - first * line_bits + bits,
+            last = first;
+    if (end > line_bits) last += (end - 1) / line_bits; /* a division takes as long as the rest */
     *(side ? &traversal->totals.dst_runs : &traversal->totals.src_runs) += runs;
     for (int64_t line = first; line <= last; line++) {
         if (line == traversal->last_line[side]) continue;
