@@ -136,12 +136,13 @@ typedef struct {
     int64_t queue;
 } amount;
 
+/* What waits for another was not accepted later than the latest, so the queue alone makes that later. */
 static inline void take(hbm_load_level *level, hbm_load_window *w, const amount a) {
-    int64_t until = level->until[a.channel], at = ts_max(w->earliest, until - a.queue);
-    level->until[a.channel] = until = ts_max(until, at) + a.steps;
-    level->end = ts_max(level->end, until);
+    int64_t *until = &level->until[a.channel];
+    w->latest = ts_max(w->latest, *until - a.queue);
+    *until = ts_max(*until, w->earliest) + a.steps;
+    level->end = ts_max(level->end, *until);
     level->bursts += a.bursts;
-    w->latest = ts_max(w->latest, at);
     w->bursts += a.bursts;
     if (__builtin_expect(w->bursts >= w->stage_bursts, 0)) end_stages(w);
 }
