@@ -184,12 +184,26 @@ static void drawn_transfers_are_priced_within_a_hundredth(void **state) {
     assert_true(d.skipped > 0);
 }
 
+typedef struct {
+    const char *machine, *src, *dst;
+} known_transfer;
+
+static distance compare_known(const char *what, const known_transfer *known, int count) {
+    distance d = {0};
+    for (int i = 0; i < count; i++) {
+        ts_arena *arena = ts_arena_new();
+        random_transfer t = random_transfer_of(arena, known[i].src, known[i].dst);
+        compare_on(&d, arena, known[i].machine, &t);
+        ts_arena_free(arena);
+    }
+    print_distance(what, &d);
+    return d;
+}
+
 /* Short ones, where a refresh more or less counts; and long copies, whose reads and writes settle slowly. */
 static void known_transfers_are_priced_within_a_hundredth(void **state) {
     (void)state;
-    static const struct {
-        const char *machine, *src, *dst;
-    } known[] = {
+    static const known_transfer known[] = {
         {"tpu-v5p", "bf16[434,2186]{1,0:T(16,128)(2,1)}", "bf16[434,2186]{1,0:T(8,128)(2,1)}"},
         {"tpu-v5e", "f64[249138]{0:T(8,128)}", "f64[249138]{0:T(16,128)}"},
         {"tpu-v6e", "f64[218069]{0:T(8,128)}", "f64[218069]{0:T(16,128)}"},
@@ -211,15 +225,20 @@ static void known_transfers_are_priced_within_a_hundredth(void **state) {
         {"hbm2-reference", "s8[22,256,6500]{2,1,0}",
          "s8[22,256,6500]{2,1,0:T(8,128)}"}, /* windows that grow, and shrink again */
     };
-    distance d = {0};
-    for (int i = 0, most = cases(sizeof known / sizeof known[0], SANITIZED_KNOWN); i < most; i++) {
-        ts_arena *arena = ts_arena_new();
-        random_transfer t = random_transfer_of(arena, known[i].src, known[i].dst);
-        compare_on(&d, arena, known[i].machine, &t);
-        ts_arena_free(arena);
-    }
-    print_distance("known", &d);
+    distance d = compare_known("known", known, cases(sizeof known / sizeof known[0], SANITIZED_KNOWN));
     assert_int_equal(d.skipped, d.pairs);
+}
+
+/* Two to four times as long as from one refresh to the next. */
+static void short_transfers_are_priced_within_a_hundredth(void **state) {
+    (void)state;
+    static const known_transfer known[] = {
+        {"tpu-v2", "f32[748885]{0:T(8,128)}", "f32[748885]{0:T(8,128)}"},
+        {"tpu-v2", "f8e5m2[33,11,29,128]{2,3,1,0:T(16,128)(4,1)}", "f8e5m2[33,11,29,128]{2,3,0,1}"},
+        {"trainium2", "s8[728,18,19]{2,1,0:T(3,5)(4,1)}", "s8[728,18,19]{2,1,0:T(2,128)(4,1)}"},
+        {"hbm3e-reference", "f32[528,33,5,15]{3,2,1,0}", "f32[528,33,5,15]{3,2,1,0:T(5,3)}"},
+    };
+    compare_known("short", known, sizeof known / sizeof known[0]);
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */
@@ -442,6 +461,7 @@ int main(void) {
         cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
         cmocka_unit_test(drawn_transfers_are_priced_within_a_hundredth),
         cmocka_unit_test(known_transfers_are_priced_within_a_hundredth),
+        cmocka_unit_test(short_transfers_are_priced_within_a_hundredth),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
         cmocka_unit_test(blocks_that_fill_an_offer_are_left_out),
     };
