@@ -2,6 +2,7 @@
  * Opening a row takes the time of some bursts. */
 #include "hbm_load.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -215,8 +216,9 @@ bool hbm_load_is_fair_so_far(hbm_load *load) {
 }
 
 double hbm_load_ratio(const hbm_load *load) {
-    const hbm_load_level *last = &load->level[load->levels - 1];
-    return last->end > 0 ? (double)load->level[0].end / (double)last->end : 1;
+    int64_t all = load->level[0].end, simulated = load->level[load->levels - 1].end;
+    if (simulated > 0) return (double)all / (double)simulated;
+    return all > 0 ? HUGE_VAL : 1;
 }
 
 bool hbm_load_has_grace(hbm_load *load) {

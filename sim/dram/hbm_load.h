@@ -76,7 +76,7 @@ void hbm_load_add_access(hbm_load *load, hbm_load_stream *stream, uint64_t locat
 void hbm_load_add(hbm_load *load, hbm_load_stream *stream, uint64_t location, int bursts);
 /* Do the simulated channels take as long as all do so far, but for what waits at them? If not, that is the end. */
 bool hbm_load_is_fair_so_far(hbm_load *load);
-/* How long all take, as a part of what the simulated ones do. */
+/* How long all take, as a part of what the simulated ones do: infinite where these get nothing. */
 double hbm_load_ratio(const hbm_load *load);
 /* Was this asked not long ago, so that it need not be looked at again what unfairness amounts to? */
 bool hbm_load_has_grace(hbm_load *load);

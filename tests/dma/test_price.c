@@ -25,14 +25,18 @@ static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:
                                       "{1,0:T(4,128)}", "{1,0:T(2,128)}", "{1,0:T(16,128)}"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
-static const ts_shape *shape_of(ts_arena *arena, const char *type, const int64_t *dims, const char *layout) {
-    char text[96];
+static const ts_shape *parse(ts_arena *arena, const char *text) {
     ts_error err = {0};
-    snprintf(text, sizeof text, "%s[%d,%d]%s", type, (int)dims[0], (int)dims[1], layout);
     ts_source source = {"shape", text, strlen(text)};
     const ts_shape *parsed = ts_shape_parse(&err, arena, &source);
     assert_non_null(parsed);
     return parsed;
+}
+
+static const ts_shape *shape_of(ts_arena *arena, const char *type, const int64_t *dims, const char *layout) {
+    char text[96];
+    snprintf(text, sizeof text, "%s[%d,%d]%s", type, (int)dims[0], (int)dims[1], layout);
+    return parse(arena, text);
 }
 
 static const ts_shape *shape(ts_arena *arena, const int64_t *dims, const char *layout) {
@@ -239,6 +243,22 @@ static void short_transfers_are_priced_within_a_hundredth(void **state) {
         {"hbm3e-reference", "f32[528,33,5,15]{3,2,1,0}", "f32[528,33,5,15]{3,2,1,0:T(5,3)}"},
     };
     compare_known("short", known, sizeof known / sizeof known[0]);
+}
+
+/* A slice that no access of the simulated channel is of. */
+static void a_channel_without_accesses_stands_for_none(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const int64_t begin[] = {0, 0, 24, 63}, start[4] = {0};
+    const ts_shape *src = parse(arena, "s32[107,2,203,160]{3,2,1,0:T(2,128)}"),
+                   *dst = parse(arena, "s32[62,2,179,54]{3,0,1,2:T(1024)}");
+    ts_plan_side from = {.shape = src, .begin = begin}, to = {.shape = dst, .begin = start};
+    random_transfer t = {.plan = ts_plan_new(NULL, arena, &from, &to, 4, dst->layout->dims),
+                         .src_in_hbm = true};
+    distance d = {0};
+    compare_on(&d, arena, "hbm2-reference", &t);
+    assert_int_equal(d.pairs, 1);
+    ts_arena_free(arena);
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */
@@ -462,6 +482,7 @@ int main(void) {
         cmocka_unit_test(drawn_transfers_are_priced_within_a_hundredth),
         cmocka_unit_test(known_transfers_are_priced_within_a_hundredth),
         cmocka_unit_test(short_transfers_are_priced_within_a_hundredth),
+        cmocka_unit_test(a_channel_without_accesses_stands_for_none),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
         cmocka_unit_test(blocks_that_fill_an_offer_are_left_out),
     };

@@ -169,7 +169,6 @@ static void more_so_far_may_be_what_waits(void **state) {
     loaded l;
     start(&l, 2, LOOKAHEAD);
     for (int i = 0; i < QUEUE; i++) give(&l, 1, 0, 0);
-    assert_true(hbm_load_ratio(&l.load) == 1); /* of nothing */
     assert_true(hbm_load_is_fair_so_far(&l.load));
     assert_int_equal(hbm_load_fair_share(&l.load), 1); /* but not if that is all */
     for (int i = 0; i < 15; i++) give(&l, 1, 0, 0);
@@ -303,6 +302,16 @@ static void shares_that_every_access_loads_evenly_are_fair(void **state) {
     stop(&l);
 }
 
+static void a_part_that_gets_nothing_says_nothing(void **state) {
+    (void)state;
+    loaded l;
+    start(&l, 2, LOOKAHEAD);
+    assert_true(hbm_load_ratio(&l.load) == 1); /* nobody gets anything */
+    for (int i = 0; i < LONG; i++) give(&l, 1, 0, 0);
+    assert_true(hbm_load_ratio(&l.load) > 1e300);
+    stop(&l);
+}
+
 /* ---- Asking ---- */
 
 static void a_jump_forgets_what_has_begun(void **state) {
@@ -358,6 +367,7 @@ int main(void) {
         cmocka_unit_test(columns_make_no_coset),
         cmocka_unit_test(the_last_access_that_was_set_counts),
         cmocka_unit_test(shares_that_every_access_loads_evenly_are_fair),
+        cmocka_unit_test(a_part_that_gets_nothing_says_nothing),
         cmocka_unit_test(a_jump_forgets_what_has_begun),
         cmocka_unit_test(grace_lasts_for_an_eighth),
     };
