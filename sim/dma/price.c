@@ -74,7 +74,7 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
  * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
  * others evens out. Of few channels each is too much of all; and half of them, where fewer do not stand for all, are
  * not much less work than all. */
-enum { SHORT = 4, LONG = 20, LONG_TOLERANCE = 160, MANY_CHANNELS = 16 };
+enum { SHORT = 4, LONG = 20, MANY_CHANNELS = 16 };
 
 static bool has_many_channels(const ts_dma_machine *m) {
     return m->hbm->stacks * m->hbm->channels >= MANY_CHANNELS;
@@ -84,10 +84,10 @@ static bool has_many_channels(const ts_dma_machine *m) {
 typedef struct {
     const ts_dma_machine *machine;
     const ts_dma_transfer *transfer;
-    int share;     /* of the channels, one in so many */
-    bool is_even;  /* that gets its share of every access */
-    bool skips;    /* blocks are left out */
-    int tolerance; /* all channels may take one part in so many longer than that part; 0: as usual */
+    int share;    /* of the channels, one in so many */
+    bool is_even; /* that gets its share of every access */
+    bool skips;   /* blocks are left out */
+    ts_hbm_subset_length length;
     bool is_fair;  /* it stood for all; else one in `share` is to be tried */
     int64_t limit; /* cycles; 0: none */
 } part;
@@ -108,7 +108,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     ts_hbm *hbm = p->is_even ? ts_dma_new_subset(err, scratch, machine, &p->share)
                              : ts_hbm_new_subset(err, scratch, machine->hbm, p->share);
     if (!hbm) return false;
-    if (p->tolerance > 0) ts_hbm_subset_tolerate(hbm, p->tolerance);
+    ts_hbm_subset_expect(hbm, p->length);
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     if (p->skips) ts_dma_set_skipping(dma, machine->hbm);
     if (p->limit > 0) ts_dma_set_limit(dma, p->limit);
@@ -185,6 +185,12 @@ static bool may_differ(const ts_dma_machine *m) {
     return m->dma->in_flight_bytes <= 0 && has_many_channels(m);
 }
 
+static ts_hbm_subset_length length_of(const ts_dma_price_request *r, int64_t interval) {
+    int64_t lines = least_lines(r);
+    if (lines <= SHORT * interval) return TS_HBM_SUBSET_SHORT;
+    return may_differ(r->machine) && lines > LONG * interval ? TS_HBM_SUBSET_LONG : TS_HBM_SUBSET_USUAL;
+}
+
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
     part p = {.machine = r->machine, .transfer = transfer, .share = 1};
     if (r->exact) return p;
@@ -193,7 +199,7 @@ static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transf
             lines = count_lines(r, 1 + (held > few ? held : few));
     p.is_even = lines <= held;
     p.skips = lines > few;
-    if (may_differ(r->machine) && least_lines(r) > LONG * interval) p.tolerance = LONG_TOLERANCE;
+    p.length = length_of(r, interval);
     if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     return p;
 }

@@ -10,10 +10,12 @@
 enum {
     STEPS = 64,            /* of a burst */
     ROW_STEPS = 2 * STEPS, /* of a row that is opened */
-    SPARE = 16,            /* all may take so many bursts longer, and one part in `tolerance` */
-    ROUND = 64,            /* bursts of a channel; those that are even get the same in each, */
-    ALONE = 64,            /* those of a single one's kind one part in so many more at most, of all rounds */
-    MORE = 8               /* a share may get one part in so many more than its own, or less */
+    SPARE = 16,            /* all may take so many bursts longer, and one part in so many: */
+    TOLERANCE = 400,
+    LONG_TOLERANCE = 160,
+    ROUND = 64, /* bursts of a channel; those that are even get the same in each, */
+    ALONE = 64, /* those of a single one's kind one part in so many more at most, of all rounds */
+    MORE = 8    /* a share may get one part in so many more than its own, or less */
 };
 
 void hbm_load_init(hbm_load *load, ts_arena *arena) {
@@ -23,8 +25,6 @@ void hbm_load_init(hbm_load *load, ts_arena *arena) {
     load->levels_of = TS_NEW_ARRAY(arena, uint8_t, load->channels);
     load->row = TS_NEW_ARRAY(arena, int32_t, (int64_t)load->channels << load->bank_bits);
     const uint64_t none = 0;
-    load->tolerance = HBM_LOAD_TOLERANCE;
-    load->needs_even = load->share == load->channels;
     hbm_load_set_access(load, &none, 1);
 }
 
@@ -201,13 +201,19 @@ void hbm_load_add(hbm_load *load, hbm_load_stream *stream, uint64_t location, in
 
 /* ---- What that says ---- */
 
+/* Are those that are simulated of enough cosets, or get about the same as all? */
 static bool may_stand(const hbm_load *load) {
-    return !load->needs_even || load->busiest <= load->busiest_part + load->busiest_part / ALONE + ROUND;
+    const int largest[] = {[TS_HBM_SUBSET_USUAL] = load->channels / 2,
+                           [TS_HBM_SUBSET_SHORT] = load->coset_channels,
+                           [TS_HBM_SUBSET_LONG] = load->channels};
+    int64_t more = load->length == TS_HBM_SUBSET_SHORT ? 0 : load->busiest_part / ALONE;
+    return load->share <= largest[load->length] || load->busiest <= load->busiest_part + more + ROUND;
 }
 
 static bool is_fair(const hbm_load *load, const hbm_load_level *level, int32_t spare) {
+    int64_t tolerance = load->length == TS_HBM_SUBSET_LONG ? LONG_TOLERANCE : TOLERANCE;
     int64_t all = load->level[0].bursts, more = level->bursts * level->share - all;
-    return load->level[0].end <= level->end + level->end / load->tolerance + (int64_t)spare * STEPS &&
+    return load->level[0].end <= level->end + level->end / tolerance + (int64_t)spare * STEPS &&
            ts_max(more, -more) <= all / MORE + (int64_t)spare * load->channels;
 }
 

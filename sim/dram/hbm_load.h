@@ -12,11 +12,11 @@
 
 #include "base/arena.h"
 #include "dram/address_map.h"
+#include "dram/hbm.h"
 
 enum {
     HBM_LOAD_STAGES = 64,
     HBM_LOAD_LEVELS = TS_ADDRESS_CHANNEL_BITS + 1,
-    HBM_LOAD_TOLERANCE = 400,
     HBM_LOAD_BASIS = 8, /* 2^8 pairs of an access at most */
 };
 
@@ -56,9 +56,8 @@ typedef struct {
     int32_t round, *round_of; /* bursts of the current round: in all, by coset */
     int64_t busiest,
         busiest_part; /* of all cosets, of those with simulated channels: bursts, summed over rounds */
-    int tolerance;    /* all channels may take one part in so many longer than those that stand for them */
-    bool needs_even;  /* the simulated channels stand only for those that get about the same all the time, */
-    bool is_even;     /* as they all did so far */
+    ts_hbm_subset_length length;
+    bool is_even;     /* all channels got the same all the time so far */
     bool was_stopped; /* as the simulated channels did not stand for all */
     int64_t grace;    /* until `end` of all */
 } hbm_load;

@@ -44,10 +44,7 @@ void hbm_subset_add_stream(ts_arena *arena, ts_hbm_stream *st, int64_t lookahead
     hbm_load_open(load, st->load);
 }
 
-void ts_hbm_subset_tolerate(ts_hbm *hbm, int parts) {
-    hbm->load.tolerance = parts;
-    hbm->load.needs_even = false;
-}
+void ts_hbm_subset_expect(ts_hbm *hbm, ts_hbm_subset_length length) { hbm->load.length = length; }
 
 void ts_hbm_subset_jump(ts_hbm *hbm) {
     if (hbm->share > 1) hbm_load_jump(&hbm->load);

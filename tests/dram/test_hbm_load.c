@@ -132,7 +132,7 @@ static void a_single_channel_stands_for_equals_only(void **state) {
     assert_false(l.load.is_even);
     assert_false(hbm_load_is_fair_so_far(&l.load));
     assert_int_equal(hbm_load_fair_share(&l.load), CHANNELS / 2);
-    l.load.needs_even = false;
+    l.load.length = TS_HBM_SUBSET_LONG;
     assert_int_equal(hbm_load_fair_share(&l.load), CHANNELS); /* queues and lookahead even that out */
     stop(&l);
 }
@@ -302,6 +302,33 @@ static void shares_that_every_access_loads_evenly_are_fair(void **state) {
     stop(&l);
 }
 
+/* In each round of accesses to pairs of channels, the last ones go to the first pair or the second instead, in turns. */
+static int share_of(ts_hbm_subset_length length) {
+    enum { ROUNDS = 400, ACCESSES = 64 * CHANNELS / 4, MORE = 8 };
+    const uint64_t pairs[] = {at(0, 0, 0), at(1, 0, 0)};
+    loaded l;
+    start(&l, 4, LOOKAHEAD);
+    hbm_load_set_access(&l.load, pairs, 2);
+    hbm_load_open(&l.load, &l.stream);
+    l.load.length = length;
+    for (int i = 0; i < ROUNDS; i++)
+        for (int k = 0; k < ACCESSES; k++) {
+            int pair = k < ACCESSES - MORE ? k % 4 : i % 2;
+            hbm_load_add_access(&l.load, &l.stream, at(2 * pair, 0, 0));
+        }
+    int share = hbm_load_fair_share(&l.load);
+    assert_int_equal(hbm_load_is_fair_so_far(&l.load), share == 4);
+    stop(&l);
+    return share;
+}
+
+static void of_short_streams_each_access_is_to_be_seen(void **state) {
+    (void)state;
+    assert_int_equal(share_of(TS_HBM_SUBSET_USUAL), 4);
+    assert_int_equal(share_of(TS_HBM_SUBSET_LONG), 4);
+    assert_int_equal(share_of(TS_HBM_SUBSET_SHORT), 2); /* one channel of each pair */
+}
+
 static void a_part_that_gets_nothing_says_nothing(void **state) {
     (void)state;
     loaded l;
@@ -367,6 +394,7 @@ int main(void) {
         cmocka_unit_test(columns_make_no_coset),
         cmocka_unit_test(the_last_access_that_was_set_counts),
         cmocka_unit_test(shares_that_every_access_loads_evenly_are_fair),
+        cmocka_unit_test(of_short_streams_each_access_is_to_be_seen),
         cmocka_unit_test(a_part_that_gets_nothing_says_nothing),
         cmocka_unit_test(a_jump_forgets_what_has_begun),
         cmocka_unit_test(grace_lasts_for_an_eighth),
