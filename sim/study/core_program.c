@@ -7,8 +7,8 @@
 #include "base/number.h"
 #include "run/run.h"
 #include "study/extend.h"
+#include "study/matrices.h"
 #include "study/timed.h"
-#include "layout/notation/xla.h"
 
 /* ---- What is shipped ---- */
 
@@ -19,9 +19,7 @@ typedef struct {
     int src_bits, dst_bits;
     ts_dtype from, to;          /* TS_DTYPE_COUNT: any, bits are what matters */
     const char *program, *type; /* type: its parameter TYPE; NULL: it has none */
-    bool
-        transposes; /* rows become columns, of a batch of matrices, also from or to VMEM; else there are only rows
-                 */
+    bool transposes; /* rows become columns, of a batch, also from or to VMEM; else there are only rows */
     int x_tiles, y_tiles; /* ANY: it has the parameters X_TILES and Y_TILES */
 } shipped;
 
@@ -37,66 +35,15 @@ static const shipped programs[] = {
 };
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
-/* ---- A transfer as matrices ---- */
+static bool takes(int tiles, bool is_tiled) { return tiles == ANY || (tiles == TILES) == is_tiled; }
 
-typedef struct {
-    int64_t batch, rows, cols; /* of the source */
-    bool transposed;           /* its columns are rows of the destination */
-    bool in_hbm[2];
-    int tiles[2]; /* LINEAR or TILES */
-} matrices;
-
-static const ts_xla_layout *fields_of(const ts_plan *plan, const ts_shape *shape) {
-    return shape->xla && shape->xla->rank == plan->rank ? shape->xla : NULL;
-}
-
-/* The dim whose neighbours are nearest, a word being one place: its elements lie in the lanes, one alone too
- * where a tile pads it. -1: none. */
-static int lane_dim(const ts_plan *plan, const ts_shape *shape, const ts_layout *layout) {
-    int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, first[TS_LAYOUT_MAX_AXES], at[TS_LAYOUT_MAX_AXES];
-    int64_t least = INT64_MAX, word = shape->element_bits < 32 ? 32 / shape->element_bits : 1;
-    const ts_xla_layout *fields = fields_of(plan, shape);
-    int best = -1;
-    for (int i = 0; fields && i < plan->rank; i++) {
-        int dim = ts_xla_dim_at(fields, i);
-        if (plan->sizes[dim] > 1 || fields->tile_count > 0) return dim;
-    }
-    ts_layout_forward(layout, index, first);
-    for (int i = 0; i < plan->rank; i++) {
-        if (plan->sizes[i] <= 1) continue;
-        index[i] = plan->sizes[i] > word ? word : plan->sizes[i] - 1;
-        ts_layout_forward(layout, index, at);
-        int64_t step = (at[0] < first[0] ? first[0] - at[0] : at[0] - first[0]) / index[i];
-        if (step < least) least = step, best = i;
-        index[i] = 0;
-    }
-    return best;
-}
-
-static bool find_matrices(const ts_plan *plan, ts_dma_end src, ts_dma_end dst, matrices *m) {
-    const ts_shape *sides[2] = {plan->src.shape, plan->dst.shape};
-    if (plan->gathers || plan->src_layout->axis_count > 1 || plan->dst_layout->axis_count > 1) return false;
-    int from = lane_dim(plan, sides[0], plan->src_layout), to = lane_dim(plan, sides[1], plan->dst_layout);
-    if (from < 0 || to < 0) return false;
-    *m = (matrices){.batch = 1,
-                    .rows = 1,
-                    .cols = plan->sizes[from],
-                    .transposed = from != to,
-                    .in_hbm = {src.in_hbm, dst.in_hbm}};
-    for (int i = 0; i < plan->rank; i++)
-        if (i != from) *(m->transposed && i != to ? &m->batch : &m->rows) *= plan->sizes[i];
-    for (int i = 0; i < 2; i++) m->tiles[i] = sides[i]->xla && sides[i]->xla->tile_count > 0 ? TILES : LINEAR;
-    return true;
-}
-
-static bool fits(const shipped *p, const ts_plan *plan, ts_dma_kind kind, const matrices *m) {
+static bool fits(const shipped *p, const ts_plan *plan, ts_dma_kind kind, const ts_matrices *m) {
     const ts_shape *src = plan->src.shape, *dst = plan->dst.shape;
     if (p->kind != kind || p->transposes != m->transposed) return false;
     if (!p->transposes && (!m->in_hbm[0] || !m->in_hbm[1])) return false;
     if (src->element_bits != p->src_bits || dst->element_bits != p->dst_bits) return false;
     if (p->from != TS_DTYPE_COUNT && (src->dtype != p->from || dst->dtype != p->to)) return false;
-    return (p->x_tiles == ANY || p->x_tiles == m->tiles[0]) &&
-           (p->y_tiles == ANY || p->y_tiles == m->tiles[1]);
+    return takes(p->x_tiles, m->is_tiled[0]) && takes(p->y_tiles, m->is_tiled[1]);
 }
 
 static const char *const rate_fields[TS_DMA_KIND_COUNT] = {
@@ -242,38 +189,10 @@ static void extend_run(const ts_timed_run *run, int64_t blocks, int64_t all, mea
     grow_members(out, times, ts_extend(&pace, all) - out->cycles, out->cycles);
 }
 
-/* Elements of one side's matrices, in tiles as its shape has them. */
-static __int128 elements_in_tiles(const ts_shape *shape, const matrices *m, bool transposed) {
-    int64_t rows = transposed ? m->cols : m->rows, cols = transposed ? m->rows : m->cols;
-    const ts_xla_tile *tile = shape->xla && shape->xla->tile_count > 0 ? &shape->xla->tiles[0] : NULL;
-    int64_t edges[2] = {1, 1};
-    for (int i = 0; tile && i < 2 && i < tile->rank; i++) {
-        int64_t edge = tile->dims[tile->rank - 1 - i];
-        if (edge > 0) edges[i] = edge;
-    }
-    return (__int128)m->batch * ts_round_up(rows, edges[1]) * ts_round_up(cols, edges[0]);
-}
-
-/* Bytes of padding in HBM that the shapes have, for what moves of them, and the matrices do not. */
-static int64_t padding_left_out(const ts_plan *plan, const matrices *m) {
-    const ts_shape *sides[2] = {plan->src.shape, plan->dst.shape};
-    __int128 bytes = 0;
-    for (int side = 0; side < 2; side++) {
-        const ts_shape *shape = sides[side];
-        int64_t elements = 1;
-        for (int i = 0; i < shape->layout->rank; i++) elements *= shape->layout->dims[i];
-        __int128 padded = (__int128)shape->padded_elements * plan->elements / elements,
-                 here = elements_in_tiles(shape, m, side == 1 && m->transposed);
-        if (m->in_hbm[side] && padded > here)
-            bytes += (padded - here) * shape->bytes / shape->padded_elements;
-    }
-    return bytes > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)bytes;
-}
-
 /* Tiles that hold little, as those of several short dims, come and go whole: they take as long as the rest.
  */
-static void charge_padding(const ts_plan *plan, const matrices *m, measures *out) {
-    int64_t more = padding_left_out(plan, m), moved = out->read_bytes + out->written_bytes;
+static void charge_padding(const ts_plan *plan, const ts_matrices *m, measures *out) {
+    int64_t more = ts_matrices_left_out_bytes(plan, m), moved = out->read_bytes + out->written_bytes;
     int64_t waste = out->waste_bytes, padding = out->padding_bytes + more;
     if (more == 0 || moved == 0) return;
     grow_members(out, measures_members, more, moved);
@@ -306,7 +225,7 @@ static const ts_timed_run *run_blocks(ts_error *err, ts_timed_program *j, int64_
 }
 
 /* Full ones, which hold all elements. */
-static int64_t blocks_of(const matrices *m) {
+static int64_t blocks_of(const ts_matrices *m) {
     __int128 elements = (__int128)m->batch * ts_round_up(m->rows, EDGE) * ts_round_up(m->cols, EDGE);
     return (int64_t)((elements + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS);
 }
@@ -326,7 +245,7 @@ static bool is_over(const ts_timed_run *run, const ts_timed_program *j, int64_t 
 
 /* How many blocks are run: whole matrices or whole strips where these are small. More of small blocks, until they
  * hold what as many full ones do: a refresh more or less would be much of their time. */
-static int64_t few_of(const matrices *m, const cut *c) {
+static int64_t few_of(const ts_matrices *m, const cut *c) {
     int64_t few = FEW_BLOCKS * c->cores, matrix = c->strips * c->across;
     few = ts_max(few, ts_ceil_div(few * c->blocks, blocks_of(m)));
     if (matrix <= 2 * few) return ts_round_up(few, matrix);
@@ -373,7 +292,7 @@ static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t f
 
 /* With a limit a few blocks are run first: they may be over it. On few channels, which take no longer than more do;
  * near the limit on more. */
-static bool run_first_blocks(ts_error *err, const ts_timed_program *j, const matrices *m, const cut *c,
+static bool run_first_blocks(ts_error *err, const ts_timed_program *j, const ts_matrices *m, const cut *c,
                              int64_t limit, measures *out) {
     enum { NEAR_PERCENT = 90 };
     const ts_dma_machine dma = ts_dma_machine_of(j->machine, NULL);
@@ -392,7 +311,7 @@ static bool run_first_blocks(ts_error *err, const ts_timed_program *j, const mat
 }
 
 /* Blocks of the whole matrices, which lie where they do in the whole. */
-static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
+static bool run_some_blocks(ts_error *err, ts_timed_program *j, const ts_matrices *m, int64_t limit,
                             measures *out) {
     cut c;
     if (!read_cut(err, j, &c) || !run_first_blocks(err, j, m, &c, limit, out)) return false;
@@ -404,7 +323,7 @@ static bool run_some_blocks(ts_error *err, ts_timed_program *j, const matrices *
 }
 
 /* Some of the rows, one behind the other. */
-static bool run_some_rows(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit,
+static bool run_some_rows(ts_error *err, ts_timed_program *j, const ts_matrices *m, int64_t limit,
                           measures *out) {
     measures known[2];
     int64_t few = ts_round_up((int64_t)FEW_BLOCKS * BLOCK_ELEMENTS / ts_round_up(m->cols, EDGE), MOST_BLOCK),
@@ -423,20 +342,20 @@ static bool run_some_rows(ts_error *err, ts_timed_program *j, const matrices *m,
     return true;
 }
 
-static bool run_all(ts_error *err, ts_timed_program *j, const matrices *m, int64_t limit, measures *out) {
+static bool run_all(ts_error *err, ts_timed_program *j, const ts_matrices *m, int64_t limit, measures *out) {
     *out = (measures){0};
     if (j->exact || blocks_of(m) <= WHOLE_BLOCKS) return run_whole(err, j, limit, out);
     return (m->transposed ? run_some_blocks : run_some_rows)(err, j, m, limit, out);
 }
 
-static void set_defines(ts_timed_program *j, const shipped *p, const matrices *m) {
+static void set_defines(ts_timed_program *j, const shipped *p, const ts_matrices *m) {
     int64_t block = ROW_BLOCK_WORDS / ts_round_up(m->cols, EDGE) / LEAST_BLOCK * LEAST_BLOCK;
     if (p->type) j->defines[j->count++] = (ts_define){"TYPE", p->type};
     if (m->batch > 1) ts_timed_define(j, "BATCH", m->batch);
     ts_timed_define(j, "ROWS", m->rows);
     ts_timed_define(j, "COLS", m->cols);
-    if (p->x_tiles == ANY && m->tiles[0] == LINEAR) ts_timed_define(j, "X_TILES", 0);
-    if (p->y_tiles == ANY && m->tiles[1] == LINEAR) ts_timed_define(j, "Y_TILES", 0);
+    if (p->x_tiles == ANY && !m->is_tiled[0]) ts_timed_define(j, "X_TILES", 0);
+    if (p->y_tiles == ANY && !m->is_tiled[1]) ts_timed_define(j, "Y_TILES", 0);
     if (!m->in_hbm[0]) ts_timed_define(j, "X_VMEM", 1);
     if (!m->in_hbm[1]) ts_timed_define(j, "Y_VMEM", 1);
     if (!p->transposes)
@@ -478,15 +397,36 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
     return ts_field_status_text(TS_STATUS_UNSTATED);
 }
 
-static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p, const matrices *m,
-                          ts_dma_cost *cost, ts_core_program *by) {
-    ts_arena *scratch = ts_arena_new();
-    ts_text path, name, parameters;
-    ts_text_init(&path, scratch);
+static ts_core_program describe(const ts_plan_price_request *r, const shipped *p, const ts_timed_program *j) {
+    ts_text name, parameters;
     ts_text_init(&name, r->prices->arena);
     ts_text_init(&parameters, r->prices->arena);
-    ts_text_add(&path, "tilesim:/%s", p->program);
     ts_text_add(&name, "programs/%s", p->program);
+    ts_timed_add_defines(j, &parameters);
+    return (ts_core_program){.program = name.bytes,
+                             .parameters = parameters.bytes,
+                             .kind = p->kind,
+                             .status = status_of(r->machine, p->kind)};
+}
+
+static void bill(const ts_plan_price_request *r, const ts_matrices *m, measures *measured,
+                 ts_dma_cost *cost) {
+    ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
+    if (measured->is_over) {
+        *cost = ts_dma_cost_over(measured->cycles, TS_DMA_CORE_PROGRAM);
+        return;
+    }
+    charge_padding(r->plan, m, measured);
+    break_down(&dma, r->plan, measured, cost);
+    cost->estimated = !r->exact;
+}
+
+static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p,
+                          const ts_matrices *m, ts_dma_cost *cost, ts_core_program *by) {
+    ts_arena *scratch = ts_arena_new();
+    ts_text path;
+    ts_text_init(&path, scratch);
+    ts_text_add(&path, "tilesim:/%s", p->program);
     ts_timed_program j = {.arena = scratch,
                           .runs = r->prices->runs,
                           .machine = r->machine,
@@ -494,20 +434,9 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
                           .exact = r->exact};
     measures measured;
     set_defines(&j, p, m);
-    ts_timed_add_defines(&j, &parameters);
-    *by = (ts_core_program){.program = name.bytes,
-                            .parameters = parameters.bytes,
-                            .kind = p->kind,
-                            .status = status_of(r->machine, p->kind)};
-    ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
+    *by = describe(r, p, &j);
     bool good = run_all(err, &j, m, r->limit, &measured);
-    if (good && measured.is_over) {
-        *cost = ts_dma_cost_over(measured.cycles, TS_DMA_CORE_PROGRAM);
-    } else if (good) {
-        charge_padding(r->plan, m, &measured);
-        break_down(&dma, r->plan, &measured, cost);
-        cost->estimated = !r->exact;
-    }
+    if (good) bill(r, m, &measured, cost);
     ts_arena_free(scratch);
     return good;
 }
@@ -552,9 +481,9 @@ bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_plan_price_request
                    ts_core_program *by) {
     const ts_dma_config *dma = &r->machine->dma;
     ts_dma_kind kind = ts_dma_classify(r->plan);
-    matrices m;
+    ts_matrices m;
     *by = (ts_core_program){.kind = kind, .status = status_of(r->machine, kind)};
-    bool wanted = dma->bytes_per_cycle[kind] == 0 && find_matrices(r->plan, r->src, r->dst, &m);
+    bool wanted = dma->bytes_per_cycle[kind] == 0 && ts_matrices_find(r->plan, r->src, r->dst, &m);
     for (int i = 0; wanted && i < PROGRAMS; i++) {
         if (fits(&programs[i], r->plan, kind, &m))
             return is_over_at_peak(r, cost) || (price_program(err, r, &programs[i], &m, cost, by) &&
