@@ -66,6 +66,12 @@ static void permute(int64_t *values, const int *order, int count) {
     for (int i = 0; i < count; i++) values[i] = old[order[i]];
 }
 
+static void permute_back(int64_t *values, const int *order, int count) {
+    int64_t old[TS_LAYOUT_MAX_DIMS];
+    memcpy(old, values, (size_t)count * sizeof old[0]);
+    for (int i = 0; i < count; i++) values[order[i]] = old[i];
+}
+
 static void insert_value(int64_t *values, int *count, int at, int64_t value) {
     for (int i = *count; i > at; i--) values[i] = values[i - 1];
     values[at] = value;
@@ -77,25 +83,33 @@ static void remove_value(int64_t *values, int *count, int at) {
     for (int i = at; i < *count; i++) values[i] = values[i + 1];
 }
 
+/* An outer and an inner value become one, and the other way. */
+static void merge_values(int64_t *values, int *count, int at, int64_t inner_extent) {
+    values[at] = values[at] * inner_extent + values[at + 1];
+    remove_value(values, count, at + 1);
+}
+
+static void split_value(int64_t *values, int *count, int at, int64_t inner_extent) {
+    int64_t inner = values[at] % inner_extent;
+    values[at] /= inner_extent;
+    insert_value(values, count, at + 1, inner);
+}
+
 /* Rewrites the `count` current values by one stage. */
 static void apply_stage(const ts_stage *stage, int64_t *v, int *count) {
     int k = stage->dim;
     switch (stage->kind) {
     case TS_STAGE_MERGE:
-        v[k] = v[k] * stage->extent_before + v[k + 1];
-        remove_value(v, count, k + 1);
+        merge_values(v, count, k, stage->extent_before);
         break;
     case TS_STAGE_BIAS:
         v[k] += stage->value;
         break;
     case TS_STAGE_PAD:
         break;
-    case TS_STAGE_SPLIT: {
-        int64_t inner = v[k] % stage->value;
-        v[k] /= stage->value;
-        insert_value(v, count, k + 1, inner);
+    case TS_STAGE_SPLIT:
+        split_value(v, count, k, stage->value);
         break;
-    }
     case TS_STAGE_INSERT:
         insert_value(v, count, k, 0);
         break;
@@ -109,30 +123,23 @@ static void apply_stage(const ts_stage *stage, int64_t *v, int *count) {
 static bool undo_stage(const ts_stage *stage, int64_t *v, int *count) {
     int k = stage->dim;
     switch (stage->kind) {
-    case TS_STAGE_MERGE: {
-        int64_t inner = v[k] % stage->extent_before;
-        v[k] /= stage->extent_before;
-        insert_value(v, count, k + 1, inner);
+    case TS_STAGE_MERGE:
+        split_value(v, count, k, stage->extent_before);
         return true;
-    }
     case TS_STAGE_BIAS:
         v[k] -= stage->value;
         return v[k] >= 0 && v[k] < stage->extent_before;
     case TS_STAGE_PAD:
         return v[k] < stage->extent_before;
     case TS_STAGE_SPLIT:
-        v[k] = v[k] * stage->value + v[k + 1];
-        remove_value(v, count, k + 1);
+        merge_values(v, count, k, stage->value);
         return true;
     case TS_STAGE_INSERT:
         remove_value(v, count, k);
         return true;
-    case TS_STAGE_REORDER: {
-        int64_t old[TS_LAYOUT_MAX_DIMS];
-        memcpy(old, v, (size_t)*count * sizeof old[0]);
-        for (int i = 0; i < *count; i++) v[stage->order[i]] = old[i];
+    case TS_STAGE_REORDER:
+        permute_back(v, stage->order, *count);
         return true;
-    }
     }
     return false;
 }

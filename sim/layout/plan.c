@@ -165,6 +165,13 @@ static int loops_at_most(const ts_plan *plan) {
     return total;
 }
 
+static bool count_boxes(ts_plan *plan) {
+    plan->box_count = 1;
+    for (int i = 0; i < plan->part_count; i++)
+        if (!ts_mul(plan->box_count, plan->parts[i].segment_count, &plan->box_count)) return false;
+    return true;
+}
+
 static bool make_parts(ts_plan *plan, ts_arena *arena) {
     grouping g = {.src = ts_chains_of(arena, plan->src_layout), .dst = ts_chains_of(arena, plan->dst_layout)};
     if (g.src->compound || g.dst->compound) {
@@ -188,10 +195,7 @@ static bool make_parts(ts_plan *plan, ts_arena *arena) {
         plan->why_gather = too_many_segments;
         return false;
     }
-    plan->box_count = 1;
-    for (int i = 0; i < plan->part_count; i++)
-        if (!ts_mul(plan->box_count, parts[i].segment_count, &plan->box_count)) return false;
-    return true;
+    return count_boxes(plan);
 }
 
 static void index_text(const int64_t *index, int rank, char out[128]) {

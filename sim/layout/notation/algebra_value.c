@@ -28,6 +28,19 @@ static void print_points(ts_text *out, const ts_value *value) {
     }
 }
 
+static void print_map(ts_text *out, const ts_value *value) {
+    if (value->kind == TS_VALUE_TILER)
+        ts_cute_print_tiler(out, &value->tiler);
+    else if (value->kind == TS_VALUE_CUTE)
+        ts_cute_print_map(out, &value->cute);
+    else if (value->kind == TS_VALUE_AXE)
+        ts_axe_print(out, &value->axe);
+    else if (value->kind == TS_VALUE_INDEX_MAP)
+        ts_index_map_print(out, &value->map);
+    else
+        ts_shape_print(value->array, out);
+}
+
 void ts_value_print(ts_text *out, const ts_value *value) {
     switch (value->kind) {
     case TS_VALUE_WORD:
@@ -44,19 +57,11 @@ void ts_value_print(ts_text *out, const ts_value *value) {
         print_points(out, value);
         return;
     case TS_VALUE_TILER:
-        ts_cute_print_tiler(out, &value->tiler);
-        return;
     case TS_VALUE_CUTE:
-        ts_cute_print_map(out, &value->cute);
-        return;
     case TS_VALUE_AXE:
-        ts_axe_print(out, &value->axe);
-        return;
     case TS_VALUE_INDEX_MAP:
-        ts_index_map_print(out, &value->map);
-        return;
     case TS_VALUE_ARRAY:
-        ts_shape_print(value->array, out);
+        print_map(out, value);
         return;
     }
 }

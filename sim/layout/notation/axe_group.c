@@ -161,16 +161,24 @@ static bool refine(const line *all, const ts_axe_iter *shard, int first, int las
     return true;
 }
 
-bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int count,
-                       const ts_axe_shape *shapes, ts_axe_grouped *out) {
-    int total = axe->shard_count + 2;
-    int64_t size, *extents = TS_NEW_ARRAY(arena, int64_t, axe->shard_count + 1);
-    int *positions = TS_NEW_ARRAY(arena, int, axe->shard_count + 1);
+/* All shapes are of as many elements as `axe`; *boundaries: how many their dims can have. */
+static bool check_sizes(ts_error *err, ts_arena *arena, const ts_axe *axe, int count,
+                        const ts_axe_shape *shapes, int *boundaries) {
+    int64_t size;
+    *boundaries = axe->shard_count + 2;
     for (int i = 0; i < count; i++) {
-        total += shapes[i].rank + 1;
+        *boundaries += shapes[i].rank + 1;
         if (!ts_axe_shape_size(err, shapes[i], &size)) return false;
         if (size != ts_axe_size(axe, NULL)) return not_grouped(err, arena, axe, shapes[i]);
     }
+    return true;
+}
+
+bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int count,
+                       const ts_axe_shape *shapes, ts_axe_grouped *out) {
+    int total, *positions = TS_NEW_ARRAY(arena, int, axe->shard_count + 1);
+    int64_t *extents = TS_NEW_ARRAY(arena, int64_t, axe->shard_count + 1);
+    if (!check_sizes(err, arena, axe, count, shapes, &total)) return false;
     line all = {.items = TS_NEW_ARRAY(arena, boundary, total)};
     for (int i = 0; i < axe->shard_count; i++) extents[i] = axe->shards[i].extent;
     for (int i = 0; i < count; i++) add_boundaries(&all, shapes[i].rank, shapes[i].dims);

@@ -152,6 +152,10 @@ static bool check_axe(ts_error *err, const ts_layout *layout) {
     return true;
 }
 
+static const char no_digits[] = "the map is not a sum of digits of the index",
+                  no_iters[] = "its cut points do not divide one another, or an index is shifted, or "
+                               "dimensions are merged out of order";
+
 bool ts_axe_from_layout(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t *padded,
                         ts_axe *out) {
     ts_layout plain = *layout;
@@ -159,12 +163,7 @@ bool ts_axe_from_layout(ts_error *err, ts_arena *arena, const ts_layout *layout,
     *out = (ts_axe){.swizzle = layout->swizzle};
     if (!check_axe(err, layout)) return false;
     const ts_normal_form *form = ts_layout_normalise(arena, &plain);
-    if (!form)
-        return ts_error_set(err, TS_ERROR_INPUT,
-                            layout->function.forward
-                                ? "the map is not a sum of digits of the index"
-                                : "its cut points do not divide one another, or an index is shifted, or "
-                                  "dimensions are merged out of order");
+    if (!form) return ts_error_set(err, TS_ERROR_INPUT, layout->function.forward ? no_digits : no_iters);
     ts_axe_list shards = {.arena = arena}, replicas = {.arena = arena};
     for (int i = 0; i < form->group_count; i++) {
         const ts_iter_group *group = &form->groups[i];

@@ -256,6 +256,13 @@ static bool digit_leaves(const flat *f, int mode, bool carried, int64_t radix) {
     return mode >= 0 && carried && radix > f->extent[mode] && mode != f->count - 1;
 }
 
+static bool no_multiple(ts_error *err, int64_t stride, int64_t smaller) {
+    return ts_error_set(err, TS_ERROR_INPUT,
+                        "left_inverse: stride %" PRId64
+                        " is not a multiple of the next smaller one, %" PRId64,
+                        stride, smaller);
+}
+
 bool ts_cute_left_inverse(ts_error *err, ts_arena *arena, const ts_cute *layout, ts_cute *out) {
     flat f = coalesced(layout), result = {0};
     int order[FLAT_MAX], last = -1;
@@ -267,11 +274,7 @@ bool ts_cute_left_inverse(ts_error *err, ts_arena *arena, const ts_cute *layout,
         int64_t stride = f.stride[order[i]];
         if (stride == 0) continue;
         if (stride < 0) return negative(err, "left_inverse", stride);
-        if (stride % previous)
-            return ts_error_set(err, TS_ERROR_INPUT,
-                                "left_inverse: stride %" PRId64
-                                " is not a multiple of the next smaller one, %" PRId64,
-                                stride, previous);
+        if (stride % previous) return no_multiple(err, stride, previous);
         leaves = leaves || digit_leaves(&f, last, carried, stride / previous);
         push(&result, stride / previous, last < 0 ? 0 : steps[last]);
         last = order[i];

@@ -115,16 +115,20 @@ static void open_gap(tracer *t, int at) {
     t->count++;
 }
 
+/* The expressions at `at` and behind it become one. */
+static void merge(tracer *t, int at, int64_t inner_extent) {
+    const ts_index_expr *outer = with(t, TS_INDEX_MULTIPLY, t->exprs[at], inner_extent);
+    t->exprs[at] = ts_index_node(t->arena, TS_INDEX_ADD, outer, t->exprs[at + 1]);
+    t->count--;
+    memmove(&t->exprs[at + 1], &t->exprs[at + 2], (size_t)(t->count - at - 1) * sizeof t->exprs[0]);
+}
+
 static void trace(tracer *t, const ts_stage *stage) {
     int k = stage->dim;
     const ts_index_expr *old[TS_LAYOUT_MAX_DIMS];
     switch (stage->kind) {
     case TS_STAGE_MERGE:
-        t->exprs[k] =
-            ts_index_node(t->arena, TS_INDEX_ADD,
-                          with(t, TS_INDEX_MULTIPLY, t->exprs[k], stage->extent_before), t->exprs[k + 1]);
-        t->count--;
-        memmove(&t->exprs[k + 1], &t->exprs[k + 2], (size_t)(t->count - k - 1) * sizeof t->exprs[0]);
+        merge(t, k, stage->extent_before);
         break;
     case TS_STAGE_BIAS:
         t->exprs[k] = with(t, TS_INDEX_ADD, t->exprs[k], stage->value);
