@@ -147,30 +147,15 @@ static void advise_against_padding(finder *f, const ts_audit_group *group, ts_au
     finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * move->count;
 }
 
-static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *finding, ts_text *fix) {
-    const ts_audit_move *move = &group->first;
-    const ts_audit_shape *src = &f->r->shapes[move->src], *dst = &f->r->shapes[move->dst];
-    int64_t all_bytes = dst->padded_bytes * move->count;
-    finding->microseconds_saved = group->total_microseconds;
-    if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
-        advise_against_padding(f, group, finding, fix);
-    } else if (move->changes & TS_AUDIT_REVERSED) {
-        finding->microseconds_saved = 0; /* whatever the layouts are, its elements move */
-    } else if (!reorders(move) && !(move->changes & (TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE))) {
-        ts_text_add(fix, move->from_parameter
-                             ? "donate the argument (jax.jit donate_argnums): the copy keeps it unchanged"
-                             : "layouts are equal: the copy keeps a buffer that is written later; donate it, "
-                               "or write to another");
-        finding->bytes_saved = all_bytes;
-    } else if (!reorders(move)) {
-        finding->microseconds_saved = 0;
-    } else if (move->from_parameter) {
+/* Where the layout of the source can be another. */
+static void advise_source(finder *f, const ts_audit_move *move, ts_audit_finding *finding, ts_text *fix) {
+    if (move->from_parameter) {
         ts_text_add(fix,
                     move->opcode == TS_HLO_OP_RESHAPE
                         ? "give the argument the shape %s where it is made, once"
                         : "give the argument the layout %s where it is made (jax.experimental.layout), once",
                     wanted(f, move));
-        finding->bytes_saved = all_bytes;
+        finding->bytes_saved = f->r->shapes[move->dst].padded_bytes * move->count;
     } else if (move->from_kernel) {
         ts_text_add(fix, "a kernel pins the source's layout: let it write %s", wanted(f, move));
     } else if (move->level == TS_AUDIT_LEVEL_FUSED) {
@@ -178,7 +163,28 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
         finding->at_most = true;
     } else {
         ts_text_add(fix, "produce the source as %s, or let the user read %s", wanted(f, move),
-                    layout_of(src->text));
+                    layout_of(f->r->shapes[move->src].text));
+    }
+}
+
+static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *finding, ts_text *fix) {
+    const ts_audit_move *move = &group->first;
+    const ts_audit_shape *dst = &f->r->shapes[move->dst];
+    finding->microseconds_saved = group->total_microseconds;
+    if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
+        advise_against_padding(f, group, finding, fix);
+    } else if (move->changes & TS_AUDIT_REVERSED) {
+        finding->microseconds_saved = 0; /* whatever the layouts are, its elements move */
+    } else if (reorders(move)) {
+        advise_source(f, move, finding, fix);
+    } else if (move->changes & (TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE)) {
+        finding->microseconds_saved = 0;
+    } else {
+        ts_text_add(fix, move->from_parameter
+                             ? "donate the argument (jax.jit donate_argnums): the copy keeps it unchanged"
+                             : "layouts are equal: the copy keeps a buffer that is written later; donate it, "
+                               "or write to another");
+        finding->bytes_saved = dst->padded_bytes * move->count;
     }
 }
 

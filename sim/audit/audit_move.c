@@ -190,6 +190,22 @@ static void fill_move(ts_audit *a, const ts_hlo_instruction *i, ts_audit_move *m
     if (takes_part(opcode)) move->src = AUDIT_NONE; /* those of many arrays are alike */
 }
 
+/* From which array to which, and from whose; returns the array that results. */
+static int32_t begin_move(ts_audit *a, const ts_hlo_instruction *i, int32_t shape, ts_audit_move *move) {
+    int32_t flags = 0, first = find_operand(a, i->line, i->operands, source_of(move->opcode), &flags);
+    memset(move->permutation, -1, sizeof move->permutation);
+    move->src = only_array(a, first);
+    move->dst = only_array(a, shape);
+    if (is_started(move->opcode) && *i->shape.text == '(')
+        read_started(a, i->line, move->opcode, i->shape, &move->src, &move->dst);
+    int32_t result = move->dst;
+    if (ts_audit_updates(move->opcode)) move->dst = move->src; /* the rest stays where it is */
+    move->trips_unknown = i->looped;
+    move->from_parameter = (flags & NAME_PARAMETER) != 0;
+    move->from_kernel = (flags & NAME_KERNEL) != 0;
+    return result;
+}
+
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     if (ts_hlo_opcode_class(opcode) == TS_HLO_COLLECTIVE) {
         move_collective(a, i, opcode, shape);
@@ -197,17 +213,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     }
     if (!is_transfer(opcode)) return;
     ts_audit_move move = {.line = i->line, .opcode = opcode, .computation = a->current};
-    memset(move.permutation, -1, sizeof move.permutation);
-    int32_t flags = 0, first = find_operand(a, i->line, i->operands, source_of(opcode), &flags);
-    move.src = only_array(a, first);
-    move.dst = only_array(a, shape);
-    if (is_started(opcode) && *i->shape.text == '(')
-        read_started(a, i->line, opcode, i->shape, &move.src, &move.dst);
-    int32_t result = move.dst;
-    if (ts_audit_updates(opcode)) move.dst = move.src; /* the rest stays where it is */
-    move.trips_unknown = i->looped;
-    move.from_parameter = (flags & NAME_PARAMETER) != 0;
-    move.from_kernel = (flags & NAME_KERNEL) != 0;
+    int32_t result = begin_move(a, i, shape, &move);
     if (result == AUDIT_NONE)
         note_unpriced(a, i, "a move of a tuple");
     else if (move.src == AUDIT_NONE && opcode != TS_HLO_OP_BITCAST)
