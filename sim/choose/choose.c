@@ -182,11 +182,8 @@ static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_ca
     ts_shape_print(tensor, &text);
     for (int i = 0; i < *count; i++)
         if (strcmp(list[i].text, text.bytes) == 0) return;
-    list[(*count)++] = (ts_candidate){.shape = tensor,
-                                      .text = text.bytes,
-                                      .bytes = tensor->bytes,
-                                      .is_now = true,
-                                      .alike = 1};
+    list[(*count)++] = (ts_candidate){
+        .shape = tensor, .text = text.bytes, .bytes = tensor->bytes, .is_now = true, .alike = 1};
 }
 
 /* ---- The whole ---- */
@@ -214,28 +211,39 @@ static bool drop_unfit(ts_error *err, const choose_pricer *p, ts_candidate *list
                                     (long long)result->enumerated, (long long)least);
 }
 
-static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
+static bool find_tensor(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     const ts_choose_request *request = p->request;
-    ts_arena *arena = p->arena;
-    ts_candidate *list = TS_NEW_ARRAY(arena, ts_candidate, TS_CHOOSE_CANDIDATES);
-    int count;
     *result = (ts_choose_result){.request = request, .tensor = request->shape};
     if (request->program) {
-        if (!choose_load_program(err, arena, p)) return false;
+        if (!choose_load_program(err, p->arena, p)) return false;
         result->tensor = p->program->code.tensors[p->tensor].shape;
     }
-    p->core = (choose_core){.arena = arena, .machine = request->machine, .dtype = result->tensor->dtype};
-    if (!choose_enumerate(err, arena, request, result->tensor, list, &count)) return false;
-    add_own(arena, result->tensor, p->program != NULL, list, &count);
-    mark(arena, request->machine, result->tensor, list, count);
+    p->core = (choose_core){.arena = p->arena, .machine = request->machine, .dtype = result->tensor->dtype};
+    return true;
+}
+
+/* Those that fit, what may be fastest first. */
+static bool list_candidates(ts_error *err, const choose_pricer *p, ts_candidate *list, int *count,
+                            ts_choose_result *result) {
+    if (!choose_enumerate(err, p->arena, p->request, result->tensor, list, count)) return false;
+    add_own(p->arena, result->tensor, p->program != NULL, list, count);
+    mark(p->arena, p->request->machine, result->tensor, list, *count);
     result->logical_bytes = INT64_MAX;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < *count; i++) {
         list[i].bound_cycles = choose_bound(p, list[i].shape);
         result->logical_bytes = ts_min(result->logical_bytes, list[i].shape->unpadded_bytes);
     }
-    qsort(list, (size_t)count, sizeof *list, by_bound);
-    result->enumerated = count;
-    if (!drop_unfit(err, p, list, &count, result)) return false;
+    qsort(list, (size_t)*count, sizeof *list, by_bound);
+    result->enumerated = *count;
+    return drop_unfit(err, p, list, count, result);
+}
+
+static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
+    const ts_choose_request *request = p->request;
+    ts_candidate *list = TS_NEW_ARRAY(p->arena, ts_candidate, TS_CHOOSE_CANDIDATES);
+    int count;
+    if (!find_tensor(err, p, result)) return false;
+    if (!list_candidates(err, p, list, &count, result)) return false;
     if (!price_all(err, p, list, count, result)) return false;
     qsort(list, (size_t)count, sizeof *list, by_cycles);
     count = merge_alike(list, count);
