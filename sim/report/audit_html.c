@@ -58,9 +58,28 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
     }
 }
 
+/* The bar of the longest is SCALE wide. */
+static void add_time_bar(const ts_audit_result *r, const ts_audit_group *group, double longest, int y,
+                         ts_text *out) {
+    char label[128], title[160];
+    bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
+    double width = group->total_microseconds * SCALE / longest;
+    snprintf(label, sizeof label, "%s %s", ts_hlo_opcode_name(group->first.opcode),
+             r->shapes[group->first.dst].text);
+    snprintf(title, sizeof title, "%s, line %lld: %lld times, %.3f us each", group->first.name,
+             (long long)group->first.line, (long long)group->first.runs, group->microseconds);
+    add_label(out, y, label);
+    picture_bar(out, LABEL, y, width, fused ? "data half" : "data", title);
+    picture_text(out, LABEL + (int)width + 6, y + 15, &(picture_font){0});
+    ts_text_add(out, "%s%.1f us</text>\n",
+                fused           ? "at most "
+                : group->scaled ? "about "
+                                : "",
+                group->total_microseconds);
+}
+
 static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {
     double most = 1e-9;
-    char label[128], title[160];
     int done = 0;
     for (int64_t i = 0; i < r->group_count; i++)
         if (r->groups[i].priced && r->groups[i].total_microseconds > most)
@@ -68,20 +87,7 @@ static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {
     for (int64_t i = 0; i < r->group_count && done < bars; i++) {
         const ts_audit_group *group = &r->groups[i];
         if (!group->priced || group->cycles == 0) continue;
-        bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
-        double width = group->total_microseconds * SCALE / most;
-        snprintf(label, sizeof label, "%s %s", ts_hlo_opcode_name(group->first.opcode),
-                 r->shapes[group->first.dst].text);
-        snprintf(title, sizeof title, "%s, line %lld: %lld times, %.3f us each", group->first.name,
-                 (long long)group->first.line, (long long)group->first.runs, group->microseconds);
-        add_label(out, y, label);
-        picture_bar(out, LABEL, y, width, fused ? "data half" : "data", title);
-        picture_text(out, LABEL + (int)width + 6, y + 15, &(picture_font){0});
-        ts_text_add(out, "%s%.1f us</text>\n",
-                    fused           ? "at most "
-                    : group->scaled ? "about "
-                                    : "",
-                    group->total_microseconds);
+        add_time_bar(r, group, most, y, out);
         y += PICTURE_ROW;
         done++;
     }

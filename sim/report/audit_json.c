@@ -222,28 +222,36 @@ static void add_kinds(ts_json *json, const ts_audit_result *r) {
     ts_json_close(json);
 }
 
+static void add_module(ts_json *json, const ts_audit_result *r) {
+    ts_json_text(json, "module", r->module);
+    ts_json_int(json, "bytes", r->text->bytes);
+    ts_json_int(json, "lines", r->text->lines);
+    ts_json_int(json, "instructions", r->text->instructions);
+    ts_json_int(json, "computations", r->text->computations);
+    ts_json_bool(json, "entry", r->has_entry);
+    ts_json_bool(json, "tiles_assumed", r->assumed_tiles);
+}
+
+static void add_moves(ts_json *json, const ts_audit_result *r) {
+    ts_json_real(json, "microseconds", r->microseconds, 6);
+    ts_json_real(json, "fused_microseconds_at_most", r->fused_microseconds, 6);
+    ts_json_int(json, "bitcasts", r->bitcasts);
+    ts_json_int(json, "free_moves", r->free_moves);
+    ts_json_int(json, "collectives", r->collectives);
+    ts_json_int(json, "collective_bytes", r->collective_bytes);
+    ts_json_int(json, "collectives_priced", r->collectives_priced);
+    ts_json_real(json, "collective_microseconds", r->collective_microseconds, 3);
+}
+
 void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "audit");
     ts_report_machine_keys(r->request->machine, &json);
     ts_json_bool(&json, "estimated", !r->request->exact);
     ts_json_text(&json, "input", view->input);
-    ts_json_text(&json, "module", r->module);
-    ts_json_int(&json, "bytes", r->text->bytes);
-    ts_json_int(&json, "lines", r->text->lines);
-    ts_json_int(&json, "instructions", r->text->instructions);
-    ts_json_int(&json, "computations", r->text->computations);
-    ts_json_bool(&json, "entry", r->has_entry);
-    ts_json_bool(&json, "tiles_assumed", r->assumed_tiles);
+    add_module(&json, r);
     add_sums(&json, r);
-    ts_json_real(&json, "microseconds", r->microseconds, 6);
-    ts_json_real(&json, "fused_microseconds_at_most", r->fused_microseconds, 6);
-    ts_json_int(&json, "bitcasts", r->bitcasts);
-    ts_json_int(&json, "free_moves", r->free_moves);
-    ts_json_int(&json, "collectives", r->collectives);
-    ts_json_int(&json, "collective_bytes", r->collective_bytes);
-    ts_json_int(&json, "collectives_priced", r->collectives_priced);
-    ts_json_real(&json, "collective_microseconds", r->collective_microseconds, 3);
+    add_moves(&json, r);
     add_classes(&json, r, out->arena);
     add_groups(&json, r, out->arena);
     add_copies(&json, r);

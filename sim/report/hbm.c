@@ -111,6 +111,20 @@ void ts_report_hbm(const ts_hbm_report *report, ts_text *out) {
                 report->host_seconds > 0 ? (double)report->run.requests / report->host_seconds / 1e6 : 0);
 }
 
+static void add_json_time(ts_json *json, const ts_hbm_report *r) {
+    const ts_hbm_stats *s = &r->run.stats;
+    ts_json_int(json, "requests", r->run.requests);
+    ts_json_int(json, "bytes", r->run.bytes);
+    ts_json_int(json, "cycles", r->run.cycles);
+    ts_json_int(json, "clock_khz", ts_hbm_tick_khz(&r->machine->hbm));
+    ts_json_real(json, "gb_per_s",
+                 r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
+    ts_json_real(json, "bandwidth_fraction", bandwidth_fraction(r), 6);
+    ts_json_real(json, "row_hit_rate", ts_fraction(s->row_hits, served(s)), 6);
+    ts_json_real(json, "mean_read_latency_cycles", ts_fraction(s->read_latency_sum, s->reads), 4);
+    ts_json_int(json, "max_read_latency_cycles", s->read_latency_max);
+}
+
 static void add_json_counts(ts_json *json, const ts_hbm_stats *s) {
     ts_json_int(json, "reads", s->reads);
     ts_json_int(json, "writes", s->writes);
@@ -146,16 +160,7 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
         ts_json_null(&json, "lookahead_bytes");
     else
         ts_json_int(&json, "lookahead_bytes", r->lookahead_bytes);
-    ts_json_int(&json, "requests", r->run.requests);
-    ts_json_int(&json, "bytes", r->run.bytes);
-    ts_json_int(&json, "cycles", r->run.cycles);
-    ts_json_int(&json, "clock_khz", ts_hbm_tick_khz(&r->machine->hbm));
-    ts_json_real(&json, "gb_per_s",
-                 r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
-    ts_json_real(&json, "bandwidth_fraction", bandwidth_fraction(r), 6);
-    ts_json_real(&json, "row_hit_rate", ts_fraction(s->row_hits, served(s)), 6);
-    ts_json_real(&json, "mean_read_latency_cycles", ts_fraction(s->read_latency_sum, s->reads), 4);
-    ts_json_int(&json, "max_read_latency_cycles", s->read_latency_max);
+    add_json_time(&json, r);
     add_json_counts(&json, s);
     add_json_limiters(&json, r);
     double joules[TS_HBM_ENERGY_CAUSES];

@@ -83,6 +83,14 @@ static void print_place_json(const ts_layout_question *q, ts_json *json) {
     ts_report_point_json(layout, q->index, json);
 }
 
+static void print_compared_json(const ts_layout_comparison *compared, int rank, ts_json *json) {
+    ts_json_bool(json, "equal", compared->equal);
+    if (compared->equal)
+        ts_json_null(json, "witness");
+    else
+        ts_json_ints(json, "witness", rank, compared->witness);
+}
+
 void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out) {
     ts_json json;
     ts_text text;
@@ -102,12 +110,6 @@ void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out) {
         ts_json_text(&json, "as", text.bytes);
         ts_json_int(&json, "as_storage_bytes", q->translated->storage_bytes);
     }
-    if (q->equal != NULL) {
-        ts_json_bool(&json, "equal", q->compared.equal);
-        if (q->compared.equal)
-            ts_json_null(&json, "witness");
-        else
-            ts_json_ints(&json, "witness", rank, q->compared.witness);
-    }
+    if (q->equal != NULL) print_compared_json(&q->compared, rank, &json);
     ts_json_end(&json);
 }

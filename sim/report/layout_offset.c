@@ -71,9 +71,27 @@ static void add_heading(ts_text *out, const ts_xla_tile *tile) {
     ts_text_add(out, "):\n");
 }
 
+/* The `count` dims from `first` on become those of tiles, and behind them those within a tile. */
+static void divide(ts_text *out, position *p, int first, int count, const int64_t *sizes) {
+    position counts = {.count = count}, within = {.count = count};
+    for (int i = 0; i < count; i++) {
+        counts.index[i] = p->index[first + i] / sizes[i];
+        counts.dims[i] = ts_ceil_div(p->dims[first + i], sizes[i]);
+        within.index[i] = p->index[first + i] % sizes[i];
+        within.dims[i] = sizes[i];
+    }
+    add_part(out, "tile index", '/', &p->index[first], sizes, &counts);
+    add_part(out, "within the tile", '%', &p->index[first], sizes, &within);
+    size_t bytes = (size_t)count * sizeof(int64_t);
+    p->count += count;
+    memcpy(&p->index[first], counts.index, bytes);
+    memcpy(&p->dims[first], counts.dims, bytes);
+    memcpy(&p->index[first + count], within.index, bytes);
+    memcpy(&p->dims[first + count], within.dims, bytes);
+}
+
 /* Applies the tile; what remains of it without '*' goes to `sizes`. Returns how many sizes that is. */
 static int add_tile(ts_text *out, const ts_xla_tile *tile, position *p, int64_t *sizes) {
-    position counts, within;
     int kept = 0, before = p->count;
     add_heading(out, tile);
     while (p->count < tile->rank) lead(p);
@@ -84,21 +102,7 @@ static int add_tile(ts_text *out, const ts_xla_tile *tile, position *p, int64_t 
         else
             sizes[kept++] = tile->dims[i];
     if (kept < tile->rank || before < tile->rank) add_position(out, "  rewritten", p);
-    counts.count = within.count = kept;
-    for (int i = 0; i < kept; i++) {
-        counts.index[i] = p->index[first + i] / sizes[i];
-        counts.dims[i] = ts_ceil_div(p->dims[first + i], sizes[i]);
-        within.index[i] = p->index[first + i] % sizes[i];
-        within.dims[i] = sizes[i];
-    }
-    add_part(out, "tile index", '/', &p->index[first], sizes, &counts);
-    add_part(out, "within the tile", '%', &p->index[first], sizes, &within);
-    size_t bytes = (size_t)kept * sizeof(int64_t);
-    p->count += kept;
-    memcpy(&p->index[first], counts.index, bytes);
-    memcpy(&p->dims[first], counts.dims, bytes);
-    memcpy(&p->index[first + kept], within.index, bytes);
-    memcpy(&p->dims[first + kept], within.dims, bytes);
+    divide(out, p, first, kept, sizes);
     return kept;
 }
 

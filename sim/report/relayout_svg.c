@@ -155,6 +155,20 @@ bool ts_report_relayout_svg(ts_error *err, const ts_relayout_price *price, ts_te
 
 /* ---- The page ---- */
 
+static void add_facts(const ts_relayout_price *price, page *p) {
+    enum { TEXT = 32 };
+    char numbers[4][TEXT];
+    snprintf(numbers[0], TEXT, "%" PRId64 " to %" PRId64, price->plan.sources, price->plan.results);
+    snprintf(numbers[1], TEXT, "%d", price->plan.op_count);
+    snprintf(numbers[2], TEXT, "%d", price->plan.kept_count);
+    snprintf(numbers[3], TEXT, "%" PRId64, price->cycles);
+    const page_fact facts[] = {{"vregs", numbers[0]},
+                               {"ops", numbers[1]},
+                               {"ops when those that are the same are merged", numbers[2]},
+                               {"cycles", price->unpriced != NULL ? price->unpriced : numbers[3]}};
+    page_facts(p, facts, sizeof facts / sizeof *facts);
+}
+
 static void add_ops(const ts_relayout *plan, page *p) {
     static const page_column headings[] = {{"op", false}, {"count", true}};
     page_section(p, "Ops");
@@ -170,8 +184,6 @@ static void add_ops(const ts_relayout *plan, page *p) {
 
 bool ts_report_relayout_html(ts_error *err, const ts_relayout_price_request *r,
                              const ts_relayout_price *price, ts_text *out) {
-    enum { TEXT = 32 };
-    char numbers[4][TEXT];
     ts_text subject = ts_text_begin(out->arena), svg = ts_text_begin(out->arena);
     page p;
     ts_shape_print(r->from, &subject);
@@ -179,15 +191,7 @@ bool ts_report_relayout_html(ts_error *err, const ts_relayout_price_request *r,
     ts_shape_print(r->to, &subject);
     if (!ts_report_relayout_svg(err, price, &svg)) return false;
     page_begin(&p, out, "A relayout", subject.bytes, r->machine);
-    snprintf(numbers[0], TEXT, "%" PRId64 " to %" PRId64, price->plan.sources, price->plan.results);
-    snprintf(numbers[1], TEXT, "%d", price->plan.op_count);
-    snprintf(numbers[2], TEXT, "%d", price->plan.kept_count);
-    snprintf(numbers[3], TEXT, "%" PRId64, price->cycles);
-    const page_fact facts[] = {{"vregs", numbers[0]},
-                               {"ops", numbers[1]},
-                               {"ops when those that are the same are merged", numbers[2]},
-                               {"cycles", price->unpriced != NULL ? price->unpriced : numbers[3]}};
-    page_facts(&p, facts, sizeof facts / sizeof *facts);
+    add_facts(price, &p);
     page_section(&p, "Where elements go");
     page_picture(&p,
                  "Each row is one of a sublane; the colour is the vreg that the element comes from; hatched "

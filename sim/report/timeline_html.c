@@ -92,18 +92,21 @@ static void add_location(const ts_program *program, const ts_trace_event *event,
     if (line > 0) ts_program_print_location(program, source, line, location);
 }
 
-/* Returns its colour. */
+/* These two return its colour. */
+static int add_mnemonic(const ts_instruction *instruction, ts_text *name) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    ts_text_add(name, "%s", info->mnemonic);
+    return colour_of_slot((int)info->slot);
+}
+
 static int add_name(const ts_program *program, const ts_trace_event *event, ts_text *name) {
     const int64_t *value = event->value;
-    ts_opcode opcode;
     switch ((ts_timeline_kind)event->kind) {
     case TS_TIMELINE_BUNDLE:
         report_bundle_name(program, event->id, name);
         return 1;
     case TS_TIMELINE_INSTRUCTION:
-        opcode = program->code.bundles[event->id].instructions[event->part].opcode;
-        ts_text_add(name, "%s", ts_opcode_get(opcode)->mnemonic);
-        return colour_of_slot((int)ts_opcode_get(opcode)->slot);
+        return add_mnemonic(&program->code.bundles[event->id].instructions[event->part], name);
     case TS_TIMELINE_TRANSFER:
         report_transfer_name(program, event->id, name);
         return COLOUR_DMA;

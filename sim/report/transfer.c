@@ -39,13 +39,26 @@ static const char *kind_verb(ts_dma_kind kind) {
     return kind == TS_DMA_GATHER ? "gather element by element" : ts_dma_kind_text(kind);
 }
 
+static void add_cannot(ts_text *out, ts_dma_kind kind, const char *status) {
+    ts_text_add(out, "the engine cannot %s (%s is 0, %s)", kind_verb(kind), ts_dma_rate_field(kind), status);
+}
+
+static void add_slower(ts_text *out, const ts_core_program *by) {
+    char digits[32];
+    if (by->slower)
+        ts_text_add(out, ", and %s takes %s cycles\n", by->slower,
+                    ts_text_group_digits(digits, by->slower_cycles));
+    else
+        ts_text_add(out, ", nor does a program\n");
+}
+
 static void add_plan(ts_text *out, const ts_transfer_study *s) {
     const ts_plan *plan = s->plan;
     char digits[32];
     if (s->by.program) {
-        ts_text_add(out, "plan          core program: the engine cannot %s (%s is 0, %s)\n",
-                    kind_verb(s->by.kind), ts_dma_rate_field(s->by.kind), s->by.status);
-        ts_text_add(out, "              %s %s\n", s->by.program, s->by.parameters);
+        ts_text_add(out, "plan          core program: ");
+        add_cannot(out, s->by.kind, s->by.status);
+        ts_text_add(out, "\n              %s %s\n", s->by.program, s->by.parameters);
         return;
     }
     ts_dma_kind kind = ts_dma_classify(plan);
@@ -60,13 +73,9 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "%s descriptor%s\n", ts_text_group_digits(digits, s->cost.transfer.descriptors),
                 s->cost.transfer.descriptors == 1 ? "" : "s");
     if (kind == s->cost.transfer.kind) return;
-    ts_text_add(out, "              the engine cannot %s (%s is 0, %s), ", kind_verb(kind),
-                ts_dma_rate_field(kind), s->by.status);
-    if (s->by.slower)
-        ts_text_add(out, "and %s takes %s cycles\n", s->by.slower,
-                    ts_text_group_digits(digits, s->by.slower_cycles));
-    else
-        ts_text_add(out, "nor does a program\n");
+    ts_text_add(out, "              ");
+    add_cannot(out, kind, s->by.status);
+    add_slower(out, &s->by);
 }
 
 /* "4 bits", "512 B", "4 KiB". */
