@@ -130,17 +130,22 @@ static int64_t steps_of_granule(const derivation *d, int64_t bits) {
     return d->granule_bits / ts_gcd(bits, d->granule_bits);
 }
 
-/* Digits down to the last that holds a step of whole granules, which is cut there; what is finer must be 0.
- */
+/* The last digit that holds a step of whole granules; -1: none. */
+static int last_above_granule(const derivation *d, const ts_iter_group *group, int64_t element_bits) {
+    int last = group->iter_count - 1;
+    while (last >= 0 &&
+           steps_of_granule(d, group->iters[last].stride * element_bits) >= group->iters[last].extent)
+        last--;
+    return last;
+}
+
+/* Digits down to the last that holds a step of whole granules, which is cut there; what is finer must be 0. */
 static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine *index) {
     int64_t element_bits = d->tensor->shape->element_bits;
     ts_affine e;
     d->group = group;
     if (!group_index(d, group, index, &e)) return false;
-    int last = group->iter_count - 1;
-    while (last >= 0 &&
-           steps_of_granule(d, group->iters[last].stride * element_bits) >= group->iters[last].extent)
-        last--;
+    int last = last_above_granule(d, group, element_bits);
     int64_t divisor = group->padded;
     for (int i = 0; i <= last; i++) {
         int64_t bits = group->iters[i].stride * element_bits,
@@ -153,8 +158,7 @@ static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine
         if (!add_digit(d, &g, &e)) return false;
     }
     if (last < 0 &&
-        group->iter_count >
-            0) { /* all of it is inside one tile: only index 0 will do, and others leave the tensor */
+        group->iter_count > 0) { /* inside one tile: only index 0 will do, others leave the tensor */
         digit none = {group->padded, 0, ts_round_up(d->tensor->bytes / 4 + 1, TS_VREG_WORDS), true};
         return add_digit(d, &none, &e);
     }

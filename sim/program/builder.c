@@ -264,6 +264,12 @@ static bool add_operands(ts_program_builder *b, const token *location, item *new
     return true;
 }
 
+static void set_source(const ts_program_builder *b, item *new) {
+    new->code.source = b->from_source;
+    new->code.line = b->from.line;
+    new->at = b->from;
+}
+
 static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, const ts_operand *operands) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     const token *location = b->failed ? NULL : location_of(b, info->mnemonic);
@@ -281,11 +287,7 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
         return;
     }
     new->code.mask = vmask;
-    if (b->from_source) {
-        new->code.source = b->from_source;
-        new->code.line = b->from.line;
-        new->at = b->from;
-    }
+    if (b->from_source) set_source(b, new);
     if (!add_operands(b, location, new, count, operands) ||
         (vmask >= 0 && !check_mask(&b->as, location, info, vmask)))
         fail(b);

@@ -141,6 +141,13 @@ static bool add_pipeline(assembler *as, const token *location, const loop *l, co
     return good;
 }
 
+static void note_pipeline(assembler *as, const token *location, const pipeline *p) {
+    ts_program_pipeline facts = pack_loop_facts(p);
+    facts.source = location->source;
+    facts.line = location->line;
+    *LIST_ADD(as->arena, &as->pipelines) = facts;
+}
+
 static bool close_loop(assembler *as, const token *location, const loop *l, int target) {
     const counted_loop counted = {target, as->items.count - target, l->reg,
                                   l->end.kind == TS_OPERAND_SREG ? l->end.as.reg : -1, l->step};
@@ -156,10 +163,7 @@ static bool close_loop(assembler *as, const token *location, const loop *l, int 
     if (p == NULL) return close_plainly(as, location, l, target);
     as->items.count = target;
     bool good = add_pipeline(as, location, l, p);
-    ts_program_pipeline facts = pack_loop_facts(p);
-    facts.source = location->source;
-    facts.line = location->line;
-    *LIST_ADD(as->arena, &as->pipelines) = facts;
+    note_pipeline(as, location, p);
     pack_loop_end(p);
     int plain = as->region = as->items.count;
     for (int i = 0; i < counted.count && good; i++) *LIST_ADD(as->arena, &as->items) = body[i];

@@ -171,26 +171,24 @@ static void print_address(printer *p, const ts_address *address, ts_space_kind s
         ts_text_add(p->out, " stride=%lld mask=0x%02x", (long long)address->stride, address->sublane_mask);
 }
 
+/* A register, a number or a label. */
+static void print_simple(printer *p, const ts_operand *operand) {
+    if (operand->kind == TS_OPERAND_SREG)
+        ts_text_add(p->out, "s%d", operand->as.reg);
+    else if (operand->kind == TS_OPERAND_VREG)
+        ts_text_add(p->out, "v%d", operand->as.reg);
+    else if (operand->kind == TS_OPERAND_VMASK)
+        ts_text_add(p->out, "m%d", operand->as.reg);
+    else if (operand->kind == TS_OPERAND_INTEGER)
+        ts_text_add(p->out, "%lld", (long long)operand->as.integer);
+    else if (operand->kind == TS_OPERAND_F32)
+        print_float(p->out, (double)ts_f32_from_bits(operand->as.f32_bits), 9);
+    else if (operand->kind == TS_OPERAND_LABEL)
+        ts_text_add(p->out, "%s%d", p->label, operand->as.label);
+}
+
 static void print_operand(printer *p, const ts_operand *operand, const ts_operand_class *class) {
     switch (operand->kind) {
-    case TS_OPERAND_SREG:
-        ts_text_add(p->out, "s%d", operand->as.reg);
-        break;
-    case TS_OPERAND_VREG:
-        ts_text_add(p->out, "v%d", operand->as.reg);
-        break;
-    case TS_OPERAND_VMASK:
-        ts_text_add(p->out, "m%d", operand->as.reg);
-        break;
-    case TS_OPERAND_INTEGER:
-        ts_text_add(p->out, "%lld", (long long)operand->as.integer);
-        break;
-    case TS_OPERAND_F32:
-        print_float(p->out, (double)ts_f32_from_bits(operand->as.f32_bits), 9);
-        break;
-    case TS_OPERAND_LABEL:
-        ts_text_add(p->out, "%s%d", p->label, operand->as.label);
-        break;
     case TS_OPERAND_ADDRESS:
         print_address(p, operand->as.address, class->space);
         break;
@@ -201,6 +199,7 @@ static void print_operand(printer *p, const ts_operand *operand, const ts_operan
         print_transfer(p, &p->code->transfers[operand->as.transfer]);
         break;
     default:
+        print_simple(p, operand);
         break;
     }
 }

@@ -164,34 +164,41 @@ static void lex_semicolon(lexer *lex) {
     add(lex, TOKEN_LINE, lex->at - 1);
 }
 
+static void lex_newline(lexer *lex) {
+    size_t begin = lex->at++;
+    add(lex, TOKEN_LINE, begin);
+    lex->line++;
+    lex->line_begin = lex->at;
+    lex->bundle = lex->depth > 0 ? lex->bundle : 0;
+    lex->depth = lex->bundle;
+}
+
+/* A name, or a directive, which has a dot in front. */
+static void lex_name(lexer *lex) {
+    size_t begin = lex->at++;
+    bool is_directive = byte_at(lex, begin) == '.', fresh = is_fresh(lex);
+    skip_name(lex);
+    if (is_directive && fresh) lex->depth = lex->bundle = 0; /* no bundle holds one */
+    add(lex, is_directive ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
+}
+
 static void lex_one(lexer *lex) {
     size_t begin = lex->at;
     int c = byte_at(lex, begin);
-    if (c == ' ' || c == '\t' || c == '\r') {
+    if (c == ' ' || c == '\t' || c == '\r')
         lex->at++;
-    } else if (c == '\n') {
-        lex->at++;
-        add(lex, TOKEN_LINE, begin);
-        lex->line++;
-        lex->line_begin = lex->at;
-        lex->bundle = lex->depth > 0 ? lex->bundle : 0;
-        lex->depth = lex->bundle;
-    } else if (c == ';') {
+    else if (c == '\n')
+        lex_newline(lex);
+    else if (c == ';')
         lex_semicolon(lex);
-    } else if (begins_name(c) || (c == '.' && begins_name(byte_at(lex, begin + 1)))) {
-        bool fresh = is_fresh(lex);
-        lex->at++;
-        skip_name(lex);
-        if (c == '.' && fresh) /* no bundle holds a directive */
-            lex->depth = lex->bundle = 0;
-        add(lex, c == '.' ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
-    } else if (c < 128 && isdigit(c)) {
+    else if (begins_name(c) || (c == '.' && begins_name(byte_at(lex, begin + 1))))
+        lex_name(lex);
+    else if (c < 128 && isdigit(c))
         lex_number(lex);
-    } else if (c == '"') {
+    else if (c == '"')
         lex_string(lex);
-    } else {
+    else
         lex_mark(lex);
-    }
 }
 
 /* How many tokens there are; into `list` unless it is NULL. */
