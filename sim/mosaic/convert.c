@@ -72,14 +72,16 @@ static ts_operand unpack_bf16(lowering *l, ts_operand a, int index, bool rows) {
                 : emit1(l, index == 0 ? TS_OP_vunpack_lo_bf16 : TS_OP_vunpack_hi_bf16, a);
 }
 
+static const struct {
+    int bits;
+    ts_opcode rows[2], words[2]; /* without sign, with it */
+} unpacks[] = {
+    {16, {TS_OP_vunpack_rows_u16, TS_OP_vunpack_rows_i16}, {TS_OP_vunpack_u16, TS_OP_vunpack_i16}},
+    {8, {TS_OP_vunpack_rows_u8, TS_OP_vunpack_rows_i8}, {TS_OP_vunpack_u8, TS_OP_vunpack_i8}},
+    {4, {TS_OP_vunpack_rows_u4, TS_OP_vunpack_rows_i4}, {TS_OP_vunpack_u4, TS_OP_vunpack_i4}},
+};
+
 bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out) {
-    static const struct {
-        int bits;
-        ts_opcode rows[2], words[2]; /* without sign, with it */
-    } table[] = {
-        {16, {TS_OP_vunpack_rows_u16, TS_OP_vunpack_rows_i16}, {TS_OP_vunpack_u16, TS_OP_vunpack_i16}},
-        {8, {TS_OP_vunpack_rows_u8, TS_OP_vunpack_rows_i8}, {TS_OP_vunpack_u8, TS_OP_vunpack_i8}},
-        {4, {TS_OP_vunpack_rows_u4, TS_OP_vunpack_rows_i4}, {TS_OP_vunpack_u4, TS_OP_vunpack_i4}}};
     const mlir_type *type = from->type;
     const small_float *small = is_float(type) ? find_small(type->dtype) : NULL;
     ts_operand a = in_vreg(l, from->vreg), n = ts_integer(index);
@@ -92,9 +94,9 @@ bool take_words(lowering *l, const packed_values *from, int index, ts_operand *o
         return true;
     }
     for (int i = 0; i < 3 && (small || !is_float(type)); i++) {
-        if (table[i].bits != type->bits) continue;
+        if (unpacks[i].bits != type->bits) continue;
         bool sign = from->sign;
-        *out = emit2(l, from->rows ? table[i].rows[sign] : table[i].words[sign], a, n);
+        *out = emit2(l, from->rows ? unpacks[i].rows[sign] : unpacks[i].words[sign], a, n);
         if (small) *out = widen(l, small, *out);
         return true;
     }

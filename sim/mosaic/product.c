@@ -300,6 +300,15 @@ static void add_blocks(writer *w, block_list list) {
     }
 }
 
+static void add_grid(writer *w) {
+    const ts_product_kernel *k = w->k;
+    ts_text_add(w->out,
+                "    \"func.return\"() : () -> ()\n  }) {iteration_bounds = array<i64: %" PRId64 ", %" PRId64
+                ", %" PRId64 ">, scalar_prefetch = 0 : i64, scratch_operands = 1 : i64, ",
+                k->blocks_m > 0 ? k->blocks_m : k->m / k->block_m,
+                k->blocks_n > 0 ? k->blocks_n : k->n / k->block_n, k->k / k->block_k);
+}
+
 static void add_windows(writer *w) {
     const block blocks[] = {left_of(w->k), right_of(w->k), result_of(w->k)};
     ts_text_add(w->out, "window_params = [");
@@ -322,6 +331,15 @@ static void add_transforms(writer *w) {
                     "    \"func.return\"(%s) : (i32, i32) -> ()\n  }) : () -> ()\n",
                     i, indices[i]);
     }
+}
+
+static void add_operands(writer *w) {
+    const ts_product_kernel *k = w->k;
+    ts_text_add(w->out,
+                "}) {tilesim.operands = [tensor<%" PRId64 "x%" PRId64 "xbf16>, tensor<%" PRId64 "x%" PRId64
+                "xbf16>, tensor<%" PRId64 "x%" PRId64
+                "xbf16>], tilesim.results = 1 : i64, tilesim.generation = 5 : i64} : () -> ()\n",
+                k->m, k->k, k->transposed ? k->n : k->k, k->transposed ? k->k : k->n, k->m, k->n);
 }
 
 static bool is_whole(int64_t all, int64_t part, int64_t step) {
@@ -348,17 +366,9 @@ bool ts_product_kernel_text(ts_error *err, const ts_product_kernel *k, ts_text *
     add_blocks(&w, NAMES_AND_TYPES);
     ts_text_add(out, "):\n");
     add_body(&w);
-    ts_text_add(out,
-                "    \"func.return\"() : () -> ()\n  }) {iteration_bounds = array<i64: %" PRId64 ", %" PRId64
-                ", %" PRId64 ">, scalar_prefetch = 0 : i64, scratch_operands = 1 : i64, ",
-                k->blocks_m > 0 ? k->blocks_m : k->m / k->block_m,
-                k->blocks_n > 0 ? k->blocks_n : k->n / k->block_n, k->k / k->block_k);
+    add_grid(&w);
     add_windows(&w);
     add_transforms(&w);
-    ts_text_add(out,
-                "}) {tilesim.operands = [tensor<%" PRId64 "x%" PRId64 "xbf16>, tensor<%" PRId64 "x%" PRId64
-                "xbf16>, tensor<%" PRId64 "x%" PRId64
-                "xbf16>], tilesim.results = 1 : i64, tilesim.generation = 5 : i64} : () -> ()\n",
-                k->m, k->k, k->transposed ? k->n : k->k, k->transposed ? k->k : k->n, k->m, k->n);
+    add_operands(&w);
     return true;
 }

@@ -3,34 +3,33 @@
 
 #include "relayout_state.h"
 
-const char *ts_relayout_op_name(ts_relayout_kind kind) {
-    static const char *const names[] = {
-        "arith.addi",
-        "arith.cmpi",
-        "arith.extui",
-        "arith.ori",
-        "arith.select",
-        "arith.shli",
-        "arith.shrui",
-        "tpu.broadcast_in_sublanes",
-        "tpu.create_mask",
-        "tpu.create_subelement_mask",
-        "tpu.dynamic_gather",
-        "tpu.gather",
-        "tpu.iota",
-        "tpu.load",
-        "tpu.mask_cast",
-        "tpu.pack_subelements",
-        "tpu.pack_vmsk",
-        "tpu.rotate",
-        "tpu.shuffled_load",
-        "tpu.shuffled_store",
-        "tpu.store",
-        "tpu.sublane_shuffle",
-        "tpu.unpack_subelements",
-    };
-    return names[kind];
-}
+static const char *const op_names[] = {
+    "arith.addi",
+    "arith.cmpi",
+    "arith.extui",
+    "arith.ori",
+    "arith.select",
+    "arith.shli",
+    "arith.shrui",
+    "tpu.broadcast_in_sublanes",
+    "tpu.create_mask",
+    "tpu.create_subelement_mask",
+    "tpu.dynamic_gather",
+    "tpu.gather",
+    "tpu.iota",
+    "tpu.load",
+    "tpu.mask_cast",
+    "tpu.pack_subelements",
+    "tpu.pack_vmsk",
+    "tpu.rotate",
+    "tpu.shuffled_load",
+    "tpu.shuffled_store",
+    "tpu.store",
+    "tpu.sublane_shuffle",
+    "tpu.unpack_subelements",
+};
+
+const char *ts_relayout_op_name(ts_relayout_kind kind) { return op_names[kind]; }
 
 static bool same_layout(const ts_vpad *a, const ts_vpad *b) {
     return a->bits == b->bits && a->implicit == b->implicit && has_tile(a, b->tile[0], b->tile[1]) &&
