@@ -171,34 +171,40 @@ bool pool_complete(pool_engine *e, ts_arena *arena, pool_node *n) {
     return good;
 }
 
-void pool_ask_engine(pool_engine *e, ts_arena *arena, pool_node *n) {
-    bool good = true;
+static void ask_next(pool_engine *e, pool_node *n) {
+    n->next = n->what == ASK_NEXT ? ts_dma_next(e->dma, n->cycle) : 0;
+    n->quiet = ts_dma_quiet_until(e->dma, n->cycle);
+}
+
+/* False: the engine could not. */
+static bool answer(pool_engine *e, ts_arena *arena, pool_node *n) {
     switch (n->what) {
     case ASK_START:
-        good = ts_dma_start(NULL, e->dma, &n->transfer, n->cycle);
-        break;
+        return ts_dma_start(NULL, e->dma, &n->transfer, n->cycle);
     case ASK_EXPECT:
         expect(e, n);
-        break;
+        return true;
     case ASK_FEED:
         ts_dma_feed(e->dma, find_expected(e, n->number)->incoming, &n->chunk);
-        break;
+        return true;
     case ASK_COMPLETE:
-        good = pool_complete(e, arena, n);
-        break;
+        return pool_complete(e, arena, n);
     case ASK_SETTLE:
         ts_hbm_settle(e->hbm, n->cycle);
         if (!n->stats) note_idle(e, arena, n);
-        break;
+        return true;
     case ASK_STATS:
         if (!n->stats) n->stats = TS_NEW(arena, ts_hbm_stats);
         ts_hbm_read_stats_to(e->hbm, n->cycle, n->stats);
-        break;
+        return true;
     default:
-        n->next = n->what == ASK_NEXT ? ts_dma_next(e->dma, n->cycle) : 0;
-        n->quiet = ts_dma_quiet_until(e->dma, n->cycle);
-        break;
+        ask_next(e, n);
+        return true;
     }
+}
+
+void pool_ask_engine(pool_engine *e, ts_arena *arena, pool_node *n) {
+    bool good = answer(e, arena, n);
     assert(good);
     e->head = n;
 }

@@ -65,6 +65,20 @@ static ts_in_flight *open_record(const chip_core *by, const ts_core_start *start
     return t;
 }
 
+/* What the engine does of it, but for the plan. */
+static ts_dma_transfer engine_part(const chip_core *by, const ts_in_flight *t) {
+    const ts_transfer *what = t->what;
+    ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
+                             .dst = end_of(by, what, &what->destination),
+                             .tag = t->number,
+                             .priority = what->priority};
+    if (chip_leaves(by->chip, what)) { /* the engine reads; the bytes go with the message */
+        moved.src.space = NULL;
+        moved.dst = (ts_dma_end){0};
+    }
+    return moved;
+}
+
 bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start) {
     chip_core *by = self;
     ts_chip *chip = by->chip;
@@ -72,15 +86,8 @@ bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start) {
     const ts_transfer *what = t->what;
     ts_plan_side src = chip_side(chip, &what->source, start->source_begin),
                  dst = chip_side(chip, &what->destination, start->destination_begin);
-    ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
-                             .dst = end_of(by, what, &what->destination),
-                             .tag = t->number,
-                             .priority = what->priority};
+    ts_dma_transfer moved = engine_part(by, t);
     ts_arena *arena = traffic_arena(chip->traffic);
-    if (chip_leaves(chip, what)) { /* the engine reads; the bytes go with the message */
-        moved.src.space = NULL;
-        moved.dst = (ts_dma_end){0};
-    }
     moved.plan = source_is_known(err, chip, what) ? chip_plan(err, arena, what, &src, &dst) : NULL;
     int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
     if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, start->cycle)) {

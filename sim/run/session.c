@@ -274,32 +274,37 @@ static bool is_reached(ts_session *s, const ts_session_goal *goal, int64_t first
     return true;
 }
 
+static bool stop_for(ts_stop why, ts_stop *stop) {
+    *stop = why;
+    return true;
+}
+
+static bool waits_beyond(const ts_session *s, int64_t until) {
+    return until != INT64_MAX && ts_core_next(ts_chip_core(s->parts.chip, s->followed)) == INT64_MAX;
+}
+
 bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts_stop *stop) {
     if (s->pod) return session_go_on_mesh(err, s, goal, stop);
-    int64_t until = goal->until;
     pace *own = &s->at->paces[s->followed];
     int64_t first = own->issued, before = -1;
     bool running = !s->ended;
-    int cores = ts_chip_core_count(s->parts.chip);
-    int idle = 0; /* steps without an event: each core may begin to wait */
+    int cores = ts_chip_core_count(s->parts.chip),
+        idle = 0; /* steps without an event: each may begin to wait */
     *stop = TS_STOP_END;
     s->was_hit = false;
     while (running) {
-        const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
         if (is_reached(s, goal, first, before, stop)) return true;
         before = own->issued;
         int64_t events = s->events;
-        if (!ts_chip_step(err, s->parts.chip, s->request->max_cycles, until, &running)) return false;
+        if (!ts_chip_step(err, s->parts.chip, s->request->max_cycles, goal->until, &running)) return false;
         if (s->was_hit) {
-            *stop = TS_STOP_WATCH;
             s->ended = !running;
-            return true;
+            return stop_for(TS_STOP_WATCH, stop);
         }
         idle = s->events == events ? idle + 1 : 0;
-        if (running && idle > cores && until != INT64_MAX && ts_core_next(core) == INT64_MAX) {
-            own->last_cycle = until;
-            *stop = TS_STOP_CYCLE;
-            return true;
+        if (running && idle > cores && waits_beyond(s, goal->until)) {
+            own->last_cycle = goal->until;
+            return stop_for(TS_STOP_CYCLE, stop);
         }
     }
     s->ended = true;
