@@ -20,15 +20,9 @@ static void complete(ts_dma *dma, ts_dma_result *results) {
     results[result.tag] = result;
 }
 
-/* Simulates them on a part of the channels; *share is what to try next, 0 when it stands for all. What the engine
- * does not hold yet starts as others end. */
-static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, int *share,
-                ts_dma_result *results, ts_dma_mix *mix) {
-    const ts_dma_machine *m = r->machine;
+/* What the engine does not hold yet starts as others end. */
+static bool start_all(ts_error *err, ts_dma *dma, const ts_dma_mix_request *r, ts_dma_result *results) {
     int64_t now = 0;
-    ts_hbm *hbm = ts_dma_new_subset(err, scratch, m, share);
-    if (!hbm) return false;
-    ts_dma *dma = ts_dma_new(scratch, m->dma, hbm, m->core_khz, ts_hbm_tick_khz(m->hbm));
     for (int i = 0; i < r->count; i++) {
         ts_dma_transfer transfer = r->transfers[i];
         transfer.tag = i;
@@ -37,13 +31,22 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
             now = ts_dma_next(dma, INT64_MAX);
             complete(dma, results);
         }
-        if (!ts_dma_start(err, dma, &transfer, now)) {
-            ts_dma_free(dma);
-            return false;
-        }
+        if (!ts_dma_start(err, dma, &transfer, now)) return false;
     }
-    while (ts_dma_under_way(dma) > 0) complete(dma, results);
+    return true;
+}
+
+/* Simulates them on a part of the channels; *share is what to try next, 0 when it stands for all. */
+static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, int *share,
+                ts_dma_result *results, ts_dma_mix *mix) {
+    const ts_dma_machine *m = r->machine;
+    ts_hbm *hbm = ts_dma_new_subset(err, scratch, m, share);
+    if (!hbm) return false;
+    ts_dma *dma = ts_dma_new(scratch, m->dma, hbm, m->core_khz, ts_hbm_tick_khz(m->hbm));
+    bool good = start_all(err, dma, r, results);
+    while (good && ts_dma_under_way(dma) > 0) complete(dma, results);
     ts_dma_free(dma);
+    if (!good) return false;
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
     mix->estimated = *share > 1;

@@ -121,10 +121,9 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
     ts_error own = {0};
     bool good = ts_run(&own, scratch, &request, &result),
          is_over = !good && p->limit > 0 && own.kind == TS_ERROR_FAULT && own.cycle >= p->limit;
-    const ts_timed_run whole = {.chip = result.chip, .pace = pace_of(&completed)},
-                       over = {.chip.cycles = p->limit, .is_over = true};
-    if (good) known = keep(p->runs, name, &whole);
-    if (is_over) known = keep(p->runs, name, &over);
+    ts_timed_run run = {.chip = result.chip, .pace = pace_of(&completed)};
+    if (is_over) run = (ts_timed_run){.chip.cycles = p->limit, .is_over = true};
+    if (good || is_over) known = keep(p->runs, name, &run);
     if (!known && err) *err = own;
     ts_arena_free(scratch);
     return known;
