@@ -195,6 +195,13 @@ static bool same_shape(const stream *a, const walk *b) {
     return same;
 }
 
+static stream with_shape(const stream *from, const walk *shape) {
+    stream same = *from;
+    same.rank = shape->rank;
+    memcpy(same.dims, shape->dims, sizeof same.dims);
+    return same;
+}
+
 /* One stream for each shape that a chain has, however long it is: reading does not go as deep as the text is
  * long. */
 static stream *open_chain(evaluator *in, const node *tree) {
@@ -205,11 +212,8 @@ static stream *open_chain(evaluator *in, const node *tree) {
     chain *part = NULL;
     walk shape, grown;
     for (size_t i = 0; first && i < count; i++) {
-        stream *right = ts_reference_open(in, chained[i]->items[1]), so_far = *first;
-        if (part) {
-            so_far.rank = shape.rank;
-            memcpy(so_far.dims, shape.dims, sizeof so_far.dims);
-        }
+        stream *right = ts_reference_open(in, chained[i]->items[1]);
+        stream so_far = part ? with_shape(first, &shape) : *first;
         if (!right || !ts_stream_common(in, chained[i], &so_far, right, &grown)) return NULL;
         links[i] = (chain_link){chained[i], right};
         if (part && !same_shape(&so_far, &grown)) {
