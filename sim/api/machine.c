@@ -75,6 +75,7 @@ const char *ts_price_limiter(const ts_price *price) { return price->study.cost.l
 int ts_price_is_exact(const ts_price *price) { return !price->study.cost.estimated; }
 
 API_TEXT(ts_price_text, ts_price,
-         ts_report_transfer(&self->study, self->has_others ? self->others : NULL, false, &text))
+         ts_report_transfer(&self->study, self->has_others ? self->others : NULL, TS_TRANSFER_COST, &text))
 API_TEXT(ts_price_json, ts_price,
-         ts_report_transfer_json(&self->study, self->has_others ? self->others : NULL, false, &text))
+         ts_report_transfer_json(&self->study, self->has_others ? self->others : NULL, TS_TRANSFER_COST,
+                                 &text))

@@ -75,8 +75,9 @@ static int print_price(const cli_line *line) {
     ts_transfer_study study;
     ts_transfer_others others[2];
     ts_prices *known = ts_prices_new(line->arena);
-    bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL,
+    bool alone = cli_value(line, "alone") != NULL,
          shows_all = cli_value(line, "json") || cli_value(line, "html");
+    ts_transfer_detail detail = cli_value(line, "explain") ? TS_TRANSFER_COST_AND_LOOPS : TS_TRANSFER_COST;
     ts_transfer_others_request tried = {&study, known, !shows_all};
     if (!price(&err, line, known, &study) ||
         (!alone && !ts_transfer_try_others(&err, line->arena, &tried, others)))
@@ -89,7 +90,7 @@ static int print_price(const cli_line *line) {
     }
     if (cli_value(line, "json") || cli_reports(line))
         (cli_value(line, "json") ? ts_report_transfer_json
-                                 : ts_report_transfer)(&study, alone ? NULL : others, explain, &out);
+                                 : ts_report_transfer)(&study, alone ? NULL : others, detail, &out);
     return cli_print(&out);
 }
 

@@ -94,7 +94,7 @@ void ts_report_layout_pair(ts_arena *arena, const ts_layout_pair *pair, ts_text 
     add_pictures(arena, pair, out);
     ts_text_add(out, "\nFrom A to B\n");
     if (pair->study)
-        ts_report_transfer(pair->study, NULL, true, out);
+        ts_report_transfer(pair->study, NULL, TS_TRANSFER_COST_AND_LOOPS, out);
     else
         ts_text_add(out, "cannot be priced: %s\n", pair->why);
 }

@@ -159,14 +159,18 @@ void page_details_end(page *p) { ts_text_add(p->out, "</details>\n"); }
 
 /* ---- Tables ---- */
 
-static void add_heading(page *p, const page_column *heading, bool sorts) {
+typedef enum { LISTING, SORTS } table_kind;
+
+static void add_heading(page *p, const page_column *heading, table_kind kind) {
+    bool sorts = kind == SORTS;
     ts_text_add(p->out, "<th scope=\"col\"%s>%s", heading->number ? " class=\"number\"" : "",
                 sorts ? "<button type=\"button\">" : "");
     ts_text_add_escaped(p->out, heading->heading);
     ts_text_add(p->out, sorts ? "</button></th>" : "</th>");
 }
 
-static void begin_table(page *p, const char *caption, const page_column *headings, int count, bool sorts) {
+static void begin_table(page *p, const char *caption, const page_column *headings, int count,
+                        table_kind kind) {
     p->headings = headings;
     p->columns = p->column = count;
     p->rows = 0;
@@ -176,17 +180,17 @@ static void begin_table(page *p, const char *caption, const page_column *heading
         ts_text_add(p->out, "</p>\n");
     }
     ts_text_add(p->out, "<div class=\"scroll\" tabindex=\"0\">\n<table class=\"%s\">\n<thead><tr>",
-                sorts ? "sorts" : "listing");
-    for (int i = 0; i < count; i++) add_heading(p, &headings[i], sorts);
+                kind == SORTS ? "sorts" : "listing");
+    for (int i = 0; i < count; i++) add_heading(p, &headings[i], kind);
     ts_text_add(p->out, "</tr></thead>\n<tbody>\n");
 }
 
 void page_table(page *p, const char *caption, const page_column *headings, int count) {
-    begin_table(p, caption, headings, count, true);
+    begin_table(p, caption, headings, count, SORTS);
 }
 
 void page_listing(page *p, const char *caption, const page_column *headings, int count) {
-    begin_table(p, caption, headings, count, false);
+    begin_table(p, caption, headings, count, LISTING);
 }
 
 void page_row(page *p) {

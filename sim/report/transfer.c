@@ -267,11 +267,11 @@ void report_add_boxes(const ts_plan *plan, ts_text *out) {
 }
 
 /* "source f32[8]{0}: 1,234 cycles, 3.2 % less" */
-static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transfer_others *others, bool dst) {
+static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transfer_others *others, int side) {
     const ts_transfer_other *best = &others->others[0];
     char digits[32];
     double percent = 100.0 * (double)(best->cycles - s->cost.cycles) / (double)s->cost.cycles;
-    ts_text_add(out, "%-13s %s ", dst ? "" : "other layout", dst ? "destination" : "source");
+    ts_text_add(out, "%-13s %s ", side == 1 ? "" : "other layout", side == 1 ? "destination" : "source");
     if (others->count == 0) {
         ts_text_add(out, "has none to try\n");
         return;
@@ -293,8 +293,8 @@ static void add_energy(ts_text *out, const ts_transfer_study *study) {
                   ts_machine_microseconds(study->machine, study->cost.cycles));
 }
 
-void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
-                        ts_text *out) {
+void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2],
+                        ts_transfer_detail detail, ts_text *out) {
     add_side(out, "source", &study->src, study->src_memory);
     add_side(out, "destination", &study->dst, study->dst_memory);
     ts_report_machine_line("machine       ", study->machine, out);
@@ -305,8 +305,8 @@ void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others
     add_time(out, study);
     add_parts(out, study);
     add_energy(out, study);
-    for (int i = 0; i < 2 && others; i++) add_others(out, study, &others[i], i == 1);
-    if (explain) {
+    for (int i = 0; i < 2 && others; i++) add_others(out, study, &others[i], i);
+    if (detail == TS_TRANSFER_COST_AND_LOOPS) {
         ts_text_add_char(out, '\n');
         report_add_boxes(study->plan, out);
     }
@@ -416,8 +416,8 @@ static void add_json_accesses(ts_json *json, const ts_transfer_study *study) {
     ts_json_close(json);
 }
 
-void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
-                             ts_text *out) {
+void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2],
+                             ts_transfer_detail detail, ts_text *out) {
     ts_json json;
     ts_energy energy;
     ts_json_begin(&json, out, "dma");
@@ -435,6 +435,6 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_int(&json, "dst_at", study->dst.at);
     if (others) add_json_others(&json, "other_sources", &others[0], out->arena);
     if (others) add_json_others(&json, "other_destinations", &others[1], out->arena);
-    if (explain) report_add_boxes_json(&json, study->plan, BOXES_SHOWN);
+    if (detail == TS_TRANSFER_COST_AND_LOOPS) report_add_boxes_json(&json, study->plan, BOXES_SHOWN);
     ts_json_end(&json);
 }

@@ -5,12 +5,14 @@
 #include "report/json.h"
 #include "study/layouts.h"
 
-/* others: what other layouts of the source and of the destination cost; NULL: not tried. explain: also the
- * loops of the plan's boxes (the first of them, when there are many). */
-void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
-                        ts_text *out);
-void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
-                             ts_text *out);
+/* Also the loops of the plan's boxes (the first of them, when there are many)? */
+typedef enum { TS_TRANSFER_COST, TS_TRANSFER_COST_AND_LOOPS } ts_transfer_detail;
+
+/* others: what other layouts of the source and of the destination cost; NULL: not tried. */
+void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2],
+                        ts_transfer_detail detail, ts_text *out);
+void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2],
+                             ts_transfer_detail detail, ts_text *out);
 /* The blocks in which the engine walks the plan, `count` of them from number `first` on: where each is in the
  * loops of its box, and its accesses with their channels, banks, rows and columns of HBM. */
 bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study, int64_t first,
