@@ -55,11 +55,13 @@ static void add_json_location(ts_json *json, const char *key, ts_location locati
     ts_json_close(json);
 }
 
-void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *json) {
-    ts_json_array(json, warns ? "warnings" : "findings");
+typedef enum { WARNINGS, FINDINGS } role_of_findings;
+
+static void add_json_findings(const ts_findings *findings, role_of_findings role, ts_json *json) {
+    ts_json_array(json, role == WARNINGS ? "warnings" : "findings");
     for (int i = 0; i < findings->count; i++) {
         const ts_finding *f = &findings->list[i];
-        if (ts_finding_warns(findings, f) != warns) continue;
+        if (ts_finding_warns(findings, f) != (role == WARNINGS)) continue;
         ts_json_object(json, NULL);
         ts_json_text(json, "kind", ts_finding_get(f->kind)->text);
         ts_json_text(json, "message", f->text);
@@ -71,4 +73,12 @@ void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *j
         ts_json_close(json);
     }
     ts_json_close(json);
+}
+
+void ts_report_warnings_json(const ts_findings *findings, ts_json *json) {
+    add_json_findings(findings, WARNINGS, json);
+}
+
+void ts_report_findings_json(const ts_findings *findings, ts_json *json) {
+    add_json_findings(findings, FINDINGS, json);
 }

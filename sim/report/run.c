@@ -460,8 +460,8 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_bool(&json, "time_only", request->time_only);
     add_json_results(&json, result, &scratch);
     report_run_pipelines_json(result->program, &json);
-    ts_report_findings_json(result->findings, true, &json);
-    if (request->check) ts_report_findings_json(result->findings, false, &json);
+    ts_report_warnings_json(result->findings, &json);
+    if (request->check) ts_report_findings_json(result->findings, &json);
     ts_json_array(&json, "tensors");
     for (int i = 0; i < result->program->code.tensor_count; i++) add_json_tensor(&json, result, i, &scratch);
     ts_json_close(&json);

@@ -13,7 +13,8 @@ void ts_report_run_html(const ts_run_request *request, const ts_run_result *resu
                         const ts_page_trace *trace, ts_text *out);
 /* Every finding with its lines, as errors are shown; and as the arrays "warnings" and "findings". */
 void ts_report_findings(const ts_findings *findings, ts_text *out);
-void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *json);
+void ts_report_warnings_json(const ts_findings *findings, ts_json *json);
+void ts_report_findings_json(const ts_findings *findings, ts_json *json);
 /* Each failed check as an error of the program's text; false when there is none. */
 bool ts_report_failed_check(const ts_run_result *result, int check, ts_error *err);
 
