@@ -232,7 +232,7 @@ static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const 
     if (wide) array.dtype = TS_DTYPE_U32;
     const ts_shape *from = audit_order_shape(o, &array, &have), *into = audit_order_shape(o, &array, to);
     bool fixed = v->op.opcode == TS_HLO_OP_CONSTANT || v->op.opcode == TS_HLO_OP_IOTA;
-    if (!from || !into || fixed || audit_moves_nothing(o->scratch, o->request, from, into, false)) return;
+    if (!from || !into || fixed || audit_moves_nothing(o->scratch, from, into)) return;
     ts_audit_copy made = {.line = reader ? reader->line : v->line,
                           .from = text_of(a, from),
                           .to = text_of(a, into),

@@ -124,7 +124,8 @@ static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group
     if (x && y) move->changes = audit_changes(x, y, transposes ? move->permutation : NULL);
     if (x && y && transposes) x = audit_permuted(a->scratch, x, move->permutation);
     if (x && y && (transposes || reshapes))
-        group->moves_nothing = audit_moves_nothing(a->scratch, a->request, x, y, to->assumed);
+        group->moves_nothing = to->assumed ? audit_can_move_nothing(a->scratch, a->request, x, y)
+                                           : audit_moves_nothing(a->scratch, x, y);
     ts_arena_reset(a->scratch);
 }
 

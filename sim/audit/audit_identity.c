@@ -77,7 +77,7 @@ static bool is_identity(const ts_plan *plan) {
     return true;
 }
 
-static bool lie_alike(ts_arena *arena, const ts_shape *src, const ts_shape *dst) {
+bool audit_moves_nothing(ts_arena *arena, const ts_shape *src, const ts_shape *dst) {
     common_dims common;
     ts_shape seen[2];
     if (!src->layout || !dst->layout || src->dtype != dst->dtype || src->element_bits != dst->element_bits ||
@@ -119,9 +119,9 @@ static const ts_shape *squeezed(ts_arena *arena, const ts_audit_request *request
     return ts_tpu_tiled(NULL, arena, shape->dtype, &f, request->machine->chip.generation, TS_TPU_ENTRY);
 }
 
-bool audit_moves_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,
-                         const ts_shape *dst, bool assumed) {
-    if (lie_alike(arena, src, dst)) return true;
-    const ts_shape *other = assumed && dst->xla ? squeezed(arena, request, dst) : NULL;
-    return other && lie_alike(arena, src, other);
+bool audit_can_move_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,
+                            const ts_shape *dst) {
+    if (audit_moves_nothing(arena, src, dst)) return true;
+    const ts_shape *other = dst->xla ? squeezed(arena, request, dst) : NULL;
+    return other && audit_moves_nothing(arena, src, other);
 }

@@ -79,7 +79,7 @@ static bool is_bitcast(const audit_orders *o, const audit_array *const arrays[2]
     for (int i = 0; i < 2; i++) {
         const ts_shape *a = tiled(o, arrays[0], orders[0], flags[i]),
                        *b = tiled(o, arrays[1], orders[1], flags[i]);
-        if (a && b && audit_moves_nothing(o->scratch, o->request, a, b, false)) return true;
+        if (a && b && audit_moves_nothing(o->scratch, a, b)) return true;
     }
     return false;
 }

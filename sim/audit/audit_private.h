@@ -37,9 +37,11 @@ unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *p
 /* The source of a transpose with its dims in the order of the result: what a copy of it moves. */
 const ts_shape *audit_permuted(ts_arena *arena, const ts_shape *shape, const int8_t *permutation);
 /* Is every element of the target, in row-major order of the dims, at the bit where the source has it, in as
- * many bytes? assumed: the target's tiles are not printed. */
-bool audit_moves_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,
-                         const ts_shape *dst, bool assumed);
+ * many bytes? */
+bool audit_moves_nothing(ts_arena *arena, const ts_shape *src, const ts_shape *dst);
+/* Or is it so with the tiles that a target, whose own are not printed, has without its dims of 1? */
+bool audit_can_move_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,
+                            const ts_shape *dst);
 const ts_shape *audit_parse(ts_error *err, ts_arena *arena, const char *text, size_t length);
 /* The least padded bytes over orders of dims, with the rule's tiles; and over folds of the second minor dim
  * into a neighbour. */
