@@ -221,7 +221,9 @@ struct ts_file_writer {
     bool shared; /* the descriptor was open before and stays so */
 };
 
-__attribute__((weak)) void ts_file_temporary(const char *path, bool exists) { (void)path, (void)exists; }
+__attribute__((weak)) void ts_file_temporary(const char *path, ts_temporary_event event) {
+    (void)path, (void)event;
+}
 
 /* No signal comes between the file and the word of it. */
 static int create_told(const char *name, mode_t mode) {
@@ -229,7 +231,7 @@ static int create_told(const char *name, mode_t mode) {
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &old);
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode), cause = errno;
-    if (fd >= 0) ts_file_temporary(name, true);
+    if (fd >= 0) ts_file_temporary(name, TS_TEMPORARY_MADE);
     sigprocmask(SIG_SETMASK, &old, NULL);
     errno = cause;
     return fd;
@@ -294,7 +296,7 @@ void ts_file_abandon(ts_file_writer *writer) {
     close_file(writer);
     if (!writer->temporary) return;
     unlink(writer->temporary);
-    ts_file_temporary(writer->temporary, false);
+    ts_file_temporary(writer->temporary, TS_TEMPORARY_GONE);
     writer->temporary = NULL;
 }
 
@@ -341,7 +343,7 @@ bool ts_file_close(ts_error *err, ts_file_writer *writer) {
     if (!close_file(writer)) return fail(err, writer, "write");
     if (!writer->temporary) return true;
     if (rename(writer->temporary, writer->target) != 0) return fail(err, writer, "rename to");
-    ts_file_temporary(writer->temporary, false);
+    ts_file_temporary(writer->temporary, TS_TEMPORARY_GONE);
     writer->temporary = NULL;
     sync_folder(writer->target);
     return true;

@@ -41,9 +41,10 @@ bool ts_file_is_standard_output(const char *path);
 /* Do two names lead to one file, there already or still to be made? Never of devices and of "-". */
 bool ts_file_same(ts_arena *arena, const char *one, const char *other);
 
-/* Called for each temporary file that is made (`exists`) or gone, so that a program can remove those that it
+/* Called for each temporary file that is made or gone, so that a program can remove those that it
  * leaves when a signal ends it. The library's own does nothing; a program has another by defining a function
  * of this name: the linker takes that one. */
-void ts_file_temporary(const char *path, bool exists);
+typedef enum { TS_TEMPORARY_GONE, TS_TEMPORARY_MADE } ts_temporary_event;
+void ts_file_temporary(const char *path, ts_temporary_event event);
 
 #endif

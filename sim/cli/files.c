@@ -159,7 +159,8 @@ static struct {
     volatile sig_atomic_t used;
 } temporaries[MOST_TEMPORARIES];
 
-void ts_file_temporary(const char *path, bool exists) {
+void ts_file_temporary(const char *path, ts_temporary_event event) {
+    bool exists = event == TS_TEMPORARY_MADE;
     size_t bytes = strlen(path) + 1;
     for (int i = 0; i < MOST_TEMPORARIES; i++) {
         if (exists == temporaries[i].used || bytes > PATH_BYTES) continue;

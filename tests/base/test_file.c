@@ -496,7 +496,8 @@ static char told[800];
 
 static bool listens;
 
-void ts_file_temporary(const char *temporary, bool exists) {
+void ts_file_temporary(const char *temporary, ts_temporary_event event) {
+    bool exists = event == TS_TEMPORARY_MADE;
     if (!listens) return;
     strcat(told, exists ? "+" : "-");
     assert_int_equal(exists, mode_of(temporary) != 0);
