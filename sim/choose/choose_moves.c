@@ -138,10 +138,10 @@ static bool move_field(const contest *all, const ts_field_leaf *leaf, ts_choose_
     const choose_pricer *now = all->now;
     bool moved = false;
     ts_text override = ts_text_begin(now->arena);
-    for (int doubles = 0; doubles < 2; doubles++) {
+    for (int scaling = 0; scaling < TS_FIELD_SCALINGS; scaling++) {
         int64_t best, cycles;
         ts_text_clear(&override);
-        if (!ts_field_scaled(leaf, doubles != 0, &override)) continue;
+        if (!ts_field_scaled(leaf, (ts_field_scaling)scaling, &override)) continue;
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
         int winner = find_winner(&err, arena, all, override.bytes, &best, &cycles);

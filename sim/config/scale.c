@@ -10,7 +10,8 @@ static bool is_number(ts_field_kind kind) {
            kind == TS_FIELD_TIME || kind == TS_FIELD_CYCLES;
 }
 
-bool ts_field_scaled(const ts_field_leaf *leaf, bool doubles, ts_text *out) {
+bool ts_field_scaled(const ts_field_leaf *leaf, ts_field_scaling scaling, ts_text *out) {
+    bool doubles = scaling == TS_FIELD_DOUBLED;
     const ts_field *field = leaf->field;
     int64_t value = is_number(field->kind) ? ts_field_value(field, leaf->at) : 0, moved;
     int32_t narrow;

@@ -15,10 +15,10 @@ typedef struct {
 } change_list;
 
 /* The number of the new value; 0: there is no such machine. */
-static int add_change(change_list *m, const ts_field_leaf *leaf, bool doubles) {
+static int add_change(change_list *m, const ts_field_leaf *leaf, ts_field_scaling scaling) {
     const ts_sweep_case *asked = m->asked;
     ts_text text = ts_text_begin(m->arena);
-    if (!ts_field_scaled(leaf, doubles, &text)) return 0;
+    if (!ts_field_scaled(leaf, scaling, &text)) return 0;
     ts_arena *scratch = ts_arena_new();
     const char **sets = TS_NEW_ARRAY(scratch, const char *, asked->set_count + 1);
     for (int i = 0; i < asked->set_count; i++) sets[i] = asked->sets[i];
@@ -53,8 +53,8 @@ bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study 
     *changes = (ts_sweep_changes){.fields = fields};
     for (int i = 0; i < machine->leaf_count; i++) {
         const ts_field_leaf *leaf = &machine->leaves[i];
-        ts_sweep_moved moved = {leaf->path, value_of(arena, leaf), add_change(&m, leaf, false), 0};
-        moved.doubled = add_change(&m, leaf, true);
+        ts_sweep_moved moved = {leaf->path, value_of(arena, leaf), add_change(&m, leaf, TS_FIELD_HALVED), 0};
+        moved.doubled = add_change(&m, leaf, TS_FIELD_DOUBLED);
         if (moved.halved || moved.doubled) fields[changes->count++] = moved;
     }
     changes->study = ts_sweep_study_with(err, arena, study, &m.axis);
