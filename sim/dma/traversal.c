@@ -119,14 +119,14 @@ static bool needs_rmw(ts_traversal *traversal) {
 
 /* ---- The accesses of one block ---- */
 
-static void add_access(ts_traversal *traversal, int side, int64_t address, bool is_write) {
+static void add_access(ts_traversal *traversal, ts_traversal_access access) {
     if (traversal->count == traversal->capacity) {
         int capacity = traversal->capacity * 2 + 256;
         traversal->accesses = ts_arena_grow(traversal->arena, traversal->accesses, (size_t)traversal->count,
                                             (size_t)capacity, sizeof *traversal->accesses);
         traversal->capacity = capacity;
     }
-    traversal->accesses[traversal->count++] = (ts_traversal_access){address, is_write, side == 1};
+    traversal->accesses[traversal->count++] = access;
 }
 
 /* `runs` runs within so many bits, which leave out no line between the first and the last. */
@@ -140,8 +140,10 @@ static void add_runs(ts_traversal *traversal, int side, int64_t first_bit, int64
         if (line == traversal->last_line[side]) continue;
         traversal->last_line[side] = line;
         bool rmw = side == 1 && traversal->box_rmw;
-        if (rmw) add_access(traversal, side, line * traversal->line_bytes[side], false);
-        add_access(traversal, side, line * traversal->line_bytes[side], side == 1);
+        ts_traversal_access access = {.address = line * traversal->line_bytes[side], .is_dst = side == 1};
+        if (rmw) add_access(traversal, access);
+        access.is_write = side == 1;
+        add_access(traversal, access);
         *(side ? &traversal->totals.dst_lines : &traversal->totals.src_lines) += 1;
         traversal->totals.rmw_lines += rmw;
     }
