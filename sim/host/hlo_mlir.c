@@ -228,8 +228,12 @@ static const char *next_value(const char *at, const char *end, ts_hlo_span *name
     return at;
 }
 
+/* Of several results the last alone is kept, or a tuple of all. */
+typedef enum { AS_WRITTEN, AS_TUPLE } result_form;
+
 /* The types at `at`: the last one alone, or all as a tuple. */
-static void add_result_types(hlo_mlir *m, const char *at, const char *end, bool tuple) {
+static void add_result_types(hlo_mlir *m, const char *at, const char *end, result_form form) {
+    bool tuple = form == AS_TUPLE;
     if (at < end && *at == '(') at++;
     if (tuple) ts_text_add_char(&m->shape, '(');
     for (;;) {
@@ -248,7 +252,7 @@ static void add_result_types(hlo_mlir *m, const char *at, const char *end, bool 
 /* Operands with their types, and the results' type: of "(a, b) -> c", or of "a" that all share, or of "a, b".
  */
 static void add_types(hlo_mlir *m, const char *values, const char *values_end, const char *at,
-                      const char *end, bool many) {
+                      const char *end, result_form form) {
     ts_hlo_span name;
     at = hlo_skip_space(at, end);
     const char *close = at < end && *at == '(' ? hlo_bracket_end(at, end) : NULL;
@@ -264,8 +268,8 @@ static void add_types(hlo_mlir *m, const char *values, const char *values_end, c
         ts_text_add(&m->operands, " %%%.*s", (int)name.length, name.text);
     }
     const char *result = function ? hlo_skip_space(arrow + 2, end) : at;
-    bool tuple = many || (result < end && *result == '(');
-    add_result_types(m, result, end, tuple);
+    bool tuple = form == AS_TUPLE || (result < end && *result == '(');
+    add_result_types(m, result, end, tuple ? AS_TUPLE : AS_WRITTEN);
     while (!function && (values = next_value(values, values_end, &name)) != NULL) {
         if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
         if (!tuple) ts_text_add_bytes(&m->operands, m->shape.bytes, m->shape.length);
@@ -335,7 +339,7 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at,
     const char *found = find_types(head.rest, end);
     clear(m);
     hlo_mlir_attributes(m, head.opcode, head.rest, end);
-    if (found) add_types(m, head.rest, found, found, end, head.many);
+    if (found) add_types(m, head.rest, found, found, end, head.many ? AS_TUPLE : AS_WRITTEN);
     /* The opcode is kept in front of the attributes, where it lives as long as they do. */
     size_t length = strlen(head.opcode);
     ts_text_add(&m->attributes, "%s", head.opcode);
@@ -359,7 +363,7 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
     if (m->muted_above >= open->depth) m->muted_above = -1;
     if (m->muted_above >= 0) return HLO_MLIR_YES;
     clear(m);
-    if (found) add_types(m, at, at, found, end, false);
+    if (found) add_types(m, at, at, found, end, AS_WRITTEN);
     *i = (ts_hlo_instruction){.line = open->line,
                               .name = {open->name, strlen(open->name)},
                               .shape = span_of(&m->shape),
