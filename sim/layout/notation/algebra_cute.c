@@ -122,8 +122,8 @@ static bool product(ts_call *call, ts_value *out) {
 enum { BLOCKED, RAKED };
 static bool blocked_product(ts_call *call, ts_value *out) {
     out->kind = TS_VALUE_CUTE;
-    return ts_cute_blocked_product(call->err, call->arena, call->variant == RAKED, &call->arguments[A].cute,
-                                   &call->arguments[B].cute, &out->cute.layout);
+    return (call->variant == RAKED ? ts_cute_raked_product : ts_cute_blocked_product)(
+        call->err, call->arena, &call->arguments[A].cute, &call->arguments[B].cute, &out->cute.layout);
 }
 
 static bool tile_to_shape(ts_call *call, ts_value *out) {

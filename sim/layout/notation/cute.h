@@ -117,8 +117,10 @@ bool ts_cute_divide(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_
 bool ts_cute_product(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_cute *a,
                      const ts_cute_tiler *b, ts_cute *out);
 /* Mode by mode (block, tiler), or raked: (tiler, block). */
-bool ts_cute_blocked_product(ts_error *err, ts_arena *arena, bool raked, const ts_cute *block,
-                             const ts_cute *tiler, ts_cute *out);
+bool ts_cute_blocked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
+                             ts_cute *out);
+bool ts_cute_raked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
+                           ts_cute *out);
 /* `order` may be NULL: the first mode first. */
 bool ts_cute_tile_to_shape(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *shape,
                            const ts_cute *order, ts_cute *out);

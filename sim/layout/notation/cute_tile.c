@@ -115,17 +115,29 @@ static ts_cute padded(ts_arena *arena, const ts_cute *layout, int rank) {
     return (ts_cute){.rank = rank, .modes = modes};
 }
 
-bool ts_cute_blocked_product(ts_error *err, ts_arena *arena, bool raked, const ts_cute *block,
-                             const ts_cute *tiler, ts_cute *out) {
+enum { BLOCK, TILER };
+
+/* Mode by mode a pair, of which `first` is the part that varies fastest. */
+static bool paired_product(ts_error *err, ts_arena *arena, int first, const ts_cute *block,
+                           const ts_cute *tiler, ts_cute *out) {
     int rank = ts_cute_rank(block) > ts_cute_rank(tiler) ? ts_cute_rank(block) : ts_cute_rank(tiler);
     ts_cute blocks = padded(arena, block, rank), tiles = padded(arena, tiler, rank), product;
     if (!product_leaf(err, arena, &blocks, &tiles, &product)) return false;
     ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
     for (int i = 0; i < rank; i++)
-        modes[i] = ts_cute_pair(arena, &product.modes[raked ? 1 : 0].modes[i],
-                                &product.modes[raked ? 0 : 1].modes[i]);
+        modes[i] = ts_cute_pair(arena, &product.modes[first].modes[i], &product.modes[!first].modes[i]);
     *out = (ts_cute){.rank = rank, .modes = modes};
     return true;
+}
+
+bool ts_cute_blocked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
+                             ts_cute *out) {
+    return paired_product(err, arena, BLOCK, block, tiler, out);
+}
+
+bool ts_cute_raked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
+                           ts_cute *out) {
+    return paired_product(err, arena, TILER, block, tiler, out);
 }
 
 bool ts_cute_tile_to_shape(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *shape,
@@ -142,5 +154,5 @@ bool ts_cute_tile_to_shape(ts_error *err, ts_arena *arena, const ts_cute *block,
     }
     ts_cute count = {.rank = rank, .modes = counts};
     return ts_cute_ordered(err, arena, &count, order ? order : &first_to_last, &tiler) &&
-           ts_cute_blocked_product(err, arena, false, &blocks, &tiler, out);
+           ts_cute_blocked_product(err, arena, &blocks, &tiler, out);
 }
