@@ -268,10 +268,13 @@ int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type, int64_t
     return ops < INT64_MAX ? (int64_t)ops : INT64_MAX;
 }
 
-int64_t ts_machine_vector_ops(const ts_machine *machine, bool bf16, int64_t khz) {
-    const ts_isa_limits *limits = &machine->core.limits;
-    int64_t words = (int64_t)machine->chip.tensor_cores * limits->slots[TS_SLOT_VALU] * TS_VREG_WORDS;
-    return bf16 && !limits->bf16 ? 0 : words * (bf16 ? 2 : 1) * khz * 1000;
+int64_t ts_machine_f32_ops(const ts_machine *machine, int64_t khz) {
+    int64_t units = (int64_t)machine->chip.tensor_cores * machine->core.limits.slots[TS_SLOT_VALU];
+    return units * TS_VREG_WORDS * khz * 1000;
+}
+
+int64_t ts_machine_bf16_ops(const ts_machine *machine, int64_t khz) {
+    return machine->core.limits.bf16 ? 2 * ts_machine_f32_ops(machine, khz) : 0;
 }
 
 double ts_machine_microseconds(const ts_machine *machine, int64_t cycles) {

@@ -134,7 +134,8 @@ const ts_field_leaf *ts_machine_leaf(const ts_machine *machine, const char *path
 int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,
                             int64_t khz); /* a second; 0: not native */
 /* Of the vector ALUs: floating-point operations a second; 0: they have no bf16. */
-int64_t ts_machine_vector_ops(const ts_machine *machine, bool bf16, int64_t khz);
+int64_t ts_machine_f32_ops(const ts_machine *machine, int64_t khz);
+int64_t ts_machine_bf16_ops(const ts_machine *machine, int64_t khz);
 int64_t ts_machine_hbm_rate(const ts_machine *machine);               /* bytes a second, of the data buses */
 int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz); /* bytes a second, loads of all cores */
 /* Microseconds of so many core cycles of the machine. */

@@ -94,7 +94,7 @@ static void add_others(const plot *p, const ts_machine *machine) {
         int64_t rate;
     } others[] = {
         {"mxu bf16", ts_machine_peak_ops(machine, TS_MXU_BF16, machine->chip.peak_khz)},
-        {"vpu f32", ts_machine_vector_ops(machine, false, machine->chip.peak_khz)},
+        {"vpu f32", ts_machine_f32_ops(machine, machine->chip.peak_khz)},
     };
     for (int i = 0; i < 2; i++) {
         double rate = (double)others[i].rate;

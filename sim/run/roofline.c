@@ -23,9 +23,9 @@ const char *ts_flops_kind_text(int kind) {
 
 static double peak_of(const ts_machine *machine, int kind) {
     int64_t khz = machine->chip.peak_khz;
-    return (double)(kind < TS_MXU_TYPE_COUNT
-                        ? ts_machine_peak_ops(machine, (ts_mxu_type)kind, khz)
-                        : ts_machine_vector_ops(machine, kind == TS_FLOPS_VPU_BF16, khz));
+    return (double)(kind < TS_MXU_TYPE_COUNT    ? ts_machine_peak_ops(machine, (ts_mxu_type)kind, khz)
+                    : kind == TS_FLOPS_VPU_BF16 ? ts_machine_bf16_ops(machine, khz)
+                                                : ts_machine_f32_ops(machine, khz));
 }
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }

@@ -60,9 +60,9 @@ static void rates_are_exact(void **state) {
                      INT64_C(4) * 128 * 128 * 2 * 1500000000);
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_INT4, 1), INT64_C(4) * 4 * 128 * 128 * 2 * 1000);
     assert_int_equal(ts_machine_hbm_rate(m), INT64_C(819200000000));
-    assert_int_equal(ts_machine_vector_ops(m, false, 1500000), INT64_C(4) * 1024 * 1500000000);
-    assert_int_equal(ts_machine_vector_ops(m, true, 1500000), 0);
-    assert_int_equal(ts_machine_vector_ops(load(arena, "tpu-v6e"), true, 1), INT64_C(4) * 2048 * 1000);
+    assert_int_equal(ts_machine_f32_ops(m, 1500000), INT64_C(4) * 1024 * 1500000000);
+    assert_int_equal(ts_machine_bf16_ops(m, 1500000), 0);
+    assert_int_equal(ts_machine_bf16_ops(load(arena, "tpu-v6e"), 1), INT64_C(4) * 2048 * 1000);
     assert_int_equal(ts_machine_vmem_rate(m, 1000), INT64_C(3) * 4096 * 1000000);
     m = load(arena, "tpu-v7x");
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_FP8, 2200000), INT64_C(4613734400000000));
