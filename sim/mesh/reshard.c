@@ -17,14 +17,18 @@ typedef struct {
 } reached;
 
 typedef struct {
+    int64_t detours;     /* that may still be priced */
+    bool copies_at_once; /* direct transfers may make copies, or drop them */
+} way_rules;
+
+typedef struct {
     ts_arena *arena;
     const ts_reshard_request *request;
     reshard_ways ways;
     reached *nodes;
     ts_sharding *shardings; /* of the nodes */
     ts_arena *scratch;      /* of a step that is tried */
-    bool copies_at_once;    /* direct transfers may make copies, or drop them */
-    int64_t detours;        /* that may still be priced */
+    way_rules rules;
     int64_t visits;  /* of direct transfers, in this search; no more than MOST_VISITS once there is a way */
     double guess_ps; /* of the way that estimates say is best, priced */
     int guess_steps;
@@ -88,7 +92,7 @@ static bool find_kind(const search *s, const changes *n, ts_collective_kind *kin
         *kind = TS_COLLECTIVE_SLICE;
     else if (others == n->to_copy)
         *kind = TS_COLLECTIVE_ALL_GATHER;
-    return *kind != TS_COLLECTIVE_POINT_TO_POINT || s->copies_at_once || others == n->moved;
+    return *kind != TS_COLLECTIVE_POINT_TO_POINT || s->rules.copies_at_once || others == n->moved;
 }
 
 static bool draft_step(const search *s, const ts_sharding *from, const ts_sharding *to, ts_collective *c) {
@@ -237,14 +241,15 @@ static void try_step(search *s, int64_t from, int64_t to) {
     ts_collective_price price;
     reached *a = &s->nodes[from], *b = &s->nodes[to], *goal = &s->nodes[s->ways.goal_node];
     bool detour = b->detours > 0;
-    if (!b->may || b->done || a->steps == TS_RESHARD_MAX_COLLECTIVES || (detour && s->detours == 0)) return;
+    if (!b->may || b->done || a->steps == TS_RESHARD_MAX_COLLECTIVES || (detour && s->rules.detours == 0))
+        return;
     if (s->visits >= MOST_VISITS && (goal->seen || s->guess_ps < HUGE_VAL)) return;
     double least = a->ps + least_ps(s, &s->shardings[from], &s->shardings[to]);
     double most = goal->seen && goal->ps < s->guess_ps ? goal->ps : s->guess_ps;
     if ((b->seen && least >= b->ps) || least + b->least_left >= most) return;
     if (!draft_step(s, &s->shardings[from], &s->shardings[to], &c)) return;
     ts_arena_reset(s->scratch);
-    s->detours -= detour;
+    s->rules.detours -= detour;
     ts_collective_choose(s->scratch, s->request->choice, &c, &price);
     s->visits += price.visited;
     double ps = a->ps + price.ps;
@@ -275,13 +280,12 @@ static void set_nodes(search *s) {
 }
 
 /* Dijkstra's algorithm; the goal is tried first from every node, so that what is dearer is left out early. */
-static bool find_way(search *s, int64_t detours, bool copies_at_once) {
+static bool find_way(search *s, way_rules rules) {
     int64_t goal = s->ways.goal_node;
-    s->detours = detours;
+    s->rules = rules;
     s->visits = 0;
-    s->copies_at_once = copies_at_once;
     set_nodes(s);
-    if (detours > 0 && detours < s->ways.node_count) guess_way(s);
+    if (rules.detours > 0 && rules.detours < s->ways.node_count) guess_way(s);
     for (int64_t at = 0; at >= 0 && at != goal; at = next_node(s)) {
         s->nodes[at].done = true;
         try_step(s, at, goal);
@@ -392,8 +396,9 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
     int64_t chips = request->mesh->chip_count;
     int64_t detours = chips * LEAST_DETOURS > DETOURS ? LEAST_DETOURS : DETOURS / chips;
     bool direct = request->choice.algorithm == TS_ALGORITHM_DIRECT, forced = request->choice.forced;
-    bool found = find_way(s, forced ? 0 : detours, direct || !forced) || find_way(s, detours, direct) ||
-                 find_way(s, 0, true);
+    const way_rules tries[] = {{forced ? 0 : detours, direct || !forced}, {detours, direct}, {0, true}};
+    bool found = false;
+    for (int i = 0; i < 3 && !found; i++) found = find_way(s, tries[i]);
     assert(found); /* sums become copies, and all else moves at once */
     make_plan(s, plan);
     if (sums) make_sums(s, &goal, plan);
