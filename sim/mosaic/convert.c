@@ -67,9 +67,10 @@ static ts_operand narrow(lowering *l, const small_float *f, ts_operand x) {
 
 static bool is_float(const mlir_type *t) { return t->element == MLIR_FLOAT; }
 
-static ts_operand unpack_bf16(lowering *l, ts_operand a, int index, bool rows) {
-    return rows ? emit2(l, TS_OP_vunpack_rows_bf16, a, ts_integer(index))
-                : emit1(l, index == 0 ? TS_OP_vunpack_lo_bf16 : TS_OP_vunpack_hi_bf16, a);
+static ts_operand unpack_bf16(lowering *l, const packed_values *from, int index) {
+    ts_operand a = in_vreg(l, from->vreg);
+    return from->rows ? emit2(l, TS_OP_vunpack_rows_bf16, a, ts_integer(index))
+                      : emit1(l, index == 0 ? TS_OP_vunpack_lo_bf16 : TS_OP_vunpack_hi_bf16, a);
 }
 
 static const struct {
@@ -90,7 +91,7 @@ bool take_words(lowering *l, const packed_values *from, int index, ts_operand *o
         return true;
     }
     if (type->dtype == TS_DTYPE_BF16 && is_float(type)) {
-        *out = unpack_bf16(l, a, index, from->rows);
+        *out = unpack_bf16(l, from, index);
         return true;
     }
     for (int i = 0; i < 3 && (small || !is_float(type)); i++) {
@@ -192,8 +193,9 @@ static bool sources_by_position(lowering *l, int packing, ts_operand *out) {
 }
 
 /* Words in the order of the result: of rows, a source's own follow each other; else the sources take turns. */
-static bool pack_as(lowering *l, const mlir_type *to, bool rows) {
-    const mlir_type *from = type_at(l, 0);
+static bool pack_as(lowering *l, packed_values out) {
+    const mlir_type *from = type_at(l, 0), *to = out.type;
+    bool rows = out.rows;
     ts_operand in[8], words[8];
     int packing = to->bits > 0 ? from->bits / to->bits : 0, own = from->bits > 0 ? 32 / from->bits : 0;
     if ((packing != 2 && packing != 4 && packing != 8) || own * packing > 8)
@@ -206,7 +208,6 @@ static bool pack_as(lowering *l, const mlir_type *to, bool rows) {
         if (!take_words(l, &source, rows ? i % own : i / packing, &words[i])) return false;
         words[i] = change_kind(l, from, to, words[i]);
     }
-    packed_values out = {.type = to, .rows = rows};
     return put_words(l, words, &out) && set_vector(l, out.vreg);
 }
 
@@ -236,8 +237,8 @@ static bool says(const lowering *l, const char *name, const char *word) {
 }
 
 bool lower_pack(lowering *l) {
-    bool rows;
-    return read_format(l, &rows) && pack_as(l, result_type(l, 0), rows);
+    packed_values out = {.type = result_type(l, 0)};
+    return read_format(l, &out.rows) && pack_as(l, out);
 }
 
 bool lower_unpack(lowering *l) {
@@ -253,7 +254,7 @@ static bool read_type(lowering *l, const char *name, mlir_type *out) {
 
 bool lower_pack_elementwise(lowering *l) {
     mlir_type to;
-    return read_type(l, "target_type", &to) && pack_as(l, &to, false);
+    return read_type(l, "target_type", &to) && pack_as(l, (packed_values){.type = &to});
 }
 
 bool lower_unpack_elementwise(lowering *l) {

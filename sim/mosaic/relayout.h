@@ -75,7 +75,8 @@ const char *ts_relayout_op_name(ts_relayout_kind kind); /* Mosaic's: "tpu.rotate
 
 /* Errors: bad input where Mosaic refuses, with its words; not modelled where there are more vregs than are held. */
 bool ts_relayout_plan(ts_error *err, ts_arena *arena, const ts_relayout_request *request, ts_relayout *out);
-/* A kernel, as text, that loads the source's vregs, does the ops and stores the result's; without the ops it stores the source's. */
-void ts_relayout_kernel(const ts_relayout *relayout, bool with_ops, ts_text *out);
+/* A kernel, as text, that loads the source's vregs, does the ops and stores the result's; without them it stores the source's. */
+typedef enum { TS_RELAYOUT_WITHOUT_OPS, TS_RELAYOUT_WITH_OPS } ts_relayout_content;
+void ts_relayout_kernel(const ts_relayout *relayout, ts_relayout_content content, ts_text *out);
 
 #endif

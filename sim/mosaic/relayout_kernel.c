@@ -347,7 +347,8 @@ static void add_begin(ts_text *out, const ts_relayout *r) {
     ts_text_add_char(out, '\n');
 }
 
-void ts_relayout_kernel(const ts_relayout *r, bool with_ops, ts_text *out) {
+void ts_relayout_kernel(const ts_relayout *r, ts_relayout_content content, ts_text *out) {
+    bool with_ops = content == TS_RELAYOUT_WITH_OPS;
     writer w = {.out = out, .r = r, .kept = r->kept};
     add_begin(out, r);
     for (int i = 0; i < r->sources; i++) add_load(&w, i);

@@ -32,13 +32,14 @@ typedef struct {
 
 static int first_sublane(const scratch *c) { return c->at * SUBLANES * c->n; }
 
-static void store(transfer *t, int value, int sublane, bool shuffled) {
-    ts_relayout_op op = {.kind = shuffled ? TS_RELAYOUT_SHUFFLED_STORE : TS_RELAYOUT_STORE,
+static void store(transfer *t, ts_relayout_kind kind, int value, int sublane) {
+    ts_relayout_op op = {.kind = kind,
                          .bits = TS_VREG_WORD_BITS,
                          .input_count = 1,
                          .inputs = &value,
                          .numbers = {sublane, t->how.n}};
-    for (int i = 0; i < SUBLANES && shuffled; i++) op.numbers[i] = sublane + t->how.sublanes[i];
+    for (int i = 0; i < SUBLANES && kind == TS_RELAYOUT_SHUFFLED_STORE; i++)
+        op.numbers[i] = sublane + t->how.sublanes[i];
     relayout_op(t->s, op);
 }
 
@@ -77,7 +78,8 @@ static void to_larger(transfer *t, const relayout_state *old, int64_t i) {
         int64_t from = row * n - t->how.delay + k;
         if (from < 0) continue;
         if (from >= old->down || position / n >= old->across) break;
-        store(t, *relayout_at(old, l, from, position / n), first_sublane(&t->how) + (int)k, false);
+        store(t, TS_RELAYOUT_STORE, *relayout_at(old, l, from, position / n),
+              first_sublane(&t->how) + (int)k);
     }
     end_group(t, end && row == s->down - 1);
 }
@@ -88,7 +90,8 @@ static void to_smaller(transfer *t, const relayout_state *old, int64_t i) {
     int64_t l = i / old->across / old->down, row = i / old->across % old->down, column = i % old->across;
     int64_t position = column + t->how.delay, n = t->how.n, within = position % n;
     bool end = column == old->across - 1, strided = t->how.loads_shuffled;
-    store(t, old->values[i], first_sublane(&t->how) + (int)(strided ? within : within * SUBLANES), !strided);
+    store(t, strided ? TS_RELAYOUT_STORE : TS_RELAYOUT_SHUFFLED_STORE, old->values[i],
+          first_sublane(&t->how) + (int)(strided ? within : within * SUBLANES));
     if (within != n - 1 && !end) return;
     for (int64_t k = 0; k < n; k++) {
         int64_t to = row * n - t->how.skips + k;

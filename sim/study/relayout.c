@@ -54,8 +54,8 @@ static bool find_cycles(ts_error *err, ts_arena *arena, const ts_machine *machin
         return true;
     }
     ts_text_init(&with, arena), ts_text_init(&without, arena);
-    ts_relayout_kernel(&out->plan, true, &with);
-    ts_relayout_kernel(&out->plan, false, &without);
+    ts_relayout_kernel(&out->plan, TS_RELAYOUT_WITH_OPS, &with);
+    ts_relayout_kernel(&out->plan, TS_RELAYOUT_WITHOUT_OPS, &without);
     if (run_kernel(&own, arena, machine, &with, &cycles) &&
         run_kernel(&own, arena, machine, &without, &out->without)) {
         out->cycles = cycles > out->without ? cycles - out->without : 0;

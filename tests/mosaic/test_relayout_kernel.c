@@ -95,7 +95,7 @@ static const uint32_t *run_kernel(ts_arena *arena, const relayout_row *row, cons
     ts_run_result *result = TS_NEW(arena, ts_run_result);
     assert_non_null(machine);
     ts_text_init(&text, arena);
-    ts_relayout_kernel(plan, true, &text);
+    ts_relayout_kernel(plan, TS_RELAYOUT_WITH_OPS, &text);
     ts_run_target(machine, &target);
     ts_source source = {"relayout", text.bytes, text.length};
     ts_run_request request = {.program = "relayout",
