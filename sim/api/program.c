@@ -194,6 +194,6 @@ void ts_builder_add_masked(ts_builder *b, int vmask, const char *mnemonic, int c
     va_end(values);
 }
 
-void ts_builder_pack(ts_builder *b, int on) { ts_program_pack(b->inner, on); }
+void ts_builder_pack(ts_builder *b, int on) { (on ? ts_program_pack_begin : ts_program_pack_end)(b->inner); }
 void ts_builder_open(ts_builder *b) { ts_program_open(b->inner); }
 void ts_builder_close(ts_builder *b) { ts_program_close(b->inner); }

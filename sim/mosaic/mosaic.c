@@ -82,14 +82,14 @@ static const ts_program *finish(lowering *l) {
     for (int b = 0; b < l->code.blocks.count; b++) o.labels[b] = ts_program_label(l->builder);
     if (l->files.count > 0) ts_program_from(l->builder, l->files.items[0], 1); /* the program's own text */
     ts_program_pack_results(l->builder);
-    ts_program_pack(l->builder, true);
+    ts_program_pack_begin(l->builder);
     for (int b = 0; b < l->code.blocks.count; b++) {
         const mosaic_block *block = &l->code.blocks.items[b];
         ts_program_place(l->builder, o.labels[b]);
         for (int i = 0; i < block->list.count; i++) add_instruction(&o, &block->list.items[i]);
     }
     ts_program_add(l->builder, TS_OP_halt, 0);
-    ts_program_pack(l->builder, false);
+    ts_program_pack_end(l->builder);
     report(l, "block_cycles", bound.cycles);
     report(l, "block_slot_bound", bound.slot_cycles);
     report(l, "block_critical_path", bound.path_cycles);

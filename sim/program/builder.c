@@ -240,9 +240,14 @@ static bool has_label(ts_program_builder *b, const token *location, const ts_ope
     return there || TOKEN_ERROR(b->as.err, location, "there is no such label");
 }
 
-void ts_program_pack(ts_program_builder *b, bool on) {
+void ts_program_pack_begin(ts_program_builder *b) {
     pack_region(&b->as);
-    b->as.packing = on;
+    b->as.packing = true;
+}
+
+void ts_program_pack_end(ts_program_builder *b) {
+    pack_region(&b->as);
+    b->as.packing = false;
 }
 
 void ts_program_pack_results(ts_program_builder *b) { b->as.packs_for_results = true; }

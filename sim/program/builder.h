@@ -87,8 +87,9 @@ void ts_program_to_device(ts_program_builder *b, ts_operand transfer, ts_operand
 /* From here on instructions and transfers come from this line of a text, which outlives the program; NULL: from
  * none. */
 void ts_program_from(ts_program_builder *b, const ts_source *source, int line);
-/* Until `on` is false again, single instructions are put into bundles, as by .pack auto. */
-void ts_program_pack(ts_program_builder *b, bool on);
+/* Between the two, single instructions are put into bundles, as by .pack auto. */
+void ts_program_pack_begin(ts_program_builder *b);
+void ts_program_pack_end(ts_program_builder *b);
 /* From here on the packer does not put what takes a result of a matrix unit before the result comes. */
 void ts_program_pack_results(ts_program_builder *b);
 /* `count` operands, each a ts_operand. */

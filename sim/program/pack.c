@@ -89,9 +89,9 @@ static bool ordered(const node *a, const node *b, bool *together) {
     return a->space == b->space && ts_address_may_meet(a->address, b->address, a->space);
 }
 
-static void add_edge(region *r, int from, int to, bool together, int64_t latency) {
-    *LIST_ADD(r->scratch, &r->edges) = (edge){from, to, together, latency};
-    r->nodes[to].waits_for++;
+static void add_edge(region *r, edge e) {
+    *LIST_ADD(r->scratch, &r->edges) = e;
+    r->nodes[e.to].waits_for++;
 }
 
 bool pack_depends(const node *a, const node *b, dependence *out) {
@@ -116,7 +116,8 @@ bool pack_depends(const node *a, const node *b, dependence *out) {
 /* The strongest dependence of `to` on an earlier `from`. */
 static void connect(region *r, int from, int to) {
     dependence d;
-    if (pack_depends(&r->nodes[from], &r->nodes[to], &d)) add_edge(r, from, to, d.together, d.latency);
+    if (pack_depends(&r->nodes[from], &r->nodes[to], &d))
+        add_edge(r, (edge){from, to, d.together, d.latency});
 }
 
 bool pack_is_push(const node *n) { return ts_opcode_get(n->it->code.opcode)->latency == TS_LATENCY_MXU_PUSH; }
@@ -220,7 +221,7 @@ static void find_edges(region *r) {
         r->first_edge[from] = r->edges.count;
         connect_later(r, all, from);
         for (int to = pops ? pops[from] : -1; to >= 0; to = next[to])
-            add_edge(r, from, to, false, r->nodes[from].latency);
+            add_edge(r, (edge){.from = from, .to = to, .latency = r->nodes[from].latency});
     }
     r->first_edge[r->count] = r->edges.count;
     for (int i = r->count - 1; i >= 0; i--) {

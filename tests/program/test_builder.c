@@ -87,7 +87,7 @@ static ts_operand at(fixture *f, int64_t row, int64_t column, int sublanes) {
 static void add_rows(fixture *f) {
     ts_program_builder *b = f->b;
     ts_operand row = ts_program_label(b);
-    ts_program_pack(b, true);
+    ts_program_pack_begin(b);
     ts_program_place(b, row);
     for (int i = 0; i < 2; i++) ts_program_add(b, TS_OP_vld, 2, ts_vreg(i), at(f, 0, 128 * i, 0xff));
     for (int i = 0; i < 2; i++) ts_program_add(b, TS_OP_vadd_f32, 3, ts_vreg(i), ts_vreg(i), ts_f32(1.0f));
@@ -97,7 +97,7 @@ static void add_rows(fixture *f) {
     ts_program_add(b, TS_OP_vst, 2, at(f, 0, 128, 0x0f), ts_vreg(1));
     ts_program_add(b, TS_OP_sadd, 3, ts_sreg(2), ts_sreg(2), ts_integer(8));
     ts_program_add(b, TS_OP_br_lt, 3, ts_sreg(2), ts_integer(32), row);
-    ts_program_pack(b, false);
+    ts_program_pack_end(b);
 }
 
 static ts_program_box box(int tensor, const ts_affine *begin, const int64_t *sizes) {
