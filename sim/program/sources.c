@@ -99,27 +99,32 @@ static bool is_known(const file_list *list, const char *path) {
     return false;
 }
 
-static const ts_source *add(file_list *list, const char *path, bool is_text) {
+/* NULL: it is in the list. */
+static ts_program_file *add(file_list *list, const char *path) {
     if (is_known(list, path)) return NULL;
     list->files = ts_arena_extend(list->arena, list->files, (size_t)list->count, sizeof *list->files);
     ts_program_file *file = &list->files[list->count++];
-    file->path = ts_arena_copy_text(list->arena, path, strlen(path));
-    file->text = is_text ? read_source(NULL, list->arena, path) : NULL;
-    return file->text;
+    *file = (ts_program_file){.path = ts_arena_copy_text(list->arena, path, strlen(path))};
+    return file;
+}
+
+static void add_text(file_list *list, const char *path) {
+    ts_program_file *file = add(list, path);
+    if (file) file->text = read_source(NULL, list->arena, path);
 }
 
 const ts_program_file *ts_program_files(ts_arena *arena, const char *path, int *count) {
     file_list list = {.arena = arena};
-    add(&list, path, true);
+    add_text(&list, path);
     for (int i = 0; i < list.count; i++) {
         const ts_source *source = list.files[i].text;
         const token *at = source ? token_list(arena, source) : NULL;
         for (; at && at->kind != TOKEN_END; at++) {
             bool includes = token_is_name(at, ".include");
             if (includes && at[1].kind == TOKEN_STRING)
-                add(&list, path_beside(arena, source->name, ++at), true);
+                add_text(&list, path_beside(arena, source->name, ++at));
             else if (at->kind == TOKEN_STRING)
-                add(&list, path_beside(arena, source->name, at), false);
+                add(&list, path_beside(arena, source->name, at));
         }
     }
     *count = list.count;
