@@ -55,11 +55,10 @@ static bool add_tiled(ts_error *err, ts_arena *arena, const untiled *plain, int6
 
 enum { TALLEST = 256 };
 
-static ts_xla_layout plain_fields(ts_arena *arena, const ts_shape *model, bool exchanged) {
+static ts_xla_layout plain_fields(ts_arena *arena, const ts_shape *model) {
     int rank = model->layout->rank;
     int *order = TS_NEW_ARRAY(arena, int, rank + 1);
     for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
-    if (exchanged) order[0] = rank - 2, order[1] = rank - 1;
     const ts_dtype_info *info = ts_dtype_get(model->dtype);
     bool narrow = info->class != TS_CLASS_BOOL && info->value_bits <= 4;
     return (ts_xla_layout){.rank = rank,
@@ -70,17 +69,28 @@ static ts_xla_layout plain_fields(ts_arena *arena, const ts_shape *model, bool e
                            .element_bits = narrow ? info->value_bits : 0};
 }
 
+/* With the two minor dims exchanged. */
+static ts_xla_layout transposed_fields(ts_arena *arena, const ts_shape *model) {
+    ts_xla_layout fields = plain_fields(arena, model);
+    int *order = TS_NEW_ARRAY(arena, int, fields.rank);
+    memcpy(order, fields.minor_to_major, (size_t)fields.rank * sizeof *order);
+    order[0] = fields.minor_to_major[1];
+    order[1] = fields.minor_to_major[0];
+    fields.minor_to_major = order;
+    return fields;
+}
+
 bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, int generation,
                        ts_layout_list *list) {
     enum { ALL_TALL = TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_LARGE_X16 };
     *list = (ts_layout_list){0};
     if (!ts_shape_layout(err, model, "the shape")) return false;
-    untiled plain = {model->dtype, generation, plain_fields(arena, model, false)}, transposed = plain;
+    untiled plain = {model->dtype, generation, plain_fields(arena, model)}, transposed = plain;
     bool fine = true;
     if (!model->xla || model->xla->layout_written) fine = add(arena, list, model);
     fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &plain.fields));
     if (plain.fields.rank >= 2) {
-        transposed.fields = plain_fields(arena, model, true);
+        transposed.fields = transposed_fields(arena, model);
         fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &transposed.fields)) &&
                add_tiled(err, arena, &transposed, TALLEST, TS_TPU_ARGUMENT, list);
     }
@@ -92,19 +102,22 @@ bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, in
 
 /* ---- Pricing them ---- */
 
-/* Where `needed` is false, what nobody can do, and a tensor that does not fit, are no error: cost->cycles
- * stays 0. */
-static bool try_one(ts_error *err, const ts_transfer_request *request, bool needed, ts_dma_cost *cost) {
+static bool price_one(ts_error *err, const ts_transfer_request *request, ts_dma_cost *cost) {
     ts_arena *scratch = ts_arena_new();
     ts_transfer_study study;
-    ts_error refused = {0};
-    bool priced = ts_transfer_price(&refused, scratch, request, &study);
+    bool priced = ts_transfer_price(err, scratch, request, &study);
     *cost = priced ? study.cost : (ts_dma_cost){0};
     ts_arena_free(scratch);
-    if (priced) return true;
-    bool expected = refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT ||
-                    refused.kind == TS_ERROR_CAPACITY;
-    if (expected && !needed) return true;
+    return priced;
+}
+
+/* What nobody can do, and a tensor that does not fit, are no error: cost->cycles stays 0. */
+static bool try_one(ts_error *err, const ts_transfer_request *request, ts_dma_cost *cost) {
+    ts_error refused = {0};
+    if (price_one(&refused, request, cost)) return true;
+    if (refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT ||
+        refused.kind == TS_ERROR_CAPACITY)
+        return true;
     if (err) *err = refused;
     return false;
 }
@@ -124,7 +137,7 @@ static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other
                  memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
     if (alike) add(arena, list, other);
     if (!other->xla || a->rank != b->rank || a->rank < 2) return;
-    untiled plain = {own->dtype, generation, plain_fields(arena, own, false)};
+    untiled plain = {own->dtype, generation, plain_fields(arena, own)};
     ts_xla_layout *fields = &plain.fields;
     int *order = TS_NEW_ARRAY(arena, int, a->rank);
     for (int i = 0; i < a->rank; i++) order[i] = ts_xla_dim_at(other->xla, i);
@@ -161,7 +174,7 @@ static bool is_own(ts_arena *arena, const variation *v, int number) {
 static bool try_other(ts_error *err, variation *v, const ts_shape *shape, int64_t limit, ts_dma_cost *cost) {
     *v->varied = shape;
     v->request.limit = limit;
-    return try_one(err, &v->request, false, cost);
+    return try_one(err, &v->request, cost);
 }
 
 static bool try_all(ts_error *err, ts_arena *arena, variation *v, ts_transfer_others *others) {
@@ -251,7 +264,7 @@ ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, con
             ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
                             dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
             ts_transfer_request request = {machine, known, src, dst, false, 0};
-            if (!try_one(err, &request, from + to == 0, &m->costs[from][to])) return NULL;
+            if (!(from + to == 0 ? price_one : try_one)(err, &request, &m->costs[from][to])) return NULL;
         }
     }
     m->copy_cycles = m->costs[0][0].cycles;
