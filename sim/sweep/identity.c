@@ -94,11 +94,15 @@ static hash128 hash_program(ts_arena *scratch, const char *path) {
     return hash;
 }
 
-static const char *hash_file(ts_sweep_hashes *hashes, const char *path, bool is_program) {
+static hash128 hash_file(ts_arena *scratch, const char *path) { return add_file(basis, scratch, path); }
+
+typedef hash128 (*file_hash)(ts_arena *scratch, const char *path);
+
+static const char *hash_once(ts_sweep_hashes *hashes, const char *path, file_hash hash) {
     known *file = find(hashes, path);
     if (!file->hash[0]) {
         ts_arena *scratch = ts_arena_new();
-        print_hash(file->hash, is_program ? hash_program(scratch, path) : add_file(basis, scratch, path));
+        print_hash(file->hash, hash(scratch, path));
         ts_arena_free(scratch);
     }
     return file->hash;
@@ -109,9 +113,9 @@ static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, cha
     bool program = asked->question == TS_SWEEP_PROGRAM && !ts_mosaic_is_module(asked->text);
     out[0] = '\0';
     if (!ts_sweep_reads_file(asked)) return;
-    hash128 hash = add_text(basis, hash_file(hashes, asked->text, program));
+    hash128 hash = add_text(basis, hash_once(hashes, asked->text, program ? hash_program : hash_file));
     for (int i = 0; i < asked->input_count; i++)
-        hash = add_text(hash, hash_file(hashes, asked->inputs[i].value, false));
+        hash = add_text(hash, hash_once(hashes, asked->inputs[i].value, hash_file));
     print_hash(out, hash);
 }
 
