@@ -84,6 +84,7 @@ static _Noreturn void work(const ts_sweep_study *study, int socket, pid_t master
     ts_sweep_context *context = getppid() == master ? ts_sweep_context_new(study) : NULL;
     int64_t index;
     while (context && read_all(socket, &index, sizeof index) && answer(socket, context, index)) continue;
+    ts_sweep_context_free(context);
     _exit(0);
 }
 
