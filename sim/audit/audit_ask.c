@@ -15,7 +15,7 @@ bool audit_is_product(const audit_node *v) {
     return v->op.opcode == TS_HLO_OP_DOT || v->op.opcode == TS_HLO_OP_CONVOLUTION;
 }
 
-audit_order audit_row_major(const audit_array *array) {
+static audit_order row_major(const audit_array *array) {
     audit_order out = {{0}};
     for (int i = 0; i < array->rank; i++) out.at[i] = (int8_t)(array->rank - 1 - i);
     return out;
@@ -159,7 +159,7 @@ static void ask_by_itself(const audit_orders *o, const audit_graph *g, const aud
 
 /* What a loop begins with is row-major, unless it is an argument or padding makes it much more. */
 static void ask_for_loop(const audit_orders *o, audit_node *v) {
-    audit_order order = audit_row_major(&v->array), usual;
+    audit_order order = row_major(&v->array), usual;
     if (v->op.opcode == TS_HLO_OP_PARAMETER || !audit_order_default(o, &v->array, &usual)) return;
     if (audit_order_bytes(o, &v->array, &order) / MOST_EXPANSION > audit_order_bytes(o, &v->array, &usual))
         return;

@@ -32,8 +32,6 @@ audit_node *audit_operand(const audit_graph *g, const audit_node *v, int k); /* 
 bool audit_joins(const audit_node *v); /* is it computed of several arrays, element by element? */
 bool audit_is_product(const audit_node *v);
 audit_dot audit_dot_of(const audit_graph *g, const audit_node *v); /* of a product; without `usual` */
-audit_order audit_row_major(const audit_array *array);
-
 /* The values as the TPU compiler rewrites them before it lays them out. numbers: of each, in `out`. */
 void audit_graph_rewrite(const audit_graph *values, audit_graph *out, int32_t *numbers);
 

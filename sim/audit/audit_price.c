@@ -26,7 +26,7 @@ void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_req
 }
 
 /* XLA's numbers of memories whose machines do not state them: seen in modules of v5e and v6e. */
-const ts_machine_memory *audit_find_space(const ts_machine *machine, int space) {
+static const ts_machine_memory *find_space(const ts_machine *machine, int space) {
     enum { SMEM = 6 };
     const ts_machine_memory *memory = space >= 0 ? ts_machine_find_space(machine, space) : NULL;
     return memory || space != SMEM ? memory : machine->spaces[TS_SPACE_SMEM];
@@ -35,14 +35,14 @@ const ts_machine_memory *audit_find_space(const ts_machine *machine, int space) 
 /* Why nothing is known of transfers to and from it; NULL: it is a memory of the machine. */
 static const char *why_no_space(const ts_machine *machine, int space) {
     enum { FLAGS = 2, HOST = 5, SPARSE_FLAGS = 8 };
-    if (audit_find_space(machine, space)) return NULL;
+    if (find_space(machine, space)) return NULL;
     return space == HOST                             ? "transfers to and from the host are not modelled"
            : space == FLAGS || space == SPARSE_FLAGS ? "transfers of flags are not modelled"
                                                      : "the machine has no such memory space";
 }
 
 bool audit_is_hbm(const ts_machine *machine, int space) {
-    const ts_machine_memory *memory = audit_find_space(machine, space);
+    const ts_machine_memory *memory = find_space(machine, space);
     return memory && memory->kind == TS_SPACE_HBM;
 }
 
@@ -76,7 +76,7 @@ static int64_t least_cycles(const audit_prices *p, const audit_traffic *t) {
     int64_t khz = p->machine->chip.sustained_khz, most = t->read > t->written ? t->read : t->written;
     int64_t bytes[2] = {0, 0}; /* of HBM and VMEM */
     for (int k = 0; k < 2; k++) {
-        const ts_machine_memory *memory = audit_find_space(p->machine, k == 0 ? t->from : t->to);
+        const ts_machine_memory *memory = find_space(p->machine, k == 0 ? t->from : t->to);
         int64_t side = k == 0 ? t->read : t->written;
         if (memory && memory->kind == TS_SPACE_HBM) bytes[0] += side;
         if (memory && memory->kind == TS_SPACE_VMEM) bytes[1] += side;

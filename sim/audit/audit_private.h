@@ -102,8 +102,6 @@ typedef struct {
 /* Where order, tiles or type change between the same dims, by the plan; else in order. */
 audit_price audit_prices_move(audit_prices *prices, const audit_wanted *wanted);
 
-/* NULL: the machine has none of that number. */
-const ts_machine_memory *audit_find_space(const ts_machine *machine, int space);
 bool audit_is_hbm(const ts_machine *machine, int space);
 /* Where the other side of a transfer lies that shares the memory with one of so many bytes. */
 int64_t audit_address_behind(int64_t bytes);

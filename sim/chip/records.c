@@ -46,11 +46,11 @@ bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int li
     return false;
 }
 
-chip_core *chip_core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->cores[t->core]; }
+static chip_core *core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->cores[t->core]; }
 
 static void check_start(ts_chip *chip, ts_in_flight *t) {
-    ts_races_start(chip_core_of(chip, t)->races, t);
-    ts_arrivals_start(chip_core_of(chip, t)->arrivals, t);
+    ts_races_start(core_of(chip, t)->races, t);
+    ts_arrivals_start(core_of(chip, t)->arrivals, t);
     for (int i = 0; i < chip->core_count; i++)
         if (i != t->core) ts_races_compare_cores(chip->cores[i].races, t);
     ts_outputs_start(&chip->outputs, t);
@@ -62,19 +62,19 @@ void chip_put_in_flight(ts_chip *chip, ts_in_flight *t) {
     *last = t;
     if (t->semaphore >= 0) {
         int64_t by = ts_transfer_adds(chip->code, t->what, t->semaphore);
-        ts_left_send(&chip_core_of(chip, t)->accounts[t->semaphore], t->what, by);
+        ts_left_send(&core_of(chip, t)->accounts[t->semaphore], t->what, by);
     }
-    if (chip_core_of(chip, t)->races) check_start(chip, t);
+    if (core_of(chip, t)->races) check_start(chip, t);
     if (chip->busy_since < 0) chip->busy_since = t->issued_cycle;
     chip->quiet_until = 0;
-    const ts_chip_observer *o = chip_told_of(chip_core_of(chip, t));
+    const ts_chip_observer *o = chip_told_of(core_of(chip, t));
     if (o && o->started) o->started(o->self, t);
 }
 
 /* ---- The sanitizer ---- */
 
 static void check_done(ts_chip *chip, ts_in_flight *t) {
-    const chip_core *by = chip_core_of(chip, t);
+    const chip_core *by = core_of(chip, t);
     bool vmem = chip->code->tensors[t->what->source.tensor].space == TS_SPACE_VMEM;
     ts_races_complete(by->races, t);
     ts_arrivals_done(by->arrivals, t);
@@ -116,7 +116,7 @@ static void take_out(ts_chip *chip, ts_in_flight *t) {
 }
 
 void chip_settle(ts_chip *chip, ts_in_flight *t, int64_t cycle) {
-    const chip_core *by = chip_core_of(chip, t);
+    const chip_core *by = core_of(chip, t);
     t->done_cycle = cycle;
     if (t->race) check_done(chip, t);
     if (chip->config->findings && ts_core_halted(by->core) && chip_core_cycles(by) <= cycle)

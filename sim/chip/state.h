@@ -75,7 +75,6 @@ void chip_change_semaphore(void *self, const ts_instruction *instruction, int se
 ts_in_flight *chip_take_record(ts_chip *chip);
 void chip_give_back(ts_chip *chip, ts_in_flight *t);
 void chip_put_in_flight(ts_chip *chip, ts_in_flight *t);
-chip_core *chip_core_of(ts_chip *chip, const ts_in_flight *t);
 /* A transfer is at its end: it is out of flight, and its semaphore grows. */
 void chip_settle(ts_chip *chip, ts_in_flight *t, int64_t cycle);
 ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t *begin);

@@ -252,7 +252,7 @@ bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *heade
     return ok;
 }
 
-bool ts_safetensors_open(ts_error *err, ts_arena *arena, const char *path, ts_safetensors_index *index) {
+static bool open_file(ts_error *err, ts_arena *arena, const char *path, ts_safetensors_index *index) {
     uint64_t file_bytes, length;
     if (!ts_file_size(err, path, &file_bytes)) return false;
     if (file_bytes < LENGTH_BYTES)
@@ -297,7 +297,7 @@ static const ts_safetensor *find(ts_error *err, const char *path, const char *na
 bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const char *name,
                          const ts_host_expect *expect, ts_host_array *array) {
     ts_safetensors_index index;
-    if (!ts_safetensors_open(err, arena, path, &index)) return false;
+    if (!open_file(err, arena, path, &index)) return false;
     const ts_safetensor *tensor = find(err, path, name, &index);
     if (!tensor) return false;
     *array = tensor->array;

@@ -22,7 +22,6 @@ typedef struct {
  * and no byte left over. Element types that do not fill whole bytes (F4, F6) are refused. */
 bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *header, uint64_t data_bytes,
                           ts_safetensors_index *index);
-bool ts_safetensors_open(ts_error *err, ts_arena *arena, const char *path, ts_safetensors_index *index);
 
 /* Reads one tensor and no more of the file. `name` may be NULL where the file holds only one. */
 bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const char *name,

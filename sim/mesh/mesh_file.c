@@ -38,7 +38,7 @@ static const ts_field rows[] = {
 #include "machine/ici.def"
 #undef ICI
 };
-const ts_field_table ts_mesh_file_fields = {rows, sizeof rows / sizeof rows[0], sizeof(ts_mesh_file)};
+static const ts_field_table fields = {rows, sizeof rows / sizeof rows[0], sizeof(ts_mesh_file)};
 
 /* ---- Finding ---- */
 
@@ -116,7 +116,7 @@ const ts_mesh_file *ts_mesh_file_read(ts_error *err, ts_arena *arena, const ts_t
     const ts_tree *merged = tree->kind == TS_TREE_MAP ? ts_tree_merge(arena, below, tree) : tree;
     ts_mesh_file *file = TS_NEW(arena, ts_mesh_file);
     ts_field_leaves leaves = {0};
-    if (!ts_field_read(err, arena, &ts_mesh_file_fields, merged, file, &leaves)) return NULL;
+    if (!ts_field_read(err, arena, &fields, merged, file, &leaves)) return NULL;
     file->leaves = leaves.leaves;
     file->leaf_count = leaves.count;
     return file;

@@ -31,8 +31,6 @@ typedef struct {
     int32_t leaf_count;
 } ts_mesh_file;
 
-extern const ts_field_table ts_mesh_file_fields;
-
 /* Whether that is the name of a mesh, or a path, and not axes. */
 bool ts_mesh_file_is(const char *text, size_t length);
 /* The machine that a file names. */

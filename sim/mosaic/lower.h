@@ -145,8 +145,6 @@ const ts_shape *shape_of_type(lowering *l, ts_space_kind space, const mlir_type 
 /* vmem.c: counts a tensor that is going to be made; whether all so far fit. */
 /* -1 on an error. */
 int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots);
-bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots);
-bool vmem_check(lowering *l);
 bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots);
 /* New semaphores, as many as the type has; those of transfers count bytes. NULL: an error. */
 memref *memref_of_semaphores(lowering *l, const char *name, const mlir_type *type);

@@ -17,7 +17,8 @@ static int64_t slices(const ts_vpad *v, int dim, int64_t extent) {
     return is_replica(v->offsets[dim]) ? 1 : ts_ceil_div(v->offsets[dim] + extent, slice_of(v, dim));
 }
 
-bool relayout_set_dims(relayout_state *s, ts_vpad_implicit implicit) {
+/* Leading, rows and columns. */
+static bool set_dims(relayout_state *s, ts_vpad_implicit implicit) {
     const ts_relayout_request *r = s->request;
     bool all = implicit == TS_VPAD_ALL, minor = implicit == TS_VPAD_MINOR, both = implicit == TS_VPAD_BOTH;
     int kept = all ? 2 : both ? 0 : 1;
@@ -33,7 +34,7 @@ bool relayout_set_dims(relayout_state *s, ts_vpad_implicit implicit) {
 
 bool relayout_become(relayout_state *s, const ts_vpad *layout) {
     int64_t count, most = s->op_count == 0 ? MOST_VREGS : MOST_ON_THE_WAY;
-    if (!relayout_set_dims(s, layout->implicit)) return false;
+    if (!set_dims(s, layout->implicit)) return false;
     s->layout = *layout;
     s->down = slices(layout, 0, s->rows);
     s->across = slices(layout, 1, s->columns);
@@ -65,7 +66,7 @@ bool relayout_same_positions(const relayout_state *s, ts_vpad_implicit implicit)
     relayout_state other = *s;
     bool all = implicit == TS_VPAD_ALL && s->layout.implicit == TS_VPAD_SECOND;
     bool second = implicit == TS_VPAD_SECOND && s->layout.implicit == TS_VPAD_ALL;
-    if (!relayout_set_dims(&other, implicit)) return false;
+    if (!set_dims(&other, implicit)) return false;
     return (s->layout.tile[0] == 1 && (all || second)) ||
            (other.rows == s->rows && other.columns == s->columns);
 }

@@ -42,7 +42,6 @@ ts_vpad relayout_aligned(const ts_vpad *layout, int bits, int64_t rows, int64_t 
 
 /* It has another layout now: vregs are counted anew, and its values are the caller's to fill. */
 bool relayout_become(relayout_state *s, const ts_vpad *layout);
-bool relayout_set_dims(relayout_state *s, ts_vpad_implicit implicit); /* leading, rows and columns */
 static inline int64_t relayout_count(const relayout_state *s) { return s->leading * s->down * s->across; }
 static inline int *relayout_at(const relayout_state *s, int64_t leading, int64_t row, int64_t column) {
     return &s->values[(leading * s->down + row) * s->across + column];

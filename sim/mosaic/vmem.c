@@ -13,7 +13,7 @@ int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots) {
     return !shape ? -1 : shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
 }
 
-bool vmem_take(lowering *l, const char *name, const mlir_type *type, int slots) {
+static bool take_vmem(lowering *l, const char *name, const mlir_type *type, int slots) {
     int64_t bytes = vmem_bytes(l, type, slots);
     if (bytes < 0) return false;
     *PUSH(l->arena, &l->vmem) = (vmem_use){ts_arena_copy_text(l->arena, name, strlen(name)),
@@ -43,7 +43,7 @@ static void list_uses(const lowering *l, ts_text *text) {
     if (l->vmem.count > SHOWN) ts_text_add(text, ", %d others", l->vmem.count - SHOWN);
 }
 
-bool vmem_check(lowering *l) {
+static bool check_vmem(lowering *l) {
     int64_t needed = 0, capacity = l->target->space_bytes[TS_SPACE_VMEM];
     char total[32], all[32], over[32];
     for (int i = 0; i < l->vmem.count; i++) {
@@ -62,7 +62,7 @@ bool vmem_check(lowering *l) {
 }
 
 bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots) {
-    return vmem_take(l, name, type, slots) && vmem_check(l);
+    return take_vmem(l, name, type, slots) && check_vmem(l);
 }
 
 /* Windows and scratch. */
@@ -73,13 +73,13 @@ bool kernel_plan_vmem(kernel *k) {
         const kernel_window *w = &k->windows[i];
         if (w->type.space != MLIR_VMEM) continue;
         snprintf(name, sizeof name, "window_%d", k->prefetch_count + i);
-        if (!vmem_take(k->l, name, &w->type, w->fixed ? 1 : 2)) return false;
+        if (!take_vmem(k->l, name, &w->type, w->fixed ? 1 : 2)) return false;
     }
     for (int i = 0; i < k->scratch_count; i++) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];
         const mlir_type *type = k->l->module->values[argument].type;
         snprintf(name, sizeof name, "scratch%d", i);
-        if (type->space == MLIR_VMEM && !vmem_take(k->l, name, type, 1)) return false;
+        if (type->space == MLIR_VMEM && !take_vmem(k->l, name, type, 1)) return false;
     }
-    return vmem_check(k->l);
+    return check_vmem(k->l);
 }

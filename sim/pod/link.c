@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-void pod_events_add(ts_arena *arena, pod_events *events, const pod_event *event) {
+static void add_event(ts_arena *arena, pod_events *events, const pod_event *event) {
     if (events->count == events->room) {
         int64_t room = events->room ? 2 * events->room : 16;
         events->items =
@@ -23,7 +23,7 @@ static bool is_before(const pod_event *a, const pod_event *b) {
 
 void pod_links_push(pod_links *links, const pod_event *event) {
     pod_events *q = &links->queue;
-    pod_events_add(links->arena, q, event);
+    add_event(links->arena, q, event);
     int64_t at = q->count - 1;
     for (; at > 0 && is_before(event, &q->items[(at - 1) / 2]); at = (at - 1) / 2)
         q->items[at] = q->items[(at - 1) / 2];
@@ -156,7 +156,7 @@ static int64_t pass_on(pod_links *links, pod_link *link, const pod_event *event)
     pod_event head = *event;
     head.ps = begin + links->mesh->ici->hop_ps;
     head.flow = NULL;
-    pod_events_add(links->arena, &link->out, &head);
+    add_event(links->arena, &link->out, &head);
     link->free_ps = begin + taken;
     link->busy_ps += taken;
     link->bytes += event->bytes;

@@ -71,8 +71,6 @@ typedef struct {
     int64_t sequence;
 } pod_links;
 
-void pod_events_add(ts_arena *arena, pod_events *events, const pod_event *event);
-
 /* A message leaves, from a time on; its last chunk when it was read. */
 void pod_links_send(pod_links *links, ts_chip_message *message, int64_t ps);
 void pod_links_read(pod_links *links, const ts_chip_message *message, int64_t ps);

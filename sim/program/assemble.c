@@ -61,7 +61,8 @@ static bool parse_braces(assembler *as, const token **at) {
     return as->items.count > begin || TOKEN_ERROR(as->err, brace, "the bundle is empty");
 }
 
-bool assemble_bundle(assembler *as, const token **at) {
+/* Instructions: one, or a bundle in braces. */
+static bool assemble_bundle(assembler *as, const token **at) {
     if (token_is(*at, '{')) { /* stays as it is */
         pack_region(as);
         bool good = parse_braces(as, at) && expect_line_end(as, *at, "the end of the line");

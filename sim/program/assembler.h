@@ -169,9 +169,6 @@ bool assemble_register(assembler *as, const token **at, const ts_opcode_info *in
                        const ts_operand_class *class, ts_operand *out, bool *found);
 bool check_register(assembler *as, const token *location, ts_operand_kind kind, int number);
 bool operand_accepts(const ts_operand_class *class, ts_operand_kind kind);
-/* Errors: an operand is `found`; what is at `at` is none. */
-bool operand_is_wrong(assembler *as, const token *at, const ts_opcode_info *info,
-                      const ts_operand_class *class, const char *found);
 bool operand_is_unexpected(assembler *as, const token *at, const ts_opcode_info *info,
                            const ts_operand_class *class);
 
@@ -197,8 +194,6 @@ bool check_mask(assembler *as, const token *location, const ts_opcode_info *info
 bool leaves_region(const ts_instruction *code);
 const ts_program *finish_program(assembler *as, const char *name);
 
-/* Instructions: one, or a bundle in braces. */
-bool assemble_bundle(assembler *as, const token **at);
 /* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region begins.
  */
 void pack_region(assembler *as);

@@ -1,8 +1,9 @@
 /* Operands that are registers, and sums of them. */
 #include "assembler.h"
 
-bool operand_is_wrong(assembler *as, const token *at, const ts_opcode_info *info,
-                      const ts_operand_class *wanted, const char *found) {
+/* Errors: an operand is `found`; what is at `at` is none. */
+static bool operand_is_wrong(assembler *as, const token *at, const ts_opcode_info *info,
+                             const ts_operand_class *wanted, const char *found) {
     return TOKEN_ERROR(as->err, at, "%s: found %s '%.*s', expected %s", info->mnemonic, found,
                        (int)at->length, at->text, wanted->text);
 }

@@ -83,7 +83,8 @@ static void add_dearest(ts_text *out, const ts_transfer_matrix *m, const group *
                 (long long)more % 100, ts_dma_component_label((ts_dma_component)most));
 }
 
-void matrix_add_lesson(ts_text *out, const ts_transfer_matrix *m, const char *indent) {
+/* What the numbers say, as lines that each begin with `indent`, but for the first. */
+static void add_lesson(ts_text *out, const ts_transfer_matrix *m, const char *indent) {
     group same = {0}, kept = {0}, exchanged = {0};
     for (int from = 0; from < m->list.count; from++) {
         for (int to = 0; to < m->list.count; to++) {
@@ -196,7 +197,7 @@ void ts_report_matrix(const ts_transfer_matrix *m, ts_text *out) {
         ts_text_add(
             out, "              -: neither the engine nor a shipped program can do it, or both do not fit\n");
     ts_text_add(out, "\nso            ");
-    matrix_add_lesson(out, m, "              ");
+    add_lesson(out, m, "              ");
 }
 
 /* ---- JSON ---- */
@@ -221,7 +222,7 @@ static void add_pair(ts_json *json, const ts_transfer_matrix *m, int from, int t
 void ts_report_matrix_json(const ts_transfer_matrix *m, ts_text *out) {
     ts_json json;
     ts_text lesson = ts_text_begin(out->arena);
-    matrix_add_lesson(&lesson, m, "");
+    add_lesson(&lesson, m, "");
     ts_json_begin(&json, out, "dma_matrix");
     ts_report_machine_keys(m->machine, &json);
     ts_json_array(&json, "layouts");

@@ -10,7 +10,5 @@ int64_t matrix_ratio(const ts_transfer_matrix *matrix, int from, int to);
 void matrix_add_layout(ts_text *out, const ts_shape *shape);
 /* The type and dims alone: "bf16[4096,4096]". */
 void matrix_add_array(ts_text *out, const ts_shape *shape);
-/* What the numbers say, as lines that each begin with `indent`, but for the first. */
-void matrix_add_lesson(ts_text *out, const ts_transfer_matrix *matrix, const char *indent);
 
 #endif

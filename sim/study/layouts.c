@@ -80,8 +80,12 @@ static ts_xla_layout transposed_fields(ts_arena *arena, const ts_shape *model) {
     return fields;
 }
 
-bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, int generation,
-                       ts_layout_list *list) {
+/* By the public rule (layout/tpu_rule.h) for any dims: row-major without tiles, and tiles of every height
+ * from the least of the generation to the tallest; of two dims and more also with the last two exchanged,
+ * without tiles and with the usual ones. Types narrower than a byte are packed. `model` gives the type, the
+ * dims and the memory space; if its own layout is not among them, it comes first. */
+static bool layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, int generation,
+                           ts_layout_list *list) {
     enum { ALL_TALL = TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_LARGE_X16 };
     *list = (ts_layout_list){0};
     if (!ts_shape_layout(err, model, "the shape")) return false;
@@ -241,7 +245,7 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_ot
         const ts_shape *own = dst ? study->dst.shape : study->src.shape;
         others[dst] = (ts_transfer_others){0};
         if (own->layout->axis_count > 1) continue;
-        if (!ts_layouts_of_tpu(err, arena, own, study->machine->chip.generation, &v.list)) return false;
+        if (!layouts_of_tpu(err, arena, own, study->machine->chip.generation, &v.list)) return false;
         add_like(arena, own, dst ? study->src.shape : study->dst.shape, study->machine->chip.generation,
                  &v.list);
         v.own = text_of(arena, own);
@@ -258,7 +262,7 @@ ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, con
     ts_transfer_matrix *m = TS_NEW(arena, ts_transfer_matrix);
     m->machine = machine;
     ts_prices *known = ts_prices_new(arena);
-    if (!ts_layouts_of_tpu(err, arena, model, machine->chip.generation, &m->list)) return NULL;
+    if (!layouts_of_tpu(err, arena, model, machine->chip.generation, &m->list)) return NULL;
     for (int from = 0; from < m->list.count; from++) {
         for (int to = 0; to < m->list.count; to++) {
             ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},

@@ -11,13 +11,6 @@ typedef struct {
     int count;
 } ts_layout_list;
 
-/* By the public rule (layout/tpu_rule.h) for any dims: row-major without tiles, and tiles of every height
- * from the least of the generation to the tallest; of two dims and more also with the last two exchanged,
- * without tiles and with the usual ones. Types narrower than a byte are packed. `model` gives the type, the
- * dims and the memory space; if its own layout is not among them, it comes first. */
-bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, int generation,
-                       ts_layout_list *list);
-
 typedef struct {
     const ts_shape *shape;
     int64_t cycles;

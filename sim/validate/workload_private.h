@@ -14,8 +14,6 @@ bool workload_refuse(ts_workload *work, const char *reason);
 int64_t workload_number(const ts_measured_row *row, const char *const *keys);
 #define NUMBER(...) workload_number(row, (const char *const[]){__VA_ARGS__, NULL})
 
-/* A figure that may have a fraction; `otherwise` where the row does not have it. */
-double workload_real(const ts_measured_row *row, const char *key, double otherwise);
 int workload_dims(const ts_measured_row *row, const char *key, int64_t *dims);
 /* Of the dims; 0: there are none, or too many elements. */
 int64_t workload_product(const int64_t *dims, int count);

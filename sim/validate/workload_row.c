@@ -23,7 +23,8 @@ int64_t workload_number(const ts_measured_row *row, const char *const *keys) {
     return 0;
 }
 
-double workload_real(const ts_measured_row *row, const char *key, double otherwise) {
+/* A figure that may have a fraction; `otherwise` where the row does not have it. */
+static double real_of(const ts_measured_row *row, const char *key, double otherwise) {
     double value;
     return ts_measured_numbers(row->parameters, key, 1, &value) == 1 && value >= 0 &&
                    value <= WORKLOAD_LARGEST
@@ -148,18 +149,18 @@ static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
     int64_t d[TS_WORK_MAX_DIMS], bytes = product_bytes(row);
     work->kind = TS_WORK_MATMUL;
     if (bytes < 2) return workload_refuse(work, "a product of 8-bit values");
-    work->random = workload_real(row, "rnd", 1) > 0;
+    work->random = real_of(row, "rnd", 1) > 0;
     workload_block(row, work);
     read_extents(row, d);
-    return workload_add_product(
-        work, (ts_work_product){.m = d[0],
-                                .n = d[1],
-                                .k = d[2],
-                                .weights = NUMBER("nb"),
-                                .in_bytes = (int64_t)workload_real(row, "bin", (double)bytes),
-                                .out_bytes = (int64_t)workload_real(row, "bout", (double)bytes),
-                                .transcendentals = workload_real(row, "eup", 0),
-                                .extra_reads = workload_real(row, "xp", 0)});
+    return workload_add_product(work,
+                                (ts_work_product){.m = d[0],
+                                                  .n = d[1],
+                                                  .k = d[2],
+                                                  .weights = NUMBER("nb"),
+                                                  .in_bytes = (int64_t)real_of(row, "bin", (double)bytes),
+                                                  .out_bytes = (int64_t)real_of(row, "bout", (double)bytes),
+                                                  .transcendentals = real_of(row, "eup", 0),
+                                                  .extra_reads = real_of(row, "xp", 0)});
 }
 
 static bool read_kernel(const ts_measured_row *row, ts_workload *work) {
@@ -195,7 +196,7 @@ static bool read_attention(const ts_measured_row *row, ts_workload *work) {
     work->heads = NUMBER("H", "num_heads", "num_q_heads", "num_query_heads");
     work->length = NUMBER("S", "seq_len", "seq", "q_len");
     work->depth = NUMBER("D", "head_dim");
-    work->causal = workload_real(row, "causal", 1) > 0;
+    work->causal = real_of(row, "causal", 1) > 0;
     work->random = true;
     int64_t keys = NUMBER("Skv", "kv_len", "kv_seq_len");
     if (keys > 0 && keys != work->length)
@@ -279,7 +280,7 @@ static bool finish(ts_workload *work) {
 /* What crosses the links of a chip is stated, for all its devices; a device gets all shards but its own. */
 static bool read_all_gather(const ts_measured_row *row, ts_workload *work) {
     int64_t shard = operand_bytes(row, "S");
-    double transferred = workload_real(row, "tr", workload_real(row, "transferred", 0));
+    double transferred = real_of(row, "tr", real_of(row, "transferred", 0));
     int64_t devices = work->devices;
     if (shard <= 0 || transferred < (double)shard)
         return workload_refuse(work,
@@ -322,7 +323,7 @@ static double sized(const char *text) {
 
 /* One hop: two chips, of which each sends to the other. */
 static bool read_permute(const ts_measured_row *row, ts_workload *work) {
-    double bytes = workload_real(row, "b", sized(row->parameters));
+    double bytes = real_of(row, "b", sized(row->parameters));
     if (bytes < 1 || bytes > WORKLOAD_LARGEST) return workload_refuse(work, "it does not state the bytes");
     work->collective = TS_COLLECTIVE_PERMUTE;
     work->bytes = (int64_t)bytes;

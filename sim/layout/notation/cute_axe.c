@@ -35,8 +35,9 @@ bool ts_cute_to_axe(ts_error *err, ts_arena *arena, const ts_cute_map *map, ts_a
     return ts_axe_finish(err, out);
 }
 
-const ts_layout *ts_cute_layout(ts_error *err, ts_arena *arena, const ts_cute_map *map, int rank,
-                                const int64_t *dims) {
+/* The layout of an array whose dims are the sizes of the modes; an integer has one. */
+static const ts_layout *array_layout(ts_error *err, ts_arena *arena, const ts_cute_map *map, int rank,
+                                     const int64_t *dims) {
     ts_axe axe;
     if (rank != ts_cute_rank(&map->layout)) {
         ts_error_set(err, TS_ERROR_INPUT, "the layout has %d modes, the array %d dimensions",
@@ -105,6 +106,6 @@ bool ts_notation_read_cute(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts
     ts_cute_map map;
     if (!ts_cute_read_map(err, arena, cursor, &map)) return false;
     ts_cute_print_map(&shape->text, &map);
-    shape->layout = ts_cute_layout(err, arena, &map, shape->rank, shape->dims);
+    shape->layout = array_layout(err, arena, &map, shape->rank, shape->dims);
     return shape->layout != NULL;
 }

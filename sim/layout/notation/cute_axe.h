@@ -12,8 +12,5 @@ bool ts_cute_to_axe(ts_error *err, ts_arena *arena, const ts_cute_map *map, ts_a
  * (replicas, axes, an offset without a swizzle) and iters that straddle dims. */
 bool ts_cute_from_axe(ts_error *err, ts_arena *arena, const ts_axe *axe, int rank, const int64_t *dims,
                       ts_cute_map *out);
-/* The layout of an array whose dims are the sizes of the modes; an integer has one. */
-const ts_layout *ts_cute_layout(ts_error *err, ts_arena *arena, const ts_cute_map *map, int rank,
-                                const int64_t *dims);
 
 #endif

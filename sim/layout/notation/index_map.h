@@ -72,9 +72,6 @@ const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_in
 /* Do two logical indices share an address? Then two that do. */
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             ts_layout_injectivity *out);
-/* The same, and an error that names the two where the map is not injective. */
-bool ts_index_map_need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map,
-                                 const int64_t *dims);
 bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *bijective); /* onto its shape */
 

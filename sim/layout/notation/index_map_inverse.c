@@ -12,8 +12,8 @@ static void add_index(ts_text *out, int rank, const int64_t *index) {
     ts_text_add_char(out, ')');
 }
 
-bool ts_index_map_need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map,
-                                 const int64_t *dims) {
+/* An error names two indices at one place where the map is not injective. */
+static bool need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims) {
     ts_layout_injectivity found;
     if (!ts_index_map_injective(err, arena, map, dims, &found)) return false;
     if (found.injective) return true;
@@ -29,8 +29,7 @@ bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map 
     int64_t point[TS_LAYOUT_MAX_AXES];
     ts_index_ranges ranges;
     ts_index_list found;
-    if (!ts_index_map_need_injective(err, arena, map, dims) ||
-        !ts_index_map_ranges(err, arena, map, dims, &ranges))
+    if (!need_injective(err, arena, map, dims) || !ts_index_map_ranges(err, arena, map, dims, &ranges))
         return false;
     for (int i = 0; i < map->count; i++) {
         if (transformed[i] < ranges.low[i] || transformed[i] - ranges.low[i] >= ranges.extent[i])
@@ -165,8 +164,7 @@ bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *ma
                           ts_index_inverse *out) {
     ts_index_ranges ranges;
     *out = (ts_index_inverse){0};
-    if (!ts_index_map_need_injective(err, arena, map, dims) ||
-        !ts_index_map_ranges(err, arena, map, dims, &ranges))
+    if (!need_injective(err, arena, map, dims) || !ts_index_map_ranges(err, arena, map, dims, &ranges))
         return false;
     inverter v = {arena, map, ranges.low, ts_index_digits_of(arena, &ranges.from_zero, dims)};
     if (!v.digits || !has_closed_form(&v, ranges.extent)) return true;
@@ -237,7 +235,7 @@ bool ts_notation_read_tvm(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_
     if (map.rank != shape->rank)
         return ts_error_set(err, TS_ERROR_INPUT, "the map has %d logical indices, the array %d dimensions",
                             map.rank, shape->rank);
-    if (!ts_index_map_need_injective(err, arena, &map, shape->dims)) return false;
+    if (!need_injective(err, arena, &map, shape->dims)) return false;
     const ts_layout *layout = ts_index_map_layout(err, arena, &map, shape->dims, TS_INDEX_MAP_FLAT);
     if (!layout || !ts_index_map_physical_shape(err, arena, &map, shape->dims, physical)) return false;
     ts_layout *known = TS_NEW(arena, ts_layout);

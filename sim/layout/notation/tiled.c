@@ -51,7 +51,8 @@ static bool read_tile(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_xla_
     return tile->rank > 0;
 }
 
-bool ts_tiled_read(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_tiled *out) {
+/* One at the cursor, which is left behind it. */
+static bool read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_tiled *out) {
     static const list_rule rule = {"a stride", "]", INT64_MIN};
     ts_xla_tile *tiles = TS_NEW_ARRAY(arena, ts_xla_tile, MOST_TILES);
     int64_t strides[TS_LAYOUT_MAX_DIMS];
@@ -116,8 +117,8 @@ static bool apply_tiles(ts_error *err, const ts_tiled *tiled, ts_layout_builder 
     return !b->failed;
 }
 
-const ts_layout *ts_tiled_layout(ts_error *err, ts_arena *arena, const ts_tiled *tiled, int rank,
-                                 const int64_t *dims) {
+static const ts_layout *array_layout(ts_error *err, ts_arena *arena, const ts_tiled *tiled, int rank,
+                                     const int64_t *dims) {
     static const ts_axis m = {"m", 0};
     ts_layout_builder b;
     ts_iter digits[TS_LAYOUT_MAX_DIMS];
@@ -137,9 +138,9 @@ const ts_layout *ts_tiled_layout(ts_error *err, ts_arena *arena, const ts_tiled 
 
 bool ts_notation_read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
     ts_tiled tiled;
-    if (!ts_tiled_read(err, arena, cursor, &tiled)) return false;
+    if (!read_tiled(err, arena, cursor, &tiled)) return false;
     ts_tiled_print(&shape->text, &tiled);
-    shape->layout = ts_tiled_layout(err, arena, &tiled, shape->rank, shape->dims);
+    shape->layout = array_layout(err, arena, &tiled, shape->rank, shape->dims);
     return shape->layout != NULL;
 }
 
@@ -216,7 +217,7 @@ bool ts_memref_read(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_memref
     bool more = ts_cursor_take(cursor, ",");
     ts_cursor ahead = *cursor;
     if (more && ts_cursor_take(&ahead, "#tpu.tiled")) {
-        if (!ts_tiled_read(err, arena, cursor, &out->tiled)) return false;
+        if (!read_tiled(err, arena, cursor, &out->tiled)) return false;
         more = ts_cursor_take(cursor, ",");
     }
     if (more && !read_space(err, cursor, &out->memory_space)) return false;

@@ -20,11 +20,7 @@ typedef struct {
     const int64_t *strides;
 } ts_tiled;
 
-/* One at the cursor, which is left behind it. */
-bool ts_tiled_read(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_tiled *out);
 void ts_tiled_print(ts_text *out, const ts_tiled *tiled);
-const ts_layout *ts_tiled_layout(ts_error *err, ts_arena *arena, const ts_tiled *tiled, int rank,
-                                 const int64_t *dims);
 
 typedef struct {
     ts_dtype dtype;

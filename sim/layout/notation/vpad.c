@@ -90,7 +90,7 @@ static void print_offset(ts_text *out, int64_t offset) {
         ts_text_add(out, "%" PRId64, offset);
 }
 
-void ts_vpad_print(ts_text *out, const ts_vpad *v) {
+static void print_vpad(ts_text *out, const ts_vpad *v) {
     static const char *const implicit[] = {"", ",-1", ",-2", ",-2,-1"};
     ts_text_add(out, "vpad<\"%d,{", v->bits);
     print_offset(out, v->offsets[0]);
@@ -225,7 +225,7 @@ const ts_layout *ts_vpad_layout(ts_error *err, ts_arena *arena, const ts_vpad *v
 bool ts_notation_read_vpad(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
     ts_vpad vpad;
     if (!ts_vpad_read(err, cursor, &vpad)) return false;
-    ts_vpad_print(&shape->text, &vpad);
+    print_vpad(&shape->text, &vpad);
     if (vpad.bits != shape->value_bits && shape->value_bits != 1)
         return ts_error_set(err, TS_ERROR_INPUT, "the layout is of elements of %d bits, these have %d",
                             vpad.bits, shape->value_bits);

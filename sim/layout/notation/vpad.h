@@ -32,7 +32,6 @@ typedef struct {
 
 /* One at the cursor, which is left behind it. Only layouts that Mosaic holds valid. */
 bool ts_vpad_read(ts_error *err, ts_cursor *cursor, ts_vpad *out);
-void ts_vpad_print(ts_text *out, const ts_vpad *vpad);
 
 static inline int64_t ts_vpad_packing(const ts_vpad *vpad) { return TS_VREG_WORD_BITS / vpad->bits; }
 /* Tiles in a vreg. */
