@@ -4,7 +4,6 @@
 
 #define UNUSED (void)err, (void)core
 
-/* x and y are the sources as signed 32-bit numbers, a and b the same bits unsigned. */
 #define SCALAR(id, value)                                                                                    \
     CORE_FUNCTION(id) {                                                                                      \
         UNUSED;                                                                                              \
@@ -14,23 +13,8 @@
         op->d[0] = (uint32_t)(value);                                                                        \
         return true;                                                                                         \
     }
-SCALAR(sadd, a + b)
-SCALAR(ssub, a - b)
-SCALAR(smul, a *b)
-SCALAR(sand, a &b)
-SCALAR(sor, a | b)
-SCALAR(sxor, a ^ b)
-SCALAR(sshl, b < 32 ? a << (b & 31) : 0)
-SCALAR(sshr, b < 32 ? a >> (b & 31) : 0)
-SCALAR(ssra, x >> (b < 32 ? b : 31))
-SCALAR(smin, x < y ? x : y)
-SCALAR(smax, x > y ? x : y)
-SCALAR(scmp_eq, x == y)
-SCALAR(scmp_ne, x != y)
-SCALAR(scmp_lt, x < y)
-SCALAR(scmp_le, x <= y)
-SCALAR(scmp_gt, x > y)
-SCALAR(scmp_ge, x >= y)
+#include "isa/scalar.def"
+#undef SCALAR
 
 CORE_FUNCTION(smov) { return core_run_copy_word(err, core, op); }
 

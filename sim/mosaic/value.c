@@ -206,35 +206,20 @@ void find_source_line(lowering *l) {
 
 /* ---- Scalars ---- */
 
-/* What numbers come to, as core/scalar.c has it; false: it is not known. */
-static bool fold(ts_opcode opcode, int64_t a, int64_t b, int64_t *out) {
-    bool shifts = b >= 0 && b < 32;
+/* What numbers come to; false: it is not known. */
+static bool fold(ts_opcode opcode, int32_t x, int32_t y, uint32_t *out) {
+    uint32_t a = (uint32_t)x, b = (uint32_t)y;
     switch (opcode) {
-#define FOLD(id, value)                                                                                      \
+#define SCALAR(id, value)                                                                                    \
     case TS_OP_##id:                                                                                         \
-        *out = (value);                                                                                      \
-        return true
-        FOLD(sadd, a + b);
-        FOLD(ssub, a - b);
-        FOLD(smul, a * b);
-        FOLD(sand, a & b);
-        FOLD(sor, a | b);
-        FOLD(sxor, a ^ b);
-        FOLD(sshl, shifts ? (int64_t)((uint64_t)a << b) : 0);
-        FOLD(sshr, shifts ? (uint32_t)a >> b : 0);
-        FOLD(ssra, a >> (shifts ? b : 31));
-        FOLD(smin, a < b ? a : b);
-        FOLD(smax, a > b ? a : b);
-        FOLD(scmp_eq, a == b);
-        FOLD(scmp_ne, a != b);
-        FOLD(scmp_lt, a < b);
-        FOLD(scmp_le, a <= b);
-        FOLD(scmp_gt, a > b);
-        FOLD(scmp_ge, a >= b);
+        *out = (uint32_t)(value);                                                                            \
+        return true;
+#include "isa/scalar.def"
+#undef SCALAR
     case TS_OP_sdiv:
     case TS_OP_smod:
-        if (b <= 0) return false;
-        *out = opcode == TS_OP_sdiv ? ts_floor_div(a, b) : ts_floor_mod(a, b);
+        if (y <= 0) return false;
+        *out = (uint32_t)(opcode == TS_OP_sdiv ? ts_floor_div(x, y) : ts_floor_mod(x, y));
         return true;
     default:
         return false;
@@ -242,11 +227,11 @@ static bool fold(ts_opcode opcode, int64_t a, int64_t b, int64_t *out) {
 }
 
 ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b) {
-    int64_t known;
+    uint32_t known;
     bool zero = is_number(b) && number_of(b) == 0;
     bool one = is_number(b) && number_of(b) == 1;
-    if (is_number(a) && is_number(b) && fold(opcode, number_of(a), number_of(b), &known))
-        return ts_integer((int32_t)(uint32_t)known);
+    if (is_number(a) && is_number(b) && fold(opcode, (int32_t)number_of(a), (int32_t)number_of(b), &known))
+        return ts_integer((int32_t)known);
     if ((zero && (opcode == TS_OP_sadd || opcode == TS_OP_ssub || opcode == TS_OP_sor)) ||
         (one && (opcode == TS_OP_smul || opcode == TS_OP_sdiv)))
         return a;
