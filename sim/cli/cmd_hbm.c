@@ -1,10 +1,10 @@
 /* tilesim hbm: a stream of requests through the HBM of a machine. */
 #include <string.h>
-#include <time.h>
 
 #include "commands.h"
 #include "files.h"
 #include "options.h"
+#include "base/host_clock.h"
 #include "report/hbm.h"
 
 static const cli_option options[] = {
@@ -65,19 +65,13 @@ static const ts_machine *load_machine(ts_error *err, const cli_line *line) {
     return cli_machine_named(err, line, name, map ? text.bytes : NULL);
 }
 
-static double cpu_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     const ts_machine *machine = load_machine(err, line);
     if (!machine) return false;
     *report = (ts_hbm_report){
         .machine = machine, .what = line->operands[0], .lookahead_bytes = machine->dma.lookahead_bytes};
     if (!read_window(err, line, &report->lookahead_bytes)) return false;
-    double start = cpu_seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     ts_hbm_requests *requests = ts_hbm_requests_open(err, line->arena, report->what, &machine->hbm);
     ts_text *trace = cli_text_for(line, "commands");
     const ts_hbm_run_request request = {&machine->hbm, requests, report->lookahead_bytes,
@@ -85,7 +79,7 @@ static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
                                         trace ? ts_hbm_commands_new(line->arena, &machine->hbm) : NULL};
     bool done = requests && ts_hbm_run_requests(err, line->arena, &request, &report->run);
     ts_hbm_requests_close(requests);
-    report->host_seconds = cpu_seconds() - start;
+    report->host_seconds = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     if (done && trace) ts_hbm_commands_write(request.commands, trace);
     return done && cli_save(err, line, "commands", trace);
 }

@@ -2,24 +2,19 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/host_clock.h"
 
 enum { BAR = 30 };
 
-static double now_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 cli_progress cli_progress_begin(void) {
-    return (cli_progress){.shows = isatty(STDERR_FILENO) != 0, .started = now_seconds()};
+    return (cli_progress){.shows = isatty(STDERR_FILENO) != 0, .started = ts_host_seconds(CLOCK_MONOTONIC)};
 }
 
 void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_t of) {
     if (!bar->shows) return;
-    double now = now_seconds(), elapsed = now - bar->started;
+    double now = ts_host_seconds(CLOCK_MONOTONIC), elapsed = now - bar->started;
     if (elapsed < 1 || now - bar->drawn_at < 0.1) return;
     bar->drawn = true;
     bar->drawn_at = now;
@@ -35,7 +30,7 @@ void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_
 
 void cli_progress_rate(cli_progress *bar, int64_t answered, int64_t done, int64_t of) {
     char what[40];
-    double elapsed = bar->shows ? now_seconds() - bar->started : 0;
+    double elapsed = bar->shows ? ts_host_seconds(CLOCK_MONOTONIC) - bar->started : 0;
     if (elapsed < 1) return;
     snprintf(what, sizeof what, "%.0f points/s", (double)answered / elapsed);
     cli_progress_draw(bar, what, done, of);

@@ -2,8 +2,8 @@
 #include "study/bench.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/host_clock.h"
 #include "base/number.h"
 #include "layout/convert.h"
 
@@ -18,15 +18,9 @@ typedef struct {
     const ts_move_options *how;
 } timed;
 
-static double read_clock(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* One thread is timed by what it ran, so that others on the host cost it only their share of the memory. */
 static double now(const ts_move_options *how) {
-    return read_clock(how->threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
+    return ts_host_seconds(how->threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* ---- Buffers ---- */
@@ -136,8 +130,8 @@ static bool measure(ts_error *err, ts_arena *arena, const timed *t, double secon
     const ts_plan *bytes = plan_copy(err, arena, t);
     if (!bytes || !ts_dma_move_with(err, t->plan, t->src, t->dst, t->how)) return false;
     bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
-    double end = read_clock(CLOCK_MONOTONIC) + seconds;
-    for (result->rounds = 0; result->rounds < LEAST_ROUNDS || read_clock(CLOCK_MONOTONIC) < end;
+    double end = ts_host_seconds(CLOCK_MONOTONIC) + seconds;
+    for (result->rounds = 0; result->rounds < LEAST_ROUNDS || ts_host_seconds(CLOCK_MONOTONIC) < end;
          result->rounds++) {
         keep_best(&result->move_seconds, time_move(t));
         keep_best(&result->memcpy_seconds, time_copy(t, bytes, TS_STORES_ORDINARY));

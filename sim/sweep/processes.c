@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
+#include "base/host_clock.h"
 #include "sweep/crew.h"
 #include "sweep/evaluate.h"
 
@@ -90,12 +90,6 @@ static _Noreturn void work(const ts_sweep_study *study, int socket, pid_t master
 
 /* ---- In the master ---- */
 
-static double now_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static bool start(ts_error *err, crew *all, worker *new) {
     int pair[2];
     pid_t master = getpid();
@@ -133,7 +127,7 @@ static bool hand(ts_error *err, void *self, int member, int64_t index) {
     crew *all = self;
     worker *to = &all->workers[member];
     if (to->pid == 0 && !start(err, all, to)) return false;
-    if (to->count == 0) to->since = now_seconds();
+    if (to->count == 0) to->since = ts_host_seconds(CLOCK_MONOTONIC);
     to->points[to->count++] = index;
     write_all(to->socket, &index, sizeof index); /* that it is gone, wait finds */
     return true;
@@ -142,7 +136,7 @@ static bool hand(ts_error *err, void *self, int member, int64_t index) {
 static void take_point(worker *from, ts_sweep_reply *reply) {
     reply->index = from->points[0];
     memmove(from->points, from->points + 1, (size_t)--from->count * sizeof *from->points);
-    from->since = now_seconds();
+    from->since = ts_host_seconds(CLOCK_MONOTONIC);
 }
 
 /* The row of a point whose worker is gone; a new one gets the others. */
@@ -203,7 +197,8 @@ static bool receive(ts_error *err, crew *all, worker *from, ts_sweep_reply *repl
 
 /* Who has taken too long, or -1; *left: until the next may have, in milliseconds, -1: none. */
 static int find_late(const crew *all, int *left) {
-    double limit = all->request->timeout_seconds, now = limit > 0 ? now_seconds() : 0, least = 1e9;
+    double limit = all->request->timeout_seconds, now = limit > 0 ? ts_host_seconds(CLOCK_MONOTONIC) : 0,
+           least = 1e9;
     *left = -1;
     for (int i = 0; i < all->count && limit > 0; i++) {
         const worker *w = &all->workers[i];
