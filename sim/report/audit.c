@@ -15,10 +15,6 @@ const char *ts_report_audit_space(int space) {
     return names[space] ? names[space] : "other";
 }
 
-static double ratio(int64_t padded, int64_t logical) {
-    return logical > 0 ? (double)padded / (double)logical : 1;
-}
-
 void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
     static const char *const locations[] = {"minor", "second minor", "third minor"};
     int64_t waste = shape->padded_bytes - shape->logical_bytes;
@@ -28,7 +24,7 @@ void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
     }
     if (shape->widened_bytes > 0)
         ts_text_add(out, "elements stored %.0fx as wide",
-                    1 + ratio(shape->widened_bytes, shape->logical_bytes));
+                    1 + report_expansion(shape->logical_bytes, shape->widened_bytes));
     if (shape->widened_bytes >= waste) return;
     if (shape->widened_bytes > 0) ts_text_add(out, ", ");
     if (shape->worst_dim < 0) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "padding.h"
 #include "page.h"
 #include "picture.h"
 #include "report/audit.h"
@@ -53,8 +54,7 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
         ts_audit_print_bytes(value, class->waste_bytes);
         picture_text(out, LABEL + (int)(data + padding) + 6, y + 15, &(picture_font){0});
         ts_text_add(out, "%s padding, %.1fx</text>\n", value,
-                    shape->logical_bytes > 0 ? (double)shape->padded_bytes / (double)shape->logical_bytes
-                                             : 1);
+                    report_expansion(shape->logical_bytes, shape->padded_bytes));
     }
 }
 
@@ -132,10 +132,6 @@ static void page_bytes(page *p, int64_t bytes) {
     page_number(p, (double)bytes, "%s", text);
 }
 
-static double expansion(int64_t padded, int64_t logical) {
-    return logical > 0 ? (double)padded / (double)logical : 1;
-}
-
 static void add_sums(const ts_audit_result *r, page *p) {
     static const page_column headings[] = {
         {"space", false}, {"buffers", true}, {"logical", true}, {"padded", true}, {"expansion", true}};
@@ -143,7 +139,7 @@ static void add_sums(const ts_audit_result *r, page *p) {
     page_table(p, NULL, headings, 5);
     for (int i = 0; i <= TS_AUDIT_SPACES; i++) {
         const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
-        double ratio = expansion(sum->padded_bytes, sum->logical_bytes);
+        double ratio = report_expansion(sum->logical_bytes, sum->padded_bytes);
         if (sum->buffers == 0) continue;
         page_row(p);
         page_cell(p, "%s", ts_report_audit_space(i));
@@ -199,7 +195,7 @@ static void add_classes(const ts_audit_result *r, page *p) {
     page_table(p, NULL, headings, 6);
     for (int64_t i = 0; i < r->class_count && i < TABLE_ROWS; i++) {
         const ts_audit_shape *shape = &r->shapes[r->classes[i].shape];
-        double ratio = expansion(shape->padded_bytes, shape->logical_bytes);
+        double ratio = report_expansion(shape->logical_bytes, shape->padded_bytes);
         ts_text cause = ts_text_begin(p->out->arena);
         ts_report_audit_cause(shape, &cause);
         page_row(p);
@@ -330,7 +326,8 @@ static void add_facts(const ts_audit_result *r, page *p) {
     ts_audit_print_bytes(padded, r->sum.padded_bytes);
     snprintf(moves, sizeof moves, "%s%.3f us", r->scaled_moves > 0 ? "~ " : "", r->microseconds);
     snprintf(fused, sizeof fused, "at most %.3f us more", r->fused_microseconds);
-    snprintf(ratio, sizeof ratio, "%.2fx the data", expansion(r->sum.padded_bytes, r->sum.logical_bytes));
+    snprintf(ratio, sizeof ratio, "%.2fx the data",
+             report_expansion(r->sum.logical_bytes, r->sum.padded_bytes));
     const page_fact facts[] = {{"instructions", ts_text_group_digits(instructions, r->text->instructions)},
                                {"bytes of all buffers", padded},
                                {"which is", ratio},
