@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,16 @@ void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length) {
 }
 
 void ts_text_add_char(ts_text *text, char c) { ts_text_add_bytes(text, &c, 1); }
+
+void ts_text_add_integers(ts_text *text, const int64_t *values, int count) {
+    for (int i = 0; i < count; i++) ts_text_add(text, "%s%" PRId64, i > 0 ? "," : "", values[i]);
+}
+
+void ts_text_add_tuple(ts_text *text, const int64_t *values, int count) {
+    ts_text_add_char(text, '(');
+    ts_text_add_integers(text, values, count);
+    ts_text_add_char(text, ')');
+}
 
 /* What may follow a first byte: [low, high] of the second, and how many there are in all. */
 static const struct {
@@ -272,6 +283,10 @@ bool ts_cursor_integer(ts_error *err, ts_cursor *cursor, const char *what, int64
     }
     cursor->at = end;
     return true;
+}
+
+bool ts_cursor_refuse(ts_error *err, const ts_cursor *cursor, const char *message) {
+    return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "%s", message);
 }
 
 bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what) {

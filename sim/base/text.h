@@ -23,6 +23,8 @@ void ts_text_init(ts_text *text, ts_arena *arena);
 void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
 void ts_text_add_char(ts_text *text, char c);
+void ts_text_add_integers(ts_text *text, const int64_t *values, int count); /* "8,128" */
+void ts_text_add_tuple(ts_text *text, const int64_t *values, int count);    /* "(8,128)" */
 /* The bytes of the UTF-8 character (RFC 3629) that `text`, which ends in NUL, begins with; 0: it is none. */
 size_t ts_text_utf8_bytes(const char *text);
 /* Adds it, or U+FFFD in place of a byte that begins none; returns what follows. */
@@ -67,6 +69,8 @@ bool ts_cursor_expect(ts_error *err, ts_cursor *cursor, const char *text);
 bool ts_cursor_name(ts_cursor *cursor, const char **name, size_t *length);
 /* -?[0-9]+ ; out of int64 is an error "... does not fit in 64 bits"; `what` says what was expected. */
 bool ts_cursor_integer(ts_error *err, ts_cursor *cursor, const char *what, int64_t *value);
+/* An error at the token that was read last. Returns false. */
+bool ts_cursor_refuse(ts_error *err, const ts_cursor *cursor, const char *message);
 /* "found X, expected `what`", pointing at the next token. Returns false. */
 bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what);
 

@@ -6,15 +6,10 @@
 
 #include "base/number.h"
 #include "layout/convert.h"
-
-static void print_dims(int rank, const int64_t *dims, ts_text *out) {
-    for (int i = 0; i < rank; i++) ts_text_add(out, i ? ",%" PRId64 : "%" PRId64, dims[i]);
-}
+#include "layout/shape.h"
 
 void ts_host_array_print(const ts_host_array *array, ts_text *out) {
-    ts_text_add(out, "%s[", ts_dtype_get(array->dtype)->name);
-    print_dims(array->rank, array->dims, out);
-    ts_text_add_char(out, ']');
+    ts_shape_print_array(array->dtype, array->dims, array->rank, out);
 }
 
 size_t ts_host_array_elements(const ts_host_array *array) {
@@ -83,7 +78,7 @@ bool ts_host_array_check(ts_error *err, const char *name, const ts_host_array *a
     ts_text found = ts_text_begin(scratch);
     ts_text wanted = ts_text_begin(scratch);
     ts_host_array_print(array, &found);
-    print_dims(expect->rank, expect->dims, &wanted);
+    ts_text_add_integers(&wanted, expect->dims, expect->rank);
     ts_error_set(err, TS_ERROR_INPUT, "%s holds %s, expected dims [%s]", name, found.bytes, wanted.bytes);
     ts_arena_free(scratch);
     return false;

@@ -18,8 +18,7 @@ static bool same_dims(ts_error *err, const ts_host_array *array, const ts_layout
     ts_text text = ts_text_begin(scratch);
     ts_host_array_print(array, &text);
     ts_text_add(&text, ", expected dimensions [");
-    for (int i = 0; i < layout->rank; i++)
-        ts_text_add(&text, "%s%lld", i ? "," : "", (long long)layout->dims[i]);
+    ts_text_add_integers(&text, layout->dims, layout->rank);
     ts_error_set(err, TS_ERROR_INPUT, "the array is %s]", text.bytes);
     ts_arena_free(scratch);
     return false;

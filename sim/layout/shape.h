@@ -51,6 +51,8 @@ const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *
 const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor);
 /* The layout, or an error that says why there is none; `what` names the shape in it ("the source"). */
 const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what);
+/* "f32[8,128]": without a layout. */
+void ts_shape_print_array(ts_dtype dtype, const int64_t *dims, int rank, ts_text *out);
 /* The canonical text, which parses back to the same shape. */
 void ts_shape_print(const ts_shape *shape, ts_text *out);
 /* A row-major shape in memory space 0 without tiles. NULL on overflow. */

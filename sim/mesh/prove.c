@@ -287,9 +287,7 @@ static bool check_devices(proof *p, const ts_sharding *source, const ts_sharding
 
 static void print_shape(const proof *p, const ts_shape *shape, ts_text *out) {
     ts_text_init(out, p->arena);
-    ts_text_add(out, "%s[", ts_dtype_get(shape->dtype)->name);
-    for (int d = 0; d < p->rank; d++) ts_text_add(out, "%s%" PRId64, d ? "," : "", p->dims[d]);
-    ts_text_add_char(out, ']');
+    ts_shape_print_array(shape->dtype, p->dims, p->rank, out);
 }
 
 static void move_all(proof *p, const ts_reshard_plan *plan, const ts_sharding *source) {

@@ -3,19 +3,13 @@
 
 #include "report/layout.h"
 
-static void print_index(int rank, const int64_t *index, ts_text *out) {
-    ts_text_add_char(out, '(');
-    for (int i = 0; i < rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", index[i]);
-    ts_text_add_char(out, ')');
-}
-
 static void print_found(const ts_layout_question *q, ts_text *out) {
     int rank = q->shape->layout->rank;
     ts_text_add(out, "%s at %s holds ", q->at != NULL ? "\nThe same shape" : "", q->inverse);
     if (q->found.count == 0) ts_text_add(out, "padding: no element is there");
     for (int64_t i = 0; i < q->found.count; i++) {
         ts_text_add(out, "%s", i > 0 ? " " : "");
-        print_index(rank, q->found.indices + i * rank, out);
+        ts_text_add_tuple(out, q->found.indices + i * rank, rank);
     }
     ts_text_add_char(out, '\n');
 }
@@ -36,7 +30,7 @@ static void print_comparison(const ts_layout_question *q, ts_text *out) {
     ts_text_add(out,
                 q->compared.equal ? "equal: every element is at the same place in both\n" : "different at ");
     if (q->compared.equal) ts_report_layout_difference(q->shape, q->other, "but: ", out);
-    if (!q->compared.equal) print_index(q->shape->layout->rank, q->compared.witness, out);
+    if (!q->compared.equal) ts_text_add_tuple(out, q->compared.witness, q->shape->layout->rank);
     for (int i = 0; i < 2; i++) {
         ts_text_add(out, i == 0 && !q->compared.equal ? "\n  " : "  ");
         ts_shape_print(sides[i], out);
@@ -59,7 +53,7 @@ void ts_report_layout_answer(const ts_layout_question *q, ts_text *out) {
     ts_shape_print(q->shape, out);
     if (q->at != NULL) {
         ts_text_add(out, " at ");
-        print_index(q->shape->layout->rank, q->index, out);
+        ts_text_add_tuple(out, q->index, q->shape->layout->rank);
         ts_text_add(out, "\n\n");
         ts_report_offset(q->shape, q->index, out);
     }

@@ -13,17 +13,11 @@ typedef struct {
     int64_t index[TS_LAYOUT_MAX_DIMS], dims[TS_LAYOUT_MAX_DIMS];
 } position;
 
-static void add_list(ts_text *out, const int64_t *values, int count) {
-    ts_text_add_char(out, '(');
-    for (int i = 0; i < count; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", values[i]);
-    ts_text_add_char(out, ')');
-}
-
 static void add_position(ts_text *out, const char *label, const position *p) {
     ts_text_add(out, "  %-18s", label);
-    add_list(out, p->index, p->count);
+    ts_text_add_tuple(out, p->index, p->count);
     ts_text_add(out, " in ");
-    add_list(out, p->dims, p->count);
+    ts_text_add_tuple(out, p->dims, p->count);
     ts_text_add_char(out, '\n');
 }
 
@@ -53,9 +47,9 @@ static void add_part(ts_text *out, const char *label, char op, const int64_t *wh
     for (int i = 0; i < part->count; i++)
         ts_text_add(out, "%s%" PRId64 "%c%" PRId64, i > 0 ? "," : "", whole[i], op, sizes[i]);
     ts_text_add(out, ") = ");
-    add_list(out, part->index, part->count);
+    ts_text_add_tuple(out, part->index, part->count);
     ts_text_add(out, " in ");
-    add_list(out, part->dims, part->count);
+    ts_text_add_tuple(out, part->dims, part->count);
     ts_text_add_char(out, '\n');
 }
 
@@ -108,9 +102,9 @@ static int add_tile(ts_text *out, const ts_xla_tile *tile, position *p, int64_t 
 
 static void add_call(ts_text *out, const int64_t *index, const int64_t *dims, int count) {
     ts_text_add(out, "linear_index(");
-    add_list(out, index, count);
+    ts_text_add_tuple(out, index, count);
     ts_text_add(out, ", ");
-    add_list(out, dims, count);
+    ts_text_add_tuple(out, dims, count);
     ts_text_add_char(out, ')');
 }
 

@@ -59,10 +59,9 @@ static void add_element(const ts_layout_pair *pair, ts_text *out) {
     ts_text label, points[2];
     if (!pair->index) return;
     ts_text_init(&label, out->arena);
-    ts_text_add(&label, "element (");
-    for (int i = 0; i < pair->shapes[0]->layout->rank; i++)
-        ts_text_add(&label, "%s%" PRId64, i > 0 ? "," : "", pair->index[i]);
-    ts_text_add(&label, ") is at");
+    ts_text_add(&label, "element ");
+    ts_text_add_tuple(&label, pair->index, pair->shapes[0]->layout->rank);
+    ts_text_add(&label, " is at");
     for (int i = 0; i < 2; i++) {
         ts_text_init(&points[i], out->arena);
         report_write_point(pair->shapes[i]->layout, pair->index, &points[i]);

@@ -82,7 +82,7 @@ static void add_index(ts_text *out, const ts_check_result *check, size_t at) {
     int64_t index[TS_HOST_RANK];
     index_at(check, at, index);
     ts_text_add_char(out, '[');
-    for (int i = 0; i < check->rank; i++) ts_text_add(out, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
+    ts_text_add_integers(out, index, check->rank);
     ts_text_add_char(out, ']');
 }
 

@@ -8,7 +8,7 @@
 static bool not_grouped(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape) {
     ts_text dims = ts_text_begin(arena);
     ts_text text = ts_text_begin(arena);
-    for (int i = 0; i < shape.rank; i++) ts_text_add(&dims, "%s%" PRId64, i > 0 ? "," : "", shape.dims[i]);
+    ts_text_add_integers(&dims, shape.dims, shape.rank);
     ts_axe_print(&text, axe);
     return ts_error_set(err, TS_ERROR_INPUT, "%.200s cannot be grouped by the shape (%.100s)", text.bytes,
                         dims.bytes);

@@ -17,9 +17,7 @@ typedef struct {
     const char *what; /* such an integer */
 } parser;
 
-static bool refuse(parser *p, const char *message) {
-    return ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token, "%s", message);
-}
+static bool refuse(parser *p, const char *message) { return ts_cursor_refuse(p->err, p->cursor, message); }
 
 static bool digit_next(const ts_cursor *cursor) {
     const ts_source *source = cursor->source;

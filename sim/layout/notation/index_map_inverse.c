@@ -7,10 +7,7 @@
 #include "base/number.h"
 #include "notation.h"
 
-static void add_index(ts_text *out, int rank, const int64_t *index) {
-    for (int i = 0; i < rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "(", index[i]);
-    ts_text_add_char(out, ')');
-}
+static void add_index(ts_text *out, int rank, const int64_t *index) { ts_text_add_tuple(out, index, rank); }
 
 /* An error names two indices at one place where the map is not injective. */
 static bool need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims) {

@@ -87,9 +87,7 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 static const char operand_text[] = "a number, an index, '-' or '('";
 
-static bool refuse(parser *p, const char *message) {
-    return ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token, "%s", message);
-}
+static bool refuse(parser *p, const char *message) { return ts_cursor_refuse(p->err, p->cursor, message); }
 
 static bool unexpected(parser *p, const char *what) { return ts_cursor_unexpected(p->err, p->cursor, what); }
 

@@ -107,9 +107,8 @@ static const ts_shape *read_memref(ts_error *err, ts_arena *arena, ts_cursor *cu
     ts_memref memref;
     if (!ts_memref_read(err, arena, cursor, &memref)) return NULL;
     ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "%s[", ts_dtype_get(memref.dtype)->name);
-    for (int i = 0; i < memref.rank; i++) ts_text_add(&text, "%s%" PRId64, i > 0 ? "," : "", memref.dims[i]);
-    ts_text_add(&text, "] ");
+    ts_shape_print_array(memref.dtype, memref.dims, memref.rank, &text);
+    ts_text_add_char(&text, ' ');
     ts_tiled_print(&text, &memref.tiled);
     if (memref.memory_space != 0) ts_text_add(&text, " S(%d)", memref.memory_space);
     return ts_shape_parse(err, arena, &(ts_source){"memref", text.bytes, text.length});
@@ -162,15 +161,19 @@ void ts_shape_print_fields(const ts_shape *shape, ts_text *out) {
     if (shape->memory_space != 0) ts_text_add(out, " S(%d)", shape->memory_space);
 }
 
+void ts_shape_print_array(ts_dtype dtype, const int64_t *dims, int rank, ts_text *out) {
+    ts_text_add(out, "%s[", ts_dtype_get(dtype)->name);
+    ts_text_add_integers(out, dims, rank);
+    ts_text_add_char(out, ']');
+}
+
 void ts_shape_print(const ts_shape *shape, ts_text *out) {
     if (shape->xla != NULL) {
         ts_xla_print(shape, out);
         return;
     }
-    ts_text_add(out, "%s[", ts_dtype_get(shape->dtype)->name);
-    for (int i = 0; i < shape->layout->rank; i++)
-        ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", shape->layout->dims[i]);
-    ts_text_add(out, "] %s", shape->layout_text);
+    ts_shape_print_array(shape->dtype, shape->layout->dims, shape->layout->rank, out);
+    ts_text_add(out, " %s", shape->layout_text);
     ts_shape_print_fields(shape, out);
 }
 

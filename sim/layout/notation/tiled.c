@@ -12,10 +12,6 @@
 
 enum { MOST_TILES = 16 };
 
-static bool refuse(ts_error *err, const ts_cursor *cursor, const char *message) {
-    return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "%s", message);
-}
-
 /* Integers of at least `least` up to `end`; returns how many, -1 on error. */
 typedef struct {
     const char *what, *end;
@@ -26,7 +22,8 @@ static int read_list(ts_error *err, ts_cursor *cursor, const list_rule *rule, in
     int count = 0;
     if (ts_cursor_take(cursor, rule->end)) return 0;
     do {
-        if (count == TS_LAYOUT_MAX_DIMS) return refuse(err, cursor, "the list has more than 128 numbers"), -1;
+        if (count == TS_LAYOUT_MAX_DIMS)
+            return ts_cursor_refuse(err, cursor, "the list has more than 128 numbers"), -1;
         if (!ts_cursor_integer(err, cursor, rule->what, &values[count])) return -1;
         if (values[count] < rule->least)
             return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
@@ -46,7 +43,7 @@ static bool read_tile(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_xla_
     static const list_rule rule = {"an extent of a tile", ")", 1};
     int64_t dims[TS_LAYOUT_MAX_DIMS];
     tile->rank = read_list(err, cursor, &rule, dims);
-    if (tile->rank == 0) return refuse(err, cursor, "a tile has at least one extent");
+    if (tile->rank == 0) return ts_cursor_refuse(err, cursor, "a tile has at least one extent");
     if (tile->rank > 0) tile->dims = kept(arena, dims, tile->rank);
     return tile->rank > 0;
 }
@@ -60,7 +57,8 @@ static bool read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_til
     ts_cursor_take(cursor, "#tpu.");
     if (!ts_cursor_expect(err, cursor, "tiled<")) return false;
     for (; ts_cursor_take(cursor, "("); out->tile_count++) {
-        if (out->tile_count == MOST_TILES) return refuse(err, cursor, "there are more than 16 tiles");
+        if (out->tile_count == MOST_TILES)
+            return ts_cursor_refuse(err, cursor, "there are more than 16 tiles");
         if (!read_tile(err, arena, cursor, &tiles[out->tile_count])) return false;
     }
     if (!ts_cursor_expect(err, cursor, ",") || !ts_cursor_expect(err, cursor, "[")) return false;
@@ -70,19 +68,15 @@ static bool read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_til
     return ts_cursor_expect(err, cursor, ">");
 }
 
-static void print_list(ts_text *out, const int64_t *values, int count) {
-    for (int i = 0; i < count; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", values[i]);
-}
-
 void ts_tiled_print(ts_text *out, const ts_tiled *tiled) {
     ts_text_add(out, "tiled<");
     for (int i = 0; i < tiled->tile_count; i++) {
         ts_text_add_char(out, '(');
-        print_list(out, tiled->tiles[i].dims, tiled->tiles[i].rank);
+        ts_text_add_integers(out, tiled->tiles[i].dims, tiled->tiles[i].rank);
         ts_text_add_char(out, ')');
     }
     ts_text_add(out, ",[");
-    print_list(out, tiled->strides, tiled->rank);
+    ts_text_add_integers(out, tiled->strides, tiled->rank);
     ts_text_add(out, "]>");
 }
 
@@ -162,7 +156,8 @@ static bool read_space(ts_error *err, ts_cursor *cursor, int *space) {
         *space = spaces[i].space;
         return ts_cursor_expect(err, cursor, ">");
     }
-    return refuse(err, cursor, "unknown memory space, expected any, hbm, vmem, semaphore_mem, smem or host");
+    return ts_cursor_refuse(err, cursor,
+                            "unknown memory space, expected any, hbm, vmem, semaphore_mem, smem or host");
 }
 
 /* MLIR's name of a type: i32, bf16, f8E4M3FN; XLA's is in small letters, and of integers begins with s. */
@@ -186,7 +181,7 @@ static bool read_elements(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_
     int64_t dims[TS_LAYOUT_MAX_DIMS];
     while (isdigit(ts_cursor_peek(cursor))) {
         if (out->rank == TS_LAYOUT_MAX_DIMS)
-            return refuse(err, cursor, "the array has more than 128 dimensions");
+            return ts_cursor_refuse(err, cursor, "the array has more than 128 dimensions");
         if (!ts_cursor_integer(err, cursor, "a dim", &dims[out->rank++]) ||
             !ts_cursor_expect(err, cursor, "x"))
             return false;

@@ -19,10 +19,8 @@ enum { EQUAL_LIMIT = 1 << 24 };
 static const ts_shape *with_layout(ts_error *err, ts_arena *arena, const ts_shape *shape,
                                    const ts_text *layout) {
     ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "%s[", ts_dtype_get(shape->dtype)->name);
-    for (int i = 0; i < shape->layout->rank; i++)
-        ts_text_add(&text, "%s%" PRId64, i > 0 ? "," : "", shape->layout->dims[i]);
-    ts_text_add(&text, "] %s", layout->bytes);
+    ts_shape_print_array(shape->dtype, shape->layout->dims, shape->layout->rank, &text);
+    ts_text_add(&text, " %s", layout->bytes);
     ts_shape_print_fields(shape, &text);
     ts_source source = {"translation", text.bytes, text.length};
     return ts_shape_parse(err, arena, &source);
@@ -43,7 +41,7 @@ static bool unpadded_axe(ts_error *err, ts_arena *arena, const ts_layout *layout
     if (at == layout->rank) return true;
     ts_text_init(&dims, arena);
     ts_text text = ts_text_begin(arena);
-    for (int i = 0; i < layout->rank; i++) ts_text_add(&dims, "%s%" PRId64, i > 0 ? "," : "", padded[i]);
+    ts_text_add_integers(&dims, padded, layout->rank);
     ts_axe_print(&text, axe);
     return ts_error_set(err, TS_ERROR_INPUT,
                         "dimension %d is padded from %" PRId64 " to %" PRId64

@@ -10,15 +10,11 @@
 
 enum { SUBLANES = TS_VREG_SUBLANES, LANES = TS_VREG_LANES };
 
-static bool refuse(ts_error *err, const ts_cursor *cursor, const char *message) {
-    return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "%s", message);
-}
-
 static bool read_bits(ts_error *err, ts_cursor *cursor, int *bits) {
     int64_t value;
     if (!ts_cursor_integer(err, cursor, "the bits of an element", &value)) return false;
     if (value < 1 || value > TS_VREG_WORD_BITS || (value & (value - 1)) != 0)
-        return refuse(err, cursor, "an element has 1, 2, 4, 8, 16 or 32 bits");
+        return ts_cursor_refuse(err, cursor, "an element has 1, 2, 4, 8, 16 or 32 bits");
     *bits = (int)value;
     return true;
 }
@@ -27,22 +23,23 @@ static bool read_offset(ts_error *err, ts_cursor *cursor, int64_t *offset) {
     *offset = TS_VPAD_REPLICATED;
     if (ts_cursor_take(cursor, "*")) return true;
     if (!ts_cursor_integer(err, cursor, "an offset or '*'", offset)) return false;
-    return *offset >= 0 || refuse(err, cursor, "an offset is at least 0");
+    return *offset >= 0 || ts_cursor_refuse(err, cursor, "an offset is at least 0");
 }
 
 /* What layout.cc's isValid asks, and whole rows of lanes. */
 static bool check_tile(ts_error *err, const ts_cursor *cursor, const ts_vpad *v) {
     int64_t packing = ts_vpad_packing(v), words, whole = packing * SUBLANES * LANES;
     if (v->tile[0] < 1 || v->tile[1] < 1 || !ts_mul(v->tile[0], v->tile[1], &words) || whole % words != 0)
-        return refuse(err, cursor, "the tile does not divide a vreg");
+        return ts_cursor_refuse(err, cursor, "the tile does not divide a vreg");
     if (words % (packing * LANES) != 0 || v->tile[1] % LANES != 0)
-        return refuse(err, cursor, "the tile is no whole number of sublanes of 128 lanes");
+        return ts_cursor_refuse(err, cursor, "the tile is no whole number of sublanes of 128 lanes");
     if (v->tile[1] != LANES && packing > 1 && v->tile[0] != 1)
-        return refuse(err, cursor, "a tile of packed elements has 128 columns, or is one row of whole words");
+        return ts_cursor_refuse(err, cursor,
+                                "a tile of packed elements has 128 columns, or is one row of whole words");
     if (v->offsets[0] >= v->tile[0])
-        return refuse(err, cursor, "the first offset is not within the rows of the tile");
+        return ts_cursor_refuse(err, cursor, "the first offset is not within the rows of the tile");
     if (v->offsets[1] >= v->tile[1] * ts_vpad_tiles(v))
-        return refuse(err, cursor, "the second offset is not within the columns of a vreg's tiles");
+        return ts_cursor_refuse(err, cursor, "the second offset is not within the columns of a vreg's tiles");
     return true;
 }
 
@@ -56,7 +53,7 @@ static bool read_implicit(ts_error *err, ts_cursor *cursor, ts_vpad *v) {
         else if (dim == -1 && (v->implicit == TS_VPAD_ALL || v->implicit == TS_VPAD_SECOND))
             v->implicit = v->implicit == TS_VPAD_ALL ? TS_VPAD_MINOR : TS_VPAD_BOTH;
         else
-            return refuse(err, cursor, "implicit dims are -1, -2 or -2,-1");
+            return ts_cursor_refuse(err, cursor, "implicit dims are -1, -2 or -2,-1");
     }
     return true;
 }
@@ -78,7 +75,7 @@ bool ts_vpad_read(ts_error *err, ts_cursor *cursor, ts_vpad *out) {
     ts_cursor_take(cursor, "#tpu.");
     if (!ts_cursor_expect(err, cursor, "vpad<") || !ts_cursor_expect(err, cursor, "\"")) return false;
     if (ts_cursor_take(cursor, "none"))
-        return refuse(err, cursor, "\"none\" is no layout: it is of scalars and memrefs");
+        return ts_cursor_refuse(err, cursor, "\"none\" is no layout: it is of scalars and memrefs");
     return read_layout(err, cursor, out) && ts_cursor_expect(err, cursor, "\"") &&
            ts_cursor_expect(err, cursor, ">");
 }
