@@ -193,6 +193,12 @@ void ts_layout_forward_replica(const ts_layout *layout, const int64_t *index, in
     sum_digits(layout, values, r, coordinates);
 }
 
+bool ts_layout_holds(const ts_layout *layout, const int64_t *index) {
+    for (int i = 0; i < layout->rank; i++)
+        if (index[i] < 0 || index[i] >= layout->dims[i]) return false;
+    return true;
+}
+
 void ts_layout_forward(const ts_layout *layout, const int64_t *index, int64_t *coordinates) {
     ts_layout_forward_replica(layout, index, 0, coordinates);
 }

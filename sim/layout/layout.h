@@ -184,6 +184,8 @@ typedef struct {
  * otherwise. Error only when enumeration would exceed `limit` elements. */
 bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
                        ts_layout_comparison *out);
+/* Is that the index of an element, within all dims? */
+bool ts_layout_holds(const ts_layout *layout, const int64_t *index);
 bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit,
                          ts_layout_injectivity *out);
 

@@ -51,7 +51,7 @@ static void draw_cell(terminal *t, int64_t row, int64_t column) {
     double share = (double)high / (double)t->g.rows.step * (double)wide / (double)t->g.columns.step;
     size_t filled = (size_t)(share * (double)t->width);
     cells_go(&t->g, row, column);
-    if (!cells_hold(&t->g)) {
+    if (!ts_layout_holds(t->g.layout, t->g.index)) {
         add_padding(t);
         return;
     }

@@ -64,16 +64,10 @@ bool cells_next_slice(cell_grid *grid) {
     return false;
 }
 
-bool cells_hold(const cell_grid *grid) {
-    for (int i = 0; i < grid->layout->rank; i++)
-        if (grid->index[i] >= grid->layout->dims[i]) return false;
-    return true;
-}
-
 void cells_coordinates(const cell_grid *grid, ts_text *out) {
     int64_t point[TS_LAYOUT_MAX_AXES];
     ts_layout_forward(grid->layout, grid->index, point);
-    for (int i = 0; i < grid->layout->axis_count; i++) ts_text_add(out, "%s%" PRId64, i ? "," : "", point[i]);
+    ts_text_add_integers(out, point, grid->layout->axis_count);
 }
 
 int cells_colour_axis(const cell_grid *grid) {

@@ -44,8 +44,7 @@ int64_t cells_filled(const cell_grid *grid, const cell_side *side, int64_t cell)
  * last. */
 void cells_go(cell_grid *grid, int64_t row, int64_t column);
 bool cells_next_slice(cell_grid *grid);
-/* Is grid->index that of an element? If so, its coordinates: "17", or "6,8,1" on several axes. */
-bool cells_hold(const cell_grid *grid);
+/* Of the element of grid->index: "17", or "6,8,1" on several axes. */
 void cells_coordinates(const cell_grid *grid, ts_text *out);
 
 typedef struct {

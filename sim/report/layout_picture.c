@@ -27,12 +27,6 @@ typedef struct {
     int64_t index[TS_LAYOUT_MAX_DIMS];
 } grid;
 
-static bool is_element(const grid *g) {
-    for (int i = 0; i < g->layout->rank; i++)
-        if (g->index[i] >= g->layout->dims[i]) return false;
-    return true;
-}
-
 /* One row of offsets: "|  0  1 |  4  5 |  8  . |". */
 static void draw_cells(grid *g, ts_text *out) {
     static const char between[] = {'\0', '|', ':'};
@@ -40,7 +34,7 @@ static void draw_cells(grid *g, ts_text *out) {
     for (int64_t column = 0; column < g->columns; column++) {
         int64_t offset;
         if (g->column_dim >= 0) g->index[g->column_dim] = column;
-        if (is_element(g)) {
+        if (ts_layout_holds(g->layout, g->index)) {
             ts_layout_forward(g->layout, g->index, &offset);
             ts_text_add(out, " %*" PRId64, g->digits, offset);
         } else {
@@ -93,12 +87,6 @@ static bool next_slice(grid *g) {
     return false;
 }
 
-static void add_index(const ts_layout *layout, const int64_t *index, ts_text *out) {
-    ts_text_add_char(out, '(');
-    for (int i = 0; i < layout->rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", index[i]);
-    ts_text_add_char(out, ')');
-}
-
 /* What memory holds: a line for each run, with the offset of its first element. */
 static int draw_memory(ts_arena *arena, const grid *g, int64_t elements, ts_text *lines) {
     size_t width = 1;
@@ -108,7 +96,7 @@ static int draw_memory(ts_arena *arena, const grid *g, int64_t elements, ts_text
         ts_text_init(&cells[at], arena);
         bool fits = ts_layout_backward(NULL, arena, g->layout, &at, 1, &found);
         if (fits && found.count == 1)
-            add_index(g->layout, found.indices, &cells[at]);
+            ts_text_add_tuple(&cells[at], found.indices, g->layout->rank);
         else
             ts_text_add_char(&cells[at], fits ? '.' : '?');
         if (cells[at].length > width) width = cells[at].length;

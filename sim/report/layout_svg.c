@@ -86,7 +86,7 @@ static void add_label(drawing *d, int64_t x, int64_t y, const char *class, const
 static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_t y) {
     int64_t wide = cells_filled(&d->g, &d->g.columns, column), high = cells_filled(&d->g, &d->g.rows, row);
     cells_go(&d->g, row, column);
-    if (!cells_hold(&d->g)) {
+    if (!ts_layout_holds(d->g.layout, d->g.index)) {
         add_padding(d->out, x, y);
         return;
     }
@@ -168,8 +168,7 @@ static void draw_point(drawing *d, int64_t x, int64_t y, const int64_t *point) {
     ts_text text = ts_text_begin(d->arena);
     bool known =
         ts_layout_backward(NULL, d->arena, d->g.layout, point, MOST_ELEMENTS, &found) && found.count > 0;
-    for (int i = 0; known && i < d->g.layout->rank; i++)
-        ts_text_add(&text, "%s%" PRId64, i ? "," : "", found.indices[i]);
+    if (known) ts_text_add_integers(&text, found.indices, d->g.layout->rank);
     if (known && found.count > 1) ts_text_add_char(&text, '+');
     if (!known) {
         add_padding(d->out, x, y);

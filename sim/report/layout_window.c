@@ -33,16 +33,10 @@ static int64_t clip(int64_t begin, int64_t wanted, int64_t end) {
     return left < 0 ? 0 : wanted < left ? wanted : left;
 }
 
-static bool is_element(const ts_layout *layout, const int64_t *index) {
-    for (int i = 0; i < layout->rank; i++)
-        if (index[i] < 0 || index[i] >= layout->dims[i]) return false;
-    return true;
-}
-
 /* A coordinate for each axis, or none where the index is padding. */
 static void add_cell(const ts_layout *layout, const int64_t *index, ts_json *json) {
     int64_t point[TS_LAYOUT_MAX_AXES];
-    bool element = is_element(layout, index);
+    bool element = ts_layout_holds(layout, index);
     if (element) ts_layout_forward(layout, index, point);
     ts_json_ints(json, NULL, element ? layout->axis_count : 0, point);
 }
