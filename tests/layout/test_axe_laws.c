@@ -420,7 +420,8 @@ static void law_direct_sum(trial *t) {
     ts_axe_shape interleaved = {2 * p.as.rank, dims};
     for (int left = 0; left < 2; left++) {
         ts_axe_shaped known = left ? over(&p.a, p.as) : over(&p.b, p.bs);
-        if (!ts_axe_is_direct_sum(NULL, t->arena, left, known, over(&sum, interleaved), &other) ||
+        if (!ts_axe_is_direct_sum(NULL, t->arena, left ? TS_AXE_LEFT : TS_AXE_RIGHT, known,
+                                  over(&sum, interleaved), &other) ||
             !other.found)
             continue;
         note(t, "other addend", &other.axe);

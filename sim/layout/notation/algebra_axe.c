@@ -298,10 +298,9 @@ static bool is_direct_sum(ts_call *call, ts_value *out) {
            ts_value_yes(out, yes);
 }
 
-enum { RIGHT, LEFT };
 static bool other_addend(ts_call *call, ts_value *out) {
     ts_axe_answer other;
-    return ts_axe_is_direct_sum(call->err, call->arena, call->variant == LEFT,
+    return ts_axe_is_direct_sum(call->err, call->arena, (ts_axe_side)call->variant,
                                 shaped(&call->arguments[A], &call->arguments[D]),
                                 shaped(&call->arguments[B], &call->arguments[C]), &other) &&
            axe_or_none(out, &other);
@@ -434,12 +433,12 @@ static const ts_algebra_entry entries[] = {
                 is_direct_sum, 0, "is the first the direct sum of the others?",
                 "is_direct_sum(S[8:1], S[2:4], 2, S[4:1], 4)", "yes"),
     TS_FUNCTION("is_direct_sum_left", AXE("left") AXE("sum") SHAPE("interleaved_shape") SHAPE("left_shape"),
-                other_addend, LEFT, "the right addend of a sum, or none",
+                other_addend, TS_AXE_LEFT, "the right addend of a sum, or none",
                 "is_direct_sum_left(S[2:4], S[8:1], (2,4), 2)", "S[4:1]"),
     TS_FUNCTION("is_direct_sum_right",
-                AXE("right") AXE("sum") SHAPE("interleaved_shape") SHAPE("right_shape"), other_addend, RIGHT,
-                "the left addend of a sum, or none", "is_direct_sum_right(S[4:1], S[8:1], (2,4), 4)",
-                "S[2:4]"),
+                AXE("right") AXE("sum") SHAPE("interleaved_shape") SHAPE("right_shape"), other_addend,
+                TS_AXE_RIGHT, "the left addend of a sum, or none",
+                "is_direct_sum_right(S[4:1], S[8:1], (2,4), 4)", "S[2:4]"),
     TS_FUNCTION("slice", AXE("A") SHAPE("shape") PAIRS("region"), slice, 0,
                 "the box of (begin, end) as a layout of its own, or none",
                 "slice(S[(2,8,2,128):(2048,128,1024,1)], (16,256), ((4,12),(0,256)))",

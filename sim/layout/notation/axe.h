@@ -114,10 +114,10 @@ bool ts_axe_is_tile_outer(ts_error *err, ts_arena *arena, ts_axe_shaped outer, t
                           ts_axe_answer *inner);
 /* Blocks interleaved as in a tiling, nothing scaled. */
 bool ts_axe_direct_sum(ts_error *err, ts_arena *arena, ts_axe_shaped left, ts_axe_shaped right, ts_axe *out);
-/* Is `addend` the left (right) addend of `sum`? Then the other one. The sum's shape has left and right dims
- * in turn. */
-bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, ts_axe_shaped addend, ts_axe_shaped sum,
-                          ts_axe_answer *other);
+/* Is `addend` that addend of `sum`? Then the other one. The sum's shape has left and right dims in turn. */
+typedef enum { TS_AXE_RIGHT, TS_AXE_LEFT } ts_axe_side;
+bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, ts_axe_side side, ts_axe_shaped addend,
+                          ts_axe_shaped sum, ts_axe_answer *other);
 /* The box begin .. end-1 as a layout of its own; not found: no list of iters is that map. */
 bool ts_axe_slice(ts_error *err, ts_arena *arena, ts_axe_shaped whole, const int64_t *begin,
                   const int64_t *end, ts_axe_answer *out);

@@ -260,8 +260,9 @@ bool ts_axe_direct_sum(ts_error *err, ts_arena *arena, ts_axe_shaped left, ts_ax
            interleave(err, arena, &a, &b, left.shape.rank, out);
 }
 
-bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, ts_axe_shaped addend, ts_axe_shaped sum,
-                          ts_axe_answer *other) {
+bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, ts_axe_side side, ts_axe_shaped addend,
+                          ts_axe_shaped sum, ts_axe_answer *other) {
+    bool left = side == TS_AXE_LEFT;
     ts_axe_grouped whole, part;
     other->found = false;
     if (sum.shape.rank != 2 * addend.shape.rank)
