@@ -100,9 +100,12 @@ static uint64_t integer_magnitude(const number *value, uint64_t limit) {
     return magnitude < limit ? magnitude : limit;
 }
 
-static uint64_t encode_integer(const ts_dtype_info *type, const number *value, bool wrap) {
+/* What an integer that does not hold the value becomes: the nearest, or the low bits. */
+typedef enum { SATURATES, WRAPS } overflow;
+
+static uint64_t encode_integer(const ts_dtype_info *type, const number *value, overflow rule) {
     uint64_t limit = low_bits(type->value_bits);
-    if (wrap) return (value->negative ? -value->significand : value->significand) & limit;
+    if (rule == WRAPS) return (value->negative ? -value->significand : value->significand) & limit;
     if (type->class == TS_CLASS_SIGNED)
         limit = (limit >> 1) + value->negative;
     else if (value->negative)
@@ -111,9 +114,9 @@ static uint64_t encode_integer(const ts_dtype_info *type, const number *value, b
     return (value->negative ? -magnitude : magnitude) & low_bits(type->value_bits);
 }
 
-static uint64_t encode(const ts_dtype_info *type, const number *value, bool wrap) {
+static uint64_t encode(const ts_dtype_info *type, const number *value, overflow rule) {
     if (type->class == TS_CLASS_BOOL) return value->kind != FINITE || value->significand != 0;
-    if (type->class != TS_CLASS_FLOAT) return encode_integer(type, value, wrap);
+    if (type->class != TS_CLASS_FLOAT) return encode_integer(type, value, rule);
     if (type->value_bits == 64) return pack(binary64, value, TO_NEAREST);
     uint32_t bits = (uint32_t)pack(binary32, value, type->format ? TO_ODD : TO_NEAREST);
     return type->format ? ts_float_encode(type->format, ts_f32_from_bits(bits)) : bits;
@@ -134,7 +137,7 @@ uint64_t ts_element_convert(ts_dtype from, uint64_t bits, ts_dtype to) {
     if (from == to) return bits;
     const ts_dtype_info *type = ts_dtype_get(from);
     number value = decode(type, bits);
-    return encode(ts_dtype_get(to), &value, type->class != TS_CLASS_FLOAT);
+    return encode(ts_dtype_get(to), &value, type->class == TS_CLASS_FLOAT ? SATURATES : WRAPS);
 }
 
 double ts_element_to_double(ts_dtype dtype, uint64_t bits) {
