@@ -10,13 +10,13 @@ static bool is_whole_vreg(const mlir_type *t) {
 static ts_operand iota(lowering *l, ts_opcode iota) { return emit_new(l, iota, 0, NULL); }
 
 /* By `by` and `stride` more for each step along the other dim: each word is taken from where it was. */
-static ts_operand rotate_by_steps(lowering *l, bool lanes, ts_operand by, int64_t stride) {
-    ts_operand more =
-        emit2(l, TS_OP_vmul_i32, iota(l, lanes ? TS_OP_viota_sublane : TS_OP_viota_lane), ts_integer(stride));
-    ts_operand from = emit2(l, TS_OP_vsub_i32, iota(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane), more);
+static ts_operand rotate_by_steps(lowering *l, int64_t dim, ts_operand by, int64_t stride) {
+    static const ts_opcode iotas[] = {TS_OP_viota_sublane, TS_OP_viota_lane},
+                           gathers[] = {TS_OP_vgather_sublane, TS_OP_vgather_lane};
+    ts_operand more = emit2(l, TS_OP_vmul_i32, iota(l, iotas[1 - dim]), ts_integer(stride));
+    ts_operand from = emit2(l, TS_OP_vsub_i32, iota(l, iotas[dim]), more);
     from = emit2(l, TS_OP_vsub_i32, from, by.kind == TS_OPERAND_SREG ? in_vreg(l, by) : by);
-    return emit2(l, lanes ? TS_OP_vgather_lane : TS_OP_vgather_sublane, in_vreg(l, value_at(l, 0)->one),
-                 from);
+    return emit2(l, gathers[dim], in_vreg(l, value_at(l, 0)->one), from);
 }
 
 bool lower_rotate(lowering *l) {
@@ -34,7 +34,7 @@ bool lower_rotate(lowering *l) {
     if (!read_integer(l, "stride", &stride) || !read_integer(l, "stride_dimension", &along)) return false;
     if (along != 1 - dim || stride > INT32_MAX || stride < INT32_MIN)
         return refuse(l, "with a stride along the same dim");
-    return set_vector(l, rotate_by_steps(l, dim == 1, by, stride));
+    return set_vector(l, rotate_by_steps(l, dim, by, stride));
 }
 
 /* Row i is row `rows[i]`: one of them everywhere, a rotation, or any. */

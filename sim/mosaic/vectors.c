@@ -209,12 +209,14 @@ bool lower_pack_masks(lowering *l) {
 /* ---- Across lanes and sublanes ---- */
 
 /* The index of the first largest or smallest, or NaN. */
-static ts_operand reduce_index(lowering *l, ts_opcode pick, ts_operand x, bool lanes) {
+static ts_operand reduce_index(lowering *l, ts_opcode pick, ts_operand x, int64_t dim) {
+    static const ts_opcode iotas[] = {TS_OP_viota_sublane, TS_OP_viota_lane},
+                           least[] = {TS_OP_vmin_sublane_i32, TS_OP_vmin_lane_i32};
     ts_operand best = emit1(l, pick, x);
     ts_operand same = emit2(l, TS_OP_vcmp_eq_f32, x, best), nan = emit2(l, TS_OP_vcmp_ne_f32, x, x);
-    ts_operand index = emit_new(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane, 0, NULL);
+    ts_operand index = emit_new(l, iotas[dim], 0, NULL);
     index = emit3(l, TS_OP_vsel, emit2(l, TS_OP_mor, same, nan), index, ts_integer(INT32_MAX));
-    return emit1(l, lanes ? TS_OP_vmin_lane_i32 : TS_OP_vmin_sublane_i32, index);
+    return emit1(l, least[dim], index);
 }
 
 static const struct {
@@ -267,8 +269,7 @@ bool lower_reduce(lowering *l) {
             continue;
         if (halves) return reduce_halves(l, opcode);
         ts_operand v = in_vreg(l, value_at(l, 0)->one);
-        return set_vector(l,
-                          reductions[i].index ? reduce_index(l, opcode, v, dim == 1) : emit1(l, opcode, v));
+        return set_vector(l, reductions[i].index ? reduce_index(l, opcode, v, dim) : emit1(l, opcode, v));
     }
     return refuse(l, "of this kind");
 }
