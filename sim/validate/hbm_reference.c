@@ -148,24 +148,26 @@ static const ts_hbm_pattern sequences[] = {
 };
 enum { SEQUENCES = sizeof sequences / sizeof sequences[0] };
 
-bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, bool as_dramsim3,
+bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, ts_hbm_simulator as,
                          ts_hbm_run *run) {
-    const char *config = as_dramsim3 ? "hbm2m_1pc_noref" : "hbm2_1pc_noref";
+    static const char *const config_of[] = {
+        [TS_HBM_RAMULATOR] = "hbm2_1pc_noref", [TS_HBM_DRAMSIM3] = "hbm2m_1pc_noref"};
     int i = 0;
     while (i < SEQUENCES && strcmp(sequences[i].name, reference->name) != 0) i++;
     assert(i < SEQUENCES);
-    return run_in(err, config, "A", "perch", &sequences[i], run);
+    return run_in(err, config_of[as], "A", "perch", &sequences[i], run);
 }
 
 bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena,
                              void (*progress)(void *self, int64_t done, int64_t of), void *self,
                              ts_hbm_accuracy *accuracy) {
     *accuracy = (ts_hbm_accuracy){.runs = TS_NEW_ARRAY(arena, ts_hbm_comparison, ts_hbm_reference_count)};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < TS_HBM_SIMULATORS; k++) {
         accuracy->sequences[k] = TS_NEW_ARRAY(arena, ts_hbm_run, ts_hbm_sequence_reference_count);
         for (int i = 0; i < ts_hbm_sequence_reference_count; i++) {
             ts_hbm_run *run = &accuracy->sequences[k][i];
-            if (!ts_hbm_sequence_run(err, &ts_hbm_sequence_references[i], k == 1, run)) return false;
+            if (!ts_hbm_sequence_run(err, &ts_hbm_sequence_references[i], (ts_hbm_simulator)k, run))
+                return false;
         }
     }
     for (int i = 0; i < ts_hbm_reference_count; i++) {

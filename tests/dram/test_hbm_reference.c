@@ -28,7 +28,8 @@ static void short_sequences(void **state) {
         const ts_hbm_sequence_reference *r = &ts_hbm_sequence_references[i];
         ts_error err = {0};
         ts_hbm_run run, other;
-        assert_true(ts_hbm_sequence_run(&err, r, false, &run) && ts_hbm_sequence_run(&err, r, true, &other));
+        assert_true(ts_hbm_sequence_run(&err, r, TS_HBM_RAMULATOR, &run) &&
+                    ts_hbm_sequence_run(&err, r, TS_HBM_DRAMSIM3, &other));
         if (run.cycles != r->ramulator_cycles || run.requests != r->requests ||
             !is_near(read_latency(&run.stats), r->ramulator_latency, 0.0005))
             fail_msg("%s: %lld cycles, expected %lld; read latency %.4f, expected %.4f", r->name,
