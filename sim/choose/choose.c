@@ -175,10 +175,10 @@ static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *ten
 
 /* The tensor's own layout is a candidate whatever it is, of a program even without tiles or in another
  * notation; kernels of a shape's uses are for tiles. */
-static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_candidate *list, int *count) {
+static void add_own(const choose_pricer *p, const ts_shape *tensor, ts_candidate *list, int *count) {
     bool tiled = tensor->xla && tensor->xla->layout_written && tensor->xla->tile_count > 0;
-    if (*count == TS_CHOOSE_CANDIDATES || !(program || tiled) || tensor->bytes == TS_SIZE_UNKNOWN) return;
-    ts_text text = ts_text_begin(arena);
+    if (*count == TS_CHOOSE_CANDIDATES || !(p->program || tiled) || tensor->bytes == TS_SIZE_UNKNOWN) return;
+    ts_text text = ts_text_begin(p->arena);
     ts_shape_print(tensor, &text);
     for (int i = 0; i < *count; i++)
         if (strcmp(list[i].text, text.bytes) == 0) return;
@@ -226,7 +226,7 @@ static bool find_tensor(ts_error *err, choose_pricer *p, ts_choose_result *resul
 static bool list_candidates(ts_error *err, const choose_pricer *p, ts_candidate *list, int *count,
                             ts_choose_result *result) {
     if (!choose_enumerate(err, p->arena, p->request, result->tensor, list, count)) return false;
-    add_own(p->arena, result->tensor, p->program != NULL, list, count);
+    add_own(p, result->tensor, list, count);
     mark(p->arena, p->request->machine, result->tensor, list, *count);
     result->logical_bytes = INT64_MAX;
     for (int i = 0; i < *count; i++) {
