@@ -72,9 +72,11 @@ int64_t checks_bytes(const ts_program *program, const ts_check *checks) {
     return most;
 }
 
-static bool parse_check(ts_error *err, ts_arena *arena, const ts_program_check *text, bool report,
-                        ts_check *out) {
-    if (!report) return ts_check_parse(err, arena, text->source, text->begin, text->end, out);
+static bool parse_check(ts_error *err, ts_arena *arena, const ts_program_check *text, ts_check *out) {
+    return ts_check_parse(err, arena, text->source, text->begin, text->end, out);
+}
+
+static bool parse_report(ts_error *err, ts_arena *arena, const ts_program_check *text, ts_check *out) {
     const ts_reference *read = ts_reference_parse(err, arena, text->source, text->begin, text->end);
     *out = (ts_check){.actual = read, .expected = read};
     return read != NULL;
@@ -115,7 +117,7 @@ const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *p
         bool first = b == NULL || (a != NULL && (a->source != b->source || a->begin < b->begin));
         ts_check *out = &checks[first ? check++ : program->check_count + report++];
         ts_error theirs = {0};
-        if (!parse_check(&theirs, arena, first ? a : b, !first, out) ||
+        if (!(first ? parse_check(&theirs, arena, a, out) : parse_report(&theirs, arena, b, out)) ||
             !ts_check_resolve(&theirs, out, names.list, names.count))
             keep(kept, &theirs);
     }
