@@ -28,17 +28,13 @@ static const int64_t *sizes_of(const ts_transfer_end *end) {
     return end->sizes ? end->sizes : end->shape->layout->dims;
 }
 
-/* "[8,128]", with or without the dims of 1. Returns how many, and their values. */
-static int list_sizes(const ts_transfer_end *end, bool ones, int64_t *sizes, ts_text *text) {
+typedef enum { ALL, WITHOUT_ONES } which_sizes;
+
+/* Returns how many. */
+static int list_sizes(const ts_transfer_end *end, which_sizes which, int64_t *sizes) {
     int count = 0;
-    ts_text_add(text, "[");
-    for (int i = 0; i < end->shape->layout->rank; i++) {
-        int64_t size = sizes_of(end)[i];
-        if (size == 1 && !ones) continue;
-        ts_text_add(text, "%s%lld", count ? "," : "", (long long)size);
-        sizes[count++] = size;
-    }
-    ts_text_add(text, "]");
+    for (int i = 0; i < end->shape->layout->rank; i++)
+        if (which == ALL || sizes_of(end)[i] != 1) sizes[count++] = sizes_of(end)[i];
     return count;
 }
 
@@ -53,6 +49,24 @@ static size_t sizes_offset(const ts_transfer_end *end) {
     return found;
 }
 
+/* Sizes that differ, as an error. */
+static bool refuse_sizes(ts_error *err, ts_arena *arena, which_sizes which, const ts_transfer_end *src,
+                         const ts_transfer_end *dst) {
+    int64_t a[TS_LAYOUT_MAX_DIMS], b[TS_LAYOUT_MAX_DIMS];
+    int a_count = list_sizes(src, which, a), b_count = list_sizes(dst, which, b);
+    ts_text a_text = ts_text_begin(arena), b_text = ts_text_begin(arena);
+    ts_text_add_integers(&a_text, a, a_count);
+    ts_text_add_integers(&b_text, b, b_count);
+    if (which == ALL && a_count != b_count)
+        ts_error_set(err, TS_ERROR_INPUT,
+                     "the destination has %d dimension%s, [%s], and the source has %d, [%s]", b_count,
+                     b_count == 1 ? "" : "s", b_text.bytes, a_count, a_text.bytes);
+    else
+        ts_error_set(err, TS_ERROR_INPUT, "the destination takes [%s] and the source gives [%s]",
+                     b_text.bytes, a_text.bytes);
+    return ts_transfer_end_error(err, dst, sizes_offset(dst));
+}
+
 /* The sizes must be the same; between slices those of 1 are left out (*squeezed) when ranks differ. */
 static bool same_sizes(ts_error *err, ts_arena *arena, const ts_transfer_end *src, const ts_transfer_end *dst,
                        bool *squeezed) {
@@ -60,22 +74,14 @@ static bool same_sizes(ts_error *err, ts_arena *arena, const ts_transfer_end *sr
     if (!from) return ts_transfer_end_error(err, src, 0);
     const ts_layout *to = ts_shape_layout(err, dst->shape, "the destination");
     if (!to) return ts_transfer_end_error(err, dst, 0);
-    bool slices = src->sizes || dst->sizes;
+    which_sizes which = src->sizes || dst->sizes ? WITHOUT_ONES : ALL;
     int64_t a[TS_LAYOUT_MAX_DIMS], b[TS_LAYOUT_MAX_DIMS];
-    ts_text a_text, b_text;
-    ts_text_init(&a_text, arena);
-    ts_text_init(&b_text, arena);
-    int a_count = list_sizes(src, !slices, a, &a_text), b_count = list_sizes(dst, !slices, b, &b_text);
-    *squeezed = slices && (from->rank != to->rank ||
-                           memcmp(sizes_of(src), sizes_of(dst), (size_t)from->rank * sizeof *a) != 0);
-    if (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof *a) == 0) return true;
-    if (!slices && a_count != b_count)
-        ts_error_set(err, TS_ERROR_INPUT, "the destination has %d dimension%s, %s, and the source has %d, %s",
-                     b_count, b_count == 1 ? "" : "s", b_text.bytes, a_count, a_text.bytes);
-    else
-        ts_error_set(err, TS_ERROR_INPUT, "the destination takes %s and the source gives %s", b_text.bytes,
-                     a_text.bytes);
-    return ts_transfer_end_error(err, dst, sizes_offset(dst));
+    int a_count = list_sizes(src, which, a), b_count = list_sizes(dst, which, b);
+    *squeezed =
+        which == WITHOUT_ONES &&
+        (from->rank != to->rank || memcmp(sizes_of(src), sizes_of(dst), (size_t)from->rank * sizeof *a) != 0);
+    return (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof *a) == 0) ||
+           refuse_sizes(err, arena, which, src, dst);
 }
 
 /* ---- Places and the plan ---- */
