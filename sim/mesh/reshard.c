@@ -377,6 +377,17 @@ static void make_sums(const search *s, const ts_sharding *before, ts_reshard_pla
     ts_collective_choose(s->arena, s->request->choice, c, &plan->prices[plan->count++]);
 }
 
+static bool find_any_way(search *s, const ts_reshard_request *request) {
+    enum { DETOURS = 1 << 14, LEAST_DETOURS = 64 }; /* by chip: half a second at most */
+    int64_t chips = request->mesh->chip_count;
+    int64_t detours = chips * LEAST_DETOURS > DETOURS ? LEAST_DETOURS : DETOURS / chips;
+    bool direct = request->choice.algorithm == TS_ALGORITHM_DIRECT, forced = request->choice.forced;
+    const way_rules tries[] = {{forced ? 0 : detours, direct || !forced}, {detours, direct}, {0, true}};
+    for (int i = 0; i < 3; i++)
+        if (find_way(s, tries[i])) return true;
+    return false;
+}
+
 bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *request, ts_reshard_plan *plan) {
     search *s = TS_NEW(arena, search);
     *s = (search){.arena = arena, .request = request};
@@ -392,13 +403,7 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
     reshard_find_ways(arena, &plan->source, &goal, &s->ways);
     s->shardings = TS_NEW_ARRAY(arena, ts_sharding, s->ways.node_count);
     s->scratch = ts_arena_new();
-    enum { DETOURS = 1 << 14, LEAST_DETOURS = 64 }; /* by chip: half a second at most */
-    int64_t chips = request->mesh->chip_count;
-    int64_t detours = chips * LEAST_DETOURS > DETOURS ? LEAST_DETOURS : DETOURS / chips;
-    bool direct = request->choice.algorithm == TS_ALGORITHM_DIRECT, forced = request->choice.forced;
-    const way_rules tries[] = {{forced ? 0 : detours, direct || !forced}, {detours, direct}, {0, true}};
-    bool found = false;
-    for (int i = 0; i < 3 && !found; i++) found = find_way(s, tries[i]);
+    bool found = find_any_way(s, request);
     assert(found); /* sums become copies, and all else moves at once */
     make_plan(s, plan);
     if (sums) make_sums(s, &goal, plan);
