@@ -339,8 +339,13 @@ ts_operand ts_program_label(ts_program_builder *b) {
     return (ts_operand){TS_OPERAND_LABEL, {.label = b->labels.count - 1}};
 }
 
+static bool is_to_be_placed(ts_program_builder *b, const token *location, const ts_operand *label) {
+    return has_label(b, location, label) && (b->labels.items[label->as.label] < 0 ||
+                                             TOKEN_ERROR(b->as.err, location, "the label is placed twice"));
+}
+
 void ts_program_place(ts_program_builder *b, ts_operand label) {
-    if (b->failed || !has_label(b, location_of(b, "label"), &label)) {
+    if (b->failed || !is_to_be_placed(b, location_of(b, "label"), &label)) {
         fail(b);
         return;
     }

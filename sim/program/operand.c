@@ -6,6 +6,11 @@
 
 #include "assembler.h"
 
+static bool check_integer(assembler *as, const token *location, int64_t value) {
+    return (value >= INT32_MIN && value <= UINT32_MAX) ||
+           TOKEN_ERROR(as->err, location, "%lld does not fit in 32 bits", (long long)value);
+}
+
 static bool parse_number(assembler *as, const token **at, const ts_operand_class *class, ts_operand *out) {
     const token *begin = *at;
     constant v;
@@ -13,8 +18,7 @@ static bool parse_number(assembler *as, const token **at, const ts_operand_class
     bool integer = operand_accepts(class, TS_OPERAND_INTEGER) && !v.is_float;
     if (!integer && !operand_accepts(class, TS_OPERAND_F32))
         return TOKEN_ERROR(as->err, begin, "found %g, expected %s", v.number, class->text);
-    if (integer && (v.integer < INT32_MIN || v.integer > UINT32_MAX))
-        return TOKEN_ERROR(as->err, begin, "%lld does not fit in 32 bits", (long long)v.integer);
+    if (integer && !check_integer(as, begin, v.integer)) return false;
     *out = (ts_operand){.kind = integer ? TS_OPERAND_INTEGER : TS_OPERAND_F32};
     if (integer)
         out->as.integer = v.integer;
@@ -56,14 +60,14 @@ bool check_operand(assembler *as, const token *location, const ts_opcode_info *i
                    const ts_operand *operand) {
     const ts_operand_class *class = ts_opcode_operand(info, index);
     ts_operand_kind kind = operand->kind;
-    if (!operand_accepts(class, kind)) {
-        return TOKEN_ERROR(as->err, location, "%s: operand %d is a %s, expected %s", info->mnemonic,
+    if (!operand_accepts(class, kind))
+        return TOKEN_ERROR(as->err, location, "%s: operand %d: found %s, expected %s", info->mnemonic,
                            index + 1, ts_operand_kind_text(kind), class->text);
-    }
     bool reg = kind == TS_OPERAND_SREG || kind == TS_OPERAND_VREG || kind == TS_OPERAND_VMASK;
     if (reg && operand->as.reg < 0)
         return TOKEN_ERROR(as->err, location, "there is no register %d", operand->as.reg);
     if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, location, &operand->as.semaphore)) return false;
+    if (kind == TS_OPERAND_INTEGER && !check_integer(as, location, operand->as.integer)) return false;
     return !reg || check_register(as, location, kind, operand->as.reg);
 }
 

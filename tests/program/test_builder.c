@@ -168,7 +168,7 @@ static void wrong_operand(void **state) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_vadd_f32, 3, ts_vreg(0), ts_vreg(0), ts_vmask(1));
     ts_program_add(f->b, TS_OP_vadd_f32, 1, ts_vreg(0)); /* after an error nothing more is said */
-    error_of(f, "vadd.f32: operand 3 is a vmask, expected vreg, sreg or f32 number");
+    error_of(f, "vadd.f32: operand 3: found vmask, expected vreg, sreg or f32 number");
 }
 
 static void wrong_count(void **state) {
@@ -234,6 +234,30 @@ static void no_such_label(void **state) {
     error_of(f, "there is no such label");
 }
 
+static void placed_twice(void **state) {
+    fixture *f = *state;
+    ts_operand label = ts_program_label(f->b);
+    ts_program_place(f->b, label);
+    ts_program_add(f->b, TS_OP_jump, 1, label);
+    ts_program_place(f->b, label);
+    error_of(f, "the label is placed twice");
+}
+
+static void wide_integers(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer(INT32_MIN));
+    ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer(UINT32_MAX));
+    assert_int_equal(f->err.kind, TS_ERROR_NONE);
+    ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer((int64_t)UINT32_MAX + 1));
+    error_of(f, "4294967296 does not fit in 32 bits");
+}
+
+static void narrow_integers(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer((int64_t)INT32_MIN - 1));
+    error_of(f, "-2147483649 does not fit in 32 bits");
+}
+
 static void no_semaphore(void **state) {
     fixture *f = *state;
     declare(f);
@@ -266,6 +290,9 @@ int main(void) {
         TEST(wrong_slice),
         TEST(wrong_label),
         TEST(no_such_label),
+        TEST(placed_twice),
+        TEST(wide_integers),
+        TEST(narrow_integers),
         TEST(no_semaphore),
         TEST(wrong_name),
     };
