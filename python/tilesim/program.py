@@ -1,8 +1,11 @@
 """Programs: kernels in assembly, or made by Python."""
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
 
 from . import _native as native
 from ._native import ffi, lib
@@ -168,9 +171,9 @@ class Builder:
             if operand._builder is not self:
                 raise ValueError("the operand is of another builder")
             return operand._value
-        if isinstance(operand, float):
+        if isinstance(operand, (float, np.floating)):
             return lib.ts_builder_f32(self._builder, operand)
-        return lib.ts_builder_integer(self._builder, operand)
+        return lib.ts_builder_integer(self._builder, operator.index(operand))
 
     def add(self, mnemonic: str, *operands: Union[Operand, int, float], mask: Optional[int] = None) -> None:
         """An instruction: ``add("vadd.f32", v, v, 1.0)``; `mask`: the number of its write mask."""

@@ -247,6 +247,19 @@ def builders_say_what_is_wrong():
     assert "did you mean 'vmem'?" in raised(ts.InputError, b.end).message
 
 
+@test
+def numbers_of_numpy_are_operands():
+    b = Builder("numbers")
+    b.add("vadd.f32", b.v(0), b.v(1), np.float32(1.5))
+    b.add("vadd.f32", b.v(0), b.v(1), np.float64(0.25))
+    b.add("sadd", b.s(0), b.s(1), np.int32(-3))
+    assert b.end().text.split() == "vadd.f32 v0, v1, 1.5 vadd.f32 v0, v1, 0.25 sadd s0, s1, -3".split()
+    b = Builder("numbers")
+    b.add("sadd", b.s(0), b.s(1), np.float32(1.5))
+    assert "operand 3: found f32 number" in raised(ts.InputError, b.end).message
+    raised(TypeError, Builder("numbers").add, "sadd", np.bytes_(b"1"))
+
+
 # ---- choose and audit ----
 
 @test
