@@ -82,7 +82,9 @@ ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_machin
     audit->request = (ts_audit_request){.machine = machine};
     audit->state = ts_audit_new(arena, &audit->request);
     ts_audit_feed(audit->state, text, length);
-    if (ts_audit_finish(err, audit->state, NULL, NULL, &audit->result)) return audit;
+    if (ts_audit_finish(err, audit->state, NULL, NULL, &audit->result) &&
+        ts_audit_check_any(err, &audit->result, "the module"))
+        return audit;
     ts_audit_close(audit);
     return NULL;
 }

@@ -266,4 +266,8 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     return a;
 }
 
-void ts_audit_feed(ts_audit *a, const char *bytes, size_t length) { ts_hlo_feed(a->reader, bytes, length); }
+void ts_audit_feed(ts_audit *a, const char *bytes, size_t length) {
+    bool first = ts_hlo_get_counts(a->reader)->bytes == 0;
+    a->binary |= first && length > 0 && memchr(bytes, '\0', length) != NULL;
+    ts_hlo_feed(a->reader, bytes, length);
+}

@@ -197,6 +197,7 @@ typedef struct {
     const ts_hlo_locations *locations;
     const char *module; /* the first one's name, or NULL */
     bool has_entry, has_mlir, assumed_tiles;
+    bool binary; /* its beginning has NUL bytes */
     int64_t shape_count, donated;
     const ts_audit_shape *shapes;
     ts_audit_sum sum, spaces[TS_AUDIT_SPACES]; /* of all, and by memory space */
@@ -232,6 +233,8 @@ void ts_audit_feed(ts_audit *audit, const char *bytes, size_t length);
 typedef void (*ts_audit_progress)(void *self, int64_t done, int64_t of);
 bool ts_audit_finish(ts_error *err, ts_audit *audit, ts_audit_progress progress, void *self,
                      ts_audit_result *result);
+/* That the text of this name holds something: a table of zeros would say that all is well. */
+bool ts_audit_check_any(ts_error *err, const ts_audit_result *result, const char *name);
 
 void ts_audit_free(ts_audit *audit); /* and what its results refer to. NULL is fine */
 

@@ -244,6 +244,7 @@ static void begin_result(const ts_audit *a, ts_audit_result *r) {
                            .module = a->module,
                            .has_entry = a->has_entry,
                            .has_mlir = a->has_mlir,
+                           .binary = a->binary,
                            .shape_count = a->shape_count,
                            .bitcasts = a->bitcasts,
                            .donated = a->donated,
@@ -293,6 +294,22 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     r->kind_count = a->kind_count;
     ts_arena_free(prices.scratch);
     return !ts_error_keep_system(err, &prices.failure);
+}
+
+bool ts_audit_check_any(ts_error *err, const ts_audit_result *r, const char *name) {
+    if (r->text->instructions > 0 || r->sum.buffers > 0 || r->group_count > 0 || r->report_count > 0 ||
+        r->figure_count > 0 || r->allocation_count > 0)
+        return true;
+    if (r->text->bytes == 0) return ts_error_set(err, TS_ERROR_INPUT, "%.200s is empty", name);
+    if (r->binary)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "%.200s is binary and holds no instruction or shape, expected HLO as text "
+                            "(XLA_FLAGS=--xla_dump_hlo_as_text)",
+                            name);
+    return ts_error_set(err, TS_ERROR_INPUT,
+                        "%.200s holds no instruction or shape in %lld line%s, expected HLO text, such as "
+                        "'%%a = f32[8,128]{1,0:T(8,128)} parameter(0)'",
+                        name, (long long)r->text->lines, r->text->lines == 1 ? "" : "s");
 }
 
 void ts_audit_free(ts_audit *a) {

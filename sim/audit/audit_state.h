@@ -84,7 +84,7 @@ struct ts_audit {
     space_sum settled[SPACE_CLASSES]; /* of what is in no computation, and of those that are settled */
     audit_values values;
     audit_copies *copies;
-    bool current_fused, any_tiles, has_entry, has_mlir;
+    bool current_fused, any_tiles, has_entry, has_mlir, binary;
     bool unscheduled; /* a module's header does not say is_scheduled: no compiler is done with it */
     ts_audit_buffer *buffers;
     ts_audit_move *moves;

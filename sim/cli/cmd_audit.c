@@ -55,8 +55,7 @@ static void on_price(void *self, int64_t done, int64_t of) { cli_progress_draw(s
 
 /* ---- The command ---- */
 
-/* *binary: its beginning has NUL bytes. */
-static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, cli_progress *bar, bool *binary) {
+static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, cli_progress *bar) {
     ts_file_reader *file = ts_file_open(err, line->arena, line->operands[0]);
     char *bytes = ts_arena_alloc(line->arena, CHUNK, 1);
     size_t length = 1;
@@ -68,7 +67,6 @@ static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, cli_progr
         total = (int64_t)size;
     bool good = true;
     while (length > 0 && (good = ts_file_read_next(err, file, bytes, CHUNK, &length))) {
-        *binary |= done == 0 && length > 0 && memchr(bytes, '\0', length) != NULL;
         ts_audit_feed(audit, bytes, length);
         cli_progress_draw(bar, "read", done += (int64_t)length, total);
     }
@@ -100,23 +98,6 @@ static bool save(ts_error *err, const cli_line *line, const ts_audit_result *res
            cli_save(err, line, "html", html);
 }
 
-/* A table of zeros would say that all is well. */
-static bool check_any(ts_error *err, const ts_audit_result *r, const ts_audit_view *view, bool binary) {
-    if (r->text->instructions > 0 || r->sum.buffers > 0 || r->group_count > 0 || r->report_count > 0 ||
-        r->figure_count > 0 || r->allocation_count > 0)
-        return true;
-    if (r->text->bytes == 0) return ts_error_set(err, TS_ERROR_INPUT, "%.200s is empty", view->input);
-    if (binary)
-        return ts_error_set(err, TS_ERROR_INPUT,
-                            "%.200s is binary and holds no instruction or shape, expected HLO as text "
-                            "(XLA_FLAGS=--xla_dump_hlo_as_text)",
-                            view->input);
-    return ts_error_set(err, TS_ERROR_INPUT,
-                        "%.200s holds no instruction or shape in %lld line%s, expected HLO text, such as "
-                        "'%%a = f32[8,128]{1,0:T(8,128)} parameter(0)'",
-                        view->input, (long long)r->text->lines, r->text->lines == 1 ? "" : "s");
-}
-
 static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request, ts_audit_view *view,
                   ts_audit **state, ts_audit_result *result) {
     cli_progress bar = cli_progress_begin();
@@ -129,12 +110,12 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
     request->mesh = mesh;
     *state = ts_audit_new(line->arena, request);
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
-    bool binary = false, good = feed(err, line, *state, &bar, &binary);
+    bool good = feed(err, line, *state, &bar);
     cli_progress_end(&bar);
     bar = cli_progress_begin();
     good = good && ts_audit_finish(err, *state, on_price, &bar, result);
     cli_progress_end(&bar);
-    return good && check_any(err, result, view, binary);
+    return good && ts_audit_check_any(err, result, view->input);
 }
 
 static int report(ts_error *err, const cli_line *line, const ts_audit_result *result,

@@ -263,7 +263,8 @@ static bool ask_audit(ts_error *err, const question *q) {
     if (!ts_file_read(err, q->arena, q->asked->text, MOST_FILE_BYTES, &text, &length)) return false;
     ts_audit *audit = ts_audit_new(q->arena, &request);
     ts_audit_feed(audit, text, length);
-    bool good = ts_audit_finish(err, audit, NULL, NULL, &result);
+    bool good =
+        ts_audit_finish(err, audit, NULL, NULL, &result) && ts_audit_check_any(err, &result, q->asked->text);
     if (good) {
         set_sizes(q, result.sum.logical_bytes, result.sum.padded_bytes);
         ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN, result.microseconds);

@@ -625,6 +625,11 @@ static void audits(void **state) {
     assert_non_null(strstr(ts_audit_json(arena, audit), "\"tilesim.audit\""));
     ts_audit_close(audit);
     ts_audit_close(NULL);
+    assert_null(ts_audit_module(err, arena, machine(), "nothing\n", 8));
+    failed(TS_ERROR_INPUT, "the module holds no instruction or shape in 1 line, expected HLO text, such as "
+                           "'%a = f32[8,128]{1,0:T(8,128)} parameter(0)'");
+    assert_null(ts_audit_module(err, arena, machine(), "", 0));
+    failed(TS_ERROR_INPUT, "the module is empty");
 }
 
 static void studies(void **state) {

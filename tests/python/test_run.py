@@ -303,6 +303,7 @@ def audits_are_the_command_lines():
         assert audit.microseconds > 0 and audit.json()["findings"] == found["findings"]
     assert "<table>" in audits[0]._repr_html_() and "copy" in audits[0].report()
     raised(FileNotFoundError, ts.audit, "nowhere.hlo")
+    assert raised(ts.InputError, ts.audit, "no\nmodule\n").message.startswith("the module holds no instruction or shape in 2 lines")
 
 
 @test
