@@ -19,7 +19,7 @@ struct ts_simulation {
 static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_run_options *options) {
     ts_run_array *list = TS_NEW_ARRAY(arena, ts_run_array, options->input_count + 1);
     for (int i = 0; i < options->input_count; i++) {
-        const ts_input *input = &options->inputs[i];
+        const ts_input *input = options->inputs ? &options->inputs[i] : &(ts_input){NULL, NULL};
         if (!input->name || !input->array) {
             ts_error_set(err, TS_ERROR_USAGE, "input %d has no name or no array", i);
             return NULL;
@@ -43,9 +43,24 @@ static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *opti
                          options->mesh));
 }
 
+static bool check_counts(ts_error *err, const ts_run_options *options) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } counts[] = {{"input_count", options->input_count},
+                  {"max_cycles", options->max_cycles},
+                  {"threads", options->threads}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (counts[i].value < 0)
+            return ts_error_set(err, TS_ERROR_USAGE, "%s is %lld, expected 0 or more", counts[i].name,
+                                (long long)counts[i].value);
+    return true;
+}
+
 static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
     if (!options->machine || !options->program)
         return ts_error_set(err, TS_ERROR_USAGE, "the run has no machine or no program");
+    if (!check_counts(err, options)) return false;
     run->request = (ts_run_request){
         .program = options->program->code.name,
         .built = options->program,

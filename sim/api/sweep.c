@@ -25,6 +25,9 @@ static const ts_sweep_study *read_study(ts_error *err, ts_arena *arena, const ts
 }
 
 static bool make(ts_error *err, ts_arena *arena, const ts_study_request *from, ts_study *study) {
+    if (!(from->timeout_seconds >= 0))
+        return ts_error_set(err, TS_ERROR_USAGE, "timeout_seconds is %g, expected 0 (none) or more",
+                            from->timeout_seconds);
     const ts_sweep_study *read = read_study(err, arena, from);
     const char *database = from->database ? from->database : ":memory:";
     const ts_sweep_answers_request request = {

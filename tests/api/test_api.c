@@ -399,6 +399,20 @@ static void runs(void **state) {
     input.array = NULL;
     assert_null(ts_simulate(err, arena, &options));
     failed(TS_ERROR_USAGE, "input 0 has no name or no array");
+    options.inputs = NULL;
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "input 0 has no name or no array");
+    options.input_count = -1;
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "input_count is -1, expected 0 or more");
+    options.input_count = 0;
+    options.max_cycles = -10;
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "max_cycles is -10, expected 0 or more");
+    options.max_cycles = 0;
+    options.threads = -1;
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "threads is -1, expected 0 or more");
     options.program = NULL;
     assert_null(ts_simulate(err, arena, &options));
     failed(TS_ERROR_USAGE, "the run has no machine or no program");
@@ -662,6 +676,10 @@ static void studies(void **state) {
     request.workers = 1000;
     assert_null(ts_study_answer(err, arena, &request));
     failed(TS_ERROR_USAGE, "1000 workers, expected 1 to 256");
+    request.workers = 1;
+    request.timeout_seconds = -1;
+    assert_null(ts_study_answer(err, arena, &request));
+    failed(TS_ERROR_USAGE, "timeout_seconds is -1, expected 0 (none) or more");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
