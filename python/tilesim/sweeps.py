@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _native as native
 from ._native import lib
@@ -40,6 +40,19 @@ def _has_pandas() -> bool:
     return True
 
 
+def _plain(value: Any) -> Any:
+    """Of a study as a dict: ranges, arrays and numbers of NumPy, paths."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"a study holds {value!r}: expected numbers, texts, lists and dicts")
+
+
 def sweep(study: Union[str, "os.PathLike[str]", Mapping[str, Any]], db: Union[str, "os.PathLike[str]", None] = None,
           workers: int = 1, timeout: Optional[float] = None, retry: bool = False, frame: Optional[bool] = None) -> Any:
     """Answers a study: the path of its YAML, the YAML as a text of several lines, or the same as a dict.
@@ -49,7 +62,7 @@ def sweep(study: Union[str, "os.PathLike[str]", Mapping[str, Any]], db: Union[st
     if workers < 1:  # the library takes 0 for what is not given
         raise UsageError(f"{workers} workers, expected 1 or more")
     if isinstance(study, Mapping):
-        file, text = None, json.dumps(study)
+        file, text = None, json.dumps(dict(study), default=_plain, ensure_ascii=False)
     elif isinstance(study, str) and "\n" in study:
         file, text = None, study
     else:

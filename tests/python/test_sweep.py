@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 import package  # noqa: F401
 from cli import expect_json, main, test
 
+import numpy as np
 import tilesim as ts
 
 HERE = Path(tempfile.mkdtemp())
@@ -32,6 +33,20 @@ def rows_are_the_command_lines():
     assert ts.sweep(path, db=db, frame=False).answered == 0
     assert [row["status"] for row in ts.sweep(STUDY, db=HERE / "new.db", frame=False)] == ["ok"] * 4 + ["error"] * 2
     assert (HERE / "new.db").exists()
+
+
+@test
+def values_of_numpy():
+    """And ranges, paths and other mappings; a title in any script."""
+    plain = {"vary": {"A": [1, 2], "B": [0.5, 2.5], "C": [8, 16]}, "ask": {"layout": "f32[$A,$C]"}, "columns": {"d": "A * B"}}
+    other = {"title": "\U0001f600 \u03bcs", "vary": types.MappingProxyType({"A": range(1, 3), "B": np.array([0.5, 2.5]), "C": [np.int32(8), np.int64(16)]}),
+             "ask": plain["ask"], "columns": plain["columns"]}
+    rows = ts.sweep(types.MappingProxyType(other), frame=False)
+    assert rows == ts.sweep(plain, frame=False) and len(rows) == 8 and rows.title == other["title"], rows
+    path = HERE / "m.yaml"
+    path.write_text("base: tpu-v4\n")
+    assert ts.sweep({"machine": path, "ask": {"layout": "f32[8]"}}, frame=False)[0]["status"] == "ok"
+    package.raised(TypeError, ts.sweep, {"vary": {"A": [object()]}, "ask": {"layout": "f32[$A]"}})
 
 
 @test
