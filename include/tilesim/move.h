@@ -22,8 +22,8 @@ TS_API ts_array *ts_move_unpack(ts_error *err, ts_arena *arena, const void *byte
 
 /* How many bytes those of the layout are; -1 on an error. */
 TS_API int64_t ts_move_bytes(ts_error *err, const ts_shape *shape);
-/* The same two into the caller's memory. Padding keeps what it holds; elements get the array's type. Returns 0
- * on an error. */
+/* The same two into the caller's memory, none of which is read. Padding keeps what it holds; elements get the
+ * array's type. Returns 0 on an error. */
 TS_API int ts_move_pack_into(ts_error *err, const ts_array *array, const ts_shape *shape, int threads,
                              void *bytes, int64_t length);
 TS_API int ts_move_unpack_into(ts_error *err, const void *bytes, int64_t length, const ts_shape *shape,

@@ -120,13 +120,20 @@ def _writable(out: Any) -> np.ndarray:
     return np.frombuffer(view.cast("B"), np.uint8)
 
 
+def _check_apart(data: np.ndarray, out: np.ndarray) -> None:
+    """A move reads while it writes."""
+    if np.may_share_memory(data, out):
+        raise ValueError("out= is memory of the data itself: expected other memory")
+
+
 def _pack(array: Any, layout: Layout, threads: int, out: Any) -> Any:
     count = native.call(lib.ts_move_bytes, layout._shape, failed=-1)
     bytes_ = _fresh(count) if out is None else _writable(out)
-    if out is not None and count != layout.logical_bytes:
-        bytes_[:] = 0  # padding
     arena = native.new_arena()
     own, held = wrap(arena, array, layout.type)
+    _check_apart(held, bytes_)
+    if out is not None and count != layout.logical_bytes:
+        bytes_[:] = 0  # padding
     native.call(lib.ts_move_pack_into, own, layout._shape, threads, ffi.cast("void *", bytes_.ctypes.data), bytes_.size, failed=0)
     del held
     return memoryview(bytes_) if out is None else out
@@ -140,6 +147,7 @@ def _unpack(buffer: Any, layout: Layout, type_: str, threads: int, out: Any) -> 
         array = np.ndarray(layout.dims, held, _fresh(held.itemsize * math.prod(layout.dims)))
     elif not isinstance(out, np.ndarray) or not out.flags.c_contiguous or not out.flags.writeable or out.dtype.byteorder == ">":
         raise TypeError("out= of elements needs an array of NumPy, contiguous, little endian, that can be written")
+    _check_apart(data, array)
     arena = native.new_arena()
     own, _ = wrap(arena, array)
     native.call(lib.ts_move_unpack_into, ffi.cast("void *", data.ctypes.data), data.size, layout._shape, threads, own, failed=0)
@@ -153,9 +161,9 @@ def convert(data: Any, layout: Union[str, Layout, None] = None, to: Union[str, L
     ``convert(array, to=layout)`` gives the bytes of the layout, a memoryview with padding zero; values are rounded to its
     type. ``convert(buffer, layout)`` gives the elements as an array in the layout's type, and ``convert(buffer, layout,
     to=other)`` the bytes of the other, which are an array where the other is row-major without padding. The input is not
-    copied where it is contiguous. `threads` at most; 0: the caller alone. `out`: the caller's memory, which gets the result
-    and is returned: a buffer of as many bytes; for elements an array with the dims, whose type they get. It is several times
-    as fast as fresh memory.
+    copied where it is contiguous. `threads` at most; 0: the caller alone. `out`: the caller's memory, none of it the data's,
+    which gets the result and is returned: a buffer of as many bytes; for elements an array with the dims, whose type they
+    get. It is several times as fast as fresh memory.
     """
     if layout is None and to is None:
         raise TypeError("convert() needs a layout: of the data, or to convert it to")

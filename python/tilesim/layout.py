@@ -104,6 +104,9 @@ class Layout:
     def __hash__(self) -> int:
         return hash((self.type, self.dims))
 
+    def __reduce__(self):
+        return Layout, (self.text,)  # for pickle, other processes, and copies
+
     def __str__(self) -> str:
         return self.text
 

@@ -47,6 +47,9 @@ class Machine:
     def __hash__(self) -> int:
         return self.hash
 
+    def __reduce__(self):
+        return Machine, (self.name, self.overrides)  # for pickle, other processes, and copies
+
     def __repr__(self) -> str:
         return f"Machine({self.name!r}{', ' + repr(self.overrides) if self.overrides else ''})"
 

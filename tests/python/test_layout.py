@@ -1,4 +1,6 @@
 """tilesim.Layout, tilesim.convert and errors: values against NumPy and the command line."""
+import copy
+import pickle
 import sys
 import tempfile
 import threading
@@ -212,6 +214,28 @@ def into_the_callers_memory():
     raised(TypeError, ts.convert, packed, layout, out=np.empty((300, 20), np.float32).T)
     raised(TypeError, ts.convert, packed, layout, to=wide, out=np.empty((20, 300), np.int32))
     raised(ts.InputError, ts.convert, packed, layout, out=np.empty((300, 20), np.float32))
+
+
+@test
+def never_over_the_data():
+    array = np.arange(16 * 256, dtype=np.float32).reshape(16, 256)
+    layout, before = ts.Layout("f32[16,256]{1,0:T(8,128)}"), array.tobytes()
+    memory = np.zeros(2 * array.nbytes - 4, np.uint8)
+    for data, out in ((array, array), (array[:], memoryview(array).cast("B"))):
+        assert "memory of the data itself" in str(raised(ValueError, ts.convert, data, to=layout, out=out))
+    assert array.tobytes() == before
+    elements = memory[:array.nbytes].view(np.float32).reshape(16, 256)
+    raised(ValueError, ts.convert, memory[array.nbytes - 4:], layout, out=elements)
+    raised(ValueError, ts.convert, elements, to=layout, out=memory[array.nbytes - 4:])
+    ts.convert(elements[:8], to="f32[8,256]{1,0:T(8,128)}", out=memory[elements[:8].nbytes:array.nbytes])
+
+
+@test
+def copies_and_other_processes():
+    for one in (ts.Layout("bf16[20,300]{1,0:T(8,128)(2,1)}"), ts.Layout("f32[16,256] S[(2,8,2,128):(2048,128,1024,1)]"),
+                ts.Machine("tpu-v5e", {"hbm.clock": "1 GHz"})):
+        for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert other == one and repr(other) == repr(one) and other is not one
 
 
 @test
