@@ -6,17 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* In pixels, but for what MOST_ and KINDS count. What is at the right and below grows with its texts. */
 enum {
-    WIDTH = 760,
-    HEIGHT = 400,
+    PLOT_WIDTH = 514,
+    PLOT_HEIGHT = 306,
     LEFT = 76,
     RIGHT = 170,
     TOP = 40,
     BOTTOM = 54,
+    LINE = 17,
+    LEGEND = 36, /* from the plot to the legend's texts */
+    CHARACTER = 7,
+    TITLE_CHARACTER = 9,
     MOST_TICKS = 12,
-    KINDS = 8,
-    LINE = 17
+    MOST_WORDS = 36,
+    MOST_CHARACTERS = 56,
+    MOST_LEGEND = 64,
+    KINDS = 8
 };
+static const char *const dashes[] = {"", "6 3", "2 3", "9 3 2 3"}; /* of each KINDS lines more */
 /* From how many times the least on an axis is logarithmic. */
 static const double log_from_x = 8, log_from_y = 20;
 
@@ -69,13 +77,42 @@ bool ts_sweep_plot_parse(ts_error *err, const ts_sweep_table *table, const char 
            ts_error_set(err, TS_ERROR_USAGE, "--plot: '%s' has no numbers", table->headings[plot->y].name);
 }
 
+/* ---- Texts ---- */
+
+static int characters(const char *text) {
+    int count = 0;
+    for (; *text; count++) {
+        size_t bytes = ts_text_utf8_bytes(text);
+        text += bytes ? bytes : 1;
+    }
+    return count;
+}
+
+/* At most so many characters of it: the last two are then "..". */
+static const char *cut(ts_arena *arena, const char *text, int most) {
+    ts_text out = ts_text_begin(arena);
+    bool whole = characters(text) <= most;
+    for (int i = 0; *text && i < (whole ? most : most - 2); i++) text = ts_text_add_character(&out, text);
+    if (!whole) ts_text_add(&out, "..");
+    return out.bytes;
+}
+
+static int longest(const char *const *texts, int count) {
+    int most = 0;
+    for (int i = 0; i < count; i++) {
+        int length = characters(texts[i]);
+        most = length > most ? length : most;
+    }
+    return most < MOST_CHARACTERS ? most : MOST_CHARACTERS;
+}
+
 /* ---- Axes ---- */
 
 typedef struct {
     double low, high;
     bool logarithmic;
-    double ticks[MOST_TICKS + 2];
-    const char *labels[MOST_TICKS + 2]; /* NULL: the number */
+    double ticks[MOST_WORDS + 2];
+    const char *labels[MOST_WORDS + 2]; /* NULL: the number */
     int tick_count;
     int from, to; /* pixels */
 } axis;
@@ -101,6 +138,8 @@ typedef struct {
     int line_count;
     const char **words; /* of an x without numbers */
     int word_count;
+    bool slanted; /* these are */
+    int width, height, bottom;
 } picture;
 
 static double scaled(const axis *a, double value) { return a->logarithmic ? log10(value) : value; }
@@ -173,7 +212,11 @@ static void add_tick(axis *a, double value) {
 }
 
 static void add_linear_ticks(axis *a) {
-    double step = step_of(a->high > a->low ? a->high - a->low : 1);
+    if (a->high <= a->low) {
+        add_tick(a, a->low);
+        return;
+    }
+    double step = step_of(a->high - a->low);
     for (double k = ceil(a->low / step - 1e-9) + 0.0;
          k * step <= a->high * (1 + 1e-9) && a->tick_count < MOST_TICKS; k++)
         add_tick(a, k * step);
@@ -191,65 +234,132 @@ static void add_log_ticks(axis *a, direction way) {
                 add_tick(a, power * between[i]);
 }
 
+/* Every word, or every second .. */
+static void add_words(picture *p) {
+    axis *x = &p->x;
+    for (int i = 0; i < p->word_count; i += 1 + (p->word_count - 1) / MOST_WORDS) {
+        x->labels[x->tick_count] = cut(p->out->arena, p->words[i], MOST_CHARACTERS);
+        x->ticks[x->tick_count++] = i;
+    }
+    int most = longest(p->words, p->word_count) * CHARACTER, between = PLOT_WIDTH;
+    if (p->word_count > 1) between /= p->word_count - 1;
+    p->slanted = most > between - CHARACTER || (p->word_count > 1 && most > 2 * LEFT);
+}
+
 static void find_axes(picture *p) {
     find_range(p, &p->x, ALONG_X);
     find_range(p, &p->y, ALONG_Y);
-    p->x.from = LEFT, p->x.to = WIDTH - RIGHT, p->y.from = HEIGHT - BOTTOM, p->y.to = TOP;
+    p->x.from = LEFT, p->x.to = LEFT + PLOT_WIDTH, p->y.from = TOP + PLOT_HEIGHT, p->y.to = TOP;
     if (!p->y.logarithmic && p->y.low > 0) p->y.low = 0;
+    if (!p->y.logarithmic && p->y.high < 0) p->y.high = 0;
     if (!p->y.logarithmic) p->y.high += (p->y.high - p->y.low) * 0.04;
-    for (int i = 0; i < p->word_count && i < MOST_TICKS; i++) {
-        p->x.labels[p->x.tick_count] = p->words[i];
-        add_tick(&p->x, i);
-    }
+    add_words(p);
     if (p->word_count == 0)
         (p->x.logarithmic ? (void)add_log_ticks(&p->x, ALONG_X) : add_linear_ticks(&p->x));
     p->y.logarithmic ? add_log_ticks(&p->y, ALONG_Y) : add_linear_ticks(&p->y);
 }
 
+static int legend_lines(const picture *p) {
+    int most = p->line_count < MOST_LEGEND ? p->line_count : MOST_LEGEND + 1;
+    return p->plot->by < 0 ? 0 : most;
+}
+
+/* Room for the legend and for slanted words, which are turned by 40 degrees. */
+static void find_size(picture *p) {
+    int right = RIGHT, legend = LEGEND + CHARACTER * (1 + longest(p->names, p->names ? p->line_count : 0)),
+        words = p->slanted ? longest(p->words, p->word_count) * CHARACTER : 0;
+    if (legend > right) right = legend;
+    if (words * 7 / 9 > right) right = words * 7 / 9;
+    p->width = LEFT + PLOT_WIDTH + right;
+    p->bottom = BOTTOM + words * 2 / 3;
+    p->height = TOP + PLOT_HEIGHT + p->bottom;
+    int lines = TOP + LINE * (2 + legend_lines(p));
+    if (lines > p->height) p->height = lines;
+}
+
 /* 1, 250, 16k, 2M: of powers of two with 1024 to the k; 1e+20 of what is beyond that. */
-static const char *number_text(char out[32], double value) {
+static const char *number_text(char out[32], double value, int digits) {
     static const char *const units[] = {"", "k", "M", "G"};
     bool binary = value >= 1024 && fmod(value, 1024) == 0;
     int unit = 0;
     bool far = fabs(value) >= 1e13;
     for (; !far && unit < 3 && fabs(value) >= (binary ? 1024 : 10000); unit++) value /= binary ? 1024 : 1000;
-    snprintf(out, 32, "%.4g%s%s", value, units[unit], binary && unit ? "i" : "");
+    snprintf(out, 32, "%.*g%s%s", digits, value, units[unit], binary && unit ? "i" : "");
     return out;
+}
+
+/* As many as tell each tick from the next. */
+static int digits_of(const axis *a) {
+    char one[32], other[32];
+    int digits = 4;
+    for (int i = 1; i < a->tick_count; i++)
+        while (digits < 15 && strcmp(number_text(one, a->ticks[i - 1], digits),
+                                     number_text(other, a->ticks[i], digits)) == 0)
+            digits++;
+    return digits;
+}
+
+static void add_x_tick(const picture *p, int i, int digits) {
+    char text[32];
+    double at = position(&p->x, p->x.ticks[i]);
+    int below = TOP + PLOT_HEIGHT + 18;
+    ts_text_add(p->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" ", at, TOP,
+                TOP + PLOT_HEIGHT, at, below);
+    if (p->slanted)
+        ts_text_add(p->out, "transform=\"rotate(40 %.1f %d)\">", at, below);
+    else
+        ts_text_add(p->out, "text-anchor=\"middle\">");
+    ts_text_add_escaped(p->out, p->x.labels[i] ? p->x.labels[i] : number_text(text, p->x.ticks[i], digits));
+    ts_text_add(p->out, "</text>\n");
 }
 
 static void add_axes(const picture *p) {
     char text[32];
-    for (int i = 0; i < p->x.tick_count; i++) {
-        double at = position(&p->x, p->x.ticks[i]);
-        ts_text_add(
-            p->out,
-            "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", at,
-            TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 18);
-        ts_text_add_escaped(p->out, p->x.labels[i] ? p->x.labels[i] : number_text(text, p->x.ticks[i]));
-        ts_text_add(p->out, "</text>\n");
-    }
+    int digits = digits_of(&p->x);
+    for (int i = 0; i < p->x.tick_count; i++) add_x_tick(p, i, digits);
+    digits = digits_of(&p->y);
     for (int i = 0; i < p->y.tick_count; i++) {
         double at = position(&p->y, p->y.ticks[i]);
         ts_text_add(p->out,
                     "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
                     "text-anchor=\"end\">%s</text>\n",
-                    LEFT, at, WIDTH - RIGHT, LEFT - 8, at + 4, number_text(text, p->y.ticks[i]));
+                    LEFT, at, LEFT + PLOT_WIDTH, LEFT - 8, at + 4, number_text(text, p->y.ticks[i], digits));
     }
+}
+
+static void add_title_line(const picture *p, const char *text, int y) {
+    int most = (p->width - LEFT) / TITLE_CHARACTER;
+    ts_text_add(p->out, "<text class=\"title\" x=\"%d\" y=\"%d\">", LEFT, y);
+    ts_text_add_escaped(p->out, cut(p->out->arena, text, most));
+    ts_text_add(p->out, "</text>");
+}
+
+/* On one line, or on two. */
+static void add_title(const picture *p) {
+    const char *title = p->table->study->title, *end = title, *space = NULL;
+    int most = (p->width - LEFT) / TITLE_CHARACTER;
+    for (int i = 0; *end && i <= most; i++, end += ts_text_utf8_bytes(end) + !ts_text_utf8_bytes(end))
+        if (*end == ' ') space = end;
+    if (!*end || !space) {
+        add_title_line(p, title, 22);
+        return;
+    }
+    add_title_line(p, ts_arena_copy_text(p->out->arena, title, (size_t)(space - title)), 15);
+    add_title_line(p, space + 1, 32);
 }
 
 static void add_names(const picture *p) {
     const ts_sweep_heading *names = p->table->headings;
-    ts_text_add(p->out, "<text class=\"title\" x=\"%d\" y=\"22\">", LEFT);
-    ts_text_add_escaped(p->out, p->table->study->title);
-    ts_text_add(p->out, "</text><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
-                HEIGHT - 12);
+    add_title(p);
+    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", LEFT + PLOT_WIDTH / 2,
+                TOP + PLOT_HEIGHT + p->bottom - 12);
     ts_text_add_escaped(p->out, names[p->plot->x].name);
     ts_text_add(p->out, "</text><text transform=\"rotate(-90)\" x=\"%d\" y=\"18\" text-anchor=\"middle\">",
-                -(TOP + HEIGHT - BOTTOM) / 2);
+                -(2 * TOP + PLOT_HEIGHT) / 2);
     ts_text_add_escaped(p->out, names[p->plot->y].name);
     ts_text_add(p->out, "</text>\n");
     if (p->plot->by < 0) return;
-    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\">", WIDTH - RIGHT + 14, TOP + 4);
+    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\">", LEFT + PLOT_WIDTH + 14, TOP + 4);
     ts_text_add_escaped(p->out, names[p->plot->by].name);
     ts_text_add(p->out, "</text>\n");
 }
@@ -261,9 +371,16 @@ static int by_x(const void *one, const void *other) {
     return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->y > b->y) - (a->y < b->y);
 }
 
+/* The beginning of a path in the looks of the line. */
+static void begin_line(const picture *p, int line) {
+    const char *dash = dashes[line / KINDS % (int)(sizeof dashes / sizeof dashes[0])];
+    ts_text_add(p->out, "<path class=\"line k%d\"", line % KINDS);
+    if (*dash) ts_text_add(p->out, " stroke-dasharray=\"%s\"", dash);
+    ts_text_add(p->out, " d=\"");
+}
+
 static void add_line(const picture *p, const mark *marks, int64_t count, int line) {
-    ts_text_add(p->out, "<path class=\"line k%d\"%s d=\"", line % KINDS,
-                line >= KINDS ? " stroke-dasharray=\"6 3\"" : "");
+    begin_line(p, line);
     for (int64_t i = 0, next; i < count; i = next) {
         double sum = 0;
         for (next = i; next < count && marks[next].x == marks[i].x; next++) sum += marks[next].y;
@@ -286,6 +403,22 @@ static void add_marks(const picture *p, const mark *marks, int64_t count, int li
     }
 }
 
+/* Its line and name; behind MOST_LEGEND of them how many more there are. */
+static void add_legend(const picture *p, int line) {
+    int at = LEFT + PLOT_WIDTH, y = TOP + 8 + LINE * (line + 1);
+    if (line >= legend_lines(p)) return;
+    if (line < MOST_LEGEND) {
+        begin_line(p, line);
+        ts_text_add(p->out, "M%d %dh16\"/>", at + 14, y - 4);
+    }
+    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\">", at + LEGEND, y);
+    if (line < MOST_LEGEND)
+        ts_text_add_escaped(p->out, cut(p->out->arena, p->names[line], MOST_CHARACTERS));
+    else
+        ts_text_add(p->out, "and %d more", p->line_count - MOST_LEGEND);
+    ts_text_add(p->out, "</text>\n");
+}
+
 static void add_series(const picture *p, int line) {
     mark *own = TS_NEW_ARRAY(p->out->arena, mark, p->count + 1);
     int64_t count = 0;
@@ -294,25 +427,21 @@ static void add_series(const picture *p, int line) {
     qsort(own, (size_t)count, sizeof *own, by_x);
     add_line(p, own, count, line);
     add_marks(p, own, count, line);
-    int y = TOP + 8 + LINE * (line + 1);
-    if (p->plot->by < 0 || y > HEIGHT - 8) return;
-    ts_text_add(p->out, "<path class=\"line k%d\" d=\"M%d %dh16\"/><text x=\"%d\" y=\"%d\">", line % KINDS,
-                WIDTH - RIGHT + 14, y - 4, WIDTH - RIGHT + 36, y);
-    ts_text_add_escaped(p->out, p->names[line]);
-    ts_text_add(p->out, "</text>\n");
+    add_legend(p, line);
 }
 
 void ts_report_sweep_svg(const ts_sweep_table *table, const ts_sweep_plot *plot, ts_text *out) {
     picture p = {.table = table, .plot = plot, .out = out};
     find_marks(&p);
     find_axes(&p);
+    find_size(&p);
     ts_text_add(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sweep\" width=\"%d\" height=\"%d\" "
                 "viewBox=\"0 0 %d %d\" "
                 "role=\"img\" aria-label=\"",
-                WIDTH, HEIGHT, WIDTH, HEIGHT);
+                p.width, p.height, p.width, p.height);
     ts_text_add_escaped(out, table->study->title);
-    ts_text_add(out, "\">\n%s<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", style, WIDTH, HEIGHT);
+    ts_text_add(out, "\">\n%s<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", style, p.width, p.height);
     add_axes(&p);
     add_names(&p);
     for (int i = 0; i < p.line_count; i++) add_series(&p, i);

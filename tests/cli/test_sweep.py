@@ -417,6 +417,49 @@ def svg(path, axes, *words):
     return root, [line for line in root.iter(kind + "path") if "line" in line.get("class")], [*root.iter(kind + "circle")]
 
 
+def inside(root):
+    """Is every text within the picture, if a character is as wide as half of its font, or a little more?"""
+    width, height = int(root.get("width")), int(root.get("height"))
+    for text in root.iter("{http://www.w3.org/2000/svg}text"):
+        if (text.get("transform") or "").startswith("rotate(-90"):
+            continue
+        x, y, long = float(text.get("x")), float(text.get("y")), len(text.text) * (8 if text.get("class") == "title" else 6.5)
+        turned = text.get("transform") is not None
+        x -= {"middle": long / 2, "end": long}.get(text.get("text-anchor"), 0)
+        if turned:
+            y, long = y + long * math.sin(math.radians(40)), long * math.cos(math.radians(40))
+        assert x >= 0 and x + long <= width and y <= height, (text.text, x, long, y, width, height)
+
+
+@test
+def pictures_have_room():
+    """For long titles, names of lines and words along x; numbers that are near each other, negative or alone have ticks."""
+    words = [f"word {i} of some length" for i in range(7)]
+    path = study(f"""title: {"A title that has more words than a line can take " * 3}
+vary: {{W: {json.dumps(words)}, K: {json.dumps(["line " + "long " * 8 + str(i) for i in range(10)])}}}
+ask: {{layout: 'f32[8]'}}
+columns: {{z: 100000 + padded_bytes}}
+""", "room.yaml")
+    root, lines, _ = svg(path, "x=W,y=z,by=K")
+    inside(root)
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert set(words) <= set(texts) and "and 26 more" not in texts, texts
+    looks = [(line.get("class"), line.get("stroke-dasharray")) for line in lines]
+    assert looks[::2] == looks[1::2] and len(set(looks)) == 10, looks  # a line, and that of the legend
+    path = study("vary: {W: [a, bb], K: {from: 1, to: 90, step: 1}}\nask: {layout: 'f32[8]'}\ncolumns: {z: 1 - K}\n", "many.yaml")
+    root, lines, _ = svg(path, "x=W,y=z,by=K")
+    inside(root)
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "and 26 more" in texts and len(lines) == 90 + 64, texts
+    for column, axis, ticks in (("100000 + 10 * X", "y", None), ("100000 + 10 * X", "x", ["100k", "100.005k", "100.01k", "100.015k", "100.02k"]), ("-8.25", "x", ["-8.25"]),
+                                ("-8.25", "y", ["-8", "-6", "-4", "-2", "0"])):
+        path = study(f"vary: {{X: [0, 1, 2]}}\nask: {{layout: 'f32[8]'}}\ncolumns: {{z: {column}}}\n", "near.yaml")
+        root, _, _ = svg(path, "x=X,y=z" if axis == "y" else "x=z,y=X")
+        anchor = "end" if axis == "y" else "middle"
+        found = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text") if text.get("text-anchor") == anchor][:-2 if axis == "x" else None]
+        assert len(set(found)) == len(found) >= 1 and (ticks is None or found == ticks), (column, axis, found)
+
+
 @test
 def pictures():
     """A line for each value, through the mean; logarithmic where numbers differ much; names of others by their order."""
