@@ -30,6 +30,15 @@ static void add_facts(const ts_choose_result *r, page *p) {
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
+static void add_notes(const ts_candidate *c, page *p) {
+    const char *const notes[] = {c->is_rule ? "compiler's rule" : NULL, c->is_now ? "now" : NULL,
+                                 c->is_tie ? "as good as the best" : NULL, c->limiter};
+    ts_text text = ts_text_begin(p->out->arena);
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
+        if (notes[i] && *notes[i]) ts_text_add(&text, "%s%s", text.length > 0 ? "; " : "", notes[i]);
+    page_cell(p, "%s", text.bytes);
+}
+
 static void add_candidate(const ts_choose_result *r, const ts_candidate *c, page *p) {
     char bytes[32];
     double percent = report_padding_percent(r->logical_bytes, c->bytes),
@@ -40,8 +49,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, page
     page_number(p, microseconds(r, c), "%.2fx", least > 0 ? microseconds(r, c) / least : 1);
     page_number(p, (double)c->bytes, "%s", ts_text_group_digits(bytes, c->bytes));
     page_number(p, percent, "%.1f %%", percent);
-    page_cell(p, "%s%s%s%s", c->is_rule ? "compiler's rule " : "", c->is_now ? "now " : "",
-              c->is_tie ? "as good as the best " : "", c->limiter ? c->limiter : "");
+    add_notes(c, p);
 }
 
 static void add_candidates(const ts_choose_result *r, page *p) {

@@ -74,8 +74,8 @@ static void add_side(const ts_layout_pair *pair, int side, page *p) {
 }
 
 void ts_report_layout_pair_html(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {
-    static const page_column headings[] = {
-        {"layout", false}, {"bytes", true}, {"padding", true}, {"the element is at", false}};
+    const page_column headings[] = {
+        {"layout", false}, {"bytes", true}, {"padding", true}, {report_element_heading(pair, arena), false}};
     page p;
     ts_text subject = ts_text_begin(arena);
     ts_shape_print(pair->shapes[0], &subject);

@@ -55,18 +55,23 @@ void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *
         ts_text_add(out, "%s%s %" PRId64, i > 0 ? ", " : "", layout->axes[i].name, point[i]);
 }
 
-static void add_element(const ts_layout_pair *pair, ts_text *out) {
-    ts_text label, points[2];
-    if (!pair->index) return;
-    ts_text_init(&label, out->arena);
+const char *report_element_heading(const ts_layout_pair *pair, ts_arena *arena) {
+    ts_text label = ts_text_begin(arena);
+    if (!pair->index) return "";
     ts_text_add(&label, "element ");
     ts_text_add_tuple(&label, pair->index, pair->shapes[0]->layout->rank);
     ts_text_add(&label, " is at");
+    return label.bytes;
+}
+
+static void add_element(const ts_layout_pair *pair, ts_text *out) {
+    ts_text points[2];
+    if (!pair->index) return;
     for (int i = 0; i < 2; i++) {
         ts_text_init(&points[i], out->arena);
         report_write_point(pair->shapes[i]->layout, pair->index, &points[i]);
     }
-    add_row(out, label.bytes, points[0].bytes, points[1].bytes);
+    add_row(out, report_element_heading(pair, out->arena), points[0].bytes, points[1].bytes);
 }
 
 static void add_pictures(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {

@@ -143,7 +143,7 @@ static void add_steps(page *p, const ts_reshard_report *r) {
                                           {"rounds", true}, {"sent", true},        {"busiest link", true},
                                           {"us", true},     {"bound, us", true}};
     char size[32];
-    page_listing(p, "Steps", columns, sizeof columns / sizeof *columns);
+    page_listing(p, NULL, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < r->plan.count; i++) {
         const ts_collective *c = &r->plan.collectives[i];
         const ts_collective_price *price = &r->plan.prices[i];

@@ -101,7 +101,8 @@ def layouts():
     assert found.tables[0][1:] == [["0", "3", "3072", "m", "d0 / 8"], ["1", "3", "1024", "m", "d1 / 128"],
                                    ["2", "8", "128", "m", "d0 % 8"], ["3", "128", "1", "m", "d1 % 128"]], found.tables
     found, text = page("layout", A, B, "--at", "2,130")
-    assert found.tables[0][1:] == [[A, "24,000", "0.0 %", "offset 730"], [B, "36,864", "34.9 %", "offset 1,282"]]
+    assert found.tables[0] == [["layout", "bytes", "padding", "element (2,130) is at"], [A, "24,000", "0.0 %", "offset 730"],
+                               [B, "36,864", "34.9 %", "offset 1,282"]], found.tables[0]
     assert "Where the cycles go" in text
     assert "Cannot be priced: hbm has no axis 'lane'." in page("layout", "f32[8] S[8:1@lane]", "f32[8]")[1]
 
@@ -120,7 +121,9 @@ def choice():
     found, text = page("choose", "programs/softmax.tsim", "--tensor", "x")
     rows = found.tables[0][1:]
     assert len(rows) == 8 and rows[0][2] == "1.00x" and sum("compiler's rule" in row[5] for row in rows) == 1, rows
-    page("choose", "f32[1000,64]{1,0}", "--use", "dma:hbm>vmem")
+    assert {"now; as good as the best", "compiler's rule"} <= {row[5] for row in rows}, rows
+    notes = {row[5] for row in page("choose", "f32[1024,3]{1,0}", "--use", "stream")[0].tables[0]}
+    assert any(note.startswith("as good as the best; core: ") for note in notes), notes
 
 
 @test

@@ -55,6 +55,23 @@ def pages_fit_and_are_silent():
 
 
 @test
+def rows_of_tables_begin_together():
+    """Also where a cell has several lines: the first ones are beside each other."""
+    page().resize(800, 844, False)
+    for name in ("audit", "choose"):
+        opened(name)
+        apart = page().run("""Math.max(...[...document.querySelectorAll('table.sorts tbody tr')].map(row => {
+            const tops = [...row.cells].filter(cell => cell.innerText).map(cell => {
+                const range = document.createRange();
+                range.selectNodeContents(cell);
+                return range.getClientRects()[0].top;
+            });
+            return Math.max(...tops) - Math.min(...tops);
+        }))""")
+        assert apart < 8, (name, apart)
+
+
+@test
 def headings_sort():
     column = "[...document.querySelector('table.sorts:not(details *)').tBodies[0].rows].map(row => Number(row.cells[{0}].dataset.value))"
     for name, heading in (("run", 2), ("dma", 1), ("choose", 1)):
