@@ -1,4 +1,5 @@
 /* A point of a study: the values of its parameters, in texts and in expressions. */
+#include <stdio.h>
 #include <string.h>
 
 #include "names.h"
@@ -85,9 +86,19 @@ static bool pass_up(ts_error *err, const ts_tree *text, const sweep_segment *seg
     return sweep_error_in(err, text, at, theirs->message);
 }
 
+/* Why an expression over parameters has no value: one that is no number is unknown to it. */
+static void explain(const ts_sweep_point *point, scope *names, ts_error *theirs) {
+    const token *unknown = scope_take_unknown(names);
+    const ts_sweep_study *study = point->study;
+    for (int i = 0; unknown && i < study->name_count; i++)
+        if (ts_text_is(unknown->text, unknown->length, study->names[i]))
+            snprintf(theirs->message, sizeof theirs->message, "%.60s is '%.60s' here, expected a number",
+                     study->names[i], point->values[i]);
+}
+
 bool ts_sweep_point_counts(ts_error *err, ts_arena *arena, const ts_sweep_point *point, bool *counts) {
     const ts_sweep_study *study = point->study;
-    const scope *names = study->condition_count > 0 ? scope_of(arena, point, NULL) : NULL;
+    scope *names = study->condition_count > 0 ? scope_of(arena, point, NULL) : NULL;
     *counts = true;
     for (int i = 0; i < study->condition_count && *counts; i++) {
         const ts_tree *text = study->conditions[i].node;
@@ -95,7 +106,10 @@ bool ts_sweep_point_counts(ts_error *err, ts_arena *arena, const ts_sweep_point 
         ts_error theirs = {0};
         ts_sweep_value value;
         double number;
-        if (!calculate(&theirs, arena, names, &all, &value)) return pass_up(err, text, &all, &theirs);
+        if (!calculate(&theirs, arena, names, &all, &value)) {
+            explain(point, names, &theirs);
+            return pass_up(err, text, &all, &theirs);
+        }
         *counts = ts_sweep_value_number(&value, &number) && number != 0;
     }
     return true;
@@ -130,8 +144,11 @@ static bool add_segment(ts_error *err, ts_arena *arena, const ts_sweep_point *po
         ts_text_add(out, "%s",
                     ts_sweep_point_value(point, ts_arena_copy_text(arena, segment->text, segment->length)));
     if (segment->kind != SWEEP_EXPRESSION) return true;
-    if (!calculate(&theirs, arena, scope_of(arena, point, NULL), segment, &value))
+    scope *names = scope_of(arena, point, NULL);
+    if (!calculate(&theirs, arena, names, segment, &value)) {
+        explain(point, names, &theirs);
         return pass_up(err, text, segment, &theirs);
+    }
     ts_sweep_value_print(&value, out);
     return true;
 }

@@ -233,7 +233,8 @@ static void refused_at_a_point(void **state) {
         int line, column;
         const char *message;
     } rows[] = {
-        {"vary: {A: '1,x'}\nask: {dma: 'a $(A * 1)'}", 2, 17, "unknown name 'A'"},
+        {"vary: {A: '1,x'}\nask: {dma: 'a $(A * 1)'}", 2, 17, "A is 'x' here, expected a number"},
+        {"vary: {A: '1,x'}\nwhere: 0 < A\nask: {dma: a}", 2, 12, "A is 'x' here, expected a number"},
         {"vary: {A: '1,0'}\nask: {dma: 'a $(1 / A)'}", 2, 19, "the divisor is 0"},
         {"vary: {A: '1,0'}\nask: {dma: 'a $(1 A)'}", 2, 19, "found 'A', expected an operator, or the end"},
         {"vary: {A: '1,0'}\nset: {hbm.stacks: $(1 / A)}\nask: {dma: a}", 2, 23, "the divisor is 0"},
@@ -251,7 +252,9 @@ static void refused_at_a_point(void **state) {
         const ts_sweep_study *study = parse(&err, arena, rows[i].text);
         if (!study) fail_msg("%s", err.message);
         ts_sweep_point_get(arena, study, 1, &point);
-        assert_false(ts_sweep_case_of(&err, arena, &point, &asked));
+        bool counts;
+        assert_false(ts_sweep_point_counts(&err, arena, &point, &counts) &&
+                     ts_sweep_case_of(&err, arena, &point, &asked));
         assert_string_equal(err.message, rows[i].message);
         assert_int_equal(err.line, rows[i].line);
         assert_int_equal(err.column, rows[i].column);
