@@ -59,6 +59,7 @@ CASES = {
     "matmul_f32_highest": Case("matmul", "matmul_highest", [uniform("f32[64,256]", 1), uniform("f32[256,128]", 2)], F32, {"blocks": (64, 128, 128)}),
     "matmul_int8": Case("matmul", "matmul_int8", [uniform("s8[64,256]", 1, -128, 127), uniform("s8[256,128]", 2, -128, 127)], EXACT, {"blocks": (64, 128, 128)}, (5, 6)),
     "matmul_int8_wide": Case("matmul", "matmul_int8", [uniform("s8[32,512]", 1, -128, 127), uniform("s8[512,256]", 2, -128, 127)], EXACT, {"blocks": (32, 256, 512)}),
+    "batched": Case("matmul", "batched", [uniform("bf16[3,32,128]", 1), uniform("bf16[3,128,128]", 2)], F32),
     "softmax": Case("rows", "softmax", [uniform("f32[32,256]", 1, -4, 4)], F32, generations=(5, 6)),
     "softmax_ragged": Case("rows", "softmax", [uniform("f32[20,200]", 1, -4, 4)], F32, {"block": 8}),
     "layernorm": Case("rows", "layernorm", [uniform("f32[32,256]", 1), uniform("f32[1,256]", 2), uniform("f32[1,256]", 3)], F32),

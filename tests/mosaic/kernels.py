@@ -651,3 +651,10 @@ def table_of_bytes(kinds, x):
     grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(4,), in_specs=[pl.BlockSpec((8, 128), lambda i, kinds: (kinds[0, i].astype(jnp.int32), 0))],
                                         out_specs=pl.BlockSpec((8, 128), lambda i, kinds: (i, 0)))
     return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape((32, 128), x.dtype))(kinds, x)
+
+
+def batched(x, y):
+    """A product for each of the first dim."""
+    def kernel(x, y, o):
+        o[...] = jnp.einsum("bij,bjk->bik", x[...], y[...], preferred_element_type=o.dtype)
+    return pl.pallas_call(kernel, out_shape=_shape((*x.shape[:2], y.shape[2]), jnp.float32))(x, y)
