@@ -367,7 +367,7 @@ def passes(generation: int) -> List[str]:
     return [
         f"func.func(tpu-infer-memref-layout{{{shape}}})", "canonicalize", "cse",
         f"func.func(tpu-canonicalize-mosaic{{hardware-generation={generation} compatibility-mode=true}})",
-        "canonicalize", "cse",  # as libtpu does (-simplify): parts of constants that matrices in batches make are none of the passes below
+        "canonicalize", "cse",  # as libtpu does: parts of constants, which matrices in batches make, end the process below
         f"func.func(tpu-infer-vector-layout{{{shape}}})",
         f"func.func(tpu-relayout-insertion{{{shape}}})",
         f"func.func(tpu-apply-vector-layout{{{shape} mxu-contracting-size={mxu} mxu-noncontracting-size={mxu}"

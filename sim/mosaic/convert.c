@@ -167,11 +167,15 @@ static bool read_format(lowering *l, bool *rows) {
     return !a || *rows || mlir_is(a->value, "#tpu.pack_format<interleaved>") || malformed(l, "a pack_format");
 }
 
-/* An f32 from an integer, or the integer nearest to an f32. */
+/* An f32 from an integer, or the integer nearest to an f32: of few bits the largest or smallest of what is beyond
+ * them, as JAX has it (before generation 7 Mosaic clamps by ops of its own). */
 static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_type *to, ts_operand a) {
     if (is_float(from) == is_float(to)) return a;
-    return is_float(to) ? emit1(l, TS_OP_vcvt_f32_i32, a)
-                        : emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, a));
+    if (is_float(to)) return emit1(l, TS_OP_vcvt_f32_i32, a);
+    a = emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, a));
+    if (to->bits >= 32) return a;
+    int32_t most = (1 << (to->bits - 1)) - 1;
+    return emit2(l, TS_OP_vmax_i32, emit2(l, TS_OP_vmin_i32, a, ts_integer(most)), ts_integer(-most - 1));
 }
 
 /* The sources by their positions; a position that none takes has the first. */

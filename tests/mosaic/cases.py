@@ -93,6 +93,7 @@ CASES = {
     "integers_narrow": Case("functions", "integers_narrow", [uniform("s16[16,128]", 1, -9999, 9999), uniform("s16[16,128]", 2, -9999, 9999)], EXACT),
     "conversions": Case("conversions", "conversions", [uniform("f8e4m3fn[32,128]", 1, -400, 400), uniform("f8e5m2[32,128]", 2, -4, 4), uniform("s4[64,128]", 3, -8, 7), uniform("s8[32,128]", 4, -128, 127)], EXACT),
     "to_narrow": Case("conversions", "to_narrow", [uniform("f32[64,128]", 1)], EXACT, generations=(5, 7)),
+    "saturated": Case("conversions", "saturated", [uniform("f32[32,128]", 1, -300, 300)], EXACT, generations=(5, 7)),
     "to_fp8": Case("conversions", "to_fp8", [uniform("f32[32,128]", 1, -500, 500)], EXACT, generations=(7,)),
     "mixed_products": Case("quantised matmul", "mixed_products", [uniform("f32[16,128]", 1), uniform("bf16[128,128]", 2), uniform("f8e4m3fn[128,128]", 3), uniform("s8[128,128]", 4, -8, 7), uniform("s4[128,128]", 5, -8, 7)], (5e-1, 1e-2)),
     "product_fp8": Case("matmul", "product_fp8", [uniform("f8e4m3fn[32,128]", 1), uniform("f8e4m3fn[128,128]", 2)], F32, generations=(5, 7)),

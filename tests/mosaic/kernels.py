@@ -658,3 +658,8 @@ def batched(x, y):
     def kernel(x, y, o):
         o[...] = jnp.einsum("bij,bjk->bik", x[...], y[...], preferred_element_type=o.dtype)
     return pl.pallas_call(kernel, out_shape=_shape((*x.shape[:2], y.shape[2]), jnp.float32))(x, y)
+
+
+def saturated(x):
+    """f32 to 8 bits, also of what is beyond them."""
+    return _whole(lambda v: [v], jnp.int8, x)
