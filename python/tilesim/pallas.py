@@ -64,7 +64,8 @@ class Difference:
         self.type, self.shape = str(expected.dtype), expected.shape
         wide = [np.asarray(array).astype(np.float64) for array in (result, expected)]
         same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))
-        apart = np.where(same, 0.0, np.abs(wide[0] - wide[1]))
+        with np.errstate(invalid="ignore"):  # of what is infinite on both sides
+            apart = np.where(same, 0.0, np.abs(wide[0] - wide[1]))
         self.equal, self.count = int(same.sum()), same.size
         self.largest = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))
         scale = float(np.abs(wide[1][np.isfinite(wide[1])]).max(initial=0.0))

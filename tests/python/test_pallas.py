@@ -50,6 +50,9 @@ def differences_are_shares_of_the_largest_value():
     assert not pallas.Difference(np.float32([1.0, 1.0, 0.0, 0.0]), expected).passed  # a number where NaN is expected
     assert not pallas.Difference(np.int32([1]), np.int32([2])).passed  # integers are exact
     assert pallas.Difference(np.int32([]), np.int32([])).passed
+    infinite = np.float32([np.inf, -np.inf])
+    with np.errstate(invalid="raise"):
+        assert pallas.Difference(infinite, infinite).passed and not pallas.Difference(infinite, infinite[::-1]).passed
 
 
 @test
