@@ -30,10 +30,10 @@ static bool make(ts_error *err, ts_arena *arena, const ts_study_request *from, t
                             from->timeout_seconds);
     const ts_sweep_study *read = read_study(err, arena, from);
     const char *database = from->database ? from->database : ":memory:";
-    const ts_sweep_answers_request request = {
-        .crew = {read, from->workers ? from->workers : 1, from->timeout_seconds},
-        .database = database,
-        .retry = from->retry != 0};
+    const ts_sweep_answers_request request = {.crew = {read, from->workers ? from->workers : 1,
+                                                       from->timeout_seconds, from->stopped, from->context},
+                                              .database = database,
+                                              .retry = from->retry != 0};
     if (!read || !ts_sweep_answer_all(err, arena, &request, &study->answers)) return false;
     study->view = (ts_sweep_view){.table = &study->answers.table,
                                   .result = &study->answers.result,

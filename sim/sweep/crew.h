@@ -28,6 +28,9 @@ typedef struct {
     const ts_sweep_study *study;
     int workers;            /* 1 to TS_SWEEP_WORKERS */
     double timeout_seconds; /* of a point; 0: none */
+    /* Before each wait for an answer, and when a signal has come: not 0 ends the wait with an error. NULL: none. */
+    int (*stopped)(void *context);
+    void *context;
 } ts_sweep_crew_request;
 
 /* Processes of this host, made when they are needed: a worker that crashes or takes too long costs its point alone.

@@ -213,7 +213,10 @@ static int find_late(const crew *all, int *left) {
 
 static bool wait_for_one(ts_error *err, void *self, ts_sweep_reply *reply) {
     crew *all = self;
+    const ts_sweep_crew_request *request = all->request;
     for (;;) {
+        if (request->stopped && request->stopped(request->context))
+            return ts_error_set(err, TS_ERROR_IO, "the study is stopped");
         int left, late = find_late(all, &left);
         reply->member = late;
         if (late >= 0) return note_timeout(err, all, &all->workers[late], reply);

@@ -10,7 +10,7 @@
 
 static const ts_sweep_row *run_study(ts_error *err, ts_arena *arena, const ts_sweep_runs_request *r,
                                      ts_sweep_study *study) {
-    const ts_sweep_crew_request workers = {study, r->workers, 0};
+    const ts_sweep_crew_request workers = {.study = study, .workers = r->workers};
     ts_sweep_row *rows = TS_NEW_ARRAY(arena, ts_sweep_row, r->grid->point_count);
     ts_sweep_crew crew;
     ts_sweep_result result;

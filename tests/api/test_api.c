@@ -682,15 +682,38 @@ static void studies(void **state) {
     failed(TS_ERROR_USAGE, "timeout_seconds is -1, expected 0 (none) or more");
 }
 
+/* How often it may be asked before it says so. */
+static int stops(void *context) { return (*(int *)context)-- == 0; }
+
+static void stopped_studies(void **state) {
+    (void)state;
+    static const char database[] = "build/api_stopped.db";
+    int rounds = 3;
+    ts_study_request request = {.struct_bytes = sizeof request,
+                                .text =
+                                    "vary: {ROWS: {from: 1, to: 50, step: 1}}\nask: {layout: 'f32[$ROWS]'}\n",
+                                .database = database,
+                                .stopped = stops,
+                                .context = &rounds};
+    remove(database);
+    assert_null(ts_study_answer(err, arena, &request));
+    failed(TS_ERROR_IO, "the study is stopped");
+    rounds = -1; /* never */
+    const ts_study *study = ts_study_answer(err, arena, &request);
+    assert_non_null(study);
+    assert_int_equal(ts_study_answered(study), 50 - 3);
+    remove(database);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(version),       TEST(errors),  TEST(arrays),    TEST(shapes),  TEST(notations),
-        TEST(plans),         TEST(moves),   TEST(machines),  TEST(prices),  TEST(bad_requests),
-        TEST(runs),          TEST(meshes),  TEST(run_modes), TEST(traces),  TEST(builder_errors),
-        TEST(builder_parts), TEST(choices), TEST(audits),    TEST(studies), TEST(relayouts),
-        TEST(reshardings),
+        TEST(version),       TEST(errors),          TEST(arrays),    TEST(shapes),  TEST(notations),
+        TEST(plans),         TEST(moves),           TEST(machines),  TEST(prices),  TEST(bad_requests),
+        TEST(runs),          TEST(meshes),          TEST(run_modes), TEST(traces),  TEST(builder_errors),
+        TEST(builder_parts), TEST(choices),         TEST(audits),    TEST(studies), TEST(relayouts),
+        TEST(reshardings),   TEST(stopped_studies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ typedef struct {
 static measured answer(const ts_sweep_study *study, const char *database, int workers) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
-    const ts_sweep_crew_request request = {study, workers, 0};
+    const ts_sweep_crew_request request = {.study = study, .workers = workers};
     ts_sweep_crew crew;
     ts_sweep_result result;
     remove(database);

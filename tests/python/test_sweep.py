@@ -1,6 +1,12 @@
 """tilesim.sweep beside the command line."""
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
 import sys
 import tempfile
+import time
 import types
 from pathlib import Path
 
@@ -57,6 +63,38 @@ def no_workers():
             assert False, workers
         except ts.UsageError as error:
             assert str(error) == f"{workers} workers, expected 1 or more", error
+
+
+SLOW = """
+import sys
+sys.path.insert(0, "python")
+import tilesim as ts
+try:
+    ts.sweep({"vary": {"ROWS": {"from": 101, "to": 3000, "step": 1}},
+              "ask": {"dma": "f32[$ROWS,8000] -> f32[$ROWS,8000]{0,1:T(8,128)}", "exact": "true"}}, db=sys.argv[1], workers=2, frame=False)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@test
+def interrupts_are_heard():
+    """Ctrl-C ends a study between two answers, not behind the last; what is answered is kept."""
+    db = HERE / "slow.db"
+    child = subprocess.Popen([sys.executable, "-c", SLOW, str(db)], stdout=subprocess.PIPE, text=True, start_new_session=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    try:
+        log = HERE / "slow.db-wal"
+        while child.poll() is None and (not log.exists() or log.stat().st_size < 60000):
+            time.sleep(0.02)
+        os.killpg(child.pid, signal.SIGINT)
+        said = child.communicate(timeout=60)[0]
+        with contextlib.closing(sqlite3.connect(db)) as opened:
+            rows = opened.execute("select count(*) from point").fetchone()[0]
+        assert said == "heard\n" and 0 < rows < 2900, (said, rows)
+    finally:
+        if child.poll() is None:
+            child.kill()
 
 
 @test

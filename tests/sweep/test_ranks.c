@@ -153,7 +153,7 @@ static void others(void **state) {
         ts_error err = {0};
         const char text[] = "vary: {A: [8, 9]}\nask: {layout: 'f32[$A]'}";
         const ts_source source = {"study", text, strlen(text)};
-        const ts_sweep_crew_request request = {ts_sweep_study_parse(&err, arena, &source, ""), 0, 0};
+        const ts_sweep_crew_request request = {.study = ts_sweep_study_parse(&err, arena, &source, "")};
         begin(rows[i].sends);
         put_point(1);
         put_point(0);

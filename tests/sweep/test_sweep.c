@@ -215,7 +215,7 @@ static void machines_that_cannot_be(void **state) {
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f, "vary: {A: 8, hbm.stacks: [2, -1]}\nask: {layout: 'f32[$A]'}\n", ":memory:", one);
-    const ts_sweep_crew_request workers = {f.study, 1, 0};
+    const ts_sweep_crew_request workers = {.study = f.study, .workers = 1};
     assert_true(ts_sweep_processes(&f.err, f.arena, &workers, &f.crew));
     for (int again = 0; again < 2; again++) {
         study_go(&f);
