@@ -129,13 +129,12 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     return ts_hbm_check(err, hbm);
 }
 
-/* Neither the HBM's pins nor the engine are faster than their peaks; what was left out is a difference of
- * counts, which may not say so either. Bursts that queues answer are not on the pins. */
+/* Neither the HBM's pins nor the engine are faster than their peaks, between issue and completion; what was left out
+ * is a difference of counts, which may not say so either. Bursts that queues answer are not on the pins. */
 static void bound(const ts_dma_machine *machine, ts_dma_cost *cost) {
     const ts_hbm_stats *h = &cost->hbm;
     int64_t bursts = h->reads + h->writes - h->forwarded - h->coalesced,
-            pins = ts_dma_peak_cycles(machine, bursts * machine->hbm->burst_bytes),
-            least = pins > cost->engine_cycles ? pins : cost->engine_cycles;
+            least = ts_dma_least_cycles(machine, &cost->transfer, bursts * machine->hbm->burst_bytes);
     assert(cost->estimated || cost->cycles >= least);
     if (cost->cycles < least) cost->cycles = least;
 }

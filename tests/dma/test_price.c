@@ -470,6 +470,31 @@ static void nothing_beats_a_peak(void **state) {
     }
 }
 
+/* Where blocks are left out, too: the engine is busy for all of them, and the fixed cost comes on top. */
+static void no_price_is_less_than_its_bound(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine, *src, *dst;
+    } rows[] = {
+        {"tpu-v7x", "pred[10732544]{0:T(3,5)(4,1)}", "s32[10732544]{0:T(8,128)}"},
+        {"tpu-v4", "s16[37442744]{0:T(8,128)(2,1)}", "s16[37442744]{0:T(8,128)}"},
+        {"hbm2-reference", "pred[14818255]{0:T(4,128)}", "pred[14818255]{0:T(4,128)(4,1)}"},
+    };
+    for (int i = 0, most = cases(sizeof rows / sizeof rows[0], 1); i < most; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_machine *of = ts_machine_load(NULL, arena, rows[i].machine);
+        random_transfer t = random_transfer_of(arena, rows[i].src, rows[i].dst);
+        assert_true(of && t.plan);
+        ts_dma_machine machine = ts_dma_machine_of(of, NULL);
+        ts_dma_price_request request = {&machine, t.plan, {.in_hbm = true}, {.in_hbm = true}, false};
+        ts_dma_cost cost;
+        assert_true(ts_dma_price(NULL, arena, &request, &cost));
+        assert_true(cost.estimated);
+        assert_in_range(cost.cycles, ts_dma_price_bound(&request), INT64_MAX);
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_kept_are_the_same),
@@ -478,6 +503,7 @@ int main(void) {
         cmocka_unit_test(prices_are_kept_by_content),
         cmocka_unit_test(gathers_are_skipped),
         cmocka_unit_test(nothing_beats_a_peak),
+        cmocka_unit_test(no_price_is_less_than_its_bound),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
         cmocka_unit_test(drawn_transfers_are_priced_within_a_hundredth),
