@@ -113,6 +113,12 @@ static const ts_shape *parse(ts_audit *a, const char *text) {
     return audit_parse(NULL, a->scratch, text, strlen(text));
 }
 
+/* Texts that differ may be the same places: then neither order nor tiles change. */
+static void compare_places(ts_audit *a, const ts_shape *x, const ts_shape *y, ts_audit_move *move) {
+    const unsigned places = TS_AUDIT_ORDER | TS_AUDIT_TILE;
+    if ((move->changes & places) && audit_same_places(a->scratch, x, y)) move->changes &= ~places;
+}
+
 /* The shapes are as they turned out to be. */
 static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
     ts_audit_move *move = &group->first;
@@ -123,6 +129,7 @@ static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group
     transposes = transposes && x && y && x->xla->rank == y->xla->rank; /* a text may say anything */
     if (x && y) move->changes = audit_changes(x, y, transposes ? move->permutation : NULL);
     if (x && y && transposes) x = audit_permuted(a->scratch, x, move->permutation);
+    if (x && y) compare_places(a, x, y, move);
     if (x && y && (transposes || reshapes))
         group->moves_nothing = to->assumed ? audit_can_move_nothing(a->scratch, a->request, x, y)
                                            : audit_moves_nothing(a->scratch, x, y);

@@ -77,11 +77,10 @@ static bool is_identity(const ts_plan *plan) {
     return true;
 }
 
-bool audit_moves_nothing(ts_arena *arena, const ts_shape *src, const ts_shape *dst) {
+bool audit_same_places(ts_arena *arena, const ts_shape *src, const ts_shape *dst) {
     common_dims common;
     ts_shape seen[2];
-    if (!src->layout || !dst->layout || src->dtype != dst->dtype || src->element_bits != dst->element_bits ||
-        src->bytes != dst->bytes || src->memory_space != dst->memory_space)
+    if (!src->layout || !dst->layout || src->element_bits != dst->element_bits || src->bytes != dst->bytes)
         return false;
     int64_t elements = ts_layout_element_count(src->layout);
     if (elements != ts_layout_element_count(dst->layout)) return false;
@@ -93,6 +92,11 @@ bool audit_moves_nothing(ts_arena *arena, const ts_shape *src, const ts_shape *d
     ts_plan_side from = {.shape = &seen[0]}, to = {.shape = &seen[1]};
     const ts_plan *plan = ts_plan_new(NULL, arena, &from, &to, common.count, common.extents);
     return plan && is_identity(plan);
+}
+
+bool audit_moves_nothing(ts_arena *arena, const ts_shape *src, const ts_shape *dst) {
+    return src->dtype == dst->dtype && src->memory_space == dst->memory_space &&
+           audit_same_places(arena, src, dst);
 }
 
 /* The rule's tiles, with the dims of extent 1 outside all others: where nothing says how a result lies, the

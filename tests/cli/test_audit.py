@@ -415,6 +415,26 @@ def a_whole_module():
 
 
 @test
+def what_changes_is_where_elements_are():
+    """Texts that differ and put every element at the same place change neither order nor tiles."""
+    same = (("f32[8,128]", "{1,0:T(8,128)}", "{1,0:T(4,128)}"), ("f32[8,128]", "{1,0:T(8,128)}", "{1,0}"),
+            ("s8[3,256]", "{1,0:T(1,128)}", "{1,0}"), ("f32[4,1,128]", "{2,1,0:T(1,128)}", "{2,0,1:T(4,128)}"))
+    other = (("f32[16,256]", "{1,0:T(8,128)}", "{1,0:T(4,128)}", "tile"), ("f32[8,128]", "{1,0:T(8,128)}", "{0,1}", "order+tile"),
+             ("f32[8,128]", "{1,0:T(8,128)}", "{1,0:T(16,128)}", "tile+padding"))
+    for array, source, target, changes in [row + ("nothing",) for row in same] + list(other):
+        move, = audit(f"%a = {array}{source} parameter(0)\n%c = {array}{target} copy(%a)\n")["moves"]
+        assert move["changes"] == changes, (array, source, target, move["changes"])
+    text = ("%f (p: f32[8,128]) -> f32[8,128] {\n %p = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+            " ROOT %c = f32[8,128]{1,0:T(4,128)} copy(%p)\n}\n"
+            "ENTRY %m {\n %a = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+            " ROOT %r = f32[8,128]{1,0:T(4,128)} fusion(%a), kind=kLoop, calls=%f\n}\n")
+    assert audit(text)["free_moves"] == 1
+    started = ("%a = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+               "%s = (f32[8,128]{1,0:T(4,128)S(1)}, f32[8,128]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(%a)\n")
+    assert audit(started)["moves"][0]["changes"] == "space"
+
+
+@test
 def the_scale_of_a_layout_is_in_the_fix():
     """A copy whose target makes the padding: 8.00G for 1.00G."""
     text = ("%a = f32[16,16,1024,1024]{3,2,1,0:T(8,128)} parameter(0)\n"
