@@ -142,10 +142,19 @@ static int explain(cli_line *line, const ts_shape *shape) {
     return written != 0 || q.compared.equal ? written : 3;
 }
 
+/* A layout without its array is an expression, too. */
+static void point_to_eval(const cli_line *line, const ts_source *source, ts_error *err) {
+    ts_value value;
+    size_t length = strlen(err->message);
+    if (ts_algebra_evaluate(NULL, line->arena, source, &value) && value.kind != TS_VALUE_WORD)
+        snprintf(err->message + length, sizeof err->message - length, "; --eval takes it alone");
+}
+
 /* As it is written; of TYPE[DIMS] alone and a machine, with the layout that the machine's compiler gives it.
  */
 static const ts_shape *read_shape(ts_error *err, const cli_line *line, const ts_source *source) {
     const ts_shape *shape = ts_shape_parse(err, line->arena, source);
+    if (!shape) point_to_eval(line, source, err);
     if (!shape || !cli_value(line, "machine") || !shape->xla || shape->xla->layout_written || !shape->layout)
         return shape;
     const ts_machine *machine = cli_machine(err, line);

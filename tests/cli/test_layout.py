@@ -286,6 +286,16 @@ f32[9223372036854775807,2]
 
 
 @test
+def a_layout_alone():
+    """Its array is missing; what --eval takes is said to be for it."""
+    bare = "found a layout, expected TYPE[DIMS] before it, as in f32[4,8] (4,8):(8,1)"
+    for text, more in (("(4,8):(8,1)", "; --eval takes it alone"), ("S[(4,8):(8,1)]", "; --eval takes it alone"),
+                       ("{1,0:T(8,128)}", ""), ("NCHW4c", "")):
+        expect(["layout", text], code=1, out="", err=f"shape:1:1: error: {bare}{more}\n{text}\n^\n")
+        expect(["layout", text, "f32[4,8]"], code=1, out="", err=f"first shape:1:1: error: {bare}\n{text}\n^\n")
+
+
+@test
 def bad_questions():
     help_line = "`tilesim layout --help` shows how it is used\n"
     expect(["layout", FIGURE_1, "--at", "3,0"], code=1, out="",

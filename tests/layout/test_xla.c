@@ -78,6 +78,8 @@ static void prints_canonical_text(void **state) {
     }
 }
 
+#define BARE "found a layout, expected TYPE[DIMS] before it, as in f32[4,8] (4,8):(8,1)"
+
 static void refuses_exactly(void **state) {
     (void)state;
     static const struct {
@@ -87,10 +89,21 @@ static void refuses_exactly(void **state) {
     } rows[] = {
         {"", 1, "found the end, expected a shape, such as f32[8,128]{1,0:T(8,128)}"},
         {"8", 1, "found '8', expected a shape, such as f32[8,128]{1,0:T(8,128)}"},
+        {"8x128xf32", 1, "found '8', expected a shape, such as f32[8,128]{1,0:T(8,128)}"},
         {"F32[8]", 1, "unknown element type 'F32'; did you mean 'f32'?"},
+        {"(F32[8])", 2, "unknown element type 'F32'; did you mean 'f32'?"},
         {"BF16[8]", 1, "unknown element type 'BF16'; did you mean 'bf16'?"},
         {"F8E4M3FN[8]", 1, "unknown element type 'F8E4M3FN'; did you mean 'f8e4m3fn'?"},
         {"tuple[8]", 1, "unknown element type 'tuple'"},
+        {"(4,8):(8,1)", 1, BARE},
+        {" ( (2,2), 8)", 2, BARE},
+        {"8:1", 1, BARE},
+        {"{1,0:T(8,128)}", 1, BARE},
+        {"[(4,8):(8,1)]", 1, BARE},
+        {"S[(4,8):(8,1)]", 1, BARE},
+        {"lambda i: [i]", 1, BARE},
+        {"NCHW4c", 1, BARE},
+        {"vpad<\"32,{0,0},(8,128)\">", 1, BARE},
         {"f32", 4, "found the end, expected '['"},
         {"f32[8", 6, "found the end, expected ',' or ']'"},
         {"f32[8)", 6, "found ')', expected ',' or ']'"},

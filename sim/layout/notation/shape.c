@@ -114,9 +114,35 @@ static const ts_shape *read_memref(ts_error *err, ts_arena *arena, ts_cursor *cu
     return ts_shape_parse(err, arena, &(ts_source){"memref", text.bytes, text.length});
 }
 
+/* Does a layout begin here, where its array's type and dims should stand? "(f32[8])" is a tuple, and F32 a
+ * type that is misspelt. */
+static bool is_layout_alone(ts_cursor at) {
+    const char *name;
+    size_t length;
+    ts_cursor word = at;
+    if (ts_cursor_name(&word, &name, &length)) {
+        ts_dtype dtype;
+        return !ts_dtype_find(name, length, &dtype) && !ts_dtype_nearest(name, length) &&
+               ts_notation_find(&at);
+    }
+    bool nested = false;
+    while (ts_cursor_take(&at, "(")) nested = true;
+    int first = ts_cursor_peek(&at);
+    if (first == '{' || first == '[') return true;
+    for (; ts_is_digit(ts_cursor_peek(&at)); at.at++) {
+    }
+    return ts_is_digit(first) && (nested || ts_cursor_peek(&at) == ':');
+}
+
 const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
     ts_cursor ahead = *cursor;
     if (ts_cursor_take(&ahead, "memref<")) return read_memref(err, arena, cursor);
+    if (is_layout_alone(*cursor)) {
+        ts_cursor_skip_space(cursor);
+        ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->at,
+                    "found a layout, expected TYPE[DIMS] before it, as in f32[4,8] (4,8):(8,1)");
+        return NULL;
+    }
     const ts_shape *shape = ts_xla_parse(err, arena, cursor);
     const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(cursor) : NULL;
     return notation != NULL ? read_shape(err, arena, cursor, notation, shape) : shape;
