@@ -47,10 +47,11 @@ static void widen_by_swizzle(const ts_swizzle *swizzle, int axis, int64_t *low, 
 
 void ts_layout_axis_range(const ts_layout *layout, int axis, int64_t *low, int64_t *high) {
     *low = *high = layout->axes[axis].offset;
+    if (ts_layout_padded_count(layout) == 0) return;
     if (layout->function.forward) *high += layout->axis_sizes[axis] - 1;
     for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
         const ts_iter *iter = iter_at(layout, i);
-        if (iter->axis != axis || iter->extent == 0) continue;
+        if (iter->axis != axis) continue;
         int64_t span = (iter->extent - 1) * iter->stride;
         if (span < 0)
             *low += span;

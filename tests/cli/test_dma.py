@@ -169,6 +169,8 @@ def padding_travels_and_is_counted():
 @test
 def nothing_costs_the_fixed_part():
     bill = price("f32[0]{0}", "f32[0]{0}")
+    wide = price("c64[3,127,0,4096]{0,2,3,1:T(1024)S(1)}", "c64[3,127,0,4096]{0,2,3,1}")
+    assert wide["src_at"] == wide["useful_bytes"] == wide["moved_bytes"] == 0, "of no elements no memory is too small"
     assert bill["cycles"] == bill["fixed_cycles"] and bill["moved_bytes"] == 0
 
 

@@ -262,6 +262,8 @@ def json_keys():
     expect_json(["layout", FIGURE_1, "--inverse", "17"], offset=None, elements=[[2, 3]])
     expect_json(["layout", FIGURE_1, "--inverse", "9"], elements=[])
     expect_json(["layout", "f32[3,5]{1,0:T(3,5)(2,2)}"], padded_elements=24, bytes=60, storage_bytes=96)
+    value = expect_json(["layout", "c64[3,0,127]{0,1,2:T(1024)}"], bytes=0, storage_bytes=0)
+    assert value["axes"] == [{"name": "m", "offset": 0, "low": 0, "high": 0}], "nothing is anywhere"
     expect_json(["layout", "f32[<=3,?]"], canonical="f32[<=3,?]{1,0}", bytes=None, offset=None)
     expect_json(["layout", "(s8[3],s8[4])"], canonical="(s8[3]{0}, s8[4]{0})", bytes=7, unpadded_bytes=7)
 

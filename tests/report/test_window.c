@@ -94,7 +94,7 @@ static const row rows[] = {
      {WHOLE, .rows = 2, .columns = 1, .lines = 1},
      "\"drawn\":[0,8],\"tile\":[0,0],\"second_tile\":[0,0],\"run\":8,\"swizzle_keep\":null,"
      "\"grid\":{\"row_dim\":0,\"column_dim\":1,\"index\":[0,0],\"rows\":0,\"columns\":1,\"points\":[]},"
-     "\"low\":[0],\"high\":[7]}"},
+     "\"low\":[0],\"high\":[0]}"},
 };
 
 static const ts_shape *parse(ts_arena *arena, const char *text) {
