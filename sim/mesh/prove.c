@@ -20,7 +20,7 @@ typedef struct {
     int64_t shrink[TS_LAYOUT_MAX_DIMS]; /* weights and extents are divided by it */
     uint32_t **held;                    /* by device: what it has */
     uint32_t **sums; /* by the addends that are left: what elements add up to; NULL: not yet */
-    int64_t moved;
+    int64_t moved; /* elements, between devices */
     ts_arena *scratch; /* of a step */
     /* The step that is being made: its transfers see what was there before it. */
     struct arrival *arrivals;
@@ -171,7 +171,7 @@ static void move_part(proof *p, const ts_collective_transfer *t, int64_t part) {
         p->arrivals = ts_arena_extend(p->scratch, p->arrivals, p->arrival_count, sizeof *p->arrivals);
         p->arrivals[p->arrival_count++] =
             (struct arrival){&p->held[t->destination][flat], p->held[t->source][flat], t->adds};
-        if (t->source != t->destination) p->moved += 4;
+        if (t->source != t->destination) p->moved++;
     }
 }
 
@@ -323,7 +323,7 @@ bool ts_reshard_prove(ts_error *err, ts_arena *arena, const ts_reshard_plan *pla
     shrink(&p, &end);
     p.scratch = ts_arena_new();
     move_all(&p, plan, &source);
-    result->moved_bytes = p.moved;
+    result->moved_bytes = ts_ceil_div(p.moved * plan->source.shape->element_bits, 8);
     bool good = check_devices(&p, &source, &end);
     ts_arena_free(p.scratch);
     return good;
