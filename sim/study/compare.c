@@ -173,9 +173,12 @@ static cJSON *read_report(ts_error *err, const ts_source *source, const char **c
     const char *end = source->text;
     cJSON *root = cJSON_ParseWithLengthOpts(source->text, source->length, &end, false);
     const cJSON *schema = root ? cJSON_GetObjectItemCaseSensitive(root, "schema") : NULL;
-    size_t prefix = sizeof schema_prefix - 1;
+    size_t prefix = sizeof schema_prefix - 1, rest = (size_t)(end - source->text);
+    while (root && rest < source->length && strchr(" \t\r\n", source->text[rest])) rest++;
     if (!root)
-        ts_error_at(err, TS_ERROR_INPUT, source, (size_t)(end - source->text), "this is not valid JSON");
+        ts_error_at(err, TS_ERROR_INPUT, source, rest, "this is not valid JSON");
+    else if (rest < source->length)
+        ts_error_at(err, TS_ERROR_INPUT, source, rest, "text behind the report, expected one JSON object");
     else if (!cJSON_IsString(schema) || strncmp(schema->valuestring, schema_prefix, prefix) != 0)
         ts_error_at(
             err, TS_ERROR_INPUT, source, 0,
