@@ -128,10 +128,18 @@ static void read_extents(const ts_measured_row *row, int64_t *d) {
         d[0] = 0;
 }
 
+static const char *const narrow[] = {"fp8", "f8", "*float8", "int8", "s8", "int4", "s4", NULL};
+static const char *const halves[] = {"bf16", "bfloat16", "f16", "fp16", "float16", NULL};
+static const char *const wide[] = {"f32", "fp32", "float32", NULL};
+
+/* A dtype= that is none of these. */
+static bool has_other_type(const ts_measured_row *row) {
+    const char *type = strstr(row->parameters, "dtype=");
+    return type && !workload_has(type, narrow) && !workload_has(type, halves) && !workload_has(type, wide);
+}
+
 /* Bytes of the operands: of bf16, unless the row says otherwise. */
 static int64_t product_bytes(const ts_measured_row *row) {
-    static const char *const narrow[] = {"fp8", "f8", "*float8", "int8", "s8", "int4", "s4", NULL};
-    static const char *const wide[] = {"f32", "fp32", "float32", NULL};
     if (workload_has(row->workload, narrow) || workload_has(row->parameters, narrow)) return 1;
     return workload_has(row->workload, wide) || workload_has(row->parameters, wide) ? 4 : 2;
 }
@@ -149,6 +157,7 @@ static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
     int64_t d[TS_WORK_MAX_DIMS], bytes = product_bytes(row);
     work->kind = TS_WORK_MATMUL;
     if (bytes < 2) return workload_refuse(work, "a product of 8-bit values");
+    if (has_other_type(row)) return workload_refuse(work, "a product of another type than f32, bf16 and f16");
     work->random = real_of(row, "rnd", 1) > 0;
     workload_block(row, work);
     read_extents(row, d);

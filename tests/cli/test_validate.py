@@ -242,6 +242,7 @@ def what_is_not_modelled_says_why():
         ("v5e x8", "Pallas matmul", "M=N=K=1024"): "it is of several chips, and no collective",
         ("v4-8", "f16 elementwise add 1D", "n=64"): "it is of several chips, and no collective",
         ("v7x", "fp8 GEMM", "M=N=K=1024"): "a product of 8-bit values",
+        ("v7x", "GEMM", "M=N=K=1024 dtype=c64"): "a product of another type than f32, bf16 and f16",
         ("v7x", "GEMM", ""): "it does not state M, N and K",
         ("v7x", "GEMM", "M=0 N=K=4"): "it does not state M, N and K",
         ("v7x", "HBM copy", "size=-3"): "it states no size",
