@@ -158,7 +158,8 @@ static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_runs_reque
     return good;
 }
 
-static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out) {
+/* The exit code is 0 where any is timed; else that of the first. */
+static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out, int *code) {
     ts_sweep_runs_request request;
     ts_grid grid;
     ts_sweep_blocks blocks;
@@ -168,8 +169,19 @@ static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out) {
     request.self = &bar;
     bool good = ts_sweep_rank_blocks(err, line->arena, &request, &blocks);
     cli_progress_end(&bar);
-    if (good) (cli_value(line, "json") ? ts_report_blocks_json : ts_report_blocks)(&view, out);
-    return good;
+    if (!good) return false;
+    (cli_value(line, "json") ? ts_report_blocks_json : ts_report_blocks)(&view, out);
+    *code = blocks.counts[TS_SWEEP_TIMED] > 0 ? 0 : ts_error_exit_code(blocks.rows[0].err);
+    return true;
+}
+
+static int print_blocks(cli_line *line) {
+    ts_error err = {0};
+    ts_text out = ts_text_begin(line->arena);
+    int code;
+    if (!choose_blocks(&err, line, &out, &code)) return cli_error(line, &err);
+    int written = cli_print(&out);
+    return written != 0 ? written : code;
 }
 
 static int end_badly(cli_line *line, const ts_error *err) { return cli_end(line, cli_error(line, err)); }
@@ -181,9 +193,8 @@ int cmd_choose(int argc, char **argv) {
     ts_choose_view view = {.rows = ROWS};
     ts_choose_result result;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    if (cli_value(&line, "block")) return cli_end(&line, print_blocks(&line));
     ts_text out = ts_text_begin(line.arena);
-    if (cli_value(&line, "block"))
-        return choose_blocks(&err, &line, &out) ? cli_end(&line, cli_print(&out)) : end_badly(&line, &err);
     if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))
         return end_badly(&line, &err);
     if (cli_value(&line, "json"))

@@ -313,6 +313,9 @@ def block_sizes_that_do_not_fit():
     code, out, err = run("run", *words[1:-2], "-D", f"BLOCK={found['misfits'][0]['blocks']['BLOCK']}")
     assert code == 1 and found["misfits"][0]["error"] in err, (err, found["misfits"])
     assert "what does not fit\n" in expect(words)
+    code, out, err = run(*words[:-1], "BLOCK=4096")
+    assert (code, err) == (1, "") and "blocks     1: 0 timed, 1 do not fit, 0 with another error\n" in out, (code, out, err)
+    assert run(*words[:-1], "BLOCK=16", "--block", "NOPE=1")[0] == 2, "as tilesim run -D NOPE=1"
 
 
 @test
