@@ -324,7 +324,7 @@ static const struct {
     {"", "", "SPACE:FIRST..END", "the same of bytes: vmem:4096..8192, END excluded", do_watch},
     {"unwatch", "", "[N]", "takes watch N away, the first without N", do_unwatch},
     {"where", "w", "", "the bundle that issues next, and why it has not", do_where},
-    {"list", "l", "[N]", "N lines of the program around it", do_list},
+    {"list", "l", "[N]", "the program around it, N lines (4) before and behind", do_list},
     {"print", "p", "REGISTER [VIEW] [all]", "v3, m0, s1 or an alias, as f32, i32, hex or bf16", do_print},
     {"", "", "TENSOR[SLICE]", "x[0:8, 64:72]: values as they are in memory now", do_print},
     {"", "", "NAME", "a parameter or a semaphore", do_print},
@@ -348,11 +348,19 @@ static bool do_help(ts_error *err, debugger *d) {
     return true;
 }
 
+/* Its own and those behind it; more than a number are for the command to read. */
+static int most_words(const char *arguments) {
+    bool is_number = strcmp(arguments, "[N]") == 0 || strcmp(arguments, "CYCLE") == 0;
+    return *arguments == '\0' ? 1 : is_number ? 2 : WORDS;
+}
+
 static bool run_command(ts_error *err, debugger *d) {
     for (int i = 0; i < COMMANDS; i++) {
         bool same = strcmp(d->words[0], debug_commands[i].name) == 0 ||
                     strcmp(d->words[0], debug_commands[i].letter) == 0;
-        if (same && *debug_commands[i].name != '\0') return debug_commands[i].run(err, d);
+        if (!same || *debug_commands[i].name == '\0') continue;
+        int most = most_words(debug_commands[i].arguments);
+        return d->word_count > most ? complain(err, d, most, "the end") : debug_commands[i].run(err, d);
     }
     complain(err, d, 0, "a command (help lists them)");
     return ts_error_hint(

@@ -106,6 +106,9 @@ def wrong_commands():
     for command, message in (
             ("stp", "command 1:1:1: error: expected a command (help lists them); did you mean 'step'?\nstp\n^\n"),
             ("step 0", "command 1:1:6: error: expected a number from 1 on\nstep 0\n     ^\n"),
+            ("step 3 4", "command 1:1:8: error: expected the end\nstep 3 4\n       ^\n"),
+            ("until 7 8", "command 1:1:9: error: expected the end\nuntil 7 8\n        ^\n"),
+            ("continue 5", "command 1:1:10: error: expected the end\ncontinue 5\n         ^\n"),
             ("step x", "command 1:1:6: error: expected a number from 1 on\nstep x\n     ^\n"),
             ("until", "command 1:1:6: error: expected a cycle\nuntil\n     ^\n"),
             ("break 3", "tilesim: error: no instruction comes from '3', the next one from line 6\n"),
