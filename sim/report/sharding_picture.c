@@ -5,6 +5,7 @@
 
 #include "page.h"
 #include "picture.h"
+#include "base/number.h"
 #include "report/sharding.h"
 
 enum { MOST_BLOCKS = 16, MOST_ROWS = 64, MOST_LOOKS = 1 << 22, NAME = 48, HELD = 96 };
@@ -105,28 +106,61 @@ static void add_grid(const picture *p, ts_text *out) {
         if ((int)strlen(text) > width) width = (int)strlen(text);
     }
     int64_t columns = 86 / (width + 1) < p->count[1] ? 86 / (width + 1) : p->count[1];
-    ts_text_add(out, "\ndevices that hold each block of dims %d and %d%s\n", p->dims[0], p->dims[1],
-                p->s->rank > 2 ? ", of the first index in the others" : "");
+    ts_text_add(out, "\ndevices that hold each block of ");
+    if (p->dims[0] >= 0)
+        ts_text_add(out, "dims %d and %d", p->dims[0], p->dims[1]);
+    else
+        ts_text_add(out, "dim 0");
+    ts_text_add(out, "%s\n", p->s->rank > 2 ? ", of the first index in the others" : "");
     for (int64_t row = -1; row < p->count[0]; row++) add_line(p, row, out, width, columns);
     if (columns < p->all[1] || p->count[0] < p->all[0])
         ts_text_add(out, "and so on: %" PRId64 " x %" PRId64 " blocks\n", p->all[0], p->all[1]);
 }
 
+/* The digit of a dim with the largest weight under `below`, or NULL. Those of one value cut nothing. */
+static const ts_mesh_digit *widest_digit(const ts_sharding *s, int dim, int64_t below) {
+    const ts_mesh_digit *widest = NULL;
+    for (int i = 0; i < s->digit_count; i++) {
+        const ts_mesh_digit *digit = &s->digits[i];
+        bool cuts = digit->kind == TS_DIGIT_SHARD && digit->dim == dim && digit->extent > 1;
+        if (cuts && digit->weight < below && (!widest || digit->weight > widest->weight)) widest = digit;
+    }
+    return widest;
+}
+
+/* What a device holds of a dim: runs of `unit`, of which the last may be cut. */
+typedef struct {
+    const ts_sharding *s;
+    int dim;
+    int64_t device, first, unit;
+} held_runs;
+
+/* Indices under `end` that the digits with weights under `below` give to the device. */
+static int64_t count_held(const held_runs *h, int64_t end, int64_t below) {
+    const ts_mesh_digit *digit = widest_digit(h->s, h->dim, below);
+    if (!digit || end == 0) return end;
+    int64_t weight = digit->weight, own = h->device / digit->stride % digit->extent, blocks = end / weight,
+            whole = blocks / digit->extent + (blocks % digit->extent > own);
+    int64_t held = whole > 0 ? whole * count_held(h, weight, weight) : 0;
+    return blocks % digit->extent == own ? held + count_held(h, end % weight, weight) : held;
+}
+
 /* "0-3", of several runs the first and how many. */
 static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HELD]) {
-    int64_t unit = ts_sharding_run(s, dim), runs = 0, begin = -1, end = 0;
-    for (int64_t at = 0; at < s->dims[dim]; at += unit) {
-        if (!ts_sharding_holds_at(s, dim, at, device)) continue;
-        runs += at != end || begin < 0;
-        if (begin < 0) begin = at;
-        if (runs == 1) end = at + unit < s->dims[dim] ? at + unit : s->dims[dim];
+    int64_t extent = s->dims[dim], below = INT64_MAX;
+    held_runs h = {s, dim, device, 0, extent};
+    for (const ts_mesh_digit *digit; (digit = widest_digit(s, dim, below)) != NULL; below = digit->weight) {
+        h.unit = digit->weight;
+        h.first += device / digit->stride % digit->extent * digit->weight;
     }
-    if (begin < 0)
+    int64_t held = count_held(&h, extent, INT64_MAX), end = h.first + ts_min(h.unit, extent - h.first);
+    if (held == 0)
         snprintf(out, HELD, "none");
-    else if (runs == 1)
-        snprintf(out, HELD, "%" PRId64 "-%" PRId64, begin, end - 1);
+    else if (held <= h.unit)
+        snprintf(out, HELD, "%" PRId64 "-%" PRId64, h.first, end - 1);
     else
-        snprintf(out, HELD, "%" PRId64 "-%" PRId64 " and %" PRId64 " more", begin, end - 1, runs - 1);
+        snprintf(out, HELD, "%" PRId64 "-%" PRId64 " and %" PRId64 " more", h.first, end - 1,
+                 (held - 1) / h.unit);
 }
 
 static void add_devices(const picture *p, ts_text *out) {
@@ -156,7 +190,7 @@ void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out)
     ts_text_add(out, "array         %s\n", shape.bytes);
     ts_report_mesh_lines(mesh, out);
     ts_report_sharding_lines("sharding", mesh, s, out);
-    if (can_draw(&p)) add_grid(&p, out);
+    if (p.dims[1] >= 0 && can_draw(&p)) add_grid(&p, out);
     add_devices(&p, out);
 }
 

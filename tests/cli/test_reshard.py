@@ -126,6 +126,16 @@ def who_holds_what():
         assert all(len(line) <= 100 and line == line.rstrip() for line in text.splitlines()), text
         rows = [line.split(maxsplit=2)[2].split("  ") for line in text.split("device   chip")[1].splitlines()[1:]]
         assert [tuple(part.strip() for part in row if part.strip()) for row in rows] == held, rows
+    for shape, what in (("f32[8] P('x')", "dim 0"), ("f32[3,8,2] P('x')", "dims 1 and 2, of the first index in the others")):
+        text = expect(["layout", shape, "--mesh", "2"])
+        assert f"\ndevices that hold each block of {what}\n" in text, text
+    assert "each block of" not in expect(["layout", "f32[]", "--mesh", "2"])
+    found = expect_json(["layout", "f32[2000000000] S[(1000000000,2):(1,1@x)]", "--mesh", "2"])  # counted, not walked
+    assert [device["holds"] for device in found["devices"]] == [["0-0 and 999999999 more"], ["1-1 and 999999999 more"]]
+    found = expect_json(["layout", "f32[25] P(('x','y'))", "--mesh", "2x3"])
+    assert [device["holds"] for device in found["devices"]] == [["0-4"], ["5-9"], ["10-14"], ["15-19"], ["20-24"], ["none"]]
+    found = expect_json(["layout", "f32[18] S[(3,2,3):(1,1@x,1)]", "--mesh", "2"])
+    assert [device["holds"] for device in found["devices"]] == [["0-2 and 2 more"], ["3-5 and 2 more"]]
     text = expect(["layout", "f32[8,16] P('x', unreduced={'y'})", "--mesh", "2x4"])
     assert "0-3           0 + 1 + 2 + 3" in text and "4-7           4 + 5 + 6 + 7" in text, text
     code, _, err = run("layout", "f32[8] P('x')", "--mesh", "2x4", "--at", "3")
