@@ -34,7 +34,8 @@ static void add_fields(const ts_calibration *c, ts_text *out) {
         if (f->left_out != NULL)
             ts_text_add(out, "%14s   %s\n", "not fitted", f->left_out);
         else
-            ts_text_add(out, "%14s   %.3f %%\n", print_value(&value, f, f->after), f->elasticity);
+            ts_text_add(out, "%14s   %.3f %%%s\n", print_value(&value, f, f->after), f->elasticity,
+                        f->at_bound ? "; a fit goes no further: begin nearer, with --set" : "");
     }
 }
 
@@ -68,6 +69,7 @@ static void add_json_figures(ts_json *json, const ts_calibration *c) {
         ts_json_int(json, "before", f->before);
         ts_json_int(json, "after", f->after);
         ts_json_text(json, "left_out", f->left_out);
+        ts_json_bool(json, "at_bound", f->at_bound);
         ts_json_close(json);
     }
     ts_json_close(json);

@@ -305,7 +305,11 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, request->fields != NULL)) return false;
     if (moved && (!look(err, &f, &c->last, f.residual) || !look_around(err, &f, c->rows))) return false;
     if (!descend(err, &f, c->rows)) return false;
-    for (int j = 0; j < f.count; j++) c->fields[j].after = value_of(&f, j);
+    for (int j = 0; j < f.count; j++) {
+        ts_fitted_field *field = &c->fields[j];
+        field->after = value_of(&f, j);
+        field->at_bound = field->after == clamp(field, 0) || field->after == clamp(field, HUGE_VAL);
+    }
     c->after = machine_of(err, &f);
     return c->after != NULL && ts_validate(err, arena, request->measurements, c->after, NULL, &c->last);
 }
