@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reference_loops.h"
+#include "base/number.h"
 #include "layout/convert.h"
 
 static uint64_t mix(uint64_t z) {
@@ -30,20 +31,31 @@ static void find_unit(ts_fill *fill, double width) {
     fill->unit = (float)unit;
 }
 
+/* The integers of a type from low to high; as many as doubles have exactly. */
+static bool find_integers(ts_error *err, ts_fill *fill) {
+    const ts_dtype_info *type = ts_dtype_get(fill->dtype);
+    const double limit = 0x1p53;
+    bool is_signed = type->class == TS_CLASS_SIGNED;
+    int bits = type->value_bits - is_signed < 53 ? type->value_bits - is_signed : 53;
+    int64_t most = (INT64_C(1) << bits) - (bits < 53), least = is_signed ? -most - 1 : 0;
+    if (!(fill->low >= -limit && fill->high <= limit))
+        return ts_error_set(err, TS_ERROR_INPUT, "found %g to %g, expected integers of up to 2^53", fill->low,
+                            fill->high);
+    int64_t first = ts_max(ceil_of(fill->low), least), last = ts_min(floor_of(fill->high), most);
+    if (first > last)
+        return ts_error_set(err, TS_ERROR_INPUT, "there is no %s between %g and %g", type->name, fill->low,
+                            fill->high);
+    fill->first = first;
+    fill->count = last - first + 1;
+    return true;
+}
+
 bool ts_fill_make(ts_error *err, const ts_tensor_use *use, ts_dtype dtype, ts_fill *fill) {
     *fill = (ts_fill){use->fill, dtype, use->low, use->high, mix((uint64_t)use->seed), 0, 1, 0, 0};
     find_unit(fill, use->high - use->low);
-    double limit = 9007199254740992.0; /* 2^53 */
     if (!ts_dtype_has_value(dtype))
         return ts_error_set(err, TS_ERROR_INPUT, "%s has no values to begin with", ts_dtype_get(dtype)->name);
-    if (is_float(dtype)) return true;
-    if (use->low < -limit || use->high > limit || ceil_of(use->low) > floor_of(use->high)) {
-        return ts_error_set(err, TS_ERROR_INPUT, "there is no %s between %g and %g",
-                            ts_dtype_get(dtype)->name, use->low, use->high);
-    }
-    fill->first = ceil_of(use->low);
-    fill->count = floor_of(use->high) - fill->first + 1;
-    return true;
+    return is_float(dtype) || find_integers(err, fill);
 }
 
 static void count_up(const ts_fill *f, int64_t begin, int64_t stride, size_t count, void *elements) {

@@ -54,6 +54,11 @@ static const struct {
     {TS_DTYPE_F16, TS_FILL_RANDOM, 5, -1, 2, 0, 0},
     {TS_DTYPE_S32, TS_FILL_RANDOM, 2, -10.5, 20.5, -10, 31},
     {TS_DTYPE_U8, TS_FILL_RANDOM, 2, 0, 255, 0, 256},
+    {TS_DTYPE_U8, TS_FILL_RANDOM, 2, -4.5, 300, 0, 256}, /* only what the type has */
+    {TS_DTYPE_S8, TS_FILL_RANDOM, 3, -3, 1000, -3, 131},
+    {TS_DTYPE_S4, TS_FILL_RANDOM, 3, -1000, 2, -8, 11},
+    {TS_DTYPE_PRED, TS_FILL_RANDOM, 4, -1, 1, 0, 2},
+    {TS_DTYPE_U64, TS_FILL_RANDOM, 4, -1, 9e15, 0, 9000000000000001},
     {TS_DTYPE_S64, TS_FILL_RANDOM, 9, -9e15, 9e15, -9000000000000000, 18000000000000001},
     {TS_DTYPE_S32, TS_FILL_IOTA, 0, 0, 0, 0, 0},
     {TS_DTYPE_BF16, TS_FILL_IOTA, 0, 0, 0, 0, 0},
@@ -92,13 +97,20 @@ static void fills_are_as_defined(void **unused) {
 
 static void ranges_without_integers_are_refused(void **unused) {
     (void)unused;
-    static const double ranges[][2] = {{0.25, 0.75}, {2, 1}, {-1e16, 0}, {0, 1e16}};
+    static const struct {
+        double low, high;
+        const char *message;
+    } ranges[] = {{0.25, 0.75, "there is no s32 between 0.25 and 0.75"},
+                  {2, 1, "there is no s32 between 2 and 1"},
+                  {3e9, 4e9, "there is no s32 between 3e+09 and 4e+09"},
+                  {-1e16, 0, "found -1e+16 to 0, expected integers of up to 2^53"},
+                  {0, 1e16, "found 0 to 1e+16, expected integers of up to 2^53"}};
     ts_fill fill;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         ts_error err = {.kind = TS_ERROR_NONE};
-        ts_tensor_use use = {.fill = TS_FILL_RANDOM, .low = ranges[i][0], .high = ranges[i][1]};
+        ts_tensor_use use = {.fill = TS_FILL_RANDOM, .low = ranges[i].low, .high = ranges[i].high};
         assert_false(ts_fill_make(&err, &use, TS_DTYPE_S32, &fill));
-        assert_non_null(strstr(err.message, "there is no s32 between"));
+        assert_string_equal(err.message, ranges[i].message);
         assert_true(ts_fill_make(&err, &use, TS_DTYPE_F32, &fill));
         assert_false(ts_fill_make(&err, &use, TS_DTYPE_C64, &fill));
     }
