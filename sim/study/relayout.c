@@ -81,6 +81,8 @@ bool ts_relayout_price_find(ts_error *err, ts_arena *arena, const ts_relayout_pr
         return false;
     if (!same_value(r->from, r->to))
         return ts_error_set(err, TS_ERROR_INPUT, "source and destination are of different types or dims");
+    if (ts_layout_element_count(r->from->layout) == 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "the array has no elements, expected dims of at least 1");
     if (!ts_relayout_plan(err, arena, &out->request, &out->plan)) return false;
     return out->plan.op_count == 0 || find_cycles(err, arena, r->machine, out);
 }

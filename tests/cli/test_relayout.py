@@ -76,6 +76,8 @@ def refusals_say_why():
     refused(value("32,{0,0},(8,128),-2,-1"), NATIVE, 1, "Not implemented: Double implicit dimensions")
     refused(NATIVE, value("32,{0,0},(8,128)", "f32[16,255]"), 1, "different types or dims")
     refused(value("32,{0,0},(8,128)", "pred[16,256]"), value("16,{0,0},(16,128)", "pred[16,256]"), 1, "Can't change bitwidth during a relayout")
+    for none in ("f32[0,256]", "f32[16,0]", "f32[0,16,256]"):
+        refused(value("32,{0,0},(8,128)", none), value("32,{3,0},(8,128)", none), 1, "the array has no elements")
     refused("f32[16,256]", NATIVE, 1, "the source is no value in vregs")
     refused(value("32,{0,0},(8,128)", "f32[8,1073741824]"), value("32,{1,0},(8,128)", "f32[8,1073741824]"), 4, "more than 8192 vregs")
 
