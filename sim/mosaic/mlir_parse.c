@@ -181,8 +181,9 @@ static bool read_type(parser *p, const mlir_type **out) {
     if (!known) {
         known = TS_NEW(p->arena, known_type);
         if (!mlir_type_read(text, &known->type)) {
-            p->at = begin;
-            return fail(p, "a type");
+            int shown = text.length > 60 ? 60 : (int)text.length;
+            return ts_error_at(p->err, TS_ERROR_INPUT, p->source, (size_t)(begin - p->source->text),
+                               "unknown type '%.*s'", shown, text.text);
         }
         known->next = *bucket;
         *bucket = known;

@@ -79,7 +79,7 @@ static const struct {
     {"", "found the end of the text, expected an operation", 1, 1},
     {"x", "found 'x', expected '\"'", 1, 1},
     {"\"a\"", "found the end of the text, expected '('", 1, 4},
-    {"\"a\"() : () -> i33", "found 'i', expected a type", 1, 15},
+    {"\"a\"() : () -> i33", "unknown type 'i33'", 1, 15},
     {"\"a\"(%0) : (i32) -> ()", "the value '%0' is not defined before this", 1, 5},
     {"%0 = \"a\"() : () -> i32\n\"b\"() : () -> ()", "found '\"', expected the end of the text", 2, 1},
     {"%0:2 = \"a\"() : () -> i32", "found the end of the text, expected as many types as results", 1, 25},
