@@ -51,12 +51,16 @@ static bool is_alike(const ts_plan_loop *a, const ts_plan_loop *b, int64_t times
            (a->extent == b->extent || (a->extent >= times && b->extent >= times));
 }
 
+/* A loop that is not there turns once. */
 bool ts_copy_plan_match_again(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
-    if (j->box.loop_count == 0 || j->box.loop_count != box->loop_count || ts_copy_is_narrow(j->m))
-        return false;
-    for (int i = 0; i < box->loop_count; i++)
-        if (!is_alike(&j->box.loops[i], &box->loops[i], j->times[i])) return false;
-    memcpy(times, j->times, (size_t)box->loop_count * sizeof *times);
+    int same = 0;
+    if (j->box.loop_count == 0 || ts_copy_is_narrow(j->m)) return false;
+    for (int i = 0; i < j->box.loop_count; i++)
+        if (same < box->loop_count && is_alike(&j->box.loops[i], &box->loops[same], j->times[i]))
+            times[same++] = j->times[i];
+        else if (j->times[i] > 1)
+            return false;
+    if (same < box->loop_count) return false;
     ts_copy_plan_set_loops(j, box, times);
     return ts_copy_plan_steps_by(j, box, 8, 8);
 }

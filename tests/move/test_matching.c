@@ -1,0 +1,105 @@
+/* Which steps of the loops a kernel takes, and when it is taken again. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "move/copy_plan.h"
+
+static ts_plan_box box_of(const ts_plan_loop *bytes, int count) {
+    ts_plan_box box = {.loop_count = count};
+    for (int i = 0; i < count; i++)
+        box.loops[i] = (ts_plan_loop){bytes[i].extent, bytes[i].src_bits * 8, bytes[i].dst_bits * 8};
+    return box;
+}
+
+static ts_copy_context context_of(ts_dtype type, int bits, const ts_kernels *kernels) {
+    return (ts_copy_context){
+        .src = {type, bits, NULL}, .dst = {type, bits, NULL}, .same = true, .kernels = kernels};
+}
+
+/* ---- Again ---- */
+
+/* Loops in bytes, of halves that take turns by rows. */
+static const struct {
+    int count;
+    ts_plan_loop loops[4];
+    bool again;
+} boxes[] = {
+    {4, {{15, 4016, 4096}, {4, 1004, 512}, {128, 2, 4}, {2, 502, 2}}, true},
+    {4, {{15, 4016, 4096}, {4, 1004, 512}, {123, 2, 4}, {2, 502, 2}}, true}, /* as often as a tile, or more */
+    {3, {{3, 1004, 512}, {128, 2, 4}, {2, 502, 2}}, true}, /* without a loop around the tile */
+    {2, {{128, 2, 4}, {2, 502, 2}}, true},
+    {3, {{15, 4016, 4096}, {4, 1004, 512}, {128, 2, 4}}, false},            /* a tile has two rows */
+    {4, {{15, 4016, 4096}, {4, 1004, 512}, {5, 2, 4}, {2, 502, 2}}, false}, /* fewer than a tile */
+    {4, {{15, 4016, 4096}, {4, 1004, 512}, {128, 2, 4}, {2, 504, 2}}, false},
+    {4, {{9, 9216, 8192}, {4, 1004, 512}, {128, 2, 4}, {2, 502, 2}}, false}, /* a loop that is not known */
+};
+
+static void boxes_that_are_alike(void **state) {
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
+        for (size_t n = 0; kernels && n < sizeof boxes / sizeof boxes[0]; n++) {
+            ts_plan_box first = box_of(boxes[0].loops, 4), box = box_of(boxes[n].loops, boxes[n].count);
+            int64_t times[TS_PLAN_MAX_LOOPS];
+            ts_copy_plan j;
+            ts_copy_plan_begin(&j, &m);
+            assert_true(ts_copy_plan_match_box(&j, &first, times));
+            ts_copy_plan_keep(&j, &first, times);
+            assert_int_equal(ts_copy_plan_match_again(&j, &box, times), boxes[n].again);
+            for (int i = 1; boxes[n].again && i <= box.loop_count; i++)
+                assert_int_equal(times[box.loop_count - i], j.times[4 - i]);
+        }
+    }
+}
+
+/* ---- Networks ---- */
+
+static const struct {
+    int line_bytes, unit, count;
+    int src[6], dst[6]; /* names of the digits */
+    int stages, granules;
+    bool orders, swaps, orders_again;
+} networks[] = {
+    {64, 1, 5, {1, 2, 3, 4, 5}, {9, 1, 2, 3, 4}, 1, 2, false, false, false}, /* pairs of 16 bits */
+    {64, 1, 5, {9, 1, 2, 3, 4}, {1, 2, 3, 4, 5}, 1, 32, true, false, false}, /* and back */
+    {32, 1, 4, {1, 2, 3, 4}, {9, 1, 2, 3}, 1, 2, false, true, false},
+    {32, 1, 4, {9, 1, 2, 3}, {1, 2, 3, 4}, 1, 16, true, true, false},
+    {64, 0, 6, {1, 2, 3, 4, 5, 6}, {8, 9, 1, 2, 3, 4}, 2, 3, false, false, false}, /* fours of 8 bits */
+    {64, 2, 4, {1, 2, 3, 4}, {6, 7, 8, 9}, 4, 60, false, false, false}, /* a transpose of 32 bits */
+    {32, 2, 3, {1, 2, 3}, {7, 8, 9}, 3, 28, false, false, false},
+    {32, 1, 4, {4, 1, 2, 3}, {3, 4, 1, 2}, 0, 0, false, true, true}, /* bytes change places only */
+    {32, 1, 4, {1, 2, 3, 4}, {4, 3, 2, 1}, 0, 0, true, true, true},
+    {16, 3, 1, {1}, {1}, 0, 0, false, false, false}, /* nothing changes */
+};
+
+static void networks_of_digits(void **state) {
+    (void)state;
+    for (size_t n = 0; n < sizeof networks / sizeof networks[0]; n++) {
+        ts_tile tile;
+        ts_digit src[6] = {{0}}, dst[6] = {{0}}, enters[6], leaves[6];
+        for (int i = 0; i < networks[n].count; i++) {
+            src[i].loop = networks[n].src[i];
+            dst[i].loop = networks[n].dst[i];
+        }
+        ts_network network = {networks[n].line_bytes, networks[n].unit, networks[n].count, src, dst};
+        ts_network_make(&tile, &network, enters, leaves);
+        assert_int_equal(tile.stages, networks[n].stages);
+        assert_int_equal(tile.granules, networks[n].granules);
+        assert_int_equal(tile.orders, networks[n].orders);
+        assert_int_equal(tile.swaps, networks[n].swaps);
+        assert_int_equal(tile.orders_again, networks[n].orders_again);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_of_digits),
+        cmocka_unit_test(boxes_that_are_alike),
+    };
+    return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
+}
