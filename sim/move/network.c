@@ -4,6 +4,13 @@
 
 #include "copy_context.h"
 
+/* The digit behind one, of the same loop, if that counts so far. */
+static bool continue_digit(const ts_plan_box *box, const ts_digit *last, ts_digit *out) {
+    if (box->loops[last->loop].extent >> (last->bit + 1) < 2) return false;
+    *out = (ts_digit){last->loop, last->bit + 1, 2 * last->src, 2 * last->dst};
+    return true;
+}
+
 /* A digit that is at least counted twice, so that two steps of it are still in the loop. */
 static bool find_digit(const ts_plan_box *box, ts_side side, int64_t stride, ts_digit *out) {
     for (int i = 0; i < box->loop_count; i++) {
@@ -20,7 +27,9 @@ static bool find_digit(const ts_plan_box *box, ts_side side, int64_t stride, ts_
 
 bool ts_digits_find(const ts_plan_box *box, ts_side side, int64_t stride, int count, ts_digit *digits) {
     for (int i = 0; i < count; i++)
-        if (!find_digit(box, side, stride << i, &digits[i])) return false;
+        if (!(i > 0 && continue_digit(box, &digits[i - 1], &digits[i])) &&
+            !find_digit(box, side, stride << i, &digits[i]))
+            return false;
     return true;
 }
 

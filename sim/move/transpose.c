@@ -90,18 +90,24 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
     return NULL;
 }
 
+/* Adds the line at an offset, if it lies as the first does and is not known. */
+static void add_colliding(uint64_t *lines, int *count, uint64_t at) {
+    int known = 0;
+    while (known < *count && lines[known] != at / LINE_OF_MEMORY) known++;
+    if (known == *count) lines[(*count)++] = at / LINE_OF_MEMORY;
+}
+
 /* How many lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of large
- * powers of two do. */
+ * powers of two do. Of chunks the first tells. */
 static int count_colliding(const ts_offsets *offsets, int64_t count) {
     uint64_t lines[FEW_WAYS + 1];
     int same = 0;
-    if (count > offsets->count) count = offsets->count;
-    for (int i = 0; i < count && same <= FEW_WAYS; i++) {
-        uint64_t at = (uint64_t)(offsets->even == 1 ? offsets->chunk[i] : i % offsets->even * offsets->step);
-        int known = 0;
-        if (at % PAGE_BYTES >= LINE_OF_MEMORY) continue;
-        while (known < same && lines[known] != at / LINE_OF_MEMORY) known++;
-        if (known == same) lines[same++] = at / LINE_OF_MEMORY;
+    bool listed = offsets->even == 1;
+    int64_t most = listed ? offsets->count : offsets->even, at = 0;
+    if (count > most) count = most;
+    for (int64_t i = 0; i < count && same <= FEW_WAYS; i++, at += offsets->step) {
+        uint64_t offset = (uint64_t)(listed ? offsets->chunk[i] : at);
+        if (offset % PAGE_BYTES < LINE_OF_MEMORY) add_colliding(lines, &same, offset);
     }
     return same;
 }
