@@ -22,9 +22,9 @@ enum {
     TS_TILE_LOOPS = 4,
     TS_TILE_PARTS = 8,
     TS_LINE_BYTES = 64,
-    TS_PERMUTED = 256,
-    TS_PERMUTE_SOURCES = 4, /* half of a line on both sides, one, two, four lines */
-    TS_TRANSPOSES = 5,      /* of elements of 1, 2, .. 16 bytes */
+    TS_PERMUTE_LINES = 8,
+    TS_PERMUTE_FEW = 4, /* lines, that registers hold */
+    TS_TRANSPOSES = 5,  /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
     TS_STRIP_BYTES = 256 /* of a row that are moved together */
 };
@@ -50,16 +50,19 @@ typedef struct {
     int64_t step, chunk[TS_TRANSPOSED];
 } ts_offsets;
 
-/* A permute of blocks of up to four lines, which lie one behind the other on both sides: byte i of the destination
- * is byte from[i] of the source. */
+/* A permute of up to so many lines on both sides, each at an offset of its own: byte i of a line of the destination
+ * comes from one of the pairs of lines of the source, as the byte of it that from[line][pair][i] says where it has the
+ * bit. */
 typedef struct {
-    uint8_t from[TS_PERMUTED];
+    int lines; /* of the destination */
+    uint8_t from[TS_PERMUTE_LINES][TS_PERMUTE_LINES / 2][TS_LINE_BYTES];
 } ts_permute;
+enum { TS_PERMUTE_TAKES = 0x80 };
 
 typedef struct {
     int line_bytes, stages;
     int unit_log2; /* of an element's bytes */
-    int granules; /* bit g: a stage with granules of 2^g bytes; the stages go from small to large */
+    int granules;  /* bit g: a stage with granules of 2^g bytes; the stages go from small to large */
     /* How a line is arranged: byte i is byte order[i] of the source's; of two lanes both alike, then the 8
      * bytes in the middle change places, then both lanes are arranged again. */
     bool orders, swaps, orders_again;
@@ -171,11 +174,11 @@ typedef struct {
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
     ts_tile_function *const *masked; /* by stages, of what changes no elements; NULL: there are none */
-    ts_tile_function *const (
-        *permutes)[TS_PERMUTED / TS_LINE_BYTES]; /* [TS_PERMUTE_SOURCES], by lines less 1;
-                                                                         NULL: there are none */
-    ts_tile_function *const *transposes;         /* by log2 of an element's bytes */
-    bool masks_columns;                          /* transposes make short columns */
+    /* [lines of the source less 1], by those of the destination less 1, where both are few, else the last; NULL: there
+     * are none */
+    ts_tile_function *const (*permutes)[TS_PERMUTE_FEW + 1];
+    ts_tile_function *const *transposes; /* by log2 of an element's bytes */
+    bool masks_columns;                  /* transposes make short columns */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

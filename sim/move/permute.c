@@ -1,135 +1,261 @@
-/* Matching a box with a permute of blocks: its inner loops, where they stay within a few lines on both sides. */
+/* Matching a box with a permute of lines: steps of its loops that stay within few lines of either side. */
 #include <string.h>
 
 #include "copy_plan.h"
 
-enum { MOST_LINES = TS_PERMUTED / TS_LINE_BYTES, LEAST_BYTES_A_CLOCK = 6 };
+#include "base/number.h"
 
+enum {
+    MOST_LOOPS = 6,
+    MOST_ELEMENTS = TS_PERMUTE_LINES * TS_LINE_BYTES,
+    PAIR_BYTES = 2 * TS_LINE_BYTES,
+    FEW_STEPS = 64,
+};
+
+/* The lines of one side in which the steps of the loops lie that are taken: those of short steps make a span, which
+ * the others repeat. */
 typedef struct {
-    int64_t src, dst; /* bytes that the elements taken so far lie in */
-    int64_t bytes;    /* of these elements */
-    int loops;
+    ts_side side;
+    int order[MOST_LOOPS];            /* the loops, the shortest steps first */
+    int64_t span, repeats;            /* bytes of one; how many */
+    int64_t place[TS_PLAN_MAX_LOOPS]; /* what a step of a loop is where the lines lie one behind the other */
+    bool repeated[TS_PLAN_MAX_LOOPS]; /* the loops that repeat the span */
 } window;
 
-static int64_t at_least_one(int64_t n) { return n < 1 ? 1 : n; }
+typedef struct {
+    const ts_plan_box *box;
+    int64_t *times;
+    int64_t most_sources;               /* lines */
+    int unit, count, loops[MOST_LOOPS]; /* bytes of an element; loops that may be taken, of few steps first */
+    window sides[2];
+    int least; /* bytes a clock that pay */
+} choice;
 
-/* How many steps of a loop still lie within the lines. */
-static int64_t fitting(const ts_plan_loop *loop, const window *w) {
-    if (loop->src_bits <= 0 || loop->dst_bits <= 0) return 1;
-    int64_t src = (TS_PERMUTED - w->src) / at_least_one(loop->src_bits / 8) + 1,
-            dst = (TS_PERMUTED - w->dst) / at_least_one(loop->dst_bits / 8) + 1;
-    return src < dst ? src : dst;
+static int64_t step_of(const choice *c, ts_side side, int loop) {
+    return ts_plan_step_bits(&c->box->loops[loop], side) / 8;
 }
 
-/* The loop not yet taken with the shortest steps; -1. */
-static int next_loop(const ts_plan_box *box, const int64_t *times) {
-    int next = -1;
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < box->loop_count; i++) {
-        int64_t src = box->loops[i].src_bits, dst = box->loops[i].dst_bits, step = src > dst ? src : dst;
-        if (times[i] > 1 || box->loops[i].extent < 2 || src <= 0 || dst <= 0 || step >= least) continue;
-        next = i;
-        least = step;
-    }
-    return next;
-}
+static int64_t lines_in(int64_t span) { return (span + TS_LINE_BYTES - 1) / TS_LINE_BYTES; }
+static int64_t lines_of(const window *w) { return w->repeats * lines_in(w->span); }
 
-/* Takes loops while they fit whole, and of the next as much as fits. */
-static void take_loops(const ts_plan_box *box, int unit, int64_t *times, window *w) {
-    *w = (window){.src = unit, .dst = unit, .bytes = unit};
-    for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    for (int i = next_loop(box, times); i >= 0; i = next_loop(box, times)) {
-        int64_t extent = box->loops[i].extent, fit = fitting(&box->loops[i], w);
-        times[i] = extent < fit ? extent : fit;
-        w->src += (times[i] - 1) * box->loops[i].src_bits / 8;
-        w->dst += (times[i] - 1) * box->loops[i].dst_bits / 8;
-        w->bytes *= times[i];
-        w->loops += times[i] > 1;
-        if (times[i] < extent) return;
-    }
-}
-
-/* Where the elements lie on each side, from the first. */
-static int list_elements(const ts_plan_box *box, const int64_t *times, uint8_t *src, uint8_t *dst) {
-    int used = 1;
-    src[0] = dst[0] = 0;
-    for (int i = 0; i < box->loop_count; i++) {
-        const int all = used * (int)times[i];
-        const uint8_t src_step = (uint8_t)(box->loops[i].src_bits / 8),
-                      dst_step = (uint8_t)(box->loops[i].dst_bits / 8);
-        for (int n = used; n < all; n++) {
-            src[n] = (uint8_t)(src[n - used] + src_step);
-            dst[n] = (uint8_t)(dst[n - used] + dst_step);
+/* A loop extends the span where that takes no more lines than to repeat it. */
+static void measure(const choice *c, window *w) {
+    w->span = c->unit;
+    w->repeats = 1;
+    for (int i = 0; i < c->count; i++) {
+        int loop = w->order[i];
+        int64_t times = c->times[loop], step = step_of(c, w->side, loop), span = (times - 1) * step + w->span;
+        w->place[loop] = step;
+        w->repeated[loop] = w->repeats > 1 || lines_in(span) > times * lines_in(w->span);
+        if (!w->repeated[loop]) {
+            w->span = span;
+        } else {
+            w->place[loop] = lines_of(w) * TS_LINE_BYTES;
+            w->repeats *= times;
         }
+    }
+}
+
+/* Do so many steps of a loop fit? Takes them. */
+static bool fits(choice *c, int loop, int64_t times) {
+    c->times[loop] = times;
+    measure(c, &c->sides[TS_SRC]);
+    measure(c, &c->sides[TS_DST]);
+    return lines_of(&c->sides[TS_SRC]) <= c->most_sources && lines_of(&c->sides[TS_DST]) <= TS_PERMUTE_LINES;
+}
+
+/* Not fewer steps of a loop than the lines of a side hold. */
+static int64_t bound(const choice *c, ts_side side, int loop, int64_t lines) {
+    int64_t steps = lines * TS_LINE_BYTES / step_of(c, side, loop) + 1;
+    return steps > lines ? steps : lines;
+}
+
+/* As many steps as fit: of few in pieces of about one size, of many a power of two, so that lines are whole. */
+static void take(choice *c, int loop) {
+    int64_t extent = c->box->loops[loop].extent, least = 1, most = bound(c, TS_SRC, loop, c->most_sources);
+    most = ts_min(extent, ts_min(most, bound(c, TS_DST, loop, TS_PERMUTE_LINES)));
+    for (int64_t next = most; least < most; next = (least + most + 1) / 2)
+        if (fits(c, loop, next))
+            least = next;
+        else
+            most = next - 1;
+    int64_t pieces = (extent + least - 1) / least, steps = (extent + pieces - 1) / pieces;
+    if (extent > FEW_STEPS && pieces > 1) steps = INT64_C(1) << (63 - __builtin_clzll((uint64_t)least));
+    if (!fits(c, loop, steps)) fits(c, loop, least);
+}
+
+/* Puts a loop behind those of as short steps. */
+static void add_to_side(const choice *c, window *w, int loop) {
+    int at = c->count;
+    for (; at > 0 && step_of(c, w->side, w->order[at - 1]) > step_of(c, w->side, loop); at--)
+        w->order[at] = w->order[at - 1];
+    w->order[at] = loop;
+}
+
+/* Loops that go forward on both sides, and within a line on one. */
+static void find_loops(choice *c) {
+    const ts_plan_loop *loops = c->box->loops;
+    for (int i = 0; i < c->box->loop_count; i++) {
+        c->times[i] = 1;
+        if ((loops[i].src_bits | loops[i].dst_bits) % 8 != 0 || loops[i].src_bits <= 0 ||
+            loops[i].dst_bits <= 0 || c->count == MOST_LOOPS ||
+            ts_min(loops[i].src_bits, loops[i].dst_bits) >= TS_LINE_BYTES * 8)
+            continue;
+        int at = c->count;
+        for (; at > 0 && loops[c->loops[at - 1]].extent > loops[i].extent; at--)
+            c->loops[at] = c->loops[at - 1];
+        c->loops[at] = i;
+        for (int side = 0; side < 2; side++) add_to_side(c, &c->sides[side], i);
+        c->count++;
+    }
+}
+
+/* Where the elements lie on a side, in lines one behind the other. */
+static int list_elements(const choice *c, const window *w, uint16_t *at) {
+    int used = 1;
+    at[0] = 0;
+    for (int i = 0; i < c->count; i++) {
+        int all = used * (int)c->times[c->loops[i]];
+        for (int n = used; n < all; n++) at[n] = (uint16_t)(at[n - used] + w->place[c->loops[i]]);
         used = all;
     }
     return used;
 }
 
-/* Sets the bits that `some` has, so many bits higher. */
-static void add_shifted(uint64_t *mask, const uint64_t *some, int64_t by) {
-    int64_t words = by / 64, bits = by % 64;
-    for (int64_t i = MOST_LINES - 1; i >= words; i--) {
-        uint64_t below = i > words ? some[i - words - 1] >> 1 >> (63 - bits) : 0;
-        mask[i] |= some[i - words] << bits | below;
+/* Where the lines lie in memory. */
+static void list_lines(const choice *c, const window *w, int64_t *lines) {
+    int64_t used = lines_in(w->span);
+    for (int i = 0; i < used; i++) lines[i] = (int64_t)i * TS_LINE_BYTES;
+    for (int i = 0; i < c->count; i++) {
+        int64_t step = step_of(c, w->side, w->order[i]), all = used * c->times[w->order[i]];
+        if (!w->repeated[w->order[i]]) continue;
+        for (int64_t n = used; n < all; n++) lines[n] = lines[n - used] + step;
+        used = all;
     }
+    for (; used < TS_PERMUTE_LINES; used++) lines[used] = 0;
 }
 
-/* The bytes of a side's lines that the elements are in: those of so many steps of a loop at once, twice as many each
- * time. */
-static void set_mask(const ts_plan_box *box, const int64_t *times, ts_side side, int unit, uint64_t *mask) {
-    memset(mask, 0, MOST_LINES * sizeof *mask);
-    mask[0] = (UINT64_C(1) << unit) - 1;
-    for (int i = 0; i < box->loop_count; i++) {
-        int64_t step = ts_plan_step_bits(&box->loops[i], side) / 8;
-        for (int64_t have = 1, more; have < times[i]; have += more) {
-            uint64_t some[MOST_LINES];
-            memcpy(some, mask, sizeof some);
-            more = have < times[i] - have ? have : times[i] - have;
-            add_shifted(mask, some, more * step);
+/* A bit for each byte that has its highest bit set, of hosts whose first byte is the lowest. */
+static uint64_t mask_of(const uint8_t *bytes) {
+    uint64_t mask = 0;
+    for (int i = 0; i < TS_LINE_BYTES; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, bytes + i, sizeof eight);
+        mask |= ((eight >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56) << i;
+    }
+    return mask;
+}
+
+/* What one byte comes from. */
+static uint8_t *byte_of(ts_permute *permute, uint32_t from, uint32_t to) {
+    return &permute->from[to / TS_LINE_BYTES][from / PAIR_BYTES][to % TS_LINE_BYTES];
+}
+
+/* Where each byte comes from, and which bytes of the source there are. */
+static void set_bytes(ts_permute *permute, const uint16_t *src, const uint16_t *dst, int count, int unit,
+                      uint8_t *taken) {
+    memset(permute->from, 0, (size_t)permute->lines * sizeof permute->from[0]);
+    for (int k = 0; k < unit; k++) {
+        for (int n = 0; n < count; n++) {
+            uint32_t from = (uint32_t)(src[n] + k);
+            taken[from] = TS_PERMUTE_TAKES;
+            *byte_of(permute, from, (uint32_t)(dst[n] + k)) = (uint8_t)(TS_PERMUTE_TAKES | from % PAIR_BYTES);
         }
     }
 }
 
-static void set_bytes(ts_tile *tile, const ts_plan_box *box, const int64_t *times, int unit) {
-    uint8_t src[TS_PERMUTED], dst[TS_PERMUTED];
-    int count = list_elements(box, times, src, dst);
-    set_mask(box, times, TS_SRC, unit, tile->src_mask);
-    set_mask(box, times, TS_DST, unit, tile->dst_mask);
-    for (int k = 0; k < unit; k++)
-        for (int n = 0; n < count; n++) tile->permute.from[dst[n] + k] = (uint8_t)(src[n] + k);
+static void set_masks(ts_tile *tile, int64_t sources, const uint8_t *taken) {
+    const ts_permute *permute = &tile->permute;
+    for (int i = 0; i < TS_PERMUTE_LINES; i++) {
+        tile->src_mask[i] = i < sources ? mask_of(taken + i * TS_LINE_BYTES) : 0;
+        tile->dst_mask[i] = 0;
+        for (int k = 0; i < permute->lines && 2 * k < sources; k++)
+            tile->dst_mask[i] |= mask_of(permute->from[i][k]);
+    }
 }
 
-/* Clocks that a block takes: of more than two lines each is permuted twice. */
-static int64_t clocks_of(const window *w) {
-    int64_t lines = (w->dst + TS_LINE_BYTES - 1) / TS_LINE_BYTES;
-    return lines * (w->src > 2 * TS_LINE_BYTES ? 5 : 3) + 1;
+/* Clocks that one takes: two for a pair, and what comes from other lines is added. */
+static int64_t clocks_of(int64_t sources, int64_t lines) {
+    return sources + lines * (sources + (sources + 1) / 2);
 }
 
-/* Does it fill most of the lines, and is it more than a run? */
-static bool pays(const window *w) {
-    int64_t longer = w->src > w->dst ? w->src : w->dst;
-    return w->loops > 1 && w->bytes >= clocks_of(w) * LEAST_BYTES_A_CLOCK && w->bytes * 3 >= longer * 2;
+/* Is it more than a run, and does it move enough? Pieces that overlap move some bytes again; of larger elements than
+ * bytes networks are better where lines lie apart. */
+static bool pays(const choice *c) {
+    int64_t bytes = c->unit, pieces = 1, loops = 0;
+    for (int i = 0; i < c->count; i++) {
+        int64_t times = c->times[c->loops[i]], extent = c->box->loops[c->loops[i]].extent;
+        loops += times > 1;
+        bytes *= extent;
+        pieces *= (extent + times - 1) / times;
+    }
+    int64_t clocks = clocks_of(lines_of(&c->sides[TS_SRC]), lines_of(&c->sides[TS_DST]));
+    if (c->unit > 1 && (c->sides[TS_SRC].repeats > 1 || c->sides[TS_DST].repeats > 1)) return false;
+    return loops > 1 && bytes >= pieces * clocks * c->least;
 }
 
-bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+/* Do the lines of both sides hold all steps of a loop? Of bytes a few may be lines of their own. */
+static bool are_held(const choice *c, const ts_plan_loop *loop) {
+    int64_t reach =
+        (loop->extent - 1) * (loop->src_bits > loop->dst_bits ? loop->src_bits : loop->dst_bits) / 8;
+    return reach < TS_PERMUTE_FEW * TS_LINE_BYTES || (c->unit == 1 && loop->extent <= TS_PERMUTE_LINES);
+}
+
+/* Is there a loop whose steps stay within a line on both sides, and one that no network halves? */
+static bool is_likely(const choice *c) {
+    bool near = false, odd = false;
+    for (int i = 0; i < c->count; i++) {
+        const ts_plan_loop *loop = &c->box->loops[c->loops[i]];
+        int64_t line = TS_LINE_BYTES * 8, unit = c->unit * 8;
+        near = near || (loop->extent > 2 && loop->src_bits < line && loop->dst_bits < line &&
+                        (loop->src_bits != unit || loop->dst_bits != unit));
+        odd = odd || ((loop->extent & (loop->extent - 1)) != 0 && are_held(c, loop));
+    }
+    return c->count > 1 && near && odd;
+}
+
+/* From few lines of the source, or else from as many as there may be. */
+static bool choose(choice *c) {
+    const int64_t most = c->unit == 1 ? TS_PERMUTE_LINES : TS_PERMUTE_FEW;
+    for (c->most_sources = TS_PERMUTE_FEW; c->most_sources <= most; c->most_sources *= 2) {
+        for (int i = 0; i < c->count; i++) c->times[c->loops[i]] = 1;
+        for (int i = 0; i < c->count; i++) take(c, c->loops[i]);
+        if (pays(c)) return true;
+    }
+    return false;
+}
+
+static void set_tile(ts_tile *tile, const choice *c) {
+    const window *src = &c->sides[TS_SRC], *dst = &c->sides[TS_DST];
+    uint16_t from[MOST_ELEMENTS], to[MOST_ELEMENTS];
+    uint8_t taken[MOST_ELEMENTS] = {0};
+    int count = list_elements(c, src, from);
+    list_elements(c, dst, to);
+    list_lines(c, src, tile->src_line);
+    list_lines(c, dst, tile->dst_line);
+    tile->permute.lines = (int)lines_of(dst);
+    set_bytes(&tile->permute, from, to, count, c->unit, taken);
+    set_masks(tile, lines_of(src), taken);
+    tile->line_bytes = TS_LINE_BYTES;
+    tile->stages = __builtin_ctz(TS_PERMUTE_LINES);
+    tile->masks = true;
+}
+
+bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int least, int64_t *times) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
-    int unit = j->m->dst.element_bits / 8;
-    window w;
+    choice c = {.box = box, .times = times, .unit = j->m->dst.element_bits / 8, .least = least};
     if (!kernels->permutes) return false;
-    take_loops(box, unit, times, &w);
-    if (!pays(&w)) return false;
+    c.sides[TS_SRC].side = TS_SRC;
+    c.sides[TS_DST].side = TS_DST;
+    find_loops(&c);
+    if (!is_likely(&c) || !choose(&c)) return false;
     ts_copy_plan_set_loops(j, box, times);
     if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
-    set_bytes(&j->tile, box, times, unit);
-    j->tile.line_bytes = TS_LINE_BYTES;
-    j->tile.stages = w.dst > 2 * TS_LINE_BYTES ? 2 : w.dst > TS_LINE_BYTES;
-    j->tile.masks = true;
-    for (int i = 0; i < MOST_LINES; i++) j->tile.src_line[i] = j->tile.dst_line[i] = i * TS_LINE_BYTES;
+    set_tile(&j->tile, &c);
     j->fills = j->joins = false;
     j->kernels = kernels;
-    int sources = w.src > 2 * TS_LINE_BYTES ? 3 : w.src > TS_LINE_BYTES ? 2 : 1;
-    if (w.src <= TS_LINE_BYTES / 2 && w.dst <= TS_LINE_BYTES / 2) sources = 0;
-    j->tile_function = kernels->permutes[sources][(w.dst - 1) / TS_LINE_BYTES];
+    int64_t sources = lines_of(&c.sides[TS_SRC]), lines = lines_of(&c.sides[TS_DST]);
+    bool few = sources <= TS_PERMUTE_FEW && lines <= TS_PERMUTE_FEW;
+    j->tile_function = kernels->permutes[sources - 1][few ? lines - 1 : TS_PERMUTE_FEW];
     return true;
 }

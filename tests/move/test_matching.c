@@ -20,6 +20,55 @@ static ts_copy_context context_of(ts_dtype type, int bits, const ts_kernels *ker
         .src = {type, bits, NULL}, .dst = {type, bits, NULL}, .same = true, .kernels = kernels};
 }
 
+/* ---- Permutes ---- */
+
+/* Loops in bytes; `times` 0: none is taken. */
+static const struct {
+    int unit, least, count;
+    ts_plan_loop loops[4];
+    int64_t times[4];
+    int lines;
+    uint64_t src_mask[3], dst_mask[3];
+} permutes[] = {
+    {1, 6, 2, {{900, 3, 1}, {3, 1, 900}}, {64, 3}, 3, {~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}}, /* three colours */
+    {1, 6, 2, {{900, 1, 3}, {3, 900, 1}}, {64, 3}, 3, {~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}}, /* and back */
+    {1, 6, 2, {{9, 1, 7}, {7, 9, 1}}, {9, 7}, 1, {~0u}, {~0u}},
+    {2, 6, 2, {{5, 2, 6}, {3, 10, 2}}, {5, 3}, 1, {0x3fffffff}, {0x3fffffff}},
+    {2, 6, 2, {{900, 6, 2}, {3, 2, 1800}}, {0}, 0, {0}, {0}},             /* networks are better */
+    {1, 6, 2, {{900, 10, 1}, {10, 1, 900}}, {0}, 0, {0}, {0}},            /* more lines than there can be */
+    {1, 6, 2, {{900, 4, 1}, {4, 1, 900}}, {0}, 0, {0}, {0}},              /* networks halve it */
+    {1, 6, 3, {{128, 4, 18}, {2, 1, 3}, {3, 2048, 1}}, {0}, 0, {0}, {0}}, /* too little of lines */
+    {1,
+     3,
+     3,
+     {{128, 4, 18}, {2, 1, 3}, {3, 2048, 1}},
+     {16, 2, 3},
+     5,
+     {0x33333333, 0x33333333, 0x33333333},
+     {0x00fc003f, 0xfc003f00, 0x003f000f}},
+};
+
+/* The lower halves of the masks tell enough. */
+static void permutes_of_lines(void **state) {
+    (void)state;
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof permutes / sizeof permutes[0]; n++) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8 * permutes[n].unit, kernels);
+        ts_plan_box box = box_of(permutes[n].loops, permutes[n].count);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        ts_copy_plan j = {.m = &m};
+        bool is = ts_copy_plan_match_permute(&j, &box, permutes[n].least, times);
+        assert_int_equal(is, permutes[n].times[0] != 0);
+        for (int i = 0; is && i < box.loop_count; i++) assert_int_equal(times[i], permutes[n].times[i]);
+        if (!is) continue;
+        assert_int_equal(j.tile.permute.lines, permutes[n].lines);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal((uint32_t)j.tile.src_mask[i], permutes[n].src_mask[i]);
+            assert_int_equal((uint32_t)j.tile.dst_mask[i], permutes[n].dst_mask[i]);
+        }
+    }
+}
+
 /* ---- Again ---- */
 
 /* Loops in bytes, of halves that take turns by rows. */
@@ -99,6 +148,7 @@ static void networks_of_digits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_of_digits),
+        cmocka_unit_test(permutes_of_lines),
         cmocka_unit_test(boxes_that_are_alike),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
