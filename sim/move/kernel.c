@@ -97,49 +97,66 @@ static void set_masks(uint64_t *masks, int lines, const uint8_t *have, int unit,
     for (int i = 0; i < lines; i++) masks[i] = first[have[i]];
 }
 
-/* Tiles of lines that are not whole, if enough of them is there. */
-static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
-                         int64_t *times) {
-    const ts_copy_context *m = j->m;
-    ts_tile *tile = &j->tile;
-    int width = m->dst.element_bits, unit = width / 8,
-        count = log2_of(kernels->line_bytes / (unit ? unit : 1));
-    ts_line_elements from, to;
-    uint8_t dst_have[TS_TILE_LINES];
+/* The lines of both sides that are not whole, and the digits that tell those of a tile apart. */
+typedef struct {
+    ts_line src, dst;
+    ts_digit digits[2 * TS_TILE_STAGES], enters[TS_TILE_STAGES], leaves[TS_TILE_STAGES];
+} masked_lines;
+
+/* Finds them and their network; false where less than one in `least` elements of a tile is there. */
+static bool find_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
+                        masked_lines *lines, int64_t *times) {
+    int src_width = j->m->src.element_bits, width = j->m->dst.element_bits, unit = width / 8;
+    int count = log2_of(kernels->line_bytes / (unit ? unit : 1));
+    ts_digit *src = lines->digits, *dst = lines->digits + count;
+    if (!kernels->masked || src_width < 8 || width < 8 || count < 1) return false;
+    lines->src = (ts_line){box, TS_SRC, src_width, count, src};
+    lines->dst = (ts_line){box, TS_DST, width, count, dst};
+    ts_lines_find(&lines->src, src);
+    ts_lines_find(&lines->dst, dst);
+    if (!count_times(box, lines->digits, 2 * count, times)) return false;
+    ts_network network = {kernels->line_bytes, log2_of(unit), count, src, dst};
+    ts_network_make(&j->tile, &network, lines->enters, lines->leaves);
     int64_t useful = 1;
-    ts_digit digits[2 * TS_TILE_STAGES], *dst = digits + count, enters[TS_TILE_STAGES],
-                                         leaves[TS_TILE_STAGES];
-    if (!kernels->masked || m->src.element_bits < 8 || width < 8 || count < 1) return false;
-    ts_line src_line = {box, TS_SRC, m->src.element_bits, count, digits},
-            dst_line = {box, TS_DST, width, count, dst};
-    ts_lines_find(&src_line, digits);
-    ts_lines_find(&dst_line, dst);
-    if (!count_times(box, digits, 2 * count, times)) return false;
-    ts_network network = {kernels->line_bytes, log2_of(unit), count, digits, dst};
-    ts_network_make(tile, &network, enters, leaves);
     for (int i = 0; i < box->loop_count; i++)
         useful *= times[i] < box->loops[i].extent ? times[i] : box->loops[i].extent;
-    if (useful * least < (int64_t)1 << (tile->stages + count)) return false;
-    ts_lines_order(&src_line, &from);
-    ts_lines_order(&dst_line, &to);
+    return useful * least >= (int64_t)1 << (j->tile.stages + count);
+}
+
+/* Where the lines of a tile lie, and which bytes of them are there. */
+static void set_masked_lines(ts_copy_plan *j, const masked_lines *lines, int unit) {
+    ts_tile *tile = &j->tile;
+    const int all = 1 << tile->stages;
+    ts_line_elements from, to;
+    uint8_t dst_have[TS_TILE_LINES];
+    ts_lines_order(&lines->src, &from);
+    ts_lines_order(&lines->dst, &to);
     set_orders(tile, unit, &from, &to);
-    j->kernels = kernels;
-    j->joins = false;
-    j->fills = !m->same;
-    j->narrow.lines = 1 << tile->stages;
-    set_lines(j, enters, leaves);
-    ts_lines_measure(&src_line, enters, tile->stages, from.count, j->have);
-    ts_lines_measure(&dst_line, leaves, tile->stages, to.count, dst_have);
-    set_masks(tile->src_mask, 1 << tile->stages, j->have, unit, &from);
-    set_masks(tile->dst_mask, 1 << tile->stages, dst_have, unit, &to);
-    for (int i = 0; i < 1 << tile->stages; i++) {
+    set_lines(j, lines->enters, lines->leaves);
+    ts_lines_measure(&lines->src, lines->enters, tile->stages, from.count, j->have);
+    ts_lines_measure(&lines->dst, lines->leaves, tile->stages, to.count, dst_have);
+    set_masks(tile->src_mask, all, j->have, unit, &from);
+    set_masks(tile->dst_mask, all, dst_have, unit, &to);
+    for (int i = 0; i < all; i++) {
         if (j->have[i] > 0) j->have[i] = (uint8_t)(from.offsets[j->have[i] - 1] + 1);
         if (tile->src_mask[i] == 0) tile->src_line[i] = 0;
         if (tile->dst_mask[i] == 0) tile->dst_line[i] = 0;
     }
+}
+
+/* Tiles of lines that are not whole, if enough of them is there. */
+static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
+                         int64_t *times) {
+    masked_lines lines;
+    if (!find_masked(j, box, kernels, least, &lines, times)) return false;
+    j->kernels = kernels;
+    j->joins = false;
+    j->fills = !j->m->same;
+    j->narrow.lines = 1 << j->tile.stages;
+    set_masked_lines(j, &lines, j->m->dst.element_bits / 8);
     ts_copy_plan_set_loops(j, box, times);
-    tile->masks = true;
-    j->tile_function = kernels->masked[tile->stages];
+    j->tile.masks = true;
+    j->tile_function = kernels->masked[j->tile.stages];
     return true;
 }
 
@@ -149,6 +166,24 @@ static bool is_pairs(const ts_tile *tile, int unit_log2, int count, const ts_dig
     for (int i = 0; i + 1 < count; i++)
         if (dst[i + 1].loop != src[i].loop || dst[i + 1].bit != src[i].bit) return false;
     return tile->stages == 1 && tile->granules == 1 << unit_log2;
+}
+
+/* What happens to the elements on their way, and how narrow ones are loaded and stored. */
+static void set_widths(ts_copy_plan *j, ts_load how) {
+    const ts_copy_context *m = j->m;
+    ts_narrow *narrow = &j->narrow;
+    narrow->truth = m->dst.dtype == TS_DTYPE_PRED;
+    narrow->src_width = m->src.element_bits < 8 && m->src.dtype == m->dst.dtype ? m->src.element_bits : 8;
+    narrow->dst_width = m->dst.element_bits < 8 ? m->dst.element_bits : 8;
+    j->joins = narrow->dst_width * narrow->parts < 8;
+    j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
+}
+
+/* Do all lines of tiles begin at whole bytes, or where an element of the source does? */
+static bool are_whole(const ts_copy_plan *j, const ts_plan_box *box, const ts_digit *leaves) {
+    int64_t offsets = 0, width = j->m->src.element_bits;
+    for (int i = 0; i < j->tile.stages; i++) offsets |= leaves[i].dst;
+    return offsets % 8 == 0 && ts_copy_plan_steps_by(j, box, width < 8 ? width : 8, 8);
 }
 
 static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels,
@@ -173,18 +208,10 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
     tile->masks = false;
     j->kernels = kernels;
     j->narrow.lines = 1 << tile->stages;
-    j->narrow.truth = m->dst.dtype == TS_DTYPE_PRED;
-    j->narrow.src_width = m->src.element_bits < 8 && m->src.dtype == m->dst.dtype ? m->src.element_bits : 8;
-    j->narrow.dst_width = m->dst.element_bits < 8 ? m->dst.element_bits : 8;
-    j->joins = j->narrow.dst_width * j->narrow.parts < 8;
-    j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
+    set_widths(j, how);
     set_lines(j, enters, leaves);
     ts_copy_plan_set_loops(j, box, times);
-    int64_t offsets = 0;
-    for (int i = 0; i < tile->stages; i++) offsets |= leaves[i].dst;
-    if (offsets % 8 != 0 ||
-        !ts_copy_plan_steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
-        return false;
+    if (!are_whole(j, box, leaves)) return false;
     j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]
                                             : kernels->by_stages[how][tile->stages];
     return j->tile_function != NULL;
