@@ -5,9 +5,6 @@
 #include "layout/convert.h"
 
 enum { SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8 };
-/* Bytes a clock of permutes that are better than other kernels: any, and those of single bytes in lines that are not
- * whole. */
-enum { GOOD_PERMUTE = 6, FAIR_PERMUTE = 3 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -273,16 +270,14 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
         if (converts) split_run(j);
         return true;
     }
-    if (m->same && m->dst.element_bits >= 8 && ts_copy_plan_match_permute(j, box, GOOD_PERMUTE, times))
-        return true;
+    if (m->same && m->dst.element_bits >= 8 && ts_copy_plan_match_permute(j, box, false, times)) return true;
     if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_copy_plan_match_transpose(j, box, times))
         return true;
     /* Whole lines, then lines that are mostly there, then shorter ones. */
     for (int i = 0; m->kernels->tiles[i]; i++) {
         const ts_tile_kernels *kernels = m->kernels->tiles[i];
         if (match_tile(j, box, kernels, times)) return true;
-        if (i == 0 && m->same && m->dst.element_bits == 8 &&
-            ts_copy_plan_match_permute(j, box, FAIR_PERMUTE, times))
+        if (i == 0 && m->same && m->dst.element_bits == 8 && ts_copy_plan_match_permute(j, box, true, times))
             return true;
         if (match_masked(j, box, kernels, MOSTLY, times)) return true;
         if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, times))

@@ -10,6 +10,8 @@ enum {
     MOST_ELEMENTS = TS_PERMUTE_LINES * TS_LINE_BYTES,
     PAIR_BYTES = 2 * TS_LINE_BYTES,
     FEW_STEPS = 64,
+    BYTES_A_CLOCK = 6, /* what is as fast as other kernels */
+    BYTES_APART = 3    /* and as networks of lines that are not whole, of single bytes */
 };
 
 /* The lines of one side in which the steps of the loops lie that are taken: those of short steps make a span, which
@@ -28,7 +30,7 @@ typedef struct {
     int64_t most_sources;               /* lines */
     int unit, count, loops[MOST_LOOPS]; /* bytes of an element; loops that may be taken, of few steps first */
     window sides[2];
-    int least; /* bytes a clock that pay */
+    bool apart; /* may lines lie apart? */
 } choice;
 
 static int64_t step_of(const choice *c, ts_side side, int loop) {
@@ -179,8 +181,7 @@ static int64_t clocks_of(int64_t sources, int64_t lines) {
     return sources + lines * (sources + (sources + 1) / 2);
 }
 
-/* Is it more than a run, and does it move enough? Pieces that overlap move some bytes again; of larger elements than
- * bytes networks are better where lines lie apart. */
+/* Is it more than a run, and does it move enough? Pieces that overlap move some bytes again. */
 static bool pays(const choice *c) {
     int64_t bytes = c->unit, pieces = 1, loops = 0;
     for (int i = 0; i < c->count; i++) {
@@ -190,15 +191,15 @@ static bool pays(const choice *c) {
         pieces *= (extent + times - 1) / times;
     }
     int64_t clocks = clocks_of(lines_of(&c->sides[TS_SRC]), lines_of(&c->sides[TS_DST]));
-    if (c->unit > 1 && (c->sides[TS_SRC].repeats > 1 || c->sides[TS_DST].repeats > 1)) return false;
-    return loops > 1 && bytes >= pieces * clocks * c->least;
+    if (!c->apart && (c->sides[TS_SRC].repeats > 1 || c->sides[TS_DST].repeats > 1)) return false;
+    return loops > 1 && bytes >= pieces * clocks * (c->apart ? BYTES_APART : BYTES_A_CLOCK);
 }
 
-/* Do the lines of both sides hold all steps of a loop? Of bytes a few may be lines of their own. */
+/* Do the lines of both sides hold all steps of a loop? */
 static bool are_held(const choice *c, const ts_plan_loop *loop) {
     int64_t reach =
         (loop->extent - 1) * (loop->src_bits > loop->dst_bits ? loop->src_bits : loop->dst_bits) / 8;
-    return reach < TS_PERMUTE_FEW * TS_LINE_BYTES || (c->unit == 1 && loop->extent <= TS_PERMUTE_LINES);
+    return reach < TS_PERMUTE_FEW * TS_LINE_BYTES || (c->apart && loop->extent <= TS_PERMUTE_LINES);
 }
 
 /* Is there a loop whose steps stay within a line on both sides, and one that no network halves? */
@@ -216,7 +217,7 @@ static bool is_likely(const choice *c) {
 
 /* From few lines of the source, or else from as many as there may be. */
 static bool choose(choice *c) {
-    const int64_t most = c->unit == 1 ? TS_PERMUTE_LINES : TS_PERMUTE_FEW;
+    const int64_t most = c->apart ? TS_PERMUTE_LINES : TS_PERMUTE_FEW;
     for (c->most_sources = TS_PERMUTE_FEW; c->most_sources <= most; c->most_sources *= 2) {
         for (int i = 0; i < c->count; i++) c->times[c->loops[i]] = 1;
         for (int i = 0; i < c->count; i++) take(c, c->loops[i]);
@@ -241,9 +242,9 @@ static void set_tile(ts_tile *tile, const choice *c) {
     tile->masks = true;
 }
 
-bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int least, int64_t *times) {
+bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, bool apart, int64_t *times) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
-    choice c = {.box = box, .times = times, .unit = j->m->dst.element_bits / 8, .least = least};
+    choice c = {.box = box, .times = times, .unit = j->m->dst.element_bits / 8, .apart = apart};
     if (!kernels->permutes) return false;
     c.sides[TS_SRC].side = TS_SRC;
     c.sides[TS_DST].side = TS_DST;

@@ -24,22 +24,31 @@ static ts_copy_context context_of(ts_dtype type, int bits, const ts_kernels *ker
 
 /* Loops in bytes; `times` 0: none is taken. */
 static const struct {
-    int unit, least, count;
+    int unit;
+    bool apart;
+    int count;
     ts_plan_loop loops[4];
     int64_t times[4];
     int lines;
     uint64_t src_mask[3], dst_mask[3];
 } permutes[] = {
-    {1, 6, 2, {{900, 3, 1}, {3, 1, 900}}, {64, 3}, 3, {~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}}, /* three colours */
-    {1, 6, 2, {{900, 1, 3}, {3, 900, 1}}, {64, 3}, 3, {~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}}, /* and back */
-    {1, 6, 2, {{9, 1, 7}, {7, 9, 1}}, {9, 7}, 1, {~0u}, {~0u}},
-    {2, 6, 2, {{5, 2, 6}, {3, 10, 2}}, {5, 3}, 1, {0x3fffffff}, {0x3fffffff}},
-    {2, 6, 2, {{900, 6, 2}, {3, 2, 1800}}, {0}, 0, {0}, {0}},             /* networks are better */
-    {1, 6, 2, {{900, 10, 1}, {10, 1, 900}}, {0}, 0, {0}, {0}},            /* more lines than there can be */
-    {1, 6, 2, {{900, 4, 1}, {4, 1, 900}}, {0}, 0, {0}, {0}},              /* networks halve it */
-    {1, 6, 3, {{128, 4, 18}, {2, 1, 3}, {3, 2048, 1}}, {0}, 0, {0}, {0}}, /* too little of lines */
     {1,
+     true,
+     2,
+     {{900, 3, 1}, {3, 1, 900}},
+     {64, 3},
      3,
+     {~0u, ~0u, ~0u},
+     {~0u, ~0u, ~0u}}, /* three colours */
+    {1, true, 2, {{900, 1, 3}, {3, 900, 1}}, {64, 3}, 3, {~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}}, /* and back */
+    {1, false, 2, {{900, 3, 1}, {3, 1, 900}}, {0}, 0, {0}, {0}},
+    {1, false, 2, {{9, 1, 7}, {7, 9, 1}}, {9, 7}, 1, {~0u}, {~0u}},
+    {2, false, 2, {{5, 2, 6}, {3, 10, 2}}, {5, 3}, 1, {0x3fffffff}, {0x3fffffff}},
+    {1, true, 2, {{900, 10, 1}, {10, 1, 900}}, {0}, 0, {0}, {0}}, /* more lines than there can be */
+    {1, true, 2, {{900, 4, 1}, {4, 1, 900}}, {0}, 0, {0}, {0}},   /* networks halve it */
+    {1, true, 3, {{128, 4, 18}, {1, 1, 3}, {3, 2048, 1}}, {0}, 0, {0}, {0}}, /* too little of lines */
+    {1,
+     true,
      3,
      {{128, 4, 18}, {2, 1, 3}, {3, 2048, 1}},
      {16, 2, 3},
@@ -57,7 +66,7 @@ static void permutes_of_lines(void **state) {
         ts_plan_box box = box_of(permutes[n].loops, permutes[n].count);
         int64_t times[TS_PLAN_MAX_LOOPS];
         ts_copy_plan j = {.m = &m};
-        bool is = ts_copy_plan_match_permute(&j, &box, permutes[n].least, times);
+        bool is = ts_copy_plan_match_permute(&j, &box, permutes[n].apart, times);
         assert_int_equal(is, permutes[n].times[0] != 0);
         for (int i = 0; is && i < box.loop_count; i++) assert_int_equal(times[i], permutes[n].times[i]);
         if (!is) continue;
