@@ -10,8 +10,9 @@ enum {
     MOST_ELEMENTS = TS_PERMUTE_LINES * TS_LINE_BYTES,
     PAIR_BYTES = 2 * TS_LINE_BYTES,
     FEW_STEPS = 64,
-    BYTES_A_CLOCK = 6, /* what is as fast as other kernels */
-    BYTES_APART = 3    /* and as networks of lines that are not whole, of single bytes */
+    LEAST_APART = 2048, /* elements, of fewer a permute takes longer to find than it saves */
+    BYTES_A_CLOCK = 6,  /* what is as fast as other kernels */
+    BYTES_APART = 3     /* and as networks of lines that are not whole, of single bytes */
 };
 
 /* The lines of one side in which the steps of the loops lie that are taken: those of short steps make a span, which
@@ -205,6 +206,8 @@ static bool are_held(const choice *c, const ts_plan_loop *loop) {
 /* Is there a loop whose steps stay within a line on both sides, and one that no network halves? */
 static bool is_likely(const choice *c) {
     bool near = false, odd = false;
+    int64_t elements = 1;
+    for (int i = 0; i < c->box->loop_count; i++) elements *= c->box->loops[i].extent;
     for (int i = 0; i < c->count; i++) {
         const ts_plan_loop *loop = &c->box->loops[c->loops[i]];
         int64_t line = TS_LINE_BYTES * 8, unit = c->unit * 8;
@@ -212,7 +215,7 @@ static bool is_likely(const choice *c) {
                         (loop->src_bits != unit || loop->dst_bits != unit));
         odd = odd || ((loop->extent & (loop->extent - 1)) != 0 && are_held(c, loop));
     }
-    return c->count > 1 && near && odd;
+    return c->count > 1 && near && odd && (!c->apart || elements >= LEAST_APART);
 }
 
 /* From few lines of the source, or else from as many as there may be. */
