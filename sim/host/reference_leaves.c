@@ -123,6 +123,7 @@ stream *ts_stream_array(evaluator *in, const node *tree, const ts_reference_name
     made->look = look_at_array;
     made->pick = name->reader.in_order ? NULL : pick_from_array;
     made->cheap = !name->reader.in_order;
+    made->single = ts_reference_describe(array->dtype).single;
     made->state = l;
     return made;
 }

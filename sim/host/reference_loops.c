@@ -4,6 +4,9 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) /* gcc vectorises such loops only at -O3 */
 #pragma GCC optimize("O3")
@@ -20,18 +23,22 @@
 
 #define VECTOR_BYTES 16
 #define TARGET
+#define FUSED   SEPARATE /* there may be no such step */
 #define VERSION base
 #include "reference_loops.inc"
 #undef TARGET
+#undef FUSED
 #undef VECTOR_BYTES
 #undef VERSION
 
 #ifdef __x86_64__
-#define VECTOR_BYTES 32
-#define TARGET       __attribute__((target("avx2")))
-#define VERSION      avx2
+#define VECTOR_BYTES   32
+#define TARGET         __attribute__((target("avx2,fma")))
+#define FUSED(a, b, c) (NAME(lanes)) _mm256_fmadd_pd(_mm256_set1_pd(a), (__m256d)(b), (__m256d)(c))
+#define VERSION        avx2
 #include "reference_loops.inc"
 #undef TARGET
+#undef FUSED
 #undef VECTOR_BYTES
 #undef VERSION
 
@@ -41,16 +48,18 @@
 #else
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")))
 #endif
-#define VERSION avx512
+#define FUSED(a, b, c) (NAME(lanes)) _mm512_fmadd_pd(_mm512_set1_pd(a), (__m512d)(b), (__m512d)(c))
+#define VERSION        avx512
 #include "reference_loops.inc"
 #undef TARGET
+#undef FUSED
 #undef VECTOR_BYTES
 #undef VERSION
 
 const ts_reference_loops *ts_reference_loops_get(int version) {
     bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-    if (version == 1 && __builtin_cpu_supports("avx2")) return &avx2;
+    if (version == 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2;
     if (version == 2 && wide) return &avx512;
     return version == 0 ? &base : NULL;
 }

@@ -58,6 +58,9 @@ typedef struct {
     bool *rounding;                   /* is tried first: what the last block passed by */
 } ts_reference_block;
 
+typedef void ts_reference_multiply(const double *const *a, const double *strip, int64_t depth, double *tile,
+                                   int64_t stride);
+
 typedef struct {
     const char *name;
     /* e^x, within 0.7 ulp, log(x), within 1 ulp, and tanh(x), within 3 ulp. */
@@ -89,8 +92,9 @@ typedef struct {
     bool (*compare)(const ts_reference_block *block, size_t count, double *ulps, double *distance);
     /* tile[TILE_ROWS][LANES] += a[TILE_ROWS][depth] * strip[depth][LANES], in the order of depth; the rows of
      * the tile are `stride` apart. */
-    void (*multiply)(const double *const *a, const double *strip, int64_t depth, double *tile,
-                     int64_t stride);
+    ts_reference_multiply *multiply;
+    /* The same where no product is rounded, as of numbers that f32 has: some hosts do so in one step. */
+    ts_reference_multiply *multiply_exact;
 } ts_reference_loops;
 
 /* From the plainest to the one that is fastest here; NULL behind it. */

@@ -12,9 +12,11 @@ enum {
     TILE_ROWS = REFERENCE_TILE_ROWS,
     LANES = REFERENCE_TILE_LANES,
     DEPTH = 128,     /* of K at once: a strip stays in the first cache */
-    PANEL = 1 << 20, /* elements of B that are held: 8 MiB */
+    CHUNKS = 8,      /* of them, in which rows of A stay in the second cache */
+    PANEL = 1 << 21, /* elements of B that are held: 16 MiB */
+    SMALL = 1 << 20, /* elements of B from which parts of a result are computed as they are read */
     BLOCK = 1 << 19, /* elements of A, or of the result, at once */
-    MOST_ROWS = 256, /* at once; more would make nothing faster */
+    MOST_ROWS = 128, /* at once; more would make nothing faster */
     LEAST_ROWS = 16, /* for which B is worth reading */
     FEW_ROWS = 32,   /* at once where all of B is held: they stay in the second cache */
     PART_ROWS = 16,  /* of the result, that are computed together with so many columns */
@@ -30,6 +32,7 @@ typedef struct {
     double *c;
     int64_t rows, columns, depth, a_stride, c_stride;
     bool finite; /* B is: what is multiplied by 0 changes nothing */
+    bool exact;  /* products are: f32 has all factors */
 } product;
 
 /* Rows row..row + TILE_ROWS-1 of A from column k on; those behind the last are the last once more. */
@@ -59,7 +62,7 @@ static int64_t used_depth(const product *p, int64_t row, int64_t k) {
 }
 
 /* A tile of the result; what is outside of it is zero, and not stored. */
-static void multiply_at(const product *p, const ts_reference_loops *loops, const int64_t *at, int64_t depth) {
+static void multiply_at(const product *p, ts_reference_multiply *does, const int64_t *at, int64_t depth) {
     int64_t row = at[0], column = at[1], k = at[2];
     int64_t rows = p->rows - row, columns = p->columns - column;
     double tile[TILE_ROWS * LANES], *c = p->c + row * p->c_stride + column;
@@ -71,26 +74,40 @@ static void multiply_at(const product *p, const ts_reference_loops *loops, const
         bool inside = i / LANES < rows && i % LANES < columns;
         tile[i] = inside ? c[i / LANES * p->c_stride + i % LANES] : 0;
     }
-    loops->multiply(a, p->strips + column * p->depth + k * LANES, depth, whole ? c : tile,
-                    whole ? p->c_stride : LANES);
+    does(a, p->strips + column * p->depth + k * LANES, depth, whole ? c : tile, whole ? p->c_stride : LANES);
     for (int64_t i = 0; !whole && i < TILE_ROWS && i < rows; i++)
         memcpy(c + i * p->c_stride, tile + i * LANES, (size_t)columns * sizeof *tile);
 }
 
-static void multiply_rows_at(const product *p, const ts_reference_loops *best, int64_t begin, int64_t k) {
-    int64_t used[MOST_ROWS / TILE_ROWS], end = begin + MOST_ROWS < p->rows ? begin + MOST_ROWS : p->rows;
-    for (int64_t row = begin; row < end; row += TILE_ROWS)
-        used[(row - begin) / TILE_ROWS] = used_depth(p, row, k);
+typedef int64_t depths[CHUNKS][MOST_ROWS / TILE_ROWS];
+
+/* Of so many chunks of K, and tiles of rows from `begin` on, that are counted. */
+static int64_t find_depths(const product *p, int64_t begin, int64_t k, depths used) {
+    int64_t tiles = ts_ceil_div(p->rows - begin, TILE_ROWS);
+    if (tiles > MOST_ROWS / TILE_ROWS) tiles = MOST_ROWS / TILE_ROWS;
+    for (int64_t chunk = 0; chunk < CHUNKS && k + chunk * DEPTH < p->depth; chunk++)
+        for (int64_t i = 0; i < tiles; i++)
+            used[chunk][i] = used_depth(p, begin + i * TILE_ROWS, k + chunk * DEPTH);
+    return tiles;
+}
+
+/* Some rows by some of K: a strip of columns after the other, whose sums stay in the first caches. */
+static void multiply_rows_at(const product *p, ts_reference_multiply *does, int64_t begin, int64_t k) {
+    depths used;
+    int64_t tiles = find_depths(p, begin, k, used);
     for (int64_t column = 0; column < p->columns; column += LANES)
-        for (int64_t row = begin; row < end; row += TILE_ROWS)
-            if (used[(row - begin) / TILE_ROWS] > 0)
-                multiply_at(p, best, (const int64_t[]){row, column, k}, used[(row - begin) / TILE_ROWS]);
+        for (int64_t chunk = 0; chunk < CHUNKS && k + chunk * DEPTH < p->depth; chunk++)
+            for (int64_t i = 0; i < tiles; i++)
+                if (used[chunk][i] > 0)
+                    multiply_at(p, does, (const int64_t[]){begin + i * TILE_ROWS, column, k + chunk * DEPTH},
+                                used[chunk][i]);
 }
 
 static void multiply(const product *p) {
     const ts_reference_loops *best = ts_reference_loops_best();
-    for (int64_t k = 0; k < p->depth; k += DEPTH)
-        for (int64_t row = 0; row < p->rows; row += MOST_ROWS) multiply_rows_at(p, best, row, k);
+    ts_reference_multiply *does = p->exact ? best->multiply_exact : best->multiply;
+    for (int64_t row = 0; row < p->rows; row += MOST_ROWS)
+        for (int64_t k = 0; k < p->depth; k += CHUNKS * DEPTH) multiply_rows_at(p, does, row, k);
 }
 
 static int64_t padded(int64_t columns) { return ts_ceil_div(columns, LANES) * LANES; }
@@ -138,7 +155,7 @@ typedef struct {
     double *a, *strips;
     int64_t depth;          /* rows of B in `strips` */
     int64_t held, held_row; /* the matrix and row where `strips` begins; -1: nothing is read */
-    bool finite;            /* what `strips` holds */
+    bool finite, exact;     /* what `strips` holds; products */
     bool *done;             /* parts of a unit that are computed as they are read; NULL: all at once */
     int64_t at_once, begun; /* rows of a unit, and the first row of that which `done` is of */
 } matrices;
@@ -177,7 +194,8 @@ static bool multiply_rows(evaluator *in, stream *self, int64_t first, int64_t ro
         if (!hold_panel(in, self, b, k)) return false;
         if (m->depth >= m->inner) a = ts_stream_look(in, from, begin, (size_t)(rows * m->inner), m->a);
         if (!a) return false;
-        multiply(&(product){a + k, m->strips, out, rows, m->columns, depth, m->inner, m->columns, m->finite});
+        multiply(&(product){a + k, m->strips, out, rows, m->columns, depth, m->inner, m->columns, m->finite,
+                            m->exact});
     }
     return true;
 }
@@ -227,7 +245,8 @@ static void multiply_parts(const matrices *m, double *values, int64_t row, int64
                      m->inner,
                      m->inner,
                      m->columns,
-                     m->finite};
+                     m->finite,
+                     m->exact};
         for (int64_t i = 0; i < p.rows; i++) memset(p.c + i * p.c_stride, 0, (size_t)p.columns * sizeof *p.c);
         multiply(&p);
         *done = true;
@@ -248,10 +267,12 @@ static bool read_parts(evaluator *in, stream *self, int64_t begin, size_t count,
     return true;
 }
 
+static bool is_small(const matrices *m) { return m->inner * padded(m->columns) <= SMALL; }
+
 /* Units that are of one matrix, with all of B at hand. */
 static bool divide(evaluator *in, stream *made, int64_t rows) {
     matrices *m = made->state;
-    if (m->rows % rows != 0 || m->depth < m->inner || made->count == 0)
+    if (m->rows % rows != 0 || !is_small(m) || made->count == 0)
         return ts_stream_in_units(in, made, rows * m->columns, fill_matmul);
     m->at_once = rows;
     m->done = TS_NEW_ARRAY(in->arena, bool, ts_ceil_div(rows, PART_ROWS) * parts_of(m->columns));
@@ -298,6 +319,7 @@ stream *ts_reference_matmul(evaluator *in, const node *tree, stream **arguments)
     *m = (matrices){a->dims[a->rank - 2], a->dims[a->rank - 1], b->dims[b->rank - 1], .held = -1};
     m->a_of = ts_walk_repeat(left.rank, left.dims, &batch);
     m->b_of = ts_walk_repeat(right.rank, right.dims, &batch);
+    m->exact = a->single && b->single;
     batch.dims[batch.rank] = m->rows;
     batch.dims[batch.rank + 1] = m->columns;
     stream *made = ts_stream_new(in, tree, batch.rank + 2, batch.dims);
@@ -306,7 +328,7 @@ stream *ts_reference_matmul(evaluator *in, const node *tree, stream **arguments)
     int64_t rows = rows_at_once(m->rows, m->inner > m->columns ? m->inner : m->columns, LEAST_ROWS);
     m->depth = PANEL / padded(m->columns > 0 ? m->columns : 1);
     m->depth = m->depth < 1 ? 1 : m->depth > m->inner ? m->inner : m->depth;
-    if (m->depth == m->inner && m->rows % FEW_ROWS == 0) rows = FEW_ROWS;
+    if (is_small(m) && m->rows % FEW_ROWS == 0) rows = FEW_ROWS;
     m->strips = ts_reference_room(in, m->depth * padded(m->columns));
     m->a = ts_reference_room(in, rows * m->inner);
     return take_arguments(in, made, arguments) && divide(in, made, rows) ? made : NULL;
@@ -320,6 +342,7 @@ typedef struct {
     int64_t taps[2];                       /* R, S */
     double *x, *strips;                    /* rows of images, and the whole filter */
     bool read;                             /* the filter */
+    bool exact;                            /* products */
 } images;
 
 /* One tap of the filter for a row of the result: all of its elements that see inside of the image. */
@@ -329,7 +352,7 @@ static void multiply_tap(const images *g, int64_t tap, const double *x, double *
     if (first >= last) return;
     multiply(&(product){x + (first + shift) * g->depth, g->strips + tap * g->depth * padded(g->outputs),
                         y + first * g->outputs, last - first, g->outputs, g->depth, g->depth, g->outputs,
-                        false});
+                        false, g->exact});
 }
 
 static bool read_filter(evaluator *in, stream *self) {
@@ -378,6 +401,7 @@ stream *ts_reference_conv(evaluator *in, const node *tree, stream **arguments) {
     int64_t widest = g->depth > g->outputs ? g->depth : g->outputs;
     int64_t rows = rows_at_once(g->height, g->width * widest, 1);
     int64_t seen = rows + g->taps[0] < x->dims[0] * g->height ? rows + g->taps[0] : x->dims[0] * g->height;
+    g->exact = x->single && f->single;
     made->state = g;
     made->arguments[0] = ts_stream_steady(in, arguments[0]);
     made->arguments[1] = arguments[1];

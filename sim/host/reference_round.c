@@ -14,6 +14,7 @@ ts_reference_type ts_reference_describe(ts_dtype dtype) {
         out.smallest = has_sign ? -ldexp(1, info->value_bits - 1) : 0;
         out.largest = ldexp(1, info->value_bits - has_sign) - 1;
     }
+    out.single = info->class == TS_CLASS_FLOAT ? info->value_bits <= 32 : out.largest <= 0x1p24;
     if (info->class != TS_CLASS_FLOAT) return out;
     const ts_float_format *format = info->format             ? info->format
                                     : info->value_bits == 64 ? &binary64

@@ -219,6 +219,7 @@ stream *ts_stream_hold(evaluator *in, stream *from) {
     if (!made || !ts_stream_in_units(in, made, made->count, fill_from_argument)) return NULL;
     made->arguments[0] = from;
     made->pick = pick_held;
+    made->single = from->single;
     made->cheap = true;
     return made;
 }
@@ -228,6 +229,7 @@ stream *ts_stream_in_blocks(evaluator *in, stream *from) {
     stream *made = ts_stream_new(in, from->location, from->rank, from->dims);
     if (!made || !ts_stream_in_units(in, made, REFERENCE_BLOCK, fill_from_argument)) return NULL;
     made->arguments[0] = from;
+    made->single = from->single;
     return made;
 }
 
@@ -299,6 +301,7 @@ stream *ts_stream_view(evaluator *in, const node *location, stream *base, int64_
     *v = (view){ts_walk_join(shape), offset};
     made->arguments[0] = should_hold(base, &v->path, made->count) ? ts_stream_hold(in, base) : base;
     made->cheap = made->arguments[0] && made->arguments[0]->cheap;
+    made->single = base->single;
     made->read = read_view;
     made->state = v;
     return made->arguments[0] ? made : NULL;

@@ -32,7 +32,8 @@ struct stream {
     bool (*pick)(evaluator *, stream *, int64_t begin, int64_t stride, size_t count, double *out);
     /* As ts_stream_look, of at most a block; NULL where that knows how. */
     const double *(*look)(evaluator *, stream *, int64_t begin, size_t count);
-    bool cheap; /* may be read in any order, and twice: it computes nothing but what it is asked for */
+    bool single; /* f32 has all of its values */
+    bool cheap;  /* may be read in any order, and twice: it computes nothing but what it is asked for */
     stream *arguments[REFERENCE_ARGUMENTS];
     void *state;
     unit *unit; /* of ts_stream_in_units */

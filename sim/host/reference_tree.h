@@ -111,6 +111,7 @@ typedef struct {
     int mantissa_bits, least_exponent; /* of a float; the exponent of its smallest normal number */
     double overflow;                   /* what a value beyond the range of a float becomes */
     bool plain;                        /* a float of at most 32 bits with a sign and both zeros */
+    bool single;                       /* f32 has all of its values */
     double least_power, units;         /* 2^least_exponent, 2^mantissa_bits */
 } ts_reference_type;
 

@@ -220,6 +220,7 @@ stream *ts_reference_cast(evaluator *in, const node *tree, stream **arguments) {
     ts_reference_type *type = TS_NEW(in->arena, ts_reference_type);
     if (!made) return NULL;
     *type = ts_reference_describe(dtype);
+    made->single = type->single;
     made->read = read_cast;
     made->state = type;
     return made;

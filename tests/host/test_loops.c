@@ -271,17 +271,18 @@ static void conversions_are_exact(void **unused) {
     }
 }
 
-static void tiles_sum_in_order(void **unused) {
-    (void)unused;
+/* By the loop for any numbers, and by that for numbers of f32, whose products are exact. */
+static void check_tiles(bool single) {
     enum { ROWS = REFERENCE_TILE_ROWS, LANES = REFERENCE_TILE_LANES, DEPTH = 37 };
     double a[ROWS][DEPTH], strip[DEPTH * LANES], begin[ROWS * LANES], wanted[ROWS * LANES],
         found[ROWS * LANES];
     const double *rows[ROWS];
-    for (int i = 0; i < DEPTH * LANES; i++) strip[i] = uniform(-1, 1);
+    for (int i = 0; i < DEPTH * LANES; i++)
+        strip[i] = single ? (double)(float)uniform(-1, 1) : uniform(-1, 1);
     for (int i = 0; i < ROWS * LANES; i++) wanted[i] = begin[i] = uniform(-1, 1);
     for (int r = 0; r < ROWS; r++) {
         rows[r] = a[r];
-        for (int k = 0; k < DEPTH; k++) a[r][k] = uniform(-1, 1);
+        for (int k = 0; k < DEPTH; k++) a[r][k] = single ? (double)(float)uniform(-1, 1) : uniform(-1, 1);
         for (int c = 0; c < LANES; c++)
             for (int k = 0; k < DEPTH; k++) {
                 double product = a[r][k] * strip[k * LANES + c];
@@ -289,10 +290,17 @@ static void tiles_sum_in_order(void **unused) {
             }
     }
     for (int v = 0; ts_reference_loops_get(v); v++) {
+        const ts_reference_loops *loops = ts_reference_loops_get(v);
         memcpy(found, begin, sizeof found);
-        ts_reference_loops_get(v)->multiply(rows, strip, DEPTH, found, LANES);
+        (single ? loops->multiply_exact : loops->multiply)(rows, strip, DEPTH, found, LANES);
         assert_memory_equal(found, wanted, sizeof found);
     }
+}
+
+static void tiles_sum_in_order(void **unused) {
+    (void)unused;
+    check_tiles(false);
+    check_tiles(true);
 }
 
 /* Operators, by their names in Python. NaN wins in max and min. */

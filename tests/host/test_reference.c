@@ -139,6 +139,12 @@ static const struct {
     {"1 / softmax(where(iota(9, 9) <= iota(9, 9, axis=0), 2, -inf))[:, 0]", "[9] 1 2 3 4 5 6 7 8 9"},
     {"1 / softmax(where(iota(9, 9) <= iota(9, 9, axis=0), 2, -inf))[4]", "[9] 5 5 5 5 5 inf inf inf inf"},
     {"sum(abs(matmul(iota(2, 3), iota(3, 2500)) - 3 * iota(2, 2500)))", "[] 0"},
+    {"sum(abs(matmul(iota(40, 1500) % 7, iota(1500, 1600, axis=0) % 5 + iota(1500, 1600)) - 8980"
+     " - 4495 * iota(40, 1600)))",
+     "[] 0"},
+    {"sum(abs(matmul(iota(40, 700) % 7, iota(700, 1600, axis=0) % 5 + iota(700, 1600)) - 4200"
+     " - 2100 * iota(40, 1600)))",
+     "[] 0"},
     {"matmul(x, reshape(iota(6), 1, 3, 2) + reshape(iota(2), 2, 1, 1))", "[2,2,2] 16 22 34 49 22 28 49 64"},
     {"take(x, 1 - iota(2))", "[2,3] 4 5 6 1 2 3"},
     {"take(x, 2 - iota(2, 2), axis=-1)", "[2,2,2] 3 2 3 2 6 5 6 5"},
@@ -260,6 +266,26 @@ static double matrix_product(const int64_t *i) {
     return total;
 }
 
+static double product_of_thirds(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k < DEPTH; k++) total += left(i[0], i[1], k) / 3 * right(k, i[2]);
+    return total;
+}
+
+static double product_of_integers(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k < DEPTH; k++) total += trunc(left(i[0], i[1], k) / 3 * 0x1p27) * right(k, i[2]);
+    return total;
+}
+
+/* Of all of `big`, as 7 rows and as 7 columns. */
+static double long_product(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k < A * B * C / 7; k++)
+        total += big(0, 0, i[0] * (A * B * C / 7) + k) * big(0, 0, k * 7 + i[1]);
+    return total;
+}
+
 static double own_product(const int64_t *i) {
     double total = 0;
     for (int k = 0; k < DEPTH; k++) total += left(0, i[1], k) * left(i[0], i[2], k);
@@ -336,6 +362,10 @@ static const struct {
     {"normalize(big, axis=1, eps=0.25)", 3, {A, B, C}, 1e-12, centered},
     {"softmax(big)", 3, {A, B, C}, 1e-15, soft},
     {"matmul(left, right)", 3, {3, 301, 37}, 0, matrix_product},
+    {"matmul(left / 3, right)", 3, {3, 301, 37}, 0, product_of_thirds},
+    {"matmul(cast(left / 3, f64), right)", 3, {3, 301, 37}, 0, product_of_thirds},
+    {"matmul(cast(left / 3 * 2 ** 27, s32), right)", 3, {3, 301, 37}, 0, product_of_integers},
+    {"matmul(reshape(big, 7, 3000), reshape(big, 3000, 7))", 2, {7, 7}, 0, long_product},
     {"matmul(left[0], transpose(left, 0, 2, 1))", 3, {3, 301, 301}, 0, own_product},
     {"matmul(left[:, 1:], right)", 3, {3, 300, 37}, 0, later_product},
     {"where(iota(300, 300) <= iota(300, 300, axis=0), matmul(left[:, 1:], transpose(left[:, 1:], 0, 2, 1)), "
