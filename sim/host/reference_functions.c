@@ -26,6 +26,14 @@ REFERENCE_PAIRS(LOOP)
         }                                                                                                    \
     }
 
+static void quotient(double *out, const double *left, size_t left_step, const double *right,
+                     size_t right_step, size_t count) {
+    if (left_step == 1 && right_step == 0)
+        ts_reference_loops_best()->divide_all(out, left, *right, count);
+    else
+        divide(out, left, left_step, right, right_step, count);
+}
+
 PAIRS(floor_divide, floor(a / b))
 PAIRS(modulo, a - b * floor(a / b)) /* the sign of b, as in Python */
 PAIRS(power_of_each, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
@@ -230,7 +238,7 @@ static void softmax_lines(double *lines, size_t count, size_t line_count) {
         double *line = lines + i * count;
         if (line_count < REFERENCE_LINES) add_sum(&sums[i], 0, line, kept[i]);
         double total = sum_of(&sums[i], count);
-        loops->divide(line, line, 1, &total, 0, isnan(total) ? count : kept[i]);
+        loops->divide_all(line, line, total, isnan(total) ? count : kept[i]);
     }
 }
 
@@ -339,7 +347,7 @@ static const function table[] = {
     OPERATOR("+", add),
     OPERATOR("-", subtract),
     OPERATOR("*", multiply_each),
-    OPERATOR("/", divide),
+    OPERATOR("/", quotient),
     OPERATOR("//", floor_divide),
     OPERATOR("%", modulo),
     OPERATOR("**", power),

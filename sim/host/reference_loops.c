@@ -12,18 +12,20 @@
 #pragma GCC optimize("O3")
 #endif
 
-#define LOG2_OF_E       0x1.71547652b82fep0
-#define LOG_OF_2_HIGH   0x1.62e42fee00000p-1 /* 32 bits: exact times an exponent */
-#define LOG_OF_2_LOW    0x1.a39ef35793c76p-33
-#define ROUNDER         0x1.8p52 /* what is added to it is rounded to an integer, its low bits */
-#define BELOW_1         (1 - 0x1p-50)
-#define ALWAYS_INLINE   inline __attribute__((always_inline))
-#define TEXT_OF(name)   #name
-#define NAME_TEXT(name) TEXT_OF(name)
+#define LOG2_OF_E          0x1.71547652b82fep0
+#define LOG_OF_2_HIGH      0x1.62e42fee00000p-1 /* 32 bits: exact times an exponent */
+#define LOG_OF_2_LOW       0x1.a39ef35793c76p-33
+#define ROUNDER            0x1.8p52 /* what is added to it is rounded to an integer, its low bits */
+#define BELOW_1            (1 - 0x1p-50)
+#define FUSED_ONE(a, b, c) (FUSES ? __builtin_fma(a, b, c) : (a) * (b) + (c))
+#define ALWAYS_INLINE      inline __attribute__((always_inline))
+#define TEXT_OF(name)      #name
+#define NAME_TEXT(name)    TEXT_OF(name)
 
 #define VECTOR_BYTES 16
 #define TARGET
-#define FUSED   SEPARATE /* there may be no such step */
+#define FUSES   false /* there may be no such step */
+#define FUSED   SEPARATE
 #define VERSION base
 #include "reference_loops.inc"
 #undef TARGET
@@ -31,6 +33,8 @@
 #undef VECTOR_BYTES
 #undef VERSION
 
+#undef FUSES
+#define FUSES true
 #ifdef __x86_64__
 #define VECTOR_BYTES   32
 #define TARGET         __attribute__((target("avx2,fma")))

@@ -68,6 +68,8 @@ typedef struct {
 #define PAIR(name, result) ts_reference_pair *name;
     REFERENCE_PAIRS(PAIR)
 #undef PAIR
+    /* out[i] = values[i] / divisor; `out` may be `values`. */
+    void (*divide_all)(double *out, const double *values, double divisor, size_t count);
     /* values[i] where the condition is not 0, else otherwise[i]. */
     void (*choose)(const double *condition, const double *otherwise, double *values, size_t count);
     /* How many are not 0. */

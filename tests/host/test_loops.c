@@ -324,6 +324,31 @@ static bool same(double a, double b) { return isnan(a) ? isnan(b) : memcmp(&a, &
 
 enum { PAIRED = 45 };
 
+/* One divisor for all: numbers of every size, and such of a moderate one, a few of which are not. */
+static void quotients_are_rounded_once(void **unused) {
+    (void)unused;
+    enum { SOME = 2000, LAST = SOME + 1 };
+    double values[SOME], found[LAST];
+    for (int kind = 0; kind < 60; kind++) {
+        int spread = kind % 3 == 0 ? 1 : kind % 3 == 1 ? 399 : 1020;
+        double divisor = kind == 7 ? 0 : kind == 8 ? 0x1p500 : ldexp(uniform(1, 2), kind % 5 * 60 - 120);
+        if (kind % 4 == 1) divisor = -nextafter(divisor, 0);
+        for (int i = 0; i < SOME; i++) values[i] = ldexp(uniform(-2, 2), (int)uniform(-spread, spread));
+        for (int i = 0; i < SOME; i += 3) values[i] = divisor * ldexp(floor(uniform(1, 0x1p20)), -20);
+        if (kind % 7 == 5) values[kind] = kind % 2 ? -0.0 : 0x1p-1060;
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            found[SOME] = 7;
+            ts_reference_loops_get(v)->divide_all(found, values, divisor, SOME);
+            for (int i = 0; i < SOME; i++) assert_true(same(found[i], values[i] / divisor));
+            assert_true(found[SOME] == 7);
+            memcpy(found, values, sizeof values);
+            ts_reference_loops_get(v)->divide_all(found, found, divisor, (size_t)(SOME - kind));
+            for (int i = 0; i < SOME; i++)
+                assert_true(same(found[i], i < SOME - kind ? values[i] / divisor : values[i]));
+        }
+    }
+}
+
 /* Apart, in place of either side, and with one number for all on either side. */
 static void check_pair(ts_reference_pair *loop, double (*one)(double, double)) {
     double a[PAIRED], b[PAIRED], out[PAIRED + 1] = {[PAIRED] = 7};
@@ -510,6 +535,7 @@ int main(void) {
         cmocka_unit_test(rounded_values_need_an_err),
         cmocka_unit_test(conversions_are_exact),
         cmocka_unit_test(tiles_sum_in_order),
+        cmocka_unit_test(quotients_are_rounded_once),
         cmocka_unit_test(operators_are_those_of_one),
         cmocka_unit_test(largest_of_numbers_with_a_sign),
         cmocka_unit_test(numbers_that_are_set_are_counted),
