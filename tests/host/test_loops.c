@@ -333,6 +333,7 @@ static void quotients_are_rounded_once(void **unused) {
         int spread = kind % 3 == 0 ? 1 : kind % 3 == 1 ? 399 : 1020;
         double divisor = kind == 7 ? 0 : kind == 8 ? 0x1p500 : ldexp(uniform(1, 2), kind % 5 * 60 - 120);
         if (kind % 4 == 1) divisor = -nextafter(divisor, 0);
+        if (kind % 8 >= 6) divisor = ldexp(kind % 3 - 1.5, kind * 20 - 600);
         for (int i = 0; i < SOME; i++) values[i] = ldexp(uniform(-2, 2), (int)uniform(-spread, spread));
         for (int i = 0; i < SOME; i += 3) values[i] = divisor * ldexp(floor(uniform(1, 0x1p20)), -20);
         if (kind % 7 == 5) values[kind] = kind % 2 ? -0.0 : 0x1p-1060;
