@@ -276,6 +276,11 @@ static int64_t find_in_view(const stream *self, int64_t begin, size_t count) {
     return ts_walker_next(&w, run, &at) == run ? v->offset + at : -1;
 }
 
+int64_t ts_stream_find_held(const stream *from, int64_t begin, size_t count) {
+    bool held = from->read == read_view && from->arguments[0]->pick == pick_held;
+    return held ? find_in_view(from, begin, count) : -1;
+}
+
 /* Does the walk see what it sees in order, and again only at once? */
 static bool is_in_order(const walk *path) {
     int64_t reach = 0;

@@ -61,6 +61,8 @@ bool ts_stream_in_units(evaluator *in, stream *made, int64_t unit,
 double *ts_stream_load(evaluator *in, stream *self, int64_t element);
 /* The same stream, its values computed once and held, whole. NULL and an error where they are too many. */
 stream *ts_stream_hold(evaluator *in, stream *from);
+/* Where these elements lie, one behind the other, in what a view sees, if that is held whole; -1: nowhere. */
+int64_t ts_stream_find_held(const stream *from, int64_t begin, size_t count);
 /* The same stream, for several readers of the same runs. */
 stream *ts_stream_in_blocks(evaluator *in, stream *from);
 /* The same stream, held if it is not cheap. */

@@ -17,11 +17,12 @@ static double *new_block(evaluator *in) { return ts_reference_room(in, REFERENCE
 
 /* ---- where ---- */
 
-enum { CHUNK = 64 /* elements: a shorter range is not worth a call */ };
+enum { CHUNK = 64 /* elements: a shorter range is not worth a call */, UNKNOWN = CHUNK + 1 };
 
 typedef struct {
     double *condition, *otherwise;
     uint8_t set[REFERENCE_BLOCK / CHUNK]; /* in how many elements of each chunk the condition holds */
+    uint8_t *known;                       /* the same of a condition that is held, and seen again; or NULL */
 } choice;
 
 /* The next range of whole chunks, from `begin` on, all of which have elements where the condition holds, or
@@ -53,6 +54,15 @@ static bool read_side(evaluator *in, stream *self, int side, int64_t begin, size
     return true;
 }
 
+/* In so many elements of a chunk the condition holds; `at` is where a held one lies, or -1. */
+static uint8_t count_chunk(const choice *blocks, const double *condition, int64_t at, size_t some) {
+    bool again = at >= 0 && at % CHUNK == 0 && some == CHUNK;
+    if (again && blocks->known[at / CHUNK] != UNKNOWN) return blocks->known[at / CHUNK];
+    uint8_t set = (uint8_t)ts_reference_loops_best()->count_set(condition, some);
+    if (again) blocks->known[at / CHUNK] = set;
+    return set;
+}
+
 /* Reading a side may take the place of a condition that is not cheap. */
 static const double *read_condition(evaluator *in, stream *self, int64_t begin, size_t count) {
     choice *blocks = self->state;
@@ -62,9 +72,11 @@ static const double *read_condition(evaluator *in, stream *self, int64_t begin, 
         condition = ts_stream_look(in, from, begin, count, blocks->condition);
     else if (!from->read(in, from, begin, count, blocks->condition))
         condition = NULL;
+    int64_t held = blocks->known ? ts_stream_find_held(from, begin, count) : -1;
     for (size_t at = 0; condition && at < count; at += CHUNK) {
         size_t some = count - at < CHUNK ? count - at : CHUNK;
-        blocks->set[at / CHUNK] = (uint8_t)ts_reference_loops_best()->count_set(condition + at, some);
+        blocks->set[at / CHUNK] =
+            count_chunk(blocks, condition + at, held < 0 ? -1 : held + (int64_t)at, some);
     }
     return condition;
 }
@@ -99,6 +111,11 @@ stream *ts_reference_where(evaluator *in, const node *tree, stream **arguments) 
     choice *blocks = TS_NEW(in->arena, choice);
     if (!made) return NULL;
     *blocks = (choice){.condition = new_block(in), .otherwise = new_block(in)};
+    if (made->count > 0 && ts_stream_find_held(made->arguments[0], 0, 1) >= 0) {
+        size_t chunks = (size_t)(made->arguments[0]->arguments[0]->count / CHUNK + 1);
+        blocks->known = TS_NEW_ARRAY(in->arena, uint8_t, chunks);
+        memset(blocks->known, UNKNOWN, chunks);
+    }
     made->read = read_where;
     made->state = blocks;
     return made;
