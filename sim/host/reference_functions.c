@@ -213,11 +213,18 @@ static double reduce_line(const reduction *does, const double *line, size_t coun
 /* e^(x - max) of a line. What is minus infinity behind the last other number stays out of the series: how
  * many elements are not. */
 static size_t raise_line(double *line, size_t count) {
+    enum { SOME = 64 };
+    const ts_reference_loops *loops = ts_reference_loops_best();
     size_t kept = count;
+    double top = -(double)INFINITY;
+    while (kept > SOME && line[kept - 1] == top && loops->largest(line + kept - SOME, SOME, &top)) {
+        if (top > -(double)INFINITY) break;
+        kept -= SOME;
+    }
     while (kept > 1 && line[kept - 1] == -(double)INFINITY) kept--;
-    double top = reduce_line(&largest, line, kept);
+    top = reduce_line(&largest, line, kept);
     if (top == -(double)INFINITY) kept = count; /* there is no other number */
-    ts_reference_loops_best()->subtract(line, line, 1, &top, 0, kept);
+    loops->subtract(line, line, 1, &top, 0, kept);
     exponential(line, line, kept);
     for (size_t i = kept; i < count; i++) line[i] = 0;
     return kept;
