@@ -5,6 +5,8 @@
 #include "reference_loops.h"
 #include "reference_stream.h"
 
+#define BELOW_1 (1 - 0x1p-50) /* what is off less than so much of an err passes whatever rounding does */
+
 static bool passes(ts_tolerance bound, double ulps, double distance, double expected) {
     return ulps == 0 || ulps <= bound.ulp || distance <= bound.abs || distance <= bound.rel * fabs(expected);
 }
@@ -27,6 +29,9 @@ static double distance_of(double actual, double expected, double ulps) {
     return isnan(distance) ? (double)INFINITY : distance;
 }
 
+/* Levels of an err: what lets nothing pass, only what is rounded, and everything. */
+typedef enum { NOTHING, ROUNDING, EVERYTHING, LEVELS } level;
+
 /* A comparison under way. */
 typedef struct {
     ts_reference_type type;
@@ -35,48 +40,48 @@ typedef struct {
     size_t seen;   /* elements */
     double worst;  /* ulps of result->worst; -1 before the first element */
     bool rounding; /* what the last block passed by */
+    bool closely;  /* err= is bounded for the values of a block: what it is for any did not decide */
+    int wait;      /* blocks whose err= is not bounded: that did not decide the last */
+    double levels[LEVELS][REFERENCE_BLOCK];
+    double got[REFERENCE_BLOCK], wanted[REFERENCE_BLOCK], err[REFERENCE_BLOCK]; /* room for a block */
 } comparison;
 
-/* Elements that all pass, none of them worse than what was seen; false where they must be looked at. */
-static bool compare_at_once(comparison *c, const double *actual, const double *expected, const double *err,
-                            size_t count) {
-    const ts_reference_block block = {&c->type, c->bound, actual, expected, err, &c->rounding};
-    ts_check_result *result = c->result;
-    double ulps, distance;
-    if (!c->type.plain || c->worst < 0 ||
-        !ts_reference_loops_best()->compare(&block, count, &ulps, &distance) ||
-        (result->failed == 0 && ulps > c->worst))
-        return false;
-    result->max_ulp = fmax(result->max_ulp, ulps);
-    result->max_abs = fmax(result->max_abs, distance);
-    return true;
+static ts_reference_block block_of(comparison *c, const double *wanted, const double *err) {
+    return (ts_reference_block){&c->type, c->bound, c->got, wanted, err, &c->rounding};
 }
 
-static void compare_each(comparison *c, const double *actual, const double *expected, const double *err,
-                         size_t count) {
+static void compare_each(comparison *c, const double *wanted, const double *err, size_t count) {
     ts_check_result *result = c->result;
     for (size_t i = 0; i < count; i++) {
-        double got = actual[i], wanted = expected[i];
-        if (got == wanted && c->worst >= 0) continue;
-        double ulps = ts_reference_distance(&c->type, got, wanted), distance = distance_of(got, wanted, ulps);
-        bool failed = !passes(c->bound, ulps, distance, wanted) && !is_between(&c->type, got, wanted, err[i]);
+        double got = c->got[i], expected = wanted[i];
+        if (got == expected && c->worst >= 0) continue;
+        double ulps = ts_reference_distance(&c->type, got, expected),
+               distance = distance_of(got, expected, ulps);
+        bool failed =
+            !passes(c->bound, ulps, distance, expected) && !is_between(&c->type, got, expected, err[i]);
         if ((failed && result->failed == 0) || (failed == (result->failed > 0) && ulps > c->worst)) {
             c->worst = ulps;
             result->worst = c->seen + i;
             result->actual = got;
-            result->expected = wanted;
+            result->expected = expected;
         }
-        if (failed) note_failure(result, (ts_mismatch){c->seen + i, got, wanted, distance, ulps});
+        if (failed) note_failure(result, (ts_mismatch){c->seen + i, got, expected, distance, ulps});
         result->max_ulp = fmax(result->max_ulp, ulps);
         result->max_abs = fmax(result->max_abs, distance);
     }
 }
 
-/* Elements that come next. */
-static void compare_some(comparison *c, const double *actual, const double *expected, const double *err,
-                         size_t count) {
-    if (!compare_at_once(c, actual, expected, err, count)) compare_each(c, actual, expected, err, count);
-    c->seen += count;
+/* Elements that all pass; false where they must be looked at. */
+static bool compare_at_once(comparison *c, const ts_reference_block *block, size_t count) {
+    ts_check_result *result = c->result;
+    double ulps, distance;
+    if (!c->type.plain || c->worst < 0 || !ts_reference_loops_best()->compare(block, count, &ulps, &distance))
+        return false;
+    if (result->failed == 0 && ulps > c->worst) /* one of them is the worst */
+        compare_each(c, block->wanted, c->levels[EVERYTHING], count);
+    result->max_ulp = fmax(result->max_ulp, ulps);
+    result->max_abs = fmax(result->max_abs, distance);
+    return true;
 }
 
 /* The sides of a check, and its err=, which may be NULL; two evaluators, for two sets of names. */
@@ -91,24 +96,81 @@ static bool is_equal(const double *a, const double *b, size_t count) {
     return true;
 }
 
+/* ---- err= that is left unread ---- */
+
+/* What err= is at least, where `wanted` is expected; false on an error. What passes by such a bound has expected
+ * values of at most twice the largest of its type. */
+static bool bound_err(sides *s, const comparison *c, int64_t at, const double *wanted, size_t count,
+                      range *least) {
+    range seen = {-2 * c->type.largest, 2 * c->type.largest, 0, true, true};
+    if (c->closely) {
+        seen.known = ts_reference_loops_best()->extent(wanted, count, &seen.low, &seen.high);
+        seen.share = seen.low >= 0;
+    }
+    s->bound.looked_at = seen;
+    s->bound.looked_from = at;
+    s->bound.looked_count = count;
+    *least = (range){0};
+    return ts_stream_bounds(&s->bound, s->err, at, count, least);
+}
+
+/* It is read where that is not for its values alone, and for a while where its bound did not decide. */
+static bool may_bound(const sides *s, comparison *c) {
+    bool may = c->type.plain && c->worst >= 0 && !s->bound.refuses && s->expected == s->bound.expected;
+    return may && (c->wait == 0 || c->wait-- == 0);
+}
+
+/* Do all pass with what err= is at least? */
+static bool compare_by_bound(comparison *c, const range *least, const double *wanted, size_t count) {
+    enum { WAIT = 31 };
+    ts_reference_block block = block_of(c, wanted, c->levels[ROUNDING]);
+    block.bound.abs = fmax(block.bound.abs, least->low * BELOW_1);
+    block.bound.rel = fmax(block.bound.rel, least->share * BELOW_1);
+    bool sure = least->known && least->low >= 0 && least->low <= c->type.largest;
+    bool passed = sure && compare_at_once(c, &block, count);
+    c->wait = passed || !c->closely ? 0 : WAIT;
+    c->closely = c->closely || !passed;
+    return passed;
+}
+
+/* ---- Blocks ---- */
+
 /* Reading err= may take the place of what was looked at. */
+static const double *look_again(sides *s, comparison *c, int64_t at, const double *wanted, size_t count) {
+    return wanted == c->wanted ? wanted : ts_stream_look(&s->right, s->expected, at, count, c->wanted);
+}
+
+static bool compare_block(sides *s, comparison *c, int64_t at, size_t count) {
+    const double *err = c->levels[NOTHING], *wanted = c->wanted;
+    range least;
+    if (!s->actual->read(&s->left, s->actual, at, count, c->got)) return false;
+    wanted = ts_stream_look(&s->right, s->expected, at, count, c->wanted);
+    bool reads = wanted && s->err && !is_equal(c->got, wanted, count);
+    if (reads && may_bound(s, c)) {
+        if (!bound_err(s, c, at, wanted, count, &least)) return false;
+        wanted = look_again(s, c, at, wanted, count);
+        if (!wanted) return false;
+        reads = !compare_by_bound(c, &least, wanted, count);
+        if (!reads) return true;
+    }
+    if (reads) {
+        err = ts_stream_look(&s->bound, s->err, at, count, c->err);
+        wanted = err ? look_again(s, c, at, wanted, count) : NULL;
+    }
+    if (!wanted) return false;
+    const ts_reference_block block = block_of(c, wanted, err);
+    if (!compare_at_once(c, &block, count)) compare_each(c, wanted, err, count);
+    return true;
+}
+
 static bool compare_streams(sides *s, comparison *c) {
-    double got_room[REFERENCE_BLOCK], wanted_room[REFERENCE_BLOCK], err_room[REFERENCE_BLOCK];
-    double nothing[REFERENCE_BLOCK]; /* lets nothing pass */
-    for (int i = 0; i < REFERENCE_BLOCK; i++) nothing[i] = -(double)INFINITY;
+    static const double levels[LEVELS] = {-(double)INFINITY, 0, (double)INFINITY};
+    for (int i = 0; i < LEVELS; i++)
+        for (int k = 0; k < REFERENCE_BLOCK; k++) c->levels[i][k] = levels[i];
     for (int64_t at = 0, run; at < s->actual->count; at += run) {
         run = ts_stream_run(s->expected, at);
-        size_t count = (size_t)run;
-        const double *err = nothing, *got = got_room;
-        if (!s->actual->read(&s->left, s->actual, at, count, got_room)) return false;
-        const double *wanted = ts_stream_look(&s->right, s->expected, at, count, wanted_room);
-        if (wanted && s->err && !is_equal(got, wanted, count)) {
-            err = ts_stream_look(&s->bound, s->err, at, count, err_room);
-            if (err && wanted != wanted_room)
-                wanted = ts_stream_look(&s->right, s->expected, at, count, wanted_room);
-        }
-        if (!wanted || !err) return false;
-        compare_some(c, got, wanted, err, count);
+        if (!compare_block(s, c, at, (size_t)run)) return false;
+        c->seen += (size_t)run;
     }
     return true;
 }
@@ -144,6 +206,7 @@ static bool open_sides(sides *s, const ts_check *check) {
     if (!s->expected || !check->err) return s->expected != NULL;
     s->expected = ts_stream_in_blocks(&s->right, s->expected);
     s->bound.expected = s->expected;
+    s->bound.room = ts_reference_room(&s->bound, REFERENCE_BLOCK);
     s->err = s->expected ? ts_reference_open(&s->bound, check->err->root) : NULL;
     return s->err != NULL;
 }
@@ -195,8 +258,12 @@ bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const
     *result =
         (ts_check_result){.dtype = array->dtype, .count = (size_t)s.actual->count, .rank = s.actual->rank};
     memcpy(result->dims, s.actual->dims, sizeof result->dims);
-    comparison state = {ts_reference_describe(array->dtype), check->tolerance, result, 0, -1, false};
-    ts_tolerance *bound = &state.bound;
+    comparison *state = TS_NEW(scratch, comparison);
+    state->type = ts_reference_describe(array->dtype);
+    state->bound = check->tolerance;
+    state->result = result;
+    state->worst = -1;
+    ts_tolerance *bound = &state->bound;
     if (bound->ulp < 0 && bound->abs < 0 && bound->rel < 0 && !s.err) bound->ulp = 0.5;
-    return compare_streams(&s, &state);
+    return compare_streams(&s, state);
 }

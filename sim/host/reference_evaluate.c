@@ -119,10 +119,19 @@ static bool read_unary(evaluator *in, stream *self, int64_t begin, size_t count,
     return values != NULL;
 }
 
+static bool bound_unary(evaluator *in, stream *self, int64_t begin, size_t count, range *out) {
+    range values;
+    if (!ts_stream_bounds(in, self->arguments[0], begin, count, &values)) return false;
+    *out = ts_reference_bound(self->location->function, &values, NULL);
+    return true;
+}
+
 static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
     walk shape = ts_walk_rows(arguments[0]->rank, arguments[0]->dims);
     stream *made = ts_stream_elements(in, tree, &shape, arguments, 1);
-    if (made) made->read = read_unary;
+    if (!made) return NULL;
+    made->read = read_unary;
+    made->bounds = bound_unary;
     return made;
 }
 
@@ -166,6 +175,22 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
     return left != NULL;
 }
 
+static bool bound_side(evaluator *in, stream *side, int64_t begin, size_t count, range *out) {
+    return side->count == 1 ? ts_stream_bounds(in, side, 0, 1, out)
+                            : ts_stream_bounds(in, side, begin, count, out);
+}
+
+static bool bound_chain(evaluator *in, stream *self, int64_t begin, size_t count, range *out) {
+    const chain *c = self->state;
+    range right;
+    if (!bound_side(in, self->arguments[0], begin, count, out)) return false;
+    for (size_t i = 0; out->known && i < c->count; i++) {
+        if (!bound_side(in, c->links[i].right, begin, count, &right)) return false;
+        *out = ts_reference_bound(c->links[i].location->function, out, &right);
+    }
+    return true;
+}
+
 static stream *spread(evaluator *in, stream *from, const walk *shape) {
     return from->count == 1 ? ts_stream_hold(in, from) : ts_stream_broadcast(in, from, shape);
 }
@@ -185,6 +210,7 @@ static stream *open_part(evaluator *in, stream *first, const walk *shape, chain 
     }
     c->block = ts_reference_room(in, REFERENCE_BLOCK);
     made->read = read_chain;
+    made->bounds = bound_chain;
     made->state = c;
     return made;
 }

@@ -274,16 +274,20 @@ static void cumulative_sum(double *lines, size_t count, size_t line_count, doubl
 enum { AXIS = 1u << KEYWORD_AXIS, REDUCE = AXIS | 1u << KEYWORD_KEEPDIMS, EPS = 1u << KEYWORD_EPS };
 #define OPERATOR(name, does)                                                                                 \
     { name, NULL, NULL, NULL, 2, 2, 2, 0, .binary = (does) }
+#define BOUNDED(name, does, range)                                                                           \
+    { name, NULL, NULL, NULL, 2, 2, 2, 0, .binary = (does), .bound = (range) }
+#define RISING(name, meaning, error, does)                                                                   \
+    { name, name "(x)", meaning, error, 1, 1, 1, 0, .unary = (does), .rises = true }
 #define UNARY(name, meaning, error, does)                                                                    \
     { name, name "(x)", meaning, error, 1, 1, 1, 0, .unary = (does) }
 #define BINARY(name, meaning, error, does)                                                                   \
     { name, name "(x, y)", meaning, error, 2, 2, 2, 0, .binary = (does) }
 #define REDUCTION(name, meaning, error, does)                                                                \
     { name, name "(x, axis=0, keepdims=1)", meaning, error, 1, 1, 1, REDUCE, .reduce = &(does) }
-#define EITHER(name, meaning, error, pair, line)                                                             \
+#define EITHER(name, meaning, error, pair, line, range)                                                      \
     {                                                                                                        \
         name, name "(x, y) or " name "(x, axis=0, keepdims=1)", meaning, error, 1, 2, 2, REDUCE,             \
-            .binary = (pair), .reduce = &(line)                                                              \
+            .binary = (pair), .reduce = &(line), .bound = (range)                                            \
     }
 #define WHOLE(name, usage, meaning, error, least, most, arrays, does)                                        \
     { name, usage, meaning, error, least, most, arrays, 0, .whole = (does) }
@@ -295,29 +299,31 @@ enum { AXIS = 1u << KEYWORD_AXIS, REDUCE = AXIS | 1u << KEYWORD_KEEPDIMS, EPS = 
 
 /* Functions, then operators. */
 static const function table[] = {
-    UNARY("abs", "magnitude", EXACT, magnitude),
-    UNARY("ceil", "the integer above", EXACT, up),
+    {"abs", "abs(x)", "magnitude", EXACT, 1, 1, 1, 0, .unary = magnitude, .bound = ts_range_magnitude},
+    RISING("ceil", "the integer above", EXACT, up),
     UNARY("cos", "cosine", LIBM, cosine),
     UNARY("erf", "error function", LIBM, error_function),
-    UNARY("exp", "e to the power x", "0.7 ulp", exponential),
-    UNARY("floor", "the integer below", EXACT, down),
-    UNARY("gamma", "x e / (1 - x e), e = 2^-24: the relative error of x roundings to f32", ROUNDED(2),
-          gamma_of),
-    UNARY("log", "natural logarithm", "1 ulp", logarithm),
-    UNARY("log2", "logarithm to base 2", LIBM, logarithm_2),
+    RISING("exp", "e to the power x", "0.7 ulp", exponential),
+    RISING("floor", "the integer below", EXACT, down),
+    RISING("gamma", "x e / (1 - x e), e = 2^-24: the relative error of x roundings to f32", ROUNDED(2),
+           gamma_of),
+    RISING("log", "natural logarithm", "1 ulp", logarithm),
+    RISING("log2", "logarithm to base 2", LIBM, logarithm_2),
     UNARY("reciprocal", "1 / x", ROUNDED(1), reciprocal),
     UNARY("round", "the nearest integer, ties to even", EXACT, to_even),
     UNARY("rsqrt", "1 / sqrt(x)", ROUNDED(2), reciprocal_root),
     UNARY("sigmoid", "1 / (1 + exp(-x))", "as exp, and two roundings", sigmoid),
     UNARY("sign", "-1, 0 or 1", EXACT, sign),
     UNARY("sin", "sine", LIBM, sine),
-    UNARY("sqrt", "square root", ROUNDED(1), root),
-    UNARY("tanh", "hyperbolic tangent", "3 ulp", hyperbolic_tangent),
+    RISING("sqrt", "square root", ROUNDED(1), root),
+    RISING("tanh", "hyperbolic tangent", "3 ulp", hyperbolic_tangent),
     UNARY("trunc", "the integer toward zero", EXACT, toward_zero),
     BINARY("pow", "x to the power y", LIBM, power),
-    BINARY("limit", "x where it is below y, else infinity", EXACT, limit),
-    EITHER("max", "the larger of two, or the largest along axes", EXACT, larger, largest),
-    EITHER("min", "the smaller of two, or the smallest along axes", EXACT, smaller, smallest),
+    {"limit", "limit(x, y)", "x where it is below y, else infinity", EXACT, 2, 2, 2, 0, .binary = limit,
+     .bound = ts_range_limit},
+    EITHER("max", "the larger of two, or the largest along axes", EXACT, larger, largest, ts_range_larger),
+    EITHER("min", "the smaller of two, or the smallest along axes", EXACT, smaller, smallest,
+           ts_range_smaller),
     REDUCTION("argmax", "index of the first largest along an axis", EXACT, where_largest),
     REDUCTION("argmin", "index of the first smallest along an axis", EXACT, where_smallest),
     REDUCTION("mean", "sum / count along axes (all without axis=)", "as sum, and one rounding", mean),
@@ -351,10 +357,10 @@ static const function table[] = {
           TS_HOST_RANK + 1, 1, ts_reference_transpose),
     WHOLE("where", "where(condition, x, y)", "x where the condition is not 0, else y", EXACT, 3, 3, 3,
           ts_reference_where),
-    OPERATOR("+", add),
-    OPERATOR("-", subtract),
-    OPERATOR("*", multiply_each),
-    OPERATOR("/", quotient),
+    BOUNDED("+", add, ts_range_add),
+    BOUNDED("-", subtract, ts_range_subtract),
+    BOUNDED("*", multiply_each, ts_range_multiply),
+    BOUNDED("/", quotient, ts_range_divide),
     OPERATOR("//", floor_divide),
     OPERATOR("%", modulo),
     OPERATOR("**", power),

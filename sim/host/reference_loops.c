@@ -24,12 +24,15 @@
 
 #define VECTOR_BYTES 16
 #define TARGET
-#define FUSES   false /* there may be no such step */
-#define FUSED   SEPARATE
-#define VERSION base
+#define FUSES        false /* there may be no such step */
+#define FUSED        SEPARATE
+#define LESS(a, b)   (NAME(bits))((a) < (b))
+#define LESSER(a, b) (NAME(lanes))(((NAME(bits))(a)&LESS(a, b)) | ((NAME(bits))(b) & ~LESS(a, b)))
+#define VERSION      base
 #include "reference_loops.inc"
 #undef TARGET
 #undef FUSED
+#undef LESSER
 #undef VECTOR_BYTES
 #undef VERSION
 
@@ -38,11 +41,13 @@
 #ifdef __x86_64__
 #define VECTOR_BYTES   32
 #define TARGET         __attribute__((target("avx2,fma")))
+#define LESSER(a, b)   (NAME(lanes)) _mm256_min_pd((__m256d)(a), (__m256d)(b))
 #define FUSED(a, b, c) (NAME(lanes)) _mm256_fmadd_pd(_mm256_set1_pd(a), (__m256d)(b), (__m256d)(c))
 #define VERSION        avx2
 #include "reference_loops.inc"
 #undef TARGET
 #undef FUSED
+#undef LESSER
 #undef VECTOR_BYTES
 #undef VERSION
 
@@ -52,11 +57,13 @@
 #else
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")))
 #endif
+#define LESSER(a, b)   (NAME(lanes)) _mm512_min_pd((__m512d)(a), (__m512d)(b))
 #define FUSED(a, b, c) (NAME(lanes)) _mm512_fmadd_pd(_mm512_set1_pd(a), (__m512d)(b), (__m512d)(c))
 #define VERSION        avx512
 #include "reference_loops.inc"
 #undef TARGET
 #undef FUSED
+#undef LESSER
 #undef VECTOR_BYTES
 #undef VERSION
 

@@ -75,6 +75,8 @@ typedef struct {
     /* How many are not 0. */
     size_t (*count_set)(const double *values, size_t count);
     bool (*are_finite)(const double *values, size_t count);
+    /* The least and the largest number; false where one is not finite. */
+    bool (*extent)(const double *values, size_t count, double *low, double *high);
     /* The largest number; false where one is NaN or that is 0, whose sign a plain loop finds. */
     bool (*largest)(const double *values, size_t count, double *top);
     /* Neumaier's sums of the first elements of REFERENCE_LINES lines, which are `stride` apart. */

@@ -1,4 +1,5 @@
 /* Streams: reading, units, held values, and views of others by strides. */
+#include "reference_loops.h"
 #include "reference_stream.h"
 
 #include <inttypes.h>
@@ -180,6 +181,20 @@ const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t 
     if (held) return load(in, from, begin) ? u->values + (begin - u->begin) : NULL;
     if (at >= 0) return ts_stream_look(in, from->arguments[0], at, count, room);
     return ts_stream_read(in, from, begin, (int64_t)count, room) ? room : NULL;
+}
+
+static bool bound_by_reading(evaluator *in, stream *from, int64_t begin, size_t count, range *out) {
+    const double *values = ts_stream_look(in, from, begin, count, in->room);
+    *out = (range){0};
+    if (values) out->known = ts_reference_loops_best()->extent(values, count, &out->low, &out->high);
+    return values != NULL;
+}
+
+bool ts_stream_bounds(evaluator *in, stream *from, int64_t begin, size_t count, range *out) {
+    bool expected = from == in->expected && begin == in->looked_from && count == in->looked_count;
+    if (expected) *out = in->looked_at;
+    return expected ||
+           (from->bounds && count > 1 ? from->bounds : bound_by_reading)(in, from, begin, count, out);
 }
 
 int64_t ts_stream_run(const stream *from, int64_t begin) {

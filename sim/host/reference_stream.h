@@ -32,6 +32,8 @@ struct stream {
     bool (*pick)(evaluator *, stream *, int64_t begin, int64_t stride, size_t count, double *out);
     /* As ts_stream_look, of at most a block; NULL where that knows how. */
     const double *(*look)(evaluator *, stream *, int64_t begin, size_t count);
+    /* As ts_stream_bounds; NULL: by reading them. */
+    bool (*bounds)(evaluator *, stream *, int64_t begin, size_t count, range *out);
     bool single; /* f32 has all of its values */
     bool cheap;  /* may be read in any order, and twice: it computes nothing but what it is asked for */
     stream *arguments[REFERENCE_ARGUMENTS];
@@ -51,6 +53,8 @@ bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, d
 /* The same elements, where they are held, else read into `room`: good until something is read again. NULL and an
  * error. */
 const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room);
+/* The range of elements of at most a block, which may be one that is not known; false on an error. */
+bool ts_stream_bounds(evaluator *in, stream *from, int64_t begin, size_t count, range *out);
 /* How many elements from this one on are at most a block, and in one unit of a stream that has such. */
 int64_t ts_stream_run(const stream *from, int64_t begin);
 

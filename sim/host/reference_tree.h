@@ -10,6 +10,13 @@ typedef struct stream stream; /* values of a part of the tree: reference_stream.
 
 typedef enum { KEYWORD_AXIS, KEYWORD_KEEPDIMS, KEYWORD_EPS, KEYWORDS } keyword;
 
+/* Values of a stream, without NaN: between low and high, and at least `share` of the magnitude of what is expected. */
+typedef struct {
+    double low, high, share; /* share: 0 or more */
+    bool itself;             /* they are what is expected */
+    bool known;              /* false: the rest says nothing */
+} range;
+
 /* What a reduction knows of the elements so far. */
 typedef struct {
     double value, extra;
@@ -39,6 +46,9 @@ typedef struct {
      * side. */
     void (*binary)(double *out, const double *left, size_t left_step, const double *right, size_t right_step,
                    size_t count);
+    /* A range of what an operator makes of all values of ranges; NULL: such are not known. */
+    range (*bound)(const range *left, const range *right);
+    bool rises; /* unary: never falls where its argument rises, but for some ulp */
     const reduction *reduce;
     /* Along an axis, in place: lines of `count`, one behind the other. */
     void (*scan)(double *lines, size_t count, size_t line_count, double eps);
@@ -76,6 +86,10 @@ struct evaluator {
     int64_t held_bytes; /* by streams, once all is computed */
     stream **arrays;    /* of names, where they were opened; NULL at first */
     stream *expected;   /* and what it stands for; NULL while names are only looked up */
+    double *room;       /* for a block that is bounded */
+    range looked_at;    /* of its elements from `looked_from` on, `looked_count` of them */
+    int64_t looked_from;
+    size_t looked_count;
 };
 
 const function *ts_reference_find(const char *name);
@@ -103,6 +117,18 @@ stream *ts_reference_take(evaluator *, const node *, stream **);
 stream *ts_reference_bincount(evaluator *, const node *, stream **);
 stream *ts_reference_conv(evaluator *, const node *, stream **);
 stream *ts_reference_cast(evaluator *, const node *, stream **);
+
+/* Of what a function makes of ranges; `right` is NULL where it has one argument. */
+range ts_reference_bound(const function *does, const range *left, const range *right);
+/* Of operators: a range of sums, of differences ... */
+range ts_range_add(const range *left, const range *right);
+range ts_range_subtract(const range *left, const range *right);
+range ts_range_multiply(const range *left, const range *right);
+range ts_range_divide(const range *left, const range *right);
+range ts_range_larger(const range *left, const range *right);
+range ts_range_smaller(const range *left, const range *right);
+range ts_range_limit(const range *left, const range *right);
+range ts_range_magnitude(const range *values, const range *none);
 
 /* What a type can say. */
 typedef struct {

@@ -391,6 +391,29 @@ static void operators_are_those_of_one(void **unused) {
     }
 }
 
+static void extent_of_finite_numbers(void **unused) {
+    (void)unused;
+    static const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
+    double values[100], low, high;
+    for (int trial = 0; trial < 4000; trial++) {
+        size_t count = 1 + next() % 100, where = next() % count;
+        double least = (double)INFINITY, most = -least;
+        for (size_t i = 0; i < count; i++) values[i] = uniform(-9, 9) + (trial % 3 - 1) * 20;
+        if (trial % 4 == 3) values[where] = odd[next() % 3];
+        for (size_t i = 0; i < count; i++) {
+            least = fmin(least, values[i]);
+            most = fmax(most, values[i]);
+        }
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            bool said = ts_reference_loops_get(v)->extent(values, count, &low, &high);
+            assert_int_equal(said, trial % 4 != 3);
+            if (said) assert_true(low == least && high == most);
+        }
+    }
+    for (int v = 0; ts_reference_loops_get(v); v++)
+        assert_false(ts_reference_loops_get(v)->extent(values, 0, &low, &high));
+}
+
 static void largest_of_numbers_with_a_sign(void **unused) {
     (void)unused;
     double values[40], found;
@@ -538,6 +561,7 @@ int main(void) {
         cmocka_unit_test(tiles_sum_in_order),
         cmocka_unit_test(quotients_are_rounded_once),
         cmocka_unit_test(operators_are_those_of_one),
+        cmocka_unit_test(extent_of_finite_numbers),
         cmocka_unit_test(largest_of_numbers_with_a_sign),
         cmocka_unit_test(numbers_that_are_set_are_counted),
         cmocka_unit_test(one_number_that_is_not_finite_is_seen),
