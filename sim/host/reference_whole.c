@@ -115,6 +115,7 @@ stream *ts_reference_where(evaluator *in, const node *tree, stream **arguments) 
         size_t chunks = (size_t)(made->arguments[0]->arguments[0]->count / CHUNK + 1);
         blocks->known = TS_NEW_ARRAY(in->arena, uint8_t, chunks);
         memset(blocks->known, UNKNOWN, chunks);
+        in->held_bytes += (int64_t)chunks;
     }
     made->read = read_where;
     made->state = blocks;
