@@ -227,6 +227,25 @@ static void comparisons_are_those_of_each(void **unused) {
     }
 }
 
+/* Beside powers of two, where the numbers of a type below are nearer than those above: an err that is less than the
+ * distance by some part of a unit of the last place. */
+static void an_err_and_what_rounding_adds(void **unused) {
+    (void)unused;
+    double got, wanted, err, ulps, distance;
+    for (int trial = 0; trial < 60000; trial++) {
+        ts_reference_type type = ts_reference_describe(plain[next() % PLAIN]);
+        bool rounding = trial % 2 == 0;
+        const ts_reference_block b = {&type, {-1, -1, -1}, &got, &wanted, &err, &rounding};
+        double power = ldexp(next() % 2 ? 1 : -1, (int)(next() % 5) - 2), unit = fabs(power) / type.units;
+        got = power + unit * ((double)(next() % 5) - 2) / 2;
+        got = ts_reference_round(&type, got);
+        wanted = got + unit * uniform(-1, 1) * ldexp(1, (int)(next() % 4) - 1);
+        err = fabs(got - wanted) - unit * uniform(0, 0.6);
+        for (int v = 0; ts_reference_loops_get(v); v++)
+            assert_int_equal(ts_reference_loops_get(v)->compare(&b, 1, &ulps, &distance), passes(&b, 0));
+    }
+}
+
 /* What is rounded rightly passes for any err but those below 0 and NaN, whatever is tried first. */
 static void rounded_values_need_an_err(void **unused) {
     (void)unused;
@@ -556,6 +575,7 @@ int main(void) {
         cmocka_unit_test(hyperbolic_tangents),
         cmocka_unit_test(rounding_is_that_of_one),
         cmocka_unit_test(comparisons_are_those_of_each),
+        cmocka_unit_test(an_err_and_what_rounding_adds),
         cmocka_unit_test(rounded_values_need_an_err),
         cmocka_unit_test(conversions_are_exact),
         cmocka_unit_test(tiles_sum_in_order),
