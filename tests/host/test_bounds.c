@@ -63,6 +63,8 @@ static const struct {
     {"abs", &(range){-6, 0.5, 0, false, true}, NULL, {0, 6, 0, false, true}},
     {"abs", &(range){1, 1, 0x1p-500, false, true}, NULL, {1, 1, 0x1p-500, false, true}},
     {"abs", &(range){1, 1, 0x1p100, false, true}, NULL, {1, 1, 0x1p100, false, true}},
+    {"abs", &(range){0.5, 2, 0.5, false, true}, NULL, {0.5, 2, 0.5, false, true}},
+    {"/", &positive, &(range){0.5, 4, 0, false, true}, {0.5, 16, 0.125, false, true}},
     {"abs", &expected, NULL, {0, 4, 1, false, true}},
     {"abs", &(range){1, 4, 1, true, true}, NULL, {1, 4, 1, false, true}},
     {"abs", &(range){-4, -3, 0, true, true}, NULL, {3, 4, 1, false, true}},
@@ -249,10 +251,43 @@ static void bounds_decide_as_each_element(void **unused) {
     }
 }
 
+static bool fail_to_read(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count,
+                         void *elements) {
+    (void)self, (void)stride;
+    int64_t limit = 3 * COUNT / 4;
+    memset(elements, 0, count * sizeof(float));
+    return begin < limit || ts_error_set(err, TS_ERROR_INPUT, "there is no more");
+}
+
+/* An error of either side, or of an err= whose bound is read, ends a check. */
+static void what_cannot_be_read_fails(void **unused) {
+    (void)unused;
+    static const char *const lines[] = {"broken ~= z", "z ~= broken abs=9", "z ~= z + 0.001 err=broken + 1",
+                                        "z ~= z + 0.001 err=1 + broken", "z ~= z + 0.001 err=exp(broken)"};
+    make_wanted(true);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_check check;
+        ts_check_result result;
+        ts_host_array described = arrays[3];
+        described.bytes = NULL;
+        const ts_reference_name some[] = {
+            names[3], {.name = "broken", .array = &described, .reader = {fail_to_read, NULL, false}}};
+        const ts_reference_names known = {some, 2};
+        ts_source source = {"test", lines[i], strlen(lines[i])};
+        assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
+        assert_false(ts_check_run(&err, arena, &check, &known, &known, &result));
+        assert_string_equal(err.message, "there is no more");
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_of_operators),
         cmocka_unit_test(bounds_decide_as_each_element),
+        cmocka_unit_test(what_cannot_be_read_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

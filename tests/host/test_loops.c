@@ -171,6 +171,19 @@ static void rounding_is_that_of_one(void **unused) {
     assert_false(ts_reference_describe(TS_DTYPE_F8E4M3B11FNUZ).plain);
 }
 
+static void types_whose_values_f32_has(void **unused) {
+    (void)unused;
+    static const struct {
+        ts_dtype dtype;
+        bool single;
+    } types[] = {{TS_DTYPE_F32, true},       {TS_DTYPE_BF16, true}, {TS_DTYPE_F16, true},
+                 {TS_DTYPE_F8E8M0FNU, true}, {TS_DTYPE_S8, true},   {TS_DTYPE_U16, true},
+                 {TS_DTYPE_PRED, true},      {TS_DTYPE_F64, false}, {TS_DTYPE_S32, false},
+                 {TS_DTYPE_U32, false},      {TS_DTYPE_S64, false}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        assert_int_equal(ts_reference_describe(types[i].dtype).single, types[i].single);
+}
+
 static bool passes(const ts_reference_block *b, int i) {
     double got = b->got[i], wanted = b->wanted[i], err = b->err[i], distance = fabs(got - wanted);
     double ulps = ts_reference_distance(b->type, got, wanted);
@@ -575,6 +588,7 @@ int main(void) {
         cmocka_unit_test(hyperbolic_tangents),
         cmocka_unit_test(rounding_is_that_of_one),
         cmocka_unit_test(comparisons_are_those_of_each),
+        cmocka_unit_test(types_whose_values_f32_has),
         cmocka_unit_test(an_err_and_what_rounding_adds),
         cmocka_unit_test(rounded_values_need_an_err),
         cmocka_unit_test(conversions_are_exact),
