@@ -4,16 +4,21 @@
 
 #include "reference_loops.h"
 
+/* The ends of an integer type. */
+static void describe_integer(ts_reference_type *out) {
+    const ts_dtype_info *info = out->info;
+    bool has_sign = info->class == TS_CLASS_SIGNED;
+    if (!has_sign && info->class != TS_CLASS_UNSIGNED) return;
+    out->smallest = has_sign ? -ldexp(1, info->value_bits - 1) : 0;
+    out->largest = ldexp(1, info->value_bits - has_sign) - 1;
+}
+
 ts_reference_type ts_reference_describe(ts_dtype dtype) {
     static const ts_float_format binary32 = {8, 23, 127, .has_infinity = true, .has_nan = true};
     static const ts_float_format binary64 = {11, 52, 1023, .has_infinity = true, .has_nan = true};
     const ts_dtype_info *info = ts_dtype_get(dtype);
     ts_reference_type out = {.info = info};
-    if (info->class == TS_CLASS_SIGNED || info->class == TS_CLASS_UNSIGNED) {
-        bool has_sign = info->class == TS_CLASS_SIGNED;
-        out.smallest = has_sign ? -ldexp(1, info->value_bits - 1) : 0;
-        out.largest = ldexp(1, info->value_bits - has_sign) - 1;
-    }
+    describe_integer(&out);
     out.single = info->class == TS_CLASS_FLOAT ? info->value_bits <= 32 : out.largest <= 0x1p24;
     if (info->class != TS_CLASS_FLOAT) return out;
     const ts_float_format *format = info->format             ? info->format
