@@ -97,7 +97,6 @@ void ts_arena_reset(ts_arena *arena) {
 }
 
 static chunk *new_chunk(ts_arena *arena, size_t bytes) {
-    if (bytes > SIZE_MAX - sizeof(chunk)) ts_out_of_memory(bytes);
     size_t size = bytes > arena->chunk_bytes || arena->separate ? bytes : arena->chunk_bytes;
     if (arena->chunk_bytes < LARGEST_CHUNK_BYTES) arena->chunk_bytes *= 2;
     chunk *item = allocate(sizeof *item + size);
