@@ -67,7 +67,8 @@ static void refused(void **state) {
     } rows[] = {
         {SIZE_MAX / 2, 3, SIZE_MAX}, /* the product does not fit */
         {1, SIZE_MAX, SIZE_MAX},     /* nor does rounding it up */
-        {1, SIZE_MAX / 2 - 64, 0},   /* calloc refuses; the bytes asked for are reported */
+        {1, SIZE_MAX - 3, SIZE_MAX},
+        {1, SIZE_MAX / 2 - 64, 0}, /* calloc refuses; the bytes asked for are reported */
         {SIZE_MAX / 4, 1, 0},
     };
     ts_arena *volatile arena = ts_arena_new();
@@ -92,27 +93,74 @@ static void refused(void **state) {
     ts_arena_free(arena);
 }
 
-/* Resetting and filling again takes no new memory: the addresses come back. */
-static void memory_is_reused(void **state) {
+typedef struct {
+    int64_t value, rest;
+} item;
+
+/* Room is made at 0, 1, 2, 4 .. items and nowhere else, and what comes next lies behind it. */
+static void room_doubles(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    void *first = ts_arena_alloc(arena, 1000, 1);
-    ts_arena_reset(arena);
-    void *again = ts_arena_alloc(arena, 1000, 1);
-    ts_arena_free(arena);
-#if defined(__SANITIZE_ADDRESS__)
-    (void)first, (void)again; /* each allocation is its own there */
-#else
-    assert_ptr_equal(first, again);
+    item *items = NULL;
+    for (int64_t count = 0; count < 40; count++) {
+        item *now = ts_arena_extend(arena, items, (size_t)count, sizeof *items);
+        bool grows = count == 0 || (count & (count - 1)) == 0;
+        assert_true((now != items) == grows);
+        int64_t room = count > 0 ? 2 * count : 1;
+        if (grows) assert_true(all_zero((void *)(now + count), (size_t)(room - count) * sizeof *now));
+#if !defined(__SANITIZE_ADDRESS__)
+        if (grows) assert_ptr_equal(ts_arena_alloc(arena, 1, 1), now + room);
 #endif
+        items = now;
+        items[count].value = count * 3;
+        for (int64_t i = 0; i <= count; i++) assert_int_equal(items[i].value, i * 3);
+    }
+    ts_arena_free(arena);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) /* there each allocation is its own */
+/* Resetting and filling again takes no new memory: the addresses come back, those of a chunk's first allocation
+ * where it fits exactly, too. */
+static void memory_is_reused(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1000, 1 << 20, 3 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        void *first = ts_arena_alloc(arena, sizes[i], 1);
+        ts_arena_reset(arena);
+        assert_ptr_equal(first, ts_arena_alloc(arena, sizes[i], 1));
+        ts_arena_free(arena);
+    }
+}
+
+/* One large allocation does not end the chunk that small ones come from; one with more room does. */
+static void the_roomier_chunk_is_filled(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    char *small = ts_arena_alloc(arena, 16, 1);
+    (void)ts_arena_alloc(arena, 100000, 1);
+    assert_ptr_equal(ts_arena_alloc(arena, 1000, 1), small + 16);
+    assert_ptr_equal(ts_arena_alloc(arena, 32, 1), small + 1024);
+    char *next = ts_arena_alloc(arena, 50000, 1); /* of 65536, which leaves a little more */
+    assert_ptr_equal(ts_arena_alloc(arena, 32, 1), next + 50000);
+    ts_arena_free(arena);
+    arena = ts_arena_new();
+    small = ts_arena_alloc(arena, 16, 1);
+    assert_ptr_equal(ts_arena_alloc(arena, (16 << 10) - 16, 1), small + 16); /* fills it */
+    ts_arena_free(arena);
+}
+#endif
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations),
         cmocka_unit_test(grow_and_copy),
         cmocka_unit_test(refused),
+        cmocka_unit_test(room_doubles),
+#if !defined(__SANITIZE_ADDRESS__)
         cmocka_unit_test(memory_is_reused),
+        cmocka_unit_test(the_roomier_chunk_is_filled),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
