@@ -29,7 +29,8 @@ ts_space *ts_space_wrap(ts_arena *arena, const char *name, void *bytes, int64_t 
 
 ts_space *ts_space_of_machine(ts_arena *arena, const ts_machine_memory *memory) {
     ts_space *space = ts_space_new(arena, memory->name, memory->capacity_bytes);
-    for (int i = 0; i < memory->axis_count && space->axis_count < TS_SPACE_MAX_AXES; i++) {
+    assert(memory->axis_count < TS_SPACE_MAX_AXES); /* machine/fields.c: at most 4 */
+    for (int i = 0; i < memory->axis_count; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
         space->axes[space->axis_count++] = (ts_space_axis){axis->name, axis->extent, axis->step_bytes};
     }
@@ -219,7 +220,7 @@ static bool fits_behind(ts_error *err, const ts_space *space, int64_t bytes, int
 
 bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape, int64_t base_bytes,
                     int64_t *axis_bits) {
-    int64_t end = shape->element_bits;
+    int64_t end = shape->storage_bytes > 0 ? shape->element_bits : 0;
     if (base_bytes < 0 || base_bytes > space->capacity_bytes) {
         return ts_error_set(err, TS_ERROR_INPUT, "byte %lld is outside %s, which has %lld bytes",
                             (long long)base_bytes, space->name, (long long)space->capacity_bytes);

@@ -152,6 +152,15 @@ static void out_of_memory(void **state) {
     assert_true(wanted == (size_t)vast);
     assert_int_equal(*ts_space_touch(space, vast / 2, 1), 3);
     ts_space_free(space);
+    space = ts_space_new(arena, "hbm", vast);
+    ts_space_hold(space, 0, vast / 2);
+    ts_space_hold(space, vast / 2, 2 * LINE);
+    ts_space_hold(space, vast / 2 + 3 * LINE, LINE);
+    ts_space_touch(space, 5, 1); /* the hold is given up, not the others */
+    assert_int_equal(space->range_count, 3);
+    assert_int_equal(space->ranges[0].end, CHUNK);
+    assert_true(space->ranges[1].end == vast / 2 + 2 * LINE && space->ranges[2].end == vast / 2 + 4 * LINE);
+    ts_space_free(space);
     ts_arena_free(arena);
 }
 
@@ -182,6 +191,93 @@ static void contains(void **state) {
     ts_arena_free(arena);
 }
 
+/* ---- Placing shapes ---- */
+
+/* 16 partitions P of 64 bytes, in them elements E of any type; G, whose steps are words; H, which only the capacity
+ * bounds, in steps of 16 bytes. */
+static const ts_machine_axis axes[] = {{"P", 16, 64}, {"E", 0, 0}, {"G", 8, 4}, {"H", 0, 16}};
+static const ts_machine_memory partitioned = {
+    .name = "pe", .capacity_bytes = 1024, .axis_count = 4, .axes = axes};
+
+static const struct {
+    const char *shape, *error;   /* NULL: it fits */
+    int64_t base_bytes, bits[2]; /* a step of P's, and of another's */
+} placed[] = {
+    {"f32[256]", NULL, 0, {0, 32}}, /* across partitions */
+    {"f32[255]", NULL, 4, {0, 32}},
+    {"f32[256]", "the tensor takes 1024 bytes at byte 4 of pe, which has 1024 bytes", 4, {0}},
+    {"f32[0]", NULL, 1024, {0, 32}},
+    {"f32[1]", "byte -1 is outside pe, which has 1024 bytes", -1, {0}},
+    {"f32[0]", "byte 1025 is outside pe, which has 1024 bytes", 1025, {0}},
+    {"(f32[1], f32[1])", "this shape has no layout", 0, {0}},
+    {"f32[16,16] S[(16,16):(1@P,1@E)]", NULL, 0, {512, 32}},
+    {"f32[16,16] S[(16,16):(1@E,1@P)]", NULL, 0, {512, 32}},
+    {"bf16[16,32] S[(16,32):(1@P,1@E)]", NULL, 0, {512, 16}},
+    {"f32[16,16] S[(16,16):(1@P,1@E)]",
+     "the tensor takes 1024 bytes at byte 1 of pe, which has 1024 bytes",
+     1,
+     {0}},
+    {"s4[2,3] S[(2,3):(1@P,1@E)] E(4)", NULL, 958, {512, 4}}, /* 66 bytes, the last half full */
+    {"s4[2,3] S[(2,3):(1@P,1@E)] E(4)",
+     "the tensor takes 66 bytes at byte 959 of pe, which has 1024 bytes",
+     959,
+     {0}},
+    {"f32[17] S[17:1@P]", "the layout reaches 0 to 16 on axis 'P' of pe, which has 0 to 15", 0, {0}},
+    {"f32[17] S[17:1@E]", "the layout takes 68 bytes on axis 'E' of pe, whose partitions have 64", 0, {0}},
+    {"s4[129] S[129:1@E] E(4)",
+     "the layout takes 65 bytes on axis 'E' of pe, whose partitions have 64",
+     0,
+     {0}},
+    {"f32[8] S[8:1@G]", NULL, 0, {0, 32}},
+    {"f32[2] S[2:-1@E]", "the layout reaches -1 to 0 on axis 'E' of pe, which has 0 to 1023", 0, {0}},
+    {"f32[2] S[2:1@Q]", "pe has no axis 'Q'", 0, {0}},
+    {"f32[8] S[8:1@H]", NULL, 0, {0, 128}},
+};
+
+static const ts_shape *parse(ts_arena *arena, const char *text) {
+    ts_error err = {0};
+    ts_source source = {"shape", text, strlen(text)};
+    const ts_shape *shape = ts_shape_parse(&err, arena, &source);
+    if (!shape) fail_msg("%s: %s", text, err.message);
+    return shape;
+}
+
+static void shapes_are_placed(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_of_machine(arena, &partitioned);
+    assert_int_equal(space->axis_count, 5);
+    assert_int_equal(ts_space_partition_bits(space), 512);
+    assert_int_equal(ts_space_partition_bits(ts_space_new(arena, "hbm", 1024)), 0);
+    for (size_t i = 0; i < sizeof placed / sizeof placed[0]; i++) {
+        ts_error err = {0};
+        const ts_shape *shape = parse(arena, placed[i].shape);
+        int64_t bits[TS_LAYOUT_MAX_AXES] = {0};
+        bool good = ts_space_place(&err, space, shape, placed[i].base_bytes, bits);
+        if (good != !placed[i].error) fail_msg("%s: %s", placed[i].shape, good ? "fits" : err.message);
+        if (!good) assert_string_equal(err.message, placed[i].error);
+        for (int k = 0; good && k < shape->layout->axis_count; k++) {
+            bool is_p = strcmp(shape->layout->axes[k].name, "P") == 0;
+            assert_int_equal(bits[k], placed[i].bits[is_p ? 0 : 1]);
+        }
+    }
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+static void addresses_fit_in_64_bits(void **state) {
+    (void)state;
+    static const ts_machine_axis far = {"H", 0, INT64_C(1) << 57};
+    const ts_machine_memory memory = {.name = "pe", .capacity_bytes = 1024, .axis_count = 1, .axes = &far};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t bits[TS_LAYOUT_MAX_AXES];
+    ts_space *space = ts_space_of_machine(arena, &memory);
+    assert_false(ts_space_place(&err, space, parse(arena, "f32[9] S[9:1@H]"), 0, bits));
+    assert_string_equal(err.message, "the layout's addresses do not fit in 64 bits");
+    ts_arena_free(arena);
+}
+
 /* ---- The shadow ---- */
 
 static void shadows_take_what_is_marked(void **state) {
@@ -209,8 +305,16 @@ static void shadows_take_what_is_marked(void **state) {
     assert_true(ts_space_find_poison(space, leaf + 1, 2) == -1);
     assert_true(ts_space_set_poison(space, far + 64, 2, (uint32_t[]){0, 1 << 7}));
     assert_true(ts_space_find_poison(space, far, page) == far + 64 + 39);
+    assert_true(ts_space_get_poison(space, far + 64, 2, poison));
+    assert_true(poison[0] == 0 && poison[1] == 1 << 7);
+    assert_true(ts_space_find_poison(space, far + 64 + 39, 1) == far + 64 + 39);
     assert_false(ts_space_set_poison(space, far + 64, 2, (uint32_t[]){0, 0}));
     assert_int_equal(ts_space_find_poison(space, far, page), -1);
+    const int64_t last = (INT64_C(1) << 47) - 1;
+    assert_true(ts_space_find_poison(space, last, 1) == last);
+    ts_space_mark(space, last, 1, true);
+    assert_true(ts_space_find_poison(space, last - 1, 2) == last - 1);
+    assert_int_equal(ts_space_find_poison(space, last, 1), -1);
     ts_space_free(space);
     ts_arena_free(arena);
 }
@@ -225,6 +329,8 @@ int main(void) {
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(wrapped_bytes_are_the_caller_s),
         cmocka_unit_test(contains),
+        cmocka_unit_test(shapes_are_placed),
+        cmocka_unit_test(addresses_fit_in_64_bits),
         cmocka_unit_test(shadows_take_what_is_marked),
     };
     return cmocka_run_group_tests_name("memory/space", tests, NULL, NULL);
