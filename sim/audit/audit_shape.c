@@ -82,15 +82,14 @@ static int reach_of(const ts_xla_layout *f) {
     return reach;
 }
 
-/* Dims of more than one element, minor to major, and where they are in that order as far as tiles reach: there a dim of
- * one element takes a location, too. */
+/* Dims of more than one element, minor to major, and where they are in that order as far as tiles reach on both sides:
+ * there a dim of one element takes a location, too. */
 typedef struct {
     int count, dims[TS_LAYOUT_MAX_DIMS], locations[TS_LAYOUT_MAX_DIMS];
 } dim_order;
 
-static dim_order order_of(const ts_xla_layout *f) {
+static dim_order order_of(const ts_xla_layout *f, int reach) {
     dim_order order = {0};
-    int reach = reach_of(f);
     for (int i = 0; i < f->rank; i++) {
         int dim = ts_xla_dim_at(f, i);
         if (f->dims[dim] == 1) continue;
@@ -102,7 +101,8 @@ static dim_order order_of(const ts_xla_layout *f) {
 
 /* Of equal dims, those of `to` after a transpose. */
 static bool same_order(const ts_xla_layout *from, const ts_xla_layout *to, const int8_t *permutation) {
-    const dim_order a = order_of(from), b = order_of(to);
+    int reach = reach_of(from) < reach_of(to) ? reach_of(from) : reach_of(to);
+    const dim_order a = order_of(from, reach), b = order_of(to, reach);
     bool same = a.count == b.count;
     for (int i = 0; same && i < a.count; i++)
         same = a.dims[i] == (permutation ? permutation[b.dims[i]] : b.dims[i]) &&
