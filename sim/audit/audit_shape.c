@@ -34,7 +34,13 @@ const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_machine *machine, co
                   : ts_tpu_default(NULL, arena, shape->dtype, f, generation);
 }
 
-/* Which dim the first tile pads most, in ratio. A tile with '*' merges dims: none of them alone is padded. */
+/* A tile with '*' merges a dim with the next minor one: neither alone is padded. */
+static bool is_merged(const ts_xla_tile *tile, int location) {
+    const int64_t *step = &tile->dims[tile->rank - 1 - location];
+    return *step == TS_XLA_COMBINE || (location + 1 < tile->rank && step[-1] == TS_XLA_COMBINE);
+}
+
+/* Which dim the first tile pads most, in ratio. */
 static void find_worst(const ts_xla_layout *f, ts_audit_shape *out) {
     out->worst_dim = -1;
     if (f->tile_count == 0) return;
@@ -43,8 +49,8 @@ static void find_worst(const ts_xla_layout *f, ts_audit_shape *out) {
     for (int location = 0; location < tile->rank && location < f->rank; location++) {
         int64_t step = tile->dims[tile->rank - 1 - location], extent = f->dims[ts_xla_dim_at(f, location)],
                 padded;
-        if (step == TS_XLA_COMBINE) return;
-        if (extent <= 0 || !ts_mul(ts_ceil_div(extent, step), step, &padded)) continue;
+        if (is_merged(tile, location) || extent <= 0 || !ts_mul(ts_ceil_div(extent, step), step, &padded))
+            continue;
         double ratio = (double)padded / (double)extent;
         if (ratio <= worst) continue;
         worst = ratio;
