@@ -136,6 +136,67 @@ static void long_lines(void **state) {
     }
 }
 
+/* The same of a second line: what comes before it is no part of the excerpt. */
+static void long_lines_behind_others(void **state) {
+    (void)state;
+    enum { FIRST = 200, LENGTH = 500 };
+    static const struct {
+        size_t offset, start, end;
+    } rows[] = {{0, 0, 153}, {60, 0, 153}, {61, 1, 154}, {499, 347, 500}};
+    char text[FIRST + LENGTH + 1];
+    memset(text, 'x', FIRST);
+    text[FIRST - 1] = text[FIRST + LENGTH] = '\n';
+    for (size_t i = 0; i < LENGTH; i++) text[FIRST + i] = (char)('0' + i % 10);
+    const ts_source two = {"x", text, sizeof text};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        char expected[TS_ERROR_LINE_BYTES];
+        ts_error_at(&err, TS_ERROR_INPUT, &two, FIRST + rows[i].offset, "wrong");
+        snprintf(expected, sizeof expected, "%s%.*s%s", rows[i].start ? "..." : "",
+                 (int)(rows[i].end - rows[i].start), text + FIRST + rows[i].start,
+                 rows[i].end < LENGTH ? "..." : "");
+        assert_string_equal(err.excerpt, expected);
+        assert_int_equal(err.line, 2);
+        assert_int_equal(err.column, rows[i].offset + 1);
+        assert_int_equal(err.excerpt[err.caret], text[FIRST + rows[i].offset]);
+    }
+}
+
+/* A line of two-byte characters is cut between them. */
+static void characters_are_not_cut(void **state) {
+    (void)state;
+    char text[600];
+    for (size_t i = 0; i < sizeof text; i += 2) memcpy(text + i, "\xc3\xa9", 2);
+    const ts_source line = {"x", text, sizeof text};
+    for (size_t offset = 0; offset < sizeof text; offset += 2) {
+        ts_error err = {0};
+        ts_error_at(&err, TS_ERROR_INPUT, &line, offset, "wrong");
+        const char *shown = err.excerpt + (strncmp(err.excerpt, "...", 3) == 0 ? 3 : 0);
+        size_t bytes = strcspn(shown, ".");
+        assert_int_equal(bytes % 2, 0);
+        assert_in_range(bytes, 150, 153);
+        for (size_t i = 0; i < bytes; i += 2) assert_memory_equal(shown + i, "\xc3\xa9", 2);
+        assert_int_equal((err.excerpt + err.caret - shown) % 2, 0);
+        assert_true(shown + bytes > err.excerpt + err.caret);
+    }
+}
+
+/* What the system refused is no answer to whether something can be: it is kept, whatever was said of it. */
+static void what_the_system_refused(void **state) {
+    (void)state;
+    ts_error none = {0}, io = {0}, input = {0}, kept = {0};
+    ts_error_set(&io, TS_ERROR_IO, "no memory");
+    ts_error_set(&input, TS_ERROR_INPUT, "wrong");
+    assert_false(ts_error_keep_system(&kept, &none));
+    assert_false(ts_error_keep_system(&kept, &input));
+    assert_int_equal(kept.kind, TS_ERROR_NONE);
+    assert_true(ts_error_keep_system(NULL, &io));
+    assert_true(ts_error_keep_system(&kept, &io));
+    assert_error(&kept, TS_ERROR_IO, "error: no memory\n");
+    assert_true(ts_error_keep_system(&input, &io)); /* the first error stays */
+    assert_error(&input, TS_ERROR_INPUT, "error: wrong\n");
+}
+
 static void bytes_that_do_not_print(void **state) {
     (void)state;
     const char text[] = "a\x01\0b\x7f \xc3\xa9\xe2\x82\xac z";
@@ -165,6 +226,21 @@ static void long_messages(void **state) {
     assert_int_equal(strlen(err.message), TS_ERROR_TEXT_BYTES - 1);
 }
 
+/* A name that just fits is whole; one more byte, and it is cut. */
+static void names_that_just_fit(void **state) {
+    (void)state;
+    char name[TS_ERROR_NAME_BYTES + 1];
+    for (size_t length = TS_ERROR_NAME_BYTES - 1; length <= TS_ERROR_NAME_BYTES; length++) {
+        memset(name, 'n', sizeof name);
+        name[length] = '\0';
+        const ts_source named = {name, "y", 1};
+        ts_error err = {0};
+        ts_error_at(&err, TS_ERROR_INPUT, &named, 0, "wrong");
+        assert_int_equal(strlen(err.name), TS_ERROR_NAME_BYTES - 1);
+        assert_string_equal(err.name + TS_ERROR_NAME_BYTES - 4, length < TS_ERROR_NAME_BYTES ? "nnn" : "...");
+    }
+}
+
 static void format_into_little_room(void **state) {
     (void)state;
     ts_error err = {0};
@@ -184,8 +260,12 @@ int main(void) {
         cmocka_unit_test(first_error_is_kept),
         cmocka_unit_test(hints),
         cmocka_unit_test(long_lines),
+        cmocka_unit_test(long_lines_behind_others),
+        cmocka_unit_test(characters_are_not_cut),
+        cmocka_unit_test(what_the_system_refused),
         cmocka_unit_test(bytes_that_do_not_print),
         cmocka_unit_test(long_messages),
+        cmocka_unit_test(names_that_just_fit),
         cmocka_unit_test(format_into_little_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

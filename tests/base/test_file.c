@@ -215,6 +215,53 @@ static void read_errors(void **state) {
     assert_io_error(&err, "read", "Input/output error");
 }
 
+/* A part of a file, and what is not there. */
+static void read_parts(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t offset;
+        size_t length;
+        const char *why; /* NULL: it is there */
+    } rows[] = {
+        {0, 9, NULL},
+        {3, 4, NULL},
+        {8, 1, NULL},
+        {9, 0, NULL},
+        {0, 10, "it ends too early"},
+        {9, 1, "it ends too early"},
+        {UINT64_MAX, 1, "Invalid argument"},
+    };
+    uint64_t bytes = 0;
+    put("123456789", 9);
+    assert_true(ts_file_size(NULL, path, &bytes));
+    assert_int_equal(bytes, 9);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char part[16] = "";
+        ts_error err = {0};
+        bool good = ts_file_read_part(&err, path, rows[i].offset, rows[i].length, part);
+        assert_int_equal(good, rows[i].why == NULL);
+        if (good) assert_memory_equal(part, "123456789" + rows[i].offset, rows[i].length);
+        if (!good) assert_io_error(&err, "read", rows[i].why);
+    }
+    ts_error err = {0};
+    fault.read = EIO;
+    assert_false(ts_file_read_part(&err, path, 0, 1, &bytes));
+    assert_io_error(&err, "read", "Input/output error");
+    fault.read = 0;
+    ts_error_clear(&err);
+    unlink(path);
+    assert_false(ts_file_read_part(&err, path, 0, 1, &bytes));
+    assert_io_error(&err, "open", "No such file or directory");
+    ts_error_clear(&err);
+    assert_false(ts_file_size(&err, path, &bytes));
+    assert_io_error(&err, "open", "No such file or directory");
+    mkdir(path, 0777);
+    ts_error_clear(&err);
+    assert_false(ts_file_size(&err, path, &bytes));
+    assert_io_error(&err, "read", "it is not a regular file");
+    rmdir(path);
+}
+
 /* Whatever fails, the old file is as it was and nothing else is left. */
 static void read_piece_by_piece(void **state) {
     (void)state;
@@ -539,6 +586,7 @@ int main(void) {
         TEST(read_limits),
         TEST(read_a_pipe),
         TEST(read_errors),
+        TEST(read_parts),
         TEST(read_piece_by_piece),
         TEST(write_errors),
         TEST(writing_after_a_failure),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_quote.h"
 #include "base/text.h"
 
 static void buffer(void **state) {
@@ -363,6 +364,26 @@ static void escaped(void **state) {
     ts_arena_free(arena);
 }
 
+static void json_quotes(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *quoted;
+    } rows[] = {
+        {"", "\"\""},
+        {" a.b/~", "\" a.b/~\""},
+        {"\"\\\b\f\n\r\t", "\"\\\"\\\\\\b\\f\\n\\r\\t\""},
+        {"\x01\x1f\x7f.", "\"\\u0001\\u001f\\u007f.\""},
+        {"\xc3\xa4\xff.", "\"\xc3\xa4\xef\xbf\xbd.\""},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_json_quote(&text, rows[i].text);
+        assert_string_equal(text.bytes, rows[i].quoted);
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer),
@@ -380,6 +401,7 @@ int main(void) {
         cmocka_unit_test(wrapped_lines),
         cmocka_unit_test(utf8),
         cmocka_unit_test(escaped),
+        cmocka_unit_test(json_quotes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
