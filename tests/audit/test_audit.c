@@ -1,8 +1,9 @@
 /* What an audit of a text finds: buffers, moves and how often they run, what is worth doing, what compilers reported of
  * memory. */
-#include "audit/audit.h"
+#include "audit/audit_private.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -359,6 +360,158 @@ static void what_a_compiler_reported(void **state) {
                  "1 reported allocations without a shape, line 30\n");
 }
 
+/* ---- How often loops run ---- */
+
+static const struct {
+    int first, step, limit;
+    const char *test; /* of %i and %n */
+    int64_t runs;     /* 0: the loop does not say */
+} loops[] = {
+    {0, 1, 10, "compare(%i, %n), direction=LT", 10}, {0, 3, 10, "compare(%i, %n), direction=LT", 4},
+    {0, 5, 10, "compare(%i, %n), direction=LT", 2},  {0, 1, 10, "compare(%i, %n), direction=LE", 11},
+    {3, 1, 10, "compare(%i, %n), direction=LT", 7},  {10, -1, 0, "compare(%i, %n), direction=GT", 10},
+    {10, -2, 0, "compare(%i, %n), direction=GE", 6}, {0, 2, 6, "compare(%i, %n), direction=NE", 3},
+    {0, 1, 10, "compare(%n, %i), direction=GT", 10}, {0, 1, 10, "compare(%n, %i), direction=GE", 11},
+    {0, 2, 5, "compare(%i, %n), direction=NE", 0},   {0, 0, 10, "compare(%i, %n), direction=LT", 0},
+    {0, -1, 10, "compare(%i, %n), direction=LT", 0}, {0, 1, 10, "and(%i, %n)", 0},
+};
+
+static void loops_say_how_often_they_run(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(
+            &text,
+            "HloModule m, is_scheduled=true\n\n%%cond {\n"
+            "  %%p = (s32[]{:T(128)}, f32[8,128]{1,0:T(8,128)}) parameter(0)\n"
+            "  %%i = s32[]{:T(128)} get-tuple-element(%%p), index=0\n  %%n = s32[]{:T(128)} constant(%d)\n"
+            "  ROOT %%t = pred[]{:T(512)} %s\n}\n\n",
+            loops[i].limit, loops[i].test);
+        ts_text_add(&text,
+                    "%%body {\n  %%q = (s32[]{:T(128)}, f32[8,128]{1,0:T(8,128)}) parameter(0)\n"
+                    "  %%j = s32[]{:T(128)} get-tuple-element(%%q), index=0\n"
+                    "  %%x = f32[8,128]{1,0:T(8,128)} get-tuple-element(%%q), index=1\n"
+                    "  %%s = s32[]{:T(128)} constant(%d)\n  %%k = s32[]{:T(128)} add(%%j, %%s)\n"
+                    "  %%v = f32[8,128]{1,0:T(8,128)S(1)} copy(%%x)\n"
+                    "  ROOT %%r = (s32[]{:T(128)}, f32[8,128]{1,0:T(8,128)S(1)}) tuple(%%k, %%v)\n}\n\n",
+                    loops[i].step);
+        ts_text_add(&text,
+                    "ENTRY %%main {\n  %%a = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+                    "  %%z = s32[]{:T(128)} constant(%d)\n"
+                    "  %%in = (s32[]{:T(128)}, f32[8,128]{1,0:T(8,128)}) tuple(%%z, %%a)\n"
+                    "  ROOT %%w = (s32[]{:T(128)}, f32[8,128]{1,0:T(8,128)}) while(%%in), condition=%%cond, "
+                    "body=%%body\n}\n",
+                    loops[i].first);
+        ts_audit *audit;
+        const ts_audit_result r = audited(&audit, text.bytes, text.length, SIZE_MAX / 2);
+        assert_int_equal(r.group_count, 1);
+        const ts_audit_move *move = &r.groups[0].first;
+        if (move->runs != (loops[i].runs ? loops[i].runs : 1) || move->trips_unknown != (loops[i].runs == 0))
+            fail_msg("row %zu runs %d, %s", i, (int)move->runs, move->trips_unknown ? "unknown" : "known");
+        ts_audit_free(audit);
+    }
+}
+
+/* ---- What moves read and write ---- */
+
+#define A "f32[64,128]{1,0:T(8,128)}"
+static const struct {
+    const char *instruction;
+    unsigned changes;
+    int64_t read, written; /* of A 32,768 bytes */
+    const char *src;       /* "?": of no matter */
+} moves[] = {
+    {"f32[64,128]{1,0:T(8,128)S(1)} copy(%a)", TS_AUDIT_SPACE, 32768, 32768, A},
+    {"f32[64,128]{0,1:T(8,128)} copy(%a)", TS_AUDIT_ORDER | TS_AUDIT_PADDING, 32768, 65536, A},
+    {"f32[8,128]{1,0:T(8,128)} dynamic-slice(%a, %i, %i), dynamic_slice_sizes={8,128}", TS_AUDIT_SHAPE, 4096,
+     4096, "?"},
+    {"f32[64,128]{1,0:T(8,128)} dynamic-update-slice(%a, %u, %i, %i)", TS_AUDIT_SHAPE, 4096, 4096,
+     "f32[8,128]{1,0:T(8,128)}"},
+    {"f32[72,128]{1,0:T(8,128)} concatenate(%a, %u), dimensions={0}", TS_AUDIT_SHAPE, 36864, 36864, "?"},
+    {"f32[66,128]{1,0:T(8,128)} pad(%a, %i), padding=1_1x0_0", TS_AUDIT_SHAPE | TS_AUDIT_PADDING, 32768,
+     36864, A},
+    {"f32[64,128]{1,0:T(8,128)} reverse(%a), dimensions={0}", TS_AUDIT_REVERSED, 32768, 32768, A},
+    {"f32[128,64]{1,0:T(8,128)} transpose(%a), dimensions={1,0}", TS_AUDIT_ORDER | TS_AUDIT_PADDING, 32768,
+     65536, A},
+    {"f32[128,64]{1,0:T(8,128)} reshape(%a)", TS_AUDIT_SHAPE | TS_AUDIT_PADDING, 32768, 65536, A},
+    {"f32[16,128]{1,0:T(8,128)} slice(%a), slice={[8:24],[0:128]}", TS_AUDIT_SHAPE, 8192, 8192, "?"},
+};
+
+static void moves_read_and_write(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text,
+                    "HloModule m, is_scheduled=true\n\nENTRY %%main {\n  %%a = " A " parameter(0)\n"
+                    "  %%u = f32[8,128]{1,0:T(8,128)} parameter(1)\n  %%i = s32[]{:T(128)} parameter(2)\n"
+                    "  ROOT %%m = %s\n}\n",
+                    moves[i].instruction);
+        ts_audit *audit;
+        const ts_audit_result r = audited(&audit, text.bytes, text.length, SIZE_MAX / 2);
+        assert_int_equal(r.group_count, 1);
+        const ts_audit_move *m = &r.groups[0].first;
+        if (m->changes != moves[i].changes || m->read_bytes != moves[i].read ||
+            m->written_bytes != moves[i].written)
+            fail_msg("%s: %x, %d to %d", moves[i].instruction, m->changes, (int)m->read_bytes,
+                     (int)m->written_bytes);
+        assert_string_equal(shape_of(&r, m->src), moves[i].src);
+        assert_true(r.groups[0].microseconds > 0);
+        ts_audit_free(audit);
+    }
+}
+
+/* A copy that says nothing comes from what made its operand, or goes to what reads it. */
+static void copies_are_placed_by_others(void **state) {
+    (void)state;
+    static const char text[] =
+        "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = " A " parameter(0)\n"
+        "  %m = " A " add(%a, %a), metadata={op_name=\"f/add\" source_file=\"a.py\" "
+        "source_line=3}\n"
+        "  %c = f32[64,128]{1,0:T(8,128)S(1)} copy(%m)\n"
+        "  %d = f32[64,128]{0,1:T(8,128)} copy(%a)\n"
+        "  ROOT %n = " A " negate(%d), metadata={op_name=\"f/neg\" source_file=\"a.py\" "
+        "source_line=4}\n}\n";
+    ts_audit *audit;
+    const ts_audit_result r = audited(&audit, text, sizeof text - 1, SIZE_MAX / 2);
+    assert_int_equal(r.group_count, 2);
+    for (int i = 0; i < 2; i++) {
+        const ts_audit_move *m = &r.groups[i].first;
+        bool made = m->name[0] == 'c';
+        assert_int_equal(m->source.of, made ? TS_AUDIT_MAKER : TS_AUDIT_READER);
+        assert_true(m->source.location >= 0);
+    }
+    ts_audit_free(audit);
+}
+
+/* ---- Names ---- */
+
+/* Up to its limit a table holds what it was given, while it grows; a clear one holds nothing. */
+static void tables_find_what_they_hold(void **state) {
+    (void)state;
+    enum { LIMIT = 5000 };
+    audit_table table;
+    audit_table_init(&table, arena, LIMIT);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < LIMIT; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "%%add.%d", i * 7);
+            const ts_hlo_span bare = audit_bare_name((ts_hlo_span){name, strlen(name)});
+            const uint64_t hash = audit_hash_name(bare);
+            assert_ptr_equal(bare.text, name + 1);
+            assert_int_equal(audit_table_get(&table, hash), -1);
+            assert_true(audit_table_put(&table, hash, i));
+            assert_true(i % 7 != 0 || audit_table_put(&table, hash, i) || i == LIMIT - 1);
+        }
+        assert_false(audit_table_put(&table, 12345, 1));
+        for (int i = 0; i < LIMIT; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "add.%d", i * 7);
+            assert_int_equal(audit_table_get(&table, audit_hash_name((ts_hlo_span){name, strlen(name)})), i);
+        }
+        audit_table_clear(&table);
+    }
+}
+
 static void bytes_are_printed_as_compilers_do(void **state) {
     (void)state;
     static const struct {
@@ -394,7 +547,9 @@ static int free_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_of_a_loop), cmocka_unit_test(a_module_of_a_compiler),
-        cmocka_unit_test(what_a_compiler_reported), cmocka_unit_test(bytes_are_printed_as_compilers_do)};
+        cmocka_unit_test(a_step_of_a_loop),           cmocka_unit_test(a_module_of_a_compiler),
+        cmocka_unit_test(what_a_compiler_reported),   cmocka_unit_test(loops_say_how_often_they_run),
+        cmocka_unit_test(moves_read_and_write),       cmocka_unit_test(copies_are_placed_by_others),
+        cmocka_unit_test(tables_find_what_they_hold), cmocka_unit_test(bytes_are_printed_as_compilers_do)};
     return cmocka_run_group_tests(tests, make_machine, free_machine);
 }
