@@ -1,0 +1,295 @@
+/* Runs: what inputs are bound to, what outputs are wanted, checks and reports, what the sanitizer asks at the end. */
+#include "run/run.h"
+
+#include <string.h>
+
+#include "tests/support/test.h"
+
+static const ts_machine *machine;
+
+static const ts_program *assembled(ts_arena *arena, const char *text) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = (ts_source){"a.tsim", text, strlen(text)};
+    ts_target target;
+    ts_run_target(machine, &target);
+    ts_error err = {0};
+    const ts_program *program = ts_program_parse(&err, arena, source, &target, NULL, 0);
+    if (!program) fail_msg("line %d: %s", err.line, err.message);
+    return program;
+}
+
+static ts_run_request request_of(ts_arena *arena, const char *text) {
+    return (ts_run_request){.program = "a.tsim",
+                            .built = assembled(arena, text),
+                            .machine = machine,
+                            .keep_outputs = true,
+                            .max_cycles = INT64_MAX};
+}
+
+static void assert_refused(const ts_run_request *request, ts_arena *arena, const char *text) {
+    ts_error err = {0};
+    ts_run_result result;
+    assert_false(ts_run(&err, arena, request, &result));
+    assert_error(&err, err.kind, text);
+}
+
+/* ---- Types of inputs ---- */
+
+/* Which types hold every value of another. */
+static const struct {
+    ts_dtype from, to;
+    bool exact, possible;
+} types[] = {
+    {TS_DTYPE_F32, TS_DTYPE_F32, true, true},   {TS_DTYPE_BF16, TS_DTYPE_F32, true, true},
+    {TS_DTYPE_F16, TS_DTYPE_F32, true, true},   {TS_DTYPE_F32, TS_DTYPE_BF16, false, true},
+    {TS_DTYPE_F16, TS_DTYPE_BF16, false, true}, {TS_DTYPE_F64, TS_DTYPE_F32, false, true},
+    {TS_DTYPE_S8, TS_DTYPE_S32, true, true},    {TS_DTYPE_S32, TS_DTYPE_S8, false, true},
+    {TS_DTYPE_U8, TS_DTYPE_S8, false, true},    {TS_DTYPE_S8, TS_DTYPE_U8, false, true},
+    {TS_DTYPE_U8, TS_DTYPE_S16, true, true},    {TS_DTYPE_S8, TS_DTYPE_U32, false, true},
+    {TS_DTYPE_U8, TS_DTYPE_U32, true, true},    {TS_DTYPE_S16, TS_DTYPE_F32, true, true},
+    {TS_DTYPE_S32, TS_DTYPE_F32, false, true},  {TS_DTYPE_U8, TS_DTYPE_BF16, true, true},
+    {TS_DTYPE_S16, TS_DTYPE_BF16, false, true}, {TS_DTYPE_PRED, TS_DTYPE_F32, true, true},
+    {TS_DTYPE_PRED, TS_DTYPE_S8, true, true},   {TS_DTYPE_S8, TS_DTYPE_PRED, false, true},
+    {TS_DTYPE_F32, TS_DTYPE_S32, false, true},
+};
+
+/* Eight zeros, but for the first element: 1. */
+static ts_host_array one_of(ts_arena *arena, ts_dtype dtype) {
+    ts_host_array s8 = {0}, out = {0};
+    const int64_t dims[] = {8};
+    ts_error err = {0};
+    assert_true(ts_host_array_init(&err, arena, TS_DTYPE_S8, 1, dims, &s8));
+    s8.bytes[0] = 1;
+    assert_true(ts_host_array_convert(&err, arena, &s8, dtype, &out));
+    return out;
+}
+
+static void inputs_keep_their_values(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        const char *from = ts_dtype_get(types[i].from)->name, *to = ts_dtype_get(types[i].to)->name;
+        ts_text text = ts_text_begin(arena), error = ts_text_begin(arena);
+        ts_text_add(&text, ".tensor x hbm %s[8] inout\n sadd s1, s1, s1\n", to);
+        ts_text_add(&error,
+                    "error: -i x: the array holds %s, the tensor is %s; --convert rounds the values\n", from,
+                    to);
+        const ts_host_array array = one_of(arena, types[i].from), want = one_of(arena, types[i].to);
+        const ts_run_array given = {"x", &array};
+        ts_run_request request = request_of(arena, text.bytes);
+        request.arrays = &given;
+        request.array_count = 1;
+        if (!types[i].exact) assert_refused(&request, arena, error.bytes);
+        request.convert = !types[i].exact;
+        ts_error err = {0};
+        ts_run_result result;
+        if (!ts_run(&err, arena, &request, &result)) fail_msg("row %zu: %s", i, err.message);
+        assert_int_equal(result.tensors[0].converted, types[i].from != types[i].to);
+        assert_string_equal(result.tensors[0].origin, "the caller's array");
+        assert_memory_equal(result.tensors[0].after.bytes, want.bytes, want.length);
+        ts_arena_free(arena);
+    }
+}
+
+/* ---- Names of inputs and outputs ---- */
+
+static const char tensors[] =
+    ".tensor x hbm f32[8] in\n.tensor y hbm f32[8] out\n.tensor z hbm f32[8] in zeros\n"
+    " sadd s1, s1, s1\n";
+
+static void names_are_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *names[2]; /* of arrays that are given */
+        const char *error;
+    } rows[] = {
+        {{NULL}, "error: the tensor 'x' has no values, expected -i x=FILE\n"},
+        {{"x", "xx"}, "error: -i xx: the program has no such tensor; did you mean 'x'?\n"},
+        {{"x", "y"}, "error: -i y: the tensor is not an input\n"},
+        {{"x", "x"}, "error: -i x is given twice\n"},
+    };
+    ts_arena *arena = ts_arena_new();
+    const ts_host_array array = one_of(arena, TS_DTYPE_F32);
+    ts_run_request request = request_of(arena, tensors);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_run_array given[2] = {{rows[i].names[0], &array}, {rows[i].names[1], &array}};
+        request.arrays = given;
+        request.array_count = rows[i].names[0] ? 2 : 0;
+        assert_refused(&request, arena, rows[i].error);
+    }
+    const ts_define out = {"q", "a.npy"}, y = {"y", "a.npy"};
+    const ts_run_array x = {"x", &array};
+    request.arrays = &x;
+    request.array_count = request.output_count = 1;
+    request.outputs = &out;
+    assert_refused(&request, arena, "error: -o q: the program has no such tensor\n");
+    request.outputs = &y;
+    request.time_only = true;
+    assert_refused(&request, arena, "error: -o y: --time-only computes no values\n");
+    request.output_count = 0;
+    request.built = assembled(arena, "; nothing\n");
+    request.array_count = 0;
+    assert_refused(&request, arena, "error: 'a.tsim' has no instructions\n");
+    ts_arena_free(arena);
+}
+
+static void dims_are_checked(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_host_array array = one_of(arena, TS_DTYPE_F32);
+    const ts_run_array x = {"x", &array};
+    ts_run_request request = request_of(arena, ".tensor x hbm f32[9] in\n sadd s1, s1, s1\n");
+    request.arrays = &x;
+    request.array_count = 1;
+    ts_error err = {0};
+    ts_run_result result;
+    assert_false(ts_run(&err, arena, &request, &result));
+    assert_non_null(strstr(err.message, "[8]"));
+    assert_non_null(strstr(err.message, "[9]"));
+    ts_arena_free(arena);
+}
+
+/* What a program fills an input with, and where the values are needed at all. */
+static void inputs_that_nobody_brings(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_run_request request =
+        request_of(arena, ".tensor a hbm s32[4] inout zeros\n.tensor b hbm s32[4] inout iota\n"
+                          ".tensor c hbm f32[4] inout random(seed=1, lo=2, hi=3)\n"
+                          ".tensor d hbm s32[4] out\n sadd s1, s1, s1\n");
+    ts_error err = {0};
+    ts_run_result result;
+    assert_true(ts_run(&err, arena, &request, &result));
+    assert_string_equal(result.tensors[0].origin, "zeros");
+    assert_string_equal(result.tensors[1].origin, "iota");
+    assert_string_equal(result.tensors[2].origin, "random");
+    assert_null(result.tensors[3].origin);
+    assert_memory_equal(result.tensors[0].after.bytes, ((const int32_t[]){0, 0, 0, 0}), 16);
+    assert_memory_equal(result.tensors[1].after.bytes, ((const int32_t[]){0, 1, 2, 3}), 16);
+    for (int i = 0; i < 4; i++) {
+        float value;
+        memcpy(&value, result.tensors[2].after.bytes + 4 * i, 4);
+        assert_true(value >= 2 && value < 3);
+    }
+    request.time_only = true;
+    request.keep_outputs = false;
+    request.built =
+        assembled(arena, ".tensor x hbm s32[8] in\n.tensor y vmem s32[8]\n.sem s\n dma y <- x, s\n wait s\n");
+    assert_true(ts_run(&err, arena, &request, &result));
+    request.built =
+        assembled(arena, ".tensor x hbm s32[8] in\n.tensor y smem s32[8]\n.sem s\n dma y <- x, s\n wait s\n");
+    assert_refused(&request, arena, "error: the tensor 'x' has no values, expected -i x=FILE\n");
+    request.built = assembled(arena, ".tensor x smem s32[8] in\n sadd s1, s1, s1\n");
+    assert_refused(&request, arena, "error: the tensor 'x' has no values, expected -i x=FILE\n");
+    ts_arena_free(arena);
+}
+
+/* ---- Checks and reports ---- */
+
+static const char moved[] =
+    ".tensor x hbm s32[8] in iota\n.tensor y hbm s32[8] out\n.tensor v vmem s32[8]\n.sem s\n"
+    ".param N = 3\n.check y == x\n.check y[2:4] == N * x[2:4]\n.check x == iota(8)\n"
+    ".report total = sum(y)\n.report third = y[3] * N\n"
+    " dma v <- x, s\n wait s\n dma y <- v, s\n wait s\n";
+
+static void checks_and_reports(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_run_request request = request_of(arena, moved);
+    ts_error err = {0};
+    ts_run_result result;
+    if (!ts_run(&err, arena, &request, &result)) fail_msg("%s", err.message);
+    assert_false(result.passed);
+    const size_t wrong[] = {0, 2, 0};
+    for (int i = 0; i < 3; i++) assert_int_equal(result.checks[i].failed, wrong[i]);
+    assert_true(result.reports[0] == 28 && result.reports[1] == 9);
+    request.time_only = true;
+    request.keep_outputs = false;
+    assert_true(ts_run(&err, arena, &request, &result));
+    assert_true(result.passed && !result.checks && !result.reports);
+    ts_arena_free(arena);
+}
+
+static void checks_that_cannot_be(void **state) {
+    (void)state;
+    static const struct {
+        const char *lines, *error;
+        int more; /* errors behind the first; what was said already is said once */
+    } rows[] = {
+        {".check y == q\n.check y == q + 1\n.report r = w\n",
+         "a.tsim:2:13: error: unknown name 'q'\n.check y == q\n            ^\n", 1},
+        {".report r = y\n",
+         "a.tsim:2:13: error: a report is one number, found 8\n.report r = y\n            ^\n", 0},
+        {".report r = q\n.check y == w\n",
+         "a.tsim:2:13: error: unknown name 'q'\n.report r = q\n            ^\n", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, ".tensor y hbm s32[8] inout zeros\n%s sadd s1, s1, s1\n", rows[i].lines);
+        const ts_run_request request = request_of(arena, text.bytes);
+        ts_error err = {0};
+        ts_run_result result;
+        assert_false(ts_run(&err, arena, &request, &result));
+        assert_error(&err, err.kind, rows[i].error);
+        int more = 0;
+        for (const ts_error *next = err.next; next; next = next->next) more++;
+        assert_int_equal(more, rows[i].more);
+        ts_arena_free(arena);
+    }
+}
+
+/* ---- What the sanitizer asks at the end ---- */
+
+static void outputs_are_written(void **state) {
+    (void)state;
+    static const struct {
+        const char *tensors, *last;
+        int line; /* of the tensor that is not written; 0: none */
+    } rows[] = {
+        {".tensor y hbm s32[8] out\n.tensor z hbm s32[8] out\n",
+         " dma y <- v, s\n wait s\n dma z <- v, s\n wait s\n", 0},
+        {".tensor y hbm s32[8] out\n.tensor z hbm s32[8] out\n", " dma y <- v, s\n wait s\n", 2},
+        {".tensor y hbm s32[8] out\n.tensor z hbm s32[8] out\n", " dma z <- v, s\n wait s\n", 1},
+        {".tensor y hbm s32[8] out\n.tensor z hbm s32[8]\n", " dma y <- v, s\n wait s\n", 0},
+        {".tensor y hbm s32[9] out\n.tensor z hbm s32[8]\n", " dma y[0:8] <- v, s\n wait s\n", 1},
+        {".tensor y hbm s32[8] inout zeros\n.tensor z hbm s32[8]\n", "", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(
+            &text,
+            "%s.tensor x hbm s32[8] in iota\n.tensor v vmem s32[8]\n.sem s\n dma v <- x, s\n wait s\n%s",
+            rows[i].tensors, rows[i].last);
+        ts_run_request request = request_of(arena, text.bytes);
+        request.check = true;
+        ts_error err = {0};
+        ts_run_result result;
+        if (!ts_run(&err, arena, &request, &result)) fail_msg("row %zu: %s", i, err.message);
+        assert_int_equal(result.passed, rows[i].line == 0);
+        assert_int_equal(ts_findings_have(result.findings, TS_FINDING_UNWRITTEN), rows[i].line > 0);
+        if (rows[i].line > 0) assert_int_equal(result.findings->list[0].where.line, rows[i].line);
+        ts_arena_free(arena);
+    }
+}
+
+static int make_machine(void **state) {
+    *state = ts_arena_new();
+    machine = ts_machine_load(NULL, *state, "tpu-v5e");
+    return machine ? 0 : -1;
+}
+
+static int free_machine(void **state) {
+    ts_arena_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inputs_keep_their_values), cmocka_unit_test(names_are_checked),
+        cmocka_unit_test(dims_are_checked),         cmocka_unit_test(inputs_that_nobody_brings),
+        cmocka_unit_test(checks_and_reports),       cmocka_unit_test(checks_that_cannot_be),
+        cmocka_unit_test(outputs_are_written)};
+    return cmocka_run_group_tests(tests, make_machine, free_machine);
+}
