@@ -27,8 +27,9 @@ typedef struct {
     ts_fill_kind fill;
     int64_t seed;
     double low, high;
-    const char *file;      /* beside the program; NULL: none */
-    const char *file_text; /* the same as the program says it */
+    const char *file;        /* beside the program; NULL: none */
+    const char *file_text;   /* the same as the program says it */
+    const ts_source *source; /* whose line declares it; NULL: it was made in C */
     int line;
     /* On a mesh: which elements of the whole array each device holds. The tensor is the part of one device. NULL: a
      * single device, or scratch. */

@@ -230,7 +230,7 @@ bool assemble_tensor(assembler *as, const token **at) {
     symbol *named =
         expect_name(as, at, "a name", &name) ? scope_add(as->err, as->global, SYMBOL_TENSOR, name) : NULL;
     ts_tensor new = {0};
-    ts_tensor_use use = {.line = name->line};
+    ts_tensor_use use = {.source = name->source, .line = name->line};
     if (named == NULL || !parse_space(as, at, &new.space) ||
         !parse_shape(as, at, &new.shape, &use.sharding) || !parse_use(as, at, &use))
         return false;

@@ -12,12 +12,6 @@ bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles) {
     return marked;
 }
 
-static const ts_source *source_of(const ts_program *program) {
-    const ts_code *code = &program->code;
-    return code->bundle_count > 0 && code->bundles[0].count > 0 ? code->bundles[0].instructions[0].source
-                                                                : NULL;
-}
-
 /* Values that were sent undefined are told where they were sent. Padding of a device's part may be anything. */
 bool find_unwritten(ts_error *err, const run_device *device, const ts_program *program, const bool *outputs,
                     ts_findings *findings) {
@@ -25,15 +19,14 @@ bool find_unwritten(ts_error *err, const run_device *device, const ts_program *p
     bool good = true;
     for (int i = 0; good && !ts_findings_have(findings, TS_FINDING_OUTPUT) && i < code->tensor_count; i++) {
         const ts_layout *layout = code->tensors[i].shape->layout;
-        const ts_sharding *sharding = program->uses[i].sharding;
+        const ts_tensor_use *use = &program->uses[i];
         int64_t held[TS_LAYOUT_MAX_DIMS];
         if (!outputs[i] || !layout) continue;
         for (int d = 0; d < layout->rank; d++)
-            held[d] = sharding ? sharded_held(sharding, d, device->device) : layout->dims[d];
+            held[d] = use->sharding ? sharded_held(use->sharding, d, device->device) : layout->dims[d];
         ts_outputs all = {.code = code, .outputs = outputs, .findings = findings, .held = held};
         good = ts_outputs_find_unwritten(err, &all, i, ts_chip_space(device->chip, code->tensors[i].space),
-                                         (ts_location){source_of(program), program->uses[i].line, 1},
-                                         device->cycle);
+                                         (ts_location){use->source, use->line, 1}, device->cycle);
     }
     return good;
 }

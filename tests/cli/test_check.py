@@ -94,6 +94,19 @@ def an_output_that_nobody_wrote():
 
 
 @test
+def an_output_is_where_its_file_declares_it():
+    """Whatever file its instructions, or other tensors, are of."""
+    (HERE / "first.tsim").write_text(" sadd s1, s1, s1\n")
+    (HERE / "tensors.tsim").write_text("; one\n.tensor y hbm s32[8] out\n")
+    for text, file, line in ((".tensor y hbm s32[8] out\n.include \"first.tsim\"\n", "a.tsim", 1),
+                             (";\n;\n.include \"tensors.tsim\"\n sadd s2, s2, s2\n", "tensors.tsim", 2)):
+        (HERE / "a.tsim").write_text(text)
+        found, out, err = run("run", HERE / "a.tsim", "--check")
+        assert found == 3 and err.startswith(f"{HERE / file}:{line}:1: fault at cycle "), err
+        assert "y[0] was never written [unwritten_output]\n.tensor y hbm s32[8] out\n^\n" in err, err
+
+
+@test
 def half_a_word_is_told_apart():
     text = """.tensor h hbm bf16[16,128]{1,0:T(8,128)(2,1)} in iota
 .tensor o hbm bf16[16,128]{1,0:T(8,128)(2,1)} out
