@@ -1,5 +1,5 @@
-/* The choice of layouts: uses as they are read, the layouts that there are, which is the best, what is cut, which kernel
- * a use runs. */
+/* The choice of layouts: uses as they are read, the layouts that there are, which is the best, what is cut,
+ * which kernel a use runs. */
 #include "choose/choose.h"
 
 #include <stdlib.h>
