@@ -53,12 +53,14 @@ static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
     return known >= 0 ? known : audit_new_computation(a, hash, line, name, is_fused(name));
 }
 
-static void call(ts_audit *a, int64_t line, ts_hlo_span name, ts_audit_level level, int64_t trips) {
+static void call(ts_audit *a, int64_t line, ts_hlo_span name, uint8_t level, int64_t trips) {
     if (name.length == 0) return;
-    int32_t callee = computation_named(a, line, name);
-    a->computations[callee].level = (uint8_t)level;
-    a->computations[callee].parent = a->current == callee ? AUDIT_NONE : a->current;
-    a->computations[callee].trips = trips;
+    if (a->call_count == AUDIT_CALLS) {
+        audit_note(a, 1, line, "calls beyond those that are kept: how earlier ones are called is forgotten",
+                   name);
+        audit_settle(a);
+    }
+    audit_add_call(a, line, computation_named(a, line, name), level, trips);
 }
 
 /* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without; AUDIT_NONE: it does not say. */
@@ -84,7 +86,7 @@ static int64_t trips_of(ts_audit *a, const ts_hlo_instruction *i) {
     return counted >= 0 ? counted : stated;
 }
 
-static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *attribute, ts_audit_level level,
+static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *attribute, uint8_t level,
                        int64_t trips) {
     ts_hlo_span value, item;
     if (!ts_hlo_attribute(i->attributes, attribute, &value)) return;
@@ -100,10 +102,10 @@ static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *att
 static const struct {
     ts_hlo_opcode opcode;
     const char *attribute;
-    ts_audit_level level;
+    uint8_t level;
 } callers[] = {
     {TS_HLO_OP_FUSION, "calls", TS_AUDIT_LEVEL_FUSED},
-    {TS_HLO_OP_CALL, "to_apply", TS_AUDIT_LEVEL_CONTROL},
+    {TS_HLO_OP_CALL, "to_apply", AUDIT_LEVEL_CALLED},
     {TS_HLO_OP_CONDITIONAL, "branch_computations", TS_AUDIT_LEVEL_CONTROL},
     {TS_HLO_OP_CONDITIONAL, "true_computation", TS_AUDIT_LEVEL_CONTROL},
     {TS_HLO_OP_CONDITIONAL, "false_computation", TS_AUDIT_LEVEL_CONTROL},

@@ -7,7 +7,6 @@
 #include "audit_state.h"
 
 enum {
-    MOST_DEPTH = 64,
     /* Records that are left when those that are alike were merged, else half of them are dropped: so that
      * sorting them costs little for each. */
     MOST_MERGED = TS_AUDIT_RECORDS / 4 * 3,
@@ -198,22 +197,8 @@ static bool has_buffers(ts_audit_level level) {
     return level != TS_AUDIT_LEVEL_FUSED && level != TS_AUDIT_LEVEL_APPLIED && level != TS_AUDIT_LEVEL_ASYNC;
 }
 
-/* How often it runs when the module does once. */
-static int64_t runs_of(const ts_audit *a, int32_t computation, bool *unknown) {
-    int64_t runs = 1;
-    for (int depth = 0; computation >= 0 && depth < MOST_DEPTH; depth++) {
-        const computation_record *c = &a->computations[computation];
-        if (c->trips < 0)
-            *unknown = true;
-        else
-            runs = audit_times(runs, c->trips);
-        computation = c->parent;
-    }
-    return runs;
-}
-
 static const computation_record fresh_computation = {
-    .trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .root = AUDIT_NONE, .spaces = {-1, -1}};
+    .runs = 1, .calls = AUDIT_NONE, .sums = AUDIT_NONE, .root = AUDIT_NONE, .spaces = {-1, -1}};
 
 /* What is asynchronous moves between the memories that its start names, where it names none itself. */
 static void settle_spaces(const computation_record *c, ts_audit_move *move) {
@@ -256,9 +241,11 @@ static void settle_moves(ts_audit *a) {
     for (int64_t i = kept; i < a->move_count; i++) {
         ts_audit_move *move = &a->moves[i];
         if (move->computation >= 0) {
-            move->level = level_of(&a->computations[move->computation]);
-            move->runs = audit_times(move->runs, runs_of(a, move->computation, &move->trips_unknown));
-            settle_spaces(&a->computations[move->computation], move);
+            const computation_record *c = &a->computations[move->computation];
+            move->level = level_of(c);
+            move->runs = audit_times(move->runs, c->runs);
+            move->trips_unknown |= c->runs_unknown;
+            settle_spaces(c, move);
         }
         if (move->level == TS_AUDIT_LEVEL_APPLIED) continue;
         move->computation = AUDIT_NONE;
@@ -268,12 +255,13 @@ static void settle_moves(ts_audit *a) {
 }
 
 void audit_settle(ts_audit *a) {
+    audit_settle_calls(a);
     settle_sums(a);
     settle_buffers(a);
     settle_moves(a);
     computation_record now = {0};
     if (a->current >= 0) now = a->computations[a->current];
-    a->computation_count = a->sums_count = 0;
+    a->computation_count = a->sums_count = a->call_count = 0;
     audit_table_clear(&a->computation_table);
     audit_forget_values(a);
     if (a->current < 0) return;

@@ -24,14 +24,27 @@ typedef struct {
 } space_sum;
 
 typedef struct {
-    int64_t trips;        /* of the loop whose body it is; 1 otherwise; -1: the text does not say */
-    int32_t parent, sums; /* -1: none */
-    int32_t root;         /* its result, if that is known: one of the values; -1 otherwise */
-    bool has_root;        /* the text marks it */
-    uint8_t level;        /* ts_audit_level */
-    bool by_name;         /* its name says that it is fused; what calls it may say otherwise */
-    int spaces[2];        /* of what is started: read, written; -1: not known */
+    int64_t runs;       /* when the module does once; those whose number is not known count once. Settled */
+    int32_t calls;      /* the last one of it; -1: none */
+    int32_t sums;       /* -1: none */
+    int32_t root;       /* its result, if that is known: one of the values; -1 otherwise */
+    int32_t next, back; /* while callers are visited: the call that is looked at, who waits for its runs */
+    bool has_root;      /* the text marks it */
+    bool runs_unknown, visited, summed_up;
+    uint8_t level; /* ts_audit_level, or AUDIT_LEVEL_CALLED until that is settled */
+    bool by_name;  /* its name says that it is fused; what calls it may say otherwise */
+    int spaces[2]; /* of what is started: read, written; -1: not known */
 } computation_record;
+
+enum { AUDIT_LEVEL_CALLED = TS_AUDIT_LEVELS /* only by `call`: at the level of what calls it */ };
+
+/* What one computation, or the text outside them, does to another. */
+typedef struct {
+    int32_t caller, before; /* another caller's of the same; -1: none */
+    int64_t line;           /* of the last instruction that does it */
+    int64_t runs;           /* each time that the caller runs */
+    bool unknown;           /* of some the text does not say how many */
+} audit_call_record;
 
 /* What integers are, of the computation that the text is in, and the results of those before. */
 typedef struct {
@@ -78,6 +91,8 @@ struct ts_audit {
         forget_bytes; /* so many shapes, or bytes of `texts`, and those in no use are forgotten */
     computation_record *computations; /* of this module */
     int64_t computation_count, computation_capacity;
+    audit_call_record *calls; /* of this module */
+    int64_t call_count, call_capacity;
     int32_t current;                  /* computation; -1: outside */
     space_sum (*sums)[SPACE_CLASSES]; /* of the computations that have buffers */
     int64_t sums_count, sums_capacity;
@@ -112,7 +127,7 @@ struct ts_audit {
     int figure_count, allocation_count, allocation_capacity;
 };
 
-enum { AUDIT_NONE = -1, AUDIT_SUMS = 1 << 16 /* computations with buffers */ };
+enum { AUDIT_NONE = -1, AUDIT_SUMS = 1 << 16 /* computations with buffers */, AUDIT_CALLS = 1 << 20 };
 
 /* Sums of what texts say: no larger than what an integer holds. */
 static inline void audit_add(int64_t *sum, int64_t more) {
@@ -166,6 +181,14 @@ void audit_end_values(ts_audit *a);
 void audit_forget_values(ts_audit *a); /* with the computations */
 /* How often the body of a `while` runs, by its condition; AUDIT_NONE: that does not say. */
 int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
+
+/* ---- Who calls whom (audit_calls.c) ---- */
+
+/* The computation that the text is in runs another so often each time; AUDIT_NONE: the text does not say.
+ * One that an instruction names twice, as branches, runs once. */
+void audit_add_call(ts_audit *a, int64_t line, int32_t callee, uint8_t level, int64_t runs);
+/* How often each computation runs, and the level of those that are only called. */
+void audit_settle_calls(ts_audit *a);
 
 /* ---- Where it comes from in the user's program (audit_source.c) ---- */
 

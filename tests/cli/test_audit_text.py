@@ -258,6 +258,43 @@ def loops_of_optimised_modules():
     assert runs(loop(compare(10), add(1), constant(0)).replace("%", "").replace("ROOT ", "")) == 10
 
 
+def called(*callers, entry=""):
+    """A module whose @f copies; callers are names of computations, entry the lines of the entry behind its parameter."""
+    def one(name, root):
+        return f"%{name} (p: f32[8,128]) -> f32[8,128] {{\n  %p = {A} parameter(0)\n  ROOT {root}\n}}\n\n"
+
+    return (one("f", f"%c = {B} copy(%p)") + "".join(one(name, f"%k = {B} call(%p), to_apply=%f") for name in callers) +
+            f"ENTRY %m (a: f32[8,128]) -> f32[8,128] {{\n  %a = {A} parameter(0)\n{entry}}}\n")
+
+
+@test
+def computations_that_are_called():
+    """At the level of what calls them, as often as all of that does."""
+    def moves(text):
+        return [(m["level"], m["runs"], m["trips_unknown"]) for m in audit(text)["moves"] if m["opcode"] == "copy"]
+
+    def use(number, operation):
+        return f"  %x{number} = {B} {operation}\n"
+
+    def branches(number):
+        return use(number, "conditional(%q, %a, %a), branch_computations={%f, %f}")
+
+    loop_ = use(8, "while(%a), condition=%g, body=%h")
+    call = "call(%a), to_apply=%"
+    assert moves(called(entry=use(1, call + "f"))) == [("entry", 1, False)]
+    assert moves(called("g", entry=use(1, call + "g"))) == [("entry", 1, False)]
+    assert moves(called(entry=use(1, call + "f") + use(2, call + "f") + use(3, call + "f"))) == [("entry", 3, False)]
+    assert moves(called("g", entry=use(1, call + "g") + use(2, call + "f") + use(3, call + "g"))) == [("entry", 3, False)]
+    assert moves(called("g", entry=use(1, "fusion(%a), kind=kLoop, calls=%g"))) == [("fused", 1, False)]
+    assert moves(called(entry=branches(1))) == [("loop or branch", 1, False)]
+    assert moves(called(entry=branches(1) + branches(2))) == [("loop or branch", 2, False)]
+    assert moves(called("h", entry=loop_.replace("%h\n", "%h" + STATED + "\n") + use(1, call + "f"))) == [("loop or branch", 8, False)]
+    assert moves(called("h", entry=use(1, call + "f") + loop_)) == [("loop or branch", 2, True)]
+    assert moves(called("g")) == [("level unknown", 1, False)]
+    around = called("g", entry=use(1, call + "g")).replace("copy(%p)", f"copy(%p)\n  %d = {A} call(%p), to_apply=%g")
+    assert moves(around) == [("entry", 1, False)], moves(around)
+
+
 @test
 def loops_that_do_not_say():
     """Neither a condition that can be read nor a stated number: once, which is said."""
