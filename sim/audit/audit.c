@@ -55,11 +55,7 @@ static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
 
 static void call(ts_audit *a, int64_t line, ts_hlo_span name, uint8_t level, int64_t trips) {
     if (name.length == 0) return;
-    if (a->call_count == AUDIT_CALLS) {
-        audit_note(a, 1, line, "calls beyond those that are kept: how earlier ones are called is forgotten",
-                   name);
-        audit_settle(a);
-    }
+    audit_reserve_call(a, line, name);
     audit_add_call(a, line, computation_named(a, line, name), level, trips);
 }
 
@@ -106,6 +102,7 @@ static const struct {
 } callers[] = {
     {TS_HLO_OP_FUSION, "calls", TS_AUDIT_LEVEL_FUSED},
     {TS_HLO_OP_CALL, "to_apply", AUDIT_LEVEL_CALLED},
+    {TS_HLO_OP_CALL, "callee", AUDIT_LEVEL_CALLED}, /* of StableHLO */
     {TS_HLO_OP_CONDITIONAL, "branch_computations", TS_AUDIT_LEVEL_CONTROL},
     {TS_HLO_OP_CONDITIONAL, "true_computation", TS_AUDIT_LEVEL_CONTROL},
     {TS_HLO_OP_CONDITIONAL, "false_computation", TS_AUDIT_LEVEL_CONTROL},
@@ -238,6 +235,16 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
 
 static void on_return(void *self, ts_hlo_span operands) { audit_copies_return(self, operands); }
 
+static void on_part(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values) {
+    ts_audit *a = self;
+    if (part == TS_HLO_REGION_END)
+        audit_region_end(a);
+    else if (part >= TS_HLO_CONDITION && part <= TS_HLO_BRANCH)
+        audit_region(a, line, part);
+    else
+        audit_loop_part(a, part, values);
+}
+
 static void on_message(void *self, int64_t line, ts_hlo_span text) {
     audit_forget_shapes(self);
     audit_message(self, line, text);
@@ -255,7 +262,7 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     a->request = request;
     a->current = a->heading_space = a->allocation = AUDIT_NONE;
     a->events = (ts_hlo_events){a,          on_module, on_computation, on_end, on_instruction,
-                                on_message, on_table,  on_return};
+                                on_message, on_table,  on_return,      on_part};
     a->reader = ts_hlo_new(arena, &a->events);
     a->locations = ts_hlo_locations_new(arena);
     audit_keep_init(a);

@@ -146,7 +146,7 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
         return;
     }
     if (opcode == TS_HLO_OP_WHILE && i->mlir) name_results(c, i);
-    if (i->looped || c->overflows || !read_array(a, i->shape, &array)) return;
+    if (audit_in_loop(a) || i->lost || c->overflows || !read_array(a, i->shape, &array)) return;
     c->overflows = c->read.count == MOST_VALUES;
     if (c->overflows) return;
     size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;

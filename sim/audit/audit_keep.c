@@ -197,8 +197,12 @@ static bool has_buffers(ts_audit_level level) {
     return level != TS_AUDIT_LEVEL_FUSED && level != TS_AUDIT_LEVEL_APPLIED && level != TS_AUDIT_LEVEL_ASYNC;
 }
 
-static const computation_record fresh_computation = {
-    .runs = 1, .calls = AUDIT_NONE, .sums = AUDIT_NONE, .root = AUDIT_NONE, .spaces = {-1, -1}};
+static const computation_record fresh_computation = {.runs = 1,
+                                                     .calls = AUDIT_NONE,
+                                                     .sums = AUDIT_NONE,
+                                                     .root = AUDIT_NONE,
+                                                     .within = AUDIT_NONE,
+                                                     .spaces = {-1, -1}};
 
 /* What is asynchronous moves between the memories that its start names, where it names none itself. */
 static void settle_spaces(const computation_record *c, ts_audit_move *move) {
@@ -286,6 +290,13 @@ int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_s
     a->computations[number] = fresh_computation;
     a->computations[number].by_name = by_name;
     return number;
+}
+
+void audit_reserve_call(ts_audit *a, int64_t line, ts_hlo_span name) {
+    if (a->call_count < AUDIT_CALLS) return;
+    audit_note(a, 1, line, "calls beyond those that are kept: how earlier ones are called is forgotten",
+               name);
+    audit_settle(a);
 }
 
 space_sum *audit_sums(ts_audit *a, int64_t line) {

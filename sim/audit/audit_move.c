@@ -200,7 +200,7 @@ static int32_t begin_move(ts_audit *a, const ts_hlo_instruction *i, int32_t shap
         read_started(a, i->line, move->opcode, i->shape, &move->src, &move->dst);
     int32_t result = move->dst;
     if (ts_audit_updates(move->opcode)) move->dst = move->src; /* the rest stays where it is */
-    move->trips_unknown = i->looped;
+    move->trips_unknown = i->lost;
     move->from_parameter = (flags & NAME_PARAMETER) != 0;
     move->from_kernel = (flags & NAME_KERNEL) != 0;
     return result;

@@ -29,6 +29,8 @@ typedef struct {
     int32_t sums;       /* -1: none */
     int32_t root;       /* its result, if that is known: one of the values; -1 otherwise */
     int32_t next, back; /* while callers are visited: the call that is looked at, who waits for its runs */
+    int32_t within;     /* of a region of StableHLO: the computation that it is in; -1: none */
+    uint8_t part;       /* which part of a loop or branch it is (ts_hlo_part); 0: no region */
     bool has_root;      /* the text marks it */
     bool runs_unknown, visited, summed_up;
     uint8_t level; /* ts_audit_level, or AUDIT_LEVEL_CALLED until that is settled */
@@ -46,10 +48,20 @@ typedef struct {
     bool unknown;           /* of some the text does not say how many */
 } audit_call_record;
 
+/* A loop of StableHLO that is open: values, or -1, and computations. */
+typedef struct {
+    int32_t init, test, next, condition;
+    int32_t parameter; /* whose members are what it carries */
+} audit_loop;
+
+enum { AUDIT_LOOPS = 64 /* open ones; the reader tells of fewer */ };
+
 /* What integers are, of the computation that the text is in, and the results of those before. */
 typedef struct {
     struct audit_value *list;
     int32_t count, capacity, begin; /* begin: of this computation's */
+    int32_t loop_count, loops_begun;
+    audit_loop loops[AUDIT_LOOPS];
     audit_table names;
 } audit_values;
 
@@ -181,12 +193,25 @@ void audit_end_values(ts_audit *a);
 void audit_forget_values(ts_audit *a); /* with the computations */
 /* How often the body of a `while` runs, by its condition; AUDIT_NONE: that does not say. */
 int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
+/* What the loops of StableHLO begin with, carry and give. */
+void audit_loop_part(ts_audit *a, ts_hlo_part part, ts_hlo_span values);
+/* The same of the innermost loop, whose body ends. */
+int64_t audit_count_loop(ts_audit *a);
+
+/* ---- Regions of StableHLO (audit_regions.c) ---- */
+
+/* Those of loops and branches are computations, as HLO's are. */
+void audit_region(ts_audit *a, int64_t line, ts_hlo_part part);
+void audit_region_end(ts_audit *a);
+bool audit_in_loop(const ts_audit *a);
 
 /* ---- Who calls whom (audit_calls.c) ---- */
 
 /* The computation that the text is in runs another so often each time; AUDIT_NONE: the text does not say.
  * One that an instruction names twice, as branches, runs once. */
 void audit_add_call(ts_audit *a, int64_t line, int32_t callee, uint8_t level, int64_t runs);
+/* How often the last caller of it runs it, after all. */
+void audit_set_runs(ts_audit *a, int32_t callee, int64_t runs);
 /* How often each computation runs, and the level of those that are only called. */
 void audit_settle_calls(ts_audit *a);
 
@@ -218,6 +243,8 @@ void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name);
 /* In an order of their own; moves that differ in nothing but where they are become one. */
 void audit_merge_moves(ts_audit *a);
 int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name, bool by_name);
+/* Makes room for one more call: what `name` stands for is looked up behind it. */
+void audit_reserve_call(ts_audit *a, int64_t line, ts_hlo_span name);
 /* Of the computation that the text is in. */
 space_sum *audit_sums(ts_audit *a, int64_t line);
 /* No further text says how the computations so far are called: their buffers and moves count as they are, and

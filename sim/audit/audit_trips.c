@@ -12,7 +12,8 @@ typedef enum { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL } dire
 
 enum { WHOLE = -1 };
 
-/* CONSTANT: add. MEMBER: member `index`, or WHOLE, of parameter `parameter`, plus `add`. COMPARE: of the two
+/* CONSTANT: add. MEMBER: member `index`, or WHOLE, of parameter `parameter`, plus `add`; what a loop of
+ * StableHLO carries are members of one whose number is the loop's alone, and negative. COMPARE: of the two
  * values from `first` on. TUPLE: `count` values from `first` on; those behind are NONE. */
 typedef struct audit_value {
     uint8_t kind, direction;
@@ -117,10 +118,10 @@ static value compared(ts_audit *a, const ts_hlo_instruction *i) {
 
 enum { MOST_MEMBERS = 4096 };
 
-static value tuple_of(ts_audit *a, const ts_hlo_instruction *i) {
+static value tuple_of(ts_audit *a, ts_hlo_span rest) {
     value members[MOST_MEMBERS];
     int32_t count = 0, last = 0;
-    ts_hlo_span rest = i->operands, item;
+    ts_hlo_span item;
     for (; count < MOST_MEMBERS && ts_hlo_next(&rest, &item); count++) {
         members[count] = named(a, item);
         if (members[count].kind > VALUE_MEMBER) members[count] = none;
@@ -189,7 +190,7 @@ static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
     case TS_HLO_OP_COMPARE:
         return compared(a, i);
     case TS_HLO_OP_TUPLE:
-        return tuple_of(a, i);
+        return tuple_of(a, i->operands);
     case TS_HLO_OP_FUSION:
         return called(a, i, "calls");
     case TS_HLO_OP_CALL:
@@ -207,9 +208,12 @@ static bool may_count(ts_hlo_span shape) {
 }
 
 void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    audit_table *names = &a->values.names;
     value v = may_count(i->shape) ? value_of(a, i, opcode) : none;
     int32_t number = v.kind == VALUE_NONE ? AUDIT_NONE : push(a, &v);
-    if (number != AUDIT_NONE) audit_table_put(&a->values.names, audit_hash_name(i->name), number);
+    /* Regions of StableHLO use names again. */
+    bool known = number != AUDIT_NONE || (i->mlir && audit_table_get(names, audit_hash_name(i->name)) >= 0);
+    if (known) audit_table_put(names, audit_hash_name(i->name), number);
     computation_record *c = a->current >= 0 ? &a->computations[a->current] : NULL;
     if (!c || c->has_root) return;
     c->root = number; /* where none is marked, the last one's */
@@ -221,6 +225,7 @@ void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode 
 void audit_begin_values(ts_audit *a) {
     audit_table_clear(&a->values.names);
     a->values.begin = a->values.count;
+    a->values.loop_count = a->values.loops_begun = 0;
 }
 
 /* Only the root is kept. */
@@ -241,7 +246,7 @@ void audit_end_values(ts_audit *a) {
 
 void audit_forget_values(ts_audit *a) {
     audit_table_clear(&a->values.names);
-    a->values.count = a->values.begin = 0;
+    a->values.count = a->values.begin = a->values.loop_count = 0;
 }
 
 /* ---- Loops ---- */
@@ -251,13 +256,19 @@ typedef struct {
     __int128 start, step;
 } series;
 
-static bool find_series(const ts_audit *a, value side, value init, value body, series *out) {
+/* What it begins with, its condition, and what its body gives, said of the members of `parameter`. */
+typedef struct {
+    value init, test, next;
+    int32_t parameter;
+} loop;
+
+static bool find_series(const ts_audit *a, const loop *l, value side, series *out) {
     *out = (series){side.add, 0};
     if (side.kind == VALUE_CONSTANT) return true;
-    if (side.kind != VALUE_MEMBER) return false;
-    value begin = side.index == WHOLE ? init : member_of(a, init, side.index),
-          next = side.index == WHOLE ? body : member_of(a, body, side.index);
-    bool steps = next.kind == VALUE_MEMBER && next.parameter == 0 && next.index == side.index;
+    if (side.kind != VALUE_MEMBER || side.parameter != l->parameter) return false;
+    value begin = side.index == WHOLE ? l->init : member_of(a, l->init, side.index),
+          next = side.index == WHOLE ? l->next : member_of(a, l->next, side.index);
+    bool steps = next.kind == VALUE_MEMBER && next.parameter == l->parameter && next.index == side.index;
     if (begin.kind != VALUE_CONSTANT || !steps) return false;
     out->start += begin.add;
     out->step = next.add;
@@ -288,16 +299,60 @@ static __int128 rounds(uint8_t kind, __int128 start, __int128 step) {
     }
 }
 
+/* AUDIT_NONE: the condition does not say. */
+static int64_t count(const ts_audit *a, const loop *l) {
+    series x, y;
+    if (l->test.kind != VALUE_COMPARE || !find_series(a, l, *at(a, l->test.first), &x) ||
+        !find_series(a, l, *at(a, l->test.first + 1), &y))
+        return AUDIT_NONE;
+    __int128 trips = rounds(l->test.direction, x.start - y.start, x.step - y.step);
+    return trips > INT64_MAX ? AUDIT_NONE : (int64_t)trips;
+}
+
 int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i) {
     ts_hlo_span condition, body;
-    series x, y;
     if (!ts_hlo_attribute(i->attributes, "condition", &condition) ||
         !ts_hlo_attribute(i->attributes, "body", &body))
         return AUDIT_NONE;
-    value test = root_of(a, condition), next = root_of(a, body), init = operand(a, i, 0);
-    if (test.kind != VALUE_COMPARE || !find_series(a, *at(a, test.first), init, next, &x) ||
-        !find_series(a, *at(a, test.first + 1), init, next, &y))
-        return AUDIT_NONE;
-    __int128 trips = rounds(test.direction, x.start - y.start, x.step - y.step);
-    return trips > INT64_MAX ? AUDIT_NONE : (int64_t)trips;
+    return count(a, &(loop){operand(a, i, 0), root_of(a, condition), root_of(a, body), 0});
+}
+
+/* ---- Loops of StableHLO ---- */
+
+/* A loop whose regions the text lacks makes room for the next one. */
+static void begin_loop(ts_audit *a, ts_hlo_span init) {
+    audit_values *all = &a->values;
+    bool stale = all->loop_count > 0 && all->loops[all->loop_count - 1].condition == AUDIT_NONE;
+    if (stale || all->loop_count == AUDIT_LOOPS) all->loop_count--;
+    value v = tuple_of(a, init);
+    all->loops[all->loop_count++] =
+        (audit_loop){push(a, &v), AUDIT_NONE, AUDIT_NONE, AUDIT_NONE, -1 - ++all->loops_begun};
+}
+
+static void name_carried(ts_audit *a, ts_hlo_span names, int32_t parameter) {
+    ts_hlo_span item;
+    for (int32_t k = 0; k < MOST_MEMBERS && ts_hlo_next(&names, &item); k++) {
+        value v = {.kind = VALUE_MEMBER, .parameter = parameter, .index = k};
+        audit_table_put(&a->values.names, audit_hash_operand(item), push(a, &v));
+    }
+}
+
+void audit_loop_part(ts_audit *a, ts_hlo_part part, ts_hlo_span values) {
+    if (part == TS_HLO_LOOP) begin_loop(a, values);
+    if (a->values.loop_count == 0) return;
+    audit_loop *now = &a->values.loops[a->values.loop_count - 1];
+    uint8_t region = a->current < 0 ? 0 : a->computations[a->current].part;
+    if (part == TS_HLO_CARRIED && region != TS_HLO_BRANCH) name_carried(a, values, now->parameter);
+    if (part != TS_HLO_GIVES) return;
+    value v = region == TS_HLO_CONDITION ? named(a, values) : tuple_of(a, values);
+    if (region == TS_HLO_CONDITION) now->test = push(a, &v);
+    if (region == TS_HLO_BODY) now->next = push(a, &v);
+}
+
+static value value_at(const ts_audit *a, int32_t number) { return number < 0 ? none : *at(a, number); }
+
+int64_t audit_count_loop(ts_audit *a) {
+    audit_loop now = a->values.loops[--a->values.loop_count];
+    return count(a,
+                 &(loop){value_at(a, now.init), value_at(a, now.test), value_at(a, now.next), now.parameter});
 }

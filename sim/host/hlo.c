@@ -37,7 +37,7 @@ ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
     ts_text_init(&r->mlir.shape, arena);
     ts_text_init(&r->mlir.operands, arena);
     ts_text_init(&r->mlir.attributes, arena);
-    r->mlir.muted_above = r->mlir.loop_above = -1;
+    r->mlir.muted_above = r->mlir.lost_above = -1;
     return r;
 }
 
@@ -314,6 +314,8 @@ static bool is_dialect(const char *at, const char *end) {
     size_t length = (size_t)(end - at);
     return (length > 7 && memcmp(at, "module ", 7) == 0) ||
            (length > 10 && memcmp(at, "func.func ", 10) == 0) ||
+           (length > 11 && memcmp(at, "\"func.func\"", 11) == 0) ||
+           (length > 16 && memcmp(at, "\"builtin.module\"", 16) == 0) ||
            memmem(at, length, "stablehlo.", 10) != NULL || memmem(at, length, "mhlo.", 5) != NULL;
 }
 

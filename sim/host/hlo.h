@@ -33,10 +33,10 @@ typedef struct {
     ts_hlo_span operands;   /* between the parentheses */
     ts_hlo_span attributes; /* behind them */
     bool root;
-    bool cut;    /* the text ends, or says "...", before the operands do */
-    bool mlir;   /* from StableHLO or MHLO: shapes have no layouts */
-    bool looped; /* of StableHLO: within a loop, whose rounds the text does not state */
-    bool again;  /* "from instruction: .." of a list of values: said before, or for each of its values */
+    bool cut;   /* the text ends, or says "...", before the operands do */
+    bool mlir;  /* from StableHLO or MHLO: shapes have no layouts */
+    bool lost;  /* of StableHLO: in a loop or branch that is too deep for `part` to tell of it */
+    bool again; /* "from instruction: .." of a list of values: said before, or for each of its values */
 } ts_hlo_instruction;
 
 /* What a line may be besides. */
@@ -48,6 +48,17 @@ typedef enum {
     TS_HLO_LITERAL, /* a further line of a constant, or of an attribute */
     TS_HLO_LINE_KINDS
 } ts_hlo_line_kind;
+
+/* What loops and branches of StableHLO, which lie within a function, are made of. */
+typedef enum {
+    TS_HLO_LOOP,       /* one begins, with these values; its two regions follow */
+    TS_HLO_CARRIED,    /* what they are called in the region that is open, or in both that follow */
+    TS_HLO_CONDITION,  /* a region begins, from here on to TS_HLO_BRANCH */
+    TS_HLO_BODY,       /* of a loop too */
+    TS_HLO_BRANCH,     /* of what takes one of several */
+    TS_HLO_GIVES,      /* the values that the innermost region gives */
+    TS_HLO_REGION_END, /* of the innermost one */
+} ts_hlo_part;
 
 /* Any may be NULL. */
 typedef struct {
@@ -64,6 +75,8 @@ typedef struct {
     void (*table)(void *self, ts_hlo_span text);
     /* What a function of StableHLO gives. */
     void (*returns)(void *self, ts_hlo_span operands);
+    /* A part of a loop or branch within it; values "%a, %b" where the part has some. */
+    void (*part)(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values);
 } ts_hlo_events;
 
 typedef struct {

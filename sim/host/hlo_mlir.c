@@ -1,30 +1,9 @@
-/* StableHLO and MHLO, a line at a time, said as HLO: types, operands, and the attributes that movements need.
- * Source: openxla/stablehlo docs/spec.md (types, operations) and the pretty forms that its printer makes. */
+/* StableHLO and MHLO, a line at a time, said as HLO: functions, operations and their operands.
+ * Source: openxla/stablehlo docs/spec.md (operations) and the pretty forms that its printer makes. */
 #include <string.h>
 
 #include "hlo_private.h"
 #include "host/hlo_opcode.h"
-
-static const struct {
-    const char *mlir, *hlo;
-} types[] = {
-    {"i1", "pred"},
-    {"i2", "s2"},
-    {"i4", "s4"},
-    {"i8", "s8"},
-    {"i16", "s16"},
-    {"i32", "s32"},
-    {"i64", "s64"},
-    {"ui1", "u1"},
-    {"ui2", "u2"},
-    {"ui4", "u4"},
-    {"ui8", "u8"},
-    {"ui16", "u16"},
-    {"ui32", "u32"},
-    {"ui64", "u64"},
-    {"complex<f32>", "c64"},
-    {"complex<f64>", "c128"},
-};
 
 static const struct {
     const char *mlir, *hlo;
@@ -45,122 +24,7 @@ static const struct {
     {"sharding-constraint", "optimization-barrier"},
 };
 
-static bool begins(const char *at, const char *end, const char *text) {
-    size_t length = strlen(text);
-    return (size_t)(end - at) >= length && memcmp(at, text, length) == 0;
-}
-
-/* ---- Types ---- */
-
-/* Behind the '>' that closes the '<' at `at`; "->" is no bracket. */
-static const char *angle_end(const char *at, const char *end) {
-    int64_t depth = 0;
-    for (; at < end; at++)
-        if (*at == '"')
-            at = hlo_quote_end(at, end) - 1;
-        else if (*at == '<')
-            depth++;
-        else if (*at == '>' && at[-1] != '-' && --depth == 0)
-            return at + 1;
-    return end;
-}
-
-static void add_element(ts_text *out, const char *at, size_t length) {
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strlen(types[i].mlir) != length || memcmp(types[i].mlir, at, length) != 0) continue;
-        ts_text_add(out, "%s", types[i].hlo);
-        return;
-    }
-    for (size_t i = 0; i < length; i++)
-        ts_text_add_char(out, (char)(at[i] >= 'A' && at[i] <= 'Z' ? at[i] | 0x20 : at[i]));
-}
-
-/* The bound of a dim whose size is not known, of "#stablehlo.bounds<8, ?>" in the encoding; "": none. */
-static ts_hlo_span bound_of(const char *encoding, const char *end, int dim) {
-    static const char key[] = "bounds<";
-    const char *at = encoding ? memmem(encoding, (size_t)(end - encoding), key, sizeof key - 1) : NULL;
-    if (!at) return (ts_hlo_span){"", 0};
-    ts_hlo_span rest = {at + sizeof key - 1, (size_t)(end - (at + sizeof key - 1))}, item = {"", 0};
-    const char *close = memchr(rest.text, '>', rest.length);
-    if (close) rest.length = (size_t)(close - rest.text);
-    for (int i = 0; i <= dim; i++)
-        if (!ts_hlo_next(&rest, &item)) return (ts_hlo_span){"", 0};
-    return item.length > 0 && ts_is_digit(*item.text) ? item : (ts_hlo_span){"", 0};
-}
-
-/* 8x?x16xf32[, encoding] */
-static void add_tensor(ts_text *out, const char *at, const char *end) {
-    const char *dims = at, *comma = memchr(at, ',', (size_t)(end - at));
-    int dim = 0;
-    while (at < end) {
-        const char *x = at;
-        while (x < end && (ts_is_digit(*x) || *x == '?')) x++;
-        if (x == at || x >= end || *x != 'x') break;
-        at = x + 1;
-    }
-    const char *element_end = comma && comma > at ? comma : end;
-    add_element(out, at, (size_t)(element_end - at));
-    ts_text_add_char(out, '[');
-    for (const char *c = dims; c + 1 < at; c++) {
-        ts_hlo_span bound = *c == '?' ? bound_of(comma, end, dim) : (ts_hlo_span){"", 0};
-        dim += *c == 'x';
-        if (bound.length > 0)
-            ts_text_add(out, "<=%.*s", (int)bound.length, bound.text);
-        else
-            ts_text_add_char(out, *c == 'x' ? ',' : *c);
-    }
-    ts_text_add_char(out, ']');
-}
-
-/* A word, which ends before a '>' that it did not open. */
-static const char *word_end(const char *at, const char *end) {
-    int64_t depth = 0;
-    char before = ' ';
-    for (; at < end && *at != ',' && *at != ')' && !hlo_is_space(*at); before = *at++) {
-        depth += *at == '<';
-        if (*at == '>' && before != '-' && --depth < 0) break;
-    }
-    return at;
-}
-
-/* A type that is no tuple. */
-static const char *add_leaf(ts_text *out, const char *at, const char *end) {
-    if (begins(at, end, "tensor<")) {
-        const char *close = angle_end(at + 6, end);
-        add_tensor(out, at + 7, close > at + 7 ? close - 1 : at + 7);
-        return close;
-    }
-    const char *word = word_end(at, end);
-    bool token = memmem(at, (size_t)(word - at), "token", 5) != NULL;
-    if (token)
-        ts_text_add(out, "token[]");
-    else
-        ts_text_add_bytes(out, at, (size_t)(word - at));
-    return word;
-}
-
-/* One type as HLO has it, at `at`; returns its end. Tuples may nest as deep as they like. */
-static const char *add_type(ts_text *out, const char *at, const char *end) {
-    int64_t tuples = 0;
-    for (bool more = true; more;) {
-        at = hlo_skip_space(at, end);
-        for (; begins(at, end, "tuple<"); at = hlo_skip_space(at + 6, end), tuples++)
-            ts_text_add_char(out, '(');
-        const char *before = at;
-        at = add_leaf(out, at, end);
-        bool moved = at > before;
-        if (tuples > 0) at = hlo_skip_space(at, end);
-        for (; tuples > 0 && at < end && *at == '>'; tuples--, moved = true) {
-            ts_text_add_char(out, ')');
-            at = hlo_skip_space(at + 1, end);
-        }
-        more = moved && tuples > 0 && at < end && *at == ',';
-        if (more) ts_text_add(out, ", ");
-        at += more;
-    }
-    for (; tuples > 0; tuples--) ts_text_add_char(out, ')');
-    return at;
-}
+/* ---- Lists ---- */
 
 /* As ts_hlo_next, where '<' and '>' are brackets too. */
 static bool next_item(ts_hlo_span *rest, ts_hlo_span *item) {
@@ -238,7 +102,7 @@ static void add_result_types(hlo_mlir *m, const char *at, const char *end, resul
     if (tuple) ts_text_add_char(&m->shape, '(');
     for (;;) {
         const char *before = at;
-        at = hlo_skip_space(add_type(&m->shape, at, end), end);
+        at = hlo_skip_space(hlo_mlir_add_type(&m->shape, at, end), end);
         if (at == before || at >= end || *at != ',') break;
         at++;
         if (tuple)
@@ -257,12 +121,12 @@ static void add_types(hlo_mlir *m, const char *values, const char *values_end, c
     at = hlo_skip_space(at, end);
     const char *close = at < end && *at == '(' ? hlo_bracket_end(at, end) : NULL;
     const char *arrow = close ? hlo_skip_space(close, end) : NULL;
-    bool function = arrow && begins(arrow, end, "->");
+    bool function = arrow && hlo_begins(arrow, end, "->");
     const char *type = at + 1;
     while (function && (values = next_value(values, values_end, &name)) != NULL && type < close - 1) {
         if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
         const char *before = type;
-        type = hlo_skip_space(add_type(&m->operands, type, close - 1), close - 1);
+        type = hlo_skip_space(hlo_mlir_add_type(&m->operands, type, close - 1), close - 1);
         if (type == before) break;
         if (type < close - 1 && *type == ',') type++;
         ts_text_add(&m->operands, " %%%.*s", (int)name.length, name.text);
@@ -308,7 +172,7 @@ static bool read_head(const char *at, const char *end, operation_head *head) {
     const char *operation = word;
     for (; word < end && (hlo_is_word(*word) || *word == '.'); word++)
         if (*word == '.') dot = word;
-    if (begins(operation, end, "call ")) dot = operation - 1;
+    if (hlo_begins(operation, end, "call ")) dot = operation - 1;
     if (!dot) return false;
     copy_opcode(head->opcode, dot + 1, (size_t)(word - dot - 1));
     head->rest = word < end && *word == '"' ? word + 1 : word;
@@ -316,23 +180,28 @@ static bool read_head(const char *at, const char *end, operation_head *head) {
 }
 
 /* Of an operation whose body follows: what runs it is known, all else in it is passed over. */
-static void open_operation(hlo_mlir *m, int64_t line, const operation_head *head) {
+static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operation_head *head) {
     if (m->open_count == HLO_MLIR_OPEN) return;
     struct hlo_open *open = &m->open[m->open_count++];
     size_t length = head->name.length < HLO_MLIR_NAME ? head->name.length : HLO_MLIR_NAME - 1;
-    *open = (struct hlo_open){.depth = m->depth, .line = line};
+    *open = (struct hlo_open){.depth = m->depth, .line = teller->line};
     memcpy(open->name, head->name.text, length);
     strcpy(open->opcode, head->opcode);
-    bool runs = strcmp(head->opcode, "while") == 0 || strcmp(head->opcode, "conditional") == 0;
-    if (!runs && m->muted_above < 0) m->muted_above = m->depth;
+    if (strcmp(head->opcode, "while") == 0)
+        hlo_mlir_begin_region(m, teller, TS_HLO_CONDITION, m->depth);
+    else if (strcmp(head->opcode, "conditional") == 0)
+        hlo_mlir_begin_region(m, teller, TS_HLO_BRANCH, m->depth);
+    else if (m->muted_above < 0)
+        m->muted_above = m->depth;
 }
 
-static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at, const char *end,
+static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end,
                                       ts_hlo_instruction *i) {
     operation_head head;
     if (!read_head(at, end, &head)) return HLO_MLIR_NO;
+    if (strcmp(head.opcode, "while") == 0) hlo_mlir_loop(m, teller, head.rest, end);
     if (end - at > 2 && end[-1] == '{' && end[-2] == '(') {
-        open_operation(m, line, &head);
+        open_operation(m, teller, &head);
         return HLO_MLIR_YES;
     }
     if (m->muted_above >= 0) return HLO_MLIR_YES;
@@ -344,7 +213,7 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at,
     size_t length = strlen(head.opcode);
     ts_text_add(&m->attributes, "%s", head.opcode);
     ts_hlo_span all = span_of(&m->attributes);
-    *i = (ts_hlo_instruction){.line = line,
+    *i = (ts_hlo_instruction){.line = teller->line,
                               .name = head.name,
                               .shape = span_of(&m->shape),
                               .operands = span_of(&m->operands),
@@ -375,7 +244,6 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
     return HLO_MLIR_INSTRUCTION;
 }
 
-/* func.func [public] @name(%arg0: tensor<..> {..}, ...) -> .. { */
 /* "%arg0: tensor<8xf32>, .." */
 static void read_parameters(hlo_mlir *m, ts_hlo_span list, const ts_hlo_events *events,
                             ts_hlo_counts *counts) {
@@ -384,7 +252,7 @@ static void read_parameters(hlo_mlir *m, ts_hlo_span list, const ts_hlo_events *
         const char *type = memchr(item.text, ':', item.length);
         if (!type || !next_value(item.text, type, &value)) continue;
         clear(m);
-        add_type(&m->shape, type + 1, item.text + item.length);
+        hlo_mlir_add_type(&m->shape, type + 1, item.text + item.length);
         ts_hlo_instruction i = {.line = counts->lines,
                                 .name = value,
                                 .shape = span_of(&m->shape),
@@ -397,6 +265,16 @@ static void read_parameters(hlo_mlir *m, ts_hlo_span list, const ts_hlo_events *
     }
 }
 
+static void begin_function(hlo_mlir *m, ts_hlo_span name, bool private, const ts_hlo_events *events,
+                           ts_hlo_counts *counts) {
+    hlo_mlir_end_regions(m, &(hlo_teller){events, counts->lines}, INT64_MIN);
+    counts->computations++;
+    m->in_function = true;
+    m->function_depth = m->depth;
+    if (events->computation) events->computation(events->self, counts->lines, name, !private);
+}
+
+/* func.func [public] @name(%arg0: tensor<..> {..}, ...) -> .. { */
 static void read_function(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
                           ts_hlo_counts *counts) {
     bool private = memmem(at, (size_t)(end - at), " private ", 9) != NULL;
@@ -404,24 +282,38 @@ static void read_function(hlo_mlir *m, const char *at, const char *end, const ts
     if (!name) return;
     const char *behind = ++name;
     while (behind < end && hlo_is_name(*behind)) behind++;
-    counts->computations++;
-    m->in_function = true;
-    m->function_depth = m->depth;
-    if (events->computation)
-        events->computation(events->self, counts->lines, (ts_hlo_span){name, (size_t)(behind - name)},
-                            !private);
+    begin_function(m, (ts_hlo_span){name, (size_t)(behind - name)}, private, events, counts);
     const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
     if (close)
         read_parameters(m, (ts_hlo_span){behind + 1, (size_t)(close - 1 - behind - 1)}, events, counts);
 }
 
+/* "func.func"() <{.., sym_name = "name", sym_visibility = "private"}> ({, whose first block has the parameters.
+ */
+static void read_generic_function(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+                                  ts_hlo_counts *counts) {
+    static const char key[] = "sym_name = \"", hidden[] = "sym_visibility = \"private\"";
+    const char *name = memmem(at, (size_t)(end - at), key, sizeof key - 1);
+    bool private = memmem(at, (size_t)(end - at), hidden, sizeof hidden - 1) != NULL;
+    if (!name) return;
+    const char *behind = name += sizeof key - 1;
+    while (behind < end && *behind != '"') behind++;
+    begin_function(m, (ts_hlo_span){name, (size_t)(behind - name)}, private, events, counts);
+}
+
+/* ^bb0(%arg0: tensor<..>, ..): of a function. */
+static void read_block(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+                       ts_hlo_counts *counts) {
+    const char *open = memchr(at, '(', (size_t)(end - at)), *close = open ? hlo_bracket_end(open, end) : NULL;
+    if (close && m->in_function && m->depth == m->function_depth + 1)
+        read_parameters(m, (ts_hlo_span){open + 1, (size_t)(close - 1 - open - 1)}, events, counts);
+}
+
 /* return %a, %b : types; what is within an operation's body is none of the function's. */
 static void read_return(const hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events) {
-    const char *values = memchr(at, '%', (size_t)(end - at)), *found = find_types(at, end);
-    if (!values || !events->returns || m->muted_above >= 0 || !m->in_function) return;
-    const char *behind = found ? found - 2 : end;
-    if (values < behind)
-        events->returns(events->self, ts_hlo_trim((ts_hlo_span){values, (size_t)(behind - values)}));
+    ts_hlo_span values = hlo_mlir_values(at, end);
+    if (values.length > 0 && events->returns && m->muted_above < 0 && m->in_function)
+        events->returns(events->self, values);
 }
 
 static int64_t braces(const char *at, const char *end) {
@@ -435,54 +327,59 @@ static int64_t braces(const char *at, const char *end) {
 }
 
 static bool is_known(const char *at, const char *end) {
-    static const char *const words[] = {
-        "module", "func.func", "return", "stablehlo.", "mhlo.", "\"stablehlo.", "\"mhlo.",      "func.return",
-        "^",      "reducer(",  "cond",   "do ",        "} do",  "sdy.",         "\"func.return"};
+    static const char *const words[] = {"return",   "stablehlo.", "mhlo.", "\"stablehlo.", "\"mhlo.",
+                                        "reducer(", "cond",       "do ",   "} do",         "sdy."};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
-        if (begins(at, end, words[k])) return true;
+        if (hlo_begins(at, end, words[k])) return true;
     return *at == '}' || *at == '{';
 }
 
-/* "stablehlo.while"(..) ({ has opened, and not closed. */
-static bool is_open_loop(const hlo_mlir *m) {
-    for (int k = 0; k < m->open_count; k++)
-        if (strcmp(m->open[k].opcode, "while") == 0) return true;
-    return false;
-}
-
-/* Loops and functions that begin or end on the line. */
-static void count_depth(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+/* Functions and what is passed over, that begin or end on the line. */
+static void count_depth(hlo_mlir *m, const char *at, const char *end, const hlo_teller *teller,
                         ts_hlo_instruction *i) {
-    bool begins_loop = begins(at, end, "do {") || begins(at, end, "} do {") || is_open_loop(m);
-    if (begins_loop && m->loop_above < 0) m->loop_above = m->depth - (*at == '}');
-    i->looped = m->loop_above >= 0 && m->depth > m->loop_above;
+    i->lost = m->lost_above >= 0 && m->depth > m->lost_above;
     m->depth += braces(at, end);
-    if (m->depth <= m->loop_above) m->loop_above = -1;
+    if (m->depth <= m->lost_above) m->lost_above = -1;
     if (*at == '}' && m->depth <= m->muted_above) m->muted_above = -1;
     if (m->in_function && m->depth <= m->function_depth) {
+        hlo_mlir_end_regions(m, teller, INT64_MIN);
         m->in_function = false;
-        if (events->end) events->end(events->self);
+        if (teller->events->end) teller->events->end(teller->events->self);
     }
+}
+
+/* What is no operation; false: nothing that is known. */
+static bool read_other(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+                       ts_hlo_counts *counts) {
+    if (hlo_begins(at, end, "func.func"))
+        read_function(m, at, end, events, counts);
+    else if (hlo_begins(at, end, "\"func.func\""))
+        read_generic_function(m, at, end, events, counts);
+    else if (*at == '^')
+        read_block(m, at, end, events, counts);
+    else if (hlo_begins(at, end, "module") || hlo_begins(at, end, "\"builtin.module\""))
+        counts->modules++;
+    else if (hlo_begins(at, end, "return ") || hlo_begins(at, end, "func.return ") ||
+             hlo_begins(at, end, "\"func.return\""))
+        read_return(m, at, end, events);
+    else if (hlo_begins(at, end, "reducer(") && m->muted_above < 0)
+        m->muted_above = m->depth;
+    else
+        return is_known(at, end);
+    return true;
 }
 
 hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
                               ts_hlo_counts *counts, ts_hlo_instruction *i) {
-    int64_t line = counts->lines;
+    hlo_teller teller = {events, counts->lines};
     hlo_mlir_answer found = HLO_MLIR_YES;
+    hlo_mlir_regions(m, &teller, at, end);
     if (*at == '%')
-        found = read_operation(m, line, at, end, i);
-    else if (begins(at, end, "})"))
+        found = read_operation(m, &teller, at, end, i);
+    else if (hlo_begins(at, end, "})"))
         found = close_operation(m, at, end, i);
-    else if (begins(at, end, "func.func"))
-        read_function(m, at, end, events, counts);
-    else if (begins(at, end, "module"))
-        counts->modules++;
-    else if (begins(at, end, "return ") || begins(at, end, "func.return "))
-        read_return(m, at, end, events);
-    else if (begins(at, end, "reducer(") && m->muted_above < 0)
-        m->muted_above = m->depth;
-    else if (!is_known(at, end))
+    else if (!read_other(m, at, end, events, counts))
         return HLO_MLIR_NO;
-    if (found != HLO_MLIR_NO) count_depth(m, at, end, events, i);
+    if (found != HLO_MLIR_NO) count_depth(m, at, end, &teller, i);
     return found;
 }

@@ -89,9 +89,34 @@ static void add_moved(hlo_mlir *m, const char *opcode, const char *at, const cha
     ts_text_add(&m->attributes, transpose ? "}" : "]}");
 }
 
+/* compare LT, %a, %b or comparison_direction = #stablehlo<comparison_direction LT>, as direction=LT. */
+static void add_direction(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    static const char key[] = "comparison_direction ";
+    if (strcmp(opcode, "compare") != 0) return;
+    for (const char *found; (found = memmem(at, (size_t)(end - at), key, sizeof key - 1)) != NULL;)
+        at = found + sizeof key - 1;
+    while (at < end && (hlo_is_space(*at) || *at == '"' || *at == '=')) at++;
+    const char *behind = at;
+    while (behind < end && *behind >= 'A' && *behind <= 'Z') behind++;
+    if (behind > at) ts_text_add(&m->attributes, ", direction=%.*s", (int)(behind - at), at);
+}
+
+/* dense<7> of one number. */
+static void add_number(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    static const char key[] = "dense<";
+    const char *found =
+        strcmp(opcode, "constant") == 0 ? memmem(at, (size_t)(end - at), key, sizeof key - 1) : NULL;
+    if (!found) return;
+    const char *number = found + sizeof key - 1, *behind = number;
+    while (behind < end && (hlo_is_name(*behind) || *behind == '+')) behind++;
+    if (behind < end && *behind == '>') ts_text_add_bytes(&m->operands, number, (size_t)(behind - number));
+}
+
 void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     add_moved(m, opcode, at, end);
     add_lists(m, opcode, at, end);
     add_labels(m, opcode, at, end);
     add_callee(m, opcode, at, end);
+    add_direction(m, opcode, at, end);
+    add_number(m, opcode, at, end);
 }

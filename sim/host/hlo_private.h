@@ -17,6 +17,11 @@ static inline bool hlo_is_name(char c) {
     return hlo_is_word(c) || c == '.' || c == '-' || (unsigned char)c >= 0x80;
 }
 
+/* Does the text from `at` to `end` begin so? */
+static inline bool hlo_begins(const char *at, const char *end, const char *text) {
+    return ts_hlo_begins((ts_hlo_span){at, (size_t)(end - at)}, text);
+}
+
 /* Behind white space and comments. */
 const char *hlo_skip_space(const char *at, const char *end);
 /* Behind the quote that closes the one at `at`, or `end`. */
@@ -31,18 +36,44 @@ typedef struct {
     ts_text shape, operands, attributes; /* of the instruction made last */
     int64_t depth, function_depth;       /* braces open, and before the function's */
     int64_t muted_above;                 /* what is deeper is the body of a reduction; -1: nothing is */
-    int64_t loop_above;                  /* what is deeper is within a loop; -1: nothing is */
+    int64_t lost_above; /* what is deeper is in regions that are not told of; -1: nothing is */
     bool in_function;
-    int open_count;
+    int open_count, region_count;
+    struct hlo_region {
+        ts_hlo_part part;
+        int64_t depth; /* braces open around it */
+    } regions[HLO_MLIR_OPEN];
     struct hlo_open { /* operations whose bodies are open: "stablehlo.reduce"(...) ({ */
         char name[HLO_MLIR_NAME], opcode[HLO_MLIR_NAME];
         int64_t depth, line;
     } open[HLO_MLIR_OPEN];
 } hlo_mlir;
 
-/* Is this line, the last of those counted, of StableHLO or MHLO an operation or function? Then events are made of it. */
-/* Those that movements need, to m->attributes. */
+/* A line, and who is told what it says. */
+typedef struct {
+    const ts_hlo_events *events;
+    int64_t line;
+} hlo_teller;
+
+/* One type at `at`, as HLO has it; returns its end. */
+const char *hlo_mlir_add_type(ts_text *out, const char *at, const char *end);
+/* Those that movements and counters need, to m->attributes; a constant of one number, to m->operands. */
 void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end);
+/* The values of "return %a, %b : types" or of "(%a, %b) : types". */
+ts_hlo_span hlo_mlir_values(const char *at, const char *end);
+
+/* ---- Loops and branches (hlo_mlir_regions.c) ---- */
+
+/* "(%a = %x, %b = %y)" or "(%x, %y)" at `at`, of a loop that begins. */
+void hlo_mlir_loop(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end);
+/* The operation on this line opens a region: "({". */
+void hlo_mlir_begin_region(hlo_mlir *m, const hlo_teller *teller, ts_hlo_part part, int64_t depth);
+/* Those that so many open braces, or more, are around. */
+void hlo_mlir_end_regions(hlo_mlir *m, const hlo_teller *teller, int64_t depth);
+/* Regions that end or begin where the line does, what they name and what they give. */
+void hlo_mlir_regions(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end);
+
+/* Is this line, the last of those counted, of StableHLO or MHLO an operation or function? Then events are made of it. */
 typedef enum { HLO_MLIR_NO, HLO_MLIR_YES, HLO_MLIR_INSTRUCTION } hlo_mlir_answer;
 hlo_mlir_answer hlo_mlir_line(hlo_mlir *state, const char *at, const char *end, const ts_hlo_events *events,
                               ts_hlo_counts *counts, ts_hlo_instruction *instruction);

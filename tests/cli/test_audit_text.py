@@ -18,6 +18,7 @@ P = f"%a = {A} parameter(0)\n"
 NO_OPERAND = "a move whose operand is not in the text: not priced"
 CUT = "instructions that are cut off"
 EARLY = "an instruction that ends before its opcode"
+LOOPS = Path(__file__).parents[1] / "data/hlo/loops"
 
 
 def audit(text, *options):
@@ -463,7 +464,7 @@ def the_rule_of_each_generation():
 
 @test
 def loops_of_stablehlo():
-    """In either form what is within one runs so often as the text does not state; what follows runs once."""
+    """In either form what is within one whose text does not say counts once; what follows runs once."""
     turn = "stablehlo.transpose %{}, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
     pretty = ("    %1:2 = stablehlo.while(%iterArg = %c, %iterArg_0 = %arg0) : tensor<i32>, tensor<8x8xf32>\n     cond {\n      %5 = stablehlo.compare LT, %iterArg, "
               "%c_1 : (tensor<i32>, tensor<i32>) -> tensor<i1>\n      stablehlo.return %5 : tensor<i1>\n    } do {\n      %6 = " + turn.format("arg0") +
@@ -475,10 +476,75 @@ def loops_of_stablehlo():
     for form in (pretty, generic):
         result = audit("func.func @main(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {\n    %0 = " + turn.format("arg0") + form + "    %9 = " +
                        turn.format("arg0") + "    return %9 : tensor<8x8xf32>\n}\n")
-        assert sum(m["count"] for m in result["moves"] if m["opcode"] == "transpose") == 3 and result["moves"][0]["trips_unknown"], result["moves"]
+        assert sum(m["count"] for m in result["moves"] if m["opcode"] == "transpose") == 3, result["moves"]
+        assert {m["level"]: (m["count"], m["runs"], m["trips_unknown"]) for m in result["moves"]} == {
+            "entry": (2, 2, False), "loop or branch": (1, 1, True)}, result["moves"]
         inner = audit("func.func @main(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {\n" + form + "    %9 = stablehlo.reverse %arg0, dims = [0] : "
                       "tensor<8x8xf32>\n    return %9 : tensor<8x8xf32>\n}\n")
         assert {m["opcode"]: m["trips_unknown"] for m in inner["moves"]} == {"transpose": True, "reverse": False}, (form, inner["moves"])
+
+
+@test
+def loops_that_jax_lowers():
+    """Each of tests/oracle/loops.py runs as often in its three texts: what is called from one too, and from two places."""
+    for name, count, rounds, unknown in (("scan", 2, 14, False), ("nested", 1, 16, False), ("steps", 1, 3, False), ("branches", 2, 12, False),
+                                         ("until", 1, 1, True)):
+        for form in (".mlir", "_generic.mlir", ".hlo"):
+            moves = audit((LOOPS / f"{name}{form}").read_text())["moves"]
+            found = {(m["level"], m["count"], m["runs"], m["trips_unknown"]) for m in moves if m["opcode"] == "transpose"}
+            assert found == {("loop or branch", count, rounds, unknown)}, (name, form, moves)
+
+
+def rounds_of(test="LT, %i, %n", step="add %i, %k", first=0, limit=10, by=1, change=lambda text: text):
+    """How often a loop of StableHLO runs its transpose; None: the text says that this is not known."""
+    number = "%{} = stablehlo.constant dense<{}> : tensor<i32>\n"
+    text = ("func.func @main(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {\n" + number.format("z", first) + number.format("n", limit) +
+            "%1:2 = stablehlo.while(%i = %z, %x = %arg0) : tensor<i32>, tensor<8x8xf32> attributes {a = \"} do {\"}\ncond {\n"
+            f"%5 = stablehlo.compare {test}, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\nstablehlo.return %5 : tensor<i1>\n}} do {{\n" +
+            number.format("k", by) + f"%5 = stablehlo.{step} : tensor<i32>\n"
+            "%6 = stablehlo.transpose %x, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+            "stablehlo.return %5, %6 : tensor<i32>, tensor<8x8xf32>\n}\nreturn %1#1 : tensor<8x8xf32>\n}\n")
+    move, = audit(change(text))["moves"]
+    assert move["level"] == "loop or branch" and move["count"] == 1, move
+    return None if move["trips_unknown"] else move["runs"]
+
+
+@test
+def loops_of_stablehlo_that_count():
+    """Begin, limit, step and direction, and what none of them is."""
+    assert rounds_of() == 10 and rounds_of(first=4) == 6 and rounds_of(limit=25) == 25 and rounds_of(by=3) == 4
+    assert rounds_of("LE, %i, %n") == 11 and rounds_of("GT, %n, %i") == 10 and rounds_of("NE, %i, %n", by=5) == 2
+    assert rounds_of("GT, %i, %z", "subtract %i, %k") == 0 and rounds_of("GE, %i, %k", "add %i, %k", by=-2) is None
+    assert rounds_of("LT, %i, %z") == 0 and rounds_of("LT, %i, %arg0") is None and rounds_of("LT, %n, %i") == 0
+    assert rounds_of(step="multiply %i, %k") is None and rounds_of(limit="[10]") is None and rounds_of(limit="0xFF") is None
+    # A name that the condition gave to a comparison stands for what the body makes of it.
+    assert rounds_of(change=lambda text: text.replace("%5 = stablehlo.add %i, %k : tensor<i32>", "%5 = func.call @f() : () -> tensor<i32>")) is None
+    assert rounds_of(change=lambda text: text.replace("return %5, %6", "return %i, %6")) is None
+    assert rounds_of(change=lambda text: text.replace("SIGNED", "UNSIGNED").replace("} do {\n", "}\ndo {\n")) == 10
+    # What an outer loop counts is no number.
+    outer = "%2 = stablehlo.while(%o = %z) : tensor<i32>\ncond {\nstablehlo.return %q : tensor<i1>\n}} do {{\n{}stablehlo.return %o : tensor<i32>\n}}\n"
+    def in_another(begin):
+        return lambda text: text.replace("%1:2", outer.split("{}")[0].replace("}}", "}").replace("{{", "{") + "%1:2").replace("%i = %z", f"%i = {begin}").replace(
+            "}\nreturn", "}\n" + outer.split("{}")[1].replace("}}", "}") + "return")
+    assert rounds_of(change=in_another("%z")) is None and rounds_of(change=in_another("%o")) is None
+
+
+@test
+def deep_loops_of_stablehlo():
+    """More within each other than are kept: the innermost count once, which is said, and what follows as it should."""
+    for depth, unknown in ((31, False), (32, False), (33, True), (70, True)):
+        text = "func.func @main(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {\n%z = stablehlo.constant dense<0> : tensor<i32>\n"
+        turn = " = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+        for i in range(depth):
+            text += (f"%w{i} = stablehlo.while(%i{i} = %z) : tensor<i32>\ncond {{\n%l = stablehlo.constant dense<{1 + (i == 1)}> : tensor<i32>\n"
+                     f"%c = stablehlo.compare LT, %i{i}, %l : (tensor<i32>, tensor<i32>) -> tensor<i1>\nstablehlo.return %c : tensor<i1>\n}} do {{\n"
+                     f"%k{i} = stablehlo.constant dense<1> : tensor<i32>\n")
+        text += "%t" + turn
+        for i in reversed(range(depth)):
+            text += f"%n{i} = stablehlo.add %i{i}, %k{i} : tensor<i32>\nstablehlo.return %n{i} : tensor<i32>\n}}\n"
+        moves = audit(text + "%b = stablehlo.reverse %arg0, dims = [0] : tensor<8x8xf32>\nreturn %b : tensor<8x8xf32>\n}\n")["moves"]
+        found = {m["opcode"]: (m["level"], m["runs"], m["trips_unknown"]) for m in moves}
+        assert found == {"transpose": ("loop or branch", 2, unknown), "reverse": ("entry", 1, False)}, (depth, found)
 
 
 @test

@@ -47,10 +47,16 @@ static void on_message(void *self, int64_t line, ts_hlo_span text) {
 
 static void on_table(void *self, ts_hlo_span text) { mix(self, text); }
 
+static void on_part(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values) {
+    ts_hlo_span item;
+    *(uint64_t *)self += (uint64_t)line * 8 + (uint64_t)part;
+    while (ts_hlo_next(&values, &item)) mix(self, item);
+}
+
 static uint64_t read_all(const uint8_t *data, size_t size, size_t piece) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    ts_hlo_events events = {&hash,          on_module,  on_computation, on_end,
-                            on_instruction, on_message, on_table,       on_table};
+    ts_hlo_events events = {&hash,      on_module, on_computation, on_end, on_instruction,
+                            on_message, on_table,  on_table,       on_part};
     ts_arena *arena = ts_arena_new();
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
     for (size_t at = 0; at < size; at += piece)

@@ -47,9 +47,18 @@ static void on_message(void *self, int64_t line, ts_hlo_span text) {
     ts_text_add(self, "%d message <%.*s>\n", (int)line, (int)text.length, text.text);
 }
 
+static void on_part(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values) {
+    static const char *const names[] = {"loop",   "carried", "condition", "body",
+                                        "branch", "gives",   "region end"};
+    ts_text_add(self, "%d %s", (int)line, names[part]);
+    add(self, "", values);
+    ts_text_add(self, "\n");
+}
+
 static const char *events_of(ts_arena *arena, const char *text, size_t length, size_t piece) {
     ts_text *out = TS_NEW(arena, ts_text);
-    ts_hlo_events events = {out, on_module, on_computation, on_end, on_instruction, on_message, NULL, NULL};
+    ts_hlo_events events = {out,        on_module, on_computation, on_end, on_instruction,
+                            on_message, NULL,      NULL,           on_part};
     ts_text_init(out, arena);
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
     for (size_t at = 0; at < length; at += piece)
@@ -144,7 +153,43 @@ static const row rows[] = {
      "tensor<?x2xf8E4M3FN>\n",
      "1 <0> <f8e4m3fn[?,2]> <transpose> <f8e4m3fn[2,?] %a> +<, dimensions={1,0}>\n"},
     {"%3:2 = stablehlo.while(%i = %c, %x = %y) : tensor<i64>, tensor<4xcomplex<f32>>\n",
-     "1 <3> <(s64[], c64[4])> <while> < %i,  %c,  %x,  %y>\n"},
+     "1 loop <%c, %y>\n1 carried <%i, %x>\n1 <3> <(s64[], c64[4])> <while> < %i,  %c,  %x,  %y>\n"},
+    /* A loop in a loop, and a reduction in it, whose values are none of theirs. */
+    {"%3 = stablehlo.while(%i = %c) : tensor<i32> attributes {a = \"}\"}\n cond {\n"
+     "%4 = stablehlo.compare NE, %i, %5, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+     "stablehlo.return %4 : tensor<i1>\n} do {\n%4 = stablehlo.while(%j = %i) : tensor<i32>\ncond {\n} do {\n"
+     "%0 = \"stablehlo.reduce\"(%a, %b) ({\n^bb0(%x: tensor<f32>):\nstablehlo.return %x : tensor<f32>\n}) : "
+     "(tensor<8xf32>, tensor<f32>) -> tensor<f32>\nstablehlo.return %j : tensor<i32>\n} loc(#loc)\n"
+     "stablehlo.return %i, %3#1 : tensor<i32>, tensor<i32>\n}\n"
+     "%9 = stablehlo.constant dense<-7> : tensor<i32>\n",
+     "1 loop <%c>\n1 carried <%i>\n1 <3> <s32[]> <while> <s32[] %i, s32[] %c>\n2 condition\n"
+     "3 <4> <pred[]> <compare> <s32[] %i, s32[] %5> +<, direction=NE>\n4 gives <%4>\n5 region end\n5 body\n"
+     "6 loop <%i>\n6 carried <%j>\n6 <4> <s32[]> <while> <s32[] %j, s32[] %i>\n7 condition\n8 region end\n8 "
+     "body\n"
+     "9 <0> <f32[]> <reduce>\n13 gives <%j>\n14 region end\n15 gives <%i, %3#1>\n16 region end\n"
+     "17 <9> <s32[]> <constant> <-7>\n"},
+    /* The generic forms: of a loop, of branches, of a function. */
+    {"\"builtin.module\"() <{sym_name = \"m\"}> ({\n"
+     "\"func.func\"() <{function_type = (tensor<i32>) -> tensor<i32>, sym_name = \"f\", sym_visibility = "
+     "\"private\"}> ({\n^bb0(%arg1: tensor<i32> loc(\"x\"), %arg2: tensor<2xf32>):\n"
+     "%5:2 = \"stablehlo.while\"(%arg1, %arg2) ({\n^bb0(%a: tensor<i32>, %b: tensor<2xf32>):\n"
+     "%6 = \"stablehlo.compare\"(%a, %4) <{comparison_direction = #stablehlo<comparison_direction GE>}> : "
+     "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+     "\"stablehlo.return\"(%6) : (tensor<i1>) -> ()\n}, {\n^bb0(%d: tensor<i32>, %e: tensor<2xf32>):\n"
+     "%7 = \"stablehlo.case\"(%d) ({\n\"stablehlo.return\"(%e) : (tensor<2xf32>) -> ()\n}, {\n"
+     "\"stablehlo.return\"(%b) : (tensor<2xf32>) -> ()\n}) : (tensor<i32>) -> tensor<2xf32>\n"
+     "\"stablehlo.return\"(%d, %7) : (tensor<i32>, tensor<2xf32>) -> ()\n"
+     "}) : (tensor<i32>, tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>)\n"
+     "\"func.return\"(%5#1) : (tensor<2xf32>) -> ()\n}) : () -> ()\n}) {x = 1 : i32} : () -> ()\n",
+     "2 computation <f>\n3 <arg1> <s32[]> <parameter>\n3 <arg2> <f32[2]> <parameter>\n4 loop <%arg1, %arg2>\n"
+     "4 condition\n5 carried <%a, %b>\n6 <6> <pred[]> <compare> <s32[] %a, s32[] %4> +<, direction=GE>\n"
+     "7 gives <%6>\n8 region end\n8 body\n9 carried <%d, %e>\n10 branch\n11 gives <%e>\n12 region end\n12 "
+     "branch\n"
+     "13 gives <%b>\n14 region end\n10 <7> <f32[2]> <conditional>\n15 gives <%d, %7>\n16 region end\n"
+     "4 <5> <(s32[], f32[2])> <while>\nend\n"},
+    /* A function that begins before the last one ends. */
+    {"func.func @f() {\n\"stablehlo.if\"(%p) ({\n%1 = \"stablehlo.if\"(%p) ({\nfunc.func private @g() {\n}\n",
+     "1 entry <f>\n3 branch\n4 region end\n4 computation <g>\nend\n"},
     {"%0 = \"stablehlo.reduce\"(%a, %b) ({\n^bb0(%x: tensor<f32>):\n  %9 = stablehlo.add %x, %x : "
      "tensor<f32>\n"
      "  stablehlo.return %9 : tensor<f32>\n}) {dimensions = dense<0> : tensor<1xi64>} : (tensor<8xf32>, "
@@ -217,8 +262,8 @@ static void a_long_line(void **state) {
     memcpy(text + length - 24, "\n%d = f32[] negate(%c)\n\n", 24);
     for (size_t piece = 1000; piece < 2 * length; piece *= 100) {
         ts_text out;
-        ts_hlo_events events = {&out,           on_module,  on_computation, on_end,
-                                on_instruction, on_message, NULL,           NULL};
+        ts_hlo_events events = {&out,       on_module, on_computation, on_end, on_instruction,
+                                on_message, NULL,      NULL,           on_part};
         ts_text_init(&out, arena);
         ts_hlo_reader *reader = ts_hlo_new(arena, &events);
         for (size_t at = 0; at < length; at += piece)

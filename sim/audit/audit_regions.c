@@ -1,0 +1,41 @@
+/* Regions of StableHLO's loops and branches: computations that their function runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit_state.h"
+
+static const ts_hlo_span no_name = {"", 0};
+
+void audit_region(ts_audit *a, int64_t line, ts_hlo_part part) {
+    char key[48]; /* what no name can be */
+    int length = snprintf(key, sizeof key, "\n%d %lld", (int)part, (long long)line);
+    audit_reserve_call(a, line, no_name);
+    int32_t made = audit_new_computation(a, audit_hash(key, (size_t)length), line, no_name, false);
+    a->computations[made].part = (uint8_t)part;
+    a->computations[made].within = a->current;
+    audit_add_call(a, line, made, TS_AUDIT_LEVEL_CONTROL, part == TS_HLO_BRANCH ? 1 : AUDIT_NONE);
+    if (part == TS_HLO_CONDITION && a->values.loop_count > 0)
+        a->values.loops[a->values.loop_count - 1].condition = made;
+    a->current = made;
+}
+
+static void end_body(ts_audit *a, int32_t body) {
+    int32_t condition = a->values.loops[a->values.loop_count - 1].condition;
+    int64_t trips = audit_count_loop(a);
+    if (trips < 0) return;
+    audit_set_runs(a, body, trips);
+    if (condition >= 0) audit_set_runs(a, condition, trips + 1);
+}
+
+void audit_region_end(ts_audit *a) {
+    int32_t ended = a->current;
+    if (ended < 0 || a->computations[ended].part == 0) return; /* how it began is forgotten */
+    a->current = a->computations[ended].within;
+    if (a->computations[ended].part == TS_HLO_BODY && a->values.loop_count > 0) end_body(a, ended);
+}
+
+bool audit_in_loop(const ts_audit *a) {
+    int32_t now = a->current;
+    while (now >= 0 && a->computations[now].part == TS_HLO_BRANCH) now = a->computations[now].within;
+    return now >= 0 && a->computations[now].part != 0;
+}
