@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import linecache
 import os
-from typing import Any, List, Mapping, NamedTuple, Optional, Union
+from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Union
 
 from . import _native as native
 from ._native import ffi, lib
@@ -53,15 +53,18 @@ class Choice:
         return table("layouts, the best first", ("layout", "cycles", "bytes"), rows)
 
 
-def choose(shape: Union[str, Layout, None] = None, uses: Optional[str] = None, machine: Union[str, Machine] = DEFAULT,
-           program: Union[str, "os.PathLike[str]", None] = None, tensor: Optional[str] = None,
-           params: Optional[Mapping[str, object]] = None, combine: bool = False, exhaustive: bool = False) -> Choice:
-    """Every legal layout, priced: of a shape and its uses (``"dma:hbm>vmem,reduce:0"``), or of a program's tensor."""
+def choose(shape: Union[str, Layout, None] = None, uses: Union[str, Iterable[str], None] = None,
+           machine: Union[str, Machine] = DEFAULT, program: Union[str, "os.PathLike[str]", None] = None,
+           tensor: Optional[str] = None, params: Optional[Mapping[str, object]] = None, combine: bool = False,
+           exhaustive: bool = False) -> Choice:
+    """Every legal layout, priced: of a shape and its uses (``"dma:hbm>vmem,reduce:0"``, or a list of such), or of a program's
+    tensor."""
+    together = uses if uses is None or isinstance(uses, str) else ",".join(uses)
     chip = as_machine(machine)
     values, count, _kept = defines(params)
     changes = [native.optional(f"{field}={value}") for field, value in chip.overrides.items()]
     return Choice(native.asked(
-        lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=uses,
+        lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=together,
         program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count,
         combine=combine, exhaustive=exhaustive, changes=ffi.new("char *[]", changes), change_count=len(changes)))
 

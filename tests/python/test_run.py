@@ -267,6 +267,8 @@ def choices_are_the_command_lines():
     shape, uses = "f32[1024,3]{1,0}", "dma:hbm>vmem,reduce:1"
     for machine, words in (("tpu-v5e", []), (ts.Machine("tpu-v4", {"hbm.clock": "1 GHz"}), ["-m", "tpu-v4", "--set", "hbm.clock=1 GHz"])):
         choice = ts.choose(shape, uses, machine=machine)
+        assert ts.choose(shape, uses=uses.split(","), machine=machine).json() == choice.json()
+        assert ts.choose(shape, iter(uses.split(",")), machine).json() == choice.json()
         found = expect_json(["choose", shape, "--use", uses, "--no-moves", *words])["candidates"]
         assert [(c.layout, c.bytes) for c in choice.candidates] == [(row["shape"], row["bytes"]) for row in found]
         assert choice.candidates[0].cycles == found[0]["cycles"] and choice.best.text == found[0]["shape"]
@@ -274,6 +276,9 @@ def choices_are_the_command_lines():
     of_program = ts.choose(program="tilesim:/add.tsim", tensor="x", params={"ROWS": 8})
     assert len(of_program.candidates) > 1 and of_program.best.type == "bf16"
     raised(ts.UsageError, ts.choose)
+    assert "expected str instance, int found" in str(raised(TypeError, ts.choose, shape, uses=["dma", 1]))
+    assert "expected a use" in raised(ts.InputError, ts.choose, shape, uses=["dma", ""]).message
+    assert raised(ts.InputError, ts.choose, shape, uses=[]).message == raised(ts.InputError, ts.choose, shape, uses="").message
 
 
 MODULE = """HloModule m
