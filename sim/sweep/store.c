@@ -107,6 +107,14 @@ static bool widen_table(ts_error *err, ts_sweep_store *store) {
 
 /* ---- Opening ---- */
 
+/* Of lines, the first that says something: those of a check have "*** in database main ***" above. */
+static const char *first_fault(char text[128]) {
+    char *at = text, *end;
+    while (*at == '*' && (end = strchr(at, '\n')) != NULL) at = end + 1;
+    at[strcspn(at, "\n")] = '\0';
+    return at;
+}
+
 /* A file without tables is a new one. */
 static bool check_file(ts_error *err, ts_sweep_store *store, bool *is_new) {
     int64_t number, tables;
@@ -120,7 +128,7 @@ static bool check_file(ts_error *err, ts_sweep_store *store, bool *is_new) {
                             store->path);
     if (!ask(err, store, "PRAGMA quick_check(1)", &number, text)) return false;
     if (strcmp(text, "ok") != 0)
-        return ts_error_set(err, TS_ERROR_IO, "'%s' is damaged: %s", store->path, text);
+        return ts_error_set(err, TS_ERROR_IO, "'%s' is damaged: %s", store->path, first_fault(text));
     return *is_new || has_column(store, "main", "key") ||
            ts_error_set(err, TS_ERROR_IO, "'%s' is damaged: it has no table of points", store->path);
 }

@@ -319,6 +319,23 @@ static void damaged_while_open(void **state) {
     ts_arena_free(arena);
 }
 
+/* What SQLite finds at the open is one line. */
+static void damaged_before(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    char begin[600];
+    make_file();
+    run_sql("CREATE TABLE more (a); CREATE TABLE most (a); PRAGMA writable_schema = 1; "
+            "DELETE FROM sqlite_master WHERE name IN ('more', 'most')");
+    assert_null(ts_sweep_store_open(&err, arena, path, TS_SWEEP_READ));
+    snprintf(begin, sizeof begin, "'%s' is damaged: Page ", path);
+    if (strncmp(err.message, begin, strlen(begin)) != 0 || strpbrk(err.message, "*?\n"))
+        fail_msg("%s", err.message);
+    remove(path);
+    ts_arena_free(arena);
+}
+
 /* Of another version, say. */
 static void statuses_that_are_unknown(void **state) {
     (void)state;
@@ -400,6 +417,7 @@ int main(void) {
         cmocka_unit_test(texts_of_another_encoding_are_not_merged),
         cmocka_unit_test(no_store_is_merged_into_itself),
         cmocka_unit_test(damaged_while_open),
+        cmocka_unit_test(damaged_before),
         cmocka_unit_test(statuses_that_are_unknown),
         cmocka_unit_test(a_short_log),
         cmocka_unit_test(studies_are_noted),
