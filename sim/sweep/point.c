@@ -59,10 +59,11 @@ static scope *scope_of(ts_arena *arena, const ts_sweep_point *point, const ts_sw
     return names;
 }
 
+/* A zero has no sign: 0 * -1.0 is -0.0, which would be printed so. */
 static ts_sweep_value value_of(const constant *number) {
     ts_sweep_value value = {.kind = number->is_float ? TS_SWEEP_REAL : TS_SWEEP_INTEGER};
     if (number->is_float)
-        value.real = number->number;
+        value.real = number->number + 0.0;
     else
         value.integer = number->integer;
     return value;

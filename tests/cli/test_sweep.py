@@ -218,6 +218,17 @@ def workers_shards_and_orders_do_not_matter():
     assert len(whole) == len(COUNTED) + 1 and dump(HERE / "three.db") == whole and dump(HERE / "all.db") == whole
 
 
+@test
+def zero_has_no_sign():
+    path = study("vary: {A: [-1, 0, -0.0, 1]}\nask: {layout: 'f32[8]'}\ncolumns: {z: A * -0.5, y: A / 1000}\n", "zero.yaml")
+    assert [(row["A"], row["z"], row["y"]) for row in rows(path, "--db", HERE / "zero.db")] == [
+        ("-1", "0.5", "-1"), ("0", "0", "0"), ("0", "0", "0"), ("1", "-0.5", "0")]
+    out = expect(["sweep", path, "--db", HERE / "zero.db"])
+    assert not re.search(r"-0(\.0*)?\s", out), out
+    found = expect_json(["sweep", path, "--db", HERE / "zero.db"])["rows"]
+    assert [str(row["z"]) for row in found] == ["0.5", "0", "0", "-0.5"], found
+
+
 POINTS = 24 if SANITIZED else 64
 SLOW = f"""title: slow
 vary: {{ROWS: {{from: 64, to: {63 + POINTS}, step: 1}}}}
