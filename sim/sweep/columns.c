@@ -138,7 +138,8 @@ ts_sweep_value ts_sweep_value_read(const char *text) {
     bool number = strspn(text, "+-.0123456789eE") == strlen(text) && strpbrk(text, "0123456789");
     if (number && !*end && errno == 0) return (ts_sweep_value){.kind = TS_SWEEP_INTEGER, .integer = integer};
     double real = strtod(text, &end);
-    if (number && !*end && isfinite(real)) return (ts_sweep_value){.kind = TS_SWEEP_REAL, .real = real + 0.0}; /* no -0 */
+    if (number && !*end && isfinite(real))
+        return (ts_sweep_value){.kind = TS_SWEEP_REAL, .real = real + 0.0}; /* no -0 */
     return (ts_sweep_value){.kind = TS_SWEEP_TEXT, .text = text};
 }
 

@@ -81,12 +81,15 @@ static bool fail_unknown(ts_error *err, ts_arena *arena, const sweep_known *know
 static bool check_names(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text,
                         const sweep_segment *part) {
     ts_source source = {"expression", part->text, part->length};
-    for (const token *at = token_list(arena, &source); at->kind != TOKEN_END; at++) {
+    const token *list = token_list(arena, &source), *location;
+    for (const token *at = list; at->kind != TOKEN_END; at++) {
         sweep_segment name = {SWEEP_NAME, part->text + at->offset, at->length};
         if (at->kind != TOKEN_NAME || function_find(at->text, at->length)) continue;
         if (!is_known(known, name.text, name.length)) return fail_unknown(err, arena, known, text, &name);
     }
-    return true;
+    const char *wrong = sweep_wrong_text(known->study, list, &location);
+    size_t at = (size_t)(part->text - text->text) + (wrong ? location->offset : 0);
+    return !wrong || sweep_error_in(err, text, at, wrong);
 }
 
 bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text) {

@@ -2,6 +2,7 @@
 #ifndef TILESIM_SWEEP_NAMES_H
 #define TILESIM_SWEEP_NAMES_H
 
+#include "program/token.h"
 #include "sweep/study.h"
 
 typedef enum { SWEEP_END, SWEEP_LITERAL, SWEEP_NAME, SWEEP_EXPRESSION } sweep_segment_kind;
@@ -25,6 +26,13 @@ typedef struct {
 /* Are all names of an expression known, or those of a text's segments? */
 bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
 bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
+
+/* ---- Texts in expressions (texts.c) ---- */
+
+/* Why a text in the expression is compared with nothing, and where; NULL: all are compared with parameters. */
+const char *sweep_wrong_text(const ts_sweep_study *study, const token *list, const token **location);
+/* The tokens of such an expression with 1 or 0 in place of each comparison. */
+const token *sweep_compare_texts(ts_arena *arena, const ts_sweep_point *point, const token *list);
 
 /* A path of the study, which is relative to its folder. */
 const char *sweep_beside(ts_arena *arena, const ts_sweep_study *study, const char *path);

@@ -69,10 +69,10 @@ static ts_sweep_value value_of(const constant *number) {
     return value;
 }
 
-static bool calculate(ts_error *err, ts_arena *arena, const scope *names, const sweep_segment *text,
-                      ts_sweep_value *value) {
+static bool calculate(ts_error *err, const ts_sweep_point *point, const scope *names,
+                      const sweep_segment *text, ts_sweep_value *value) {
     ts_source source = {"expression", text->text, text->length};
-    const token *at = token_list(arena, &source);
+    const token *at = sweep_compare_texts(names->arena, point, token_list(names->arena, &source));
     constant number;
     if (!expr_parse(err, names, &at, &number)) return false;
     if (!token_ends_line(at)) return token_unexpected(err, at, "an operator, or the end");
@@ -107,7 +107,7 @@ bool ts_sweep_point_counts(ts_error *err, ts_arena *arena, const ts_sweep_point 
         ts_error theirs = {0};
         ts_sweep_value value;
         double number;
-        if (!calculate(&theirs, arena, names, &all, &value)) {
+        if (!calculate(&theirs, point, names, &all, &value)) {
             explain(point, names, &theirs);
             return pass_up(err, text, &all, &theirs);
         }
@@ -126,9 +126,9 @@ bool ts_sweep_point_evaluate(ts_error *err, ts_arena *arena, const ts_sweep_poin
     for (const ts_sweep_text *before = study->derived; before != text; before++) {
         ts_sweep_value known = {0};
         sweep_segment part = {SWEEP_EXPRESSION, before->node->text, strlen(before->node->text)};
-        if (calculate(NULL, arena, names, &part, &known)) add_value(names, before->name, &known);
+        if (calculate(NULL, point, names, &part, &known)) add_value(names, before->name, &known);
     }
-    if (calculate(&theirs, arena, names, &all, value)) return true;
+    if (calculate(&theirs, point, names, &all, value)) return true;
     bool absent = scope_take_unknown(names) != NULL; /* a text, or a result that this point does not have */
     *value = (ts_sweep_value){0};
     return absent || pass_up(err, text->node, &all, &theirs);
@@ -146,7 +146,7 @@ static bool add_segment(ts_error *err, ts_arena *arena, const ts_sweep_point *po
                     ts_sweep_point_value(point, ts_arena_copy_text(arena, segment->text, segment->length)));
     if (segment->kind != SWEEP_EXPRESSION) return true;
     scope *names = scope_of(arena, point, NULL);
-    if (!calculate(&theirs, arena, names, segment, &value)) {
+    if (!calculate(&theirs, point, names, segment, &value)) {
         explain(point, names, &theirs);
         return pass_up(err, text, segment, &theirs);
     }

@@ -8,7 +8,7 @@
  *     machine: [tpu-v5e, tpu-v6e]        # over the one above
  *     hbm.bandwidth_scale: 0.5,1,2       # a name with a point is a figure of the machine
  *   points: [{A: 1, B: x}, {A: 2, B: y}] # what varies together
- *   where: ROWS * A < 4096               # an expression, or a list: all must hold
+ *   where: ROWS * A < 4096 && B != "y"   # an expression, or a list: all must hold
  *   ask:                                 # one question, or a list of them
  *     dma: 'f32[$ROWS,128] -> f32[$ROWS,128]{1,0:T(8,$(4 * 2))}'
  *   columns: {gb_per_s: useful_bytes / microseconds / 1000}

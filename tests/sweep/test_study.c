@@ -65,6 +65,14 @@ static void points(void **state) {
     expect_cases("vary: {aAz_0: 1, zZa9: 2}\nask: {layout: $aAz_0.$zZa9}\n", "layout 1.2 on tpu-v5e\n");
     expect_cases("vary: {A: '1,2,3,4'}\nwhere: [A > 1, A * 0.5 != 1.5, '4']\nask: {layout: $A}\n",
                  "layout 2 on tpu-v5e\nlayout 4 on tpu-v5e\n");
+    expect_cases("vary: {T: 'f32,bf16', A: '1,2'}\nwhere: T == \"f32\" && A > 1\nask: {layout: $T$A}\n",
+                 "layout f322 on tpu-v5e\n");
+    expect_cases(
+        "points: [{T: f32}, {T: x}, {T: 01}]\nwhere: ['\"f32\" != T', T != \"1\" || 0, '!(T == \"x\")']\n"
+        "ask: {layout: 'a$T$(max(T == \"01\", -1) * 2)'}\n",
+        "layout a012 on tpu-v5e\n");
+    expect_cases("vary: {machine: [tpu-v5e, tpu-v6e]}\nwhere: machine == \"tpu-v6e\"\nask: {layout: a}\n",
+                 "layout a on tpu-v6e\n");
 }
 
 static void what_is_asked(void **state) {
@@ -141,6 +149,9 @@ static void derived(void **state) {
 }
 
 /* Place, message. */
+#define TEXT_ALONE "found a text, expected it beside == or != and a parameter"
+#define BESIDE     "a comparison of texts beside an operator, expected it in brackets"
+
 static const struct {
     const char *text;
     int line, column;
@@ -201,6 +212,16 @@ static const struct {
     {"ask: {program: a, define: {A: $X}}", 1, 32, "unknown parameter 'X'"},
     {"vary: {ROWS: 1}\nwhere: ROWS + cycles\nask: {dma: a}", 2, 15, "unknown parameter 'cycles'"},
     {"where: [[1]]\nask: {dma: a}", 1, 9, "where: expected a text"},
+    {"vary: {T: a}\nwhere: T < \"a\"\nask: {dma: a}", 2, 12, TEXT_ALONE},
+    {"vary: {T: a}\nwhere: '1 + \"a\" == \"b\"'\nask: {dma: a}", 2, 13, TEXT_ALONE},
+    {"vary: {T: a}\nwhere: 1 == \"b\"\nask: {dma: a}", 2, 13, TEXT_ALONE},
+    {"vary: {T: a}\nwhere: 1 + T == \"b\"\nask: {dma: a}", 2, 12, BESIDE},
+    {"vary: {T: a}\nwhere: '!T == \"b\"'\nask: {dma: a}", 2, 10, BESIDE},
+    {"vary: {T: a}\nwhere: T == \"b\" < 2\nask: {dma: a}", 2, 8, BESIDE},
+    {"vary: {T: a}\nask: {dma: '$(T == \"b\" \"c\")'}", 2, 15, BESIDE},
+    {"ask: {dma: a}\ncolumns: {a: limiter == \"hbm\"}", 2, 14, "a text is compared with a parameter"},
+    {"vary: {T: a}\nwhere: min == \"b\"\nask: {dma: a}", 2, 8, "a text is compared with a parameter"},
+    {"vary: {T: a}\nwhere: U == \"b\"\nask: {dma: a}", 2, 8, "unknown parameter 'U'"},
     {"ask: {dma: a}\ncolumns: {a: cycls}", 2, 14,
      "unknown parameter or column 'cycls'; did you mean 'cycles'?"},
     {"ask: {dma: a}\ncolumns: {a: b, b: cycles}", 2, 14, "unknown parameter or column 'b'"},
