@@ -16,6 +16,8 @@ struct ts_array {
  * none, or of a newer version that asks for more than this one knows. `what` is the struct's name. */
 bool api_read_request(ts_error *err, const char *what, const void *request, void *own, size_t own_bytes);
 
+bool api_need_defines(ts_error *err, const ts_define *defines, int count);
+
 ts_array *api_array_of(ts_arena *arena, const ts_host_array *host);
 /* The mesh of a request: its axes, and its topology or NULL. */
 bool api_read_mesh(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *const texts[2],

@@ -8,6 +8,7 @@
 #include "api_private.h"
 
 static bool find_type(ts_error *err, const char *type, ts_dtype *dtype) {
+    if (!ts_error_need(err, "the type", type)) return false;
     size_t length = strlen(type);
     if (ts_dtype_find(type, length, dtype)) return true;
     ts_error_set(err, TS_ERROR_INPUT, "no element type is called '%s'", type);
@@ -46,11 +47,12 @@ ts_array *ts_array_wrap(ts_error *err, ts_arena *arena, const char *type, int ra
 
 ts_array *ts_array_load(ts_error *err, ts_arena *arena, const char *path) {
     ts_host_array host;
-    return ts_host_load(err, arena, path, NULL, &host) ? api_array_of(arena, &host) : NULL;
+    bool good = ts_error_need(err, "the path", path) && ts_host_load(err, arena, path, NULL, &host);
+    return good ? api_array_of(arena, &host) : NULL;
 }
 
 int ts_array_save(ts_error *err, const ts_array *array, const char *path) {
-    return ts_host_save(err, array->arena, path, &array->host);
+    return ts_error_need(err, "the path", path) && ts_host_save(err, array->arena, path, &array->host);
 }
 
 const char *ts_array_type(const ts_array *array) { return ts_dtype_get(array->host.dtype)->name; }

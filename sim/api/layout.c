@@ -9,6 +9,7 @@
 enum { COMPARED_ELEMENTS = 1 << 26 }; /* where no proof is found */
 
 const ts_shape *ts_shape_from_text(ts_error *err, ts_arena *arena, const char *text) {
+    if (!ts_error_need(err, "the shape", text)) return NULL;
     ts_source source = api_source("shape", text);
     return ts_shape_parse(err, arena, &source);
 }

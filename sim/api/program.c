@@ -13,6 +13,7 @@ static bool read_target(ts_error *err, ts_arena *arena, const ts_program_request
     if (!api_read_request(err, "ts_program_request", given, own, sizeof *own)) return false;
     if (!own->machine || !own->source)
         return ts_error_set(err, TS_ERROR_USAGE, "ts_program_request needs a machine and a source");
+    if (!api_need_defines(err, own->defines, own->define_count)) return false;
     ts_run_target(own->machine, target);
     if (!own->mesh) return true;
     ts_mesh *mesh = TS_NEW(arena, ts_mesh);
@@ -62,8 +63,15 @@ ts_builder *ts_builder_new(ts_error *err, ts_arena *arena, const ts_machine *mac
     b->err = err;
     b->arena = arena;
     ts_run_target(machine, &b->target);
-    b->inner = ts_program_begin(err, arena, name, &b->target);
+    b->failed = !ts_error_need(err, "the program's name", name);
+    b->inner = ts_program_begin(err, arena, name ? name : "", &b->target);
     return b;
+}
+
+/* True: nothing failed, and the text is there. */
+static bool takes(ts_builder *b, const char *what, const char *text) {
+    b->failed = b->failed || !ts_error_need(b->err, what, text);
+    return !b->failed;
 }
 
 const ts_program *ts_builder_end(ts_builder *b) { return b->failed ? NULL : ts_program_end(b->inner); }
@@ -93,7 +101,7 @@ int ts_builder_tensor(ts_builder *b, const char *name, const char *memory, const
                                         NULL};
     const char *spaces[TS_SPACE_COUNT + 1] = {0};
     for (int i = 0; i < TS_SPACE_COUNT; i++) spaces[i] = ts_space_text((ts_space_kind)i);
-    if (b->failed) return -1;
+    if (!takes(b, "the tensor's name", name) || !takes(b, "the tensor's shape", shape)) return -1;
     int space = find_word(b, "memory", memory, spaces), is = find_word(b, "role", role, roles);
     int holds = fill ? find_word(b, "fill", fill, fills) : TS_FILL_FILE;
     ts_source source = api_source(name, shape);
@@ -109,11 +117,11 @@ int ts_builder_tensor(ts_builder *b, const char *name, const char *memory, const
 }
 
 int ts_builder_semaphores(ts_builder *b, const char *name, int count) {
-    return b->failed ? -1 : ts_program_semaphores(b->inner, name, count);
+    return takes(b, "the semaphores' name", name) ? ts_program_semaphores(b->inner, name, count) : -1;
 }
 
 void ts_builder_check(ts_builder *b, const char *check) {
-    if (!b->failed) ts_program_check_text(b->inner, check);
+    if (takes(b, "the check", check)) ts_program_check_text(b->inner, check);
 }
 
 static ts_value keep(ts_builder *b, ts_operand operand) {
@@ -177,7 +185,7 @@ static void add(ts_builder *b, int vmask, const char *mnemonic, int count, va_li
     ts_operand operands[TS_OPERANDS_MAX];
     for (int i = 0; i < count && i < TS_OPERANDS_MAX; i++)
         operands[i] = value_of(b, va_arg(values, ts_value));
-    if (!b->failed) ts_program_add_named(b->inner, vmask, mnemonic, count, operands);
+    if (takes(b, "the mnemonic", mnemonic)) ts_program_add_named(b->inner, vmask, mnemonic, count, operands);
 }
 
 void ts_builder_add(ts_builder *b, const char *mnemonic, int count, ...) {

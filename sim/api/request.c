@@ -23,6 +23,14 @@ bool api_read_request(ts_error *err, const char *what, const void *request, void
     return true;
 }
 
+bool api_need_defines(ts_error *err, const ts_define *defines, int count) {
+    bool good = true;
+    for (int i = 0; good && i < count; i++)
+        good = ts_error_need(err, "a define's name", defines[i].name) &&
+               ts_error_need(err, "a define's value", defines[i].value);
+    return good;
+}
+
 ts_source api_source(const char *name, const char *text) { return (ts_source){name, text, strlen(text)}; }
 
 const char *ts_version(void) { return TS_VERSION; }

@@ -126,14 +126,14 @@ double ts_simulation_microseconds(const ts_simulation *run) {
 int ts_simulation_passed(const ts_simulation *run) { return run->result.passed; }
 
 int64_t ts_simulation_counter(const ts_simulation *run, const char *name) {
-    for (int i = 0; i < TS_COUNTER_COUNT; i++)
+    for (int i = 0; name && i < TS_COUNTER_COUNT; i++)
         if (strcmp(ts_counter_get((ts_counter)i)->name, name) == 0) return run->result.counters.values[i];
     return -1;
 }
 
 const ts_array *ts_simulation_output(const ts_simulation *run, const char *name) {
     const ts_program *program = run->result.program;
-    for (int i = 0; i < program->code.tensor_count; i++) {
+    for (int i = 0; name && i < program->code.tensor_count; i++) {
         ts_tensor_role role = program->uses[i].role;
         if ((role == TS_ROLE_OUT || role == TS_ROLE_INOUT) && !run->request.time_only &&
             strcmp(program->code.tensors[i].name, name) == 0)

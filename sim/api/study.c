@@ -22,6 +22,7 @@ static bool read_shape(ts_error *err, ts_arena *arena, const ts_choice_request *
 
 static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from, ts_choice *choice) {
     ts_choose_request *to = &choice->request;
+    if (!api_need_defines(err, from->defines, from->define_count)) return false;
     to->machine_name = from->machine ? from->machine : TS_MACHINE_DEFAULT;
     to->sets = from->changes;
     to->set_count = from->change_count;
@@ -79,6 +80,7 @@ struct ts_module_audit {
 ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *text,
                                  size_t length) {
     ts_module_audit *audit = TS_NEW(arena, ts_module_audit);
+    if (!ts_error_need(err, "the module", text)) return NULL;
     audit->request = (ts_audit_request){.machine = machine};
     audit->state = ts_audit_new(arena, &audit->request);
     ts_audit_feed(audit->state, text, length);

@@ -52,6 +52,10 @@ bool ts_error_set(ts_error *err, ts_error_kind kind, const char *format, ...) {
     return false;
 }
 
+bool ts_error_need(ts_error *err, const char *what, const char *text) {
+    return text || ts_error_set(err, TS_ERROR_USAGE, "%s is NULL, expected a text", what);
+}
+
 /* The part of the line [start, end) around `at` that fits, with "..." where it is cut. */
 static void set_excerpt(ts_error *err, const char *text, size_t start, size_t end, size_t at) {
     enum { ROOM = TS_ERROR_LINE_BYTES - 1 - 6, BEFORE = 60 };

@@ -36,7 +36,10 @@ struct ts_error {
 bool ts_error_set(ts_error *err, ts_error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, at byte `offset` of `source`. An offset past the end points just behind the last byte. */
+/* Is a text that the library's callers must give there? If not, it is refused: "the type is NULL". */
+bool ts_error_need(ts_error *err, const char *what, const char *text);
+
+/* As ts_error_set, at byte `offset` of `source`. An offset past the end points just behind the last byte. */
 bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -225,6 +225,9 @@ static void note_overrides(ts_arena *arena, ts_machine *machine, const ts_source
 
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count) {
+    bool given = ts_error_need(err, "the machine's name", name);
+    for (int i = 0; given && i < count; i++) given = ts_error_need(err, "a change", overrides[i]);
+    if (!given) return NULL;
     const ts_tree *tree = ts_tree_load(err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
     ts_source *sources = TS_NEW_ARRAY(arena, ts_source, count + 1);
     for (int i = 0; tree && i < count; i++) {

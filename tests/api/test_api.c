@@ -566,6 +566,77 @@ static void builder_errors(void **state) {
     ts_error_clear(err);
 }
 
+static void missing(const void *result, const char *what) {
+    char message[100];
+    assert_null(result);
+    snprintf(message, sizeof message, "%s is NULL, expected a text", what);
+    failed(TS_ERROR_USAGE, message);
+}
+
+/* Texts that may not be left out. */
+static void texts_that_are_missing(void **state) {
+    (void)state;
+    static const char *const none[] = {NULL};
+    const ts_define defines[] = {{NULL, "1"}, {"ROWS", NULL}};
+    missing(ts_shape_from_text(err, arena, NULL), "the shape");
+    missing(ts_shape_translate(err, arena, ts_shape_from_text(err, arena, "f32[8]{0}"), NULL),
+            "the notation");
+    missing(ts_array_new(err, arena, NULL, 0, NULL), "the type");
+    missing(ts_array_wrap(err, arena, NULL, 0, NULL, NULL), "the type");
+    missing(ts_array_load(err, arena, NULL), "the path");
+    assert_int_equal(ts_array_save(err, ts_array_new(err, arena, "f32", 0, NULL), NULL), 0);
+    missing(NULL, "the path");
+    missing(ts_machine_load(err, arena, NULL), "the machine's name");
+    missing(ts_machine_change(err, arena, "tpu-v5e", none, 1), "a change");
+    missing(ts_audit_module(err, arena, machine(), NULL, 0), "the module");
+    for (int i = 0; i < 2; i++) {
+        const char *what = i ? "a define's value" : "a define's name";
+        ts_program_request request = {sizeof request, machine(), "tilesim:/add.tsim", &defines[i], 1,
+                                      NULL,           NULL};
+        ts_choice_request choice = {
+            .struct_bytes = sizeof choice, .program = "tilesim:/add.tsim", .tensor = "x"};
+        choice.defines = &defines[i];
+        choice.define_count = 1;
+        missing(ts_program_read(err, arena, &request), what);
+        missing(ts_program_assemble(err, arena, &request), what);
+        missing(ts_choose_layouts(err, arena, &choice), what);
+    }
+    ts_reshard_query query = {.struct_bytes = sizeof query, .machine = machine(), .mesh = "2x2"};
+    query.source = query.destination = "f32[8,8] P('x', None)";
+    query.failed_links = none;
+    query.failed_link_count = 1;
+    missing(ts_reshard_find(err, arena, &query), "a failed link");
+}
+
+static void texts_that_a_builder_misses(void **state) {
+    (void)state;
+    ts_builder *b = ts_builder_new(err, arena, machine(), NULL);
+    ts_builder_place(b, ts_builder_label(b));
+    missing(ts_builder_end(b), "the program's name");
+    for (int i = 0; i < 5; i++) {
+        static const char *const whats[] = {"the tensor's name", "the tensor's shape", "the semaphores' name",
+                                            "the check", "the mnemonic"};
+        b = ts_builder_new(err, arena, machine(), "p");
+        if (i < 2)
+            assert_int_equal(ts_builder_tensor(b, i ? "x" : NULL, "vmem", i ? NULL : "f32[8]{0}", "in", NULL),
+                             -1);
+        if (i == 2) assert_int_equal(ts_builder_semaphores(b, NULL, 1), -1);
+        if (i == 3) ts_builder_check(b, NULL);
+        if (i == 4) ts_builder_add(b, NULL, 0);
+        missing(ts_builder_end(b), whats[i]);
+    }
+}
+
+static void names_that_are_missing(void **state) {
+    (void)state;
+    ts_run_options options = {.struct_bytes = sizeof options, .machine = machine()};
+    ts_program_request add = {sizeof add, machine(), "tilesim:/add.tsim", NULL, 0, NULL, NULL};
+    options.program = ts_program_read(err, arena, &add);
+    const ts_simulation *run = ts_simulate(err, arena, &options);
+    assert_int_equal(ts_simulation_counter(run, NULL), -1);
+    assert_null(ts_simulation_output(run, NULL));
+}
+
 /* A mask, a bundle of two and a branch back. */
 static void builder_parts(void **state) {
     (void)state;
@@ -709,11 +780,31 @@ static void stopped_studies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(version),       TEST(errors),          TEST(arrays),    TEST(shapes),  TEST(notations),
-        TEST(plans),         TEST(moves),           TEST(machines),  TEST(prices),  TEST(bad_requests),
-        TEST(runs),          TEST(meshes),          TEST(run_modes), TEST(traces),  TEST(builder_errors),
-        TEST(builder_parts), TEST(choices),         TEST(audits),    TEST(studies), TEST(relayouts),
-        TEST(reshardings),   TEST(stopped_studies),
+        TEST(version),
+        TEST(errors),
+        TEST(arrays),
+        TEST(shapes),
+        TEST(notations),
+        TEST(plans),
+        TEST(moves),
+        TEST(machines),
+        TEST(prices),
+        TEST(bad_requests),
+        TEST(runs),
+        TEST(meshes),
+        TEST(run_modes),
+        TEST(traces),
+        TEST(builder_errors),
+        TEST(texts_that_are_missing),
+        TEST(texts_that_a_builder_misses),
+        TEST(names_that_are_missing),
+        TEST(builder_parts),
+        TEST(choices),
+        TEST(audits),
+        TEST(studies),
+        TEST(relayouts),
+        TEST(reshardings),
+        TEST(stopped_studies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,7 +298,7 @@ const ts_shape *ts_shape_translate(ts_error *err, ts_arena *arena, const ts_shap
                                    const char *notation) {
     const ts_layout *layout = ts_shape_layout(err, shape, "the shape");
     int row = 0;
-    if (layout == NULL) return NULL;
+    if (layout == NULL || !ts_error_need(err, "the notation", notation)) return NULL;
     while (row < TARGETS && strcmp(targets[row].name, notation) != 0) row++;
     if (row == TARGETS) {
         ts_error_set(err, TS_ERROR_USAGE, "unknown notation '%.40s', expected xla, axe, tvm or cute",
