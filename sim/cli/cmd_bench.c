@@ -42,7 +42,7 @@ static bool read_kernels(ts_error *err, const cli_line *line, ts_bench_report *r
     names[TS_KERNELS_COUNT] = report->kernels = "formula";
     if (strcmp(text, "formula") == 0) return true;
     const char *nearest = ts_text_nearest(text, names, TS_KERNELS_COUNT + 1, sizeof names[0]);
-    return ts_error_set(err, TS_ERROR_INPUT,
+    return ts_error_set(err, TS_ERROR_USAGE,
                         "--kernels is '%s', expected portable, avx2, avx512 or formula%s%s%s", text,
                         nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
@@ -53,7 +53,7 @@ static bool read_stores(ts_error *err, const cli_line *line, ts_move_stores *sto
     if (!text) return true;
     *stores = strcmp(text, "ordinary") == 0 ? TS_STORES_ORDINARY : TS_STORES_STREAMING;
     return *stores == TS_STORES_ORDINARY || strcmp(text, "streaming") == 0 ||
-           ts_error_set(err, TS_ERROR_INPUT, "--stores is '%s', expected ordinary or streaming", text);
+           ts_error_set(err, TS_ERROR_USAGE, "--stores is '%s', expected ordinary or streaming", text);
 }
 
 static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report) {
@@ -77,7 +77,7 @@ int cmd_bench(int argc, char **argv) {
     ts_error err = {0};
     ts_bench_report report = {0};
     if (!cli_begin(&line, &command_bench, argc, argv)) return line.exit_code;
-    if (!measure(&err, &line, &report)) return cli_end(&line, cli_fail(&err));
+    if (!measure(&err, &line, &report)) return cli_end(&line, cli_error(&line, &err));
     ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json"))
         ts_report_bench_json(&report, &out);

@@ -52,7 +52,7 @@ static bool read_address(ts_error *err, const cli_line *line, const char *name, 
     if (!text) return true;
     if (!ts_text_to_int(err, cli_option_text(line, name), text, at)) return false;
     if (*at >= 0) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 0 or more", name, text);
+    return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected 0 or more", name, text);
 }
 
 static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[2]) {

@@ -56,7 +56,7 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t m
     if (!text) return true;
     if (!ts_text_to_int(err, cli_option_text(line, name), text, value)) return false;
     if (*value >= 1 && *value <= most) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
+    return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
 }
 
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {

@@ -53,9 +53,9 @@ def refusals():
     refuses(["f32[8,8]", "c64[8,8]"], 1, "there is no conversion from f32 to c64")
     refuses(["f32[8,8]{", "f32[8,8]"], 1, "source:1:9: error: found '{', expected the end of the shape")
     refuses(["f32[65536,65536]", "f32[65536,65536]"], 1, "takes 17179869184 bytes, and a bench at most 1073741824")
-    refuses([*PAIR, "-j", "0"], 1, "--jobs is 0, expected 1 to 64")
-    refuses([*PAIR, "--kernels", "avx5"], 1, "--kernels is 'avx5'", "did you mean 'avx2'?")
-    refuses([*PAIR, "--stores", "big"], 1, "--stores is 'big', expected ordinary or streaming")
+    refuses([*PAIR, "-j", "0"], 2, "--jobs is 0, expected 1 to 64")
+    refuses([*PAIR, "--kernels", "avx5"], 2, "--kernels is 'avx5'", "did you mean 'avx2'?")
+    refuses([*PAIR, "--stores", "big"], 2, "--stores is 'big', expected ordinary or streaming")
     refuses([PAIR[0]], 2)
 
 

@@ -94,7 +94,7 @@ def threads_change_nothing(path):
             made.add((path / "x.bin").read_bytes() + (path / "x.npy").read_bytes())
         assert len(made) == 1, shape
     code, _, error = run("convert", DIGITS, path / "x.bin", "--to", "f32[1000,784]{1,0}", "-j", "65")
-    assert code == 1 and "--jobs is 65, expected 1 to 64" in error, error
+    assert code == 2 and "--jobs is 65, expected 1 to 64" in error, error
 
 
 @folder

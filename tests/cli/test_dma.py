@@ -205,7 +205,6 @@ def slices_of_one_array():
 @test
 def bad_input():
     rows = [
-        (["f32[4]{0}", "f32[4]{0}", "--dst-at", "-4"], "--dst-at is -4, expected 0 or more"),
         (["f32[4]{0}", "f32[4]{0}", "-m", "no.yaml"], "cannot open 'no.yaml': No such file or directory"),
     ]
     for words, message in rows:

@@ -351,7 +351,7 @@ end: nop
 def options_that_do_not_go_together():
     path = program(HEAD + "nop\n")
     for words, code, found in ((["--topology", "4"], 2, "--topology is of a mesh, expected --mesh as well"),
-                               (["--mesh", "4", "-j", "0"], 1, "--jobs is 0, expected 1 to 256"),
+                               (["--mesh", "4", "-j", "0"], 2, "--jobs is 0, expected 1 to 256"),
                                (["--mesh", "0"], 1, "found extent 0"),
                                (["--mesh", "4", "--set", "ici.hop=0 ns"], 1, "ici.hop is 0")):
         fails(["run", path, *MACHINE, *words], code, found)

@@ -680,10 +680,11 @@ def refused():
     for words, message in ((["--shard", "0/3"], "--shard is '0/3', expected I/N with I of 1 to N, such as 1/8"),
                            (["--shard", "4/3"], "--shard is '4/3', expected I/N with I of 1 to N, such as 1/8"),
                            (["--shard", "1/3x"], "--shard is '1/3x', expected I/N with I of 1 to N, such as 1/8"),
+                           (["--jobs", "257"], "--jobs is 257, expected 1 to 256"),
+                           (["--rows", "0"], "--rows is 0, expected 1 to 2147483647"),
                            (["--timeout", "0"], "--timeout is '0', expected seconds, such as 10"),
                            ([path], "found 2 operands, expected one")):
         expect(["sweep", path, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
-    expect(["sweep", path, "--jobs", "257"], 1, "", "tilesim: error: --jobs is 257, expected 1 to 256\n")
     name = study("vary: {ROWS: 1}\nask: {dma: 'f32[$ROSW] -> f32[$ROWS]'}\n", "name.yaml")
     expect(["sweep", name], 1, "", f"{name}:2:18: error: unknown parameter 'ROSW'; did you mean 'ROWS'?\n"
                                    f"ask: {{dma: 'f32[$ROSW] -> f32[$ROWS]'}}\n{' ' * 17}^\n")
