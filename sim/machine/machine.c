@@ -64,13 +64,6 @@ static bool check_hbm(ts_error *err, const ts_machine *m) {
     return check_refresh(err, m) && check_energy(err, m);
 }
 
-/* What the geometry of the HBM holds. */
-static int64_t hbm_bytes(const ts_hbm_config *h) {
-    int64_t banks =
-        (int64_t)h->stacks * h->channels * h->pseudo_channels * h->sids * h->bank_groups * h->banks;
-    return banks * h->row_bytes * h->rows; /* at most 2^24 * 2^16 * 2^22 */
-}
-
 static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,
                         const char *field, const char *expected) {
     ts_text path = ts_text_begin(arena);
@@ -80,7 +73,7 @@ static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, con
 
 static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
                          const ts_machine_memory *memory) {
-    if (memory->kind == TS_SPACE_HBM && memory->capacity_bytes > hbm_bytes(&m->hbm))
+    if (memory->kind == TS_SPACE_HBM && memory->capacity_bytes > ts_hbm_bytes(&m->hbm))
         return fail_memory(err, arena, m, memory->name, "capacity",
                            "at most what the stacks, banks and rows of hbm hold");
     for (int i = 0; i < memory->axis_count; i++) {

@@ -83,15 +83,27 @@ static int64_t row_stride(const ts_hbm_config *c) {
     return stacks * c->channels * c->pseudo_channels * c->sids * c->bank_groups * c->banks * c->row_bytes;
 }
 
+/* Are all its addresses below the limit? */
+static bool is_below(const ts_hbm_pattern *pattern, int64_t limit) {
+    for (int leg = 0; leg < pattern->leg_count; leg++) {
+        int64_t left = limit - pattern->legs[leg].base - TS_HBM_REQUEST_BYTES;
+        for (int i = 0; i < TS_HBM_NEST_LOOPS && left >= 0; i++) {
+            int64_t steps = pattern->extents[i] - 1, stride = pattern->legs[leg].strides[i];
+            left = stride > 0 && steps > left / stride ? -1 : left - steps * stride;
+        }
+        if (left < 0) return false;
+    }
+    return pattern->random_lines * TS_HBM_REQUEST_BYTES <= limit;
+}
+
 ts_hbm_requests *hbm_pattern_open(ts_error *err, ts_arena *arena, const ts_hbm_pattern *pattern,
                                   const ts_hbm_config *config) {
     nest *n = TS_NEW(arena, nest);
     *n = (nest){.base = {.read = read_nest}, .pattern = *pattern};
-    int64_t *last = &n->pattern.legs[0].strides[TS_HBM_NEST_LOOPS - 1];
-    if (pattern->row_stride) *last = row_stride(config);
-    if (*last <= hbm_address_limit(config) / pattern->extents[TS_HBM_NEST_LOOPS - 1]) return &n->base;
-    ts_error_set(err, TS_ERROR_UNMODELLED, "pattern %s has larger addresses than an address map takes",
-                 pattern->name);
+    if (pattern->row_stride) n->pattern.legs[0].strides[TS_HBM_NEST_LOOPS - 1] = row_stride(config);
+    if (is_below(&n->pattern, hbm_address_limit(config))) return &n->base;
+    ts_error_set(err, TS_ERROR_INPUT, "pattern %s has addresses beyond 0x%llx, where the machine's HBM ends",
+                 pattern->name, (long long)hbm_address_limit(config));
     return NULL;
 }
 

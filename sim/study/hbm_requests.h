@@ -10,7 +10,7 @@ struct ts_hbm_requests {
     int64_t limit;                            /* addresses are below it */
 };
 
-/* Addresses that a map has tables for. */
+/* Addresses that the HBM has, and that a map has tables for. */
 int64_t hbm_address_limit(const ts_hbm_config *config);
 
 ts_hbm_requests *hbm_pattern_open(ts_error *err, ts_arena *arena, const ts_hbm_pattern *pattern,

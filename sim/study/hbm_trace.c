@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "study/hbm_requests.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "dram/address_map.h"
 
@@ -223,7 +224,7 @@ static bool read_trace(ts_error *err, ts_hbm_requests *requests, ts_hbm_request 
 static void close_trace(ts_hbm_requests *requests) { ts_file_finish(((trace *)requests)->reader); }
 
 int64_t hbm_address_limit(const ts_hbm_config *config) {
-    return (int64_t)config->burst_bytes << 8 * TS_ADDRESS_TABLES;
+    return ts_min((int64_t)config->burst_bytes << 8 * TS_ADDRESS_TABLES, ts_hbm_bytes(config));
 }
 
 ts_hbm_requests *hbm_trace_open(ts_error *err, ts_arena *arena, const char *path,

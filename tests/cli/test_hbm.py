@@ -141,8 +141,22 @@ def bad_input():
     expect(["hbm", path], 1, "", f"{path}:2:1: error: found 'LOAD', expected LD, ST, R, W, READ or WRITE\n"
                                  "LOAD 0x80\n^\n")
     path = trace(["LD 0x40", "LD 0x80", "LD 0x1000000000000"])
-    expect(["hbm", path], 1, "", f"{path}:3:4: error: the address is too large, expected one below 0x200000000000\n"
+    expect(["hbm", path], 1, "", f"{path}:3:4: error: the address is too large, expected one below 0x400000000\n"
                                  "LD 0x1000000000000\n   ^\n")
+    small = ["-m", "hbm2-reference", *ONE, "--set", "hbm.rows=4096", "--set", "memories.hbm.capacity=64 MiB"]
+    for first, last in (("0x3ffffff READ", "0x4000000 READ"), ("LD 0x3ffffc0", "ST 67108864")):
+        expect_json(["hbm", trace([first]), *small], requests=1)
+        path, column = trace([first, "# and one more", last]), 1 if last[0] == "0" else 4
+        expect(["hbm", path, *small, "--commands", f"{path}.csv"], 1, "",
+               f"{path}:3:{column}: error: the address is too large, expected one below 0x4000000\n"
+               f"{last}\n{' ' * (column - 1)}^\n")
+        assert not Path(f"{path}.csv").exists()
+    for pattern, rows in (("a_seq_rd", 1024), ("c_copy4k", 16896), ("j_random", 16384), ("k_bankconf", 16384), ("m_unlayout", 16896)):
+        def words(rows):
+            return ["hbm", pattern, *small, "--set", f"hbm.rows={rows}", "--set", "memories.hbm.capacity=1 MiB"]
+        expect(words(rows), out=None)
+        expect(words(rows - 1), 1, "", f"tilesim: error: pattern {pattern} has addresses beyond {(rows - 1) * 16384:#x}, "
+                                       "where the machine's HBM ends\n")
     expect(["hbm", "a_seq_r"], 1, "", "tilesim: error: found 'a_seq_r', expected a pattern (--list names them), or the path of a trace (with a "
                                     "'.' or '/'); did you mean 'a_seq_rd'?\n")
     expect(["hbm", "no/such"], 1, "", "tilesim: error: cannot open 'no/such': No such file or directory\n")

@@ -12,6 +12,7 @@ from cli import expect, expect_json, main, release_test, run, test
 FOLDER = Path(tempfile.mkdtemp())
 ONE = {"hbm2-reference": ["hbm.channels=1", "memories.hbm.capacity=1 GiB"],
        "hbm3-reference": ["hbm.channels=1", "memories.hbm.capacity=1 GiB"]}
+LINES = (1 << 30) // 64  # of that capacity
 HEAD = "cycle,command,channel,pseudo_channel,sid,bank_group,bank,row,column"
 
 
@@ -25,7 +26,7 @@ def requests(seed, count):
     for _ in range(count):
         at, write = choose.randrange(1 << choose.choice((12, 16, 20, 26))), choose.random() < 0.4
         cycle += choose.choice((0, 0, 0, 5, 40, 900))
-        lines += [f"{(at + i) * 64:#x} {'WRITE' if write else 'READ'} {cycle}" for i in range(choose.choice((1, 2, 8)))]
+        lines += [f"{(at + i) % LINES * 64:#x} {'WRITE' if write else 'READ'} {cycle}" for i in range(choose.choice((1, 2, 8)))]
     path = FOLDER / f"requests_{seed}_{count}.trace"
     path.write_text("\n".join(lines) + "\n")
     return str(path)

@@ -11,7 +11,16 @@ enum { PIPE_BYTES = 1 << 16 }; /* what a pipe holds; fuzzers make inputs of at m
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const ts_hbm_config config = {.burst_bytes = 32, .ticks_per_ck = 2};
+    static const ts_hbm_config config = {.stacks = 64,
+                                         .channels = 64,
+                                         .pseudo_channels = 2,
+                                         .sids = 1,
+                                         .bank_groups = 4,
+                                         .banks = 4,
+                                         .rows = 1 << 16,
+                                         .row_bytes = 1 << 12,
+                                         .burst_bytes = 32,
+                                         .ticks_per_ck = 2};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_request block[8];
