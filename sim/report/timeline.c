@@ -300,7 +300,10 @@ void ts_chrome_trace_abandon(ts_chrome_trace *t) { ts_file_abandon(t->file); }
 /* ---- What is left out ---- */
 
 void ts_report_timeline_notes(const ts_timeline *t, ts_text *out) {
-    char from[32], recalled[32];
+    char from[32], recalled[32], cycles[32];
+    if (t->trace.added == 0 && t->from > 0)
+        ts_text_add(out, "no event begins in the cycles asked for, from %s on: the run has %s\n",
+                    ts_text_group_digits(from, t->from), ts_text_group_digits(cycles, t->cycles));
     if (t->sampled_from >= 0)
         ts_text_add(out,
                     "from cycle %s on, events are drawn in one of 2 windows of %d cycles, later one of up to "

@@ -171,6 +171,7 @@ void mesh_recorder_end(mesh_recorder *m, ts_pod *pod) {
             all->sampled_from = own->sampled_from;
         if (own->thinned > all->thinned) all->thinned = own->thinned;
         if (own->share > all->share) all->share = own->share;
+        if (own->cycles > all->cycles) all->cycles = own->cycles;
         all->recalled += own->recalled;
     }
     ts_trace_flush(&all->trace);

@@ -403,6 +403,7 @@ void recorder_end(recorder *r, const ts_chip *chip) {
     buses_end(&r->buses);
     for (int i = 0; i < r->tracks.links; i++) end_message(r, &r->links[i]);
     rows_end(&r->rows);
+    r->timeline->cycles = counters.cycles;
     r->timeline->recalled = counters.recalled;
     ts_trace_flush(&r->timeline->trace);
 }

@@ -51,6 +51,7 @@ typedef struct {
     const ts_track *tracks;
     int process_count, track_count;
     /* Known after the last. */
+    int64_t cycles;       /* of the run */
     int64_t sampled_from; /* the first cycle that was not drawn; -1: all were */
     int thinned;          /* one window of 2^thinned is drawn at the end */
     int share;            /* one of so many channels of HBM was simulated */

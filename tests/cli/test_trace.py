@@ -197,6 +197,18 @@ def a_million_cycles():
     assert trace.slices and min(s["begin"] for row in trace.slices.values() for s in row) >= 1050000
 
 
+@test
+def what_was_asked_for_is_behind_the_end():
+    for more in ([], ["--mesh", "2"]):
+        cycles = traced("programs/add.tsim", *more)[0]["cycles"]
+        note = f"no event begins in the cycles asked for, from {cycles:,} on: the run has {cycles:,}\n"
+        _, trace, err = traced("programs/add.tsim", *more, "--from", str(cycles), notes=True)
+        assert trace.events == [] and trace.about["left_out"] == note and err.endswith(f"trace.json: {note}"), (trace.events, err)
+        assert err.startswith("tilesim: note: "), err
+        _, trace = traced("programs/add.tsim", *more, "--from", str(cycles - 1))
+        assert trace.slices and trace.about["left_out"] == "", trace.about
+
+
 @release_test
 def recalled_transfers_are_said():
     _, trace, err = traced("programs/matmul.tsim", "-D", "M=8192", "-D", "N=8192", "-D", "K=2048", "--time-only", "--until", "2000", notes=True)
@@ -210,7 +222,8 @@ def one_line():
     path.write_text("nop\n")
     out, trace = traced(path)
     assert [len(row) for row in trace.slices.values()] == [1, 1] and trace.processes == {1: "core"}, trace.events
-    out, trace = traced(path, "--from", "5")
+    _, trace, err = traced(path, "--from", "5", notes=True)
+    assert err.endswith("no event begins in the cycles asked for, from 5 on: the run has 1\n"), err
     assert trace.slices == {} and trace.counters == {}
     path.write_text("nop\n\n .tensor x vmem f32[8,128] \nmove_it: vld v0, x[0, 0] ; é\n")
     assert traced(path)[0]["bundles"] == 2
