@@ -225,6 +225,13 @@ static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *r
     return exit_code(rows, grid->point_count);
 }
 
+/* The first of the values: of one run, the only one. */
+static void use_point(const cli_line *line, const ts_grid *grid, ts_run_request *request) {
+    ts_define *defines = TS_NEW_ARRAY(line->arena, ts_define, grid->axis_count + 1);
+    ts_grid_point(grid, 0, defines);
+    request->defines = defines;
+}
+
 static bool save_page(ts_error *err, const cli_line *line, const ts_run_request *request,
                       const ts_run_result *result, const cli_trace *trace) {
     if (!cli_value(line, "html")) return true;
@@ -253,6 +260,7 @@ int cmd_run(int argc, char **argv) {
     if (!read_request(&err, &line, &request) ||
         !ts_grid_parse(&err, line.arena, "-D", request.defines, request.define_count, &grid))
         return cli_end(&line, cli_fail(&err));
+    use_point(&line, &grid, &request);
     if (grid.point_count > 1) return cli_end(&line, run_grid(&err, &line, &request, &grid));
     if (cli_count(&line, "break") > 0) return cli_end(&line, debug(&line, &request));
     if (!run(&err, &line, &request, &result) || !ts_run_save(&err, line.arena, &request, &result) ||

@@ -21,12 +21,26 @@ bool ts_grid_split(ts_arena *arena, const char *text, ts_grid_axis *axis) {
     }
 }
 
+/* Each value once, where it is first. */
+static void drop_repeated(ts_grid_axis *axis) {
+    int kept = 0;
+    for (int i = 0; i < axis->count; i++) {
+        int same = 0;
+        while (same < kept && strcmp(axis->values[same], axis->values[i]) != 0) same++;
+        if (same == kept) axis->values[kept++] = axis->values[i];
+    }
+    axis->count = kept;
+}
+
 static bool parse_axis(ts_error *err, ts_arena *arena, const char *option, const ts_define *define,
                        ts_grid_axis *axis) {
     *axis = (ts_grid_axis){.name = define->name};
-    return ts_grid_split(arena, define->value, axis) ||
-           ts_error_set(err, TS_ERROR_USAGE, "%s %.60s=%.60s has an empty value, expected such as %.60s=1,2",
-                        option, define->name, define->value, define->name);
+    if (!ts_grid_split(arena, define->value, axis))
+        return ts_error_set(err, TS_ERROR_USAGE,
+                            "%s %.60s=%.60s has an empty value, expected such as %.60s=1,2", option,
+                            define->name, define->value, define->name);
+    drop_repeated(axis);
+    return true;
 }
 
 bool ts_grid_parse(ts_error *err, ts_arena *arena, const char *option, const ts_define *defines, int count,

@@ -63,12 +63,22 @@ def one_that_fails_does_not_end_the_others():
 
 
 @test
+def values_that_are_there_twice():
+    once, twice = (expect_json(["run", ADD, "-D", f"BLOCK={values}"]) for values in ("32,64", "32,64,64,32"))
+    for row in once["runs"] + twice["runs"]:
+        row.pop("host_seconds", None)
+    assert twice == once and len(once["runs"]) == 2
+    assert expect(["run", ADD, "-D", "BLOCK=32,32"]) == expect(["run", ADD, "-D", "BLOCK=32"])
+
+
+@test
 def refused():
+    many = ",".join(map(str, range(8, 408)))
     for words, message in (
             (["-D", "BLOCK=32,,64"], "-D BLOCK=32,,64 has an empty value, expected such as BLOCK=1,2"),
             (["-D", "BLOCK=32,"], "-D BLOCK=32, has an empty value, expected such as BLOCK=1,2"),
             (["-D", "BLOCK=32", "-D", "BLOCK=32,64"], "-D BLOCK is given twice"),
-            (["-D", "ROWS=" + ",".join("8" * 400), "-D", "COLS=" + ",".join("8" * 400)],
+            (["-D", "ROWS=" + many, "-D", "COLS=" + many],
              "the values of -D make more than 100000 runs, expected fewer"),
             (["-D", "BLOCK=32,64", "--trace", str(HERE / "t")], "--trace is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "-o", f"y={HERE}/y.npy"], "--output is of one run, and the values of -D make 2"),

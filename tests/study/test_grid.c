@@ -1,6 +1,7 @@
 /* Points of a grid of parameters. */
 #include "study/grid.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -32,6 +33,8 @@ static void points(void **state) {
     expect_points(none, 3,
                   "A=1 B=max(1,[2,{3,4}]) C=7 | A=1 B=max(1,[2,{3,4}]) C=8 | A=1 B=max(1,[2,{3,4}]) C=9 | "
                   "A=1 B=5 C=7 | A=1 B=5 C=8 | A=1 B=5 C=9 | ");
+    const ts_define again[] = {{"A", "32,16,32,32,16,320"}, {"B", "7,7"}};
+    expect_points(again, 2, "A=32 B=7 | A=16 B=7 | A=320 B=7 | ");
     const ts_define open[] = {{"A", "f(1,2"}, {"B", "1),2"}};
     expect_points(open, 1, "A=f(1,2 | ");
     expect_points(open + 1, 1, "B=1) | B=2 | ");
@@ -49,19 +52,21 @@ static void refuse(const ts_define *defines, int count, const char *message) {
 
 static void refused(void **state) {
     (void)state;
-    static char many[2 * TS_GRID_POINTS + 2];
-    for (int i = 0; i <= TS_GRID_POINTS; i++) memcpy(many + 2 * i, "1,", 2);
-    many[2 * TS_GRID_POINTS + 1] = '\0'; /* one value too many */
-    const ts_define defines[] = {{"A", "1,2"}, {"B", ",2"}, {"C", "1,"}, {"A", "3"}, {"M", many}};
+    enum { MANY = 1000, FEW = TS_GRID_POINTS / MANY, BYTES = 5 };
+    char many[BYTES * MANY + 1], few[BYTES * (FEW + 1) + 1];
+    for (int i = 0; i < MANY; i++) snprintf(many + BYTES * i, BYTES + 1, "%d,", 1000 + i);
+    memcpy(few, many, sizeof few);
+    many[BYTES * MANY - 1] = few[BYTES * (FEW + 1) - 1] = '\0'; /* one value too many */
+    const ts_define defines[] = {{"A", "1,2"}, {"B", ",2"}, {"C", "1,"}, {"A", "3"}, {"M", many}, {"N", few}};
     refuse(defines, 2, "-D B=,2 has an empty value, expected such as B=1,2");
     refuse(defines + 2, 1, "-D C=1, has an empty value, expected such as C=1,2");
     const ts_define twice[] = {defines[0], defines[3]};
     refuse(twice, 2, "-D A is given twice");
-    refuse(defines + 4, 1, "the values of -D make more than 100000 runs, expected fewer");
-    many[2 * TS_GRID_POINTS - 1] = '\0';
+    refuse(defines + 4, 2, "the values of -D make more than 100000 runs, expected fewer");
+    few[BYTES * FEW - 1] = '\0';
     ts_arena *arena = ts_arena_new();
     ts_grid grid;
-    assert_true(ts_grid_parse(NULL, arena, "-D", defines + 4, 1, &grid));
+    assert_true(ts_grid_parse(NULL, arena, "-D", defines + 4, 2, &grid));
     assert_int_equal(grid.point_count, TS_GRID_POINTS);
     ts_arena_free(arena);
 }
