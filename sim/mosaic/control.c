@@ -276,8 +276,10 @@ bool lower_iteration_bound(lowering *l) {
 static const struct {
     const char *name;
     lower_function *function;
+    bool of_vectors; /* of several vregs */
 } table[] = {
-#define OP(name, function, what) {name, function},
+#define OP(name, function, what)      {name, function, false},
+#define VECTORS(name, function, what) {name, function, true},
 #include "ops.def"
 };
 
@@ -291,7 +293,8 @@ static const struct {
 
 static bool lower_named(lowering *l) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (mlir_is(l->op->name, table[i].name)) return table[i].function(l);
+        if (mlir_is(l->op->name, table[i].name))
+            return (table[i].of_vectors || check_vreg_types(l)) && table[i].function(l);
     bool known;
     bool good = lower_elementwise(l, &known);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0] && !known; i++)

@@ -263,7 +263,7 @@ bool lower_width(lowering *l) {
 bool lower_elementwise(lowering *l, bool *known) {
     *known = true;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (mlir_is(l->op->name, rows[i].name)) return lower_row(l, &rows[i]);
+        if (mlir_is(l->op->name, rows[i].name)) return check_vreg_types(l) && lower_row(l, &rows[i]);
     *known = false;
     return false;
 }

@@ -93,6 +93,7 @@ bool is_mask_type(const mlir_type *type);
 
 bool refuse(lowering *l, const char *what); /* the operation is not modelled, because of `what` */
 bool malformed(lowering *l, const char *expected);
+bool check_vreg_types(lowering *l); /* all vectors of the operation are vregs */
 void emit(lowering *l, ts_opcode opcode, int count, const ts_operand *operands);
 /* The same with a new register as the first operand, which it returns. */
 ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *sources);

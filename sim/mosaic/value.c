@@ -72,6 +72,27 @@ bool malformed(lowering *l, const char *expected) {
                       l->op->name.length < 60 ? (int)l->op->name.length : 60, l->op->name.text, expected);
 }
 
+/* 8 x 128 words, or so many packed values in each. */
+static bool is_vreg_type(const mlir_type *t) {
+    bool packed = t->rank == 3 && (t->bits == 1 || t->bits * t->dims[2] == 32);
+    return (t->rank == 2 || packed) && t->dims[0] == TS_SUBLANES && t->dims[1] == TS_LANES;
+}
+
+static bool check_vreg_type(lowering *l, const mlir_type *t) {
+    if (t->kind != MLIR_VECTOR || is_vreg_type(t)) return true;
+    return mlir_error(l->err, l->module, l->op, TS_ERROR_INPUT,
+                      "'%.*s': found %.*s, expected a vreg, as vector<8x128xf32> or vector<8x128x2xbf16>",
+                      l->op->name.length < 60 ? (int)l->op->name.length : 60, l->op->name.text,
+                      t->text.length < 60 ? (int)t->text.length : 60, t->text.text);
+}
+
+bool check_vreg_types(lowering *l) {
+    bool good = true;
+    for (int i = 0; i < l->op->operand_count && good; i++) good = check_vreg_type(l, type_at(l, i));
+    for (int i = 0; i < l->op->result_count && good; i++) good = check_vreg_type(l, result_type(l, i));
+    return good;
+}
+
 /* ---- Instructions ---- */
 
 void emit(lowering *l, ts_opcode opcode, int count, const ts_operand *operands) {
