@@ -192,14 +192,14 @@ const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfe
 
 /* ---- Several at once ---- */
 
-/* Prices one that begins, in HBM, at *next or behind; moves *next behind it. */
+/* Prices one that begins, in each memory, at its `next` or behind; moves those behind it. */
 static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *r,
                          ts_transfer_end ends[2], int64_t *next, ts_transfer_study *study) {
     for (int i = 0; i < 2; i++) {
         const ts_machine_memory *memory = memory_of(err, r->machine, &ends[i]);
         if (!memory) return false;
-        bool first_in_hbm = memory->kind == TS_SPACE_HBM && (i == 0 || ends[0].shape->memory_space != 0);
-        if (ends[i].at < 0 && first_in_hbm) ends[i].at = *next;
+        bool is_first = i == 0 || ends[0].shape->memory_space != ends[1].shape->memory_space;
+        if (ends[i].at < 0 && is_first) ends[i].at = next[memory - r->machine->memories];
     }
     ts_transfer_request one = {r->machine, r->prices, ends[0], ends[1], r->exact, 0};
     if (!ts_transfer_price(err, arena, &one, study)) return false;
@@ -210,8 +210,10 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_r
     }
     const ts_transfer_end *placed[2] = {&study->src, &study->dst};
     const ts_machine_memory *memories[2] = {study->src_memory, study->dst_memory};
-    for (int i = 0; i < 2; i++)
-        if (memories[i]->kind == TS_SPACE_HBM) *next = ts_max(*next, end_of(arena, placed[i], memories[i]));
+    for (int i = 0; i < 2; i++) {
+        int64_t *behind = &next[memories[i] - r->machine->memories];
+        *behind = ts_max(*behind, end_of(arena, placed[i], memories[i]));
+    }
     return true;
 }
 
@@ -219,12 +221,12 @@ bool ts_transfer_price_concurrent(ts_error *err, ts_arena *arena, const ts_trans
                                   ts_transfer_mix *mix) {
     ts_dma_transfer *transfers = TS_NEW_ARRAY(arena, ts_dma_transfer, r->count);
     ts_dma_result *results = TS_NEW_ARRAY(arena, ts_dma_result, r->count);
-    int64_t next = 0;
+    int64_t *next = TS_NEW_ARRAY(arena, int64_t, r->machine->memory_count);
     *mix = (ts_transfer_mix){.machine = r->machine, .count = r->count, .results = results};
     mix->alone = TS_NEW_ARRAY(arena, ts_transfer_study, r->count);
     for (int i = 0; i < r->count; i++) {
         ts_transfer_study *study = &mix->alone[i];
-        if (!price_behind(err, arena, r, r->ends[i], &next, study)) return false;
+        if (!price_behind(err, arena, r, r->ends[i], next, study)) return false;
         const ts_space *src = ts_space_of_machine(arena, study->src_memory),
                        *dst = ts_space_of_machine(arena, study->dst_memory);
         transfers[i] = (ts_dma_transfer){.plan = study->plan,

@@ -80,7 +80,7 @@ typedef struct {
     bool exact;
 } ts_transfer_mix_request;
 
-/* Where HBM tensors are not placed, each begins behind those before. Refused: what the engine cannot do by
+/* Where tensors are not placed, each begins behind those before in its memory. Refused: what the engine cannot do by
  * itself. */
 bool ts_transfer_price_concurrent(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *request,
                                   ts_transfer_mix *mix);

@@ -113,6 +113,24 @@ def more_than_the_engine_holds():
 
 
 @test
+def tensors_of_a_mix_lie_behind_each_other():
+    """In each memory, whichever ends are in it; the first pair may be placed."""
+    def places(*words):
+        text = expect(["dma", *words]).splitlines()
+        return [(line.split()[-4], int(line.split()[-1].replace(",", ""))) for line in text if " at byte " in line]
+    fast, slow = "f32[64,512]{1,0:S(1)}", "f32[64,512]{1,0}"
+    size = 64 * 512 * 4
+    assert places(slow, fast, "--with", f"{fast} -> {slow}", "--with", f"{slow} -> {fast}") == [
+        (memory, size * i) for i in range(3) for memory in (("vmem", "hbm") if i == 1 else ("hbm", "vmem"))]
+    assert places(fast, fast, "--with", f"{fast} -> {fast}") == [("vmem", size * i) for i in range(4)]
+    assert places(slow, fast, "--dst-at", "4096", "--with", f"{fast} -> {slow}") == [
+        ("hbm", 0), ("vmem", 4096), ("vmem", 4096 + size), ("hbm", size)]
+    half = "f32[16384,1024]{1,0:S(1)}"  # of the VMEM
+    code, out, err = run("dma", half, half, "--with", f"{fast} -> {slow}")
+    assert code == 1 and out == "" and "at byte 134217728 of vmem, which has 134217728 bytes\n" in err, err
+
+
+@test
 def a_run_says_how_much_longer_transfers_took():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "p.tsim")
