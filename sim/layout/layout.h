@@ -182,7 +182,7 @@ typedef struct {
 
 /* Are the two the same map (the same set of points, axes matched by name, for every logical index)? Needs
  * equal logical dims. Exact: proved from the segments of both layouts where that is possible, by enumeration
- * otherwise. Error only when enumeration would exceed `limit` elements. */
+ * otherwise. Error only when that takes more than `limit` points, and as many show no difference. */
 bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
                        ts_layout_comparison *out);
 /* Is that the index of an element, within all dims? */

@@ -220,19 +220,31 @@ static int64_t count_work(const parts *p, const ts_layout *a) {
     return work;
 }
 
+typedef struct {
+    const parts *parts;
+    const matched *matched;
+    int64_t most; /* indices of each part */
+    int64_t *room_a, *room_b;
+} comparison;
+
 /* Wherever one part moves and all others are at 0: false at the first difference, which is the witness. */
-static bool same_by_part(const parts *p, const matched *m, const ts_layout *a, int64_t *witness,
-                         int64_t *room_a, int64_t *room_b) {
-    if (a->rank == 0) return same_points(m, witness, room_a, room_b);
+static bool same_by_part(const comparison *c, int64_t *witness) {
+    const ts_layout *a = c->matched->a;
+    if (a->rank == 0) return same_points(c->matched, witness, c->room_a, c->room_b);
     for (int i = 0; i < a->rank; i++) {
-        int64_t size = p->of_dim[i] == i ? part_size(p, a, i) : 0;
-        for (int64_t flat = 0; flat < size; flat++) {
-            set_part(p, a, i, flat, witness);
-            if (!same_points(m, witness, room_a, room_b)) return false;
+        int64_t size = c->parts->of_dim[i] == i ? part_size(c->parts, a, i) : 0;
+        for (int64_t flat = 0; flat < size && flat < c->most; flat++) {
+            set_part(c->parts, a, i, flat, witness);
+            if (!same_points(c->matched, witness, c->room_a, c->room_b)) return false;
         }
-        if (size > 0) set_part(p, a, i, 0, witness);
+        if (size > 0) set_part(c->parts, a, i, 0, witness);
     }
     return true;
+}
+
+static bool too_many_points(ts_error *err, int64_t limit) {
+    return ts_error_set(err, TS_ERROR_INPUT, "comparing these layouts needs more than %lld points",
+                        (long long)limit);
 }
 
 /* Layouts are sums over parts, so two are equal when they agree wherever all parts but one are at 0. */
@@ -246,15 +258,15 @@ bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const
     add_layout(&p, arena, a);
     add_layout(&p, arena, b);
     int64_t replicas_a = ts_layout_replica_total(a), replicas_b = ts_layout_replica_total(b);
-    if (count_work(&p, a) > limit / (replicas_a > replicas_b ? replicas_a : replicas_b)) {
-        return ts_error_set(err, TS_ERROR_INPUT, "comparing these layouts needs more than %lld points",
-                            (long long)limit);
-    }
-    int64_t *room_a = TS_NEW_ARRAY(arena, int64_t, replicas_a * (m.axis_count + 1));
-    int64_t *room_b = TS_NEW_ARRAY(arena, int64_t, replicas_b * (m.axis_count + 1));
+    int64_t indices = limit / (replicas_a > replicas_b ? replicas_a : replicas_b);
+    bool all = count_work(&p, a) <= indices;
+    if (indices == 0) return too_many_points(err, limit);
+    const comparison c = {&p, &m, all ? INT64_MAX : indices / a->rank,
+                          TS_NEW_ARRAY(arena, int64_t, replicas_a * (m.axis_count + 1)),
+                          TS_NEW_ARRAY(arena, int64_t, replicas_b * (m.axis_count + 1))};
     memset(out->witness, 0, (size_t)a->rank * sizeof *out->witness);
-    out->equal = ts_layout_element_count(a) == 0 || same_by_part(&p, &m, a, out->witness, room_a, room_b);
-    return true;
+    out->equal = ts_layout_element_count(a) == 0 || same_by_part(&c, out->witness);
+    return all || !out->equal || too_many_points(err, limit);
 }
 
 /* ---- Injectivity ---- */

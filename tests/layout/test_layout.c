@@ -142,6 +142,43 @@ static const ts_layout *strided(ts_arena *arena, int64_t rows, int64_t columns, 
                             (ts_axis[]){{"m", 0}}, 0, NULL);
 }
 
+/* [rows, 100], where columns from 50 on lie `jump` behind the first, `copies` times at the same place. */
+static const ts_layout *halved(ts_arena *arena, int64_t rows, int64_t jump, int64_t copies) {
+    ts_error err = {0};
+    ts_layout_builder b;
+    ts_layout_begin(&b, &err, arena, 2, (int64_t[]){rows, 100});
+    ts_layout_split(&b, 1, 50);
+    return ts_layout_finish(&b, (ts_iter[]){{rows, 1000, 0}, {2, jump, 0}, {50, 1, 0}}, 1,
+                            (ts_axis[]){{"m", 0}}, 1, (ts_iter[]){{copies, 0, 0}});
+}
+
+/* Each dim gets as many indices as the other. */
+static void differences_are_looked_for_up_to_the_limit(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, jump, copies, limit;
+        const char *found;
+    } rows[] = {
+        {100, 50, 1, 200, "equal"},    {100, 50, 1, 199, "too many"}, {100, 51, 1, 200, "differs"},
+        {100, 51, 1, 102, "differs"},  {100, 51, 1, 101, "too many"}, {1, 50, 1, 101, "equal"},
+        {1, 50, 1, 100, "too many"},   {1, 51, 1, 102, "differs"},    {100, 51, 3, 306, "differs"},
+        {100, 51, 3, 305, "too many"}, {100, 51, 3, 2, "too many"},   {0, 51, 1, 100, "equal"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_layout_comparison found;
+        const ts_layout *a = halved(arena, rows[i].rows, 50, 1),
+                        *b = halved(arena, rows[i].rows, rows[i].jump, rows[i].copies);
+        bool good = ts_layout_compare(&err, arena, a, b, rows[i].limit, &found);
+        assert_string_equal(!good ? "too many" : found.equal ? "equal" : "differs", rows[i].found);
+        assert_true(good || strstr(err.message, "comparing these layouts needs more than ") != NULL);
+        if (good && !found.equal)
+            assert_memory_equal(found.witness, ((int64_t[]){0, 50}), 2 * sizeof(int64_t));
+        ts_arena_free(arena);
+    }
+}
+
 static void overlap_is_found_with_two_indices(void **state) {
     (void)state;
     const struct {
@@ -195,6 +232,7 @@ int main(void) {
         cmocka_unit_test(bulk_equals_single),
         cmocka_unit_test(normal_form_is_the_same_map),
         cmocka_unit_test(equality_agrees_with_enumeration),
+        cmocka_unit_test(differences_are_looked_for_up_to_the_limit),
         cmocka_unit_test(overlap_is_found_with_two_indices),
         cmocka_unit_test(sizes_that_do_not_fit_are_refused),
     };

@@ -43,6 +43,8 @@ static const struct {
     {"f32[8,8]", NULL, NULL, "cute", NULL, "as f32[8,8] (8,8):(8,1)"},
     {"f32[8,8]", NULL, NULL, NULL, "f32[8,8] (8,8):(8,1)", "equal"},
     {"f32[8,8]", NULL, NULL, NULL, "f32[8,8]{0,1}", "differs at 1 0"},
+    {"f32[65536,65536] SW(0,3,3) o S[(65536,65536):(65536,1)]", NULL, NULL, NULL, "f32[65536,65536]",
+     "differs at 0 8"},
     {"f32[8,8]", NULL, NULL, NULL, "f32[8,9]",
      "--equal: the shapes have different dimensions, expected the same"},
     {"f32[8,8]", NULL, NULL, NULL, "f32[64]",
