@@ -157,14 +157,26 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
     }
 }
 
+/* One that the text had before is another module's: that may use all names again. */
+static int32_t begun_computation(ts_audit *a, int64_t line, ts_hlo_span name) {
+    int32_t number = computation_named(a, line, name);
+    if (a->computations[number].begun && name.length > 0) {
+        a->current = AUDIT_NONE;
+        audit_settle(a);
+        number = computation_named(a, line, name);
+    }
+    a->computations[number].begun = true;
+    return number;
+}
+
 static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
     ts_audit *a = self;
     audit_copies_begin(a, audit_bare_name(name), entry);
     audit_close_block(a);
     audit_table_clear(&a->names);
     audit_table_clear(&a->made_at);
+    a->current = begun_computation(a, line, name);
     audit_begin_values(a);
-    a->current = computation_named(a, line, name);
     a->has_entry |= entry;
     a->current_fused = is_fused(audit_bare_name(name)) && !entry;
     if (entry) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;

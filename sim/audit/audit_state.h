@@ -32,6 +32,7 @@ typedef struct {
     int32_t within;     /* of a region of StableHLO: the computation that it is in; -1: none */
     uint8_t part;       /* which part of a loop or branch it is (ts_hlo_part); 0: no region */
     bool has_root;      /* the text marks it */
+    bool begun;         /* the text has it */
     bool runs_unknown, visited, summed_up;
     uint8_t level; /* ts_audit_level, or AUDIT_LEVEL_CALLED until that is settled */
     bool by_name;  /* its name says that it is fused; what calls it may say otherwise */

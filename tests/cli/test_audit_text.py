@@ -495,6 +495,16 @@ def loops_that_jax_lowers():
             assert found == {("loop or branch", count, rounds, unknown)}, (name, form, moves)
 
 
+@test
+def modules_with_the_same_names():
+    """What follows a function or computation of the same name is another module, whose calls are its own."""
+    for form in (".mlir", "_generic.mlir", ".hlo"):
+        text = (LOOPS / f"nested{form}").read_text()
+        text = text.split("\n\n", 1)[1] if form == ".hlo" else text  # without the header, which says so too
+        moves = audit(text + "\n" + text)["moves"]
+        assert [(m["count"], m["runs"]) for m in moves if m["opcode"] == "transpose"] == [(2, 32)], (form, moves)
+
+
 def rounds_of(test="LT, %i, %n", step="add %i, %k", first=0, limit=10, by=1, change=lambda text: text):
     """How often a loop of StableHLO runs its transpose; None: the text says that this is not known."""
     number = "%{} = stablehlo.constant dense<{}> : tensor<i32>\n"
