@@ -80,7 +80,7 @@ void core_skip_new(ts_arena *arena, ts_core *core) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     core_skip *skip = core->skip = TS_NEW(arena, core_skip);
     int registers = ts_register_count(limits), ops = 0;
-    int room = 2 * registers + 2 * ts_core_unit_count(core->setup.config) + 2 * core->store_count + 2;
+    int room = 2 * registers + 2 * ts_core_unit_count(core->setup.config) + 2 * core->store_count;
     room += core_mxus_state(core, NULL);
     skip->head = -1;
     skip->bodies = TS_NEW_ARRAY(arena, bool, core->bundle_count);
@@ -124,7 +124,6 @@ static int read_state(const ts_core *core, int64_t *out) {
             out[at++] = store->stall;
         }
     }
-    out[at++] = core->stores_visible > core->next ? core->stores_visible - core->next : 0;
     return at + core_mxus_state(core, out + at);
 }
 
@@ -212,8 +211,6 @@ static bool do_access(core_skip *skip, const ts_core *core, const core_op *op) {
         if (slope != 0 && (a->terms[i].modulus > 0 || slope % a->terms[i].divisor != 0)) return false;
         step += slope / a->terms[i].divisor * a->terms[i].multiplier * 4;
     }
-    bool rows = a->high_bytes - a->low_bytes >= TS_LANES * 4;
-    if (rows && step % (TS_LANES * 4) != 0) return false;
     keep_within(skip, address + a->low_bytes, step, a->tensor_first, INT64_MAX / 2);
     keep_within(skip, address + a->high_bytes, step, INT64_MIN / 2, a->tensor_end);
     skip->accesses[skip->access_count++] =

@@ -8,7 +8,8 @@
 typedef struct {
     ts_arena *arena;
     const char *at;
-    ts_address *address; /* the last one */
+    ts_address *address;  /* the last one */
+    ts_instruction *next; /* room for all that follow, one behind the other */
 } reader;
 
 static void must(bool ok, const reader *in, const char *what) {
@@ -124,18 +125,18 @@ static void read_instruction(reader *in, ts_instruction *instruction) {
 }
 
 static void read_bundle(reader *in, ts_bundle *bundle) {
-    ts_instruction *instructions = TS_NEW_ARRAY(in->arena, ts_instruction, 64);
-    bundle->instructions = instructions;
+    bundle->instructions = in->next;
     do {
         while (take(in, " ")) {
         }
-        read_instruction(in, &instructions[bundle->count]);
-        instructions[bundle->count++].line = bundle->line;
+        read_instruction(in, in->next);
+        in->next++->line = bundle->line;
+        bundle->count++;
     } while (take(in, ";"));
 }
 
 void fixture_assemble(ts_arena *arena, ts_code *code, const char *text) {
-    reader in = {.arena = arena, .at = text};
+    reader in = {.arena = arena, .at = text, .next = TS_NEW_ARRAY(arena, ts_instruction, strlen(text) + 1)};
     ts_bundle *bundles = TS_NEW_ARRAY(arena, ts_bundle, strlen(text) + 1);
     code->bundles = bundles;
     code->bundle_count = 0;
@@ -197,6 +198,7 @@ bool fixture_load(fixture *f, const char *text) {
                            .semaphores = f->semaphores,
                            .ports = &f->ports,
                            .time_only = f->time_only,
+                           .profile = f->profile,
                            .patience = f->patience,
                            .max_cycles = f->max_cycles};
     f->event_count = f->start_count = 0;

@@ -32,7 +32,7 @@ typedef struct {
     ts_space *vmem, *smem;
     int64_t semaphores[FIXTURE_SEMAPHORES];
     ts_core_ports ports;
-    bool time_only;
+    bool time_only, profile;
     int64_t patience, max_cycles;
     ts_core *core;
     ts_error err;
