@@ -140,11 +140,6 @@ static void mix(iteration *it, int64_t value) {
     it->signature ^= it->signature >> 29;
 }
 
-static int64_t floor_residue(int64_t value, int64_t of) {
-    int64_t rest = value % of;
-    return rest < 0 ? rest + of : rest;
-}
-
 /* Semaphore and slice of a transfer that would start. */
 static bool pass_transfer(iteration *it, const core_op *op) {
     ts_core *core = it->core;
@@ -159,7 +154,7 @@ static bool pass_transfer(iteration *it, const core_op *op) {
         int64_t begin = core->begin[i],
                 extent = core->setup.code->tensors[slice->tensor].shape->layout->dims[dim];
         if (begin < 0 || begin > extent - slice->size[dim]) return false;
-        mix(it, floor_residue(begin, core->forward->residues[index][i]));
+        mix(it, begin % core->forward->residues[index][i]);
     }
     return true;
 }

@@ -1,0 +1,285 @@
+/* Going round a loop without time: how many iterations are alike, what they leave behind, and what others count for them. */
+#include <string.h>
+
+#include "core/forward.h"
+#include "layout/shape.h"
+#include "tests/support/core_fixture.h"
+#include "tests/support/test.h"
+
+enum { X, B, S, TENSORS };
+static const char *const shapes[TENSORS] = {"f32[400,128]{1,0:T(8,128)}", "f32[64,128]{1,0:T(8,128)}",
+                                            "s32[64]{0}"};
+static const ts_space_kind spaces[TENSORS] = {TS_SPACE_HBM, TS_SPACE_VMEM, TS_SPACE_SMEM};
+
+#define TERMS(c, reg, by)                                                                                    \
+    {                                                                                                        \
+        .constant = c, .term_count = 1, .terms = { {reg, by} }                                               \
+    }
+static const ts_affine by_8[] = {TERMS(0, 1, 8), {0}}, by_4[] = {TERMS(0, 1, 4), {0}},
+                       by_1[] = {TERMS(0, 1, 1), {0}}, from_below[] = {TERMS(-16, 1, 8), {0}},
+                       column[] = {TERMS(0, 1, 0), TERMS(0, 1, 1)}, slot[] = {TERMS(0, 2, 8), {0}},
+                       down[] = {TERMS(392, 1, -4), {0}}, none[] = {{0}, {0}};
+static const int64_t eight[] = {8, 128}, four[] = {4, 128}, row[] = {1, 128}, word[] = {8, 1};
+
+#define MOVE(from, to, size_of)                                                                              \
+    {                                                                                                        \
+        .source = {X, 2, from, size_of}, .destination = {B, 2, to, size_of}, .semaphore = {                  \
+            .count = 1,                                                                                      \
+            .sreg = -1                                                                                       \
+        }                                                                                                    \
+    }
+static const ts_transfer transfers[] = {
+    MOVE(by_8, none, eight),       /* t0: whole tiles */
+    MOVE(by_4, none, four),        /* t1: halves of tiles */
+    MOVE(by_1, none, row),         /* t2: rows */
+    MOVE(from_below, none, eight), /* t3: begins two tiles before the tensor */
+    MOVE(column, none, word),      /* t4: columns */
+    MOVE(none, slot, eight),       /* t5: into the tile s2 */
+    MOVE(none, by_4, four),        /* t6: into halves of tiles */
+    MOVE(down, none, four),        /* t7: downward */
+    {.source = {X, 2, none, row}, .destination = {S, 1, none, eight}, .semaphore = {.count = 1, .sreg = -1}},
+    {.source = {X, 2, by_8, eight}, .destination = {B, 2, none, eight}, .semaphore = {.count = 4, .sreg = 2}},
+};
+
+static struct { /* what is done at the first branch back */
+    int64_t bundles;
+    bool goes;
+    int told, end;
+    int64_t count, period;
+} asked;
+
+/* Done at once. */
+static bool start(ts_error *err, void *chip, const ts_core_start *told) {
+    fixture *f = chip;
+    (void)err;
+    f->start_count++;
+    f->semaphores[told->semaphore]++;
+    return true;
+}
+
+static void looped(void *chip, int end) {
+    fixture *f = chip;
+    if (end != asked.end || asked.told++ > 0) return;
+    assert_int_equal(ts_core_forward_head(f->core, end), ts_core_bundle(f->core));
+    asked.count = ts_core_forward_count(f->core, end, asked.bundles, &asked.period);
+    if (asked.goes) ts_core_forward_go(f->core, end, asked.count);
+}
+
+static fixture *new_fixture(void) {
+    fixture *f = fixture_new();
+    ts_tensor *tensors = TS_NEW_ARRAY(f->arena, ts_tensor, TENSORS);
+    for (int i = 0; i < TENSORS; i++) {
+        ts_source source = {"shape", shapes[i], strlen(shapes[i])};
+        tensors[i] = (ts_tensor){.name = "tensor", .space = spaces[i]};
+        tensors[i].shape = ts_shape_parse(NULL, f->arena, &source);
+        assert_non_null(tensors[i].shape);
+    }
+    f->code.tensors = tensors;
+    f->code.tensor_count = TENSORS;
+    f->code.transfers = transfers;
+    f->code.transfer_count = sizeof transfers / sizeof *transfers;
+    f->time_only = true;
+    f->ports = (ts_core_ports){.chip = f, .dma_start = start, .looped = looped};
+    for (int i = 0; i < TS_LATENCY_COUNT; i++) f->config.latency_cycles[i] = 1 + i * 5 % 13;
+    return f;
+}
+
+/* Asked after the first iteration: s1 is 1. */
+static const struct {
+    const char *text;
+    int end; /* the bundle of its branch back */
+    int64_t count, period;
+    int64_t bundles; /* to look at; 0: any */
+} loops[] = {
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 38, 1, 0},
+    {"smov s1 -3\nsmov s1 0\ndma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @2\nsmov s5 9", 5, 38, 1, 0},
+    /* A period is that of the point of a tile where transfers start, at either end. */
+    {"dma t1\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 2, 0},
+    {"dma t2\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 8, 0},
+    {"dma t2\nwait e0\nsadd s1 s1 1\nbr.lt s1 17 @0", 3, 0, 0, 0}, /* less than twice */
+    {"dma t2\nwait e0\nsadd s1 s1 1\nbr.lt s1 18 @0", 3, 16, 8, 0},
+    {"dma t4\nwait e0\nsadd s1 s1 1\nbr.lt s1 100 @0", 3, 0, 0, 0}, /* of 128, more than are looked at */
+    {"dma t6\nwait e0\nsadd s1 s1 1\nbr.lt s1 13 @0", 3, 11, 2, 0},
+    {"dma t7\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 2, 0},
+    {"dma t5\nwait e0\nsadd s1 s1 1 ; sadd s2 s2 1\nsand s2 s2 3\nbr.lt s1 41 @0", 4, 39, 1, 0},
+    /* Of semaphores, of what is waited for, and of the way. */
+    {"dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsmod s2 s1 3\nbr.lt s1 41 @0", 4, 39, 3, 0},
+    {"dma t0\nwait e0 s2\nsem.set e0 0\nsadd s1 s1 1\nbr.lt s1 40 @0", 4, 0, 0, 0},
+    {"dma t0\nwait e0 s2\nsadd s1 s1 1 ; sxor s2 s2 1\nbr.lt s1 40 @0", 3, 38, 2, 0},
+    {"dma t0\nsand s2 s1 1\nbrnz s2 @4\nnop\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 2, 0},
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 20 @5\ndma t0\nbr.lt s1 40 @0", 5, 18, 1, 0},
+    {"smov s3 3\ndma t0\nwait e0\nssub s3 s3 1\nbrnz s3 @1\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 1, 0},
+    /* As far as there is more to see: the end of the tensor, an address, a division by 0, the end. */
+    {"dma t0\nwait e0\nsadd s1 s1 1\njump @0", 3, 49, 1, 0},
+    {"dma t3\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 0, 0, 0},
+    {"dma t0\nwait e0\nvld v1 [0+s1*1024] ; sadd s1 s1 1\njump @0", 3, 15, 1, 0},
+    {"dma t0\nwait e0\nssub s2 30 s1\nsdiv s3 9 s2 ; sadd s1 s1 1\njump @0", 4, 29, 1, 0},
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 30 @0\nhalt", 3, 28, 1, 0},
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 30 @5\nhalt\njump @0", 5, 28, 1, 0},
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 30 @5\njump @6\njump @0\nnop", 5, 28, 1, 0},
+    {"dma t0\nwait e0 s2\nsadd s1 s1 1\nbr.lt s1 20 @0\nsmov s2 -1\njump @0", 5, 0, 0, 0},
+    {"dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsdiv s2 s1 10\nbr.lt s1 50 @0", 4, 9, 1, 0},
+    /* As far as may be looked: four bundles an iteration. */
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 10, 1, 40},
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 9, 1, 39},
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 0, 0, 7},
+    /* Beyond those that are kept. */
+    {"smov s9 1\ndma t5\nwait e0\nsadd s1 s1 1\nbr.lt s1 1000 @1", 4, 998, 1, 0},
+    {"smov s9 1\ndma t9\nwait e0+s2:4\nsadd s4 s4 1\nsmod s2 s4 3\nbr.lt s4 1000 @1", 5, 998, 3, 0},
+    {"smov s9 1\ndma t9\nwait e0+s2:4\nsadd s4 s4 1\nsmod s2 s4 3\nbr.lt s4 700 @7\nsmov s2 3\n"
+     "br.lt s4 1000 @1",
+     7, 698, 3, 0},
+};
+
+/* Some loops have no end of their own. */
+static void run(fixture *f) {
+    enum { LAST = 100000 };
+    while (ts_core_next(f->core) < LAST)
+        if (!ts_core_step(&f->err, f->core, LAST, INT64_MAX)) return;
+}
+
+static void ask(int end, int64_t bundles, bool goes) {
+    memset(&asked, 0, sizeof asked);
+    asked.end = end;
+    asked.bundles = bundles > 0 ? bundles : INT64_MAX;
+    asked.goes = goes;
+}
+
+static void iterations_are_alike_as_far_as_they_do_the_same(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        fixture *f = new_fixture();
+        ask(loops[i].end, loops[i].bundles, false);
+        assert_true(fixture_load(f, loops[i].text));
+        run(f);
+        if (asked.count != loops[i].count || asked.period != loops[i].period)
+            fail_msg("%s: %d, a period of %d", loops[i].text, (int)asked.count, (int)asked.period);
+        fixture_free(f);
+    }
+}
+
+/* Scalars are as if all had been simulated, and what is done once more is what was not gone round. */
+static void what_follows_finds_the_same_scalars(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        fixture *every = new_fixture(), *some = new_fixture();
+        every->ports.looped = NULL;
+        assert_true(fixture_load(every, loops[i].text) && fixture_load(some, loops[i].text));
+        ask(loops[i].end, loops[i].bundles, true);
+        run(every);
+        run(some);
+        if (!ts_core_halted(every->core) && every->err.kind == TS_ERROR_NONE) continue;
+        assert_string_equal(every->err.message, some->err.message);
+        for (int reg = 0; reg < 32; reg++)
+            assert_int_equal(fixture_sreg(every, reg), fixture_sreg(some, reg));
+        fixture_free(every);
+        fixture_free(some);
+    }
+}
+
+/* ---- Simulated iterations count for others ---- */
+
+enum { FIRST = 9, LEAVE = 4, TIMES = 20 };
+
+static void looped_and_repeated(void *chip, int end) {
+    fixture *f = chip;
+    asked.told++;
+    if (asked.told == FIRST) ts_core_forward_mark(f->core);
+    if (asked.told != FIRST + LEAVE) return;
+    int64_t before = ts_core_next(f->core);
+    ts_core_forward_go(f->core, end, LEAVE * TIMES);
+    asked.count = ts_core_forward_repeat(f->core, TIMES);
+    assert_int_equal(ts_core_next(f->core), before + asked.count);
+}
+
+/* Where each iteration takes as long as the one before, nothing differs from having simulated them. */
+static void repeated_iterations_count_like_simulated_ones(void **state) {
+    (void)state;
+    static const char text[] = "dma t5\nwait e0\nvexp.f32 v1 v2\nvadd.f32 v3 v1 v1 ; sadd s1 s1 1\n"
+                               "brnz s3 @5\nvst [0] v3\nbr.lt s1 150 @0\nvld v4 [0]\nsadd s4 s1 1";
+    fixture *every = new_fixture(), *some = new_fixture();
+    ts_core_counters counts[2];
+    every->ports.looped = NULL;
+    some->ports.looped = looped_and_repeated;
+    ask(6, 0, false);
+    fixture_do(every, text);
+    fixture_do(some, text);
+    assert_int_equal(asked.told, 149 - LEAVE * TIMES);
+    assert_int_equal(some->start_count, 150 - LEAVE * TIMES);
+    ts_core_count(every->core, &counts[0]);
+    ts_core_count(some->core, &counts[1]);
+    assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+    for (int i = 0; i < every->code.bundle_count; i++) {
+        int64_t issues[2], stalls[2];
+        ts_core_profile(every->core, i, &issues[0], &stalls[0]);
+        ts_core_profile(some->core, i, &issues[1], &stalls[1]);
+        assert_int_equal(issues[0], issues[1]);
+        assert_int_equal(stalls[0], stalls[1]);
+    }
+    char told[2][200];
+    ts_core_loop(every->core, told[0], sizeof told[0]);
+    ts_core_loop(some->core, told[1], sizeof told[1]);
+    assert_string_equal(told[0], told[1]);
+    fixture_free(every);
+    fixture_free(some);
+}
+
+/* ---- Loops that nobody is told of ---- */
+
+static const char *const others[] = {
+    "sadd s1 s1 1\nbr.lt s1 40 @0",                                  /* nothing is moved */
+    "dma t8\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0",                 /* into SMEM, which scalars come from */
+    "dma t0\nwait e0\nsst [0] s1 ; sadd s1 s1 1\nbr.lt s1 40 @0",    /* SMEM changes */
+    "dma t0\nwait e0\nsem.read s2 e0\nsadd s1 s1 1\nbr.lt s1 40 @0", /* depends on how long things take */
+    "dma t0\nwait e0\nsem.set e1 1 ; sadd s1 s1 1\nbr.lt s1 40 @0",
+    "dma t0\nwait e0\nv2s s2 v1 ; sadd s1 s1 1\nbr.lt s1 40 @0", /* from a vector */
+    "dma t0\nwait e0\nbr.eq s1 s1 @3\nhalt",                     /* no way back */
+};
+
+static void others_are_never_told(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        fixture *f = new_fixture();
+        f->ports.looped = looped_and_repeated;
+        ask(0, 0, false);
+        fixture_do(f, others[i]);
+        if (asked.told > 0) fail_msg("%s: told", others[i]);
+        fixture_free(f);
+    }
+}
+
+static void an_unknown_scalar_makes_none_alike(void **state) {
+    (void)state;
+    fixture *f = new_fixture();
+    ask(4, 0, false);
+    fixture_do(f, "v2s s5 v1\ndma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @1");
+    assert_true(asked.told > 0);
+    assert_int_equal(asked.count, 0);
+    fixture_free(f);
+}
+
+/* Values, and stalls by instruction, are those of all iterations. */
+static void who_wants_all_gets_all(void **state) {
+    (void)state;
+    for (int who = 0; who < 2; who++) {
+        fixture *f = new_fixture();
+        f->time_only = who == 0;
+        f->profile = who == 0;
+        ask(3, 0, false);
+        fixture_do(f, "dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0");
+        assert_int_equal(asked.told, 0);
+        fixture_free(f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iterations_are_alike_as_far_as_they_do_the_same),
+        cmocka_unit_test(what_follows_finds_the_same_scalars),
+        cmocka_unit_test(repeated_iterations_count_like_simulated_ones),
+        cmocka_unit_test(others_are_never_told),
+        cmocka_unit_test(an_unknown_scalar_makes_none_alike),
+        cmocka_unit_test(who_wants_all_gets_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
