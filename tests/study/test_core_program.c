@@ -1,0 +1,311 @@
+/* What the DMA engine cannot do costs what the shipped program takes that does it, run as a user would run it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/extend.h"
+#include "study/timed.h"
+#include "study/transfer.h"
+#include "tests/support/rounds.h"
+#include "tests/support/test.h"
+
+static ts_arena *arena;
+
+static const ts_shape *parse(const char *text) {
+    ts_source source = {"shape", text, strlen(text)};
+    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
+    assert_non_null(shape);
+    return shape;
+}
+
+/* A machine whose engine cannot do these either: their bits by ts_dma_kind. */
+static const ts_machine *machine_without(const char *name, unsigned kinds) {
+    const ts_machine *loaded = ts_machine_load(NULL, arena, name);
+    ts_machine *machine = TS_NEW(arena, ts_machine);
+    assert_non_null(loaded);
+    *machine = *loaded;
+    for (int i = 0; i < TS_DMA_KIND_COUNT; i++)
+        if (kinds >> i & 1) machine->dma.bytes_per_cycle[i] = 0;
+    return machine;
+}
+
+static ts_transfer_request request_of(const ts_machine *machine, const char *src, const char *dst) {
+    return (ts_transfer_request){.machine = machine,
+                                 .prices = ts_prices_new(arena),
+                                 .src = {.shape = parse(src), .at = TS_TRANSFER_ANYWHERE},
+                                 .dst = {.shape = parse(dst), .at = TS_TRANSFER_ANYWHERE}};
+}
+
+static ts_dma_cost price(const ts_machine *machine, const char *src, const char *dst, bool exact) {
+    ts_transfer_request request = request_of(machine, src, dst);
+    ts_transfer_study study;
+    request.exact = exact;
+    assert_true(ts_transfer_price(NULL, arena, &request, &study));
+    return study.cost;
+}
+
+enum { CONVERT = 1 << TS_DMA_CONVERT, RETILE = 1 << TS_DMA_RETILE, GATHER = 1 << TS_DMA_GATHER };
+
+static const struct {
+    const char *machine;
+    unsigned without;
+    const char *src, *dst;
+    ts_dma_kind kind;
+    const char *status, *program, *parameters;
+} small[] = {
+    {"tpu-v5e", 0, "f32[300,1030]{1,0:T(8,128)}", "f32[300,1030]{0,1:T(8,128)}", TS_DMA_TRANSPOSE, "derived",
+     "programs/transpose.tsim", "-D TYPE=f32 -D ROWS=300 -D COLS=1030"},
+    {"tpu-v7x", 0, "s32[300,1030]{1,0}", "s32[300,1030]{0,1:T(8,128)}", TS_DMA_TRANSPOSE, "derived",
+     "programs/transpose.tsim", "-D TYPE=f32 -D ROWS=300 -D COLS=1030 -D X_TILES=0"},
+    {"tpu-v5e", 0, "bf16[3,520,260]{2,1,0:T(8,128)(2,1)}", "bf16[3,520,260]{1,2,0}", TS_DMA_TRANSPOSE,
+     "derived", "programs/transpose.tsim", "-D TYPE=bf16 -D BATCH=3 -D ROWS=520 -D COLS=260 -D Y_TILES=0"},
+    {"tpu-v5e", 0, "s8[512,256]{1,0:T(8,128)(4,1)}", "s8[512,256]{0,1:T(8,128)(4,1)}", TS_DMA_TRANSPOSE,
+     "derived", "programs/transpose.tsim", "-D TYPE=u8 -D ROWS=512 -D COLS=256"},
+    {"tpu-v5e", 0, "s4[512,256]{1,0:T(8,128)(8,1)E(4)}", "s4[512,256]{0,1:T(8,128)(8,1)E(4)}",
+     TS_DMA_TRANSPOSE, "derived", "programs/transpose.tsim", "-D TYPE=u4 -D ROWS=512 -D COLS=256"},
+    {"tpu-v5e", 0, "f32[512,256]{1,0:T(8,128)}", "f32[512,256]{0,1:T(8,128)S(1)}", TS_DMA_TRANSPOSE,
+     "derived", "programs/transpose.tsim", "-D TYPE=f32 -D ROWS=512 -D COLS=256 -D Y_VMEM=1"},
+    {"tpu-v5e", 0, "f32[512,256]{1,0:T(8,128)S(1)}", "f32[512,256]{0,1:T(8,128)}", TS_DMA_TRANSPOSE,
+     "derived", "programs/transpose.tsim", "-D TYPE=f32 -D ROWS=512 -D COLS=256 -D X_VMEM=1"},
+    {"tpu-v5e", CONVERT, "f32[600,512]{1,0}", "bf16[600,512]{1,0:T(8,128)(2,1)}", TS_DMA_CONVERT, "unstated",
+     "programs/pack.tsim", "-D ROWS=600 -D COLS=512 -D X_TILES=0 -D BLOCK=512"},
+    {"tpu-v5e", CONVERT, "bf16[40,4096]{1,0:T(8,128)(2,1)}", "f32[40,4096]{1,0:T(8,128)}", TS_DMA_CONVERT,
+     "unstated", "programs/unpack.tsim", "-D ROWS=40 -D COLS=4096 -D BLOCK=64"},
+    {"tpu-v5e", RETILE, "f32[64,16384]{1,0}", "f32[64,16384]{1,0:T(8,128)}", TS_DMA_RETILE, "unstated",
+     "programs/tile.tsim", "-D ROWS=64 -D COLS=16384 -D BLOCK=16"},
+    {"tpu-v5e", RETILE, "f32[600,512]{1,0:T(8,128)}", "f32[600,512]{1,0}", TS_DMA_RETILE, "unstated",
+     "programs/untile.tsim", "-D ROWS=600 -D COLS=512 -D BLOCK=512"},
+};
+
+/* "-D NAME=value -D .." as defines. */
+static void define_all(ts_timed_program *p, const char *parameters) {
+    char *text = ts_arena_copy_text(arena, parameters, strlen(parameters)), *rest = NULL;
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(word, '=');
+        if (!equals) continue;
+        *equals = '\0';
+        p->defines[p->count++] = (ts_define){word, equals + 1};
+    }
+}
+
+static ts_chip_counters run_of(const ts_machine *machine, const char *program, const char *parameters) {
+    ts_text path = ts_text_begin(arena);
+    ts_text_add(&path, "tilesim:/%s", program + strlen("programs/"));
+    ts_timed_program p = {.arena = arena,
+                          .runs = ts_timed_runs_new(arena),
+                          .machine = machine,
+                          .program = path.bytes,
+                          .exact = true};
+    define_all(&p, parameters);
+    const ts_timed_run *run = ts_timed_run_get(NULL, &p);
+    assert_non_null(run);
+    return run->chip;
+}
+
+static void parts_make_the_whole(const ts_dma_cost *cost) {
+    int64_t sum = 0;
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) sum += cost->components[i];
+    assert_int_equal(sum, cost->cycles);
+    assert_int_equal(cost->transfer.completed_cycle, cost->cycles);
+}
+
+static void the_price_is_that_of_the_program(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+        const ts_machine *machine = machine_without(small[i].machine, small[i].without);
+        ts_transfer_request request = request_of(machine, small[i].src, small[i].dst);
+        ts_transfer_study study;
+        request.exact = true;
+        assert_true(ts_transfer_price(NULL, arena, &request, &study));
+        if (!study.by.program) fail_msg("%s: by the engine", small[i].src);
+        assert_int_equal(study.by.kind, small[i].kind);
+        assert_string_equal(study.by.program, small[i].program);
+        assert_string_equal(study.by.parameters, small[i].parameters);
+        assert_null(study.by.slower);
+        if (small[i].without == 0) assert_string_equal(study.by.status, small[i].status);
+        ts_chip_counters chip = run_of(machine, small[i].program, small[i].parameters);
+        const ts_dma_cost *cost = &study.cost;
+        int64_t elements = study.plan->elements, src = elements * study.src.shape->element_bits / 8,
+                dst = elements * study.dst.shape->element_bits / 8;
+        assert_int_equal(cost->cycles, chip.cycles);
+        assert_int_equal(cost->transfer.kind, TS_DMA_CORE_PROGRAM);
+        assert_int_equal(cost->transfer.useful_bytes, src > dst ? src : dst);
+        assert_int_equal(cost->transfer.src_bytes, chip.hbm_read_bytes);
+        assert_int_equal(cost->transfer.dst_bytes, chip.hbm_written_bytes);
+        assert_int_equal(cost->transfer.padding_bytes, chip.padding_bytes / 2);
+        assert_int_equal(cost->transfer.waste_bytes, chip.waste_bytes);
+        assert_int_equal(cost->transfer.descriptors, chip.transfers);
+        assert_memory_equal(&cost->hbm, &chip.hbm, sizeof chip.hbm);
+        assert_false(cost->estimated || cost->is_over);
+        parts_make_the_whole(cost);
+    }
+}
+
+/* ---- Large ones are run in part ---- */
+
+static const struct {
+    const char *machine;
+    unsigned without;
+    const char *src, *dst;
+    double percent; /* that its cycles may be off */
+} large[] = {
+    {"tpu-v5e", 0, "f32[4096,3200]{1,0:T(8,128)}", "f32[4096,3200]{0,1:T(8,128)}", 1},
+    {"tpu-v6e", 0, "bf16[600,24000]{1,0:T(8,128)(2,1)}", "bf16[600,24000]{0,1:T(8,128)(2,1)}", 1},
+    {"tpu-v5p", 0, "f32[26,128,4000]{2,1,0:T(8,128)}", "f32[26,128,4000]{1,2,0:T(8,128)}", 1},
+    {"tpu-v5e", RETILE, "f32[12800,512]{1,0}", "f32[12800,512]{1,0:T(8,128)}", TS_EXTEND_PERCENT},
+    {"tpu-v5e", CONVERT, "bf16[3200,2048]{1,0:T(8,128)(2,1)}", "f32[3200,2048]{1,0:T(8,128)}",
+     TS_EXTEND_PERCENT},
+};
+
+static void near_to(int64_t value, int64_t exact, double percent) {
+    double off = 100.0 * ((double)value - (double)exact) / (double)exact;
+    if (off < -percent || off > percent) fail_msg("%d, exactly %d", (int)value, (int)exact);
+}
+
+/* Surely over is what would be if it were TS_LIMIT_PERCENT faster. */
+static void within_limits(const ts_machine *machine, const char *src, const char *dst,
+                          const ts_dma_cost *cost) {
+    static const struct {
+        int percent;
+        bool is_over;
+    } limits[] = {{60, true}, {75, true}, {101, false}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        ts_transfer_request request = request_of(machine, src, dst);
+        ts_transfer_study study;
+        request.limit = cost->cycles * limits[i].percent / 100;
+        assert_true(ts_transfer_price(NULL, arena, &request, &study));
+        if (study.cost.is_over != limits[i].is_over)
+            fail_msg("%s: over %d percent: %d", src, limits[i].percent, study.cost.is_over);
+        if (limits[i].is_over)
+            assert_in_range(study.cost.cycles, request.limit + 1, cost->cycles);
+        else
+            assert_int_equal(study.cost.cycles, cost->cycles);
+    }
+}
+
+static void what_is_run_in_part_is_near_the_whole(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i += (size_t)stride(1, 4)) {
+        const ts_machine *machine = machine_without(large[i].machine, large[i].without);
+        ts_dma_cost whole = price(machine, large[i].src, large[i].dst, true),
+                    part = price(machine, large[i].src, large[i].dst, false);
+        assert_true(part.estimated && !whole.estimated);
+        near_to(part.cycles, whole.cycles, large[i].percent);
+        near_to(part.transfer.src_bytes, whole.transfer.src_bytes, 2);
+        near_to(part.transfer.dst_bytes, whole.transfer.dst_bytes, 2);
+        near_to(part.transfer.descriptors, whole.transfer.descriptors, 5);
+        near_to(part.hbm.reads, whole.hbm.reads, 2);
+        near_to(part.hbm.writes, whole.hbm.writes, 2);
+        near_to(part.hbm.end_cycle, whole.hbm.end_cycle, large[i].percent);
+        assert_true(part.hbm.read_latency_max > 0);
+        within_limits(machine, large[i].src, large[i].dst, &part);
+        parts_make_the_whole(&part);
+    }
+}
+
+/* Tiles whose lanes or sublanes hold one element of a short dim: 128 and 8 times the bytes. */
+static void tiles_that_hold_little_move_whole(void **state) {
+    (void)state;
+    static const struct {
+        const char *src, *dst;
+        int64_t useful, moved; /* bytes */
+    } rows[] = {{"f32[1,728,2048]{2,1,0:T(8,128)}", "f32[1,728,2048]{0,1,2:T(8,128)}", 4 * 728 * 2048,
+                 4 * 728 * 2048 * 129},
+                {"f32[700,3,1024]{2,1,0:T(8,128)}", "f32[700,3,1024]{0,1,2:T(8,128)}", 4 * 700 * 3 * 1024,
+                 4 * 8 * 1024 * (700 + 768)}};
+    const ts_machine *machine = machine_without("tpu-v5e", 0);
+    const ts_dma_machine dma = ts_dma_machine_of(machine, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_dma_cost cost = price(machine, rows[i].src, rows[i].dst, true);
+        const ts_dma_result *t = &cost.transfer;
+        assert_int_equal(t->kind, TS_DMA_CORE_PROGRAM);
+        assert_int_equal(t->useful_bytes, rows[i].useful);
+        near_to(t->src_bytes + t->dst_bytes, rows[i].moved, 1);
+        near_to(t->padding_bytes + t->waste_bytes, rows[i].moved - 2 * rows[i].useful, 1);
+        assert_true(cost.cycles >= ts_dma_peak_cycles(&dma, rows[i].moved));
+        parts_make_the_whole(&cost);
+    }
+}
+
+/* ---- Who else does it ---- */
+
+static void the_engine_takes_what_it_does_faster(void **state) {
+    (void)state;
+    ts_transfer_request request =
+        request_of(machine_without("tpu-v5e", 0), "s8[64,56,56,4]{2,3,1,0}", "s8[64,56,56,4] NCHW4c");
+    ts_transfer_study study;
+    assert_true(ts_transfer_price(NULL, arena, &request, &study));
+    assert_int_equal(study.cost.transfer.kind, TS_DMA_GATHER);
+    assert_null(study.by.program);
+    assert_null(study.by.parameters);
+    assert_string_equal(study.by.slower, "programs/transpose.tsim");
+    assert_true(study.by.slower_cycles > 5 * study.cost.cycles);
+}
+
+static const struct {
+    unsigned without;
+    const char *src, *dst, *cannot;
+} refused[] = {
+    {0, "f64[64,64]{1,0}", "f64[64,64]{0,1}", "transpose (dma.rate.transpose"},
+    {CONVERT, "f32[64,64]{1,0}", "bf16[64,64]{1,0}", "convert (dma.rate.convert"}, /* not tiled */
+    {CONVERT, "f32[64,64]{1,0}", "s16[64,64]{1,0:T(8,128)(2,1)}", "convert (dma.rate.convert"},
+    {RETILE, "f32[64,512]{1,0}", "f32[64,512]{1,0:T(8,128)S(1)}", "retile (dma.rate.retile"}, /* not in HBM */
+    {RETILE, "f32[64,512]{1,0:T(8,128)S(1)}", "f32[64,512]{1,0}", "retile (dma.rate.retile"},
+    {RETILE, "f32[64,512]{1,0:T(8,128)}", "f32[64,512]{1,0:T(4,128)}", "retile (dma.rate.retile"},
+    {RETILE, "bf16[64,512]{1,0}", "bf16[64,512]{1,0:T(8,128)}", "retile (dma.rate.retile"},
+};
+
+static void what_nobody_does_is_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const ts_machine *machine = machine_without("tpu-v5e", refused[i].without | GATHER);
+        ts_transfer_request request = request_of(machine, refused[i].src, refused[i].dst);
+        ts_transfer_study study;
+        ts_error err = {0};
+        ts_text text = ts_text_begin(arena);
+        assert_false(ts_transfer_price(&err, arena, &request, &study));
+        assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
+        ts_text_add(&text,
+                    "the DMA engine of tpu-v5e cannot do a %s is 0), and no shipped program does this one: ",
+                    refused[i].cannot);
+        if (!strstr(err.message, text.bytes))
+            fail_msg("%s -> %s: %s", refused[i].src, refused[i].dst, err.message);
+        /* Element by element it can. */
+        request = request_of(machine_without("tpu-v5e", refused[i].without), refused[i].src, refused[i].dst);
+        if (!ts_transfer_price(&err, arena, &request, &study))
+            print_message("%s %s\n", refused[i].src, err.message);
+        else
+            assert_int_equal(study.cost.transfer.kind, TS_DMA_GATHER);
+    }
+}
+
+static void every_kind_has_a_field(void **state) {
+    (void)state;
+    for (int kind = 0; kind < TS_DMA_KIND_COUNT; kind++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, "dma.rate.%s", ts_dma_kind_text((ts_dma_kind)kind));
+        assert_string_equal(ts_dma_rate_field((ts_dma_kind)kind), text.bytes);
+    }
+}
+
+static int set_up(void **state) {
+    (void)state;
+    arena = ts_arena_new();
+    return 0;
+}
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_price_is_that_of_the_program),
+        cmocka_unit_test(what_is_run_in_part_is_near_the_whole),
+        cmocka_unit_test(tiles_that_hold_little_move_whole),
+        cmocka_unit_test(the_engine_takes_what_it_does_faster),
+        cmocka_unit_test(what_nobody_does_is_refused),
+        cmocka_unit_test(every_kind_has_a_field),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
