@@ -1,0 +1,110 @@
+/* Requests run through an HBM: what is counted, and the peak that they are held against. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "study/hbm_run.h"
+#include "tests/support/test.h"
+
+static ts_arena *arena;
+
+static ts_hbm_config config_of(const char *name) {
+    const ts_machine *machine = ts_machine_load(NULL, arena, name);
+    assert_non_null(machine);
+    return machine->hbm;
+}
+
+static ts_hbm_run run(const ts_hbm_config *config, const char *what, int64_t lookahead, bool exact) {
+    ts_hbm_run out;
+    ts_hbm_run_request request = {.config = config, .lookahead_bytes = lookahead, .exact = exact};
+    request.requests = ts_hbm_requests_open(NULL, arena, what, config);
+    assert_non_null(request.requests);
+    assert_true(ts_hbm_run_requests(NULL, arena, &request, &out));
+    ts_hbm_requests_close(request.requests);
+    return out;
+}
+
+/* As many as the pattern's loops and legs make. */
+static int64_t requests_of(const ts_hbm_pattern *p) {
+    int64_t count = p->leg_count;
+    for (int i = 0; i < TS_HBM_NEST_LOOPS; i++) count *= p->extents[i] > 0 ? p->extents[i] : 1;
+    return count;
+}
+
+static void all_requests_are_run_and_none_beats_the_peak(void **state) {
+    (void)state;
+    const ts_hbm_config config = config_of("tpu-v5e");
+    int64_t channels = (int64_t)config.stacks * config.channels * config.pseudo_channels;
+    for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++) {
+        ts_hbm_run r = run(&config, p->name, 64 << 10, false);
+        assert_int_equal(r.requests, requests_of(p));
+        assert_int_equal(r.bytes, 64 * r.requests);
+        assert_int_equal((r.stats.reads + r.stats.writes) * config.burst_bytes, r.bytes);
+        /* Each channel moves a burst every BL clocks. */
+        int64_t slots = channels * config.burst_bytes;
+        int64_t peak = (r.bytes * config.timing.n_bl * config.ticks_per_ck + slots - 1) / slots;
+        assert_int_equal(r.peak_cycles, peak);
+        assert_true(r.cycles >= r.peak_cycles);
+        bool writes = p->legs[0].is_write || (p->leg_count > 1 && p->legs[1].is_write);
+        assert_int_equal(r.stats.writes > 0, writes);
+    }
+}
+
+/* A stream over all channels is near the peak, one request at a time is far from it. */
+static void what_runs_ahead_fills_the_channels(void **state) {
+    (void)state;
+    const ts_hbm_config config = config_of("tpu-v5e");
+    const char *what = ts_hbm_patterns[0].name;
+    ts_hbm_run far = run(&config, what, 256 << 10, false), one = run(&config, what, 64, false);
+    assert_int_equal(far.requests, one.requests);
+    assert_true(one.cycles > 2 * far.cycles);
+    assert_in_range(far.cycles, far.peak_cycles, far.peak_cycles * 11 / 10);
+}
+
+static void representatives_stand_for_all(void **state) {
+    (void)state;
+    const ts_hbm_config config = config_of("tpu-v5e");
+    for (int i = 0; ts_hbm_patterns[i].name && i < 3; i++) {
+        ts_hbm_run some = run(&config, ts_hbm_patterns[i].name, 64 << 10, false),
+                   all = run(&config, ts_hbm_patterns[i].name, 64 << 10, true);
+        assert_memory_equal(&some, &all, offsetof(ts_hbm_run, stats));
+        assert_int_equal(some.stats.activations, all.stats.activations);
+    }
+}
+
+static void peaks_are_rounded_up(void **state) {
+    (void)state;
+    ts_hbm_config config = config_of("tpu-v5e");
+    const char *folder = getenv("TMPDIR");
+    char path[200];
+    snprintf(path, sizeof path, "%s/trace-XXXXXX", folder ? folder : "/tmp");
+    int made = mkstemp(path);
+    assert_int_equal(write(made, "LD 0\n", 5), 5);
+    close(made);
+    ts_hbm_run r = run(&config, path, 64 << 10, false);
+    assert_int_equal(r.requests, 1);
+    assert_int_equal(r.bytes, 64);
+    assert_int_equal(r.peak_cycles, 1);
+    unlink(path);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    arena = ts_arena_new();
+    return 0;
+}
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_requests_are_run_and_none_beats_the_peak),
+        cmocka_unit_test(what_runs_ahead_fills_the_channels),
+        cmocka_unit_test(representatives_stand_for_all),
+        cmocka_unit_test(peaks_are_rounded_up),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
