@@ -1,6 +1,7 @@
 /* Requests run through an HBM: what is counted, and the peak that they are held against. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "study/hbm_run.h"
@@ -72,20 +73,36 @@ static void representatives_stand_for_all(void **state) {
     }
 }
 
-static void peaks_are_rounded_up(void **state) {
-    (void)state;
-    ts_hbm_config config = config_of("tpu-v5e");
+static ts_hbm_requests *trace_of(const ts_hbm_config *config, const char *text, char path[200]) {
     const char *folder = getenv("TMPDIR");
-    char path[200];
-    snprintf(path, sizeof path, "%s/trace-XXXXXX", folder ? folder : "/tmp");
+    snprintf(path, 200, "%s/trace-XXXXXX", folder ? folder : "/tmp");
     int made = mkstemp(path);
-    assert_int_equal(write(made, "LD 0\n", 5), 5);
+    assert_int_equal(write(made, text, strlen(text)), strlen(text));
     close(made);
-    ts_hbm_run r = run(&config, path, 64 << 10, false);
-    assert_int_equal(r.requests, 1);
-    assert_int_equal(r.bytes, 64);
-    assert_int_equal(r.peak_cycles, 1);
-    unlink(path);
+    return ts_hbm_requests_open(NULL, arena, path, config);
+}
+
+/* One request is less than a slot of all channels, and a line that is none ends the run. */
+static void traces_are_run_to_their_end(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int requests; /* -1: refused */
+    } rows[] = {{"LD 0\n", 1}, {"LD 0\nST 4096\n", 2}, {"LD 0\nLD what\n", -1}};
+    const ts_hbm_config config = config_of("tpu-v5e");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char path[200];
+        ts_error err = {0};
+        ts_hbm_run out;
+        ts_hbm_run_request request = {.config = &config, .lookahead_bytes = 64 << 10};
+        request.requests = trace_of(&config, rows[i].text, path);
+        assert_int_equal(ts_hbm_run_requests(&err, arena, &request, &out), rows[i].requests >= 0);
+        if (rows[i].requests < 0) assert_int_equal(err.kind, TS_ERROR_INPUT);
+        if (rows[i].requests >= 0) assert_int_equal(out.requests, rows[i].requests);
+        if (rows[i].requests >= 0) assert_int_equal(out.peak_cycles, 1);
+        ts_hbm_requests_close(request.requests);
+        unlink(path);
+    }
 }
 
 static int set_up(void **state) {
@@ -104,7 +121,7 @@ int main(void) {
         cmocka_unit_test(all_requests_are_run_and_none_beats_the_peak),
         cmocka_unit_test(what_runs_ahead_fills_the_channels),
         cmocka_unit_test(representatives_stand_for_all),
-        cmocka_unit_test(peaks_are_rounded_up),
+        cmocka_unit_test(traces_are_run_to_their_end),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
