@@ -1,0 +1,142 @@
+/* Collectives of a module on a mesh: which are priced, by whom, for how long, and why others are not. */
+#include <math.h>
+#include <string.h>
+
+#include "audit/audit_private.h"
+#include "tests/support/test.h"
+
+static ts_arena *arena;
+static ts_audit_request request;
+static ts_mesh mesh;
+
+#define P "bf16[1024,8192]{1,0:T(8,128)(2,1)}"
+#define Q "f32[256,1024]{1,0:T(8,128)}"
+
+static const char module[] =
+    "HloModule sharded, is_scheduled=true\n\n"
+    "ENTRY %main (p: bf16[1024,8192], q: f32[256,1024]) -> f32[256,1024] {\n"
+    "  %p = " P " parameter(0)\n"
+    "  %q = " Q " parameter(1)\n"
+    "  %ag = bf16[4096,8192]{1,0:T(8,128)(2,1)} all-gather(%p), replica_groups=[4,4]<=[16], dimensions={0}\n"
+    "  %ar = " Q " all-reduce(%q), replica_groups=[4,4]<=[16], to_apply=%sum\n"
+    "  %ar2 = " Q " all-reduce(%q), replica_groups=[4,4]<=[16], to_apply=%sum\n"
+    "  %rs = f32[64,1024]{1,0:T(8,128)} reduce-scatter(%q), replica_groups=[4,4]<=[16], dimensions={0}\n"
+    "  %cp = " P " collective-permute(%p), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}\n"
+    "  %aa = " P " all-to-all(%p), replica_groups=[4,4]<=[16], dimensions={0}\n"
+    "  %st = (" P
+    ", bf16[4096,8192]{1,0:T(8,128)(2,1)}) all-gather-start(%p), replica_groups=[4,4]<=[16], dimensions={0}\n"
+    "  %dn = bf16[4096,8192]{1,0:T(8,128)(2,1)} all-gather-done(%st)\n"
+    "  %cb = " P " collective-broadcast(%p), replica_groups={{0,1}}\n"
+    "  %np = " P " collective-permute(%p)\n"
+    "  %bad = " Q " all-reduce(%q), replica_groups={{0,1,2,3}}\n"
+    "  %all = f32[512,1024]{1,0:T(8,128)} all-reduce(%q), to_apply=%sum\n"
+    "  %two = " Q " all-reduce(%q), replica_groups=[8,2]<=[16], to_apply=%sum\n"
+    "}\n";
+
+/* On TPU v4: 45 GB/s a link, 1 us a hop, 3.8 us. Of four devices in a ring, either way, half of three quarters of the
+ * result passes each link. All to all: a quarter to the next, and of the quarters that go two links, from every other
+ * device this way. */
+#define FIXED 3.8
+#define GB    45e3 /* bytes a microsecond */
+#define SHARD (1024.0 * 8192 * 2)
+#define ARRAY (1 << 20)
+static const struct {
+    const char *name;
+    double microseconds; /* 0: not priced */
+    const char *by;      /* or why not */
+} expected[] = {
+    {"ag", FIXED + 3 + 3 * SHARD / 2 / GB, "links, bidirectional ring"},
+    {"ar", FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB, "links, bidirectional ring"},
+    {"rs", FIXED + 3 + 3 * (ARRAY / 4) / 2 / GB, "links, bidirectional ring"},
+    {"cp", FIXED + 1 + SHARD / GB, NULL},
+    {"aa", FIXED + 2 + 2 * SHARD / 4 / GB, NULL},
+    {"st", FIXED + 3 + 3 * SHARD / 2 / GB, "links, bidirectional ring"},
+    {"cb", 0, "collectives of this kind are not modelled"},
+    {"np", 0, "its pairs are not in the text"},
+    {"bad", 0, "the sharding is of 4 devices, the mesh has 16"},
+};
+
+static ts_audit *audited(const ts_audit_request *r, ts_audit_result *result) {
+    ts_error err = {0};
+    ts_audit *audit = ts_audit_new(arena, r);
+    ts_audit_feed(audit, module, sizeof module - 1);
+    if (!ts_audit_finish(&err, audit, NULL, NULL, result)) fail_msg("%s", err.message);
+    return audit;
+}
+
+static const ts_audit_group *group_of(const ts_audit_result *r, const char *name) {
+    for (int i = 0; i < r->group_count; i++)
+        if (strcmp(r->groups[i].first.name, name) == 0) return &r->groups[i];
+    fail_msg("no group begins with %s", name);
+    return NULL;
+}
+
+static void collectives_are_priced_on_the_links(void **state) {
+    (void)state;
+    ts_audit_result r;
+    ts_audit *audit = audited(&request, &r);
+    double sum = 0;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        const ts_audit_group *g = group_of(&r, expected[i].name);
+        bool priced = expected[i].microseconds > 0;
+        if (fabs(g->microseconds - expected[i].microseconds) > 0.01)
+            fail_msg("%s: %f us, expected %f", expected[i].name, g->microseconds, expected[i].microseconds);
+        assert_int_equal(g->priced, priced);
+        if (!priced)
+            assert_string_equal(g->why_not, expected[i].by);
+        else if (expected[i].by)
+            assert_string_equal(g->by, expected[i].by);
+        double cycles = g->microseconds * (double)request.machine->chip.sustained_khz / 1000;
+        assert_true(fabs((double)g->cycles - cycles) <= 0.5001);
+    }
+    assert_int_equal(group_of(&r, "ar")->first.count, 2);
+    for (int i = 0; i < r.group_count; i++) {
+        const ts_audit_group *g = &r.groups[i];
+        double all = g->microseconds * (double)g->first.runs;
+        assert_true(fabs(g->total_microseconds - all) < 1e-6);
+        sum += all;
+        bytes += g->first.written_bytes * g->first.runs;
+    }
+    assert_int_equal(r.collectives, 12);
+    assert_int_equal(r.collectives_priced, 9);
+    assert_int_equal(r.collective_bytes, bytes);
+    assert_true(fabs(r.collective_microseconds - sum) < 1e-6);
+    ts_audit_free(audit);
+}
+
+static void without_devices_none_is_priced(void **state) {
+    (void)state;
+    const ts_audit_request alone = {.machine = request.machine};
+    ts_audit_result r;
+    ts_audit *audit = audited(&alone, &r);
+    assert_int_equal(r.collectives, 12);
+    assert_int_equal(r.collectives_priced, 0);
+    for (int i = 0; i < r.group_count; i++) {
+        assert_false(r.groups[i].priced);
+        assert_string_equal(r.groups[i].why_not, "collectives need the devices: --mesh");
+    }
+    ts_audit_free(audit);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    arena = ts_arena_new();
+    request.machine = ts_machine_load(NULL, arena, "tpu-v4");
+    request.mesh = &mesh;
+    const ts_mesh_request text = {.machine = request.machine, .axes = {"--mesh", "4x4", 3}};
+    return request.machine && ts_mesh_read(NULL, arena, &text, &mesh) ? 0 : -1;
+}
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(collectives_are_priced_on_the_links),
+        cmocka_unit_test(without_devices_none_is_priced),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
