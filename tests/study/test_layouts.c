@@ -85,10 +85,142 @@ static void a_limit_changes_no_price(void **state) {
     ts_arena_free(arena);
 }
 
+/* Without tiles, row-major and with the two minor dims exchanged; in tiles of every height that TPUs use; and
+ * the model itself, first, where it is none of these. */
+static const struct {
+    const char *machine, *model, *layouts;
+} lists[] = {
+    {"tpu-v5e", "f32[16,256]{1,0}",
+     "f32[16,256]{1,0} f32[16,256]{0,1} f32[16,256]{0,1:T(8,128)} f32[16,256]{1,0:T(8,128)} "
+     "f32[16,256]{1,0:T(4,128)} f32[16,256]{1,0:T(2,128)} f32[16,256]{1,0:T(1,128)}"},
+    {"tpu-v5e", "f32[16,256]",
+     "f32[16,256]{1,0} f32[16,256]{0,1} f32[16,256]{0,1:T(8,128)} f32[16,256]{1,0:T(8,128)} "
+     "f32[16,256]{1,0:T(4,128)} f32[16,256]{1,0:T(2,128)} f32[16,256]{1,0:T(1,128)}"},
+    {"tpu-v5e", "f32[16,256]{1,0:T(2,128)}",
+     "f32[16,256]{1,0:T(2,128)} f32[16,256]{1,0} f32[16,256]{0,1} f32[16,256]{0,1:T(8,128)} "
+     "f32[16,256]{1,0:T(8,128)} f32[16,256]{1,0:T(4,128)} f32[16,256]{1,0:T(1,128)}"},
+    {"tpu-v5e", "f32[16,256]{1,0:T(16,128)}",
+     "f32[16,256]{1,0:T(16,128)} f32[16,256]{1,0} f32[16,256]{0,1} f32[16,256]{0,1:T(8,128)} "
+     "f32[16,256]{1,0:T(8,128)} f32[16,256]{1,0:T(4,128)} f32[16,256]{1,0:T(2,128)} "
+     "f32[16,256]{1,0:T(1,128)}"},
+    {"tpu-v7x", "bf16[2,16,256]{2,1,0}",
+     "bf16[2,16,256]{2,1,0} bf16[2,16,256]{1,2,0} bf16[2,16,256]{1,2,0:T(8,128)(2,1)} "
+     "bf16[2,16,256]{2,1,0:T(16,128)(2,1)} bf16[2,16,256]{2,1,0:T(8,128)(2,1)} "
+     "bf16[2,16,256]{2,1,0:T(4,128)(2,1)} bf16[2,16,256]{2,1,0:T(2,128)(2,1)}"},
+    {"tpu-v5e", "s4[16,256]{1,0}",
+     "s4[16,256]{1,0} s4[16,256]{1,0:E(4)} s4[16,256]{0,1:E(4)} s4[16,256]{0,1:T(8,128)(8,1)E(4)} "
+     "s4[16,256]{1,0:T(64,128)(8,1)E(4)} s4[16,256]{1,0:T(8,128)(8,1)E(4)}"},
+    {"tpu-v5e", "pred[16,256]{1,0}",
+     "pred[16,256]{1,0} pred[16,256]{0,1} pred[16,256]{0,1:T(8,128)(4,1)} pred[16,256]{1,0:T(32,128)(4,1)} "
+     "pred[16,256]{1,0:T(8,128)(4,1)} pred[16,256]{1,0:T(4,128)(4,1)}"},
+    {"tpu-v5e", "f32[4096]{0}",
+     "f32[4096]{0} f32[4096]{0:T(1024)} f32[4096]{0:T(512)} f32[4096]{0:T(256)} f32[4096]{0:T(128)}"},
+    {"tpu-v5e", "f32[]", "f32[]"},
+    {"tpu-v5e", "f32[16,256]{1,0:S(1)}",
+     "f32[16,256]{1,0:S(1)} f32[16,256]{0,1:S(1)} f32[16,256]{0,1:T(8,128)S(1)} "
+     "f32[16,256]{1,0:T(8,128)S(1)} f32[16,256]{1,0:T(4,128)S(1)} f32[16,256]{1,0:T(2,128)S(1)} "
+     "f32[16,256]{1,0:T(1,128)S(1)}"},
+};
+
+static void the_list_is_what_tpus_use(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_text text = ts_text_begin(arena);
+        const ts_machine *machine = ts_machine_load(NULL, arena, lists[i].machine);
+        const ts_transfer_matrix *m =
+            ts_transfer_price_matrix(NULL, arena, machine, parse(arena, lists[i].model));
+        assert_non_null(m);
+        for (int k = 0; k < m->list.count; k++) {
+            ts_text_add(&text, "%s", k > 0 ? " " : "");
+            ts_shape_print(m->list.shapes[k], &text);
+        }
+        assert_string_equal(text.bytes, lists[i].layouts);
+        ts_arena_free(arena);
+    }
+}
+
+/* Others of an end: never its own, the cheapest first, and also what is like the other end's. */
+static const struct {
+    const char *src, *dst;
+    int end; /* whose others: 0 of the source */
+    const char *other;
+    bool is_there;
+} others_of[] = {
+    {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(16,128)}", 0, "f32[64,256]{1,0:T(16,128)}", true},
+    {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(16,128)}", 1, "f32[64,256]{1,0:T(16,128)}", false}, /* its own */
+    {"f32[64,256]{1,0:T(16,128)}", "f32[64,256]{1,0}", 1, "f32[64,256]{1,0:T(16,128)}", true},
+    {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 0, "f32[64,256]{1,0:T(16,128)}", false},
+    /* Of three dims, in the order of the other end: without tiles, with the usual ones, and with its own. */
+    {"f32[4,64,256]{2,1,0}", "f32[4,64,256]{1,0,2:T(16,128)}", 0, "f32[4,64,256]{1,0,2}", true},
+    {"f32[4,64,256]{2,1,0}", "f32[4,64,256]{1,0,2:T(16,128)}", 0, "f32[4,64,256]{1,0,2:T(8,128)}", true},
+    {"f32[4,64,256]{2,1,0}", "f32[4,64,256]{1,0,2:T(16,128)}", 0, "f32[4,64,256]{1,0,2:T(16,128)}", true},
+    {"f32[4,64,256]{2,1,0}", "bf16[4,64,256]{1,0,2:T(16,128)}", 0, "f32[4,64,256]{1,0,2}", true},
+    {"f32[4,64,256]{2,1,0}", "bf16[4,64,256]{1,0,2:T(16,128)}", 0, "f32[4,64,256]{1,0,2:T(16,128)}", false},
+    {"f32[4,64,256]{2,1,0}", "bf16[4,64,256]{1,0,2:T(16,128)}", 0, "bf16[4,64,256]{1,0,2:T(16,128)}", false},
+    {"f32[4,64,256]{2,1,0}", "f32[4,64,256]{2,1,0}", 0, "f32[4,64,256]{1,0,2}", false},
+    {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(16,128)S(1)}", 0, "f32[64,256]{1,0:T(16,128)S(1)}", false},
+    {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(16,128)S(1)}", 0, "f32[64,256]{1,0:T(16,128)}", true},
+};
+
+static void others_are_like_the_other_end(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof others_of / sizeof others_of[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
+        ts_transfer_request request = request_of(arena, machine, others_of[i].src, others_of[i].dst);
+        ts_transfer_study study;
+        ts_transfer_others all[2];
+        assert_true(ts_transfer_price(NULL, arena, &request, &study));
+        const ts_transfer_others_request tried = {&study, request.prices, .cheapest_only = false};
+        assert_true(ts_transfer_try_others(NULL, arena, &tried, all));
+        const ts_transfer_others *found = &all[others_of[i].end];
+        bool is_there = false;
+        for (int k = 0; k < found->count; k++) {
+            ts_text text = ts_text_begin(arena);
+            ts_shape_print(found->others[k].shape, &text);
+            is_there = is_there || strcmp(text.bytes, others_of[i].other) == 0;
+            assert_string_not_equal(text.bytes, others_of[i].end ? others_of[i].dst : others_of[i].src);
+            assert_true(k == 0 || found->others[k - 1].cycles <= found->others[k].cycles);
+        }
+        if (is_there != others_of[i].is_there)
+            fail_msg("%s -> %s: %s is%s there", others_of[i].src, others_of[i].dst, others_of[i].other,
+                     is_there ? "" : " not");
+        ts_arena_free(arena);
+    }
+}
+
+/* A layout to itself is a straight copy; and each price is that of the transfer. */
+static void a_matrix_has_the_price_of_each_pair(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
+    const ts_transfer_matrix *m =
+        ts_transfer_price_matrix(NULL, arena, machine, parse(arena, "f32[256,512]{1,0}"));
+    assert_int_equal(m->copy_cycles, m->costs[0][0].cycles);
+    assert_ptr_equal(m->machine, machine);
+    for (int from = 0; from < m->list.count; from++)
+        for (int to = 0; to < m->list.count; to++) {
+            ts_transfer_study study;
+            const ts_transfer_request request = {
+                .machine = machine,
+                .prices = ts_prices_new(arena),
+                .src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
+                .dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE}};
+            assert_true(ts_transfer_price(NULL, arena, &request, &study));
+            assert_int_equal(m->costs[from][to].cycles, study.cost.cycles);
+            assert_int_equal(m->costs[from][to].transfer.kind, study.cost.transfer.kind);
+        }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cheapest_is_that_of_all),
         cmocka_unit_test(a_limit_changes_no_price),
+        cmocka_unit_test(the_list_is_what_tpus_use),
+        cmocka_unit_test(others_are_like_the_other_end),
+        cmocka_unit_test(a_matrix_has_the_price_of_each_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
