@@ -161,6 +161,10 @@ static const struct {
     {"f32[4,64,256]{2,1,0}", "f32[4,64,256]{2,1,0}", 0, "f32[4,64,256]{1,0,2}", false},
     {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(16,128)S(1)}", 0, "f32[64,256]{1,0:T(16,128)S(1)}", false},
     {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(16,128)S(1)}", 0, "f32[64,256]{1,0:T(16,128)}", true},
+    {"f32[64,256]{1,0}", "f32[64,256] S[(64,256):(512,1)]", 0, "f32[64,256] S[(64,256):(512,1)]", true},
+    {"f32[300000,2]{0,1}", "f32[300000,2]{0,1:S(1)}", 1, "f32[300000,2]{0,1:T(8,128)S(1)}", true},
+    {"f32[300000,2]{0,1}", "f32[300000,2]{0,1:S(1)}", 1, "f32[300000,2]{1,0:T(8,128)S(1)}",
+     false}, /* too large */
 };
 
 static void others_are_like_the_other_end(void **state) {
@@ -181,6 +185,7 @@ static void others_are_like_the_other_end(void **state) {
             ts_shape_print(found->others[k].shape, &text);
             is_there = is_there || strcmp(text.bytes, others_of[i].other) == 0;
             assert_string_not_equal(text.bytes, others_of[i].end ? others_of[i].dst : others_of[i].src);
+            assert_true(found->others[k].cycles > 0);
             assert_true(k == 0 || found->others[k - 1].cycles <= found->others[k].cycles);
         }
         if (is_there != others_of[i].is_there)
