@@ -1,0 +1,123 @@
+/* How often loops run that say so only by their condition: what they begin with, add and compare. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/audit_private.h"
+#include "tests/support/test.h"
+
+static ts_arena *arena;
+static ts_audit_request request;
+
+#define STATE "(s32[], f32[8,1024]{1,0:T(8,128)})"
+static const char form[] = "HloModule loop, is_scheduled=true\n\n"
+                           "%%cond (s.1: (s32[], f32[8,1024])) -> pred[] {\n"
+                           "  %%s.1 = " STATE " parameter(0)\n"
+                           "  %%i.1 = s32[] get-tuple-element(%%s.1), index=0\n"
+                           "  %%n = s32[] constant(%s)\n"
+                           "  ROOT %%c = pred[] compare(%s), direction=%s\n"
+                           "}\n\n"
+                           "%%body (s.2: (s32[], f32[8,1024])) -> (s32[], f32[8,1024]) {\n"
+                           "  %%s.2 = " STATE " parameter(0)\n"
+                           "  %%i.2 = s32[] get-tuple-element(%%s.2), index=0\n"
+                           "  %%x = f32[8,1024]{1,0:T(8,128)} get-tuple-element(%%s.2), index=1\n"
+                           "  %%step = s32[] constant(%s)\n"
+                           "  %%next = s32[] %s\n"
+                           "  %%moved = f32[8,1024]{1,0:T(8,128)S(1)} copy(%%x)\n"
+                           "  %%back = f32[8,1024]{1,0:T(8,128)} copy(%%moved)\n"
+                           "  ROOT %%r = " STATE " tuple(%%next, %%back)\n"
+                           "}\n\n"
+                           "ENTRY %%main (a: f32[8,1024]) -> f32[8,1024] {\n"
+                           "  %%a = f32[8,1024]{1,0:T(8,128)} parameter(0)\n"
+                           "  %%k = s32[] constant(%s)\n"
+                           "  %%in = " STATE " tuple(%%k, %%a)\n"
+                           "  %%w = " STATE " while(%%in), condition=%%cond, body=%%body\n"
+                           "  ROOT %%o = f32[8,1024]{1,0:T(8,128)} get-tuple-element(%%w), index=1\n"
+                           "}\n";
+
+#define ADD "add(%i.2, %step)"
+#define I_N "%i.1, %n"
+#define N_I "%n, %i.1"
+
+static const struct {
+    const char *begin, *next, *step, *compared, *direction, *end;
+    int64_t runs; /* -1: the text does not say */
+} loops[] = {
+    {"0", ADD, "1", I_N, "LT", "10", 10},
+    {"3", ADD, "1", I_N, "LT", "10", 7},
+    {"0", ADD, "3", I_N, "LT", "10", 4},
+    {"0", ADD, "3", I_N, "LT", "9", 3},
+    {"0", ADD, "1", I_N, "LE", "10", 11},
+    {"0", ADD, "5", I_N, "LE", "10", 3},
+    {"0", ADD, "5", I_N, "LE", "9", 2},
+    {"10", ADD, "-1", I_N, "GT", "0", 10},
+    {"10", ADD, "-3", I_N, "GT", "0", 4},
+    {"10", ADD, "-3", I_N, "GT", "1", 3},
+    {"10", ADD, "-1", I_N, "GE", "0", 11},
+    {"10", ADD, "-5", I_N, "GE", "0", 3},
+    {"-4", ADD, "2", I_N, "LT", "4", 4},
+    {"0", ADD, "1", I_N, "NE", "6", 6},
+    {"12", ADD, "-2", I_N, "NE", "0", 6},
+    /* The other way round, either of the sum and of the comparison. */
+    {"0", "add(%step, %i.2)", "1", I_N, "LT", "10", 10},
+    {"0", ADD, "1", N_I, "GT", "10", 10},
+    {"0", ADD, "1", N_I, "GE", "10", 11},
+    {"10", ADD, "-1", N_I, "LT", "0", 10},
+    {"10", ADD, "-1", N_I, "LE", "0", 11},
+    {"10", "subtract(%i.2, %step)", "1", I_N, "GT", "0", 10},
+    /* Never. */
+    {"10", ADD, "1", I_N, "LT", "10", 0},
+    {"5", ADD, "1", I_N, "EQ", "6", 0},
+    /* Once, as long as it is equal. */
+    {"6", ADD, "1", I_N, "EQ", "6", 1},
+    /* Without an end, past it, or of what is not read. */
+    {"0", ADD, "0", I_N, "LT", "10", -1},
+    {"0", ADD, "-1", I_N, "LT", "10", -1},
+    {"0", ADD, "4", I_N, "NE", "6", -1},
+    {"0", "multiply(%i.2, %step)", "2", I_N, "LT", "10", -1},
+    {"0", ADD, "1", I_N, "LT", "ten", -1},
+    {"0", "add(%i.2, %what)", "1", I_N, "LT", "10", -1},
+    {"0", ADD, "1", "%i.1, %i.1", "LT", "10", 0}, /* less than itself */
+};
+
+static void loops_run_as_often_as_they_say(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        char text[4096];
+        ts_error err = {0};
+        ts_audit_result r;
+        int length = snprintf(text, sizeof text, form, loops[i].end, loops[i].compared, loops[i].direction,
+                              loops[i].step, loops[i].next, loops[i].begin);
+        ts_audit *audit = ts_audit_new(arena, &request);
+        ts_audit_feed(audit, text, (size_t)length);
+        if (!ts_audit_finish(&err, audit, NULL, NULL, &r)) fail_msg("%s", err.message);
+        const ts_audit_move *moved = NULL;
+        for (int k = 0; k < r.group_count && !moved; k++)
+            if (strcmp(r.groups[k].first.name, "moved") == 0) moved = &r.groups[k].first;
+        assert_non_null(moved);
+        if (moved->trips_unknown != (loops[i].runs < 0) ||
+            (loops[i].runs >= 0 && moved->runs != loops[i].runs))
+            fail_msg("%s from %s by %s, %s, %s %s: %d%s", loops[i].next, loops[i].begin, loops[i].step,
+                     loops[i].compared, loops[i].direction, loops[i].end, (int)moved->runs,
+                     moved->trips_unknown ? ", not known" : "");
+        ts_audit_free(audit);
+    }
+}
+
+static int set_up(void **state) {
+    (void)state;
+    arena = ts_arena_new();
+    request.machine = ts_machine_load(NULL, arena, "tpu-v5e");
+    return request.machine ? 0 : -1;
+}
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_run_as_often_as_they_say),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
