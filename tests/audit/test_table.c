@@ -92,6 +92,7 @@ static void names_are_bare_without_their_sign(void **state) {
         ts_hlo_span bare = audit_bare_name((ts_hlo_span){rows[i].name, strlen(rows[i].name)});
         assert_int_equal(bare.length, strlen(rows[i].bare));
         assert_memory_equal(bare.text, rows[i].bare, bare.length);
+        assert_int_equal(audit_bare_name((ts_hlo_span){rows[i].name, 0}).length, 0);
         assert_true(audit_hash_name(bare) == audit_hash(rows[i].bare, strlen(rows[i].bare)));
     }
 }
