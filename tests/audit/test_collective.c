@@ -33,9 +33,9 @@ static const char module[] =
     "  %two = " Q " all-reduce(%q), replica_groups=[8,2]<=[16], to_apply=%sum\n"
     "}\n";
 
-/* On TPU v4: 45 GB/s a link, 1 us a hop, 3.8 us. Of four devices in a ring, either way, half of three quarters of the
- * result passes each link. All to all: a quarter to the next, and of the quarters that go two links, from every other
- * device this way. */
+/* On TPU v4: 45 GB/s a link, 1 us a hop, 3.8 us. Of four devices in a ring, either way, half of three
+ * quarters of the result passes each link. All to all: a quarter to the next, and of the quarters that go
+ * two links, from every other device this way. */
 #define FIXED 3.8
 #define GB    45e3 /* bytes a microsecond */
 #define SHARD (1024.0 * 8192 * 2)

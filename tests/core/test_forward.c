@@ -1,4 +1,4 @@
-/* Going round a loop without time: how many iterations are alike, what they leave behind, and what others count for them. */
+/* Going round a loop without time: how many iterations are alike, and what they leave behind. */
 #include <string.h>
 
 #include "core/forward.h"

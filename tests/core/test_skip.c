@@ -1,4 +1,4 @@
-/* Iterations that are left out, time only: not a cycle, a stall or a scalar differs, and as many are as can be. */
+/* Iterations that are left out, time only: nothing that is counted differs, and as many are as can be. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Units: what an instruction keeps busy, how units are called, and what instructions take at least together. */
+/* Units: what an instruction keeps busy, how units are called, and what instructions take at least. */
 #include <string.h>
 
 #include "tests/support/core_fixture.h"

@@ -1,4 +1,4 @@
-/* What the DMA engine cannot do costs what the shipped program takes that does it, run as a user would run it. */
+/* What the DMA engine cannot do costs what the shipped program takes that does it, run as a user would. */
 #include <stdlib.h>
 #include <string.h>
 

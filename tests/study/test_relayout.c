@@ -1,4 +1,4 @@
-/* What relayouts cost in cycles: those of their ops beyond loads and stores, and what has no price or is none. */
+/* What relayouts cost in cycles: their ops beyond loads and stores; what has no price, and what is none. */
 #include <string.h>
 
 #include "mosaic/mosaic.h"
