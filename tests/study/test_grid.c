@@ -54,7 +54,11 @@ static void refused(void **state) {
     (void)state;
     enum { MANY = 1000, FEW = TS_GRID_POINTS / MANY, BYTES = 5 };
     char many[BYTES * MANY + 1], few[BYTES * (FEW + 1) + 1];
-    for (int i = 0; i < MANY; i++) snprintf(many + BYTES * i, BYTES + 1, "%d,", 1000 + i);
+    for (int i = 0; i < MANY; i++) {
+        char value[16];
+        snprintf(value, sizeof value, "%d,", 1000 + i);
+        memcpy(many + BYTES * i, value, BYTES);
+    }
     memcpy(few, many, sizeof few);
     many[BYTES * MANY - 1] = few[BYTES * (FEW + 1) - 1] = '\0'; /* one value too many */
     const ts_define defines[] = {{"A", "1,2"}, {"B", ",2"}, {"C", "1,"}, {"A", "3"}, {"M", many}, {"N", few}};
