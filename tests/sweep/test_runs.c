@@ -159,7 +159,7 @@ static void in_the_order_of_points(void **state) {
     static const struct {
         const char *program, *values;
         int64_t timed[2], untimed[2];
-    } rows[] = {{"programs/add.tsim", "16,16", {0, 1}, {-1, -1}},
+    } rows[] = {{"programs/add.tsim", "16,0x10", {0, 1}, {-1, -1}},
                 {"programs/add.tsim", "3,5", {-1, -1}, {0, 1}},
                 {"programs/$BLOCK.tsim", "nothing,add", {1, -1}, {0, -1}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
