@@ -184,9 +184,10 @@ static bool may_differ(const ts_dma_machine *m) {
     return m->dma->in_flight_bytes <= 0 && has_many_channels(m);
 }
 
+/* Of little data many lines may be accessed, in part. */
 static ts_hbm_subset_length length_of(const ts_dma_price_request *r, int64_t interval) {
-    int64_t lines = least_lines(r);
-    if (lines <= SHORT * interval) return TS_HBM_SUBSET_SHORT;
+    int64_t lines = least_lines(r), most = LONG * interval;
+    if (lines <= SHORT * interval && count_lines(r, most + 1) <= most) return TS_HBM_SUBSET_SHORT;
     return may_differ(r->machine) && lines > LONG * interval ? TS_HBM_SUBSET_LONG : TS_HBM_SUBSET_USUAL;
 }
 
