@@ -2,7 +2,6 @@
 #include "base/ratio.h"
 
 void ts_ratio_add(ts_ratio *r, double value, double weight) {
-    if (r->count == 0) r->first_value = value, r->first_weight = weight;
     r->value_order += value * r->count;
     r->weight_order += weight * r->count;
     r->count++;
@@ -31,21 +30,4 @@ bool ts_ratio_drifts(const ts_ratio *r, double part, double sure) {
     double slope = (r->value_order - ts_ratio_get(r) * r->weight_order) / orders;
     double explained = slope * slope * orders, drift = slope * (n - 1) * part, mean = r->value / n;
     return drift * drift > mean * mean && explained * (n - 2) > sure * sure * (squared_errors(r) - explained);
-}
-
-static ts_ratio without_first(const ts_ratio *r) {
-    double value = r->first_value, weight = r->first_weight;
-    return (ts_ratio){.count = r->count - 1,
-                      .value = r->value - value,
-                      .weight = r->weight - weight,
-                      .value_squared = r->value_squared - value * value,
-                      .weight_squared = r->weight_squared - weight * weight,
-                      .product = r->product - value * weight};
-}
-
-bool ts_ratio_begins_apart(const ts_ratio *r, double part, double sure) {
-    const ts_ratio others = without_first(r);
-    double n = others.count, mean = others.value / n, variance = squared_errors(&others) / (n - 1);
-    double apart = r->first_value / (ts_ratio_get(&others) * r->first_weight) - 1;
-    return apart * apart * part * part > 1 && apart * apart * mean * mean > sure * sure * variance;
 }

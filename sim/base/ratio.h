@@ -11,7 +11,6 @@ typedef struct {
     double value, weight;                          /* sums of them, */
     double value_squared, weight_squared, product; /* of their squares and products, */
     double value_order, weight_order; /* and of their products with the sample's number, from 0 on */
-    double first_value, first_weight;
 } ts_ratio;
 
 void ts_ratio_add(ts_ratio *ratio, double value, double weight);
@@ -21,8 +20,5 @@ bool ts_ratio_is_known(const ts_ratio *ratio, double error, double share);
 /* Do the samples grow, or shrink, with their order: by more than one part in `part` from the first to the last, and
  * by more than `sure` standard errors of that slope? At least 3 samples. */
 bool ts_ratio_drifts(const ts_ratio *ratio, double part, double sure);
-/* Is the first sample apart from what the others say, by more than one part in `part`, and by more than `sure` times
- * what one of them is? At least 3 samples. */
-bool ts_ratio_begins_apart(const ts_ratio *ratio, double part, double sure);
 
 #endif

@@ -188,8 +188,7 @@ static bool is_known(const sampler_box *b, double error) {
 /* Does each window take longer than the one before, or each less long? Then the queues still settle. */
 static bool is_drifting(const sampler_box *b) {
     return b->ticks.count >= SAMPLER_LEAST && b->paced == 0 && is_large(b) && !b->is_sorted &&
-           (ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE) ||
-            ts_ratio_begins_apart(&b->ticks, SAMPLER_APART, SAMPLER_SURE));
+           ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 
 /* ---- Positions ---- */

@@ -35,11 +35,9 @@
  * Where the engine sets the pace in two windows, that is enough, unless other blocks have so many fewer elements that the
  * memory might not keep up with it there.
  *
- * With each jump reads and writes lose some of their pace, or gain some. Where a large box has windows that grow, or
- * shrink, one by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, or whose
- * first, before any jump, is apart from the others by one part in SAMPLER_APART and more than SAMPLER_SURE times what
- * these are from each other, they are measured anew, without jumps, after as many accesses again as there were, if it
- * is SAMPLER_ROOM times what they began behind.
+ * With each jump reads and writes lose some of their pace. Where a large box has windows that grow, or shrink, one
+ * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
+ * anew, without jumps, after as many accesses again as there were, if it is SAMPLER_ROOM times what they began behind.
  *
  * More boxes than SAMPLER_BOXES are taken as one, where the engine sets the pace in the first window, or there are
  * SAMPLER_JOINED times the lines that SAMPLER_JOINED_MANY windows need. In these, boxes with the same loops take the same
@@ -71,9 +69,8 @@ enum {
     SAMPLER_UNEVEN = 24,
     SAMPLER_INTERVALS = 2,
     SAMPLER_DRIFT = 200,
-    SAMPLER_APART = 100,
     SAMPLER_SURE = 3,
-    SAMPLER_ROOM = 8,
+    SAMPLER_ROOM = 10,
     SAMPLER_BOXES = 16,
     SAMPLER_JOINED = 3,
     SAMPLER_JOINED_WARM = 10,

@@ -47,30 +47,11 @@ static void slopes(void **state) {
     assert_false(ts_ratio_drifts(&ratio, 100, 1));
 }
 
-/* 6 beside 4, 5, 3 and 4: half of their mean apart, which is 2.45 times how far these are from it. */
-static void the_first_apart(void **state) {
-    (void)state;
-    ts_ratio ratio = of((double[]){6, 4, 5, 3, 4}, (double[]){1, 1, 1, 1, 1}, 5);
-    assert_true(ts_ratio_begins_apart(&ratio, 2.1, 2.4));
-    assert_false(ts_ratio_begins_apart(&ratio, 1.9, 2.4));
-    assert_false(ts_ratio_begins_apart(&ratio, 2.1, 2.5));
-    ratio = of((double[]){2, 4, 5, 3, 4}, (double[]){1, 1, 1, 1, 1}, 5);
-    assert_true(ts_ratio_begins_apart(&ratio, 2.1, 2.4));
-    ratio = of((double[]){3, 4, 5, 3, 4}, (double[]){0.5, 1, 1, 1, 1}, 5); /* of less weight */
-    assert_true(ts_ratio_begins_apart(&ratio, 2.1, 2.4));
-    assert_false(ts_ratio_begins_apart(&ratio, 2.1, 2.5));
-    ratio = of((double[]){12, 4, 10, 6, 4}, (double[]){2, 1, 2, 2, 1}, 5);
-    assert_false(ts_ratio_begins_apart(&ratio, 2.1, 2.4));
-    ratio = of((double[]){3, 2, 6, 4}, (double[]){1, 1, 3, 2}, 4); /* the others all say the same */
-    assert_true(ts_ratio_begins_apart(&ratio, 2.1, 1e6));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means),
         cmocka_unit_test(weights_count),
         cmocka_unit_test(slopes),
-        cmocka_unit_test(the_first_apart),
     };
     return cmocka_run_group_tests_name("base/ratio", tests, NULL, NULL);
 }
