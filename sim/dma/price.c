@@ -185,21 +185,16 @@ static bool may_differ(const ts_dma_machine *m) {
 }
 
 /* Of little data many lines may be accessed, in part. */
-static ts_hbm_subset_length length_of(const ts_dma_price_request *r, int64_t interval) {
-    int64_t lines = least_lines(r), most = LONG * interval;
-    if (lines <= SHORT * interval && count_lines(r, most + 1) <= most) return TS_HBM_SUBSET_SHORT;
-    return may_differ(r->machine) && lines > LONG * interval ? TS_HBM_SUBSET_LONG : TS_HBM_SUBSET_USUAL;
-}
-
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
     part p = {.machine = r->machine, .transfer = transfer, .share = 1};
     if (r->exact) return p;
     int64_t few = TS_DMA_PRICE_SIMULATED_BYTES / r->machine->dma->access_bytes,
-            interval = interval_lines(r->machine), held = SHORT * interval,
-            lines = count_lines(r, 1 + (held > few ? held : few));
+            interval = interval_lines(r->machine), held = SHORT * interval, many = LONG * interval,
+            least = least_lines(r), lines = count_lines(r, 1 + ts_max(few, least <= held ? many : held));
     p.is_even = lines <= held;
     p.skips = lines > few;
-    p.length = length_of(r, interval);
+    if (least <= held && lines <= many) p.length = TS_HBM_SUBSET_SHORT;
+    if (least > many && may_differ(r->machine)) p.length = TS_HBM_SUBSET_LONG;
     if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     return p;
 }
