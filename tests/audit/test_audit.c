@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "tests/support/test.h"
+#include "tests/support/audited.h"
+#include "tests/support/group.h"
 
 enum { MOST_FILE_BYTES = 1 << 20, SMALL = 4000 };
 
-static ts_arena *arena;
-static const ts_machine *machine;
+static ts_audit_request request;
 
 /* ---- A result as text ---- */
 
@@ -123,23 +123,11 @@ static void assert_times(const ts_audit_result *r) {
     assert_true(r->fused_microseconds >= fused * 0.999 && r->fused_microseconds <= fused * 1.001);
 }
 
-static ts_audit_result audited(ts_audit **audit, const char *text, size_t length, size_t piece) {
-    static ts_audit_request request;
-    request = (ts_audit_request){.machine = machine};
-    ts_error err = {0};
-    ts_audit_result result;
-    *audit = ts_audit_new(arena, &request);
-    for (size_t at = 0; at < length; at += piece)
-        ts_audit_feed(*audit, text + at, length - at < piece ? length - at : piece);
-    if (!ts_audit_finish(&err, *audit, NULL, NULL, &result)) fail_msg("%s", err.message);
-    return result;
-}
-
 static void assert_found(const char *text, size_t length, const char *expected) {
-    static const size_t pieces[] = {SIZE_MAX / 2, 1, 61};
+    static const size_t pieces[] = {0, 1, 61};
     for (int i = 0; i < (length < SMALL ? 3 : 1); i++) { /* cut anywhere */
-        ts_audit *audit;
-        const ts_audit_result r = audited(&audit, text, length, pieces[i]);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){text, length, pieces[i]}, &r);
         ts_text out = ts_text_begin(arena);
         add_buffers(&out, &r);
         const ts_audit_group *groups = sorted(r.groups, r.group_count, sizeof *r.groups, by_line);
@@ -402,8 +390,8 @@ static void loops_say_how_often_they_run(void **state) {
                     "  ROOT %%w = (s32[]{:T(128)}, f32[8,128]{1,0:T(8,128)}) while(%%in), condition=%%cond, "
                     "body=%%body\n}\n",
                     loops[i].first);
-        ts_audit *audit;
-        const ts_audit_result r = audited(&audit, text.bytes, text.length, SIZE_MAX / 2);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
         assert_int_equal(r.group_count, 1);
         const ts_audit_move *move = &r.groups[0].first;
         if (move->runs != (loops[i].runs ? loops[i].runs : 1) || move->trips_unknown != (loops[i].runs == 0))
@@ -446,8 +434,8 @@ static void moves_read_and_write(void **state) {
                     "  %%u = f32[8,128]{1,0:T(8,128)} parameter(1)\n  %%i = s32[]{:T(128)} parameter(2)\n"
                     "  ROOT %%m = %s\n}\n",
                     moves[i].instruction);
-        ts_audit *audit;
-        const ts_audit_result r = audited(&audit, text.bytes, text.length, SIZE_MAX / 2);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
         assert_int_equal(r.group_count, 1);
         const ts_audit_move *m = &r.groups[0].first;
         if (m->changes != moves[i].changes || m->read_bytes != moves[i].read ||
@@ -471,8 +459,8 @@ static void copies_are_placed_by_others(void **state) {
         "  %d = f32[64,128]{0,1:T(8,128)} copy(%a)\n"
         "  ROOT %n = " A " negate(%d), metadata={op_name=\"f/neg\" source_file=\"a.py\" "
         "source_line=4}\n}\n";
-    ts_audit *audit;
-    const ts_audit_result r = audited(&audit, text, sizeof text - 1, SIZE_MAX / 2);
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
     assert_int_equal(r.group_count, 2);
     for (int i = 0; i < 2; i++) {
         const ts_audit_move *m = &r.groups[i].first;
@@ -533,16 +521,9 @@ static void bytes_are_printed_as_compilers_do(void **state) {
 }
 
 static int make_machine(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    machine = ts_machine_load(NULL, arena, "tpu-v6e");
-    return machine ? 0 : -1;
-}
-
-static int free_machine(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
+    begin_group(state);
+    request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
+    return request.machine ? 0 : -1;
 }
 
 int main(void) {
@@ -551,5 +532,5 @@ int main(void) {
         cmocka_unit_test(what_a_compiler_reported),   cmocka_unit_test(loops_say_how_often_they_run),
         cmocka_unit_test(moves_read_and_write),       cmocka_unit_test(copies_are_placed_by_others),
         cmocka_unit_test(tables_find_what_they_hold), cmocka_unit_test(bytes_are_printed_as_compilers_do)};
-    return cmocka_run_group_tests(tests, make_machine, free_machine);
+    return cmocka_run_group_tests(tests, make_machine, end_group);
 }

@@ -3,7 +3,7 @@
 
 #include "audit/audit_private.h"
 #include "layout/notation/xla.h"
-#include "tests/support/test.h"
+#include "tests/support/group.h"
 
 enum {
     TYPE = TS_AUDIT_TYPE,
@@ -14,7 +14,6 @@ enum {
     PADDING = TS_AUDIT_PADDING
 };
 
-static ts_arena *arena;
 static const ts_machine *machine;
 
 static const ts_shape *parse(const char *text) {
@@ -191,16 +190,9 @@ static void better_ones_are_found(void **state) {
 }
 
 static int make_machine(void **state) {
-    (void)state;
-    arena = ts_arena_new();
+    begin_group(state);
     machine = ts_machine_load(NULL, arena, "tpu-v6e");
     return machine ? 0 : -1;
-}
-
-static int free_machine(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
 }
 
 int main(void) {
@@ -208,5 +200,5 @@ int main(void) {
         cmocka_unit_test(one_shape_is_read), cmocka_unit_test(sizes_and_what_pads),
         cmocka_unit_test(the_rule_s_tiles), cmocka_unit_test(differences_are_told),
         cmocka_unit_test(better_ones_are_found)};
-    return cmocka_run_group_tests(tests, make_machine, free_machine);
+    return cmocka_run_group_tests(tests, make_machine, end_group);
 }

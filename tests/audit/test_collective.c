@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "audit/audit_private.h"
-#include "tests/support/test.h"
+#include "tests/support/audited.h"
+#include "tests/support/group.h"
 
-static ts_arena *arena;
 static ts_audit_request request;
 static ts_mesh mesh;
 
@@ -56,13 +56,7 @@ static const struct {
     {"bad", 0, "the sharding is of 4 devices, the mesh has 16"},
 };
 
-static ts_audit *audited(const ts_audit_request *r, ts_audit_result *result) {
-    ts_error err = {0};
-    ts_audit *audit = ts_audit_new(arena, r);
-    ts_audit_feed(audit, module, sizeof module - 1);
-    if (!ts_audit_finish(&err, audit, NULL, NULL, result)) fail_msg("%s", err.message);
-    return audit;
-}
+static const audited_text whole = {module, sizeof module - 1, 0};
 
 static const ts_audit_group *group_of(const ts_audit_result *r, const char *name) {
     for (int i = 0; i < r->group_count; i++)
@@ -74,7 +68,7 @@ static const ts_audit_group *group_of(const ts_audit_result *r, const char *name
 static void collectives_are_priced_on_the_links(void **state) {
     (void)state;
     ts_audit_result r;
-    ts_audit *audit = audited(&request, &r);
+    ts_audit *audit = audited(arena, &request, whole, &r);
     double sum = 0;
     int64_t bytes = 0;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
@@ -109,7 +103,7 @@ static void without_devices_none_is_priced(void **state) {
     (void)state;
     const ts_audit_request alone = {.machine = request.machine};
     ts_audit_result r;
-    ts_audit *audit = audited(&alone, &r);
+    ts_audit *audit = audited(arena, &alone, whole, &r);
     assert_int_equal(r.collectives, 12);
     assert_int_equal(r.collectives_priced, 0);
     for (int i = 0; i < r.group_count; i++) {
@@ -120,23 +114,16 @@ static void without_devices_none_is_priced(void **state) {
 }
 
 static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
+    begin_group(state);
     request.machine = ts_machine_load(NULL, arena, "tpu-v4");
     request.mesh = &mesh;
     const ts_mesh_request text = {.machine = request.machine, .axes = {"--mesh", "4x4", 3}};
     return request.machine && ts_mesh_read(NULL, arena, &text, &mesh) ? 0 : -1;
 }
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(collectives_are_priced_on_the_links),
         cmocka_unit_test(without_devices_none_is_priced),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, end_group);
 }

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "layout/notation/xla.h"
 #include "machine/machine.h"
+#include "tests/support/audited.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY = 6 }; /* programs of the table, of which one is taken: all take long */
@@ -68,12 +69,9 @@ static void add_foretold(ts_arena *memory, const ts_audit_copy *copy, copy_list 
 static ts_arena *arena;
 
 static void foretell(const ts_machine *machine, const char *text, size_t length, copy_list *out) {
-    ts_error err = {0};
-    ts_audit_request request = {.machine = machine};
+    const ts_audit_request request = {.machine = machine};
     ts_audit_result result;
-    ts_audit *audit = ts_audit_new(arena, &request);
-    ts_audit_feed(audit, text, length);
-    assert_true(ts_audit_finish(&err, audit, NULL, NULL, &result));
+    ts_audit *audit = audited(arena, &request, (audited_text){text, length, 0}, &result);
     assert_true(result.copies_predicted);
     out->count = 0;
     for (int i = 0; i < result.copy_count; i++) add_foretold(arena, &result.copies[i], out);

@@ -2,16 +2,8 @@
 #include <string.h>
 
 #include "audit/audit_private.h"
-#include "tests/support/test.h"
-
-static ts_arena *arena;
-
-static const ts_shape *parse(const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    if (!shape) fail_msg("%s", text);
-    return shape;
-}
+#include "tests/support/group.h"
+#include "tests/support/shapes.h"
 
 static const struct {
     const char *src, *dst;
@@ -72,7 +64,7 @@ static const struct {
 static void what_lies_in_the_same_places_is_not_moved(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        const ts_shape *src = parse(pairs[i].src), *dst = parse(pairs[i].dst);
+        const ts_shape *src = parse_shape(arena, pairs[i].src), *dst = parse_shape(arena, pairs[i].dst);
         if (audit_moves_nothing(arena, src, dst) != pairs[i].moves_nothing)
             fail_msg("%s -> %s", pairs[i].src, pairs[i].dst);
         if (audit_moves_nothing(arena, dst, src) != pairs[i].moves_nothing)
@@ -102,20 +94,9 @@ static void a_free_result_lies_so_that_nothing_moves(void **state) {
     (void)state;
     ts_audit_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e")};
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
-        if (audit_can_move_nothing(arena, &request, parse(results[i].src), parse(results[i].dst)) !=
-            results[i].can)
+        if (audit_can_move_nothing(arena, &request, parse_shape(arena, results[i].src),
+                                   parse_shape(arena, results[i].dst)) != results[i].can)
             fail_msg("%s -> %s", results[i].src, results[i].dst);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
 }
 
 int main(void) {
@@ -123,5 +104,5 @@ int main(void) {
         cmocka_unit_test(what_lies_in_the_same_places_is_not_moved),
         cmocka_unit_test(a_free_result_lies_so_that_nothing_moves),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }

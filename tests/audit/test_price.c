@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "audit/audit_private.h"
-#include "tests/support/test.h"
+#include "tests/support/group.h"
 
 enum { HBM = 0, VMEM = 1, FLAGS = 2, HOST = 5, SMEM = 6, SPARSE_FLAGS = 8, NONE = 77 };
 
-static ts_arena *arena;
 static ts_audit_request request;
 static audit_prices prices;
 
@@ -166,17 +165,14 @@ static void the_other_side_is_apart_from_multiples(void **state) {
 }
 
 static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
+    begin_group(state);
     request.machine = ts_machine_load(NULL, arena, "tpu-v5e");
     audit_prices_init(&prices, arena, &request);
     return request.machine ? 0 : -1;
 }
 static int tear_down(void **state) {
-    (void)state;
     ts_arena_free(prices.scratch);
-    ts_arena_free(arena);
-    return 0;
+    return end_group(state);
 }
 
 int main(void) {

@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "audit/audit_private.h"
-#include "tests/support/test.h"
-
-static ts_arena *arena;
+#include "tests/support/group.h"
 
 /* Hashes that collide: their low bits are equal. */
 static uint64_t hash_of(int i) { return (uint64_t)i * UINT64_C(0x100000000) + (uint64_t)(i % 3); }
@@ -97,17 +95,6 @@ static void names_are_bare_without_their_sign(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_is_got),
@@ -117,5 +104,5 @@ int main(void) {
         cmocka_unit_test(texts_have_hashes_of_their_own),
         cmocka_unit_test(names_are_bare_without_their_sign),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }

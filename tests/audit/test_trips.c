@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "audit/audit_private.h"
-#include "tests/support/test.h"
+#include "tests/support/audited.h"
+#include "tests/support/group.h"
 
-static ts_arena *arena;
 static ts_audit_request request;
 
 #define STATE "(s32[], f32[8,1024]{1,0:T(8,128)})"
@@ -83,13 +83,10 @@ static void loops_run_as_often_as_they_say(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         char text[4096];
-        ts_error err = {0};
         ts_audit_result r;
         int length = snprintf(text, sizeof text, form, loops[i].end, loops[i].compared, loops[i].direction,
                               loops[i].step, loops[i].next, loops[i].begin);
-        ts_audit *audit = ts_audit_new(arena, &request);
-        ts_audit_feed(audit, text, (size_t)length);
-        if (!ts_audit_finish(&err, audit, NULL, NULL, &r)) fail_msg("%s", err.message);
+        ts_audit *audit = audited(arena, &request, (audited_text){text, (size_t)length, 0}, &r);
         const ts_audit_move *moved = NULL;
         for (int k = 0; k < r.group_count && !moved; k++)
             if (strcmp(r.groups[k].first.name, "moved") == 0) moved = &r.groups[k].first;
@@ -104,20 +101,13 @@ static void loops_run_as_often_as_they_say(void **state) {
 }
 
 static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
+    begin_group(state);
     request.machine = ts_machine_load(NULL, arena, "tpu-v5e");
     return request.machine ? 0 : -1;
 }
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_run_as_often_as_they_say),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, end_group);
 }

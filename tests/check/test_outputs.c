@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "check/outputs.h"
+#include "tests/support/shapes.h"
 
 static const ts_source source = {"a.tsim", "", 0};
 enum { XB, Y, N, TENSORS, Y_BYTE = 4096, CYCLE = 60 };
@@ -22,22 +23,14 @@ typedef struct {
     ts_outputs all;
 } world;
 
-static const ts_shape *shape_of(ts_arena *arena, const char *text) {
-    ts_error err = {0};
-    ts_source from = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(&err, arena, &from);
-    if (!shape) fail_msg("%s", err.message);
-    return shape;
-}
-
 static world *open_world(void) {
     static const char *const tiled = "f32[16,100]{1,0:T(8,128)}";
     ts_arena *arena = ts_arena_new();
     world *w = TS_NEW(arena, world);
     w->arena = arena;
-    w->tensors[XB] = (ts_tensor){"xb", TS_SPACE_VMEM, 0, 8192, shape_of(arena, tiled)};
-    w->tensors[Y] = (ts_tensor){"y", TS_SPACE_HBM, Y_BYTE, 8192, shape_of(arena, tiled)};
-    w->tensors[N] = (ts_tensor){"n", TS_SPACE_SMEM, 32, 16, shape_of(arena, "s32[4]{0}")};
+    w->tensors[XB] = (ts_tensor){"xb", TS_SPACE_VMEM, 0, 8192, parse_shape(arena, tiled)};
+    w->tensors[Y] = (ts_tensor){"y", TS_SPACE_HBM, Y_BYTE, 8192, parse_shape(arena, tiled)};
+    w->tensors[N] = (ts_tensor){"n", TS_SPACE_SMEM, 32, 16, parse_shape(arena, "s32[4]{0}")};
     w->code = (ts_code){.tensors = w->tensors, .tensor_count = TENSORS};
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         w->spaces[i] = ts_space_new(arena, "space", 1 << 16);
@@ -144,7 +137,7 @@ static void the_index_of_what_was_not_written(void **state) {
         world *w = open_world();
         ts_space *smem = w->spaces[TS_SPACE_SMEM];
         ts_error err = {0};
-        w->tensors[N].shape = shape_of(w->arena, named[i].shape);
+        w->tensors[N].shape = parse_shape(w->arena, named[i].shape);
         int64_t byte = 32 + (w->tensors[N].shape->layout->rank > 0 ? 4 : 0);
         ts_space_mark(smem, byte * 8, 32, false);
         assert_true(ts_outputs_find_unwritten(&err, &w->all, N, smem, (ts_location){&source, 3, 1}, CYCLE));

@@ -10,6 +10,7 @@
 #include "check/races.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
+#include "tests/support/shapes.h"
 
 static const ts_source source = {"a.tsim", "", 0};
 static const ts_tensor tensors[] = {{.name = "x"}, {.name = "xb"}};
@@ -47,20 +48,12 @@ static void close_world(world *w) {
     ts_arena_free(w->arena);
 }
 
-static const ts_shape *shape_of(ts_arena *arena, const char *text) {
-    ts_error err = {0};
-    ts_source from = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(&err, arena, &from);
-    if (!shape) fail_msg("%s: %s", text, err.message);
-    return shape;
-}
-
 /* All elements of two shapes that lie at these bytes. */
 static const ts_plan *plan_of(ts_arena *arena, const char *from, int64_t from_byte, const char *to,
                               int64_t to_byte) {
     ts_error err = {0};
-    ts_plan_side src = {shape_of(arena, from), NULL, NULL, from_byte * 8},
-                 dst = {shape_of(arena, to), NULL, NULL, to_byte * 8};
+    ts_plan_side src = {parse_shape(arena, from), NULL, NULL, from_byte * 8},
+                 dst = {parse_shape(arena, to), NULL, NULL, to_byte * 8};
     const ts_plan *plan =
         ts_plan_new(&err, arena, &src, &dst, src.shape->layout->rank, src.shape->layout->dims);
     if (!plan) fail_msg("%s", err.message);
@@ -476,7 +469,7 @@ static void the_bytes_of_a_slice(void **state) {
         snprintf(text, sizeof text, "%s[%lld,%lld,%lld]%s", random_below(&seed, 2) ? "u8" : "bf16",
                  (long long)dims[0], (long long)dims[1], (long long)dims[2], layouts[random_below(&seed, 7)]);
         ts_error err = {0};
-        const ts_shape *shape = shape_of(w->arena, text);
+        const ts_shape *shape = parse_shape(w->arena, text);
         const ts_shape *flat = ts_shape_row_major(&err, w->arena, shape->dtype, 3, sizes);
         ts_plan_side tiled = {shape, begin, NULL, base * 8}, rows = {flat, NULL, NULL, 0};
         bool writes = random_below(&seed, 2);

@@ -9,22 +9,14 @@
 #include "base/number.h"
 #include "config/scale.h"
 #include "run/run.h"
-#include "tests/support/test.h"
+#include "tests/support/group.h"
+#include "tests/support/shapes.h"
 
-static ts_arena *arena;
 static const ts_machine *machine;
-
-static const ts_shape *parse(const char *text) {
-    ts_error err = {0};
-    ts_source source = {"SHAPE", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(&err, arena, &source);
-    if (!shape) fail_msg("%s: %s", text, err.message);
-    return shape;
-}
 
 static ts_choose_request request_of(const char *shape, const char *uses) {
     ts_choose_request request = {
-        .machine = machine, .machine_name = "tpu-v5e", .shape = shape ? parse(shape) : NULL};
+        .machine = machine, .machine_name = "tpu-v5e", .shape = shape ? parse_shape(arena, shape) : NULL};
     ts_source *source = TS_NEW(arena, ts_source);
     *source = (ts_source){"uses", uses, strlen(uses)};
     ts_error err = {0};
@@ -75,7 +67,7 @@ static const struct {
 static void wrong_uses_are_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        ts_choose_request request = {.machine = machine, .shape = parse("f32[4,5,6]")};
+        ts_choose_request request = {.machine = machine, .shape = parse_shape(arena, "f32[4,5,6]")};
         ts_source source = {"uses", wrong[i].uses, strlen(wrong[i].uses)};
         ts_error err = {0};
         assert_false(ts_choose_read_uses(&err, arena, &source, &request));
@@ -110,7 +102,7 @@ static void layouts_are_enumerated(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++) {
         const ts_choose_request request = {.machine = machine, .combine = listed[i].combine};
-        const ts_shape *shape = parse(listed[i].shape);
+        const ts_shape *shape = parse_shape(arena, listed[i].shape);
         ts_candidate *list = TS_NEW_ARRAY(arena, ts_candidate, TS_CHOOSE_CANDIDATES);
         int count = 0;
         ts_error err = {0};
@@ -143,7 +135,8 @@ static void too_many_are_refused(void **state) {
         ts_candidate *list = TS_NEW_ARRAY(arena, ts_candidate, TS_CHOOSE_CANDIDATES);
         int count = 0;
         ts_error err = {0};
-        assert_false(choose_enumerate(&err, arena, &request, parse(rows[i].shape), list, &count));
+        assert_false(
+            choose_enumerate(&err, arena, &request, parse_shape(arena, rows[i].shape), list, &count));
         assert_error(&err, err.kind, rows[i].error);
     }
 }
@@ -351,7 +344,7 @@ static void a_layout_lies_in_place_or_behind(void **state) {
         p.program = assembled(text.bytes);
         ts_text shape = ts_text_begin(arena);
         ts_text_add(&shape, "f32[1000,3]%s", rooms[i].layout);
-        if (choose_fits(&p, parse(shape.bytes)) != rooms[i].fits) fail_msg("row %zu", i);
+        if (choose_fits(&p, parse_shape(arena, shape.bytes)) != rooms[i].fits) fail_msg("row %zu", i);
         ts_arena_free(p.scratch);
     }
 }
@@ -374,13 +367,14 @@ static void a_run_is_cut_at_its_limit(void **state) {
     assert_true(ts_run(&err, arena, &run, &result));
     const int64_t takes = result.chip.cycles;
     for (int64_t limit = takes / 2; limit <= takes; limit += takes - takes / 2) {
-        ts_candidate c = {.shape = parse("f32[64,1000]{1,0:T(8,128)}")};
+        ts_candidate c = {.shape = parse_shape(arena, "f32[64,1000]{1,0:T(8,128)}")};
         bool cut = false;
         assert_true(choose_run_program(&err, &p, &c, limit, &cut));
         assert_int_equal(cut, limit < takes);
         assert_int_equal(c.cycles, ts_min(limit, takes));
     }
-    ts_candidate wide = {.shape = parse("f32[64,1000]{0,1:T(8,128)}")}; /* 512,000 bytes, behind all others */
+    ts_candidate wide = {
+        .shape = parse_shape(arena, "f32[64,1000]{0,1:T(8,128)}")}; /* 512,000 bytes, behind all others */
     bool cut = true;
     assert_true(choose_run_program(&err, &p, &wide, INT64_MAX, &cut));
     assert_true(!cut && wide.cycles > takes && wide.hbm_joules > 0);
@@ -519,9 +513,10 @@ static int64_t cycles_of(choose_core *core, const char *shape, int dim, const ch
     const ts_choose_use use = {dim < 0 ? TS_USE_STREAM : TS_USE_REDUCE, dim, NULL, NULL};
     ts_error err = {0};
     int64_t cycles = 0;
-    core->dtype = parse(shape)->dtype;
+    core->dtype = parse_shape(arena, shape)->dtype;
     core->run_count = 0;
-    if (!choose_core_cycles(&err, core, parse(shape), &use, &cycles, limiter)) fail_msg("%s", err.message);
+    if (!choose_core_cycles(&err, core, parse_shape(arena, shape), &use, &cycles, limiter))
+        fail_msg("%s", err.message);
     return cycles;
 }
 
@@ -532,7 +527,7 @@ static void kernels_fit_the_layout(void **state) {
         const char *limiter;
         int64_t cycles = cycles_of(&core, kernels[i].shape, kernels[i].dim, &limiter);
         if (strcmp(limiter, kernels[i].limiter) != 0) fail_msg("row %zu: %s", i, limiter);
-        assert_true(cycles >= choose_core_bound(&core, parse(kernels[i].shape)));
+        assert_true(cycles >= choose_core_bound(&core, parse_shape(arena, kernels[i].shape)));
     }
     assert_int_equal(core.extended_bytes, 0);
 }
@@ -559,7 +554,7 @@ static void kernels_take_their_vregs(void **state) {
     assert_int_equal(core.extended_bytes, 0);
     assert_int_equal(cycles_of(&core, "f32[524288,128]{1,0:T(8,128)}", -1, &limiter), 4 * half);
     assert_int_equal(core.extended_bytes, 64 << 20);
-    assert_int_equal(choose_core_bound(&core, parse("f32[131072,128]{1,0:T(8,128)}")),
+    assert_int_equal(choose_core_bound(&core, parse_shape(arena, "f32[131072,128]{1,0:T(8,128)}")),
                      ts_ceil_div(16384, machine->core.limits.slots[TS_SLOT_VLD]));
 }
 
@@ -623,16 +618,9 @@ static void programs_and_tensors_that_are_not(void **state) {
 }
 
 static int make_machine(void **state) {
-    (void)state;
-    arena = ts_arena_new();
+    begin_group(state);
     machine = ts_machine_load(NULL, arena, "tpu-v5e");
     return machine ? 0 : -1;
-}
-
-static int free_machine(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
 }
 
 int main(void) {
@@ -657,5 +645,5 @@ int main(void) {
         cmocka_unit_test(a_program_s_tensor),
         cmocka_unit_test(programs_and_tensors_that_are_not),
     };
-    return cmocka_run_group_tests(tests, make_machine, free_machine);
+    return cmocka_run_group_tests(tests, make_machine, end_group);
 }

@@ -15,6 +15,7 @@
 #include "tests/support/random_transfer.h"
 #include "tests/support/rounds.h"
 #include "machine/machine.h"
+#include "tests/support/shapes.h"
 
 enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 20, SEED = 77 };
 /* Under ASan: to find faults of memory, not of prices. */
@@ -25,18 +26,10 @@ static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:
                                       "{1,0:T(4,128)}", "{1,0:T(2,128)}", "{1,0:T(16,128)}"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_error err = {0};
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *parsed = ts_shape_parse(&err, arena, &source);
-    assert_non_null(parsed);
-    return parsed;
-}
-
 static const ts_shape *shape_of(ts_arena *arena, const char *type, const int64_t *dims, const char *layout) {
     char text[96];
     snprintf(text, sizeof text, "%s[%d,%d]%s", type, (int)dims[0], (int)dims[1], layout);
-    return parse(arena, text);
+    return parse_shape(arena, text);
 }
 
 static const ts_shape *shape(ts_arena *arena, const int64_t *dims, const char *layout) {
@@ -251,8 +244,8 @@ static void a_channel_without_accesses_stands_for_none(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     const int64_t begin[] = {0, 0, 24, 63}, start[4] = {0};
-    const ts_shape *src = parse(arena, "s32[107,2,203,160]{3,2,1,0:T(2,128)}"),
-                   *dst = parse(arena, "s32[62,2,179,54]{3,0,1,2:T(1024)}");
+    const ts_shape *src = parse_shape(arena, "s32[107,2,203,160]{3,2,1,0:T(2,128)}"),
+                   *dst = parse_shape(arena, "s32[62,2,179,54]{3,0,1,2:T(1024)}");
     ts_plan_side from = {.shape = src, .begin = begin}, to = {.shape = dst, .begin = start};
     random_transfer t = {.plan = ts_plan_new(NULL, arena, &from, &to, 4, dst->layout->dims),
                          .src_in_hbm = true};

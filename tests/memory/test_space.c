@@ -8,6 +8,7 @@
 
 #include "tests/support/random_layout.h"
 #include "memory/space.h"
+#include "tests/support/shapes.h"
 
 enum { LINE = TS_SPACE_LINE_BYTES, CHUNK = TS_SPACE_CHUNK_BYTES, HUGE_PAGE = TS_SPACE_HUGE_BYTES };
 static const int64_t vast = INT64_C(1) << 58; /* bytes that no host has */
@@ -234,14 +235,6 @@ static const struct {
     {"f32[8] S[8:1@H]", NULL, 0, {0, 128}},
 };
 
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_error err = {0};
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(&err, arena, &source);
-    if (!shape) fail_msg("%s: %s", text, err.message);
-    return shape;
-}
-
 static void shapes_are_placed(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -251,7 +244,7 @@ static void shapes_are_placed(void **state) {
     assert_int_equal(ts_space_partition_bits(ts_space_new(arena, "hbm", 1024)), 0);
     for (size_t i = 0; i < sizeof placed / sizeof placed[0]; i++) {
         ts_error err = {0};
-        const ts_shape *shape = parse(arena, placed[i].shape);
+        const ts_shape *shape = parse_shape(arena, placed[i].shape);
         int64_t bits[TS_LAYOUT_MAX_AXES] = {0};
         bool good = ts_space_place(&err, space, shape, placed[i].base_bytes, bits);
         if (good != !placed[i].error) fail_msg("%s: %s", placed[i].shape, good ? "fits" : err.message);
@@ -273,7 +266,7 @@ static void addresses_fit_in_64_bits(void **state) {
     ts_error err = {0};
     int64_t bits[TS_LAYOUT_MAX_AXES];
     ts_space *space = ts_space_of_machine(arena, &memory);
-    assert_false(ts_space_place(&err, space, parse(arena, "f32[9] S[9:1@H]"), 0, bits));
+    assert_false(ts_space_place(&err, space, parse_shape(arena, "f32[9] S[9:1@H]"), 0, bits));
     assert_string_equal(err.message, "the layout's addresses do not fit in 64 bits");
     ts_arena_free(arena);
 }

@@ -10,6 +10,7 @@
 
 #include "report/layout.h"
 #include "report/transfer.h"
+#include "tests/support/shapes.h"
 
 /* ---- Windows ---- */
 
@@ -97,20 +98,13 @@ static const row rows[] = {
      "\"low\":[0],\"high\":[0]}"},
 };
 
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    assert_non_null(shape);
-    return shape;
-}
-
 static void windows(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text out;
         ts_text_init(&out, arena);
-        ts_report_layout_window_json(arena, parse(arena, rows[i].shape), &rows[i].window, &out);
+        ts_report_layout_window_json(arena, parse_shape(arena, rows[i].shape), &rows[i].window, &out);
         cJSON *json = cJSON_Parse(out.bytes);
         assert_non_null(json);
         char *line = cJSON_PrintUnformatted(json);
@@ -136,7 +130,7 @@ static void maps_without_an_inverse(void **state) {
         ts_text out;
         ts_text_init(&out, arena);
         ts_layout_window window = {WHOLE, .rows = 1, .columns = 1, .lines = 2, .line = 128};
-        ts_report_layout_window_json(arena, parse(arena, maps[i].shape), &window, &out);
+        ts_report_layout_window_json(arena, parse_shape(arena, maps[i].shape), &window, &out);
         assert_int_equal(strstr(out.bytes, "\"elements\": null") == NULL, maps[i].searched);
         ts_arena_free(arena);
     }
@@ -147,8 +141,8 @@ static void maps_without_an_inverse(void **state) {
 static void price(ts_arena *arena, const char *src, const char *dst, ts_transfer_study *study) {
     const ts_machine *machine = ts_machine_load_with(NULL, arena, "tpu-v5e", "--set", NULL, 0);
     ts_transfer_request request = {.machine = machine, .prices = ts_prices_new(arena)};
-    request.src = (ts_transfer_end){.shape = parse(arena, src), .at = TS_TRANSFER_ANYWHERE};
-    request.dst = (ts_transfer_end){.shape = parse(arena, dst), .at = TS_TRANSFER_ANYWHERE};
+    request.src = (ts_transfer_end){.shape = parse_shape(arena, src), .at = TS_TRANSFER_ANYWHERE};
+    request.dst = (ts_transfer_end){.shape = parse_shape(arena, dst), .at = TS_TRANSFER_ANYWHERE};
     assert_true(ts_transfer_price(NULL, arena, &request, study));
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layout/shape.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
 enum { MOST_RUNS = 8 };
@@ -20,14 +21,6 @@ static bool keep(void *self, int64_t first, int64_t end) {
     r->list[r->count][0] = first;
     r->list[r->count++][1] = end;
     return r->count != r->most;
-}
-
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_error err = {0};
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(&err, arena, &source);
-    if (!shape) fail_msg("%s: %s", text, err.message);
-    return shape;
 }
 
 /* A box of a shape is moved to a row-major array of its own. */
@@ -77,8 +70,8 @@ static void plans_have_runs(void **state) {
     for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        ts_plan_side src = {parse(arena, boxes[i].shape), boxes[i].begin, NULL, 0},
-                     dst = {parse(arena, boxes[i].array), NULL, NULL, 0};
+        ts_plan_side src = {parse_shape(arena, boxes[i].shape), boxes[i].begin, NULL, 0},
+                     dst = {parse_shape(arena, boxes[i].array), NULL, NULL, 0};
         const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 2, boxes[i].sizes);
         if (!plan) fail_msg("row %zu: %s", i, err.message);
         assert_runs(plan, TS_SRC, &boxes[i].src, i);

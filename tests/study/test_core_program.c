@@ -6,16 +6,8 @@
 #include "study/timed.h"
 #include "study/transfer.h"
 #include "tests/support/rounds.h"
-#include "tests/support/test.h"
-
-static ts_arena *arena;
-
-static const ts_shape *parse(const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    assert_non_null(shape);
-    return shape;
-}
+#include "tests/support/group.h"
+#include "tests/support/shapes.h"
 
 /* A machine whose engine cannot do these either: their bits by ts_dma_kind. */
 static const ts_machine *machine_without(const char *name, unsigned kinds) {
@@ -31,8 +23,8 @@ static const ts_machine *machine_without(const char *name, unsigned kinds) {
 static ts_transfer_request request_of(const ts_machine *machine, const char *src, const char *dst) {
     return (ts_transfer_request){.machine = machine,
                                  .prices = ts_prices_new(arena),
-                                 .src = {.shape = parse(src), .at = TS_TRANSFER_ANYWHERE},
-                                 .dst = {.shape = parse(dst), .at = TS_TRANSFER_ANYWHERE}};
+                                 .src = {.shape = parse_shape(arena, src), .at = TS_TRANSFER_ANYWHERE},
+                                 .dst = {.shape = parse_shape(arena, dst), .at = TS_TRANSFER_ANYWHERE}};
 }
 
 static ts_dma_cost price(const ts_machine *machine, const char *src, const char *dst, bool exact) {
@@ -309,17 +301,6 @@ static void every_kind_has_a_field(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_price_is_that_of_the_program),
@@ -330,5 +311,5 @@ int main(void) {
         cmocka_unit_test(what_nobody_does_is_refused),
         cmocka_unit_test(every_kind_has_a_field),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }

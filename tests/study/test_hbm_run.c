@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include "study/hbm_run.h"
-#include "tests/support/test.h"
-
-static ts_arena *arena;
+#include "tests/support/group.h"
 
 static ts_hbm_config config_of(const char *name) {
     const ts_machine *machine = ts_machine_load(NULL, arena, name);
@@ -105,17 +103,6 @@ static void traces_are_run_to_their_end(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_requests_are_run_and_none_beats_the_peak),
@@ -123,5 +110,5 @@ int main(void) {
         cmocka_unit_test(representatives_stand_for_all),
         cmocka_unit_test(traces_are_run_to_their_end),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }

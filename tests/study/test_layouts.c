@@ -1,21 +1,15 @@
 /* The cheapest other layout of an end, found by prices of all and by those with a limit. */
 #include "study/layouts.h"
 
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
-
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    assert_non_null(shape);
-    return shape;
-}
 
 static ts_transfer_request request_of(ts_arena *arena, const ts_machine *machine, const char *src,
                                       const char *dst) {
     return (ts_transfer_request){.machine = machine,
                                  .prices = ts_prices_new(arena),
-                                 .src = {.shape = parse(arena, src), .at = TS_TRANSFER_ANYWHERE},
-                                 .dst = {.shape = parse(arena, dst), .at = TS_TRANSFER_ANYWHERE}};
+                                 .src = {.shape = parse_shape(arena, src), .at = TS_TRANSFER_ANYWHERE},
+                                 .dst = {.shape = parse_shape(arena, dst), .at = TS_TRANSFER_ANYWHERE}};
 }
 
 static const struct {
@@ -129,7 +123,7 @@ static void the_list_is_what_tpus_use(void **state) {
         ts_text text = ts_text_begin(arena);
         const ts_machine *machine = ts_machine_load(NULL, arena, lists[i].machine);
         const ts_transfer_matrix *m =
-            ts_transfer_price_matrix(NULL, arena, machine, parse(arena, lists[i].model));
+            ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, lists[i].model));
         assert_non_null(m);
         for (int k = 0; k < m->list.count; k++) {
             ts_text_add(&text, "%s", k > 0 ? " " : "");
@@ -201,7 +195,7 @@ static void a_matrix_has_the_price_of_each_pair(void **state) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     const ts_transfer_matrix *m =
-        ts_transfer_price_matrix(NULL, arena, machine, parse(arena, "f32[256,512]{1,0}"));
+        ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, "f32[256,512]{1,0}"));
     assert_int_equal(m->copy_cycles, m->costs[0][0].cycles);
     assert_ptr_equal(m->machine, machine);
     for (int from = 0; from < m->list.count; from++)

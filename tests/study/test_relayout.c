@@ -4,21 +4,14 @@
 #include "mosaic/mosaic.h"
 #include "run/run.h"
 #include "study/relayout.h"
-#include "tests/support/test.h"
-
-static ts_arena *arena;
-
-static const ts_shape *parse(const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    if (!shape) fail_msg("%s", text);
-    return shape;
-}
+#include "tests/support/group.h"
+#include "tests/support/shapes.h"
 
 static bool find(ts_error *err, const char *machine, const char *from, const char *to,
                  ts_relayout_price *out) {
-    const ts_relayout_price_request request = {
-        .machine = ts_machine_load(NULL, arena, machine), .from = parse(from), .to = parse(to)};
+    const ts_relayout_price_request request = {.machine = ts_machine_load(NULL, arena, machine),
+                                               .from = parse_shape(arena, from),
+                                               .to = parse_shape(arena, to)};
     return ts_relayout_price_find(err, arena, &request, out);
 }
 
@@ -123,22 +116,11 @@ static void what_is_no_relayout_is_refused(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_price_is_what_the_ops_add),
         cmocka_unit_test(what_is_not_modelled_has_ops_and_no_price),
         cmocka_unit_test(what_is_no_relayout_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }

@@ -1,0 +1,10 @@
+/* Shapes of texts, for tests. */
+#ifndef TESTS_SUPPORT_SHAPES_H
+#define TESTS_SUPPORT_SHAPES_H
+
+#include "layout/shape.h"
+
+/* Fails the test where the text is none. */
+const ts_shape *parse_shape(ts_arena *arena, const char *text);
+
+#endif
