@@ -37,8 +37,8 @@ static void begin(void) {
     ts_arena_free(call.arena);
     call.arena = ts_arena_new();
     call.err = (ts_error){0};
-    ts_text_init(&call.out, call.arena);
-    ts_text_init(&call.message, call.arena);
+    call.out = ts_text_begin(call.arena);
+    call.message = ts_text_begin(call.arena);
 }
 
 void ts_out_of_memory(size_t bytes) {

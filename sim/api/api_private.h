@@ -29,7 +29,7 @@ ts_source api_source(const char *name, const char *text);
 #define API_TEXT(id, type, add)                                                                              \
     const char *id(ts_arena *arena, const type *self) {                                                      \
         ts_text text;                                                                                        \
-        ts_text_init(&text, arena);                                                                          \
+        text = ts_text_begin(arena);                                                                         \
         add;                                                                                                 \
         return text.bytes;                                                                                   \
     }

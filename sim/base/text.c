@@ -11,8 +11,6 @@ ts_text ts_text_begin(ts_arena *arena) {
     return (ts_text){arena, ts_arena_alloc(arena, FIRST_BYTES, 1), 0, FIRST_BYTES};
 }
 
-void ts_text_init(ts_text *text, ts_arena *arena) { *text = ts_text_begin(arena); }
-
 /* Room for `more` bytes and a NUL. */
 static void reserve(ts_text *text, size_t more) {
     size_t needed = text->length + more + 1, capacity = text->capacity;

@@ -19,7 +19,6 @@ typedef struct {
 } ts_text;
 
 ts_text ts_text_begin(ts_arena *arena); /* empty */
-void ts_text_init(ts_text *text, ts_arena *arena);
 void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
 void ts_text_add_char(ts_text *text, char c);

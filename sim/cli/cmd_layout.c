@@ -70,7 +70,7 @@ static bool save_svg(ts_error *err, const cli_line *line, int count, const ts_sh
     if (cli_value(line, "svg") == NULL) return true;
     for (int i = 0; i < count; i++)
         if (ts_shape_layout(err, shapes[i], "drawing") == NULL) return false;
-    ts_text_init(&svg, line->arena);
+    svg = ts_text_begin(line->arena);
     ts_report_svg(line->arena, count, shapes, &svg);
     return cli_save(err, line, "svg", &svg);
 }

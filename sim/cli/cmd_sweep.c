@@ -250,7 +250,7 @@ static bool save_picture(ts_error *err, const command_state *c) {
         return ts_error_set(err, TS_ERROR_USAGE,
                             axes ? "--plot needs --svg FILE or --html FILE"
                                  : "--svg needs --plot, such as x=ROWS,y=time");
-    ts_text_init(&svg, line->arena);
+    svg = ts_text_begin(line->arena);
     ts_text page = ts_text_begin(line->arena);
     if (axes) ts_report_sweep_svg(&c->table, &plot, &svg);
     if (cli_value(line, "svg") && !cli_save(err, line, "svg", &svg)) return false;

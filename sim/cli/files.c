@@ -86,7 +86,7 @@ bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most) {
 ts_text *cli_text_for(const cli_line *line, const char *option) {
     if (!cli_value(line, option)) return NULL;
     ts_text *text = TS_NEW(line->arena, ts_text);
-    ts_text_init(text, line->arena);
+    *text = ts_text_begin(line->arena);
     return text;
 }
 

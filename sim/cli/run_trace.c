@@ -64,7 +64,7 @@ static const ts_chip_observer *trace_device(const cli_line *line, const ts_run_r
     ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
     t->result = result;
     t->device = device;
-    ts_text_init(&t->text, line->arena);
+    t->text = ts_text_begin(line->arena);
     *observer = (ts_chip_observer){.self = t,
                                    .issued = on_issued,
                                    .stalled = on_stalled,

@@ -59,8 +59,7 @@ static bool has_neighbours(const ts_dma_price_request *r) {
 
 /* The destination as text: which bits beside a write are valid. */
 static bool add_shape(question *q, ts_arena *scratch, const ts_shape *shape) {
-    ts_text text;
-    ts_text_init(&text, scratch);
+    ts_text text = ts_text_begin(scratch);
     ts_shape_print(shape, &text);
     for (size_t at = 0; at < text.length; at += sizeof(int64_t)) {
         int64_t word = 0;

@@ -34,9 +34,9 @@ ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
     ts_hlo_reader *r = TS_NEW(arena, ts_hlo_reader);
     r->events = events;
     r->arena = arena;
-    ts_text_init(&r->mlir.shape, arena);
-    ts_text_init(&r->mlir.operands, arena);
-    ts_text_init(&r->mlir.attributes, arena);
+    r->mlir.shape = ts_text_begin(arena);
+    r->mlir.operands = ts_text_begin(arena);
+    r->mlir.attributes = ts_text_begin(arena);
     r->mlir.muted_above = r->mlir.lost_above = -1;
     return r;
 }

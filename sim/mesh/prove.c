@@ -19,8 +19,8 @@ typedef struct {
     int64_t dims[TS_LAYOUT_MAX_DIMS], strides[TS_LAYOUT_MAX_DIMS], elements;
     int64_t shrink[TS_LAYOUT_MAX_DIMS]; /* weights and extents are divided by it */
     uint32_t **held;                    /* by device: what it has */
-    uint32_t **sums; /* by the addends that are left: what elements add up to; NULL: not yet */
-    int64_t moved; /* elements, between devices */
+    uint32_t **sums;   /* by the addends that are left: what elements add up to; NULL: not yet */
+    int64_t moved;     /* elements, between devices */
     ts_arena *scratch; /* of a step */
     /* The step that is being made: its transfers see what was there before it. */
     struct arrival *arrivals;
@@ -286,7 +286,7 @@ static bool check_devices(proof *p, const ts_sharding *source, const ts_sharding
 }
 
 static void print_shape(const proof *p, const ts_shape *shape, ts_text *out) {
-    ts_text_init(out, p->arena);
+    *out = ts_text_begin(p->arena);
     ts_shape_print_array(shape->dtype, p->dims, p->rank, out);
 }
 

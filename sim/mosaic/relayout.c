@@ -140,7 +140,7 @@ static bool change_masks(relayout_state *s, const relayout_state *d) {
 bool ts_relayout_plan(ts_error *err, ts_arena *arena, const ts_relayout_request *r, ts_relayout *out) {
     relayout_state s = {.err = err, .arena = arena, .request = r, .out = out}, d;
     *out = (ts_relayout){.bits = r->from.bits, .masks = r->masks};
-    ts_text_init(&out->steps, arena);
+    out->steps = ts_text_begin(arena);
     d = s;
     if (!refuse_replica(&s) || !relayout_become(&s, &r->from) || !relayout_become(&d, &r->to)) return false;
     out->sources = relayout_count(&s);

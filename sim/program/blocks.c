@@ -112,7 +112,7 @@ static token substitute_parts(assembler *as, const macro *called, const argument
         end = dot != NULL ? (size_t)(dot - name->text) : name->length;
         const argument *arg = find_word(called, name->text + begin, end - begin, arguments);
         if (arg != NULL && arg->end - arg->begin == 1 && arg->begin->kind == TOKEN_NAME) {
-            if (text.bytes == NULL) ts_text_init(&text, as->arena);
+            if (text.bytes == NULL) text = ts_text_begin(as->arena);
             ts_text_add_bytes(&text, name->text + kept, begin - kept);
             ts_text_add_bytes(&text, arg->begin->text, arg->begin->length);
             kept = end;

@@ -21,8 +21,7 @@ static const ts_define *find_define(assembler *as, const symbol *named) {
 /* -D NAME=VALUE: an expression, which may use earlier parameters; an integer where the default is one. */
 static bool read_define(assembler *as, const ts_define *define, constant *v) {
     ts_source *source = TS_NEW(as->arena, ts_source);
-    ts_text name;
-    ts_text_init(&name, as->arena);
+    ts_text name = ts_text_begin(as->arena);
     ts_text_add(&name, "-D %s", define->name);
     *source = (ts_source){.name = name.bytes, .text = define->value, .length = strlen(define->value)};
     const token *at = token_list(as->arena, source), *first = at;
@@ -85,8 +84,7 @@ symbol *add_semaphores(assembler *as, const token *name, int64_t count) {
     named->index = as->semaphores.count;
     named->count = (int)count;
     for (int i = 0; i < count; i++) {
-        ts_text text;
-        ts_text_init(&text, as->arena);
+        ts_text text = ts_text_begin(as->arena);
         ts_text_add(&text, "%s[%d]", named->name, i);
         *LIST_ADD(as->arena, &as->semaphores) = text.bytes;
         *LIST_ADD(as->arena, &as->semaphore_bytes) = false;

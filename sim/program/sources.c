@@ -38,8 +38,7 @@ static const ts_embedded_file *find_named(const char *path) {
 }
 
 static const char *embedded_name(ts_arena *arena, const ts_embedded_file *file) {
-    ts_text name;
-    ts_text_init(&name, arena);
+    ts_text name = ts_text_begin(arena);
     ts_text_add(&name, "%s%s", embedded_prefix, file->name);
     return name.bytes;
 }
@@ -80,8 +79,7 @@ const char *path_beside(ts_arena *arena, const char *path, const token *name) {
     bool whole =
         name->text[0] == '/' || (name->length > prefix && memcmp(name->text, embedded_prefix, prefix) == 0);
     size_t length = slash != NULL && !whole ? (size_t)(slash - path) + 1 : 0;
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add_bytes(&text, path, length);
     ts_text_add_bytes(&text, name->text, name->length);
     return text.bytes;

@@ -133,8 +133,8 @@ static const token *find_sharding(const token *at, const token *end) {
 /* The part of a device: the same layout, of fewer elements. */
 static const ts_shape *part_shape(ts_error *err, ts_arena *arena, const ts_sharding *sharding) {
     ts_text whole, text;
-    ts_text_init(&whole, arena);
-    ts_text_init(&text, arena);
+    whole = ts_text_begin(arena);
+    text = ts_text_begin(arena);
     ts_shape_print(sharding->shape, &whole);
     const char *open = strchr(whole.bytes, '['), *close = strchr(whole.bytes, ']');
     ts_text_add_bytes(&text, whole.bytes, (size_t)(open + 1 - whole.bytes));

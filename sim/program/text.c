@@ -16,7 +16,7 @@ typedef struct {
 
 static void splicer_init(splicer *s, assembler *as, const token *begin, const token *end) {
     *s = (splicer){.as = as, .begin = begin, .end = end};
-    ts_text_init(&s->text, as->arena);
+    s->text = ts_text_begin(as->arena);
 }
 
 static void add(splicer *s, const token *location, const char *bytes, size_t length) {

@@ -165,7 +165,7 @@ static void add_value(ts_json *json, const char *key, const ts_value *value) {
         add_axe(json, key, &value->axe);
         return;
     default:
-        ts_text_init(&text, json->out->arena);
+        text = ts_text_begin(json->out->arena);
         ts_value_print(&text, value);
         ts_json_text(json, key, text.bytes);
     }

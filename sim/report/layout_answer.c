@@ -99,7 +99,7 @@ void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out) {
         ts_json_close(&json);
     }
     if (q->translated != NULL) {
-        ts_text_init(&text, q->arena);
+        text = ts_text_begin(q->arena);
         ts_shape_print(q->translated, &text);
         ts_json_text(&json, "as", text.bytes);
         ts_json_int(&json, "as_storage_bytes", q->translated->storage_bytes);

@@ -21,7 +21,7 @@ typedef void cell(const ts_shape *shape, ts_text *out);
 static void add_cells(ts_text *out, const char *label, const ts_layout_pair *pair, cell *write) {
     ts_text cells[2];
     for (int i = 0; i < 2; i++) {
-        ts_text_init(&cells[i], out->arena);
+        cells[i] = ts_text_begin(out->arena);
         write(pair->shapes[i], &cells[i]);
     }
     add_row(out, label, cells[0].bytes, cells[1].bytes);
@@ -68,7 +68,7 @@ static void add_element(const ts_layout_pair *pair, ts_text *out) {
     ts_text points[2];
     if (!pair->index) return;
     for (int i = 0; i < 2; i++) {
-        ts_text_init(&points[i], out->arena);
+        points[i] = ts_text_begin(out->arena);
         report_write_point(pair->shapes[i]->layout, pair->index, &points[i]);
     }
     add_row(out, report_element_heading(pair, out->arena), points[0].bytes, points[1].bytes);

@@ -93,7 +93,7 @@ static int draw_memory(ts_arena *arena, const grid *g, int64_t elements, ts_text
     ts_text *cells = TS_NEW_ARRAY(arena, ts_text, elements);
     for (int64_t at = 0; at < elements; at++) {
         ts_index_list found;
-        ts_text_init(&cells[at], arena);
+        cells[at] = ts_text_begin(arena);
         bool fits = ts_layout_backward(NULL, arena, g->layout, &at, 1, &found);
         if (fits && found.count == 1)
             ts_text_add_tuple(&cells[at], found.indices, g->layout->rank);
@@ -158,8 +158,8 @@ bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     if (!prepare(layout, &t, elements, &g, &slices)) return false;
     int64_t room = slices * (2 * g.rows + 3) + 2;
     ts_text *left = TS_NEW_ARRAY(arena, ts_text, room), *right = TS_NEW_ARRAY(arena, ts_text, elements + 1);
-    for (int64_t i = 0; i < room; i++) ts_text_init(&left[i], arena);
-    for (int64_t i = 0; i <= elements; i++) ts_text_init(&right[i], arena);
+    for (int64_t i = 0; i < room; i++) left[i] = ts_text_begin(arena);
+    for (int64_t i = 0; i <= elements; i++) right[i] = ts_text_begin(arena);
     int count = 0;
     ts_text_add(&left[count++], "offset of each element ('.' is padding)");
     do {

@@ -105,7 +105,7 @@ static void add_link_json(const ts_run_result *result, ts_json *json) {
     const ts_roofline *r = &result->roofline;
     ts_text link;
     if (r->link < 0) return;
-    ts_text_init(&link, json->out->arena);
+    link = ts_text_begin(json->out->arena);
     ts_mesh_print_link(&link, result->mesh->mesh, r->link);
     ts_json_text(json, "bound_link", link.bytes);
     ts_json_real(json, "bound_link_busy_percent", 100 * r->link_busy, 3);

@@ -220,7 +220,7 @@ static void add_tensor_picture(const ts_run_result *result, int i, picture_room 
     const ts_code *code = &result->program->code;
     ts_text shape, other, names, svg;
     for (ts_text **t = (ts_text *[]){&shape, &other, &names, &svg, NULL}; *t; t++)
-        ts_text_init(*t, p->out->arena);
+        **t = ts_text_begin(p->out->arena);
     ts_shape_print(code->tensors[i].shape, &shape);
     for (int k = 0; k < code->tensor_count; k++) {
         ts_text_clear(&other);

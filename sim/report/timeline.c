@@ -230,7 +230,7 @@ bool ts_chrome_trace_open(ts_error *err, ts_arena *arena, const char *path, ts_t
                           ts_chrome_trace *t) {
     *t = (ts_chrome_trace){.timeline = timeline, .file = ts_file_create(err, arena, path)};
     if (!t->file) return false;
-    ts_text_init(&t->text, arena);
+    t->text = ts_text_begin(arena);
     ts_text_add(&t->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     ts_trace_init(&timeline->trace, arena, EVENTS, take, t);
     return true;

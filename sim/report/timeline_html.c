@@ -253,7 +253,7 @@ void ts_report_page_trace_json(const ts_page_trace *t, ts_text *out) {
     what_table table = {.timeline = t->timeline, .slots = 2 * t->count + 1};
     by_track s = sort(t);
     bool first = true;
-    ts_text_init(&table.rows, t->arena);
+    table.rows = ts_text_begin(t->arena);
     table.table = TS_NEW_ARRAY(t->arena, what, table.slots);
     ts_text_add(out, "{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"notes\":", t->timeline->from, last_cycle(t));
     add_notes(t, out);

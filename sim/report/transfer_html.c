@@ -32,7 +32,7 @@ static void add_bar(const ts_transfer_study *s, page *p) {
     char digits[TS_DMA_COMPONENT_COUNT][32];
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         parts[i].kind = 0;
-        ts_text_init(&labels[i], p->out->arena);
+        labels[i] = ts_text_begin(p->out->arena);
         parts[i].label = report_part_label(&labels[i], s, (ts_dma_component)i);
         parts[i].value = (double)s->cost.components[i];
         parts[i].text = ts_text_group_digits(digits[i], s->cost.components[i]);

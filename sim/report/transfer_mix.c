@@ -64,7 +64,7 @@ static void add_json_transfer(ts_json *json, const ts_transfer_mix *m, int i, ts
     const ts_transfer_study *s = &m->alone[i];
     ts_text text[2];
     for (int side = 0; side < 2; side++) {
-        ts_text_init(&text[side], arena);
+        text[side] = ts_text_begin(arena);
         ts_transfer_end_print(side ? &s->dst : &s->src, &text[side]);
     }
     ts_json_object(json, NULL);

@@ -92,7 +92,7 @@ static const char *device_name(ts_arena *arena, const ts_mesh *mesh, int64_t dev
 static const char *track_name(ts_arena *arena, const ts_timeline *own, const ts_track *track, int cores) {
     ts_text name;
     if (cores <= 1 || track->process >= cores) return track->name;
-    ts_text_init(&name, arena);
+    name = ts_text_begin(arena);
     ts_text_add(&name, "%s %s", own->processes[track->process], track->name);
     return name.bytes;
 }

@@ -222,7 +222,7 @@ bool ts_compare(ts_error *err, ts_arena *arena, const ts_source *before, const t
                            command, before->name);
     if (good) {
         *result = (ts_comparison){.command = ts_arena_copy_text(arena, command, strlen(command))};
-        ts_text_init(&c.path, arena);
+        c.path = ts_text_begin(arena);
         find_figures(a, b, result);
         compare_items(&c, a, b);
     }

@@ -399,8 +399,8 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
 
 static ts_core_program describe(const ts_plan_price_request *r, const shipped *p, const ts_timed_program *j) {
     ts_text name, parameters;
-    ts_text_init(&name, r->prices->arena);
-    ts_text_init(&parameters, r->prices->arena);
+    name = ts_text_begin(r->prices->arena);
+    parameters = ts_text_begin(r->prices->arena);
     ts_text_add(&name, "programs/%s", p->program);
     ts_timed_add_defines(j, &parameters);
     return (ts_core_program){.program = name.bytes,
@@ -424,8 +424,7 @@ static void bill(const ts_plan_price_request *r, const ts_matrices *m, measures 
 static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p,
                           const ts_matrices *m, ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
-    ts_text path;
-    ts_text_init(&path, scratch);
+    ts_text path = ts_text_begin(scratch);
     ts_text_add(&path, "tilesim:/%s", p->program);
     ts_timed_program j = {.arena = scratch,
                           .runs = r->prices->runs,

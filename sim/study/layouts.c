@@ -10,8 +10,7 @@
 /* ---- The list ---- */
 
 static const char *text_of(ts_arena *arena, const ts_shape *shape) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_shape_print(shape, &text);
     return text.bytes;
 }

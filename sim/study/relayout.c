@@ -53,7 +53,7 @@ static bool find_cycles(ts_error *err, ts_arena *arena, const ts_machine *machin
         out->unpriced = "vregs of elements of less than 4 bits are not modelled";
         return true;
     }
-    ts_text_init(&with, arena), ts_text_init(&without, arena);
+    with = ts_text_begin(arena), without = ts_text_begin(arena);
     ts_relayout_kernel(&out->plan, TS_RELAYOUT_WITH_OPS, &with);
     ts_relayout_kernel(&out->plan, TS_RELAYOUT_WITHOUT_OPS, &without);
     if (run_kernel(&own, arena, machine, &with, &cycles) &&

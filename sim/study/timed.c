@@ -45,8 +45,7 @@ ts_timed_runs *ts_timed_runs_new(ts_arena *arena) {
 /* The machine, what a device or a load of it differs in, the program and its parameters. */
 static const char *name_of(const ts_timed_program *p) {
     const ts_machine *m = p->machine;
-    ts_text text;
-    ts_text_init(&text, p->arena);
+    ts_text text = ts_text_begin(p->arena);
     ts_text_add(&text, "%llx %d %d %lld %s %d %d %d", (unsigned long long)m->hash, (int)m->hbm.stacks,
                 (int)m->hbm.channels, (long long)m->chip.sustained_khz, p->program, p->exact, p->paced,
                 p->channel_share);

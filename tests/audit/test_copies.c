@@ -50,8 +50,7 @@ static void add_order(ts_text *out, const ts_xla_layout *f) {
 
 static void add_foretold(ts_arena *memory, const ts_audit_copy *copy, copy_list *out) {
     const char *texts[2] = {copy->from, copy->to};
-    ts_text line;
-    ts_text_init(&line, memory);
+    ts_text line = ts_text_begin(memory);
     for (int k = 0; k < 2; k++) {
         ts_source source = {"copy", texts[k], strlen(texts[k])};
         const ts_shape *shape = ts_shape_parse(NULL, memory, &source);

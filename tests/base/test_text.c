@@ -10,8 +10,7 @@
 static void buffer(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     assert_string_equal(text.bytes, "");
     char expected[4000] = "";
     for (int i = 0; i < 300; i++) {
@@ -36,8 +35,7 @@ static void buffer_edges(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     for (int length = 60; length < 70; length++) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "%*d", length, 1);
         assert_int_equal(strlen(text.bytes), length);
         ts_text_add_char(&text, 'x');
@@ -292,8 +290,7 @@ static void wrapped_lines(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "%s", rows[i][0]);
         ts_text_wrap(&text, 8);
         assert_string_equal(text.bytes, rows[i][1]);
@@ -343,8 +340,7 @@ static void utf8(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         assert_int_equal(ts_text_utf8_bytes(rows[i].bytes), rows[i].length);
         if (!*rows[i].bytes) continue;
         size_t passed = (size_t)(ts_text_add_character(&text, rows[i].bytes) - rows[i].bytes);
@@ -357,8 +353,7 @@ static void utf8(void **state) {
 static void escaped(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add_escaped(&text, "<a b=\"c\"> & \xc3\xa4\xff\x01\x1f\t\n\r \x7f");
     assert_string_equal(text.bytes, "&lt;a b=&quot;c&quot;&gt; &amp; \xc3\xa4\xef\xbf\xbd??\t\n\r \x7f");
     ts_arena_free(arena);

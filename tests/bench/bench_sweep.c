@@ -97,8 +97,7 @@ static const ts_sweep_study *parse(ts_arena *arena, const char *text) {
 }
 
 static const ts_sweep_study *remembered(ts_arena *arena, int count) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(
         &text,
         "vary: {N: {from: 1, to: %d, step: 1}}\nask: {dma: 'f32[512,512] -> f32[512,512]{1,0:T(8,128)}'}\n",
@@ -108,8 +107,7 @@ static const ts_sweep_study *remembered(ts_arena *arena, int count) {
 
 static const ts_sweep_study *random_pairs(ts_arena *arena, int count) {
     uint64_t seed = 20261122;
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "ask: {dma: $PAIR}\nvary:\n  PAIR:\n");
     for (int i = 0; i < count; i++) {
         ts_arena *scratch = ts_arena_new();
@@ -124,8 +122,7 @@ static const ts_sweep_study *random_pairs(ts_arena *arena, int count) {
 }
 
 static const ts_sweep_study *programs(ts_arena *arena, int count) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text,
                 "vary: {ROWS: {from: 1001, to: %d, step: 1}}\n"
                 "ask: {program: 'tilesim:/layernorm.tsim', define: {ROWS: $ROWS}, time_only: true}\n",

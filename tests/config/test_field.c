@@ -155,8 +155,7 @@ static void prints_canonically(void **state) {
         assert_string_equal(err.message, "");
         assert_true(good);
         size_t length = strcspn(cases[i].override, "=");
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         for (int j = 0; j < leaves.count; j++)
             if (strncmp(leaves.leaves[j].path, cases[i].override, length) == 0 &&
                 leaves.leaves[j].path[length] == '\0')

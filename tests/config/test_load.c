@@ -45,8 +45,7 @@ static void print_tree(ts_text *out, const ts_tree *node) {
 static void expect_tree(const char *name, const char *expected) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     const ts_tree *tree = load(&err, arena, name);
     assert_string_equal(err.message, "");
     print_tree(&out, tree);

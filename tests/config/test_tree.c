@@ -47,8 +47,7 @@ static void reads_trees(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         ts_source source = {"t.yaml", rows[i].text, strlen(rows[i].text)};
         const ts_tree *tree = ts_tree_parse(&err, arena, &source);
         assert_string_equal(err.message, "");
@@ -108,8 +107,7 @@ static void refuses(void **state) {
 static void bounds_expansion(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "a: &a [0,0,0,0,0,0,0,0,0,0]\n");
     for (char c = 'b'; c <= 'd'; c++) {
         ts_text_add(&text, "%c: &%c [*%c", c, c, c - 1);

@@ -22,8 +22,8 @@ static void check_text(ts_arena *arena, const ts_value *value) {
     ts_error err = {0};
     ts_value again;
     ts_text once, twice;
-    ts_text_init(&once, arena);
-    ts_text_init(&twice, arena);
+    once = ts_text_begin(arena);
+    twice = ts_text_begin(arena);
     ts_value_print(&once, value);
     if (value->kind == TS_VALUE_TEXT) return;
     if (!evaluate(&err, arena, once.bytes, &again)) {
@@ -37,8 +37,7 @@ static void check_text(ts_arena *arena, const ts_value *value) {
 static void check_axe(ts_arena *arena, const ts_axe *axe) {
     int64_t dims = ts_axe_size(axe, NULL), padded;
     ts_axe again;
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_axe_print_matrix(&text, axe);
     ts_source source = {"matrix", text.bytes, text.length};
     bool parsed = ts_axe_parse(NULL, arena, &source, &again);

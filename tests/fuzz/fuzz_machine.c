@@ -32,8 +32,7 @@ static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree,
 
 static void check_again(ts_arena *arena, const ts_machine *machine) {
     ts_error err = {0};
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_machine_print(&text, machine);
     const ts_tree *tree = load(&err, arena, text.bytes, text.length);
     const ts_machine *again = tree ? ts_machine_read(&err, arena, "fuzz", tree) : NULL;

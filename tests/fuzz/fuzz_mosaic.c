@@ -42,8 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ts_source source = {.name = "fuzz.mlir", .text = (const char *)data, .length = size};
     const ts_program *program = ts_mosaic_parse(&err, arena, &source, &here);
     if (program != NULL) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         ts_program_print(program, &text);
         assert(text.length > 0);
     } else {

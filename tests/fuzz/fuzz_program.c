@@ -23,8 +23,8 @@ static const ts_program *assemble(ts_error *err, ts_arena *arena, const char *te
 static void check_again(ts_arena *arena, const ts_program *program) {
     ts_error err = {0};
     ts_text first, second;
-    ts_text_init(&first, arena);
-    ts_text_init(&second, arena);
+    first = ts_text_begin(arena);
+    second = ts_text_begin(arena);
     ts_program_print(program, &first);
     const ts_program *again = assemble(&err, arena, first.bytes, first.length);
     assert(again != NULL);

@@ -20,8 +20,8 @@ static const ts_shape *parse(ts_arena *arena, const char *text, size_t length) {
 
 static void check_text(ts_arena *arena, const ts_shape *shape) {
     ts_text first, again;
-    ts_text_init(&first, arena);
-    ts_text_init(&again, arena);
+    first = ts_text_begin(arena);
+    again = ts_text_begin(arena);
     ts_shape_print(shape, &first);
     const ts_shape *copy = parse(arena, first.bytes, first.length);
     assert(copy != NULL);
@@ -66,8 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const enumerate[] = {"lambda", NULL};
     const ts_shape *shape = fuzz_too_large(text, enumerate) ? NULL : parse(arena, (const char *)data, size);
     if (shape && !shape->xla) {
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         check_text(arena, shape);
         bool small = ts_layout_element_count(shape->layout) <= SMALL;
         if (ts_layout_element_count(shape->layout) > 0) check_middle(arena, shape);

@@ -31,7 +31,7 @@ static bool parse(ts_arena *arena, const ts_mesh *mesh, const char *text, size_t
 static void check_printed(ts_arena *arena, const ts_mesh *mesh, const ts_sharding *s) {
     ts_text text;
     ts_sharding again;
-    ts_text_init(&text, arena);
+    text = ts_text_begin(arena);
     ts_shape_print(s->shape, &text);
     ts_text_add_char(&text, ' ');
     if (!ts_sharding_print_hlo(&text, s)) return;

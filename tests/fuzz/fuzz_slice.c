@@ -26,8 +26,8 @@ static void check(ts_arena *arena, const char *text) {
         assert(end.begin[i] >= 0 && end.sizes[i] >= 0 && end.begin[i] <= extent - end.sizes[i]);
         assert(end.sizes[i] > 0 || extent == 0);
     }
-    ts_text_init(&first, arena);
-    ts_text_init(&again, arena);
+    first = ts_text_begin(arena);
+    again = ts_text_begin(arena);
     ts_transfer_end_print(&end, &first);
     bool parsed = parse(arena, first.bytes, &copy);
     assert(parsed);
@@ -38,8 +38,7 @@ static void check(ts_arena *arena, const char *text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ts_arena *arena = ts_arena_new();
     const char *text = ts_arena_copy_text(arena, (const char *)data, size);
-    ts_text behind;
-    ts_text_init(&behind, arena);
+    ts_text behind = ts_text_begin(arena);
     ts_text_add(&behind, "f32[8,16]{1,0:T(8,128)}%s", text);
     if (!strstr(text, "lambda")) check(arena, text); /* maps that enumerate take their time: fuzz_shape */
     if (!strstr(text, "lambda")) check(arena, behind.bytes);

@@ -12,8 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_text(ts_arena *arena, const ts_shape *shape) {
     ts_text first, again;
-    ts_text_init(&first, arena);
-    ts_text_init(&again, arena);
+    first = ts_text_begin(arena);
+    again = ts_text_begin(arena);
     ts_shape_print(shape, &first);
     ts_source source = {"printed", first.bytes, first.length};
     const ts_shape *copy = ts_shape_parse(NULL, arena, &source);
@@ -37,8 +37,7 @@ static void check_elements(ts_arena *arena, const ts_shape *shape) {
         assert(offset >= 0 && offset < held);
         assert(ts_layout_backward(NULL, arena, layout, &offset, 2, &found) && found.count == 1);
         assert(memcmp(found.indices, index, (size_t)layout->rank * sizeof index[0]) == 0);
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         ts_report_offset(shape, index, &out);
     }
 }
@@ -50,8 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const ts_shape *shape = ts_shape_parse(&err, arena, &source);
     assert((shape != NULL) == (err.kind == TS_ERROR_NONE));
     if (shape != NULL && shape->xla != NULL) { /* other notations: fuzz_shape.c */
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         check_text(arena, shape);
         if (shape->layout != NULL) check_elements(arena, shape);
         ts_report_shape(arena, shape, &out);

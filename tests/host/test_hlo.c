@@ -59,7 +59,7 @@ static const char *events_of(ts_arena *arena, const char *text, size_t length, s
     ts_text *out = TS_NEW(arena, ts_text);
     ts_hlo_events events = {out,        on_module, on_computation, on_end, on_instruction,
                             on_message, NULL,      NULL,           on_part};
-    ts_text_init(out, arena);
+    *out = ts_text_begin(arena);
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
     for (size_t at = 0; at < length; at += piece)
         ts_hlo_feed(reader, text + at, piece < length - at ? piece : length - at);
@@ -264,7 +264,7 @@ static void a_long_line(void **state) {
         ts_text out;
         ts_hlo_events events = {&out,       on_module, on_computation, on_end, on_instruction,
                                 on_message, NULL,      NULL,           on_part};
-        ts_text_init(&out, arena);
+        out = ts_text_begin(arena);
         ts_hlo_reader *reader = ts_hlo_new(arena, &events);
         for (size_t at = 0; at < length; at += piece)
             ts_hlo_feed(reader, text + at, piece < length - at ? piece : length - at);

@@ -16,8 +16,7 @@
 
 /* "f32[2,3] 0 1 2 3 4 5" */
 static const char *show(ts_arena *arena, const ts_host_array *array) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_host_array_print(array, &text);
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
     for (size_t at = 0; at < array->length; at += bytes) {
@@ -275,8 +274,7 @@ static void many_dims(void **state) {
     for (int rank = TS_HOST_RANK; rank <= TS_HOST_RANK + 1; rank++) {
         ts_error err = {0};
         ts_host_array array;
-        ts_text header;
-        ts_text_init(&header, arena);
+        ts_text header = ts_text_begin(arena);
         ts_text_add(&header, "{'descr': '<f4', 'fortran_order': True, 'shape': (");
         for (int i = 0; i < rank; i++) ts_text_add(&header, "1,");
         ts_text_add(&header, ")}");

@@ -175,8 +175,7 @@ static void value_rows(void **state) {
         const ts_reference *tree = ts_reference_parse(&err, arena, &source, 0, source.length);
         if (!tree || !ts_reference_evaluate(&err, arena, tree, names, NAMES, &value))
             fail_msg("%s: %s", values[i].expression, err.message);
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         print_value(&value, &text);
         if (strcmp(text.bytes, values[i].value) != 0)
             fail_msg("%s: %s, expected %s", values[i].expression, text.bytes, values[i].value);
@@ -545,8 +544,7 @@ static void deep_nesting_is_refused(void **state) {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         for (int n = 0; n < 100000; n++) ts_text_add(&text, "%s", units[i]);
         ts_source source = {"test", text.bytes, text.length};
         assert_null(ts_reference_parse(&err, arena, &source, 0, source.length));
@@ -571,8 +569,8 @@ static void long_chains(void **state) {
         ts_error err = {0};
         ts_text text, shown;
         ts_reference_value value;
-        ts_text_init(&text, arena);
-        ts_text_init(&shown, arena);
+        text = ts_text_begin(arena);
+        shown = ts_text_begin(arena);
         ts_text_add(&text, "%s", rows[i].first);
         for (int n = 0; n < TERMS; n++) ts_text_add(&text, "%s", rows[i].link);
         ts_source source = {"test", text.bytes, text.length};

@@ -35,8 +35,7 @@ static const char *make_file(ts_arena *arena, const char *header, size_t data_by
 
 /* "a: bf16[2] at 0, b: u8[3] at 4" */
 static const char *show(ts_arena *arena, const ts_safetensors_index *index) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     for (size_t i = 0; i < index->count; i++) {
         ts_text_add(&text, "%s%s: ", i ? ", " : "", index->tensors[i].name);
         ts_host_array_print(&index->tensors[i].array, &text);
@@ -170,8 +169,7 @@ static void deep_json_is_refused(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_safetensors_index index;
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "{\"a\":");
     for (int i = 0; i < 100000; i++) ts_text_add_char(&text, '[');
     ts_source header = {"m", text.bytes, text.length};

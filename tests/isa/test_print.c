@@ -20,8 +20,7 @@ static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
                 {TS_OP_vsel, "d, a, b, c"},  {TS_OP_sem_read, "d, semaphore"}};
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         ts_opcode_print_operands(&out, ts_opcode_get(rows[i].opcode));
         assert_string_equal(out.bytes, rows[i].text);
     }
@@ -32,8 +31,7 @@ static void every_row_is_printed(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     for (int markdown = 0; markdown < 2; markdown++) {
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         (markdown ? ts_isa_print_markdown : ts_isa_print)(&out);
         for (int op = 0; op < TS_OP_COUNT; op++) {
             assert_non_null(strstr(out.bytes, ts_opcode_get((ts_opcode)op)->mnemonic));
@@ -46,8 +44,7 @@ static void every_row_is_printed(void **state) {
 static void a_row_in_full(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_isa_print_markdown(&out);
     assert_non_null(strstr(out.bytes,
                            "\n| `vadd.f32 d, a, b` | d, a: vreg; b: vreg, sreg or f32 number | valu | "
@@ -62,7 +59,7 @@ static void the_document_is_up_to_date(void **state) {
     ts_text out;
     char *bytes;
     size_t length;
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     ts_isa_print_markdown(&out);
     assert_true(ts_file_read(&err, arena, "docs/isa.md", 1 << 20, &bytes, &length));
     if (strcmp(bytes, out.bytes) != 0) fail_msg("stale: run tilesim show isa --markdown > docs/isa.md");

@@ -19,7 +19,7 @@ static bool evaluate(ts_arena *arena, const char *text, ts_value *value, ts_text
     ts_error err = {0};
     char message[2048];
     ts_source source = {"expression", text, strlen(text)};
-    ts_text_init(out, arena);
+    *out = ts_text_begin(arena);
     if (ts_algebra_evaluate(&err, arena, &source, value)) {
         assert_int_equal(err.kind, TS_ERROR_NONE);
         ts_value_print(out, value);
@@ -49,7 +49,7 @@ static void check_rows(const row *rows, size_t count) {
         bool ok = evaluate(arena, rows[i].expression, &value, &text);
         if (ok) check_parses_back(arena, &value, &text);
         if (ok && value.extra) {
-            ts_text_init(&extra, arena);
+            extra = ts_text_begin(arena);
             ts_value_print(&extra, value.extra);
             ts_text_add(&text, " ; %s=%s", value.extra_name, extra.bytes);
         }
@@ -73,7 +73,7 @@ static void test_examples(void **state) {
         if (!ok || strlen(function.result) != line || memcmp(text.bytes, function.result, line) != 0)
             fail_msg("%s is %s, not %s", function.example, text.bytes, function.result);
         check_parses_back(arena, &value, &text);
-        ts_text_init(&usage, arena);
+        usage = ts_text_begin(arena);
         ts_algebra_print_usage(&usage, count);
         size_t name = strlen(function.name);
         assert_memory_equal(usage.bytes, function.name, name);
@@ -299,7 +299,7 @@ static void test_nesting(void **state) {
     ts_value value;
     ts_text text, out;
     for (int depth = 64; depth <= 65; depth++) {
-        ts_text_init(&text, arena);
+        text = ts_text_begin(arena);
         for (int i = 0; i < depth; i++) ts_text_add(&text, "size(");
         ts_text_add_char(&text, '4');
         for (int i = 0; i < depth; i++) ts_text_add_char(&text, ')');

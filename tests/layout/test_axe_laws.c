@@ -71,8 +71,7 @@ static ts_axe random_axe(trial *t, stride_kind kinds, bool replicas) {
 }
 
 static void note(trial *t, const char *what, const ts_axe *axe) {
-    ts_text text;
-    ts_text_init(&text, t->arena);
+    ts_text text = ts_text_begin(t->arena);
     ts_axe_print(&text, axe);
     size_t used = strlen(t->text);
     snprintf(t->text + used, sizeof t->text - used, "%s %s ", what, text.bytes);
@@ -163,8 +162,8 @@ static void law_text(trial *t) {
     if (axe.swizzle.present) axe.replica_count = axe.offset_count = 0;
     for (int matrix = 0; matrix < 2; matrix++) {
         ts_text text, twice;
-        ts_text_init(&text, t->arena);
-        ts_text_init(&twice, t->arena);
+        text = ts_text_begin(t->arena);
+        twice = ts_text_begin(t->arena);
         (matrix ? ts_axe_print_matrix : ts_axe_print)(&text, &axe);
         snprintf(t->text, sizeof t->text, "%s", text.bytes);
         ts_source source = {"layout", text.bytes, text.length};

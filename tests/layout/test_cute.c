@@ -16,8 +16,8 @@ static void evaluate(ts_arena *arena, const char *op, const char *a, const char 
                      size_t bytes) {
     ts_error err = {0};
     ts_text text, out;
-    ts_text_init(&text, arena);
-    ts_text_init(&out, arena);
+    text = ts_text_begin(arena);
+    out = ts_text_begin(arena);
     algebra_cute_text(&text, op, a, b);
     if (algebra_run(&err, arena, &text, &out)) {
         assert_int_equal(err.kind, TS_ERROR_NONE);

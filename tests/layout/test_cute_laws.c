@@ -101,8 +101,8 @@ static void random_layout_text(trial *t, int most, stride_kind kinds, char *out)
 static bool run(trial *t, const char *op, const char *a, const char *b, char *result) {
     ts_error err = {0};
     ts_text text, out;
-    ts_text_init(&text, t->arena);
-    ts_text_init(&out, t->arena);
+    text = ts_text_begin(t->arena);
+    out = ts_text_begin(t->arena);
     algebra_cute_text(&text, op, a, b);
     snprintf(t->text, sizeof t->text, "%.800s", text.bytes);
     bool ok = algebra_run(&err, t->arena, &text, &out);

@@ -233,8 +233,8 @@ static void law_values(trial *t) {
     ts_text text, twice;
     int64_t index[MAX_RANK], values[MAX_COUNT];
     random_example(t, &x);
-    ts_text_init(&text, t->arena);
-    ts_text_init(&twice, t->arena);
+    text = ts_text_begin(t->arena);
+    twice = ts_text_begin(t->arena);
     ts_index_map_print(&text, &x.map);
     ts_source source = {"map", text.bytes, text.length};
     CHECK(t, ts_index_map_parse(NULL, t->arena, &source, &again));

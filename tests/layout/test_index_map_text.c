@@ -9,8 +9,7 @@ enum { TERMS = 2000 }; /* of far longer ones: tests/cli/test_deep.py */
 
 /* "lambda i, j: [" first, then TERMS times link, then last "]" */
 static ts_source chain(ts_arena *arena, const char *first, const char *link, const char *last) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "lambda i, j: [%s", first);
     for (int n = 0; n < TERMS; n++) ts_text_add(&text, "%s", link);
     ts_text_add(&text, "%s]", last);
@@ -40,7 +39,7 @@ static void chains(void **state) {
         int64_t value, extent;
         ts_source source = chain(arena, rows[i].first, rows[i].link, "");
         assert_true(ts_index_map_parse(&err, arena, &source, &map));
-        ts_text_init(&printed, arena);
+        printed = ts_text_begin(arena);
         ts_index_map_print(&printed, &map);
         assert_string_equal(printed.bytes, source.text);
         assert_true(ts_index_map_apply(&err, &map, (const int64_t[]){1, 2}, &value));
@@ -117,9 +116,9 @@ static void deepest(void **state) {
         ts_text text, once, twice;
         ts_index_map map, again;
         int64_t value;
-        ts_text_init(&text, arena);
-        ts_text_init(&once, arena);
-        ts_text_init(&twice, arena);
+        text = ts_text_begin(arena);
+        once = ts_text_begin(arena);
+        twice = ts_text_begin(arena);
         ts_text_add(&text, "lambda i, j: ");
         for (int n = 0; n < rows[i].levels; n++) ts_text_add(&text, "%s", rows[i].open);
         ts_text_add(&text, "%s", rows[i].inside);
@@ -147,7 +146,7 @@ static void blocks(void **state) {
         ts_error err = {0};
         ts_text text;
         ts_index_map map;
-        ts_text_init(&text, arena);
+        text = ts_text_begin(arena);
         ts_text_add(&text, "lambda i, j: [(i * 200 + j) ^ 1");
         for (int n = 0; n < levels[i]; n++) ts_text_add(&text, " + (max(i, j) // 256 * 3 - -i * 0");
         for (int n = 0; n < levels[i]; n++) ts_text_add_char(&text, ')');

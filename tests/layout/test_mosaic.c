@@ -56,7 +56,7 @@ static void test_canonical(void **state) {
         ts_arena *arena = ts_arena_new();
         ts_text text;
         const ts_shape *shape = parsed(arena, rows[i].text);
-        ts_text_init(&text, arena);
+        text = ts_text_begin(arena);
         ts_shape_print(shape, &text);
         assert_string_equal(text.bytes, rows[i].canonical);
         const ts_shape *again = parsed(arena, text.bytes);
@@ -247,8 +247,7 @@ static void add_offset(ts_text *out, int64_t offset) {
 static const char *text_of(ts_arena *arena, const value *v) {
     static const char *const types[] = {"f32", "bf16", "s8", "s4"};
     int log = 0;
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     while (1 << log < v->packing) log++;
     ts_text_add(&out, "%s[%" PRId64, types[log], v->dims[0]);
     if (v->implicit != -2) ts_text_add(&out, ",%" PRId64, v->dims[1]);
@@ -306,7 +305,7 @@ static void test_places_in_memrefs(void **state) {
         strides[2] = 1 + (int64_t)random_below(&seed, 2);
         strides[1] = strides[2] * ((dims[2] + 127) / 128 + (int64_t)random_below(&seed, 2));
         strides[0] = strides[1] * ((dims[1] + 7) / 8 + (int64_t)random_below(&seed, 2));
-        ts_text_init(&text, arena);
+        text = ts_text_begin(arena);
         ts_text_add(&text, "memref<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s, #tpu.tiled<(8,128)", dims[0],
                     dims[1], dims[2], types[log]);
         if (log > 0) ts_text_add(&text, "(%d,1)", 1 << log);

@@ -14,8 +14,7 @@ static const ts_shape *parse(ts_error *err, ts_arena *arena, const char *text) {
 }
 
 static const char *print(ts_arena *arena, const ts_shape *shape) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_shape_print(shape, &text);
     return text.bytes;
 }
@@ -119,8 +118,7 @@ static void add_part(ts_text *out, uint64_t *seed, const char *part) {
 enum { ROUNDS = 20000, SANITIZED_ROUNDS = 2000 };
 
 static const char *random_text(uint64_t *seed, ts_arena *arena) {
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_text_add(&out, "%s ", PICK(seed, shapes));
     if (random_below(seed, 3) == 0) {
         out.length -= random_below(seed, 2); /* without the space */

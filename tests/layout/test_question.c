@@ -74,7 +74,7 @@ static void tell(const ts_layout_question *q, char *out, size_t bytes) {
         strcat(out, ":");
         add_ints(out, bytes, rank * (int)q->found.count, q->found.indices);
     } else if (q->as) {
-        ts_text_init(&text, q->arena);
+        text = ts_text_begin(q->arena);
         ts_shape_print(q->translated, &text);
         snprintf(out, bytes, "as %s", text.bytes);
     } else {

@@ -93,8 +93,7 @@ static void follows_the_rule(void **state) {
             tiled =
                 ts_tpu_tiled(&err, arena, untiled->dtype, untiled->xla, rows[i].generation, rows[i].flags);
         if (tiled == NULL) fail_msg("%s: %s", rows[i].untiled, err.message);
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         ts_shape_print(tiled, &text);
         assert_string_equal(text.bytes, rows[i].expected);
     }
@@ -141,8 +140,7 @@ static void answers_of_the_compiler(void **state) {
         const ts_shape *plain = ts_shape_parse(&err, arena, &source), *given = NULL;
         if (plain) given = ts_tpu_default(&err, arena, plain->dtype, plain->xla, defaults[i].generation);
         if (given == NULL) fail_msg("%s: %s", defaults[i].untiled, err.message);
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         ts_shape_print(given, &text);
         assert_string_equal(text.bytes, defaults[i].expected);
     }
@@ -157,8 +155,7 @@ static void default_is_row_major(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     const ts_xla_layout fields = {.rank = 3, .dims = (const int64_t[]){2, 20, 300}},
                         negative = {.rank = 1, .dims = (const int64_t[]){-1}};
     const ts_shape *shape = ts_tpu_tiled(&err, arena, TS_DTYPE_BF16, &fields, 5, 0);

@@ -20,8 +20,7 @@ static const ts_shape *parse(ts_arena *arena, const char *text, ts_error *err) {
 }
 
 static const char *print(ts_arena *arena, const ts_shape *shape) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_shape_print(shape, &text);
     return text.bytes;
 }
@@ -420,8 +419,7 @@ static const ts_shape *make(ts_arena *arena, ts_dtype dtype, const random_fields
 /* White space or a comment before any of the single characters ()[]{}:,* and behind the end. */
 static const char *loosen(uint64_t *seed, ts_arena *arena, const char *text) {
     static const char *const space[] = {" ", "\t", "\r\n", "/* [ */", "// {\n", "/***/"};
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     for (; *text != '\0'; text++) {
         bool single = strchr("()[]{}:,*", *text) != NULL && strncmp(text, "*/", 2) != 0 && text[-1] != '/';
         if (single && random_below(seed, 3) == 0) ts_text_add(&out, "%s", space[random_below(seed, 6)]);

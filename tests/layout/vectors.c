@@ -74,8 +74,8 @@ static void check_offset(check *c, const ts_layout *layout, const char *text) {
 /* The canonical text must give the same text again. */
 static void check_canonical(check *c, const ts_shape *shape) {
     ts_text first, again;
-    ts_text_init(&first, c->arena);
-    ts_text_init(&again, c->arena);
+    first = ts_text_begin(c->arena);
+    again = ts_text_begin(c->arena);
     ts_shape_print(shape, &first);
     const ts_shape *copy = parse(c, first.bytes, NULL);
     if (copy != NULL) ts_shape_print(copy, &again);
@@ -124,8 +124,8 @@ static void check_default(check *c) {
     const char *layout = cell(c, "layout"), *dims = cell(c, "dims");
     ts_error err = {0};
     ts_text plain, expected, found;
-    ts_text_init(&plain, c->arena);
-    ts_text_init(&expected, c->arena);
+    plain = ts_text_begin(c->arena);
+    expected = ts_text_begin(c->arena);
     ts_text_add(&plain, "%s[%s]", cell(c, "type"), dims);
     ts_text_add(&expected, "%s{%s}", plain.bytes, layout);
     const ts_shape *shape = parse(c, plain.bytes, &err), *given = NULL;
@@ -133,7 +133,7 @@ static void check_default(check *c) {
         if (!is_of(cell(c, "chips"), chips[i].name)) continue;
         given = ts_tpu_default(&err, c->arena, shape->dtype, shape->xla, chips[i].generation);
         if (given == NULL) break;
-        ts_text_init(&found, c->arena);
+        found = ts_text_begin(c->arena);
         ts_shape_print(given, &found);
         if (strcmp(found.bytes, expected.bytes) != 0)
             ts_text_add(&c->wrong, "%s: found %s, expected %s; ", chips[i].name, found.bytes, expected.bytes);
@@ -150,8 +150,8 @@ typedef void expression(ts_text *out, const char *op, const char *a, const char 
 static void check_operation(check *c, expression *write, const char *column_a, const char *column_b) {
     ts_error err = {0};
     ts_text text, found;
-    ts_text_init(&text, c->arena);
-    ts_text_init(&found, c->arena);
+    text = ts_text_begin(c->arena);
+    found = ts_text_begin(c->arena);
     const char *op = cell(c, "op"), *a = cell(c, column_a), *b = cell(c, column_b),
                *expect = cell(c, "expect");
     write(&text, op != NULL ? op : "", a != NULL ? a : "-", b != NULL ? b : "");
@@ -196,7 +196,7 @@ static char *cut_line(char *line, row *out) {
 static bool check_row(const char *path, int number, const row *header, const row *cells,
                       void (*run)(check *c)) {
     check c = {.arena = ts_arena_new(), .header = header, .row = cells};
-    ts_text_init(&c.wrong, c.arena);
+    c.wrong = ts_text_begin(c.arena);
     run(&c);
     bool passed = c.wrong.length == 0;
     if (!passed) printf("%s:%d: %s: %s\n", path, number, cells->cells[0], c.wrong.bytes);

@@ -117,8 +117,8 @@ static void prints_back(void **state) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
         ts_text text, again;
-        ts_text_init(&text, arena);
-        ts_text_init(&again, arena);
+        text = ts_text_begin(arena);
+        again = ts_text_begin(arena);
         const ts_machine *machine = load(arena, ts_embedded_machines[i].name);
         ts_machine_print(&text, machine);
         const ts_machine *read = read_text(&err, arena, &text);
@@ -169,8 +169,8 @@ static const ts_machine *change(ts_arena *arena, const ts_tree *tree, const char
 static void assert_prints_back(ts_arena *arena, const ts_machine *machine) {
     ts_error err = {0};
     ts_text text, again;
-    ts_text_init(&text, arena);
-    ts_text_init(&again, arena);
+    text = ts_text_begin(arena);
+    again = ts_text_begin(arena);
     ts_machine_print(&text, machine);
     const ts_machine *read = read_text(&err, arena, &text);
     assert_string_equal(err.message, "");
@@ -186,8 +186,7 @@ static void printed_and_changed(void **state) {
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         ts_arena *arena = ts_arena_new(), *scratch = ts_arena_new();
         ts_error err = {0};
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         const char *name = ts_embedded_machines[i].name;
         const ts_tree *tree =
             ts_tree_load(&err, arena, name, ts_embedded_machines, ts_embedded_machine_count);

@@ -149,8 +149,7 @@ static void test_sums(void **state) {
         assert_int_equal(loads[2 * i + 1], down[i]);
     }
     assert_int_equal(ts_mesh_least_links(&mesh), 2);
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_mesh_print_link(&text, &mesh, 15);
     ts_mesh_print_link(&text, &mesh, 14);
     assert_string_equal(text.bytes, "(7) -> (6)(7) -> (0)");

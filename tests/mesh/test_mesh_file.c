@@ -167,8 +167,7 @@ static void test_orders_refused(void **state) {
         fixture f = {.arena = ts_arena_new()};
         const ts_mesh_file *file;
         const int32_t *order;
-        ts_text text;
-        ts_text_init(&text, f.arena);
+        ts_text text = ts_text_begin(f.arena);
         ts_text_add(&text, HEAD DIMS "%s", rows[i].order);
         assert_true(read_tree(&f, text.bytes, &file));
         assert_false(ts_mesh_file_order(&f.err, f.arena, file, 4, &order));
@@ -324,7 +323,7 @@ static void test_flits_and_injection(void **state) {
         ici.flit_bytes = rows[i].flit;
         ici.injection = rows[i].injection;
         f.mesh.ici = &ici;
-        ts_text_init(&text, f.arena);
+        text = ts_text_begin(f.arena);
         ts_text_add(&text, "%s P('x')", rows[i].array);
         assert_true(plan_of(&f, text.bytes, rows[i].array, &plan));
         if (plan.prices[0].link_bytes != rows[i].link_bytes || fabs(plan.ps / 1e6 - rows[i].us) > 1e-6)

@@ -111,8 +111,8 @@ static void check_pair(fixture *f, int from, int to) {
     if (!ts_reshard(&f->err, f->arena, &request, &plan)) fail_msg("%s", f->err.message);
     if (plan.ps <= f->least_ps[from][to] * (1 + 1e-9)) return;
     ts_text a, b;
-    ts_text_init(&a, f->arena);
-    ts_text_init(&b, f->arena);
+    a = ts_text_begin(f->arena);
+    b = ts_text_begin(f->arena);
     ts_sharding_print_axe(&a, &f->mesh, &f->nodes[from]);
     ts_sharding_print_axe(&b, &f->mesh, &f->nodes[to]);
     fail_msg("%s -> %s: %.2f us, could be %.2f us", a.bytes, b.bytes, plan.ps / 1e6,

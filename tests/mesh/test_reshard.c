@@ -151,8 +151,8 @@ static double check_pair(fixture *f, const char *array, const char *from, const 
                          ts_algorithm algorithm) {
     ts_text a, b;
     ts_reshard_proof proof;
-    ts_text_init(&a, f->arena);
-    ts_text_init(&b, f->arena);
+    a = ts_text_begin(f->arena);
+    b = ts_text_begin(f->arena);
     ts_text_add(&a, "%s %s", array, from);
     ts_text_add(&b, "%s %s", array, to);
     if (!make_plan(f, a.bytes, b.bytes, algorithm))
@@ -228,8 +228,8 @@ static void test_counts(void **state) {
                 fixture f;
                 ts_text a, b;
                 begin(&f, meshes[m].machine, meshes[m].axes, meshes[m].topology);
-                ts_text_init(&a, f.arena);
-                ts_text_init(&b, f.arena);
+                a = ts_text_begin(f.arena);
+                b = ts_text_begin(f.arena);
                 ts_text_add(&a, "%s %s", meshes[m].array, places[from]);
                 ts_text_add(&b, "%s %s", meshes[m].array, places[to]);
                 for (int algorithm = 0; algorithm < TS_ALGORITHM_COUNT; algorithm++) {

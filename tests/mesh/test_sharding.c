@@ -21,8 +21,7 @@ static bool parse(ts_error *err, ts_arena *arena, const ts_mesh *mesh, const cha
 }
 
 static const char *print(ts_arena *arena, const ts_mesh *mesh, const ts_sharding *s, int form) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     if (form == 0 && !ts_sharding_print_hlo(&text, s)) return "none";
     if (form == 1 && !ts_sharding_print_spec(&text, mesh, s)) return "none";
     if (form == 2) ts_sharding_print_axe(&text, mesh, s);
@@ -273,8 +272,7 @@ typedef struct {
 
 static const char *random_assignment(ts_arena *arena, uint64_t *seed, assignment *a) {
     int64_t order[4];
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     a->from = random_iota(seed);
     a->count = random_factors(seed, 16, a->tiles);
     a->replicate = a->count > 1 && random_below(seed, 2);
@@ -334,7 +332,7 @@ static void check_printed(const char *source, int form) {
     ts_sharding s, again;
     ts_text text;
     make_mesh(arena, "x=2,y=4,z=2", &mesh);
-    ts_text_init(&text, arena);
+    text = ts_text_begin(arena);
     assert_true(parse(&err, arena, &mesh, source, &s));
     const char *printed = print(arena, &mesh, &s, form);
     if (strcmp(printed, "none") == 0) return ts_arena_free(arena);

@@ -45,7 +45,7 @@ typedef struct {
 static const char *text_of(sketch s) {
     ts_text t;
     const char *names[] = {s.input, s.result};
-    ts_text_init(&t, arena);
+    t = ts_text_begin(arena);
     ts_text_add(
         &t,
         "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%g: i32, %%x: " WINDOW

@@ -43,8 +43,7 @@ static void texts_are_mosaics(void **state) {
     ts_target target;
     ts_run_target(machine, &target);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         assert_true(ts_product_kernel_text(&err, &cases[i].kernel, &text));
         const ts_source source = {"product.mlir", text.bytes, text.length};
         const ts_program *ours = ts_mosaic_parse(&err, arena, &source, &target),
@@ -54,8 +53,8 @@ static void texts_are_mosaics(void **state) {
         assert_int_equal(ours->code.bundle_count, theirs->code.bundle_count);
         for (int b = 0; b < ours->code.bundle_count; b++) {
             ts_text one, other;
-            ts_text_init(&one, arena);
-            ts_text_init(&other, arena);
+            one = ts_text_begin(arena);
+            other = ts_text_begin(arena);
             ts_program_print_bundle(ours, b, &one);
             ts_program_print_bundle(theirs, b, &other);
             assert_string_equal(one.bytes, other.bytes);
@@ -76,8 +75,7 @@ static void parts_of_a_grid(void **state) {
     int64_t cycles[4];
     static const int64_t blocks[4][2] = {{0, 0}, {4, 4}, {1, 4}, {2, 2}};
     for (int i = 0; i < 4; i++) {
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         const ts_product_kernel k = {.m = 512,
                                      .n = 512,
                                      .k = 512,
@@ -109,7 +107,7 @@ static void kernels_are_as_fast_as_programs(void **state) {
     ts_target target;
     ts_text text;
     ts_run_target(machine, &target);
-    ts_text_init(&text, arena);
+    text = ts_text_begin(arena);
     assert_true(ts_product_kernel_text(&err, &k, &text));
     const ts_source source = {"product.mlir", text.bytes, text.length};
     int64_t kernel = cycles_of(arena, machine, ts_mosaic_parse(&err, arena, &source, &target));
@@ -136,8 +134,7 @@ static void blocks_are_whole(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        ts_text text;
-        ts_text_init(&text, arena);
+        ts_text text = ts_text_begin(arena);
         assert_false(ts_product_kernel_text(&err, &bad[i], &text));
         assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
         assert_string_equal(err.message, "blocks of other than whole tiles, or not whole blocks");

@@ -8,8 +8,7 @@
 
 /* As the table has them: by name, in the order of the alphabet. */
 static const char *print_counts(ts_arena *arena, const ts_relayout *relayout) {
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     for (int i = 0; i < TS_RELAYOUT_OPS; i++)
         if (relayout->counts[i] > 0)
             ts_text_add(&out, "%s%s=%d", out.length > 0 ? " " : "", ts_relayout_op_name((ts_relayout_kind)i),
@@ -27,7 +26,7 @@ static const char *say(ts_arena *arena, const ts_relayout_request *request) {
         return print_counts(arena, &relayout);
     }
     if (err.kind == TS_ERROR_INPUT && strstr(err.message, "at a check of its own") != NULL) return "stops";
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     ts_text_add(&out, "%s: %s", err.kind == TS_ERROR_INPUT ? "refused" : "not modelled", err.message);
     return out.bytes;
 }

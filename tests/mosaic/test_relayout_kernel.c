@@ -94,7 +94,7 @@ static const uint32_t *run_kernel(ts_arena *arena, const relayout_row *row, cons
     ts_run_array array = {"0", input};
     ts_run_result *result = TS_NEW(arena, ts_run_result);
     assert_non_null(machine);
-    ts_text_init(&text, arena);
+    text = ts_text_begin(arena);
     ts_relayout_kernel(plan, TS_RELAYOUT_WITH_OPS, &text);
     ts_run_target(machine, &target);
     ts_source source = {"relayout", text.bytes, text.length};

@@ -53,7 +53,7 @@ static const ts_program *read_kernel(const ts_mesh *mesh, const char *body, cons
     ts_text t;
     ts_target target;
     ts_source *source = TS_NEW(arena, ts_source);
-    ts_text_init(&t, arena);
+    t = ts_text_begin(arena);
     ts_text_add(
         &t,
         "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%x: " ARRAY

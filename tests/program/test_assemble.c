@@ -40,8 +40,7 @@ static void assemble(const char *text, const ts_define *defines, int define_coun
         assert_int_not_equal(err.kind, TS_ERROR_NONE);
         ts_error_format(&err, result, bytes);
     } else {
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         ts_program_print(program, &out);
         snprintf(result, bytes, "%s", out.bytes);
     }

@@ -137,8 +137,8 @@ static void the_same_program_as_from_text(void **state) {
     const ts_program *built = build(f);
     assert_non_null(built);
     ts_text a, b;
-    ts_text_init(&a, f->arena);
-    ts_text_init(&b, f->arena);
+    a = ts_text_begin(f->arena);
+    b = ts_text_begin(f->arena);
     ts_program_print(parsed, &a);
     ts_program_print(built, &b);
     assert_string_equal(a.bytes, b.bytes);

@@ -240,8 +240,8 @@ static void test_print_and_assemble(void **state) {
     for (int i = 0, most = rounds(2000, 400); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text text, printed;
-        ts_text_init(&text, arena);
-        ts_text_init(&printed, arena);
+        text = ts_text_begin(arena);
+        printed = ts_text_begin(arena);
         random_program(&seed, &text);
         const ts_program *first = assemble(arena, text.bytes, false);
         ts_program_print(first, &printed);

@@ -160,8 +160,8 @@ static void test_same_results(void **state) {
         ts_arena *arena = ts_arena_new();
         ts_target target = make_target(&seed);
         ts_text body, text;
-        ts_text_init(&body, arena);
-        ts_text_init(&text, arena);
+        body = ts_text_begin(arena);
+        text = ts_text_begin(arena);
         random_body(&seed, &body);
         ts_text_add(&text, "%s%s", head, body.bytes);
         run(arena, &target, text.bytes, &plain);
@@ -283,8 +283,8 @@ static void test_loops_have_the_same_results(void **state) {
         ts_target target = make_target(&seed);
         ts_text body, text;
         target.core.limits.vregs = 8 + (int)random_below(&seed, 24);
-        ts_text_init(&body, arena);
-        ts_text_init(&text, arena);
+        body = ts_text_begin(arena);
+        text = ts_text_begin(arena);
         random_loop(&seed, &body);
         ts_text_add(&text, "%s%s", head, body.bytes);
         run(arena, &target, text.bytes, &plain);
@@ -309,7 +309,7 @@ static void run_to(const char *mode, int end, bool in_register, outcome *out) {
     ts_target target = make_target(&seed);
     ts_text text;
     target.core.limits.vregs = 32;
-    ts_text_init(&text, arena);
+    text = ts_text_begin(arena);
     ts_text_add(
         &text,
         ".pack %s\n.tensor w vmem f32[160,128]{1,0:T(8,128)}\n.tensor y vmem f32[160,128]{1,0:T(8,128)}\n"
@@ -347,7 +347,7 @@ static void test_later_writes_land_later(void **state) {
     for (int i = 0; i < TS_LATENCY_COUNT; i++)
         target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
     target.core.latency_cycles[TS_LATENCY_LANE_REDUCE] = 20;
-    ts_text_init(&text, arena);
+    text = ts_text_begin(arena);
     ts_text_add(&text, ".pack auto\nvsum.lane.f32 v1, v2\nvmov v1, 1.0\n");
     for (int i = 0; i < 20; i++) ts_text_add(&text, "vadd.f32 v3, v3, v4\n");
     run(arena, &target, text.bytes, &packed);

@@ -53,8 +53,7 @@ static void keys_of_json(void **state) {
     ts_hbm_comparison runs[] = {{&ts_hbm_references[0], {.cycles = 1234, .stats = some}},
                                 {&ts_hbm_references[ts_hbm_reference_count - 1], {.cycles = 5}}};
     ts_hbm_accuracy accuracy = {runs, 2, {sequences[0], sequences[1]}};
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_report_hbm_accuracy_json(&accuracy, &out);
     cJSON *json = cJSON_Parse(out.bytes);
     assert_non_null(json);

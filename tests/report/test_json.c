@@ -16,7 +16,7 @@ static void writes_nothing_but_the_head(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_text out;
     ts_json json;
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     ts_json_begin(&json, &out, "test");
     ts_json_end(&json);
     assert_string_equal(out.bytes, HEAD "\n}\n");
@@ -28,7 +28,7 @@ static void writes_every_kind_of_value(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_text out;
     ts_json json;
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     ts_json_begin(&json, &out, "test");
     ts_json_int(&json, "low", INT64_MIN);
     ts_json_real(&json, "real", -0.125, 4);

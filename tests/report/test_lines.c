@@ -8,8 +8,7 @@
 
 static void assert_listing(const char *text, bool colour, const char *expected) {
     run_of_text r = run_text("tpu-v5e", text, true);
-    ts_text out;
-    ts_text_init(&out, r.arena);
+    ts_text out = ts_text_begin(r.arena);
     ts_report_lines(&r.result, colour, &out);
     if (strcmp(out.bytes, expected) != 0) print_error("%s", out.bytes);
     for (const char *at = out.bytes; *at && !colour; at += strcspn(at, "\n") + 1)

@@ -102,8 +102,7 @@ static void windows(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         ts_report_layout_window_json(arena, parse_shape(arena, rows[i].shape), &rows[i].window, &out);
         cJSON *json = cJSON_Parse(out.bytes);
         assert_non_null(json);
@@ -127,8 +126,7 @@ static void maps_without_an_inverse(void **state) {
                 {"f32[256,257] lambda i,j: [(i + j) % 256, j]", false}};
     for (int i = 0; i < 2; i++) {
         ts_arena *arena = ts_arena_new();
-        ts_text out;
-        ts_text_init(&out, arena);
+        ts_text out = ts_text_begin(arena);
         ts_layout_window window = {WHOLE, .rows = 1, .columns = 1, .lines = 2, .line = 128};
         ts_report_layout_window_json(arena, parse_shape(arena, maps[i].shape), &window, &out);
         assert_int_equal(strstr(out.bytes, "\"elements\": null") == NULL, maps[i].searched);
@@ -147,8 +145,7 @@ static void price(ts_arena *arena, const char *src, const char *dst, ts_transfer
 }
 
 static const char *steps(ts_arena *arena, const ts_transfer_study *study, int64_t first, int64_t count) {
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     assert_true(ts_report_transfer_steps_json(NULL, study, first, count, &out));
     cJSON *json = cJSON_Parse(out.bytes);
     assert_non_null(json);

@@ -28,8 +28,7 @@ static void assert_profile(const char *machine, const char *text, const char *ex
     for (int time_only = 0; time_only < 2; time_only++) {
         run_of_text r = run_text(machine, text, time_only);
         const ts_profile *p = r.result.profile;
-        ts_text out;
-        ts_text_init(&out, r.arena);
+        ts_text out = ts_text_begin(r.arena);
         for (int i = 0; i < p->line_count; i++) {
             ts_text_add(&out, "%d:%d", p->lines[i].frame, p->lines[i].line);
             add_counts(&out, &p->lines[i].counts);

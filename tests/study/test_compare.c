@@ -26,11 +26,11 @@ static void expect(const char *command, const char *before, const char *after, c
     ts_comparison result;
     ts_text texts[2], out;
     for (int i = 0; i < 2; i++) {
-        ts_text_init(&texts[i], arena);
+        texts[i] = ts_text_begin(arena);
         ts_text_add(&texts[i], "{\"schema\":\"tilesim.%s\",%s}", command, i == 0 ? before : after);
     }
     ts_source a = source_of("a", texts[0].bytes), b = source_of("b", texts[1].bytes);
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     if (!ts_compare(&err, arena, &a, &b, &result)) fail_msg("%s", err.message);
     assert_string_equal(result.command, command);
     for (int i = 0; i < result.figure_count; i++)

@@ -12,8 +12,7 @@ static void expect_points(const ts_define *defines, int count, const char *expec
     ts_error err = {0};
     ts_grid grid;
     ts_define point[4];
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     if (!ts_grid_parse(&err, arena, "-D", defines, count, &grid)) fail_msg("%s", err.message);
     for (int64_t i = 0; i < grid.point_count; i++) {
         ts_grid_point(&grid, i, point);

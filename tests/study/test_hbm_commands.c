@@ -11,8 +11,7 @@ enum { KIB = 1024 };
 
 /* The trace of `count` reads of 32 bytes, `stride` apart, the last of them `later`. */
 static const char *trace(ts_arena *arena, const ts_hbm_config *config, int count, int stride, int64_t later) {
-    ts_text text;
-    ts_text_init(&text, arena);
+    ts_text text = ts_text_begin(arena);
     ts_hbm *hbm = ts_hbm_new(NULL, arena, config);
     ts_hbm_commands *commands = ts_hbm_commands_new(arena, config);
     ts_hbm_simulate_all(hbm);

@@ -131,7 +131,7 @@ static void long_traces_are_read_in_pieces(void **state) {
     fixture *f = *state;
     ts_text text;
     uint64_t hash, expected = UINT64_C(0xcbf29ce484222325);
-    ts_text_init(&text, f->arena);
+    text = ts_text_begin(f->arena);
     for (int i = 0; i < LINES; i++) {
         ts_text_add(&text, "%*s%s 0x%x\n", i % 13, "", i % 3 ? "LD" : "ST", i * 64);
         expected = (expected ^ ((uint64_t)i * 2 + (i % 3 == 0))) * UINT64_C(0x100000001b3);

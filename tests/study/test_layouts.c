@@ -37,7 +37,7 @@ static void the_cheapest_is_that_of_all(void **state) {
         assert_true(ts_transfer_try_others(NULL, arena, &tried, all));
         for (int end = 0; end < 2; end++) {
             ts_text a, b;
-            ts_text_init(&a, arena), ts_text_init(&b, arena);
+            a = ts_text_begin(arena), b = ts_text_begin(arena);
             assert_true(all[end].count > 1);
             assert_int_equal(cheapest[end].count, 1);
             ts_shape_print(all[end].others[0].shape, &a);

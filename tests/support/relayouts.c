@@ -23,7 +23,7 @@ static ts_vpad read_vpad(ts_arena *arena, const char *text) {
     ts_text whole;
     ts_error err = {0};
     ts_vpad out;
-    ts_text_init(&whole, arena);
+    whole = ts_text_begin(arena);
     ts_text_add(&whole, "vpad<\"%s\">", text);
     ts_source source = {"table", whole.bytes, whole.length};
     ts_cursor cursor = {.source = &source};

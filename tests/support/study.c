@@ -41,7 +41,7 @@ static bool wait_for_one(ts_error *err, void *self, ts_sweep_reply *reply) {
     if (row.status == TS_SWEEP_OK) ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, time);
     if (row.status == TS_SWEEP_OK && f->counts)
         ts_sweep_set_integer(&row, TS_COUNTER_CYCLES, (int64_t)(10 * time));
-    ts_text_init(&out, f->arena);
+    out = ts_text_begin(f->arena);
     ts_sweep_row_pack(&out, &row);
     reply->bytes = out.bytes;
     reply->length = f->fault == ANSWERS_HALF ? out.length / 2 : out.length;

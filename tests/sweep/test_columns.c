@@ -32,8 +32,7 @@ static void rows_as_bytes(void **state) {
     why.more = true;
     ts_sweep_row_error(arena, TS_SWEEP_FAILED, &why, &row);
     assert_null(row.err->next); /* which would be gone */
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_sweep_set_integer(&row, TS_COUNTER_CYCLES, -5);
     ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, 0.1);
     ts_sweep_set_real(&row, TS_SWEEP_ESTIMATED_COLUMN, 1.0 / 0.0); /* is none */
@@ -74,8 +73,7 @@ static void bytes_of_others(void **state) {
     memset(why.name, 'n', sizeof why.name);
     memset(why.excerpt, 'e', sizeof why.excerpt);
     row.err = &why;
-    ts_text out;
-    ts_text_init(&out, arena);
+    ts_text out = ts_text_begin(arena);
     ts_sweep_row_pack(&out, &row);
     assert_true(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
     assert_int_equal(strlen(back.err->message), TS_ERROR_TEXT_BYTES - 1);
@@ -88,12 +86,12 @@ static void bytes_of_others(void **state) {
     } kinds[] = {{TS_ERROR_NONE, false}, {TS_ERROR_INPUT, true}, {TS_ERROR_CAPACITY + 1, false}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         why.kind = kinds[i].kind;
-        ts_text_init(&out, arena);
+        out = ts_text_begin(arena);
         ts_sweep_row_pack(&out, &row);
         assert_int_equal(ts_sweep_row_unpack(arena, out.bytes, out.length, &back), kinds[i].good);
     }
     row.err = NULL;
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     ts_sweep_row_pack(&out, &row);
     assert_int_equal(out.length, 2 + TS_SWEEP_COLUMNS); /* no values */
     assert_true(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
@@ -136,7 +134,7 @@ static void values_as_text(void **state) {
         ts_text out;
         double number;
         ts_sweep_value value = ts_sweep_value_read(rows[i].text);
-        ts_text_init(&out, arena);
+        out = ts_text_begin(arena);
         ts_sweep_value_print(&value, &out);
         assert_int_equal(value.kind, rows[i].kind);
         assert_string_equal(out.bytes, rows[i].printed);

@@ -35,7 +35,7 @@ static void expect_cases(const char *text, const char *expected) {
     ts_text out;
     const ts_sweep_study *study = parse(&err, arena, text);
     if (!study) fail_msg("%s", err.message);
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     for (int64_t i = 0; i < study->grid.point_count; i++) {
         ts_sweep_point point;
         bool counts;
@@ -103,7 +103,7 @@ static void one_more_axis(void **state) {
     const ts_sweep_study *wider = ts_sweep_study_with(&err, arena, study, &axis);
     assert_int_equal(study->grid.point_count, 4);
     assert_int_equal(wider->grid.point_count, 8);
-    ts_text_init(&out, arena);
+    out = ts_text_begin(arena);
     for (int64_t i = 0; i < 8; i++) {
         ts_sweep_point point;
         ts_sweep_point_get(arena, wider, i, &point);

@@ -69,7 +69,7 @@ static void errors(void **state) {
         ts_text text;
         ts_error err = {0};
         ts_measured t;
-        ts_text_init(&text, arena);
+        text = ts_text_begin(arena);
         ts_text_add(&text, "%s%s", cases[i].headed ? header : "", cases[i].text);
         assert_false(parse(&err, arena, text.bytes, &t));
         assert_string_equal(err.message, cases[i].message);

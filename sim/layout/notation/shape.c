@@ -68,7 +68,7 @@ static bool read_layout(ts_error *err, ts_arena *arena, ts_cursor *cursor, const
                               .value_bits = ts_dtype_get(array->dtype)->value_bits,
                               .element_bits = array->element_bits,
                               .dims = array->layout->dims};
-    ts_text_init(&read.text, arena);
+    read.text = ts_text_begin(arena);
     for (int i = 0; i < array->xla->rank; i++)
         if (array->xla->dynamic != NULL && array->xla->dynamic[i])
             return ts_error_set(err, TS_ERROR_INPUT, "only XLA's layouts are of bounded dimensions ('<=')");

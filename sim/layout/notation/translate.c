@@ -39,7 +39,7 @@ static bool unpadded_axe(ts_error *err, ts_arena *arena, const ts_layout *layout
         return false;
     while (at < layout->rank && padded[at] == layout->dims[at]) at++;
     if (at == layout->rank) return true;
-    ts_text_init(&dims, arena);
+    dims = ts_text_begin(arena);
     ts_text text = ts_text_begin(arena);
     ts_text_add_integers(&dims, padded, layout->rank);
     ts_axe_print(&text, axe);
