@@ -59,12 +59,12 @@ def choose(shape: Union[str, Layout, None] = None, uses: Union[str, Iterable[str
            exhaustive: bool = False) -> Choice:
     """Every legal layout, priced: of a shape and its uses (``"dma:hbm>vmem,reduce:0"``, or a list of such), or of a program's
     tensor."""
-    together = uses if uses is None or isinstance(uses, str) else ",".join(uses)
+    joined = uses if uses is None or isinstance(uses, str) else ",".join(uses)
     chip = as_machine(machine)
     values, count, _kept = defines(params)
     changes = [native.optional(f"{field}={value}") for field, value in chip.overrides.items()]
     return Choice(native.asked(
-        lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=together,
+        lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=joined,
         program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count,
         combine=combine, exhaustive=exhaustive, changes=ffi.new("char *[]", changes), change_count=len(changes)))
 

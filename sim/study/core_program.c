@@ -409,8 +409,8 @@ static ts_core_program describe(const ts_plan_price_request *r, const shipped *p
                              .status = status_of(r->machine, p->kind)};
 }
 
-static void bill(const ts_plan_price_request *r, const ts_matrices *m, measures *measured,
-                 ts_dma_cost *cost) {
+static void fill_cost(const ts_plan_price_request *r, const ts_matrices *m, measures *measured,
+                      ts_dma_cost *cost) {
     ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
     if (measured->is_over) {
         *cost = ts_dma_cost_over(measured->cycles, TS_DMA_CORE_PROGRAM);
@@ -435,7 +435,7 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
     set_defines(&j, p, m);
     *by = describe(r, p, &j);
     bool good = run_all(err, &j, m, r->limit, &measured);
-    if (good) bill(r, m, &measured, cost);
+    if (good) fill_cost(r, m, &measured, cost);
     ts_arena_free(scratch);
     return good;
 }
