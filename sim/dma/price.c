@@ -74,7 +74,7 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
  * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
  * others evens out. Of few channels each is too much of all; and half of them, where fewer do not stand for all, are
  * not much less work than all. */
-enum { SHORT = 4, LONG = 20, MANY_CHANNELS = 16 };
+enum { SHORT = 4, LONG = 14, MANY_CHANNELS = 16 };
 
 static bool has_many_channels(const ts_dma_machine *m) {
     return m->hbm->stacks * m->hbm->channels >= MANY_CHANNELS;
@@ -148,14 +148,17 @@ static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfe
     bound(machine, cost);
 }
 
+static ts_traversal *new_traversal(ts_arena *arena, const ts_dma_price_request *r) {
+    const ts_dma_config *dma = r->machine->dma;
+    return ts_traversal_new(arena, r->plan, r->src.in_hbm ? dma->access_bytes : 0,
+                            r->dst.in_hbm ? dma->access_bytes : 0, dma->write_granule_bits);
+}
+
 /* Lines of the HBM that are accessed, or blocks without any; counted up to `most`. */
 static int64_t count_lines(const ts_dma_price_request *r, int64_t most) {
-    const ts_dma_config *dma = r->machine->dma;
     const ts_traversal_access *accesses;
     ts_arena *scratch = ts_arena_new();
-    ts_traversal *traversal =
-        ts_traversal_new(scratch, r->plan, r->src.in_hbm ? dma->access_bytes : 0,
-                         r->dst.in_hbm ? dma->access_bytes : 0, dma->write_granule_bits);
+    ts_traversal *traversal = new_traversal(scratch, r);
     int64_t lines = 0, elements;
     for (int count; lines < most && ts_traversal_next(traversal, &accesses, &count, &elements);)
         lines += count > 0 ? count : 1;
@@ -184,17 +187,29 @@ static bool may_differ(const ts_dma_machine *m) {
     return m->dma->in_flight_bytes <= 0 && has_many_channels(m);
 }
 
+/* How many these are about, by some blocks of each box; of many boxes, counted up to `most`. */
+static int64_t estimate_lines(const ts_dma_price_request *r, int64_t most) {
+    enum { FEW_BOXES = 64 };
+    ts_arena *scratch = ts_arena_new();
+    int64_t work = ts_traversal_work_elsewhere(new_traversal(scratch, r), FEW_BOXES);
+    ts_arena_free(scratch);
+    return work > 0 ? work / TS_TRAVERSAL_LINE_WORK : count_lines(r, most);
+}
+
 /* Of little data many lines may be accessed, in part. */
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
     part p = {.machine = r->machine, .transfer = transfer, .share = 1};
     if (r->exact) return p;
     int64_t few = TS_DMA_PRICE_SIMULATED_BYTES / r->machine->dma->access_bytes,
             interval = interval_lines(r->machine), held = SHORT * interval, many = LONG * interval,
-            least = least_lines(r), lines = count_lines(r, 1 + ts_max(few, least <= held ? many : held));
-    p.is_even = lines <= held;
+            lines = count_lines(r, few + 1);
     p.skips = lines > few;
-    if (least <= held && lines <= many) p.length = TS_HBM_SUBSET_SHORT;
-    if (least > many && may_differ(r->machine)) p.length = TS_HBM_SUBSET_LONG;
+    if (p.skips) lines = estimate_lines(r, many + 1);
+    p.is_even = lines <= held;
+    if (lines > many && may_differ(r->machine))
+        p.length = TS_HBM_SUBSET_LONG;
+    else if (lines <= many && least_lines(r) <= held)
+        p.length = TS_HBM_SUBSET_SHORT;
     if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     return p;
 }
