@@ -119,14 +119,30 @@ static bool needs_rmw(ts_traversal *traversal) {
 
 /* ---- The accesses of one block ---- */
 
-static void add_access(ts_traversal *traversal, ts_traversal_access access) {
-    if (traversal->count == traversal->capacity) {
-        int capacity = traversal->capacity * 2 + 256;
+/* Room for so many more; returns where they begin. */
+static ts_traversal_access *reserve(ts_traversal *traversal, int64_t count) {
+    if (traversal->count + count > traversal->capacity) {
+        int64_t capacity = 2 * traversal->capacity + 256 + count;
         traversal->accesses = ts_arena_grow(traversal->arena, traversal->accesses, (size_t)traversal->count,
                                             (size_t)capacity, sizeof *traversal->accesses);
-        traversal->capacity = capacity;
+        traversal->capacity = (int)capacity;
     }
-    traversal->accesses[traversal->count++] = access;
+    return traversal->accesses + traversal->count;
+}
+
+/* Reads or writes of so many lines from `first` on; where rmw, each is read before it is written. */
+static void add_lines(ts_traversal *traversal, int side, int64_t first, int64_t count) {
+    const bool rmw = side == 1 && traversal->box_rmw;
+    const int64_t bytes = traversal->line_bytes[side];
+    ts_traversal_access *at = reserve(traversal, rmw ? 2 * count : count);
+    int64_t address = first * bytes;
+    for (int64_t end = address + count * bytes; address < end; address += bytes) {
+        if (rmw) *at++ = (ts_traversal_access){address, false, true};
+        *at++ = (ts_traversal_access){address, side == 1, side == 1};
+    }
+    traversal->count = (int)(at - traversal->accesses);
+    *(side ? &traversal->totals.dst_lines : &traversal->totals.src_lines) += count;
+    traversal->totals.rmw_lines += rmw ? count : 0;
 }
 
 /* `runs` runs within so many bits, which leave out no line between the first and the last. */
@@ -136,26 +152,20 @@ static void add_runs(ts_traversal *traversal, int side, int64_t first_bit, int64
             last = first;
     if (end > line_bits) last += (end - 1) / line_bits; /* a division takes as long as the rest */
     *(side ? &traversal->totals.dst_runs : &traversal->totals.src_runs) += runs;
-    for (int64_t line = first; line <= last; line++) {
-        if (line == traversal->last_line[side]) continue;
-        traversal->last_line[side] = line;
-        bool rmw = side == 1 && traversal->box_rmw;
-        ts_traversal_access access = {.address = line * traversal->line_bytes[side], .is_dst = side == 1};
-        if (rmw) add_access(traversal, access);
-        access.is_write = side == 1;
-        add_access(traversal, access);
-        *(side ? &traversal->totals.dst_lines : &traversal->totals.src_lines) += 1;
-        traversal->totals.rmw_lines += rmw;
-    }
+    first += first == traversal->last_line[side];
+    if (first > last) return;
+    traversal->last_line[side] = last;
+    add_lines(traversal, side, first, last - first + 1);
 }
 
 typedef struct {
     int64_t extent, stride;
 } side_loop;
 
-static int compare_side_loops(const void *left, const void *right) {
-    int64_t a = llabs(((const side_loop *)left)->stride), b = llabs(((const side_loop *)right)->stride);
-    return a > b ? -1 : a < b;
+/* Behind those of a wider stride, or as wide. */
+static void insert_side_loop(side_loop *loops, int count, side_loop loop) {
+    for (; count > 0 && loops[count - 1].stride < loop.stride; count--) loops[count] = loops[count - 1];
+    loops[count] = loop;
 }
 
 /* The block's loops on one side, widest stride first, with the contiguous ones folded into *run_bits. */
@@ -172,9 +182,8 @@ static int side_loops(const ts_traversal *traversal, int side, side_loop *loops,
             *first_bit += (extent - 1) * stride;
             stride = -stride;
         }
-        if (extent > 1 && stride != 0) loops[count++] = (side_loop){extent, stride};
+        if (extent > 1 && stride != 0) insert_side_loop(loops, count++, (side_loop){extent, stride});
     }
-    if (count > 1) qsort(loops, (size_t)count, sizeof *loops, compare_side_loops);
     *run_bits = traversal->element_bits[side];
     while (count > 0 && loops[count - 1].stride == *run_bits) *run_bits *= loops[--count].extent;
     return count;
