@@ -229,6 +229,23 @@ static bool check_bijection(ts_error *err, const parser *p) {
     return true;
 }
 
+/* Of rows that are no power of two the upper bits say which there are: nothing may change them. */
+static bool check_rows(ts_error *err, const parser *p, int rows) {
+    int free_bits = __builtin_ctz((unsigned)rows), upper_bits = p->width[ROW] - free_bits;
+    for (int bit = 0; bit < p->bits && rows >> free_bits > 1; bit++) {
+        uint64_t upper = p->column_of[bit] >> (TS_ADDRESS_ROW_SHIFT + free_bits);
+        int i = bit - (p->bits - upper_bits);
+        if (upper != (i >= 0 ? (uint64_t)1 << i : 0)) {
+            return ts_error_at(
+                err, TS_ERROR_INPUT, p->cursor.source, 0,
+                "addresses would be in rows from %d on, of %d; expected the upper %d bits of ro "
+                "on top, and no hash of them",
+                rows, rows, upper_bits);
+        }
+    }
+    return true;
+}
+
 static void fill_tables(ts_address_map *map, const parser *p) {
     for (int table = 0; table < TS_ADDRESS_TABLES; table++) {
         for (int value = 0; value < 256; value++) {
@@ -306,7 +323,7 @@ static bool parse_map(ts_error *err, parser *p, const ts_hbm_config *config) {
         ts_cursor_unexpected(err, &p->cursor, "'^', ';' or the end of the map");
         return false;
     }
-    return check_bijection(err, p);
+    return check_bijection(err, p) && check_rows(err, p, config->rows);
 }
 
 ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config,

@@ -181,6 +181,18 @@ static void one_to_one(void **state) {
     }
 }
 
+/* Rows that are no power of two: their lower bits can be anywhere. */
+static void rows_of_any_number(void **state) {
+    (void)state;
+    static const char *const maps[] = {"A", "H", "mop4clxor",
+                                       "off ro:2 co pc ch ba bg sid st ro; ro ^= ba[0:0]"};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+        ts_hbm_config c = hbm2;
+        c.rows = 12;
+        check_bijection(&c, maps[i]);
+    }
+}
+
 static void bad_maps(void **state) {
     (void)state;
     static const struct {
@@ -203,9 +215,20 @@ static void bad_maps(void **state) {
         assert_null(map_of(&err, arena, &c, rows[i].text));
         assert_string_equal(err.message, rows[i].message);
     }
-    ts_error err = {0};
-    assert_null(map_of(&err, arena, &hbm2, "off co pc ch bg ba ro; bg ^= ba; ba ^= bg"));
-    assert_non_null(strstr(err.message, "one place"));
+    ts_error one_place = {0};
+    assert_null(map_of(&one_place, arena, &hbm2, "off co pc ch bg ba ro; bg ^= ba; ba ^= bg"));
+    assert_non_null(strstr(one_place.message, "one place"));
+    static const char *const no_rows[] = {"off ro:3 co pc ch bg ba ro", "off co ro pc ch bg ba",
+                                          "off co pc ch bg ba ro; ro ^= co"};
+    for (size_t i = 0; i < sizeof no_rows / sizeof no_rows[0]; i++) {
+        ts_error err = {0};
+        ts_hbm_config c = hbm2;
+        c.rows = 12;
+        assert_null(map_of(&err, arena, &c, no_rows[i]));
+        assert_string_equal(
+            err.message, "addresses would be in rows from 12 on, of 12; expected the upper 2 bits of ro on "
+                         "top, and no hash of them");
+    }
     ts_arena_free(arena);
 }
 
@@ -213,6 +236,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_maps),
         cmocka_unit_test(one_to_one),
+        cmocka_unit_test(rows_of_any_number),
         cmocka_unit_test(bad_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
