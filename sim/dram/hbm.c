@@ -297,8 +297,8 @@ int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
 /* ---- What came of it. ---- */
 
 void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
-    int32_t local = hbm_to_local(hbm, cycle);
     await(hbm);
+    int32_t local = hbm_to_local(hbm, cycle);
     for (int i = 0; i < hbm->simulated_count; i++) hbm->simulate(hbm, hbm->simulated[i], local);
 }
 
@@ -310,7 +310,20 @@ static void refresh_to_end(ts_hbm *hbm) {
     hbm->is_done = false;
 }
 
+/* Per bank scheduler: only from the last acceptance on can writes be drained because nothing follows. */
+static void keep_writes_to_last_acceptance(ts_hbm *hbm) {
+    int32_t latest = 0;
+    for (int i = 0; i < hbm->stream_count; i++) latest = max32(latest, hbm->streams[i]->latest);
+    for (int i = 0; i < hbm->simulated_count; i++) {
+        hbm_channel *ch = hbm->simulated[i];
+        if (!ch->banks || ch->queue[DRAM_WRITE].count == 0) continue;
+        hbm->simulate(hbm, ch, latest);
+        ch->last_accept = max32(ch->last_accept, latest);
+    }
+}
+
 int64_t ts_hbm_drain(ts_hbm *hbm) {
+    keep_writes_to_last_acceptance(hbm);
     await(hbm);
     for (int i = 0; i < hbm->simulated_count; i++) {
         hbm_channel *ch = hbm->simulated[i];

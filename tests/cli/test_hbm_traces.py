@@ -52,6 +52,15 @@ def exact_is_the_same():
 
 
 @test
+def writes_that_stay_are_written_after_the_last_request():
+    """Whether its gap is walked or passed over; 200,123 cycles are DRAMsim3's, told to keep no write then."""
+    requests = "".join(f"{address:#x} WRITE 0\n" for address in (0, 1 << 18, 1 << 19)) + "0x40 READ 200000\n"
+    for more in ([], ["--exact"]):
+        found = bill(["-m", "hbm2-reference", "--set", "hbm.bus.act=1", *PER_BANK, *more], requests)
+        assert [found[key] for key in ("cycles", "activations", "row_hits")] == [200123, 4, 4], found
+
+
+@test
 def every_channel_is_refreshed_to_the_end():
     """Two requests to one channel, 39 tREFI apart: 16 pseudo channels have been refreshed 39 times."""
     found = bill(["-m", "hbm2-reference"], "0x0 READ 0\n0x0 READ 152200\n")
