@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "machine/embedded.h"
 
 /* ---- Rules between figures; a single figure's range is in the field table ---- */
@@ -36,6 +37,23 @@ static bool check_refresh(ts_error *err, const ts_machine *m) {
     return true;
 }
 
+/* The per bank scheduler closes rows for a refresh, one after the other, whether they were used or not. */
+static bool check_use_of_rows(ts_error *err, const ts_machine *m) {
+    const ts_hbm_timing *t = &m->hbm.timing;
+    bool all = m->hbm.refresh == TS_HBM_REFRESH_ALL_BANK;
+    int64_t banks = (int64_t)m->hbm.sids * m->hbm.bank_groups * m->hbm.banks,
+            interval = all ? t->t_refi : t->t_refi_pb * banks,
+            least = (all ? t->t_rfc : t->t_rfc_pb) + t->t_rc + ts_max(t->t_rcd_rd, t->t_rcd_wr) +
+                    banks * ts_max(t->t_ppd, 1);
+    if (m->hbm.scheduler != TS_HBM_SCHEDULER_PER_BANK || m->hbm.refresh == TS_HBM_REFRESH_NONE ||
+        interval >= least)
+        return true;
+    return fail_at(
+        err, m, all ? "hbm.timing.t_refi" : "hbm.timing.t_refi_pb",
+        "time to open a row and use it, from a refresh of its bank to the next: refresh, tRC, tRCD "
+        "and a PRE of each bank");
+}
+
 /* No command takes less than standby. */
 static bool check_energy(ts_error *err, const ts_machine *m) {
     const ts_hbm_energy *e = &m->hbm.energy;
@@ -61,7 +79,7 @@ static bool check_hbm(ts_error *err, const ts_machine *m) {
     if (h->timing.n_bl == 0) return fail_at(err, m, "hbm.timing.n_bl", "at least 1 ck");
     if (h->write_low_percent >= h->write_high_percent)
         return fail_at(err, m, "hbm.controller.write_low", "less than hbm.controller.write_high");
-    return check_refresh(err, m) && check_energy(err, m);
+    return check_refresh(err, m) && check_use_of_rows(err, m) && check_energy(err, m);
 }
 
 static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,

@@ -343,6 +343,15 @@ static void refuses_pairs(void **state) {
          "hbm.timing.t_refi_pb: found '56.25 ns', expected at least (hbm.timing.t_rfc_pb + hbm.timing.t_rc) "
          "/ "
          "banks of a pseudo channel"},
+        {{"hbm.controller.scheduler=per_bank", "hbm.timing.t_rcd_rd=3592ns"},
+         "hbm.timing.t_refi: found '3900 ns', expected time to open a row and use it, from a refresh of its "
+         "bank "
+         "to the next: refresh, tRC, tRCD and a PRE of each bank"},
+        {{"hbm.controller.scheduler=per_bank", "hbm.controller.refresh=per_bank",
+          "hbm.timing.t_rcd_wr=3700ns"},
+         "hbm.timing.t_refi_pb: found '243.75 ns', expected time to open a row and use it, from a refresh of "
+         "its "
+         "bank to the next: refresh, tRC, tRCD and a PRE of each bank"},
         {{"memories.vmem.axes.P.extent=128", "memories.vmem.axes.P.step=1025 KiB"},
          "memories.vmem.axes.P.extent: found '128', expected at most capacity / step"},
     };
