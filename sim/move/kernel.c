@@ -270,10 +270,11 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
         if (converts) split_run(j);
         return true;
     }
+    const bool in_cache = m->same && !m->streams && !m->staging;
     if (m->same && m->dst.element_bits >= 8 && ts_copy_plan_match_permute(j, box, false, times)) return true;
+    if (in_cache && m->dst.element_bits > 8 && ts_copy_plan_match_permute(j, box, true, times)) return true;
     if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_copy_plan_match_transpose(j, box, times))
         return true;
-    const bool in_cache = m->same && !m->streams && !m->staging;
     /* Whole lines, then lines that are mostly there, then shorter ones. */
     for (int i = 0; m->kernels->tiles[i]; i++) {
         const ts_tile_kernels *kernels = m->kernels->tiles[i];

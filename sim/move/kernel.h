@@ -52,12 +52,12 @@ typedef struct {
 
 /* A permute of up to so many lines on both sides, each at an offset of its own: byte i of a line of the destination
  * comes from one of the pairs of lines of the source, as the byte of it that from[line][pair][i] says where it has the
- * bit. */
+ * bit. Of words of 4 bytes, the first byte of each says so in words, and the last has the bit. */
 typedef struct {
     int lines; /* of the destination */
-    uint8_t from[TS_PERMUTE_LINES][TS_PERMUTE_LINES / 2][TS_LINE_BYTES];
+    _Alignas(TS_LINE_BYTES) uint8_t from[TS_PERMUTE_LINES][TS_PERMUTE_LINES / 2][TS_LINE_BYTES];
 } ts_permute;
-enum { TS_PERMUTE_TAKES = 0x80 };
+enum { TS_PERMUTE_TAKES = 0x80, TS_PERMUTE_WORD = 4 };
 
 typedef struct {
     int line_bytes, stages;
@@ -87,6 +87,8 @@ typedef struct {
 } ts_tile;
 
 typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
+/* By lines of the source less 1, then those of the destination less 1 where both are few, else the last. */
+typedef ts_tile_function *const ts_permutes[TS_PERMUTE_LINES][TS_PERMUTE_FEW + 1];
 
 /* Elements narrower than a byte: how the lines of a tile are made of them, and they of lines. A line has a
  * byte for each, or bytes that are joined of several parts, the first lowest. */
@@ -173,10 +175,8 @@ typedef struct {
     bool orders;                                              /* it can arrange lines */
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
-    ts_tile_function *const *masked; /* by stages, of what changes no elements; NULL: there are none */
-    /* [lines of the source less 1], by those of the destination less 1, where both are few, else the last; NULL: there
-     * are none */
-    ts_tile_function *const (*permutes)[TS_PERMUTE_FEW + 1];
+    ts_tile_function *const *masked;     /* by stages, of what changes no elements; NULL: there are none */
+    const ts_permutes *permutes;         /* of bytes, and of words; NULL: there are none */
     ts_tile_function *const *transposes; /* by log2 of an element's bytes */
     bool masks_columns;                  /* transposes make short columns */
     ts_narrow_load *load_narrow;
@@ -189,6 +189,7 @@ ts_run_function ts_runs_base;
 #if defined(__x86_64__)
 #define TS_KERNELS_X86 1
 extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
+extern const ts_permutes ts_permutes_avx512[2];
 extern ts_convert_function *const ts_converts_avx2[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_converts_avx512[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_look_ups_avx512[TS_KIND_COUNT]; /* by the target */

@@ -299,81 +299,6 @@ MASKED(TS_LOAD_SAME, 6)
 static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1, masked_2, masked_3,
                                                              masked_4, masked_5, masked_6};
 
-/* ---- Permutes of lines ---- */
-
-enum { PAIRS = TS_PERMUTE_LINES / 2 };
-
-/* A line of the destination: from each pair of lines, and the last alone, what comes from there. */
-INLINE wide permute_sources(int sources, const wide *from, const wide *v) {
-    wide line = _mm512_setzero_si512();
-    UNROLL for (int i = 0; i < PAIRS; i++) {
-        if (2 * i >= sources) continue;
-        wide part = 2 * i + 1 < sources ? _mm512_permutex2var_epi8(v[2 * i], from[i], v[2 * i + 1])
-                                        : _mm512_permutexvar_epi8(from[i], v[2 * i]);
-        line = i == 0 ? part : _mm512_mask_mov_epi8(line, _mm512_movepi8_mask(from[i]), part);
-    }
-    return line;
-}
-
-/* Where the bytes of a line come from. */
-INLINE void load_order(int sources, const ts_tile *tile, int line, wide *from) {
-    UNROLL for (int i = 0; i < PAIRS; i++) if (2 * i < sources) from[i] =
-        WIDE_LOAD(tile->permute.from[line][i]);
-}
-
-/* lines: few, whose order is in registers; or 0. */
-INLINE void permute_lines(int sources, int lines, const ts_tile *tile, wide (*order)[PAIRS], uint8_t *dst,
-                          const uint8_t *src) {
-    wide v[TS_PERMUTE_LINES], from[PAIRS];
-    if (tile->ahead_bytes)
-        for (int i = 0; i < sources; i++)
-            __builtin_prefetch(src + tile->src_line[i] + tile->ahead_bytes, 0, 2);
-    UNROLL for (int i = 0; i < TS_PERMUTE_LINES; i++) if (i < sources) v[i] =
-        _mm512_maskz_loadu_epi8(tile->src_mask[i], src + tile->src_line[i]);
-    UNROLL for (int i = 0; i < lines; i++) _mm512_mask_storeu_epi8(dst + tile->dst_line[i], tile->dst_mask[i],
-                                                                   permute_sources(sources, order[i], v));
-    for (int i = 0; lines == 0 && i < tile->permute.lines; i++) {
-        load_order(sources, tile, i, from);
-        _mm512_mask_storeu_epi8(dst + tile->dst_line[i], tile->dst_mask[i],
-                                permute_sources(sources, from, v));
-    }
-}
-
-INLINE void permute_all(int sources, int lines, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
-    const ts_kernel_loop *l = tile->loops;
-    wide order[TS_PERMUTE_FEW][PAIRS];
-    UNROLL for (int i = 0; i < lines; i++) load_order(sources, tile, i, order[i]);
-    for (int64_t i = 0; i < l[0].count; i++) {
-        for (int64_t j = 0; j < l[1].count; j++) {
-            for (int64_t k = 0; k < l[2].count; k++) {
-                uint8_t *to = dst + i * l[0].dst_step + j * l[1].dst_step + k * l[2].dst_step;
-                const uint8_t *from = src + i * l[0].src_step + j * l[1].src_step + k * l[2].src_step;
-                for (int64_t n = 0; n < l[3].count; n++, to += l[3].dst_step, from += l[3].src_step)
-                    permute_lines(sources, lines, tile, order, to, from);
-            }
-        }
-    }
-}
-
-#define PERMUTE(sources, lines)                                                                              \
-    TARGET static void permute_##sources##_##lines(const ts_tile *restrict tile, uint8_t *restrict dst,      \
-                                                   const uint8_t *restrict src) {                            \
-        permute_all(sources, lines, tile, dst, src);                                                         \
-    }
-#define EACH_FEW(x, sources)     x(sources, 1) x(sources, 2) x(sources, 3) x(sources, 4)
-#define PERMUTE_FEW(sources)     EACH_FEW(PERMUTE, sources)
-#define PERMUTE_ANY(sources)     PERMUTE(sources, 0)
-#define ENTRY_OF(sources, lines) [lines - 1] = permute_##sources##_##lines,
-#define ENTRIES(sources)         {EACH_FEW(ENTRY_OF, sources)[TS_PERMUTE_FEW] = permute_##sources##_0},
-#define ENTRY_ANY(sources)       {[TS_PERMUTE_FEW] = permute_##sources##_0},
-#define FEW_SOURCES(x)           x(1) x(2) x(3) x(4)
-#define MANY_SOURCES(x)          x(5) x(6) x(7) x(8)
-FEW_SOURCES(PERMUTE_FEW)
-FEW_SOURCES(PERMUTE_ANY)
-MANY_SOURCES(PERMUTE_ANY)
-static ts_tile_function *const permutes[TS_PERMUTE_LINES][TS_PERMUTE_FEW + 1] = {FEW_SOURCES(ENTRIES)
-                                                                                     MANY_SOURCES(ENTRY_ANY)};
-
 /* ---- Transposes ---- */
 
 /* Lanes are put in order as they are loaded, where no shuffle is needed. */
@@ -495,7 +420,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .orders = true,
     .by_stages = by_stages,
     .masked = masked,
-    .permutes = permutes,
+    .permutes = ts_permutes_avx512,
     .transposes = transposes,
     .masks_columns = true,
     .load_narrow = load_narrow,

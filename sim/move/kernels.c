@@ -29,8 +29,8 @@ static bool can_run(int version) {
 #ifdef TS_KERNELS_X86
     if (version == TS_KERNELS_AVX2) return __builtin_cpu_supports("avx2");
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("avx2");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx2");
 #else
     return false;
 #endif

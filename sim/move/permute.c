@@ -9,10 +9,12 @@ enum {
     MOST_LOOPS = 6,
     MOST_ELEMENTS = TS_PERMUTE_LINES * TS_LINE_BYTES,
     PAIR_BYTES = 2 * TS_LINE_BYTES,
+    PARTS = 16,
     FEW_STEPS = 64,
     LEAST_APART = 2048, /* elements, of fewer a permute takes longer to find than it saves */
     BYTES_A_CLOCK = 6,  /* what is as fast as other kernels */
-    BYTES_APART = 3     /* and as networks of lines that are not whole, of single bytes */
+    BYTES_APART = 3,    /* and as networks of lines that are not whole, of single bytes */
+    WIDER_APART = 5     /* and as those, and transposes, of wider elements */
 };
 
 /* The lines of one side in which the steps of the loops lie that are taken: those of short steps make a span, which
@@ -28,8 +30,9 @@ typedef struct {
 typedef struct {
     const ts_plan_box *box;
     int64_t *times;
-    int64_t most_sources;               /* lines */
-    int unit, count, loops[MOST_LOOPS]; /* bytes of an element; loops that may be taken, of few steps first */
+    int64_t most_sources;         /* lines */
+    int unit, step;               /* bytes of an element, and what are permuted together */
+    int count, loops[MOST_LOOPS]; /* that may be taken, of few steps first */
     window sides[2];
     bool apart; /* may lines lie apart? */
 } choice;
@@ -113,14 +116,23 @@ static void find_loops(choice *c) {
     }
 }
 
+/* Words, where all elements are of some. */
+static int find_step(const choice *c) {
+    int64_t bytes = c->unit;
+    for (int i = 0; i < c->count; i++)
+        bytes |= step_of(c, TS_SRC, c->loops[i]) | step_of(c, TS_DST, c->loops[i]);
+    return bytes % TS_PERMUTE_WORD == 0 ? TS_PERMUTE_WORD : 1;
+}
+
 /* Where the elements lie on a side, in lines one behind the other. */
 static int list_elements(const choice *c, const window *w, uint16_t *at) {
     int used = 1;
     at[0] = 0;
     for (int i = 0; i < c->count; i++) {
-        int all = used * (int)c->times[c->loops[i]];
-        for (int n = used; n < all; n++) at[n] = (uint16_t)(at[n - used] + w->place[c->loops[i]]);
-        used = all;
+        int times = (int)c->times[c->loops[i]], step = (int)w->place[c->loops[i]];
+        for (int n = 1; n < times; n++)
+            for (int k = 0; k < used; k++) at[n * used + k] = (uint16_t)(at[k] + n * step);
+        used *= times;
     }
     return used;
 }
@@ -138,52 +150,46 @@ static void list_lines(const choice *c, const window *w, int64_t *lines) {
     for (; used < TS_PERMUTE_LINES; used++) lines[used] = 0;
 }
 
-/* A bit for each byte that has its highest bit set, of hosts whose first byte is the lowest. */
-static uint64_t mask_of(const uint8_t *bytes) {
-    uint64_t mask = 0;
-    for (int i = 0; i < TS_LINE_BYTES; i += 8) {
-        uint64_t eight;
-        memcpy(&eight, bytes + i, sizeof eight);
-        mask |= ((eight >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56) << i;
-    }
-    return mask;
-}
-
-/* What one byte comes from. */
-static uint8_t *byte_of(ts_permute *permute, uint32_t from, uint32_t to) {
-    return &permute->from[to / TS_LINE_BYTES][from / PAIR_BYTES][to % TS_LINE_BYTES];
-}
-
-/* Where each byte comes from, and which bytes of the source there are. */
+/* What each element comes from, of bytes that are permuted together `step` a time. */
 static void set_bytes(ts_permute *permute, const uint16_t *src, const uint16_t *dst, int count, int unit,
-                      uint8_t *taken) {
-    memset(permute->from, 0, (size_t)permute->lines * sizeof permute->from[0]);
-    for (int k = 0; k < unit; k++) {
+                      int step) {
+    uint8_t *all = permute->from[0][0];
+    const int shift = __builtin_ctz((unsigned)step);
+    memset(all, 0, (size_t)permute->lines * sizeof permute->from[0]);
+    for (int k = 0; k < unit; k += step) {
         for (int n = 0; n < count; n++) {
-            uint32_t from = (uint32_t)(src[n] + k);
-            taken[from] = TS_PERMUTE_TAKES;
-            *byte_of(permute, from, (uint32_t)(dst[n] + k)) = (uint8_t)(TS_PERMUTE_TAKES | from % PAIR_BYTES);
+            unsigned from = src[n] + (unsigned)k, to = dst[n] + (unsigned)k;
+            uint8_t *first =
+                all + (to / TS_LINE_BYTES * (TS_PERMUTE_LINES / 2) + from / PAIR_BYTES) * TS_LINE_BYTES +
+                to % TS_LINE_BYTES;
+            first[0] = (uint8_t)(from % PAIR_BYTES >> shift);
+            first[step - 1] |= TS_PERMUTE_TAKES;
         }
     }
 }
 
-static void set_masks(ts_tile *tile, int64_t sources, const uint8_t *taken) {
-    const ts_permute *permute = &tile->permute;
-    for (int i = 0; i < TS_PERMUTE_LINES; i++) {
-        tile->src_mask[i] = i < sources ? mask_of(taken + i * TS_LINE_BYTES) : 0;
-        tile->dst_mask[i] = 0;
-        for (int k = 0; i < permute->lines && 2 * k < sources; k++)
-            tile->dst_mask[i] |= mask_of(permute->from[i][k]);
+/* Which bytes of the lines of a side there are. */
+static void set_masks(uint64_t *masks, int64_t lines, const uint16_t *at, int count, int unit) {
+    const uint64_t element = (UINT64_C(1) << unit) - 1;
+    const bool whole = lines * TS_LINE_BYTES == (int64_t)count * unit;
+    for (int i = 0; i < TS_PERMUTE_LINES; i++) masks[i] = whole && i < lines ? UINT64_MAX : 0;
+    for (int n = 0; !whole && n < count; n++) {
+        int line = at[n] / TS_LINE_BYTES, first = at[n] % TS_LINE_BYTES;
+        masks[line] |= element << first;
+        if (first + unit > TS_LINE_BYTES) masks[line + 1] |= element >> (TS_LINE_BYTES - first);
     }
 }
 
-/* Clocks that one takes: two for a pair, and what comes from other lines is added. */
-static int64_t clocks_of(int64_t sources, int64_t lines) {
-    return sources + lines * (sources + (sources + 1) / 2);
+/* Clocks that one takes: of bytes three for a pair of lines, of words two; half that for a line alone. */
+static int64_t clocks_of(const choice *c) {
+    int64_t sources = lines_of(&c->sides[TS_SRC]), lines = lines_of(&c->sides[TS_DST]),
+            pairs = (sources + 1) / 2;
+    return sources + lines * (c->step == 1 ? sources + pairs : 2 * pairs);
 }
 
-/* Is it more than a run, and does it move enough? Pieces that overlap move some bytes again. */
-static bool pays(const choice *c) {
+/* How many of `parts` of a byte it moves a clock; 0 where it is no more than a run. Pieces that overlap move some bytes
+ * again. */
+static int64_t rate_of(const choice *c) {
     int64_t bytes = c->unit, pieces = 1, loops = 0;
     for (int i = 0; i < c->count; i++) {
         int64_t times = c->times[c->loops[i]], extent = c->box->loops[c->loops[i]].extent;
@@ -191,9 +197,8 @@ static bool pays(const choice *c) {
         bytes *= extent;
         pieces *= (extent + times - 1) / times;
     }
-    int64_t clocks = clocks_of(lines_of(&c->sides[TS_SRC]), lines_of(&c->sides[TS_DST]));
-    if (!c->apart && (c->sides[TS_SRC].repeats > 1 || c->sides[TS_DST].repeats > 1)) return false;
-    return loops > 1 && bytes >= pieces * clocks * (c->apart ? BYTES_APART : BYTES_A_CLOCK);
+    if (!c->apart && (c->sides[TS_SRC].repeats > 1 || c->sides[TS_DST].repeats > 1)) return 0;
+    return loops > 1 ? bytes * PARTS / (pieces * clocks_of(c)) : 0;
 }
 
 /* Do the lines of both sides hold all steps of a loop? */
@@ -218,28 +223,34 @@ static bool is_likely(const choice *c) {
     return c->count > 1 && near && odd && (!c->apart || elements >= LEAST_APART);
 }
 
-/* From few lines of the source, or else from as many as there may be. */
-static bool choose(choice *c) {
-    const int64_t most = c->apart ? TS_PERMUTE_LINES : TS_PERMUTE_FEW;
-    for (c->most_sources = TS_PERMUTE_FEW; c->most_sources <= most; c->most_sources *= 2) {
-        for (int i = 0; i < c->count; i++) c->times[c->loops[i]] = 1;
-        for (int i = 0; i < c->count; i++) take(c, c->loops[i]);
-        if (pays(c)) return true;
+/* Are there loops over lines that lie apart, more than few on a side? */
+static bool are_many(const choice *c) {
+    for (int i = 0; c->apart && i < c->count; i++) {
+        const ts_plan_loop *loop = &c->box->loops[c->loops[i]];
+        bool apart = loop->src_bits >= TS_LINE_BYTES * 8 || loop->dst_bits >= TS_LINE_BYTES * 8;
+        if (apart && loop->extent > TS_PERMUTE_FEW && loop->extent <= TS_PERMUTE_LINES) return true;
     }
     return false;
+}
+
+/* How many steps of each loop it takes; false where it does not pay. */
+static bool choose(choice *c) {
+    c->most_sources = are_many(c) ? TS_PERMUTE_LINES : TS_PERMUTE_FEW;
+    for (int i = 0; i < c->count; i++) take(c, c->loops[i]);
+    return rate_of(c) >= PARTS * (!c->apart ? BYTES_A_CLOCK : c->unit == 1 ? BYTES_APART : WIDER_APART);
 }
 
 static void set_tile(ts_tile *tile, const choice *c) {
     const window *src = &c->sides[TS_SRC], *dst = &c->sides[TS_DST];
     uint16_t from[MOST_ELEMENTS], to[MOST_ELEMENTS];
-    uint8_t taken[MOST_ELEMENTS] = {0};
     int count = list_elements(c, src, from);
     list_elements(c, dst, to);
     list_lines(c, src, tile->src_line);
     list_lines(c, dst, tile->dst_line);
     tile->permute.lines = (int)lines_of(dst);
-    set_bytes(&tile->permute, from, to, count, c->unit, taken);
-    set_masks(tile, lines_of(src), taken);
+    set_bytes(&tile->permute, from, to, count, c->unit, c->step);
+    set_masks(tile->src_mask, lines_of(src), from, count, c->unit);
+    set_masks(tile->dst_mask, lines_of(dst), to, count, c->unit);
     tile->line_bytes = TS_LINE_BYTES;
     tile->stages = __builtin_ctz(TS_PERMUTE_LINES);
     tile->masks = true;
@@ -252,6 +263,7 @@ bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, bool ap
     c.sides[TS_SRC].side = TS_SRC;
     c.sides[TS_DST].side = TS_DST;
     find_loops(&c);
+    c.step = find_step(&c);
     if (!is_likely(&c) || !choose(&c)) return false;
     ts_copy_plan_set_loops(j, box, times);
     if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
@@ -260,6 +272,6 @@ bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, bool ap
     j->kernels = kernels;
     int64_t sources = lines_of(&c.sides[TS_SRC]), lines = lines_of(&c.sides[TS_DST]);
     bool few = sources <= TS_PERMUTE_FEW && lines <= TS_PERMUTE_FEW;
-    j->tile_function = kernels->permutes[sources - 1][few ? lines - 1 : TS_PERMUTE_FEW];
+    j->tile_function = kernels->permutes[c.step > 1][sources - 1][few ? lines - 1 : TS_PERMUTE_FEW];
     return true;
 }
