@@ -141,6 +141,13 @@ static void set_masked_lines(ts_copy_plan *j, const masked_lines *lines, int uni
     }
 }
 
+/* Is there a kernel for a tile of so many lines of bytes, which is not one of longer units? */
+static bool are_bytes(const ts_copy_plan *j) {
+    const ts_tile *tile = &j->tile;
+    bool arranged = tile->orders || (tile->masks && tile->packs) || tile->granules % 4 != 0;
+    return j->kernels->bytes && tile->unit_log2 == 0 && tile->stages == 4 && j->m->same && arranged;
+}
+
 /* Tiles of lines that are not whole, if enough of them is there. */
 static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
                          int64_t *times) {
@@ -153,7 +160,7 @@ static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_
     set_masked_lines(j, &lines, j->m->dst.element_bits / 8);
     ts_copy_plan_set_loops(j, box, times);
     j->tile.masks = true;
-    j->tile_function = kernels->masked[j->tile.stages];
+    j->tile_function = are_bytes(j) ? kernels->bytes[true] : kernels->masked[j->tile.stages];
     return true;
 }
 
@@ -210,6 +217,7 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
     ts_copy_plan_set_loops(j, box, times);
     if (!are_whole(j, box, leaves)) return false;
     j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]
+                       : are_bytes(j)       ? kernels->bytes[false]
                                             : kernels->by_stages[how][tile->stages];
     return j->tile_function != NULL;
 }

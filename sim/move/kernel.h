@@ -176,6 +176,7 @@ typedef struct {
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
     ts_tile_function *const *masked;     /* by stages, of what changes no elements; NULL: there are none */
+    ts_tile_function *const *bytes;      /* of 16 lines of bytes: whole, and masked; NULL: there are none */
     const ts_permutes *permutes;         /* of bytes, and of words; NULL: there are none */
     ts_tile_function *const *transposes; /* by log2 of an element's bytes */
     bool masks_columns;                  /* transposes make short columns */
@@ -190,6 +191,7 @@ ts_run_function ts_runs_base;
 #define TS_KERNELS_X86 1
 extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
 extern const ts_permutes ts_permutes_avx512[2];
+extern ts_tile_function *const ts_bytes_avx512[2];
 extern ts_convert_function *const ts_converts_avx2[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_converts_avx512[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_look_ups_avx512[TS_KIND_COUNT]; /* by the target */

@@ -353,12 +353,26 @@ INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
     return high ? _mm512_unpackhi_epi64(a, b) : _mm512_unpacklo_epi64(a, b);
 }
 
+INLINE void exchange(int width, wide a, wide b, wide v[2]) {
+    if (width == 1) {
+        const __mmask64 odd = 0xaaaaaaaaaaaaaaaa;
+        v[0] = _mm512_mask_mov_epi8(a, odd, _mm512_slli_epi16(b, 8));
+        v[1] = _mm512_mask_mov_epi8(_mm512_srli_epi16(a, 8), odd, b);
+    } else {
+        const __mmask32 odd = 0xaaaaaaaa;
+        v[0] = _mm512_mask_mov_epi16(a, odd, _mm512_slli_epi32(b, 16));
+        v[1] = _mm512_mask_mov_epi16(_mm512_srli_epi32(a, 16), odd, b);
+    }
+}
+
 typedef wide squares;
 #define LANES              4
 #define MASKS              true
 #define LOADS_EARLY(width) ((width) <= 2)
 #define LOAD_LANES         load_squares
 #define UNPACK_LANES       unpack_lanes
+#define EXCHANGES          true
+#define EXCHANGE           exchange
 #define STORE_LANES        store_squares
 #include "kernel_transpose.inc"
 #undef LANES
@@ -420,6 +434,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .orders = true,
     .by_stages = by_stages,
     .masked = masked,
+    .bytes = ts_bytes_avx512,
     .permutes = ts_permutes_avx512,
     .transposes = transposes,
     .masks_columns = true,
