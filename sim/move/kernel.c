@@ -4,7 +4,8 @@
 #include "copy_plan.h"
 #include "layout/convert.h"
 
-enum { SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8 };
+/* What part of a tile is there at least; bytes a clock of a permute as fast as tiles that mostly are, or hardly. */
+enum { SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8, LIKE_MOSTLY = 5, LIKE_HARDLY = 3 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -267,33 +268,42 @@ static bool is_regular(const ts_copy_context *m, const ts_copy_side *side) {
     return bits % 8 == 0 && (bits & (bits - 1)) == 0;
 }
 
+/* Are all elements copied as they are, within the caches? */
+static bool is_in_cache(const ts_copy_context *m) { return m->same && !m->streams && !m->staging; }
+
+/* Whole lines, then lines that are mostly there, then shorter ones. */
+static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    const ts_copy_context *m = j->m;
+    for (int i = 0; m->kernels->tiles[i]; i++) {
+        const ts_tile_kernels *kernels = m->kernels->tiles[i];
+        bool permutes = i == 0 && is_in_cache(m) && m->dst.element_bits == 8;
+        if (match_tile(j, box, kernels, times)) return true;
+        if (permutes && ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times)) return true;
+        if (match_masked(j, box, kernels, MOSTLY, times)) return true;
+        if (permutes && ts_copy_plan_match_permute(j, box, LIKE_HARDLY, times)) return true;
+        if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, times))
+            return true;
+    }
+    return false;
+}
+
 bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_copy_context *m = j->m;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
-    bool converts = ts_copy_converts(m) && load_of(m) == TS_LOAD_SAME;
+    bool converts = ts_copy_converts(m) && load_of(m) == TS_LOAD_SAME,
+         copies = m->same && m->dst.element_bits >= 8;
     const ts_tile_kernels *longest = m->kernels->tiles[0];
     bool masks = longest->masked && m->same && !m->streams; /* such a run would have a line of its own */
-    if ((converts || (m->same && m->dst.element_bits >= 8)) &&
+    if ((converts || copies) &&
         match_run(j, box, masks ? longest->line_bytes / 2 + 1 : longest->line_bytes, times)) {
         if (converts) split_run(j);
         return true;
     }
-    const bool in_cache = m->same && !m->streams && !m->staging;
-    if (m->same && m->dst.element_bits >= 8 && ts_copy_plan_match_permute(j, box, false, times)) return true;
-    if (in_cache && m->dst.element_bits > 8 && ts_copy_plan_match_permute(j, box, true, times)) return true;
-    if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_copy_plan_match_transpose(j, box, times))
+    if (copies && ts_copy_plan_match_permute(j, box, 0, times)) return true;
+    if (is_in_cache(m) && m->dst.element_bits > 8 && ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times))
         return true;
-    /* Whole lines, then lines that are mostly there, then shorter ones. */
-    for (int i = 0; m->kernels->tiles[i]; i++) {
-        const ts_tile_kernels *kernels = m->kernels->tiles[i];
-        if (match_tile(j, box, kernels, times)) return true;
-        if (i == 0 && in_cache && m->dst.element_bits == 8 && ts_copy_plan_match_permute(j, box, true, times))
-            return true;
-        if (match_masked(j, box, kernels, MOSTLY, times)) return true;
-        if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, times))
-            return true;
-    }
-    return match_run(j, box, 0, times);
+    if (copies && !m->streams && ts_copy_plan_match_transpose(j, box, times)) return true;
+    return match_tiles(j, box, times) || match_run(j, box, 0, times);
 }
 
 bool ts_copy_plan_match_narrow_run(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {

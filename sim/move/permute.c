@@ -5,6 +5,10 @@
 
 #include "base/number.h"
 
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#pragma GCC optimize("O3") /* tables of many elements are listed in vectors */
+#endif
+
 enum {
     MOST_LOOPS = 6,
     MOST_ELEMENTS = TS_PERMUTE_LINES * TS_LINE_BYTES,
@@ -12,9 +16,7 @@ enum {
     PARTS = 16,
     FEW_STEPS = 64,
     LEAST_APART = 2048, /* elements, of fewer a permute takes longer to find than it saves */
-    BYTES_A_CLOCK = 6,  /* what is as fast as other kernels */
-    BYTES_APART = 3,    /* and as networks of lines that are not whole, of single bytes */
-    WIDER_APART = 5     /* and as those, and transposes, of wider elements */
+    BYTES_A_CLOCK = 6   /* what is as fast as other kernels */
 };
 
 /* The lines of one side in which the steps of the loops lie that are taken: those of short steps make a span, which
@@ -34,7 +36,7 @@ typedef struct {
     int unit, step;               /* bytes of an element, and what are permuted together */
     int count, loops[MOST_LOOPS]; /* that may be taken, of few steps first */
     window sides[2];
-    bool apart; /* may lines lie apart? */
+    int apart; /* bytes a clock that lines must move which lie apart; 0: they may not */
 } choice;
 
 static int64_t step_of(const choice *c, ts_side side, int loop) {
@@ -124,14 +126,16 @@ static int find_step(const choice *c) {
     return bytes % TS_PERMUTE_WORD == 0 ? TS_PERMUTE_WORD : 1;
 }
 
-/* Where the elements lie on a side, in lines one behind the other. */
+/* Where the elements lie on a side, in lines one behind the other: those of the longest loop together. */
 static int list_elements(const choice *c, const window *w, uint16_t *at) {
     int used = 1;
     at[0] = 0;
-    for (int i = 0; i < c->count; i++) {
-        int times = (int)c->times[c->loops[i]], step = (int)w->place[c->loops[i]];
-        for (int n = 1; n < times; n++)
-            for (int k = 0; k < used; k++) at[n * used + k] = (uint16_t)(at[k] + n * step);
+    for (int i = c->count - 1; i >= 0; i--) {
+        int times = (int)c->times[c->loops[i]];
+        for (int n = 1; n < times; n++) {
+            uint16_t *next = at + n * used, step = (uint16_t)(n * w->place[c->loops[i]]);
+            for (int k = 0; k < used; k++) next[k] = (uint16_t)(at[k] + step);
+        }
         used *= times;
     }
     return used;
@@ -150,34 +154,49 @@ static void list_lines(const choice *c, const window *w, int64_t *lines) {
     for (; used < TS_PERMUTE_LINES; used++) lines[used] = 0;
 }
 
-/* What each element comes from, of bytes that are permuted together `step` a time. */
+/* A bit for each byte that has its highest bit set, of hosts whose first byte is the lowest. */
+static uint64_t mask_of(const uint8_t *bytes) {
+    uint64_t mask = 0;
+    for (int i = 0; i < TS_LINE_BYTES; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, bytes + i, sizeof eight);
+        mask |= ((eight >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56) << i;
+    }
+    return mask;
+}
+
+/* Where in the table of a permute it is from which byte another comes. */
+static uint16_t place_of(uint16_t from, uint16_t to) {
+    return (uint16_t)((to / TS_LINE_BYTES) * (TS_PERMUTE_LINES / 2 * TS_LINE_BYTES) + to % TS_LINE_BYTES +
+                      (from / PAIR_BYTES) * TS_LINE_BYTES);
+}
+
+/* What each byte of an element comes from, or each word. */
 static void set_bytes(ts_permute *permute, const uint16_t *src, const uint16_t *dst, int count, int unit,
                       int step) {
+    uint16_t place[MOST_ELEMENTS];
     uint8_t *all = permute->from[0][0];
-    const int shift = __builtin_ctz((unsigned)step);
     memset(all, 0, (size_t)permute->lines * sizeof permute->from[0]);
     for (int k = 0; k < unit; k += step) {
-        for (int n = 0; n < count; n++) {
-            unsigned from = src[n] + (unsigned)k, to = dst[n] + (unsigned)k;
-            uint8_t *first =
-                all + (to / TS_LINE_BYTES * (TS_PERMUTE_LINES / 2) + from / PAIR_BYTES) * TS_LINE_BYTES +
-                to % TS_LINE_BYTES;
-            first[0] = (uint8_t)(from % PAIR_BYTES >> shift);
-            first[step - 1] |= TS_PERMUTE_TAKES;
+        for (int n = 0; n < count; n++) place[n] = place_of((uint16_t)(src[n] + k), (uint16_t)(dst[n] + k));
+        for (int n = 0; step == 1 && n < count; n++)
+            all[place[n]] = (uint8_t)(TS_PERMUTE_TAKES | (src[n] + k) % PAIR_BYTES);
+        for (int n = 0; step > 1 && n < count; n++) {
+            all[place[n]] = (uint8_t)((src[n] + k) % PAIR_BYTES / TS_PERMUTE_WORD);
+            all[place[n] + TS_PERMUTE_WORD - 1] = TS_PERMUTE_TAKES;
         }
     }
 }
 
 /* Which bytes of the lines of a side there are. */
 static void set_masks(uint64_t *masks, int64_t lines, const uint16_t *at, int count, int unit) {
-    const uint64_t element = (UINT64_C(1) << unit) - 1;
     const bool whole = lines * TS_LINE_BYTES == (int64_t)count * unit;
-    for (int i = 0; i < TS_PERMUTE_LINES; i++) masks[i] = whole && i < lines ? UINT64_MAX : 0;
-    for (int n = 0; !whole && n < count; n++) {
-        int line = at[n] / TS_LINE_BYTES, first = at[n] % TS_LINE_BYTES;
-        masks[line] |= element << first;
-        if (first + unit > TS_LINE_BYTES) masks[line + 1] |= element >> (TS_LINE_BYTES - first);
-    }
+    uint8_t taken[MOST_ELEMENTS];
+    if (!whole) memset(taken, 0, sizeof taken);
+    for (int k = 0; !whole && k < unit; k++)
+        for (int n = 0; n < count; n++) taken[at[n] + k] = TS_PERMUTE_TAKES;
+    for (int i = 0; i < TS_PERMUTE_LINES; i++)
+        masks[i] = i >= lines ? 0 : whole ? UINT64_MAX : mask_of(taken + i * TS_LINE_BYTES);
 }
 
 /* Clocks that one takes: of bytes three for a pair of lines, of words two; half that for a line alone. */
@@ -237,7 +256,7 @@ static bool are_many(const choice *c) {
 static bool choose(choice *c) {
     c->most_sources = are_many(c) ? TS_PERMUTE_LINES : TS_PERMUTE_FEW;
     for (int i = 0; i < c->count; i++) take(c, c->loops[i]);
-    return rate_of(c) >= PARTS * (!c->apart ? BYTES_A_CLOCK : c->unit == 1 ? BYTES_APART : WIDER_APART);
+    return rate_of(c) >= PARTS * (c->apart ? c->apart : BYTES_A_CLOCK);
 }
 
 static void set_tile(ts_tile *tile, const choice *c) {
@@ -256,7 +275,7 @@ static void set_tile(ts_tile *tile, const choice *c) {
     tile->masks = true;
 }
 
-bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, bool apart, int64_t *times) {
+bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int apart, int64_t *times) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
     choice c = {.box = box, .times = times, .unit = j->m->dst.element_bits / 8, .apart = apart};
     if (!kernels->permutes) return false;

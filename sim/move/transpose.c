@@ -127,9 +127,11 @@ static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box,
     if (rows->count * element_bytes < LEAST_COLUMN_BYTES) return true;
     for (int i = 0; i < columns->loop_count && rows->count * element_bytes <= 16; i++)
         if (box->loops[columns->loops[i]].dst_bits < 8 * SPARSE_BYTES) return true;
+    int64_t half = TS_LINE_BYTES / 2;
+    bool is_small = rows->count * element_bytes * bytes < LEAST_SQUARE_BYTES,
+         takes_five = element_bytes == 1 && (rows->count > half || columns->count > half);
     return bytes < (m->staging ? LEAST_STAGED_BYTES : LEAST_ROW_BYTES) ||
-           (bytes < TS_LINE_BYTES &&
-            (are_lines(box, columns) || rows->count * element_bytes * bytes < LEAST_SQUARE_BYTES));
+           (bytes < TS_LINE_BYTES && (are_lines(box, columns) || (is_small && !takes_five)));
 }
 
 bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {

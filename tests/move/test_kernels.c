@@ -302,6 +302,8 @@ static void wide_shapes(void **state) {
         {"u8[9,C]{1,0}", "u8[9,C]{0,1}"}, /* sixteen lines of bytes, and fewer */
         {"s8[C,13]{1,0}", "s8[C,13]{0,1}"},
         {"u8[16,4096]{1,0}", "u8[16,4096]{0,1}"},
+        {"s8[R,28,33]{1,2,0}", "s8[R,28,33]{2,1,0}"}, /* small squares, and larger */
+        {"u8[R,27,25]{1,2,0}", "u8[R,27,25]{2,1,0}"},
         {"u8[R,12,64]{2,1,0}", "u8[R,12,64]{1,2,0}"},
         {"bf16[C,5]{1,0}", "bf16[C,5]{0,1}"}, /* and of wider elements, of words too */
         {"bf16[7,C,2]{1,0,2}", "bf16[7,C,2]{0,1,2}"},
