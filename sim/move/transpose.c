@@ -120,15 +120,23 @@ static bool are_lines(const ts_plan_box *box, const side *columns) {
     return continues && (columns->count & (columns->count - 1)) == 0;
 }
 
+/* Do short columns lie close to each other in the destination, so that its lines are mostly made of them? */
+static bool are_close(const ts_plan_box *box, const side *columns, int64_t column_bytes) {
+    for (int i = 0; i < columns->loop_count; i++) {
+        int64_t step = box->loops[columns->loops[i]].dst_bits / 8;
+        if (step < SPARSE_BYTES && step < 2 * column_bytes) return true;
+    }
+    return false;
+}
+
 /* Are rows short, and few or next to each other, or are columns? Then many are better moved as a line. */
 static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box, const side *rows,
                                const side *columns, int64_t element_bytes) {
-    int64_t bytes = columns->count * element_bytes;
-    if (rows->count * element_bytes < LEAST_COLUMN_BYTES) return true;
-    for (int i = 0; i < columns->loop_count && rows->count * element_bytes <= 16; i++)
-        if (box->loops[columns->loops[i]].dst_bits < 8 * SPARSE_BYTES) return true;
-    int64_t half = TS_LINE_BYTES / 2;
-    bool is_small = rows->count * element_bytes * bytes < LEAST_SQUARE_BYTES,
+    int64_t bytes = columns->count * element_bytes, column_bytes = rows->count * element_bytes,
+            half = TS_LINE_BYTES / 2;
+    if (column_bytes < LEAST_COLUMN_BYTES && (m->staging || rows->count < 2)) return true;
+    if (column_bytes <= 16 && are_close(box, columns, column_bytes)) return true;
+    bool is_small = column_bytes * bytes < LEAST_SQUARE_BYTES,
          takes_five = element_bytes == 1 && (rows->count > half || columns->count > half);
     return bytes < (m->staging ? LEAST_STAGED_BYTES : LEAST_ROW_BYTES) ||
            (bytes < TS_LINE_BYTES && (are_lines(box, columns) || (is_small && !takes_five)));
