@@ -188,9 +188,10 @@ static void set_bytes(ts_permute *permute, const uint16_t *src, const uint16_t *
     }
 }
 
-/* Which bytes of the lines of a side there are. */
-static void set_masks(uint64_t *masks, int64_t lines, const uint16_t *at, int count, int unit) {
-    const bool whole = lines * TS_LINE_BYTES == (int64_t)count * unit;
+/* Which bytes of the lines of a side there are. Of a source some may be read again, in place of others. */
+static void set_masks(uint64_t *masks, const window *w, const uint16_t *at, int count, int unit) {
+    const int64_t lines = lines_of(w);
+    const bool whole = w->span % TS_LINE_BYTES == 0 && lines * TS_LINE_BYTES == (int64_t)count * unit;
     uint8_t taken[MOST_ELEMENTS];
     if (!whole) memset(taken, 0, sizeof taken);
     for (int k = 0; !whole && k < unit; k++)
@@ -206,7 +207,7 @@ static int64_t clocks_of(const choice *c) {
     return sources + lines * (c->step == 1 ? sources + pairs : 2 * pairs);
 }
 
-/* How many of `parts` of a byte it moves a clock; 0 where it is no more than a run. Pieces that overlap move some bytes
+/* How many PARTS of a byte it moves a clock; 0 where it is no more than a run. Pieces that overlap move some bytes
  * again. */
 static int64_t rate_of(const choice *c) {
     int64_t bytes = c->unit, pieces = 1, loops = 0;
@@ -268,8 +269,8 @@ static void set_tile(ts_tile *tile, const choice *c) {
     list_lines(c, dst, tile->dst_line);
     tile->permute.lines = (int)lines_of(dst);
     set_bytes(&tile->permute, from, to, count, c->unit, c->step);
-    set_masks(tile->src_mask, lines_of(src), from, count, c->unit);
-    set_masks(tile->dst_mask, lines_of(dst), to, count, c->unit);
+    set_masks(tile->src_mask, src, from, count, c->unit);
+    set_masks(tile->dst_mask, dst, to, count, c->unit);
     tile->line_bytes = TS_LINE_BYTES;
     tile->stages = __builtin_ctz(TS_PERMUTE_LINES);
     tile->masks = true;
