@@ -132,7 +132,7 @@ static bool assemble_block(assembler *as, const token *at, const token *stop) {
 
 /* The bundle that each item begins or belongs to; [count] is one past the last. */
 static int *number_bundles(assembler *as) {
-    int *bundle_of = TS_NEW_ARRAY(as->arena, int, as->items.count + 1);
+    int *bundle_of = TS_NEW_ARRAY(as->scratch, int, as->items.count + 1);
     int count = 0;
     for (int i = 0; i < as->items.count; i++) {
         count += as->items.items[i].first;
@@ -316,12 +316,14 @@ static void add_figures(const ts_target *target, scope *names) {
     add_mesh_sizes(target->mesh, names);
 }
 
+/* Its scratch is to be freed. */
 static assembler *new_assembler(ts_arena *arena, const ts_source *source, const ts_target *target,
                                 const ts_define *defines, int define_count) {
     assembler *as = TS_NEW(arena, assembler);
     *as = (assembler){.name = source->name,
                       .source = source,
                       .arena = arena,
+                      .scratch = ts_arena_new(),
                       .target = target,
                       .defines = defines,
                       .define_count = define_count,
@@ -338,7 +340,7 @@ static assembler *new_assembler(ts_arena *arena, const ts_source *source, const 
 }
 
 static bool assemble_text(assembler *as) {
-    const token *tokens = token_list(as->arena, as->source), *stop = tokens;
+    const token *tokens = token_list(as->scratch, as->source), *stop = tokens;
     while (stop->kind != TOKEN_END) stop++;
     return assemble_block(as, tokens, stop);
 }
@@ -348,6 +350,7 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
     assembler *as = new_assembler(arena, source, target, defines, define_count);
     const ts_program *program = assemble_text(as) ? finish_program(as, source->name) : NULL;
     if (program == NULL) give_errors(as, err);
+    ts_arena_free(as->scratch);
     return program;
 }
 
@@ -371,6 +374,7 @@ const ts_program *ts_program_load_parameters(ts_error *err, ts_arena *arena, con
     assembler *as = new_assembler(arena, source, target, defines, define_count);
     as->only_parameters = true;
     assemble_text(as);
+    ts_arena_free(as->scratch);
     if (as->errors.count > 0) {
         give_errors(as, err);
         return NULL;

@@ -51,6 +51,7 @@ typedef struct {
 typedef struct assembler {
     ts_error *err; /* of the statement: &now; a builder's: its caller's */
     ts_arena *arena;
+    ts_arena *scratch; /* of what the program does not keep: tokens and items; a builder's is its arena */
     const ts_target *target;
     const ts_define *defines;
     int define_count;

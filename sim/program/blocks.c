@@ -112,7 +112,7 @@ static token substitute_parts(assembler *as, const macro *called, const argument
         end = dot != NULL ? (size_t)(dot - name->text) : name->length;
         const argument *arg = find_word(called, name->text + begin, end - begin, arguments);
         if (arg != NULL && arg->end - arg->begin == 1 && arg->begin->kind == TOKEN_NAME) {
-            if (text.bytes == NULL) text = ts_text_begin(as->arena);
+            if (text.bytes == NULL) text = ts_text_begin(as->scratch);
             ts_text_add_bytes(&text, name->text + kept, begin - kept);
             ts_text_add_bytes(&text, arg->begin->text, arg->begin->length);
             kept = end;
@@ -136,7 +136,7 @@ static const token *substitute(assembler *as, const macro *called, const argumen
         count += arg != NULL ? (int)(arg->end - arg->begin) : 1;
     }
     if (!count_work(as, called->name, count)) return NULL;
-    token *list = TS_NEW_ARRAY(as->arena, token, count + 1), *out = list;
+    token *list = TS_NEW_ARRAY(as->scratch, token, count + 1), *out = list;
     for (const token *at = called->begin; at < called->end; at++) {
         const argument *arg = find_argument(called, at, arguments);
         size_t length = arg != NULL ? (size_t)(arg->end - arg->begin) : 1;
@@ -208,7 +208,7 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
         return ts_error_at(as->err, theirs.kind, name->source, name->offset, "%s", theirs.message);
     }
     note_include(as, name, source->name);
-    const token *begin = token_list(as->arena, source), *end = begin;
+    const token *begin = token_list(as->scratch, source), *end = begin;
     while (end->kind != TOKEN_END) end++;
     ts_program_frame frame = {TS_FRAME_FILE, -1, source->name, name->source, name->line,
                               source,        1,  end->line + 1};

@@ -45,6 +45,7 @@ ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char 
     ts_program_builder *b = TS_NEW(arena, ts_program_builder);
     b->as = (assembler){.err = err,
                         .arena = arena,
+                        .scratch = arena,
                         .target = target,
                         .frame = -1,
                         .first_frame = -1,

@@ -38,7 +38,7 @@ item *add_item(assembler *as, const token *location, ts_opcode opcode, item_bund
         give_up(as);
         return NULL;
     }
-    item *added = LIST_ADD(as->arena, &as->items);
+    item *added = LIST_ADD(as->scratch, &as->items);
     *added = (item){.first = bundle == NEW_BUNDLE,
                     .location = location,
                     .label_operand = -1,

@@ -153,7 +153,7 @@ static bool close_loop(assembler *as, const token *location, const loop *l, int 
                                   l->end.kind == TS_OPERAND_SREG ? l->end.as.reg : -1, l->step};
     if (!as->pipelining || as->region != target || counted.count < 1)
         return close_plainly(as, location, l, target);
-    item *body = TS_NEW_ARRAY(as->arena, item, counted.count);
+    item *body = TS_NEW_ARRAY(as->scratch, item, counted.count);
     memcpy(body, as->items.items + target, (size_t)counted.count * sizeof body[0]);
     const pipeline *p = pack_loop(as, &counted, body);
     if (p != NULL && !has_room(l, p)) {
@@ -166,7 +166,7 @@ static bool close_loop(assembler *as, const token *location, const loop *l, int 
     note_pipeline(as, location, p);
     pack_loop_end(p);
     int plain = as->region = as->items.count;
-    for (int i = 0; i < counted.count && good; i++) *LIST_ADD(as->arena, &as->items) = body[i];
+    for (int i = 0; i < counted.count && good; i++) *LIST_ADD(as->scratch, &as->items) = body[i];
     good = good && close_plainly(as, location, l, plain);
     for (int i = target; i < plain; i++)
         if (as->items.items[i].label_operand >= 0 && as->items.items[i].target == -1)

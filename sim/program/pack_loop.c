@@ -99,7 +99,7 @@ static void correct(assembler *as, int reg, item *it, int64_t ahead) {
 }
 
 static item *copy_body(assembler *as, const counted_loop *loop, const item *body, int copies) {
-    item *all = TS_NEW_ARRAY(as->arena, item, loop->count * copies);
+    item *all = TS_NEW_ARRAY(as->scratch, item, loop->count * copies);
     for (int c = 0; c < copies; c++) {
         for (int i = 0; i < loop->count; i++) {
             item *new = &all[c * loop->count + i];
@@ -328,7 +328,7 @@ static bool schedule(pipeline *p, int64_t interval) {
  * iterations: it tells whether the last copy is there. */
 static void add_copy(const pipeline *p, const item *from, bool *first, int64_t iterations) {
     assembler *as = p->r.as;
-    item *new = LIST_ADD(as->arena, &as->items);
+    item *new = LIST_ADD(as->scratch, &as->items);
     *new = *from;
     new->first = *first;
     new->made = true;
@@ -337,7 +337,7 @@ static void add_copy(const pipeline *p, const item *from, bool *first, int64_t i
 }
 
 static void add_control(const pipeline *p, const item *control) {
-    item *new = LIST_ADD(p->r.as->arena, &p->r.as->items);
+    item *new = LIST_ADD(p->r.as->scratch, &p->r.as->items);
     *new = *control;
 }
 
@@ -412,8 +412,8 @@ static bool find_schedule(pipeline *p, int64_t most) {
 
 static pipeline *try_copies(assembler *as, const counted_loop *loop, const item *body, int copies) {
     bool for_results = as->packs_for_results;
-    pipeline *p = TS_NEW(as->arena, pipeline);
-    result_count *results = TS_NEW_ARRAY(as->arena, result_count, QUEUES_MAX);
+    pipeline *p = TS_NEW(as->scratch, pipeline);
+    result_count *results = TS_NEW_ARRAY(as->scratch, result_count, QUEUES_MAX);
     *p = (pipeline){.loop = loop, .copies = copies, .step = copies * loop->step};
     p->body = copy_body(as, loop, body, copies);
     as->packs_for_results = true;
