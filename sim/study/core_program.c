@@ -210,9 +210,9 @@ enum {
     FEW_BLOCKS = 8,
     BLOCK_ELEMENTS = 1 << 18,
     WHOLE_BLOCKS = 3 * FEW_BLOCKS,
-    RUN = 4,
-    WHOLE = 6, /* times as many: all are run; of small ones */
-    WHOLE_OF_SMALL = 12,
+    RUN = 6,
+    WHOLE = 9, /* times as many: all are run; of small ones */
+    WHOLE_OF_SMALL = 18,
     MOST_STRIPS = 64,
     EDGE = 128
 };
@@ -243,13 +243,16 @@ static bool is_over(const ts_timed_run *run, const ts_timed_program *j, int64_t 
     return true;
 }
 
-/* How many blocks are run: whole matrices or whole strips where these are small. More of small blocks, until they
- * hold what as many full ones do: a refresh more or less would be much of their time. */
-static int64_t few_of(const ts_matrices *m, const cut *c) {
+/* How many blocks are run: whole matrices where these are small, or one has fewer in its full strips; whole strips
+ * where these are. More of small blocks, until they hold what as many full ones do: a refresh more or less would be
+ * much of their time. */
+static int64_t run_of(const ts_matrices *m, const cut *c) {
     int64_t few = FEW_BLOCKS * c->cores, matrix = c->strips * c->across;
     few = ts_max(few, ts_ceil_div(few * c->blocks, blocks_of(m)));
-    if (matrix <= 2 * few) return ts_round_up(few, matrix);
-    return c->across <= 2 * few ? ts_round_up(few, c->across) : few;
+    if (matrix <= 2 * few) return RUN * ts_round_up(few, matrix);
+    if (c->across <= 2 * few) few = ts_round_up(few, c->across);
+    bool too_few = matrix < c->blocks && matrix - c->across < RUN * few;
+    return too_few ? ts_round_up(RUN * few, matrix) : RUN * few;
 }
 
 /* The last strips, of fewer rows, take a time of their own. */
@@ -273,12 +276,13 @@ static bool run_whole(ts_error *err, ts_timed_program *j, int64_t limit, measure
     return run != NULL;
 }
 
-/* RUN * `few` blocks, for all but those of last strips that are less high than others. */
-static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t few, int64_t limit,
+/* So many blocks, for all but those of last strips that are less high than others; not where whole matrices are. */
+static bool run_part(ts_error *err, ts_timed_program *j, const cut *c, int64_t blocks, int64_t limit,
                      measures *out) {
+    int64_t few = blocks / RUN, matrix = c->strips * c->across, high = matrix - c->across;
     bool has_last = c->last_high < c->high && c->strips > 1 && c->strips <= MOST_STRIPS && c->across > 1 &&
-                    c->strips * c->across > 2 * few;
-    int64_t high = (c->strips - 1) * c->across, blocks = has_last ? ts_min(RUN * few, high) : RUN * few;
+                    matrix > 2 * few && (matrix == c->blocks || high >= blocks);
+    if (has_last) blocks = ts_min(blocks, high);
     j->limit = limit_of(blocks, c->blocks, limit);
     j->paced = true;
     const ts_timed_run *run = run_blocks(err, j, 0, blocks);
@@ -316,9 +320,9 @@ static bool run_some_blocks(ts_error *err, ts_timed_program *j, const ts_matrice
     cut c;
     if (!read_cut(err, j, &c) || !run_first_blocks(err, j, m, &c, limit, out)) return false;
     if (out->is_over) return true;
-    int64_t few = few_of(m, &c);
-    return c.blocks > (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * few
-               ? run_part(err, j, &c, few, limit, out)
+    int64_t blocks = run_of(m, &c);
+    return RUN * c.blocks > (c.blocks >= 2 * blocks_of(m) ? WHOLE_OF_SMALL : WHOLE) * blocks
+               ? run_part(err, j, &c, blocks, limit, out)
                : run_whole(err, j, limit, out);
 }
 

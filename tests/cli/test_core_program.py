@@ -79,6 +79,18 @@ def small_matrices_are_extended():
         assert estimated["estimated"] and abs(estimated["cycles"] / whole["cycles"] - 1) < 0.02, (src, estimated["cycles"], whole["cycles"])
 
 
+# Where the full strips of one matrix are fewer blocks than are run, whole matrices are: other columns have another pace.
+@release_test
+def batches_of_few_strips_are_extended():
+    for src, dst, machine in cases((
+        ("f32[4,8059,1253]{2,1,0:T(8,128)}", "f32[4,8059,1253]{1,2,0:T(8,128)}", "tpu-v5p"),
+        ("s8[6,5939,1550]{2,1,0:T(8,128)(4,1)}", "s8[6,5939,1550]{1,2,0}", "tpu-v5e"),
+        ("bf16[3,2261,3345]{2,1,0:T(8,128)(2,1)}", "bf16[3,2261,3345]{1,2,0}", "tpu-v5e"),
+    ), 0, 2):
+        estimated, whole = price(src, dst, "-m", machine), price(src, dst, "-m", machine, "--exact")
+        assert estimated["estimated"] and abs(estimated["cycles"] / whole["cycles"] - 1) < 0.01, (src, estimated["cycles"], whole["cycles"])
+
+
 # Their first blocks are faster or slower than others: queues settle, and writes come in bursts.
 @release_test
 def the_middle_of_a_run_tells_its_pace():
@@ -87,6 +99,7 @@ def the_middle_of_a_run_tells_its_pace():
         ("f32[13,907,296]{0,1,2}", "f32[13,907,296]{2,0,1:T(4,128)}", "tpu-v6e"),
         ("f32[95,4078,5]{2,1,0:T(8,128)}", "f32[95,4078,5]{0,1,2:T(8,128)}", "tpu-v4"),
         ("s32[10,7,183845]{0,2,1}", "s32[10,7,183845]{2,1,0:T(8,128)}", "tpu-v2"),
+        ("f32[2322,27787]{0,1:T(4,128)}", "f32[2322,27787]{1,0}", "tpu-v5p"),
     ), 0, 3):
         estimated, whole = price(src, dst, "-m", machine), price(src, dst, "-m", machine, "--exact")
         assert estimated["estimated"] and abs(estimated["cycles"] / whole["cycles"] - 1) < 0.01, (src, estimated["cycles"], whole["cycles"])
