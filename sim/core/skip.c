@@ -1,7 +1,7 @@
-/* Time only: iterations of a loop are left out when its state repeats.
+/* Iterations of a loop are left out when its state repeats.
  *
  * Watched are loops without other branches inside, and without anything that others can notice: no DMA,
- * semaphores, SMEM or scalars from vectors. When one iteration has left the core as the one before did (what
+ * semaphores, SMEM or scalars from vectors; with values, or where others see accesses, loops of scalars alone. When one iteration has left the core as the one before did (what
  * is not ready for how long, all seen from the head of the loop), and every scalar, address and the branch
  * are linear in the iteration, so will the following ones: k of them are added at once. k ends where the
  * branch falls through, where a scalar or an address would leave its range, and at the cycle up to which the
@@ -61,12 +61,19 @@ static bool may_repeat(const core_op *op) {
     }
 }
 
-static bool is_body(const ts_core *core, int head, int end) {
+static bool is_scalar(const core_op *op) {
+    ts_family family = ts_opcode_get(op->instruction->opcode)->family;
+    return (family == TS_FAMILY_SCALAR || family == TS_FAMILY_CONTROL) && may_repeat(op);
+}
+
+typedef bool (*op_test)(const core_op *op);
+
+static bool is_body(const ts_core *core, int head, int end, op_test may) {
     for (int b = head; b <= end; b++) {
         const core_bundle *bundle = &core->bundles[b];
         const core_op *branch = core_branch_of(bundle);
         for (int i = 0; i < bundle->op_count; i++)
-            if (&bundle->ops[i] != branch && !may_repeat(&bundle->ops[i])) return false;
+            if (&bundle->ops[i] != branch && !may(&bundle->ops[i])) return false;
         if ((branch != NULL) != (b == end)) return false;
     }
     return true;
@@ -74,9 +81,8 @@ static bool is_body(const ts_core *core, int head, int end) {
 
 void core_skip_new(ts_arena *arena, ts_core *core) {
     const ts_core_ports *ports = core->setup.ports;
-    if (!core->setup.time_only || core->setup.findings || ports->issued || ports->stalled ||
-        ports->accessed || ports->vmem_take)
-        return;
+    if (core->setup.findings || ports->issued || ports->stalled) return;
+    op_test may = core->setup.time_only && !ports->accessed && !ports->vmem_take ? may_repeat : is_scalar;
     const ts_isa_limits *limits = &core->setup.config->limits;
     core_skip *skip = core->skip = TS_NEW(arena, core_skip);
     int registers = ts_register_count(limits), ops = 0;
@@ -86,7 +92,7 @@ void core_skip_new(ts_arena *arena, ts_core *core) {
     skip->bodies = TS_NEW_ARRAY(arena, bool, core->bundle_count);
     for (int i = 0; i < core->bundle_count; i++) {
         const core_op *branch = core_branch_of(&core->bundles[i]);
-        skip->bodies[i] = branch && branch->target <= i && is_body(core, branch->target, i);
+        skip->bodies[i] = branch && branch->target <= i && is_body(core, branch->target, i, may);
         ops += core->bundles[i].op_count;
     }
     skip->before.issues = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
@@ -374,7 +380,7 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
 
 static void try_to_skip(core_skip *skip, ts_core *core, int64_t until) {
     int64_t cycles = core->next - skip->before.cycle;
-    if (!!ts_unknown_any(core->unknown) || !look_ahead(skip, core)) return;
+    if ((core->unknown && ts_unknown_any(core->unknown)) || !look_ahead(skip, core)) return;
     if (skip->most == INT64_MAX) return; /* it never ends: core_loops_turn will see that */
     limit(skip, until > core->next ? (until - core->next) / cycles : 0);
     if (skip->most > 0 && stores_are_known(skip, core) && stores_stay(skip, skip->most))
