@@ -1,11 +1,12 @@
 /* Iterations of a loop are left out when its state repeats.
  *
  * Watched are loops without other branches inside, and without anything that others can notice: no DMA,
- * semaphores, SMEM or scalars from vectors; with values, or where others see accesses, loops of scalars alone. When one iteration has left the core as the one before did (what
- * is not ready for how long, all seen from the head of the loop), and every scalar, address and the branch
- * are linear in the iteration, so will the following ones: k of them are added at once. k ends where the
- * branch falls through, where a scalar or an address would leave its range, and at the cycle up to which the
- * core may go alone. Nothing else changes: not a cycle, not a counter.
+ * semaphores, SMEM or scalars from vectors; with values, or where others see accesses, loops of scalars alone.
+ * When one iteration has left the core as the one before did (what is not ready for how long, all seen from
+ * the head of the loop), and every scalar, address and the branch are linear in the iteration, so will the
+ * following ones: k of them are added at once. k ends where the branch falls through, where a scalar or an
+ * address would leave its range, and at the cycle up to which the core may go alone. Nothing else changes: not
+ * a cycle, not a counter.
  */
 #include <stdlib.h>
 #include <string.h>
