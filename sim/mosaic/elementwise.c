@@ -46,16 +46,41 @@ static bool on_words(lowering *l, const elementwise_row *row, const ts_operand *
 
 /* ---- Scalars and packed values ---- */
 
+/* Integers are read with their sign, but for operations of those without one and of bits. */
+static bool reads_sign(const lowering *l) {
+    mlir_span name = l->op->name;
+    return memcmp(name.text + name.length - 2, "ui", 2) != 0 && memcmp(name.text, "math.ct", 7) != 0;
+}
+
+static bool is_narrow(const mlir_type *t) { return t->bits > 1 && t->bits < 32; }
+
 /* There is no scalar unit for it: in the first word of vregs. */
-static bool on_scalars(lowering *l, const elementwise_row *row, const ts_operand *in) {
+static bool lift_scalar(lowering *l, int operand, ts_operand *out) {
+    packed_values from = {.type = type_at(l, operand), .vreg = in_vreg(l, value_at(l, operand)->one)};
+    from.sign = reads_sign(l);
+    *out = from.vreg;
+    return !is_narrow(from.type) || take_words(l, &from, 0, out);
+}
+
+/* From the first word; what is narrow is kept with its sign. */
+static bool set_lowered(lowering *l, ts_operand word) {
+    packed_values to = {.type = result_type(l, 0)};
+    ts_operand words[8];
+    if (word.kind == TS_OPERAND_VMASK)
+        word = emit3(l, TS_OP_vsel, word, in_vreg(l, ts_integer(1)), ts_integer(0));
+    if (is_number(word) || !is_narrow(to.type))
+        return set_scalar(l, is_number(word) ? word : emit1(l, TS_OP_v2s, word));
+    for (int i = 0; i < 8; i++) words[i] = word;
+    if (!put_words(l, words, &to)) return false;
+    return set_scalar(l, lowest_bits(l, emit1(l, TS_OP_v2s, to.vreg), to.type->bits));
+}
+
+static bool on_scalars(lowering *l, const elementwise_row *row) {
     ts_operand lifted[3], out;
-    int count = l->op->operand_count;
     if (type_at(l, 0)->bits > 32 || result_type(l, 0)->bits > 32) return refuse(l, "of such scalars");
-    for (int i = 0; i < count; i++) lifted[i] = in_vreg(l, in[i]);
-    if (!on_words(l, row, lifted, &out)) return false;
-    if (out.kind == TS_OPERAND_VMASK)
-        out = emit3(l, TS_OP_vsel, out, in_vreg(l, ts_integer(1)), ts_integer(0));
-    return set_scalar(l, is_number(out) ? out : emit1(l, TS_OP_v2s, out));
+    for (int i = 0; i < l->op->operand_count; i++)
+        if (!lift_scalar(l, i, &lifted[i])) return false;
+    return on_words(l, row, lifted, &out) && set_lowered(l, out);
 }
 
 static bool join_parts(lowering *l, ts_operand *parts) {
@@ -70,14 +95,12 @@ static bool join_parts(lowering *l, ts_operand *parts) {
 static bool on_parts(lowering *l, const elementwise_row *row, const ts_operand *in) {
     const mlir_type *type = type_at(l, 0);
     ts_operand parts[8], words[3];
-    bool sign = row->i32 != TS_OP_vshr_u32 && row->i32 != TS_OP_vpopcount_u32;
     int count = type->bits > 0 ? 32 / type->bits : 0;
-    if ((result_type(l, 0)->bits != type->bits && !is_mask_type(result_type(l, 0))) || count < 2 ||
-        count > 8 || row->i32 == TS_OP_vclz_u32)
+    if ((result_type(l, 0)->bits != type->bits && !is_mask_type(result_type(l, 0))) || count < 2 || count > 8)
         return refuse(l, "of such vectors");
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < l->op->operand_count; k++) {
-            packed_values from = {.type = type, .vreg = in[k], .sign = sign};
+            packed_values from = {.type = type, .vreg = in[k], .sign = reads_sign(l)};
             if (!take_words(l, &from, i, &words[k])) return false;
         }
         if (!on_words(l, row, words, &parts[i])) return false;
@@ -119,15 +142,14 @@ static bool lower_row(lowering *l, const elementwise_row *row) {
     }
     if (kind == VALUE_SCALAR) {
         bool known = row->scalar != TS_OP_nop && type_at(l, 0)->bits <= 32;
-        return known ? set_scalar(l, scalar2(l, row->scalar, in[0], in[1])) : on_scalars(l, row, in);
+        return known ? set_scalar(l, scalar2(l, row->scalar, in[0], in[1])) : on_scalars(l, row);
     }
     return kind == VALUE_VECTOR ? on_vregs(l, row, in) : refuse(l, "of these operands");
 }
 
 /* ---- Those that differ by what they are of ---- */
 
-/* `bf16`: the instruction that does it, where the machine has it. */
-static bool lower_as(lowering *l, words_function *function, ts_opcode bf16) {
+bool lower_words(lowering *l, words_function *function, ts_opcode bf16) {
     elementwise_row row = {NULL, function, TS_OP_nop, TS_OP_nop, bf16, TS_OP_nop, TS_OP_nop};
     return lower_row(l, &row);
 }
@@ -161,7 +183,7 @@ bool lower_cmpi(lowering *l) {
         ts_operand differ = emit2(l, TS_OP_mxor, a->one, b->one);
         return set_vector(l, predicate == 1 ? differ : emit1(l, TS_OP_mnot, differ));
     }
-    return lower_as(l, words_cmpi, TS_OP_nop);
+    return lower_words(l, words_cmpi, TS_OP_nop);
 }
 
 bool lower_cmpf(lowering *l) {
@@ -170,8 +192,8 @@ bool lower_cmpf(lowering *l) {
                                      TS_OP_nop};
     int64_t predicate;
     if (!read_predicate(l, &predicate, 15)) return false;
-    return lower_as(l, words_cmpf,
-                    predicate == 13 ? TS_OP_vcmp_ne_bf16 : bf16[predicate < 6 ? predicate : 0]);
+    return lower_words(l, words_cmpf,
+                       predicate == 13 ? TS_OP_vcmp_ne_bf16 : bf16[predicate < 6 ? predicate : 0]);
 }
 
 bool lower_select(lowering *l) {
@@ -192,33 +214,6 @@ bool lower_select(lowering *l) {
     return set_vector(l, emit3(l, TS_OP_vsel, m, x, y));
 }
 
-/* Toward zero: floor of a + (b - 1 where a is negative), b > 0. */
-static ts_operand divide(lowering *l, ts_operand a, ts_operand b) {
-    if (is_number(a) && is_number(b) && number_of(b) != 0)
-        return ts_integer((int32_t)(number_of(a) / number_of(b)));
-    ts_operand sign = scalar2(l, TS_OP_ssra, a, ts_integer(31));
-    ts_operand up = scalar2(l, TS_OP_sand, sign, scalar2(l, TS_OP_ssub, b, ts_integer(1)));
-    return scalar2(l, TS_OP_sdiv, scalar2(l, TS_OP_sadd, a, up), b);
-}
-
-bool lower_division(lowering *l) {
-    ts_operand a = value_at(l, 0)->one, b = value_at(l, 1)->one;
-    bool rest = memchr(l->op->name.text, 'r', 7) && mlir_is((mlir_span){l->op->name.text, 9}, "arith.rem");
-    bool sign = l->op->name.text[l->op->name.length - 2] == 's';
-    if (value_at(l, 0)->kind == VALUE_VECTOR) {
-        ts_operand out;
-        division_kind kind = {sign, rest};
-        if (value_at(l, 0)->count != 1 || value_at(l, 1)->count != 1 || type_at(l, 0)->bits != 32)
-            return refuse(l, "of such vectors");
-        return divide_vregs(l, &kind, &out) && set_vector(l, out);
-    }
-    if (is_number(b) && number_of(b) <= 0) return refuse(l, "by a number below 1");
-    if (!sign) /* of what is not negative */
-        return set_scalar(l, scalar2(l, rest ? TS_OP_smod : TS_OP_sdiv, a, b));
-    ts_operand q = divide(l, a, b);
-    return set_scalar(l, rest ? scalar2(l, TS_OP_ssub, a, scalar2(l, TS_OP_smul, q, b)) : q);
-}
-
 /* What is narrower is kept with its sign; without one the rest is cut. */
 static bool scalar_width(lowering *l) {
     ts_operand a = value_at(l, 0)->one;
@@ -227,12 +222,15 @@ static bool scalar_width(lowering *l) {
     if (from > 32 || to > 32) return refuse(l, "of 64 bits");
     if (cut || (to == 1 && from > 1))
         return set_scalar(l, scalar2(l, TS_OP_sand, a, ts_integer((INT64_C(1) << (cut ? from : 1)) - 1)));
-    if (to < from && to < 32) {
-        ts_operand up = ts_integer(32 - to);
-        return set_scalar(l, scalar2(l, TS_OP_ssra, scalar2(l, TS_OP_sshl, a, up), up));
-    }
+    if (to < from) return set_scalar(l, lowest_bits(l, a, to));
     bool sign = mlir_is(l->op->name, "arith.extsi") && from == 1;
     return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a) : a);
+}
+
+bool lower_float_width(lowering *l) {
+    return value_at(l, 0)->kind == VALUE_SCALAR
+               ? lower_words(l, words_same, TS_OP_nop)
+               : refuse(l, "it is gone at vreg level: the text is of an earlier pass");
 }
 
 /* Masks become integers, 1 or -1 in each part, and integers masks of their lowest bits. */

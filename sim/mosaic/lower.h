@@ -113,6 +113,8 @@ void move_to(lowering *l, ts_operand to, ts_operand from);
 ts_operand splat_bits(uint32_t bits);
 /* Scalar arithmetic, done now where both are numbers. */
 ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
+/* Of a scalar, with their sign: as those that are narrower than a word are kept, the bits of floats too. */
+ts_operand lowest_bits(lowering *l, ts_operand a, int bits);
 
 /* ---- Parts ---- */
 

@@ -253,9 +253,15 @@ ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b) {
     bool one = is_number(b) && number_of(b) == 1;
     if (is_number(a) && is_number(b) && fold(opcode, (int32_t)number_of(a), (int32_t)number_of(b), &known))
         return ts_integer((int32_t)known);
-    if ((zero && (opcode == TS_OP_sadd || opcode == TS_OP_ssub || opcode == TS_OP_sor)) ||
+    if ((zero &&
+         (opcode == TS_OP_sadd || opcode == TS_OP_ssub || opcode == TS_OP_sor || opcode == TS_OP_sxor)) ||
         (one && (opcode == TS_OP_smul || opcode == TS_OP_sdiv)))
         return a;
     if (opcode == TS_OP_sadd && is_number(a) && number_of(a) == 0) return b;
     return emit2(l, opcode, a, b);
+}
+
+ts_operand lowest_bits(lowering *l, ts_operand a, int bits) {
+    ts_operand up = ts_integer(32 - bits);
+    return bits < 32 ? scalar2(l, TS_OP_ssra, scalar2(l, TS_OP_sshl, a, up), up) : a;
 }

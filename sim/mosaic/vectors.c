@@ -52,10 +52,10 @@ bool lower_constant(lowering *l) {
     ts_operand out;
     if (!a) return malformed(l, "value");
     if (type->kind != MLIR_VECTOR) {
-        mlir_type narrow = *type;
-        if (type->element == MLIR_INTEGER && type->bits > 1)
-            narrow.bits = 32; /* a scalar is alone in its word */
-        return splat(l, a->value, &narrow, &out) && set_scalar(l, out);
+        mlir_type alone = *type; /* in its word */
+        if (type->element == MLIR_INTEGER && type->bits > 1) alone.bits = 32;
+        if (!splat(l, a->value, &alone, &out)) return false;
+        return set_scalar(l, type->element == MLIR_FLOAT ? lowest_bits(l, out, type->bits) : out);
     }
     if (!mlir_splat(a->value, &number)) return refuse(l, "of different values");
     return splat(l, number, type, &out) && set_vector(l, out);

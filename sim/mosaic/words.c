@@ -148,70 +148,16 @@ bool words_fptosi(lowering *l, const ts_operand *in, ts_operand *out) {
     return give(out, emit1(l, TS_OP_vcvt_i32_f32, nearest ? emit1(l, TS_OP_vround_f32, in[0]) : in[0]));
 }
 
-/* ---- Division of integers ---- */
-
-typedef struct {
-    ts_operand quotient, rest;
-} division;
-
-/* The quotient's error is made as small as f32 is precise, then what is left of it is divided once more. */
-static ts_operand divide_once(lowering *l, ts_operand a, ts_operand inverse) {
-    ts_operand q = emit2(l, TS_OP_vmul_f32, emit1(l, TS_OP_vcvt_f32_i32, a), inverse);
-    return emit1(l, TS_OP_vcvt_i32_f32, q);
+/* Of the bits of the type alone. */
+bool words_ctlz(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand zeros = emit1(l, TS_OP_vclz_u32, in[0]);
+    int above = 32 - type_at(l, 0)->bits;
+    return give(out, above > 0 ? emit2(l, TS_OP_vsub_i32, zeros, ts_integer(above)) : zeros);
 }
 
-static ts_operand rest_of(lowering *l, ts_operand a, ts_operand q, ts_operand b) {
-    return emit2(l, TS_OP_vsub_i32, a, emit2(l, TS_OP_vmul_i32, q, b));
-}
-
-static division divide_words(lowering *l, ts_operand a, ts_operand b) {
-    ts_operand zero = in_vreg(l, ts_integer(0)),
-               inverse = emit1(l, TS_OP_vrcp_f32, emit1(l, TS_OP_vcvt_f32_i32, b));
-    ts_operand q = divide_once(l, a, inverse), r = rest_of(l, a, q, b);
-    q = emit2(l, TS_OP_vadd_i32, q, divide_once(l, r, inverse));
-    r = rest_of(l, a, q, b);
-    /* one too far, or one too few: the rest has the sign of a, and is smaller than b */
-    ts_operand sign = emit2(l, TS_OP_vshr_i32, emit2(l, TS_OP_vxor_i32, a, b), ts_integer(31));
-    ts_operand one = emit2(l, TS_OP_vor_i32, sign, ts_integer(1)); /* -1 or 1 */
-    ts_operand step = emit2(l, TS_OP_vmul_i32, one, b);            /* b with the sign of a */
-    ts_operand wrong = emit2(l, TS_OP_vcmp_lt_i32, emit2(l, TS_OP_vxor_i32, r, a), zero);
-    wrong = emit2(l, TS_OP_mand, wrong, emit2(l, TS_OP_vcmp_ne_i32, r, zero));
-    ts_operand r_down = emit2(l, TS_OP_vadd_i32, r, step), q_down = emit2(l, TS_OP_vsub_i32, q, one);
-    r = emit3(l, TS_OP_vsel, wrong, r_down, r);
-    q = emit3(l, TS_OP_vsel, wrong, q_down, q);
-    ts_operand more = emit2(l, TS_OP_vsub_i32, r, step); /* 0, or of the sign of a: it goes once more */
-    ts_operand again = emit2(l, TS_OP_vcmp_ge_i32, emit2(l, TS_OP_vxor_i32, more, a), zero);
-    again = emit2(l, TS_OP_mor, again, emit2(l, TS_OP_vcmp_eq_i32, more, zero));
-    return (division){emit3(l, TS_OP_vsel, again, emit2(l, TS_OP_vadd_i32, q, one), q),
-                      emit3(l, TS_OP_vsel, again, more, r)};
-}
-
-/* By 2 to the n, toward 0: what is negative is lifted by a step less one first. */
-static division shift_words(lowering *l, ts_operand a, int n, bool sign) {
-    int step = (int)(1u << n);
-    if (!sign) {
-        return (division){emit2(l, TS_OP_vshr_u32, a, ts_integer(n)),
-                          emit2(l, TS_OP_vand_i32, a, ts_integer(step - 1))};
-    }
-    ts_operand lift =
-        emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_i32, a, ts_integer(31)), ts_integer(step - 1));
-    ts_operand q = emit2(l, TS_OP_vshr_i32, emit2(l, TS_OP_vadd_i32, a, lift), ts_integer(n));
-    return (division){q, emit2(l, TS_OP_vsub_i32, a, emit2(l, TS_OP_vshl_i32, q, ts_integer(n)))};
-}
-
-bool divide_vregs(lowering *l, const division_kind *kind, ts_operand *out) {
-    ts_operand a = in_vreg(l, value_at(l, 0)->one), b = value_at(l, 1)->one;
-    int64_t by = is_number(b) ? number_of(b) : 0;
-    division d;
-    if (by > 0 && (by & (by - 1)) == 0) {
-        int n = 0;
-        while (INT64_C(1) << n < by) n++;
-        d = shift_words(l, a, n, kind->sign);
-    } else if (kind->sign) {
-        d = divide_words(l, a, in_vreg(l, b));
-    } else {
-        return refuse(l, "of vectors without sign by other than a power of 2");
-    }
-    *out = kind->rest ? d.rest : d.quotient;
-    return true;
+/* What is wider or narrower is changed on the way to and from words. */
+bool words_same(lowering *l, const ts_operand *in, ts_operand *out) {
+    const mlir_attribute *a = mlir_find(l->op, "rounding_mode");
+    if (a && !mlir_is(a->value, "#tpu.rounding_mode<to_nearest_even>")) return refuse(l, "of this rounding");
+    return give(out, in[0]);
 }

@@ -6,12 +6,11 @@
 
 typedef bool words_function(lowering *l, const ts_operand *in, ts_operand *out);
 words_function words_divf, words_maxui, words_minui, words_absi, words_cmpi, words_cmpf, words_ceil,
-    words_round, words_trunc, words_exp2, words_log1p, words_tan, words_powf, words_weird, words_fptosi;
+    words_round, words_trunc, words_exp2, words_log1p, words_tan, words_powf, words_weird, words_fptosi,
+    words_ctlz, words_division, words_same;
 
-typedef struct {
-    bool sign, rest; /* toward 0; the remainder */
-} division_kind;
-/* Of the operation's two vregs. */
-bool divide_vregs(lowering *l, const division_kind *kind, ts_operand *out);
+/* elementwise.c: the operation by a function of words, of scalars, vregs and what is packed in them; `bf16`: the instruction
+ * that does it, where the machine has it. */
+bool lower_words(lowering *l, words_function *function, ts_opcode bf16);
 
 #endif

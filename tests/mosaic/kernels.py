@@ -663,3 +663,27 @@ def batched(x, y):
 def saturated(x):
     """f32 to 8 bits, also of what is beyond them."""
     return _whole(lambda v: [v], jnp.int8, x)
+
+
+def scalars_bf16(x):
+    """Scalars of bf16, which are constants of the kernel: rounded from f32, and computed with."""
+    return _whole(lambda v: [jnp.clip(v, 0.3, 1), jnp.log2(v), v ** 2.5], x.dtype, x)
+
+
+def divisions(numbers, x, y):
+    """Quotients and remainders without sign, of narrow integers, and of scalars of all signs."""
+    def kernel(numbers, x, y, o, p):
+        u, v = lax.bitcast_convert_type(x[...], jnp.uint32), lax.bitcast_convert_type(y[...], jnp.uint32) | 1
+        shorts, others = (x[...] >> 16).astype(jnp.int16), (y[...] >> 20).astype(jnp.int16) | 1
+        for i, value in enumerate([lax.div(u, v), lax.rem(u, v), u // 10, u % 1000, lax.div(u, v >> 20 | 1), lax.rem(u, v >> 9 | 1)]):
+            o[i] = lax.bitcast_convert_type(value, jnp.int32)
+        for i, value in enumerate([lax.div(shorts, others), lax.rem(shorts, others), lax.clz(shorts)], 6):
+            o[i] = value.astype(jnp.int32)
+        for i in range(5):
+            a, b = numbers[i, 0], numbers[i, 1]
+            u, v = a.astype(jnp.uint32), b.astype(jnp.uint32) & 0x7fffffff
+            for j, value in enumerate([lax.div(a, b), lax.rem(a, b), a // b, a % b, lax.div(u, v), lax.rem(u, v), u // 7, u % 8]):
+                p[i, j] = value.astype(jnp.int32)
+    smem, vmem = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pltpu.VMEM)
+    return pl.pallas_call(kernel, in_specs=[smem, vmem, vmem], out_specs=[vmem, smem],
+                          out_shape=[_shape((9, *x.shape), x.dtype), _shape((5, 8), jnp.int32)])(numbers, x, y)

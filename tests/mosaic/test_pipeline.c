@@ -293,10 +293,12 @@ static const struct {
      TS_ERROR_INPUT,
      "'tpu.pack_elementwise': expected target_type"},
     {{"2", same, same,
-      SPLAT "%r = \"arith.divui\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
+      SPLAT "%s = \"arith.constant\"() <{value = 5 : i32}> : () -> i32\n"
+            "%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
+            "%r = \"arith.divui\"(%s, %z) : (i32, i32) -> i32\n",
       16, 16},
      TS_ERROR_UNMODELLED,
-     "'arith.divui' is not modelled: of vectors without sign by other than a power of 2"},
+     "'arith.divui' is not modelled: by 0"},
     {{"2", same, same,
       SPLAT "%r = \"tpu.sublane_shuffle\"(%v, %v) <{pattern = array<i32: 0, 1, 2, 3, 4, 5, 6, 16>}> : "
             "(vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
