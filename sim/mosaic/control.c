@@ -17,17 +17,12 @@ void aim_branch(ts_instruction *branch, int block) {
     branch->operands[branch->operand_count - 1].as.label = block;
 }
 
-/* A branch keeps its position while its block gets no more instructions: it is the last. */
-typedef struct {
-    int block, index;
-} branch_position;
-
-static branch_position last_branch(lowering *l) {
+branch_position last_branch(lowering *l) {
     int block = l->code.blocks.count - 1;
     return (branch_position){block, l->code.blocks.items[block].list.count - 1};
 }
 
-static void aim_at(lowering *l, branch_position p, int block) {
+void aim_at(lowering *l, branch_position p, int block) {
     aim_branch(&l->code.blocks.items[p.block].list.items[p.index], block);
 }
 

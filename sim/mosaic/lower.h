@@ -14,8 +14,10 @@ typedef struct {
     ts_dtype dtype;
     int bits;
     int rank;
-    int64_t dims[MLIR_RANK_MAX];
-    int tile_rank; /* of the first tile; 0: none */
+    int64_t dims[MLIR_RANK_MAX]; /* MLIR_DYNAMIC: as many as `extents` says, at most what `sizes` does */
+    ts_operand extents[MLIR_RANK_MAX]; /* registers */
+    int64_t multiples[MLIR_RANK_MAX];  /* the power of 2 that an extent is a multiple of */
+    int tile_rank;                     /* of the first tile; 0: none */
     int64_t tile[MLIR_RANK_MAX], strides[MLIR_RANK_MAX];
     ts_address address;              /* of its first element */
     int term_dims[TS_ADDRESS_TERMS]; /* the dim that a term is of, -1: none any more */
@@ -138,6 +140,12 @@ bool is_vreg(const lowering *l, int operand);
 bool copy_memref(lowering *l, int operand, memref **out);
 /* The dim'th index of a memref moves by `index`. */
 bool memref_move(lowering *l, memref *m, int dim, ts_operand index);
+/* The first dim whose size is in a register; -1: none. */
+int sized_dim(const memref *m);
+/* Where a box begins moves by `index`. */
+void move_begin(lowering *l, ts_affine *begin, ts_operand index);
+/* One register and a number, of any terms. */
+ts_affine one_term(lowering *l, const ts_affine *begin);
 /* A memref of a whole tensor that has the layout of the type; slots: 2 of them, chosen by `slot`. */
 memref *memref_of_tensor(lowering *l, const mlir_type *type, int tensor, int slots, ts_operand slot);
 /* A new tensor with the type's shape and layout. -1: an error. */
@@ -161,5 +169,11 @@ void find_source_line(lowering *l);
 int begin_block(lowering *l);
 ts_instruction *lower_branch(lowering *l, ts_opcode opcode, int count, ts_operand a, ts_operand b);
 void aim_branch(ts_instruction *branch, int block);
+/* A branch keeps its position while its block gets no more instructions: it is the last. */
+typedef struct {
+    int block, index;
+} branch_position;
+branch_position last_branch(lowering *l);
+void aim_at(lowering *l, branch_position p, int block);
 
 #endif

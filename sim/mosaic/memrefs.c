@@ -144,20 +144,31 @@ static bool move_by_register(lowering *l, memref *m, int dim, const dim_tile *t,
     return add_term(l, m, dim, within);
 }
 
+ts_affine one_term(lowering *l, const ts_affine *begin) {
+    ts_operand sum = ts_integer(0);
+    if (begin->term_count < 2) return *begin;
+    for (int t = 0; t < begin->term_count; t++) {
+        ts_operand n = ts_sreg(begin->terms[t].sreg);
+        n = scalar2(l, TS_OP_smul, n, ts_integer(begin->terms[t].factor));
+        sum = scalar2(l, TS_OP_sadd, sum, n);
+    }
+    return ts_index_of(sum.as.reg, 1, begin->constant);
+}
+
+void move_begin(lowering *l, ts_affine *begin, ts_operand index) {
+    if (is_number(index)) {
+        begin->constant += number_of(index);
+        return;
+    }
+    if (begin->term_count == TS_AFFINE_TERMS) *begin = one_term(l, begin);
+    begin->terms[begin->term_count].sreg = index.as.reg;
+    begin->terms[begin->term_count++].factor = 1;
+}
+
 bool memref_move(lowering *l, memref *m, int dim, ts_operand index) {
     dim_tile t;
     if (is_number(index) && number_of(index) == 0) return true;
-    if (m->boxed) {
-        ts_affine *begin = &m->begin[m->root_dims[dim]];
-        if (is_number(index)) {
-            begin->constant += number_of(index);
-        } else if (begin->term_count < TS_AFFINE_TERMS) {
-            begin->terms[begin->term_count].sreg = index.as.reg;
-            begin->terms[begin->term_count++].factor = 1;
-        } else {
-            m->boxed = false;
-        }
-    }
+    if (m->boxed) move_begin(l, &m->begin[m->root_dims[dim]], index);
     if (m->space == MLIR_HBM || m->space == MLIR_ANY) return true;
     return find_tile(l, m, dim, &t) && (is_number(index) ? move_known(l, m, dim, &t, number_of(index))
                                                          : move_by_register(l, m, dim, &t, index.as.reg));
@@ -196,22 +207,53 @@ static bool set_memref(lowering *l, memref *m) {
     return set_result(l, 0, (value){.kind = VALUE_MEMREF, .count = 1, .memref = m});
 }
 
+int sized_dim(const memref *m) {
+    for (int i = 0; i < m->rank; i++)
+        if (m->dims[i] == MLIR_DYNAMIC) return i;
+    return -1;
+}
+
 bool lower_erase(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
 
+/* The power of 2 that a size is known to be a multiple of. */
+static int64_t multiple_of(const lowering *l, int operand) {
+    const mlir_op *op = l->module->values[l->op->operands[operand]].op;
+    const mlir_attribute *a =
+        op && mlir_is(op->name, "tpu.assume_multiple") ? mlir_find(op, "multiple") : NULL;
+    int64_t n;
+    return a && mlir_integer(a->value, &n) && n > 0 ? n & -n : 1;
+}
+
+/* The size of a dim: of the type, or of an operand behind the indices, of which *next is the next. */
+static bool take_size(lowering *l, memref *m, int dim, int *next) {
+    int64_t size = result_type(l, 0)->dims[dim];
+    if (size == MLIR_DYNAMIC) {
+        const value *given = value_at(l, *next);
+        if (given->kind != VALUE_SCALAR || m->tensor < 0) return malformed(l, "sizes that are scalars");
+        m->extents[dim] = given->one;
+        m->multiples[dim] = multiple_of(l, (*next)++);
+        if (is_number(given->one)) size = number_of(given->one);
+    }
+    m->dims[dim] = size;
+    if (m->boxed && size != MLIR_DYNAMIC) m->sizes[m->root_dims[dim]] = size;
+    return true;
+}
+
 bool lower_slice(lowering *l) {
-    const mlir_type *type = result_type(l, 0);
     memref *m;
     if (!copy_memref(l, 0, &m)) return false;
-    if (type->rank != m->rank || l->op->operand_count != 1 + m->rank) return refuse(l, "of dynamic sizes");
+    int next = 1 + m->rank;
+    if (result_type(l, 0)->rank != m->rank || l->op->operand_count < next)
+        return malformed(l, "an index of each dim");
     for (int i = 0; i < m->rank; i++) {
         const value *index = value_at(l, 1 + i);
-        bool good = index->kind == VALUE_SCALAR &&
-                    (m->tensor < 0 ? move_semaphore(l, m, i, index->one) : memref_move(l, m, i, index->one));
-        if (!good || type->dims[i] < 0) return malformed(l, "scalars, and sizes that are known");
+        if (index->kind != VALUE_SCALAR) return malformed(l, "indices that are scalars");
+        bool moved = m->tensor < 0 ? move_semaphore(l, m, i, index->one) : memref_move(l, m, i, index->one);
+        if (!moved) return false;
     }
-    memcpy(m->dims, type->dims, sizeof m->dims);
-    for (int i = 0; i < m->rank && m->boxed; i++) m->sizes[m->root_dims[i]] = m->dims[i];
-    return set_memref(l, m);
+    for (int i = 0; i < m->rank; i++)
+        if (!take_size(l, m, i, &next)) return false;
+    return next == l->op->operand_count ? set_memref(l, m) : malformed(l, "a size of each '?'");
 }
 
 /* Dims of 1 go; the others keep their order. */
@@ -226,6 +268,8 @@ bool lower_squeeze(lowering *l) {
         gone -= drop;
         if (drop) continue;
         m->dims[kept] = m->dims[i];
+        m->extents[kept] = m->extents[i];
+        m->multiples[kept] = m->multiples[i];
         m->strides[kept] = m->strides[i];
         m->root_dims[kept++] = m->root_dims[i];
     }
@@ -242,7 +286,7 @@ bool lower_view(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
     if (!copy_memref(l, 0, &m)) return false;
-    if (m->tensor < 0 || !type->tiled) return refuse(l, "of such a memref");
+    if (m->tensor < 0 || !type->tiled || sized_dim(m) >= 0) return refuse(l, "of such a memref");
     bool same = type->rank == m->rank && type->bits == m->bits &&
                 memcmp(type->dims, m->dims, (size_t)m->rank * sizeof type->dims[0]) == 0 &&
                 (m->rank == 0 || m->dims[m->rank - 1] <= TS_LANES || type->tile_count == 0 ||

@@ -16,17 +16,7 @@ static int term_count(const ts_affine *begin, int rank) {
 /* Each dim of a box begins at a number, or at one register and a number. */
 static ts_affine *copy_begin(lowering *l, const ts_program_box *box, int rank) {
     ts_affine *begin = TS_NEW_ARRAY(l->arena, ts_affine, rank + 1);
-    for (int i = 0; i < rank; i++) {
-        begin[i] = box->begin[i];
-        if (begin[i].term_count < 2) continue;
-        ts_operand sum = ts_integer(0);
-        for (int t = 0; t < begin[i].term_count; t++) {
-            ts_operand n = ts_sreg(begin[i].terms[t].sreg);
-            n = scalar2(l, TS_OP_smul, n, ts_integer(begin[i].terms[t].factor));
-            sum = scalar2(l, TS_OP_sadd, sum, n);
-        }
-        begin[i] = ts_index_of(sum.as.reg, 1, begin[i].constant);
-    }
+    for (int i = 0; i < rank; i++) begin[i] = one_term(l, &box->begin[i]);
     return begin;
 }
 
@@ -64,11 +54,51 @@ static bool semaphore_at(lowering *l, int operand, ts_operand *out) {
     return true;
 }
 
-static bool box_of(lowering *l, int operand, ts_program_box *out) {
+static const memref *boxed_at(lowering *l, int operand) {
     const value *v = value_at(l, operand);
-    if (v->kind != VALUE_MEMREF || v->memref->tensor < 0) return malformed(l, "a memref");
-    *out = (ts_program_box){v->memref->tensor, v->memref->begin, v->memref->sizes};
-    return v->memref->boxed || refuse(l, "through a view with another layout");
+    bool good = v->kind == VALUE_MEMREF && v->memref->tensor >= 0;
+    if (!good) malformed(l, "a memref");
+    if (good && !v->memref->boxed) refuse(l, "through a view with another layout");
+    return good && v->memref->boxed ? v->memref : NULL;
+}
+
+/* ---- Pieces of sizes that are not known ---- */
+
+/* From `at` on, as many as `size`. */
+static memref piece_of(lowering *l, const memref *m, int dim, ts_operand at, int64_t size) {
+    memref piece = *m;
+    piece.dims[dim] = piece.sizes[m->root_dims[dim]] = size;
+    move_begin(l, &piece.begin[m->root_dims[dim]], at);
+    return piece;
+}
+
+static bool add_copy(lowering *l, const memref *from, const memref *to, ts_transfer *t) {
+    ts_program_box source = {from->tensor, from->begin, from->sizes},
+                   destination = {to->tensor, to->begin, to->sizes};
+    t->source = slice_of(l, &source);
+    t->destination = slice_of(l, &destination);
+    return add_transfer(l, t);
+}
+
+/* As many as there are bits in what may be the size: 2 to the n of each that is set, the largest first, so that they
+ * begin at multiples of themselves. What is beyond the memref is no piece, and is waited for in vain. */
+static bool add_pieces(lowering *l, const memref *from, const memref *to, ts_transfer *t) {
+    int dim = sized_dim(to);
+    if (sized_dim(from) != dim || from->rank != to->rank) return refuse(l, "of sizes that differ");
+    if (dim < 0) return add_copy(l, from, to, t);
+    int64_t most = to->sizes[to->root_dims[dim]], other = from->sizes[from->root_dims[dim]], size = 1;
+    while (size * 2 <= (most < other ? most : other)) size *= 2;
+    for (; size >= to->multiples[dim]; size /= 2) {
+        ts_operand n = to->extents[dim], at = scalar2(l, TS_OP_sand, n, ts_integer(-2 * size));
+        ts_operand there = scalar2(l, TS_OP_sand, n, ts_integer(size));
+        lower_branch(l, TS_OP_brz, 1, there, there);
+        branch_position skip = last_branch(l);
+        begin_block(l);
+        memref source = piece_of(l, from, dim, at, size), destination = piece_of(l, to, dim, at, size);
+        if (!add_pieces(l, &source, &destination, t)) return false;
+        aim_at(l, skip, begin_block(l));
+    }
+    return true;
 }
 
 /* How many operands of each kind an operation has: zeros behind those that its list names. NULL: not a list. */
@@ -79,7 +109,7 @@ static bool read_segments(lowering *l, int64_t *sizes, int kinds) {
 }
 
 /* To the memory of a device, whose semaphore `received` is; the source's grows when all has left. */
-static bool enqueue_remote(lowering *l, ts_transfer *t, ts_operand received) {
+static bool aim_remote(lowering *l, ts_transfer *t, ts_operand received) {
     const value *device = value_at(l, 4);
     ts_operand sent;
     if (device->kind != VALUE_SCALAR) return malformed(l, "the number of a device");
@@ -89,14 +119,13 @@ static bool enqueue_remote(lowering *l, ts_transfer *t, ts_operand received) {
     t->receive = received.as.semaphore;
     t->device =
         is_number(device->one) ? ts_index(number_of(device->one)) : ts_index_of(device->one.as.reg, 1, 0);
-    return add_transfer(l, t);
+    return true;
 }
 
 enum { ENQUEUE_SOURCE, ENQUEUE_SENT, ENQUEUE_TARGET, ENQUEUE_DONE, ENQUEUE_DEVICE, ENQUEUE_CORE };
 
 bool lower_enqueue(lowering *l) {
     int64_t sizes[ENQUEUE_CORE + 2];
-    ts_program_box from, to;
     ts_operand done;
     if (!read_segments(l, sizes, ENQUEUE_CORE + 2)) return malformed(l, "operandSegmentSizes");
     if (sizes[ENQUEUE_CORE] != 0 || sizes[ENQUEUE_CORE + 1] != 0) return refuse(l, "to another core");
@@ -104,25 +133,33 @@ bool lower_enqueue(lowering *l) {
     if (sizes[ENQUEUE_SENT] != remote)
         return remote ? malformed(l, "a semaphore of the source")
                       : refuse(l, "with a semaphore of the source");
-    if (!box_of(l, 0, &from) || !box_of(l, 1 + remote, &to) || !semaphore_at(l, 2 + remote, &done))
-        return false;
-    ts_transfer new = {.source = slice_of(l, &from), .destination = slice_of(l, &to)};
-    new.semaphore = done.as.semaphore;
-    return remote ? enqueue_remote(l, &new, done) : add_transfer(l, &new);
+    const memref *from = boxed_at(l, 0), *to = from ? boxed_at(l, 1 + remote) : NULL;
+    if (!to || !semaphore_at(l, 2 + remote, &done)) return false;
+    ts_transfer new = {.semaphore = done.as.semaphore};
+    return (!remote || aim_remote(l, &new, done)) && add_pieces(l, from, to, &new);
 }
 
-/* For as many bytes as the destination has. */
+/* How many the destination has. */
+static bool bytes_of(lowering *l, const memref *m, ts_operand *out) {
+    int64_t bits = m->bits;
+    ts_operand count = ts_integer(1);
+    for (int i = 0; i < m->rank; i++)
+        if (m->dims[i] == MLIR_DYNAMIC)
+            count = scalar2(l, TS_OP_smul, m->extents[i], count);
+        else if (!ts_mul(bits, m->dims[i], &bits))
+            return malformed(l, "a memref");
+    if (ts_ceil_div(bits, 8) > INT32_MAX) return refuse(l, "for 2 GiB or more");
+    if (!is_number(count) && bits % 8 != 0) return refuse(l, "for parts of bytes");
+    *out = scalar2(l, TS_OP_smul, count, ts_integer(ts_ceil_div(bits, 8)));
+    return true;
+}
+
 bool lower_wait_dma(lowering *l) {
     const value *to = value_at(l, 2);
     ts_operand operands[2];
-    int64_t bits;
     if (!semaphore_at(l, 0, &operands[0])) return false;
     if (to->kind != VALUE_MEMREF || to->memref->tensor < 0) return malformed(l, "a memref");
-    bits = to->memref->bits;
-    for (int i = 0; i < to->memref->rank; i++)
-        if (!ts_mul(bits, to->memref->dims[i], &bits)) return malformed(l, "a memref");
-    if (ts_ceil_div(bits, 8) > INT32_MAX) return refuse(l, "for 2 GiB or more");
-    operands[1] = ts_integer(ts_ceil_div(bits, 8));
+    if (!bytes_of(l, to->memref, &operands[1])) return false;
     emit(l, TS_OP_wait, 2, operands);
     return true;
 }

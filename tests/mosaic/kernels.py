@@ -687,3 +687,29 @@ def divisions(numbers, x, y):
     smem, vmem = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pltpu.VMEM)
     return pl.pallas_call(kernel, in_specs=[smem, vmem, vmem], out_specs=[vmem, smem],
                           out_shape=[_shape((9, *x.shape), x.dtype), _shape((5, 8), jnp.int32)])(numbers, x, y)
+
+
+def _ragged(parts, x, before, o, whole, buffer, ready):
+    del before
+    o[...] = jnp.zeros_like(o)
+
+    @pl.loop(0, parts.shape[0])
+    def _(i):
+        start, count, columns = parts[i, 0], parts[i, 1], pl.multiple_of(parts[i, 2], 128)
+        rows = pltpu.make_async_copy(x.at[pl.ds(start, count)], buffer.at[pl.ds(0, count)], ready)
+        rows.start()
+        rows.wait()
+        one = pltpu.make_async_copy(buffer.at[pl.ds(0, count)], o.at[i, pl.ds(0, count)], ready)
+        part = pltpu.make_async_copy(x.at[pl.ds(start, count), pl.ds(0, columns)], whole.at[i, pl.ds(start, count), pl.ds(0, columns)], ready)
+        one.start()
+        part.start()
+        one.wait()
+        part.wait()
+
+
+def ragged_copies(parts, x, before):
+    """DMAs of as many rows, and of as many columns, as a table says; none of some."""
+    smem, vmem, anywhere = [pl.BlockSpec(memory_space=space) for space in (pltpu.SMEM, pltpu.VMEM, pl.ANY)]
+    return pl.pallas_call(_ragged, in_specs=[smem, anywhere, anywhere], out_specs=[vmem, anywhere], input_output_aliases={2: 1},
+                          scratch_shapes=[pltpu.VMEM(x.shape, x.dtype), pltpu.SemaphoreType.DMA],
+                          out_shape=[_shape(before.shape, x.dtype), _shape(before.shape, x.dtype)])(parts, x, before)
