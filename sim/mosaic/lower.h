@@ -50,6 +50,14 @@ typedef struct {
     int slots;
 } vmem_use;
 
+/* A tensor that is the bytes of another one. */
+typedef struct {
+    int tensor;
+    ts_space_kind space;
+    int64_t base_bytes;
+    const char *shape;
+} memref_view;
+
 typedef struct lowering {
     ts_error *err;
     ts_arena *arena;
@@ -72,6 +80,7 @@ typedef struct lowering {
     int scratch_count;
     const int *internal_scratch; /* its tensor, NULL: none yet */
     memref *barrier;             /* its semaphore, NULL: none yet */
+    LIST_OF(memref_view) views;
     LIST_OF(vmem_use) vmem;
     int grid_rank; /* of the kernel */
     const int64_t *grid;
@@ -140,6 +149,9 @@ bool is_vreg(const lowering *l, int operand);
 bool copy_memref(lowering *l, int operand, memref **out);
 /* The dim'th index of a memref moves by `index`. */
 bool memref_move(lowering *l, memref *m, int dim, ts_operand index);
+bool set_memref(lowering *l, memref *m); /* the operation's result */
+/* Tiles and strides of the type; without any, row-major. */
+void take_layout(memref *m, const mlir_type *type);
 /* The first dim whose size is in a register; -1: none. */
 int sized_dim(const memref *m);
 /* Where a box begins moves by `index`. */

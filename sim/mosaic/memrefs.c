@@ -8,8 +8,7 @@
 
 /* ---- Making them ---- */
 
-/* Tiles and strides of the type; without any, row-major. */
-static void take_layout(memref *m, const mlir_type *type) {
+void take_layout(memref *m, const mlir_type *type) {
     m->tile_rank = type->tile_count > 0 ? type->tiles[0].rank : 0;
     memcpy(m->tile, type->tiles[0].dims, sizeof m->tile);
     if (type->tiled && m->space != MLIR_SMEM) {
@@ -203,7 +202,7 @@ bool copy_memref(lowering *l, int operand, memref **out) {
     return true;
 }
 
-static bool set_memref(lowering *l, memref *m) {
+bool set_memref(lowering *l, memref *m) {
     return set_result(l, 0, (value){.kind = VALUE_MEMREF, .count = 1, .memref = m});
 }
 
@@ -278,26 +277,6 @@ bool lower_squeeze(lowering *l) {
     for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
     if (type->tiled && m->tensor >= 0 && m->space != MLIR_SMEM) take_layout(m, type);
     if (m->tile_rank > m->rank) m->tile_rank = m->rank;
-    return set_memref(l, m);
-}
-
-/* Other dims, tiles or type of the elements over the same bytes. */
-bool lower_view(lowering *l) {
-    const mlir_type *type = result_type(l, 0);
-    memref *m;
-    if (!copy_memref(l, 0, &m)) return false;
-    if (m->tensor < 0 || !type->tiled || sized_dim(m) >= 0) return refuse(l, "of such a memref");
-    bool same = type->rank == m->rank && type->bits == m->bits &&
-                memcmp(type->dims, m->dims, (size_t)m->rank * sizeof type->dims[0]) == 0 &&
-                (m->rank == 0 || m->dims[m->rank - 1] <= TS_LANES || type->tile_count == 0 ||
-                 m->tile_rank == 0 || memcmp(type->tiles[0].dims, m->tile, sizeof m->tile) == 0);
-    m->boxed = m->boxed && same;
-    m->rank = type->rank;
-    m->dtype = type->dtype;
-    m->bits = type->bits;
-    memcpy(m->dims, type->dims, sizeof m->dims);
-    for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
-    take_layout(m, type);
     return set_memref(l, m);
 }
 

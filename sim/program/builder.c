@@ -58,6 +58,12 @@ ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char 
 
 /* ---- What there is ---- */
 
+static int add_tensor(ts_program_builder *b, const ts_tensor *new, const ts_tensor_use *use) {
+    *LIST_ADD(b->as.arena, &b->as.tensors) = *new;
+    *LIST_ADD(b->as.arena, &b->as.uses) = *use;
+    return b->as.tensors.count - 1;
+}
+
 int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind space, const ts_shape *shape,
                       const ts_tensor_use *use) {
     assembler *as = &b->as;
@@ -72,9 +78,18 @@ int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind spa
         fail(b);
         return -1;
     }
-    *LIST_ADD(as->arena, &as->tensors) = new;
-    *LIST_ADD(as->arena, &as->uses) = *use;
-    return as->tensors.count - 1;
+    return add_tensor(b, &new, use);
+}
+
+int ts_program_view(ts_program_builder *b, const char *name, const ts_shape *shape, int of) {
+    ts_tensor new = *ts_program_get_tensor(b, of);
+    const token *location = b->failed || tensor_bytes(shape) != new.bytes ? NULL : location_of(b, name);
+    symbol *named = location ? scope_add(b->as.err, b->as.global, SYMBOL_TENSOR, location) : NULL;
+    if (location && !named) fail(b);
+    if (!named) return -1;
+    new.name = named->name;
+    new.shape = shape;
+    return add_tensor(b, &new, &(ts_tensor_use){0});
 }
 
 int ts_program_semaphores(ts_program_builder *b, const char *name, int count) {

@@ -36,6 +36,8 @@ void ts_program_count_bytes(ts_program_builder *b, int semaphore);
 const ts_tensor *ts_program_get_tensor(ts_program_builder *b, int tensor);
 /* The tensor has the bytes of another one, which has as many. */
 void ts_program_share(ts_program_builder *b, int tensor, int with);
+/* A tensor of another shape that is the bytes of one, and takes no space; -1: the shape has not as many. */
+int ts_program_view(ts_program_builder *b, const char *name, const ts_shape *shape, int of);
 /* "y ~= x + 1 ulp=1", as behind .check. */
 void ts_program_check_text(ts_program_builder *b, const char *check);
 

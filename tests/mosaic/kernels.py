@@ -713,3 +713,33 @@ def ragged_copies(parts, x, before):
     return pl.pallas_call(_ragged, in_specs=[smem, anywhere, anywhere], out_specs=[vmem, anywhere], input_output_aliases={2: 1},
                           scratch_shapes=[pltpu.VMEM(x.shape, x.dtype), pltpu.SemaphoreType.DMA],
                           out_shape=[_shape(before.shape, x.dtype), _shape(before.shape, x.dtype)])(parts, x, before)
+
+
+def _views(starts, x, words, o, p, buffer, ready):
+    rows, groups = x.reshape(x.shape[0] * x.shape[1], x.shape[2]), p.reshape(p.shape[0] // 8, 8, p.shape[1])
+
+    @pl.loop(0, starts.shape[0])
+    def _(i):
+        fetch = pltpu.make_async_copy(rows.at[pl.ds(starts[i], 8)], o.at[i], ready)
+        bits = pltpu.make_async_copy(words.bitcast(jnp.int32).at[pl.ds(i * 8, 8)], buffer.at[i % 2].bitcast(jnp.int32), ready)
+        fetch.start()
+        bits.start()
+        fetch.wait()
+        bits.wait()
+        store = pltpu.make_async_copy(buffer.at[i % 2].reshape(2, 8, 128), groups.at[pl.ds(2 * i, 2)], ready)
+        store.start()
+        store.wait()
+
+
+def views(starts, x, words):
+    """DMAs between memrefs seen as other dims, and as another type of the same bytes."""
+    smem, anywhere = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pl.ANY)
+    count = starts.shape[0]
+    return pl.pallas_call(_views, in_specs=[smem, anywhere, anywhere], out_specs=[anywhere, anywhere],
+                          scratch_shapes=[pltpu.VMEM((2, 16, 128), words.dtype), pltpu.SemaphoreType.DMA],
+                          out_shape=[_shape((count, 8, 128), x.dtype), _shape((16 * count, 128), words.dtype)])(starts, x, words)
+
+
+def views_expected(starts, x, words):
+    """Interpret mode does not know memrefs that are reshaped."""
+    return [x.reshape(-1, 128)[start:start + 8] for start in starts], words[:16 * len(starts)]

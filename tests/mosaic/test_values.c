@@ -47,6 +47,8 @@ static const kernel_case cases[] = {
     {"table_of_bytes", "tpu-v5e", "2", "table_of_bytes.out0", 0, 0},
     {"ragged_copies", "tpu-v5e", "3", "ragged_copies.out0", 0, 0},
     {"ragged_copies", "tpu-v5e", "4", "ragged_copies.out1", 0, 0},
+    {"views", "tpu-v5e", "3", "views.out0", 0, 0},
+    {"views", "tpu-v5e", "4", "views.out1", 0, 0},
     {"transpose", "tpu-v5e", "1", "transpose.out0", 0, 0},
     {"rotate_halves", "tpu-v5e", "3", "rotate_halves.out0", 1e-5, 1e-5},
     {"unpack_halves", "tpu-v5e", "1", "unpack_halves.out0", 0, 0},

@@ -158,6 +158,21 @@ static void it_runs_and_is_checked(void **state) {
     assert_int_equal(result.counters.values[TS_COUNTER_TRANSFERS], 4);
 }
 
+static void a_view_takes_no_space(void **state) {
+    fixture *f = *state;
+    declare(f);
+    int view = ts_program_view(f->b, "view", shape_of(f, "bf16[64,512]{1,0:T(8,128)(2,1)}"), f->x);
+    assert_int_equal(ts_program_view(f->b, "less", shape_of(f, "f32[64,128]{1,0:T(8,128)}"), f->x), -1);
+    int next = ts_program_tensor(f->b, "next", TS_SPACE_HBM, shape_of(f, "f32[8,128]{1,0:T(8,128)}"),
+                                 &(ts_tensor_use){0});
+    assert_int_equal(ts_program_get_tensor(f->b, view)->base_bytes,
+                     ts_program_get_tensor(f->b, f->x)->base_bytes);
+    assert_int_equal(ts_program_get_tensor(f->b, next)->base_bytes, 64 * 256 * 4);
+    ts_program_view(f->b, "x", shape_of(f, "f32[64,256]{1,0:T(8,128)}"), f->x);
+    assert_null(ts_program_end(f->b));
+    assert_non_null(strstr(f->err.message, "x"));
+}
+
 static void error_of(fixture *f, const char *message) {
     assert_null(ts_program_end(f->b));
     assert_string_equal(f->err.message, message);
@@ -280,6 +295,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_same_program_as_from_text),
         TEST(it_runs_and_is_checked),
+        TEST(a_view_takes_no_space),
         TEST(wrong_operand),
         TEST(wrong_count),
         TEST(wrong_register),

@@ -1,0 +1,101 @@
+/* Views of memrefs: other dims, tiles or another type over the same bytes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "layout/shape.h"
+
+#include "lower.h"
+
+/* What follows in the view and in its tensor, from these dims on, is whole, and both end with it. */
+typedef struct {
+    int dim, root;
+} whole_part;
+
+/* From its first element to its last. */
+static bool is_whole(const memref *m, const ts_layout *root, int dim) {
+    const ts_affine *begin = &m->begin[dim];
+    return begin->term_count == 0 && begin->constant == 0 && m->sizes[dim] == root->dims[dim];
+}
+
+static whole_part find_whole(lowering *l, const memref *m) {
+    const ts_layout *root = ts_program_get_tensor(l->builder, m->tensor)->shape->layout;
+    whole_part part = {m->rank, m->root_rank};
+    while (part.root > 0 && is_whole(m, root, part.root - 1)) {
+        part.root--;
+        if (part.dim > 0 && m->root_dims[part.dim - 1] == part.root) part.dim--;
+    }
+    return part;
+}
+
+/* The tensor's dims before the whole part, then the view's. */
+static bool viewed_type(lowering *l, const memref *m, whole_part part, mlir_type *out) {
+    const mlir_type *type = result_type(l, 0);
+    const ts_layout *root = ts_program_get_tensor(l->builder, m->tensor)->shape->layout;
+    *out = *type;
+    out->rank = part.root + type->rank - part.dim;
+    if (out->rank > MLIR_RANK_MAX || type->rank < part.dim ||
+        memcmp(type->dims, m->dims, (size_t)part.dim * sizeof type->dims[0]) != 0)
+        return false;
+    memcpy(out->dims, root->dims, (size_t)part.root * sizeof out->dims[0]);
+    memcpy(out->dims + part.root, type->dims + part.dim,
+           (size_t)(type->rank - part.dim) * sizeof out->dims[0]);
+    return true;
+}
+
+/* A tensor of the same bytes; -1: none can be. */
+static int tensor_of_view(lowering *l, const memref *m, const mlir_type *type) {
+    const ts_tensor *t = ts_program_get_tensor(l->builder, m->tensor);
+    const ts_shape *shape = shape_of_type(l, t->space, type, 1);
+    ts_text text = ts_text_begin(l->arena);
+    char name[32];
+    if (!shape) return -1;
+    ts_shape_print(shape, &text);
+    for (int i = 0; i < l->views.count; i++) {
+        const memref_view *v = &l->views.items[i];
+        if (v->space == t->space && v->base_bytes == t->base_bytes && strcmp(v->shape, text.bytes) == 0)
+            return v->tensor;
+    }
+    snprintf(name, sizeof name, "view%d", l->views.count);
+    int tensor = ts_program_view(l->builder, name, shape, m->tensor);
+    if (tensor >= 0) *PUSH(l->arena, &l->views) = (memref_view){tensor, t->space, t->base_bytes, text.bytes};
+    return tensor;
+}
+
+/* Boxes of the view are those of a tensor that is the same bytes. */
+static bool box_view(lowering *l, memref *m) {
+    const mlir_type *type = result_type(l, 0);
+    whole_part part = find_whole(l, m);
+    mlir_type viewed;
+    int tensor = viewed_type(l, m, part, &viewed) ? tensor_of_view(l, m, &viewed) : -1;
+    if (tensor < 0) return false;
+    m->tensor = tensor;
+    m->root_rank = viewed.rank;
+    for (int i = part.dim; i < type->rank; i++) m->root_dims[i] = part.root + i - part.dim;
+    for (int i = part.root; i < viewed.rank; i++) {
+        m->begin[i] = ts_index(0);
+        m->sizes[i] = viewed.dims[i];
+    }
+    return true;
+}
+
+static bool same_elements(const memref *m, const mlir_type *type) {
+    return type->rank == m->rank && type->bits == m->bits &&
+           memcmp(type->dims, m->dims, (size_t)m->rank * sizeof type->dims[0]) == 0 &&
+           (m->rank == 0 || m->dims[m->rank - 1] <= TS_LANES || type->tile_count == 0 || m->tile_rank == 0 ||
+            memcmp(type->tiles[0].dims, m->tile, sizeof m->tile) == 0);
+}
+
+bool lower_view(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
+    memref *m;
+    if (!copy_memref(l, 0, &m)) return false;
+    if (m->tensor < 0 || !type->tiled || sized_dim(m) >= 0) return refuse(l, "of such a memref");
+    m->boxed = m->boxed && (same_elements(m, type) || box_view(l, m));
+    m->rank = type->rank;
+    m->dtype = type->dtype;
+    m->bits = type->bits;
+    memcpy(m->dims, type->dims, sizeof m->dims);
+    for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
+    take_layout(m, type);
+    return set_memref(l, m);
+}
