@@ -183,6 +183,11 @@ def _inner(eqn) -> Any:
     return next((eqn.params[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in eqn.params), None)
 
 
+def _has_kernel(eqn) -> bool:
+    return eqn.primitive.name == "pallas_call" or any(
+        _has_kernel(inner) for jaxpr in jax.core.jaxprs_in_params(eqn.params) for inner in jaxpr.eqns)
+
+
 class _Evaluation:
     """A jaxpr evaluated equation by equation, so that every kernel is seen with the arrays that it gets."""
 
@@ -227,7 +232,49 @@ class _Evaluation:
         if eqn.primitive.name in INLINED and inner is not None:
             closed = hasattr(inner, "consts")
             return self.inlined(eqn, inner.jaxpr if closed else inner, inner.consts if closed else (), values)
+        control = {"scan": self.scan, "while": self.loop, "cond": self.branch}.get(eqn.primitive.name)
+        if control and _has_kernel(eqn):
+            return control(eqn.params, list(values), [var.aval for var in eqn.outvars])
         return self.bound_later(eqn, values)
+
+    def closed(self, closed, arguments) -> List[Any]:
+        """The results of a function with its constants."""
+        return self.jaxpr(closed.jaxpr, closed.consts, arguments)
+
+    def number(self, value) -> int:
+        """What decides; on many devices it may differ."""
+        if self.first_dims():
+            raise LoweringError("a kernel in a while or cond inside of shard_map: devices may go different ways")
+        return int(np.asarray(_with_values(value)))
+
+    def scan(self, params, values, avals) -> List[Any]:
+        """Step by step: of each row of what is scanned a row of what is stacked."""
+        axis, constants, carried = len(self.first_dims()), params["num_consts"], params["num_carry"]
+        fixed, state = values[:constants], values[constants:constants + carried]
+        scanned = [np.asarray(_with_values(value)) for value in values[constants + carried:]]
+        steps, rows = range(params["length"]), []
+        for step in reversed(steps) if params["reverse"] else steps:
+            outs = self.closed(params["jaxpr"], [*fixed, *state, *[np.take(array, step, axis) for array in scanned]])
+            state = outs[:carried]
+            rows.append([np.asarray(_with_values(out)) for out in outs[carried:]])
+        rows = rows[::-1] if params["reverse"] else rows
+        empty = [np.zeros((*self.first_dims(), *aval.shape), aval.dtype) for aval in avals[carried:]]
+        return [*state, *([np.stack(column, axis) for column in zip(*rows)] if rows else empty)]
+
+    def loop(self, params, values, avals) -> List[Any]:
+        """While the condition holds."""
+        del avals
+        first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
+        state = values[second:]
+        while self.number(self.closed(params["cond_jaxpr"], [*values[:first], *state])[0]):
+            state = self.closed(params["body_jaxpr"], [*values[first:second], *state])
+        return state
+
+    def branch(self, params, values, avals) -> List[Any]:
+        """The one that is chosen."""
+        del avals
+        branches = params["branches"]
+        return self.closed(branches[min(max(self.number(values[0]), 0), len(branches) - 1)], values[1:])
 
     def inlined(self, eqn, jaxpr, consts, values) -> Sequence[Any]:
         """The results of a function that it calls."""

@@ -1,6 +1,6 @@
 """Pallas kernels as they are: traced and lowered by JAX on a CPU, run on a machine, compared with JAX's interpret mode.
 
-usage: python3 -m tilesim.pallas FILE.py:FUNCTION [-m MACHINE] [--mesh AXES] [-i NAME=OPERAND].. [-o FILE.mlir]
+usage: python3 -m tilesim.pallas FILE.py:FUNCTION [-m MACHINE] [--mesh AXES] [-i NAME=OPERAND].. [-o FILE.mlir] [--no-compare]
        python3 -m tilesim.pallas FILE.py:FUNCTION --block bm=128,256 --block bk=128,256 [-m MACHINE] [-j N]
        python3 -m tilesim.pallas --from-dump FILE --operands TYPE.. --results N [-m MACHINE] -o FILE.mlir
 
@@ -55,6 +55,10 @@ def generation(machine: Union[str, Machine]) -> int:
     if stem not in GENERATIONS:
         raise ValueError(f"Mosaic has no generation of '{name}': expected one of {', '.join(GENERATIONS)}")
     return GENERATIONS[stem]
+
+
+class InterpretError(Exception):
+    """What JAX's interpret mode says of a kernel that it does not run."""
 
 
 class Difference:
@@ -135,6 +139,15 @@ def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict
                                      else np.asarray(array).astype(aval.dtype) for array, aval in zip(results, outs)])
 
 
+def _interpreted(call: Any) -> List[np.ndarray]:
+    try:
+        return call.interpreted()
+    except Exception as error:  # whatever JAX does not know there
+        words = (str(error).strip().splitlines() or [repr(error)])[-1]
+        raise InterpretError(f"'{call.name}' ran, but not in interpret mode, with which its values are compared: {words}\n"
+                             "compare=False (--no-compare) runs it without that") from error
+
+
 def _chips(mosaic: Any, machine: Union[str, Machine], mesh: Optional[str]) -> Any:
     """What a function is lowered for. JAX gets as many devices of the host, if it has not begun."""
     words = (mesh or "").split("," if "=" in (mesh or "") else "x")
@@ -161,7 +174,7 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
         """Runs it, and gives its results to the caller."""
         text = mosaic.lower(call, chips.generation)
         found, results = _simulated(call, text, machine, options)
-        expected = call.interpreted() if compare and results else []
+        expected = _interpreted(call) if compare and results else []
         kernels.append(Kernel(call, text, found, [Difference(*pair) for pair in zip(results, expected)]))
         return results or call.results()
 
@@ -280,6 +293,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("-o", metavar="FILE.mlir", dest="output", help="also write the text; of several kernels FILE.0.mlir ..")
     parser.add_argument("--lower", action="store_true", help="only write the text, do not run it")
     parser.add_argument("--check", action="store_true", help="look for races, undefined values and copies nobody waited for")
+    parser.add_argument("--no-compare", action="store_true", help="values are not compared with those of interpret mode")
     parser.add_argument("--time-only", action="store_true", help="no values, and no comparison")
     parser.add_argument("--trace", metavar="FILE", help="also write the timeline, for ui.perfetto.dev")
     parser.add_argument("--block", action="append", default=[], metavar="NAME=A,B,..", dest="blocks",
@@ -362,7 +376,7 @@ def _main(options: argparse.Namespace) -> int:
     if options.lower:
         _save(options.output or "/dev/stdout", lower(function, *arrays, machine=options.machine, mesh=options.mesh))
         return 0
-    found = run(function, *arrays, machine=options.machine, mesh=options.mesh, compare=not options.time_only, check=options.check,
+    found = run(function, *arrays, machine=options.machine, mesh=options.mesh, compare=not (options.time_only or options.no_compare), check=options.check,
                 time_only=options.time_only)
     _save(options.output, [kernel.text for kernel in found.kernels])
     return _report(found, options.trace)

@@ -177,6 +177,8 @@ class Builder:
 
     def add(self, mnemonic: str, *operands: Union[Operand, int, float], mask: Optional[int] = None) -> None:
         """An instruction: ``add("vadd.f32", v, v, 1.0)``; `mask`: the number of its write mask."""
+        if self._ended:
+            raise ValueError("the builder has ended")
         values = [ffi.cast("ts_value", self._value(operand)) for operand in operands]
         name, count = native.encoded(mnemonic), ffi.cast("int", len(values))
         if mask is None:

@@ -19,7 +19,7 @@ class Run:
 
     def __init__(self, program: Program, inputs: Mapping[str, Any], options: Dict[str, Any]):
         self.program, self._options = program, options
-        self._inputs = {name: np.array(array, order="C") for name, array in inputs.items()}  # for a trace of the same run
+        self._inputs = {str(name): np.array(array, order="C") for name, array in inputs.items()}  # for a trace of the same run
         self._run = self._simulate()
         self.cycles: int = lib.ts_simulation_cycles(self._run)
         self.microseconds: float = lib.ts_simulation_microseconds(self._run)
@@ -79,12 +79,14 @@ def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mappi
         mesh: Optional[str] = None, topology: Optional[str] = None, threads: int = 1) -> Run:
     """Runs a program: a path, ``"tilesim:/softmax.tsim"`` of those that the library carries, or a :class:`Program`.
 
-    `inputs` by tensor; others are as the program says. `params` are its ``.param``. `convert`: round inputs of another
+    `inputs` by tensor, those of kernels by number; others are as the program says. `params` are its ``.param``. `convert`: round inputs of another
     type; `time_only`: no values; `check`: look for undefined values, races and what is left over; `exact`: nothing is left
     out of the time; `max_cycles`: a program that still runs then has failed, 0: no limit.
     `mesh`: "4x4" or "data=2,model=8": devices that all run the program, arrays being whole, None: those that the program
     was read for; `topology`: how their chips lie; `threads`: that step them, with the same result.
     """
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise TypeError("inputs are arrays by the names of tensors, such as {'x': array}")
     if isinstance(program, Program):
         if machine is not None or params:
             raise TypeError("a Program has its machine and its params")

@@ -126,6 +126,25 @@ def double():
     return example_kernel.double, (floats(1, 16, 256, dtype="float32"),)
 
 
+def controlled():
+    """A kernel that scan, while and cond run."""
+    import jax.numpy as jnp
+    from jax.experimental.pallas.ops.tpu import example_kernel
+
+    def function(x, rows):
+        scanned, sums = jax.lax.scan(lambda state, row: (example_kernel.double(state) + row, state.sum()), x, rows, reverse=True)
+        count, looped = jax.lax.while_loop(lambda state: state[0] < 2, lambda state: (state[0] + 1, example_kernel.double(state[1])), (0, scanned))
+        return jax.lax.cond(count > 1, example_kernel.double, lambda v: v, looped), sums
+
+    def reference(x, rows):
+        sums = []
+        for row in rows[::-1]:
+            sums.insert(0, x.sum())
+            x = 2 * x + row
+        return 8 * x, jnp.array(sums)
+    return function, (floats(1, 16, 256, dtype="float32"), floats(2, 3, dtype="float32")), reference
+
+
 def gather(dims=(4,), axes=("x",), memory="VMEM"):
     """Several devices: the reference is the array itself. Interpret mode may swap copies that are under way to one semaphore."""
     from jax.experimental.pallas import tpu
@@ -162,6 +181,7 @@ KERNELS = {
     "random philox": lambda: bits("philox"),
     "random threefry": lambda: bits("threefry"),
     "double": double,
+    "double in scan, while and cond": controlled,
 }
 
 

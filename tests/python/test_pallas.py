@@ -56,6 +56,24 @@ def differences_are_shares_of_the_largest_value():
 
 
 @test
+def what_interpret_mode_says_is_passed_on():
+    class Call:
+        name = "views"
+
+        def interpreted(self):
+            raise RuntimeError("Traceback\nAttributeError: no attribute 'indices'\n")
+    said = str(raised(pallas.InterpretError, pallas._interpreted, Call()))
+    assert "'views' ran, but not in interpret mode" in said and "no attribute 'indices'\n" in said and "--no-compare" in said
+
+
+@test
+def operands_are_named_by_numbers():
+    x = np.full((32, 256), 3, np.float32)
+    assert (ts.run(KERNELS / "softmax.mlir", {0: x}).outputs["1"] == ts.run(KERNELS / "softmax.mlir", {"0": x}).outputs["1"]).all()
+    assert "by the names of tensors" in str(raised(TypeError, ts.run, KERNELS / "softmax.mlir", x))
+
+
+@test
 def generations_are_mosaics():
     assert [pallas.generation(name) for name in ("tpu-v4", "tpu-v5e", ts.Machine("tpu-v6e"), "x/tpu-v7x.yaml")] == [4, 5, 6, 7]
     assert "no generation of 'tmem'" in str(raised(ValueError, pallas.generation, "tmem"))

@@ -245,6 +245,7 @@ def builders_say_what_is_wrong():
     raised(ValueError, b.add, "vmov", Builder("other").v(0), 1.0)
     b.tensor("z", "vmm", "f32[8,128]{1,0:T(8,128)}")
     assert "did you mean 'vmem'?" in raised(ts.InputError, b.end).message
+    assert "has ended" in str(raised(ValueError, b.add, "halt"))
 
 
 @test
