@@ -126,6 +126,19 @@ def double():
     return example_kernel.double, (floats(1, 16, 256, dtype="float32"),)
 
 
+def placed():
+    """Of an array that has to be in HBM, on one device and on four."""
+    from jax.experimental.pallas import tpu
+    from jax.experimental.pallas.ops.tpu import example_kernel
+    mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("x")
+
+    def function(x):
+        return example_kernel.double(tpu.with_memory_space_constraint(x, tpu.HBM))
+    return lambda x: function(jax.shard_map(function, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)(x)), \
+        (floats(1, 64, 128, dtype="float32"),), lambda x: 4 * x
+
+
 def controlled():
     """A kernel that scan, while and cond run."""
     import jax.numpy as jnp
@@ -181,6 +194,7 @@ KERNELS = {
     "random philox": lambda: bits("philox"),
     "random threefry": lambda: bits("threefry"),
     "double": double,
+    "double in HBM": placed,
     "double in scan, while and cond": controlled,
 }
 
