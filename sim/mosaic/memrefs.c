@@ -232,6 +232,7 @@ static bool take_size(lowering *l, memref *m, int dim, int *next) {
         m->extents[dim] = given->one;
         m->multiples[dim] = multiple_of(l, (*next)++);
         if (is_number(given->one)) size = number_of(given->one);
+        if (is_number(given->one) && size < 0) return malformed(l, "sizes that are not negative");
     }
     m->dims[dim] = size;
     if (m->boxed && size != MLIR_DYNAMIC) m->sizes[m->root_dims[dim]] = size;

@@ -72,6 +72,12 @@ static memref piece_of(lowering *l, const memref *m, int dim, ts_operand at, int
     return piece;
 }
 
+static bool is_empty(const memref *m) {
+    bool empty = false;
+    for (int i = 0; i < m->rank; i++) empty = empty || m->dims[i] == 0;
+    return empty;
+}
+
 static bool add_copy(lowering *l, const memref *from, const memref *to, ts_transfer *t) {
     ts_program_box source = {from->tensor, from->begin, from->sizes},
                    destination = {to->tensor, to->begin, to->sizes};
@@ -85,7 +91,7 @@ static bool add_copy(lowering *l, const memref *from, const memref *to, ts_trans
 static bool add_pieces(lowering *l, const memref *from, const memref *to, ts_transfer *t) {
     int dim = sized_dim(to);
     if (sized_dim(from) != dim || from->rank != to->rank) return refuse(l, "of sizes that differ");
-    if (dim < 0) return add_copy(l, from, to, t);
+    if (dim < 0) return is_empty(to) || add_copy(l, from, to, t);
     int64_t most = to->sizes[to->root_dims[dim]], other = from->sizes[from->root_dims[dim]], size = 1;
     while (size * 2 <= (most < other ? most : other)) size *= 2;
     for (; size >= to->multiples[dim]; size /= 2) {

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tilesim/layout.h"
+
 #include "layout/shape.h"
 
 #include "lower.h"
@@ -25,6 +27,18 @@ static whole_part find_whole(lowering *l, const memref *m) {
         if (part.dim > 0 && m->root_dims[part.dim - 1] == part.root) part.dim--;
     }
     return part;
+}
+
+/* Whether the tensor lies as the text has it: arrays of few bits may have other tiles in HBM. */
+static bool lies_as_stated(lowering *l, const memref *m) {
+    const ts_tensor *t = ts_program_get_tensor(l->builder, m->tensor);
+    mlir_type stated = *type_at(l, 0);
+    ts_error ignored = {0};
+    stated.rank = t->shape->layout->rank;
+    if (!stated.tiled || stated.rank > MLIR_RANK_MAX) return false;
+    memcpy(stated.dims, t->shape->layout->dims, (size_t)stated.rank * sizeof stated.dims[0]);
+    const ts_shape *shape = shape_of_type(l, t->space, &stated, 1);
+    return shape && ts_shape_equal(&ignored, shape, t->shape) == 1;
 }
 
 /* The tensor's dims before the whole part, then the view's. */
@@ -66,7 +80,8 @@ static bool box_view(lowering *l, memref *m) {
     const mlir_type *type = result_type(l, 0);
     whole_part part = find_whole(l, m);
     mlir_type viewed;
-    int tensor = viewed_type(l, m, part, &viewed) ? tensor_of_view(l, m, &viewed) : -1;
+    bool good = viewed_type(l, m, part, &viewed) && lies_as_stated(l, m);
+    int tensor = good ? tensor_of_view(l, m, &viewed) : -1;
     if (tensor < 0) return false;
     m->tensor = tensor;
     m->root_rank = viewed.rank;

@@ -86,6 +86,7 @@ CASES = {
     "gather_rows": Case("DMAs", "gather_rows", [[5, 0, 3, 3, 7], uniform("f32[64,128]", 1)], EXACT),
     "ragged_copies": Case("DMAs", "ragged_copies", [[[0, 13, 256], [5, 0, 128], [3, 5, 128]], uniform("f32[13,256]", 1), uniform("f32[3,13,256]", 2)], EXACT),
     "views": Case("DMAs", "views", [[24, 3, 8], uniform("f32[2,16,128]", 1), uniform("bf16[48,128]", 2)], EXACT),
+    "views_narrow": Case("DMAs", "views_narrow", [uniform("s8[64,256]", 1, -128, 127)], EXACT),
     "handshake": Case("DMAs", "handshake", [uniform("f32[32,256]", 1)], EXACT),
     "transpose": Case("moves", "transpose", [uniform("f32[128,256]", 1)], EXACT),
     "rotate_halves": Case("moves", "rotate_halves", [uniform("f32[16,128]", seed) for seed in (1, 2, 3)], F32),

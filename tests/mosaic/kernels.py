@@ -743,3 +743,20 @@ def views(starts, x, words):
 def views_expected(starts, x, words):
     """Interpret mode does not know memrefs that are reshaped."""
     return [x.reshape(-1, 128)[start:start + 8] for start in starts], words[:16 * len(starts)]
+
+
+def _halves(x, o, ready):
+    copy = pltpu.make_async_copy(x.reshape(2, 32, 256).at[pl.ds(1, 1)], o, ready)
+    copy.start()
+    copy.wait()
+
+
+def views_narrow(x):
+    """A view of tiles of 32 rows, which the array does not have in HBM."""
+    anywhere = pl.BlockSpec(memory_space=pl.ANY)
+    return pl.pallas_call(_halves, in_specs=[anywhere], out_specs=anywhere, scratch_shapes=[pltpu.SemaphoreType.DMA],
+                          out_shape=_shape((1, 32, 256), x.dtype))(x)
+
+
+def views_narrow_expected(x):
+    return (x.reshape(2, 32, 256)[1:],)

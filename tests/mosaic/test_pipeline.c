@@ -307,6 +307,15 @@ static const struct {
      TS_ERROR_INPUT,
      "'tpu.memref_slice': expected sizes that are scalars"},
     {{"2", same, same,
+      "%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
+      "%n = \"arith.constant\"() <{value = -1 : i32}> : () -> i32\n"
+      "%r = \"tpu.memref_slice\"(%x, %z, %z, %n) : (memref<16x128xf32, #tpu.memory_space<vmem>>, i32, i32, "
+      "i32) -> "
+      "memref<?x128xf32, #tpu.memory_space<vmem>>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.memref_slice': expected sizes that are not negative"},
+    {{"2", same, same,
       SPLAT "%r = \"tpu.sublane_shuffle\"(%v, %v) <{pattern = array<i32: 0, 1, 2, 3, 4, 5, 6, 16>}> : "
             "(vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
       16, 16},
