@@ -26,6 +26,7 @@ struct ts_hlo_reader {
     char next;             /* the first byte of the next line that is no blank; '\0': not known yet */
     int64_t literal_depth; /* brackets open in a constant that goes on */
     bool in_computation, in_table;
+    hlo_header header;
     bool is_mlir;
     hlo_mlir mlir;
 };
@@ -105,6 +106,14 @@ static const char *read_left_side(const char *at, const char *end, ts_hlo_instru
     i->name = (ts_hlo_span){name, (size_t)(at - name)};
     at = hlo_skip_space(at, end);
     return i->name.length == 0 || at >= end || *at != '=' ? NULL : hlo_skip_space(at + 1, end);
+}
+
+/* [ROOT] name = alone, of a computation. */
+static bool is_left_side(const char *at, const char *end) {
+    ts_hlo_instruction i = {0};
+    bool marked;
+    const char *right = read_left_side(at, end, &i, &marked);
+    return right != NULL && right == end;
 }
 
 /* The left side, then [shape] opcode(operands), attributes */
@@ -261,6 +270,7 @@ static bool is_module(ts_hlo_reader *r, const char *at, const char *end) {
     while (behind < end && hlo_is_name(*behind)) behind++;
     r->counts.modules++;
     end_computation(r);
+    hlo_header_begin(&r->header, at, end);
     r->is_mlir = false;
     if (r->events->module) {
         ts_hlo_span rest = {behind, (size_t)(end - behind)};
@@ -344,6 +354,8 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     if (found == NOT_ONE && (is_module(r, at, end) || is_computation(r, at, end))) return;
     if (found == NOT_ONE && is_table(r, at, end)) return take_table(r, at, end);
     if (found == NOT_ONE && take_mlir(r, at, end)) return;
+    if (found == NOT_ONE && r->in_computation && is_left_side(at, end))
+        return hold(r, ENDS_EARLY, &i, at, end);
     if (found == NOT_ONE) found = read_labelled(at, end, &i);
     if (found == NOT_ONE) return take_other(r, at, end);
     r->in_table = false;
@@ -403,12 +415,31 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     return true;
 }
 
+/* A line that begins with two slashes, or is a comment in marks of C. */
+static bool is_comment(const char *at, const char *end) {
+    return (end - at > 1 && at[1] == '/') || hlo_skip_space(at, end) == end;
+}
+
+/* Where "// .." begins behind white space and outside quotes, or `end`. */
+static const char *comment_start(const char *at, const char *end) {
+    const char *line = at, *slashes = at;
+    while ((slashes = memmem(slashes, (size_t)(end - slashes), "//", 2)) != NULL) {
+        while (at < slashes) at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
+        if (at == slashes && slashes > line && hlo_is_space(slashes[-1])) return slashes;
+        slashes += 2;
+    }
+    return end;
+}
+
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
     if (r->counts.lines++ == 0 && length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
         at += 3; /* UTF-8's mark */
     while (at < end && hlo_is_space(*at)) at++;
+    end = comment_start(at, end);
     while (end > at && hlo_is_space(end[-1])) end--;
+    if (hlo_header_goes_on(&r->header, at, end)) return count(r, TS_HLO_LITERAL);
+    if (at < end && *at == '/' && is_comment(at, end)) return count(r, TS_HLO_COMMENT);
     if (take_rest(r, at, end)) return;
     if (at == end || only_marks(at, end)) {
         r->in_table = false;
@@ -417,7 +448,7 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
             r->events->message(r->events->self, r->counts.lines, (ts_hlo_span){at, (size_t)(end - at)});
         return;
     }
-    if (*at == '#' || (end - at > 1 && at[0] == '/' && at[1] == '/')) return count(r, TS_HLO_COMMENT);
+    if (*at == '#') return count(r, TS_HLO_COMMENT);
     take_fresh(r, at, end);
 }
 

@@ -18,7 +18,7 @@ static int compare(ts_hlo_span name, const char *other) {
     return order != 0 ? order : other[name.length] == '\0' ? 0 : -1;
 }
 
-ts_hlo_opcode ts_hlo_opcode_find(ts_hlo_span name) {
+static ts_hlo_opcode find_listed(ts_hlo_span name) {
     int low = 0, high = TS_HLO_OPCODES;
     while (low < high && name.length > 0) {
         int middle = (low + high) / 2, order = compare(name, opcodes[middle].name);
@@ -29,6 +29,24 @@ ts_hlo_opcode ts_hlo_opcode_find(ts_hlo_span name) {
             low = middle + 1;
     }
     return TS_HLO_OP_UNKNOWN;
+}
+
+/* The rest of "X-start" where X is an instruction; unknown otherwise. */
+static ts_hlo_opcode find_before(ts_hlo_span name, const char *ending) {
+    size_t length = strlen(ending);
+    if (name.length <= length || memcmp(name.text + name.length - length, ending, length) != 0)
+        return TS_HLO_OP_UNKNOWN;
+    return find_listed((ts_hlo_span){name.text, name.length - length});
+}
+
+ts_hlo_opcode ts_hlo_opcode_started(ts_hlo_span name) { return find_before(name, "-start"); }
+
+ts_hlo_opcode ts_hlo_opcode_find(ts_hlo_span name) {
+    ts_hlo_opcode listed = find_listed(name);
+    if (listed != TS_HLO_OP_UNKNOWN) return listed;
+    if (find_before(name, "-start") != TS_HLO_OP_UNKNOWN) return TS_HLO_OP_ASYNC_START;
+    if (find_before(name, "-update") != TS_HLO_OP_UNKNOWN) return TS_HLO_OP_ASYNC_UPDATE;
+    return find_before(name, "-done") != TS_HLO_OP_UNKNOWN ? TS_HLO_OP_ASYNC_DONE : TS_HLO_OP_UNKNOWN;
 }
 
 const char *ts_hlo_opcode_name(ts_hlo_opcode opcode) {

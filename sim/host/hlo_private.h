@@ -29,6 +29,17 @@ const char *hlo_quote_end(const char *at, const char *end);
 /* Behind the bracket that closes the one at `at`; NULL: none does. */
 const char *hlo_bracket_end(const char *at, const char *end);
 
+/* ---- The header of a module (hlo_header.c) ---- */
+
+typedef struct {
+    bool here, quoted; /* the last line was part of it, and a quote is open behind it */
+    int64_t depth;     /* brackets that are open */
+} hlo_header;
+
+void hlo_header_begin(hlo_header *header, const char *at, const char *end); /* its first line */
+/* Is the next line, without white space around it, part of it too? */
+bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end);
+
 enum { HLO_MLIR_OPEN = 32, HLO_MLIR_NAME = 64 };
 
 /* StableHLO: state that lines share. */

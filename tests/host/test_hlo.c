@@ -137,6 +137,30 @@ static const row rows[] = {
     /* A computation that does not end before the next begins, or the text does. */
     {"%a {\n%b {\n x = f32[] negate(y)\n",
      "1 computation <a>\nend\n2 computation <b>\n3 <x> <f32[]> <negate> <y>\nend\n"},
+    /* Comments behind a line, but for slashes in quotes or words. */
+    {"%a = f32[8]{0} transpose(%b),\n  dimensions={0} // not }\n/* a \" comment */\n%d = (f32[2], // of "
+     "0\n// 1\n"
+     "  f32[3]) tuple(%a, %b), metadata={op_name=\"f // g\"}\nsee https://x.y/ // or not\n",
+     "1 <a> <f32[8]{0}> <transpose> <%b> +<, dimensions={0}>\n4 <d> <(f32[2], f32[3])> <tuple> <%a, %b> "
+     "+<, metadata={op_name=\"f // g\"}>\n7 message <see https://x.y/>\n"},
+    /* A name alone goes on within a computation. */
+    {"c {\n  ROOT a =\n    f32[2] negate(b)\n}\na =\n",
+     "1 computation <c>\n2 root <a> <f32[2]> <negate> <b>\nend\n5 message <a =>\n"},
+    /* Tables of a header, with a module in quotes that is none of the text's. */
+    {"HloModule m, is_scheduled=true, origin_recovery_table={\n  {\"a\"} : {\"b\"},\n  \"\n    HloModule "
+     "r\n\n    "
+     "ENTRY %e {\n      ROOT %p = f32[2] parameter(0), origin={{\\\"}\\\"}}\n    }\n  \"\n}\n,\n"
+     "debug_attributes={\n  {\"a\"}:({op_id=1})\n}\n\nENTRY %f {\n  ROOT %q = f32[2] parameter(0)\n}\n",
+     "1 module <m> < is_scheduled=true, origin_recovery_table={>\n16 entry <f>\n17 root <q> <f32[2]> "
+     "<parameter> <0>\nend\n"},
+    {"HloModule m, entry_computation_layout={(\n  f32[2]{0},\n  (s32[])\n)->f32[2]{0}},\n  "
+     "is_scheduled=true\n\nf32[3]\n",
+     "1 module <m> < entry_computation_layout={(>\n7 message <f32[3]>\n"},
+    /* A header that is cut. */
+    {"HloModule m, x={(f32[2]{0}, f3\nthen f32[3] = x\n",
+     "1 module <m> < x={(f32[2]{0}, f3>\n2 message <then f32[3] = x>\n"},
+    {"HloModule m, x={\nENTRY %f {\n  ROOT %q = f32[2] parameter(0)\n}\n",
+     "1 module <m> < x={>\n2 entry <f>\n3 root <q> <f32[2]> <parameter> <0>\nend\n"},
     /* StableHLO. */
     {"module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n"
      "  func.func public @main(%arg0: tensor<8x16xf32> {x = \"y\"}, %arg1: tensor<i1>) -> "
@@ -312,7 +336,21 @@ static void opcodes(void **state) {
         const char *name = ts_hlo_opcode_name(code);
         assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){name, strlen(name)}), code);
     }
-    assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"copyx", 5}), TS_HLO_OP_UNKNOWN);
+    static const struct {
+        const char *name;
+        ts_hlo_opcode opcode, started;
+    } endings[] = {{"copyx", TS_HLO_OP_UNKNOWN, TS_HLO_OP_UNKNOWN},
+                   {"copyx-start", TS_HLO_OP_UNKNOWN, TS_HLO_OP_UNKNOWN},
+                   {"-start", TS_HLO_OP_UNKNOWN, TS_HLO_OP_UNKNOWN},
+                   {"dot-start", TS_HLO_OP_ASYNC_START, TS_HLO_OP_DOT},
+                   {"reduce-window-update", TS_HLO_OP_ASYNC_UPDATE, TS_HLO_OP_UNKNOWN},
+                   {"transpose-done", TS_HLO_OP_ASYNC_DONE, TS_HLO_OP_UNKNOWN},
+                   {"copy-start", TS_HLO_OP_COPY_START, TS_HLO_OP_COPY}};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        ts_hlo_span name = {endings[i].name, strlen(endings[i].name)};
+        assert_int_equal(ts_hlo_opcode_find(name), endings[i].opcode);
+        assert_int_equal(ts_hlo_opcode_started(name), endings[i].started);
+    }
     assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"cop", 3}), TS_HLO_OP_UNKNOWN);
     assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"", 0}), TS_HLO_OP_UNKNOWN);
 }
