@@ -11,34 +11,6 @@
 
 enum { ENTRY_SHAPES = 1 << 16 };
 
-/* ---- Buffers ---- */
-
-/* Does the instruction make a buffer? What lies in an operand's, or in that of another computation, does not.
- */
-static bool makes_buffer(const ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    ts_hlo_class class = ts_hlo_opcode_class(opcode);
-    ts_hlo_span value;
-    if (class == TS_HLO_CALLS && audit_is_start(opcode)) return true;
-    if (class == TS_HLO_ALIASES || class == TS_HLO_CALLS) return false;
-    if (opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE) return false;
-    if (opcode == TS_HLO_OP_PARAMETER)
-        return a->current < 0 || a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
-    bool may_alias = opcode == TS_HLO_OP_FUSION || opcode == TS_HLO_OP_CUSTOM_CALL;
-    return !may_alias || !ts_hlo_attribute(i->attributes, "output_to_operand_aliasing", &value);
-}
-
-static void add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
-    if (*i->shape.text == '(' && audit_is_start(opcode)) {
-        ts_hlo_span made = audit_started(opcode, i->shape);
-        shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
-    }
-    if (shape == AUDIT_NONE) return;
-    const shape_record *record = &a->shapes[shape];
-    if (!record->is_tuple) audit_add_buffer(a, i->line, i->name, opcode, shape);
-    for (int32_t k = 0; record->is_tuple && k < a->shapes[shape].leaf_count; k++)
-        audit_add_buffer(a, i->line, i->name, opcode, a->shapes[shape].leaves[k]);
-}
-
 /* ---- Computations ---- */
 
 static bool is_fused(ts_hlo_span name) {
@@ -101,27 +73,30 @@ static const struct {
     uint8_t level;
 } callers[] = {
     {TS_HLO_OP_FUSION, "calls", TS_AUDIT_LEVEL_FUSED},
+    {TS_HLO_OP_FUSION_START, "calls", TS_AUDIT_LEVEL_FUSED},
     {TS_HLO_OP_CALL, "to_apply", AUDIT_LEVEL_CALLED},
+    {TS_HLO_OP_CALL_START, "to_apply", AUDIT_LEVEL_CALLED},
     {TS_HLO_OP_CALL, "callee", AUDIT_LEVEL_CALLED}, /* of StableHLO */
     {TS_HLO_OP_CONDITIONAL, "branch_computations", TS_AUDIT_LEVEL_CONTROL},
     {TS_HLO_OP_CONDITIONAL, "true_computation", TS_AUDIT_LEVEL_CONTROL},
     {TS_HLO_OP_CONDITIONAL, "false_computation", TS_AUDIT_LEVEL_CONTROL},
-    {TS_HLO_OP_REDUCE, "to_apply", TS_AUDIT_LEVEL_APPLIED},
-    {TS_HLO_OP_MAP, "to_apply", TS_AUDIT_LEVEL_APPLIED},
-    {TS_HLO_OP_SORT, "to_apply", TS_AUDIT_LEVEL_APPLIED},
-    {TS_HLO_OP_SCATTER, "to_apply", TS_AUDIT_LEVEL_APPLIED},
-    {TS_HLO_OP_REDUCE_WINDOW, "to_apply", TS_AUDIT_LEVEL_APPLIED},
-    {TS_HLO_OP_REDUCE_SCATTER, "to_apply", TS_AUDIT_LEVEL_APPLIED},
-    {TS_HLO_OP_ALL_REDUCE, "to_apply", TS_AUDIT_LEVEL_APPLIED},
-    {TS_HLO_OP_ALL_REDUCE_START, "to_apply", TS_AUDIT_LEVEL_APPLIED},
     {TS_HLO_OP_SELECT_AND_SCATTER, "select", TS_AUDIT_LEVEL_APPLIED},
     {TS_HLO_OP_SELECT_AND_SCATTER, "scatter", TS_AUDIT_LEVEL_APPLIED},
 };
+
+/* To the elements of its operands; a scan to slices of them, in turn. */
+static void read_applied(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    bool scans = opcode == TS_HLO_OP_SCAN;
+    if (opcode == TS_HLO_OP_CUSTOM_CALL) call_named(a, i, "called_computations", TS_AUDIT_LEVEL_APPLIED, 1);
+    if (opcode == TS_HLO_OP_CALL || opcode == TS_HLO_OP_CALL_START) return;
+    call_named(a, i, "to_apply", scans ? TS_AUDIT_LEVEL_CONTROL : TS_AUDIT_LEVEL_APPLIED, scans ? -1 : 1);
+}
 
 static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     ts_hlo_span name;
     for (size_t k = 0; k < sizeof callers / sizeof callers[0]; k++)
         if (callers[k].opcode == opcode) call_named(a, i, callers[k].attribute, callers[k].level, 1);
+    read_applied(a, i, opcode);
     if (opcode == TS_HLO_OP_ASYNC_START && ts_hlo_attribute(i->attributes, "calls", &name) &&
         name.length > 0) {
         call(a, i->line, name, TS_AUDIT_LEVEL_ASYNC, 1);
@@ -148,7 +123,7 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
     a->module = ts_arena_copy_text(a->arena, name.text, name.length);
     while ((at = memmem(at, (size_t)(end - at), "-alias)", 7)) != NULL) a->donated++, at += 7;
     if (!ts_hlo_attribute(attributes, "entry_computation_layout", &value)) return;
-    const char *arrow = memmem(value.text, value.length, ")->", 3);
+    const char *arrow = memmem(value.text, value.length, "->", 2);
     if (arrow) value.length = (size_t)(arrow - value.text);
     a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + value.length / 4);
     while (a->entry_count < ENTRY_SHAPES && ts_hlo_find_shape(&value, &shape)) {
@@ -238,8 +213,8 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     if (!a->any_tiles && i->opcode.length > 0) audit_copies_add(a, i, opcode);
     read_calls(a, i, opcode);
     bool listed = i->again && a->value_table.count > 0; /* with the values */
-    if (!a->current_fused && !in_report && !listed && i->opcode.length > 0 && makes_buffer(a, i, opcode))
-        add_buffers(a, i, opcode, shape);
+    if (!a->current_fused && !in_report && !listed && i->opcode.length > 0)
+        audit_add_buffers(a, i, opcode, shape);
     audit_see_location(a, i);
     if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
     a->now = NULL;

@@ -206,7 +206,19 @@ static int32_t begin_move(ts_audit *a, const ts_hlo_instruction *i, int32_t shap
     return result;
 }
 
+/* What is started under a name that any instruction has so: the instruction, and what it makes. */
+static ts_hlo_opcode started_move(ts_audit *a, const ts_hlo_instruction *i, int32_t *shape) {
+    ts_hlo_opcode opcode = ts_hlo_opcode_started(i->opcode);
+    ts_hlo_class class = ts_hlo_opcode_class(opcode);
+    if (opcode == TS_HLO_OP_UNKNOWN || (class != TS_HLO_MOVES && class != TS_HLO_COLLECTIVE))
+        return TS_HLO_OP_ASYNC_START;
+    ts_hlo_span made = audit_started(TS_HLO_OP_ASYNC_START, i->shape);
+    *shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
+    return *shape == AUDIT_NONE ? TS_HLO_OP_ASYNC_START : opcode;
+}
+
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
+    if (opcode == TS_HLO_OP_ASYNC_START) opcode = started_move(a, i, &shape);
     if (ts_hlo_opcode_class(opcode) == TS_HLO_COLLECTIVE) {
         move_collective(a, i, opcode, shape);
         return;

@@ -181,6 +181,8 @@ audit_line audit_memory_line(ts_audit *a, int64_t line, ts_hlo_span text);
 void audit_keep_block(ts_audit *a, int32_t shape); /* the entry that ends, of an out-of-memory message */
 void audit_finish_memory(ts_audit *a);
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape);
+/* Those of an instruction's result that are its own (audit_buffers.c). */
+void audit_add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 /* Where what async-start moves lies, by the shape ((operands), result, ..). Left as they are: it says
  * nothing. */
