@@ -388,6 +388,18 @@ static void read_joined(ts_hlo_reader *r) {
     if (found != NOT_ONE) give(r, &i, r->joined_line);
 }
 
+/* A line that begins with "}" closes brackets of an attribute, if any are open: alone it ends a computation where the
+ * operands were cut. */
+static bool closes_attribute(const ts_hlo_reader *r, const char *at, const char *end) {
+    int64_t round = 0, curly = 0;
+    for (const char *c = r->joined, *behind = c + r->joined_length; c < behind;
+         c = *c == '"' ? hlo_quote_end(c, behind) : c + 1) {
+        round += (*c == '(') - (*c == ')');
+        curly += (*c == '{') - (*c == '}');
+    }
+    return curly > 0 && (round <= 0 || (end - at > 1 && at[1] == ','));
+}
+
 /* True: the line went on with what came before. */
 static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i;
@@ -399,9 +411,7 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     }
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
-    /* "}," closes brackets of an attribute, if any are open; alone it ends a computation. */
-    bool closes =
-        length > 1 && at[0] == '}' && at[1] == ',' && depth_of(r->joined, r->joined + r->joined_length) > 0;
+    bool closes = length > 0 && at[0] == '}' && closes_attribute(r, at, end);
     bool ends = r->joined_whole ? !continues(r, at, end) : is_beginning(at, end) && !closes;
     if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);

@@ -22,6 +22,10 @@ static const struct {
     {"case", "conditional"},
     {"if", "conditional"},
     {"sharding-constraint", "optimization-barrier"},
+    {"propagation-barrier", "optimization-barrier"},
+    {"manual-computation", "call"}, /* whose body follows, and is the caller's */
+    {"named-computation", "call"},
+    {"top-k", "topk"},
 };
 
 /* ---- Lists ---- */
@@ -92,6 +96,10 @@ static const char *next_value(const char *at, const char *end, ts_hlo_span *name
     return at;
 }
 
+static ts_hlo_span span_of(const ts_text *text) {
+    return (ts_hlo_span){text->bytes ? text->bytes : "", text->length};
+}
+
 /* Of several results the last alone is kept, or a tuple of all. */
 typedef enum { AS_WRITTEN, AS_TUPLE } result_form;
 
@@ -113,12 +121,41 @@ static void add_result_types(hlo_mlir *m, const char *at, const char *end, resul
     if (tuple) ts_text_add_char(&m->shape, ')');
 }
 
+/* Behind the "->" that follows one type without brackets; NULL: none does. */
+static const char *behind_arrow(hlo_mlir *m, const char *at, const char *end) {
+    if (at >= end || *at == '(' || !memmem(at, (size_t)(end - at), "->", 2)) return NULL;
+    at = hlo_skip_space(hlo_mlir_add_type(&m->shape, at, end), end);
+    ts_text_clear(&m->shape);
+    return hlo_begins(at, end, "->") ? hlo_skip_space(at + 2, end) : NULL;
+}
+
+/* Of values that all have this type. */
+static void add_alike(hlo_mlir *m, const char *values, const char *values_end, ts_hlo_span type) {
+    ts_hlo_span name;
+    while ((values = next_value(values, values_end, &name)) != NULL) {
+        if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
+        ts_text_add_bytes(&m->operands, type.text, type.length);
+        ts_text_add(&m->operands, " %%%.*s", (int)name.length, name.text);
+    }
+}
+
+/* "a -> b". */
+static void add_arrow_types(hlo_mlir *m, const char *values, const char *values_end, const char *at,
+                            const char *result, const char *end) {
+    hlo_mlir_add_type(&m->shape, at, end);
+    add_alike(m, values, values_end, span_of(&m->shape));
+    ts_text_clear(&m->shape);
+    add_result_types(m, result, end, *result == '(' ? AS_TUPLE : AS_WRITTEN);
+}
+
 /* Operands with their types, and the results' type: of "(a, b) -> c", or of "a" that all share, or of "a, b".
  */
 static void add_types(hlo_mlir *m, const char *values, const char *values_end, const char *at,
                       const char *end, result_form form) {
     ts_hlo_span name;
     at = hlo_skip_space(at, end);
+    const char *behind = behind_arrow(m, at, end);
+    if (behind && behind < end) return add_arrow_types(m, values, values_end, at, behind, end);
     const char *close = at < end && *at == '(' ? hlo_bracket_end(at, end) : NULL;
     const char *arrow = close ? hlo_skip_space(close, end) : NULL;
     bool function = arrow && hlo_begins(arrow, end, "->");
@@ -134,15 +171,7 @@ static void add_types(hlo_mlir *m, const char *values, const char *values_end, c
     const char *result = function ? hlo_skip_space(arrow + 2, end) : at;
     bool tuple = form == AS_TUPLE || (result < end && *result == '(');
     add_result_types(m, result, end, tuple ? AS_TUPLE : AS_WRITTEN);
-    while (!function && (values = next_value(values, values_end, &name)) != NULL) {
-        if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
-        if (!tuple) ts_text_add_bytes(&m->operands, m->shape.bytes, m->shape.length);
-        ts_text_add(&m->operands, " %%%.*s", (int)name.length, name.text);
-    }
-}
-
-static ts_hlo_span span_of(const ts_text *text) {
-    return (ts_hlo_span){text->bytes ? text->bytes : "", text->length};
+    if (!function) add_alike(m, values, values_end, tuple ? (ts_hlo_span){"", 0} : span_of(&m->shape));
 }
 
 static void clear(hlo_mlir *m) {
@@ -151,7 +180,7 @@ static void clear(hlo_mlir *m) {
     ts_text_clear(&m->attributes);
 }
 
-/* %name[:n] = ["]dialect.operation["], and what is behind it. */
+/* %name[:n] = ["]dialect.operation["], or "%name, %other = ..", and what is behind it. */
 typedef struct {
     ts_hlo_span name;
     bool many;
@@ -163,14 +192,15 @@ static bool read_head(const char *at, const char *end, operation_head *head) {
     const char *name = at + 1, *word = name, *dot = NULL;
     while (word < end && hlo_is_name(*word)) word++;
     head->name = (ts_hlo_span){name, (size_t)(word - name)};
-    head->many = word < end && *word == ':';
+    head->many = word < end && (*word == ':' || *word == ',');
     while (word < end && (*word == ':' || ts_is_digit(*word))) word++;
+    while (word < end && (*word == ',' || *word == '%' || *word == ' ' || hlo_is_name(*word))) word++;
     word = hlo_skip_space(word, end);
     if (head->name.length == 0 || word >= end || *word != '=') return false;
     word = hlo_skip_space(word + 1, end);
     if (word < end && *word == '"') word++;
     const char *operation = word;
-    for (; word < end && (hlo_is_word(*word) || *word == '.'); word++)
+    for (; word < end && hlo_is_name(*word); word++)
         if (*word == '.') dot = word;
     if (hlo_begins(operation, end, "call ")) dot = operation - 1;
     if (!dot) return false;

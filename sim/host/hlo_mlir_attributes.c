@@ -63,8 +63,11 @@ static void add_labels(hlo_mlir *m, const char *opcode, const char *at, const ch
     }
 }
 
+/* "@name", but for a mesh "<@name, ..". */
 static void add_callee(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     const char *callee = strcmp(opcode, "call") == 0 ? memchr(at, '@', (size_t)(end - at)) : NULL;
+    while (callee && callee > at && callee[-1] == '<')
+        callee = memchr(callee + 1, '@', (size_t)(end - callee) - 1);
     if (!callee) return;
     const char *behind = ++callee;
     while (behind < end && hlo_is_name(*behind)) behind++;

@@ -37,7 +37,21 @@ static const char *angle_end(const char *at, const char *end) {
     return end;
 }
 
-static void add_element(ts_text *out, const char *at, size_t length) {
+/* Of "!quant.uniform<i8<-128:127>:f32, ..>" the type that is stored. */
+static ts_hlo_span stored_type(const char *at, size_t length) {
+    static const char quantized[] = "!quant.uniform<";
+    ts_hlo_span type = {at, length};
+    if (!ts_hlo_begins(type, quantized)) return type;
+    type.text += sizeof quantized - 1;
+    type.length = 0;
+    while (type.text + type.length < at + length && hlo_is_word(type.text[type.length])) type.length++;
+    return type;
+}
+
+static void add_element(ts_text *out, const char *text, size_t bytes) {
+    const ts_hlo_span type = stored_type(text, bytes);
+    const char *at = type.text;
+    size_t length = type.length;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (strlen(types[i].mlir) != length || memcmp(types[i].mlir, at, length) != 0) continue;
         ts_text_add(out, "%s", types[i].hlo);

@@ -125,6 +125,10 @@ static const row rows[] = {
      "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x\"}>\n"},
     {"%a = f32[4] call(%b, %c),\n    to_apply=%d, x={\n  {0}: (0, {1})\n  }, y=1\n}\n",
      "1 <a> <f32[4]> <call> <%b, %c> +<, to_apply=%d, x={ {0}: (0, {1}) }, y=1>\n"},
+    {"%a = f32[4] call(%b), to_apply=%d, backend_config={\n    \"k\":{\n    }\n}\n}\n}\n",
+     "1 <a> <f32[4]> <call> <%b> +<, to_apply=%d, backend_config={ \"k\":{ } }>\n"},
+    {"%a {\n%b = f32[4] call(%c, {\n}\n%d = f32[] negate(%b)\n",
+     "1 computation <a>\n2 cut <b> <f32[4]> <call> <%c, {>\nend\n4 <d> <f32[]> <negate> <%b>\n"},
     {"%a = f32[4] call(%b),\n%c = f32[4] negate(%a),\n",
      "1 <a> <f32[4]> <call> <%b> +<,>\n2 <c> <f32[4]> <negate> <%a> +<,>\n"},
     /* What goes on without a comma: only a loop that lacks its computations. */
@@ -236,6 +240,20 @@ static const row rows[] = {
      "3>}> "
      ": (tensor<2x3xf32>, tensor<4x1xi32>) -> tensor<4x3xf32>\n",
      "1 <1> <f32[4,3]> <gather> <f32[2,3] %a, s32[4,1] %b> +<, offset_dims={1}, collapsed_slice_dims={0}>\n"},
+    {"%0 = \"stablehlo.cross-replica-sum\"(%a) : (tensor<2xf32>) -> tensor<2xf32>\n"
+     "%1 = chlo.is_inf %0 : tensor<2xf32> -> tensor<2xi1>\n"
+     "%2, %x = chlo.top_k(%0, k = 1) : tensor<2xf32> -> (tensor<1xf32>, tensor<1xi32>)\n",
+     "1 <0> <f32[2]> <cross-replica-sum> <f32[2] %a>\n2 <1> <pred[2]> <is-inf> <f32[2] %0>\n"
+     "3 <2> <(f32[1], s32[1])> <topk> <f32[2] %0>\n"},
+    {"%0 = stablehlo.uniform_quantize %a : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8<-128:127>:f32:0, "
+     "{0.1, "
+     "0.5}>>\n%1 = stablehlo.add %0, %0 : tensor<2x!quant.uniform<u8:f32, 34.0:16>>\n",
+     "1 <0> <s8[2]> <uniform-quantize> <f32[2] %a>\n2 <1> <u8[2]> <add> <u8[2] %0, u8[2] %0>\n"},
+    /* What runs on every device: the body is the caller's. */
+    {"func.func @f() {\n%0 = sdy.manual_computation(%a) in_shardings=[<@m, [{\"x\"}]>] out_shardings=[<@m, "
+     "[{\"x\"}]>] manual_axes={\"x\"} (%b: tensor<2xf32>) {\n%1 = stablehlo.add %b, %b : tensor<2xf32>\n"
+     "sdy.return %1 : tensor<2xf32>\n} : (tensor<4xf32>) -> tensor<4xf32>\nreturn %0 : tensor<4xf32>\n}\n",
+     "1 entry <f>\n2 <0> <call>\n3 <1> <f32[2]> <add> <f32[2] %b, f32[2] %b>\nend\n"},
     {"%0 = stablehlo.add %a, %a : tensor<2xf32>\n%1 = call @_take(%a) : (tensor<2xf32>) -> tensor<2xf32>\n",
      "1 <0> <f32[2]> <add> <f32[2] %a, f32[2] %a>\n2 <1> <f32[2]> <call> <f32[2] %a> +<, callee=_take>\n"},
 };
