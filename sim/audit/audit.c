@@ -31,9 +31,10 @@ static void call(ts_audit *a, int64_t line, ts_hlo_span name, uint8_t level, int
     audit_add_call(a, line, computation_named(a, line, name), level, trips);
 }
 
-/* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without; AUDIT_NONE: it does not say. */
+/* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without, or quoted in a quote; AUDIT_NONE: it does
+ * not say. */
 static int64_t stated_trips(ts_hlo_span attributes) {
-    static const char key[] = "\"known_trip_count\"";
+    static const char key[] = "\"known_trip_count";
     const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
     const char *end = attributes.text + attributes.length;
     int64_t trips = 0;
@@ -84,12 +85,11 @@ static const struct {
     {TS_HLO_OP_SELECT_AND_SCATTER, "scatter", TS_AUDIT_LEVEL_APPLIED},
 };
 
-/* To the elements of its operands; a scan to slices of them, in turn. */
+/* To the elements of its operands, or slices of them. */
 static void read_applied(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    bool scans = opcode == TS_HLO_OP_SCAN;
     if (opcode == TS_HLO_OP_CUSTOM_CALL) call_named(a, i, "called_computations", TS_AUDIT_LEVEL_APPLIED, 1);
     if (opcode == TS_HLO_OP_CALL || opcode == TS_HLO_OP_CALL_START) return;
-    call_named(a, i, "to_apply", scans ? TS_AUDIT_LEVEL_CONTROL : TS_AUDIT_LEVEL_APPLIED, scans ? -1 : 1);
+    call_named(a, i, "to_apply", TS_AUDIT_LEVEL_APPLIED, 1);
 }
 
 static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {

@@ -40,6 +40,7 @@ static const struct {
     {B " dot-done(%d)", 0, 0},
     {B " negate-update(%d)", 0, 0},
     {A " mulhi(%a, %a)", 1, 4096},
+    {A " add-dependency(%a, %t)", 0, 0},
 };
 
 static void results_that_lie_in_operands_are_none(void **state) {

@@ -105,9 +105,37 @@ static int set_up(void **state) {
     request.machine = ts_machine_load(NULL, arena, "tpu-v5e");
     return request.machine ? 0 : -1;
 }
+/* Where the condition does not, the compiler does. */
+static void the_compiler_says(void **state) {
+    (void)state;
+    static const char *const configs[] = {
+        "{\"known_trip_count\":{\"n\":\"15\"}}",
+        "{\"known_trip_count\": {\"n\": \"15\"}, \"known_init_step\":{\"init\":\"0\"}}",
+        "\"{\\\"known_trip_count\\\":{\\\"n\\\":\\\"15\\\"}}\""};
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text,
+                    "HloModule m, is_scheduled=true\n\n%%c {\n  %%p = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+                    "  ROOT %%l = pred[] custom-call(%%p)\n}\n\n%%b {\n"
+                    "  %%q = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+                    "  ROOT %%k = f32[8,128]{1,0:T(8,128)} copy(%%q)\n}\n\nENTRY %%main {\n"
+                    "  %%a = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+                    "  ROOT %%w = f32[8,128]{1,0:T(8,128)} while(%%a), condition=%%c, body=%%b, "
+                    "backend_config=%s\n}\n",
+                    configs[i]);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.group_count, 1);
+        assert_int_equal(r.groups[0].first.runs, 15);
+        assert_false(r.groups[0].first.trips_unknown);
+        ts_audit_free(audit);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_run_as_often_as_they_say),
+        cmocka_unit_test(the_compiler_says),
     };
     return cmocka_run_group_tests(tests, set_up, end_group);
 }
