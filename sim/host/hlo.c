@@ -373,12 +373,24 @@ static bool is_beginning(const char *at, const char *end) {
     return read_instruction(at, end, &i) != NOT_ONE;
 }
 
+/* Do the joined lines end in braces of an attribute that are open, and not in operands that were cut? */
+static bool in_attribute(const ts_hlo_reader *r, bool may_be_cut) {
+    int64_t round = 0, curly = 0;
+    for (const char *at = r->joined, *end = at + r->joined_length; at < end;) {
+        round += (*at == '(') - (*at == ')');
+        curly += (*at == '{') - (*at == '}');
+        at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
+    }
+    return curly > 0 && (round <= 0 || !may_be_cut);
+}
+
 /* Reads what the joined lines are by now, and gives it away unless more may come. */
 static void read_joined(ts_hlo_reader *r) {
     ts_hlo_instruction i;
     const char *all = r->joined, *all_end = all + r->joined_length;
     answer found = read_instruction(all, all_end, &i);
     if (found == NOT_ONE) found = read_labelled(all, all_end, &i);
+    if (found == WHOLE && !is_literal(&i) && in_attribute(r, true)) found = ENDS_EARLY;
     r->joined_whole = found == WHOLE;
     r->joined_lacks = lacks_calls(&i);
     if (found == WHOLE && may_go_on(r, &i)) return;
@@ -386,18 +398,6 @@ static void read_joined(ts_hlo_reader *r) {
     if (found == ENDS_EARLY) begin_literal(r, &i);
     r->joined_lines = 0;
     if (found != NOT_ONE) give(r, &i, r->joined_line);
-}
-
-/* A line that begins with "}" closes brackets of an attribute, if any are open: alone it ends a computation where the
- * operands were cut. */
-static bool closes_attribute(const ts_hlo_reader *r, const char *at, const char *end) {
-    int64_t round = 0, curly = 0;
-    for (const char *c = r->joined, *behind = c + r->joined_length; c < behind;
-         c = *c == '"' ? hlo_quote_end(c, behind) : c + 1) {
-        round += (*c == '(') - (*c == ')');
-        curly += (*c == '{') - (*c == '}');
-    }
-    return curly > 0 && (round <= 0 || (end - at > 1 && at[1] == ','));
 }
 
 /* True: the line went on with what came before. */
@@ -411,7 +411,8 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     }
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
-    bool closes = length > 0 && at[0] == '}' && closes_attribute(r, at, end);
+    /* "}" alone ends a computation where operands were cut, "}," does not. */
+    bool closes = length > 0 && at[0] == '}' && in_attribute(r, length == 1 || at[1] != ',');
     bool ends = r->joined_whole ? !continues(r, at, end) : is_beginning(at, end) && !closes;
     if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
