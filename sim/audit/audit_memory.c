@@ -84,10 +84,20 @@ static const struct {
                {"Attempting to allocate ", NULL, "asked for", false},
                {"Attempting to reserve ", NULL, "asked for", false},
                {"There are ", NULL, "free", false},
-               {"Total ", "usage >= ", "in all, at least", true},
+               {"Allocation (size=", NULL, "asked for", false},
+               {"would exceed memory (size=", NULL, "capacity", false},
+               {"HBM capacity ", NULL, "capacity", true},
+               {"Top-of-Memory reserved: ", NULL, "reserved", true},
+               {"Currently allocated: ", NULL, "allocated", true},
+               {"Program requirement: ", NULL, "program", true},
+               {"Total ", "usage >= ", "in all, at least", false},
+               {"reserved(Infeed/Outfeed/Continuations) ", NULL, "reserved", true},
+               {"heap allocations (without fragmentation) ", NULL, "allocated", true},
+               {"Max free chunk ", NULL, "largest free", true},
                {"reserved ", NULL, "reserved", true},
                {"program ", NULL, "program", true},
                {"arguments ", NULL, "arguments", true},
+               {"output ", NULL, "output", true},
                {"Output size ", NULL, "output", false},
                {"shares ", NULL, "output that shares arguments", false},
                {"Program ", "requirement ", "program", false},
@@ -142,7 +152,8 @@ static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t whic
 
 /* "Memory Space: vmem (color=1)": the number counts, names are the compiler's. */
 static int space_of_heading(ts_hlo_span text) {
-    static const char *const headings[] = {"allocations in ", "in memory space ", "out of memory on "};
+    static const char *const headings[] = {"allocations in ", "in memory space ", "out of memory on ",
+                                           "', space="};
     const char *color = ts_hlo_begins(text, "Memory Space: ") ? find(text, " (color=") : NULL;
     if (color) return ts_is_digit(*color) ? (int)strtol(color, NULL, 10) : AUDIT_NONE;
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
@@ -201,7 +212,29 @@ void audit_keep_block(ts_audit *a, int32_t shape) {
     ts_audit_allocation *made = new_allocation(a, block->line, word, bytes);
     if (!made) return;
     made->shape = shape;
+    made->at_peak = a->section == SECTION_PEAK;
     name_it(made->name, (ts_hlo_span){block->kind, strlen(block->kind)});
+}
+
+/* Allocation (size=8192) would exceed .. [shape = 'f32[16,128]{1,0}', space=hbm, .., tag = 'output of fusion@{}'] */
+static bool read_failed(ts_audit *a, int64_t line, ts_hlo_span text) {
+    char word[WORD];
+    int64_t bytes;
+    ts_hlo_span shape;
+    const char *size = find(text, "Allocation (size="),
+               *at = size ? find(from(text, size), "shape = '") : NULL;
+    if (!at || !read_size(from(text, size), word, &bytes)) return false;
+    ts_hlo_span rest = from(text, at);
+    if (!ts_hlo_find_shape(&rest, &shape) || shape.text != at) return false;
+    read_figures(a, line, text);
+    ts_audit_allocation *made = new_allocation(a, line, word, bytes);
+    int32_t number = audit_intern(a, line, shape);
+    if (number != AUDIT_NONE) number = audit_add_reported(a, line, (ts_hlo_span){"", 0}, number, word);
+    if (!made) return true;
+    made->shape = number;
+    const char *tag = find(rest, "tag = '"), *end = tag ? memchr(tag, '\'', from(rest, tag).length) : NULL;
+    if (end) name_it(made->name, (ts_hlo_span){tag, (size_t)(end - tag)});
+    return true;
 }
 
 /* "parameter 0", "preallocated-temp": what follows the size, without the shape. */
@@ -344,6 +377,7 @@ static bool begins_section(ts_audit *a, ts_hlo_span text) {
                     {"InstructionSequence:", SECTION_LIST},
                     {"BufferLiveRange:", SECTION_LIST},
                     {"Live ranges at ", SECTION_PEAK},
+                    {"Peak buffers:", SECTION_PEAK},
                     {"Stack trace breakdown for peak", SECTION_LIST}};
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         if (!ts_hlo_begins(text, sections[i].begins)) continue;
@@ -373,7 +407,21 @@ static bool is_listed(ts_hlo_span text) {
            find(text, " bytes") || ts_hlo_begins(text, "The rest ");
 }
 
+/* Without the time and place that logs write before it, "I0320 03:59:34.7 855 compiler.cc:2163] ". */
+static ts_hlo_span without_stamp(ts_hlo_span text) {
+    const char *at = text.text, *end = at + text.length;
+    while ((at = memchr(at, ']', (size_t)(end - at))) != NULL) {
+        const char *digit = at++;
+        while (digit > text.text && ts_is_digit(digit[-1])) digit--;
+        if (digit < at - 1 && digit > text.text && digit[-1] == ':') return ts_hlo_trim(from(text, at));
+    }
+    return text;
+}
+
 audit_line audit_memory_line(ts_audit *a, int64_t line, ts_hlo_span text) {
+    text = without_stamp(text);
+    if (text.length == 0) return AUDIT_LINE_ALL;
+    if (read_failed(a, line, text)) return AUDIT_LINE_ALL;
     if (read_allocation(a, line, text)) return a->section = SECTION_LIST, AUDIT_LINE_ALL;
     if (read_value(a, line, text) || begins_section(a, text)) return AUDIT_LINE_ALL;
     if (a->section == SECTION_LIST && read_usage(a, line, text)) return AUDIT_LINE_ALL;

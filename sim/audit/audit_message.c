@@ -112,26 +112,33 @@ static void read_block_shape(ts_audit *a, int64_t line, ts_hlo_span text, const 
         audit_note(a, 1, line, "a reported shape that is too long to keep", shape);
 }
 
+/* What else an entry says of its allocation. */
+static void read_entry(report_block *block, ts_hlo_span text) {
+    const char *kind = behind(text, "Allocation type: ");
+    if (behind(text, "Unpadded size:"))
+        word_after(text, "Unpadded size:", block->unpadded, sizeof block->unpadded);
+    else if (behind(text, "Extra memory due to padding:"))
+        word_after(text, "(", block->expansion, sizeof block->expansion);
+    else if (behind(text, "XLA Label: ")) /* of a GPU's compiler: an opcode */
+        word_after(text, "XLA Label: ", block->kind, sizeof block->kind);
+    else if (kind)
+        snprintf(block->kind, sizeof block->kind, "%.*s", (int)(text.text + text.length - kind), kind);
+}
+
 void audit_message(ts_audit *a, int64_t line, ts_hlo_span text) {
     report_block *block = &a->block;
-    const char *shape = behind(text, "Shape: ");
+    const char *shape = behind(text, "Shape: "), *parameter = behind(text, "Entry Parameter Subshape: ");
     bool ends = ts_hlo_begins(text, "=") || memmem(text.text, text.length, "=====", 5) != NULL;
     if (ends) audit_close_block(a);
     if (is_size(text)) {
         open_block(a, line);
         word_after(text, "Size: ", block->size, sizeof block->size);
-    } else if (shape) {
-        read_block_shape(a, line, text, shape);
-    } else if (block->open && behind(text, "Unpadded size:")) {
-        word_after(text, "Unpadded size:", block->unpadded, sizeof block->unpadded);
-    } else if (block->open && behind(text, "Extra memory due to padding:")) {
-        word_after(text, "(", block->expansion, sizeof block->expansion);
-    } else if (block->open && behind(text, "Allocation type: ")) {
-        const char *kind = behind(text, "Allocation type: ");
-        snprintf(block->kind, sizeof block->kind, "%.*s", (int)(text.text + text.length - kind), kind);
-    } else if (block->open || ends || behind(text, "Allocation type: ")) {
-        return;
-    } else {
+    } else if (shape || parameter) {
+        read_block_shape(a, line, text, shape ? shape : parameter);
+        if (parameter) snprintf(block->kind, sizeof block->kind, "entry parameter");
+    } else if (block->open) {
+        read_entry(block, text);
+    } else if (!ends && !behind(text, "Allocation type: ")) {
         audit_line read = audit_memory_line(a, line, text);
         bool known = read == AUDIT_LINE_ALL || read_shapes(a, line, text);
         if (!known && read == AUDIT_LINE_NONE) audit_note(a, 1, line, "lines that are no HLO", text);

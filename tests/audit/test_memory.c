@@ -1,0 +1,85 @@
+/* What an audit reads of messages about memory: figures, allocations and the memories that they are of. */
+#include "audit/audit_private.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/support/audited.h"
+#include "tests/support/group.h"
+
+static ts_audit_request request;
+
+static const struct {
+    const char *text, *read; /* figures, then allocations: name, memory, size */
+} messages[] = {
+    {"E: Allocation (size=8192) would exceed memory (size=4096) :: #allocation3 [shape = "
+     "'f32[8,200]{1,0:T(8,128)}', "
+     "space=vmem, size = 0x2000, scoped, tag = 'window of f32[100,200], of f32[100,200].'] :: <none>\n",
+     "asked for 1 8192; capacity 1 4096; window of f32[100,200], of f32[100,200]. 1 8192 of 8192;"},
+    {"Allocation (size=2048) would exceed memory (size=1024) :: #allocation1 [shape = 'u32[]', space=smem, "
+     "tag = ''] "
+     "::\n",
+     "asked for 6 2048; capacity 6 1024;  6 2048 of 512;"},
+    /* Behind the stamps of logs. */
+    {"2020-05-04 09:05:40.7: E  157 xla_util.cc:76] Total hbm usage >= 2.00K:\n"
+     "2020-05-04 09:05:40.7: E  157 xla_util.cc:76]     reserved        512B \n"
+     "2020-05-04 09:05:40.7: E  157 xla_util.cc:76] \n"
+     "2020-05-04 09:05:40.7: E  157 xla_util.cc:76]   1. Size: 1.0K\n"
+     "2020-05-04 09:05:40.7: E  157 xla_util.cc:76]      Shape: f32[2,128]{1,0:T(2,128)}\n"
+     "2020-05-04 09:05:40.7: E  157 xla_util.cc:76]      Allocation type: HLO temp\n"
+     "2020-05-04 09:05:40.7: E  157 xla_util.cc:76]      =====\n",
+     "in all, at least 0 2048; reserved 0 512; HLO temp 0 1024 of 1024;"},
+    {"hbm by 1.0K. Total hbm usage >= 4.0K: reserved 1.0K\n", "in all, at least 0 4096;"},
+    {"HBM capacity 8.0K:\n       Top-of-Memory reserved:  1.0K (     1,024 bytes)\n"
+     "          Currently allocated:    2.0K (   2,048 bytes)\n",
+     "capacity -1 8192; reserved -1 1024; allocated -1 2048;"},
+    {"Total hbm usage >= 4.0K:\n    reserved(Infeed/Outfeed/Continuations) 1.0K \n"
+     "    heap allocations (without fragmentation)   2.0K \n    Max free chunk             1.0K (0.0% "
+     "fragmentation)\n    output                     1.0K (71.6% utilization)\n",
+     "in all, at least 0 4096; reserved 0 1024; allocated 0 2048; largest free 0 1024; output 0 1024;"},
+    /* Of another compiler: what lives at the peak, with the arguments. */
+    {"Peak buffers:\n\tBuffer 1:\n\t\tSize: 4.0KiB\n\t\tOperator: op_name=\"f\"\n\t\tXLA Label: fusion\n"
+     "\t\tShape: f32[8,128]{1,0}\n\t\t====\n\n\tBuffer 2:\n\t\tSize: 4.0KiB\n"
+     "\t\tEntry Parameter Subshape: s32[8,128]{1,0}\n\t\t====\n",
+     "fusion -1 4096 of 4096 at the peak; entry parameter -1 4096 of 4096 at the peak;"},
+};
+
+static const char *read_of(const ts_audit_result *r) {
+    ts_text *out = TS_NEW(arena, ts_text);
+    *out = ts_text_begin(arena);
+    for (int i = 0; i < r->figure_count; i++)
+        ts_text_add(out, "%s %d %" PRId64 "; ", r->figures[i].name, r->figures[i].space, r->figures[i].bytes);
+    for (int i = 0; i < r->allocation_count; i++) {
+        const ts_audit_allocation *one = &r->allocations[i];
+        ts_text_add(out, "%s %d %" PRId64, one->name, one->space, one->bytes);
+        if (one->shape >= 0) ts_text_add(out, " of %" PRId64, r->shapes[one->shape].padded_bytes);
+        ts_text_add(out, "%s; ", one->at_peak ? " at the peak" : "");
+    }
+    if (out->length > 0) out->bytes[out->length - 1] = '\0';
+    return out->bytes;
+}
+
+static void messages_are_read(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        ts_audit_result r;
+        ts_audit *audit =
+            audited(arena, &request, (audited_text){messages[i].text, strlen(messages[i].text), 0}, &r);
+        assert_string_equal(read_of(&r), messages[i].read);
+        int allocations = r.allocation_count;
+        assert_int_equal(r.sum.buffers, allocations);
+        assert_int_equal(r.kind_count, 0);
+        ts_audit_free(audit);
+    }
+}
+
+static int make_machine(void **state) {
+    begin_group(state);
+    request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
+    return request.machine ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_are_read)};
+    return cmocka_run_group_tests(tests, make_machine, end_group);
+}
