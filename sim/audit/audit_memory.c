@@ -168,6 +168,7 @@ static bool read_figures(ts_audit *a, int64_t line, ts_hlo_span text) {
     int space = space_of_heading(text);
     bool any = space >= 0 && space < TS_AUDIT_SPACES;
     if (any) a->heading_space = space;
+    if (any && a->section == SECTION_ENTRIES) a->section = SECTION_NONE; /* other entries follow */
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) any |= read_figure(a, line, text, i);
     return any;
 }
@@ -212,7 +213,7 @@ void audit_keep_block(ts_audit *a, int32_t shape) {
     ts_audit_allocation *made = new_allocation(a, block->line, word, bytes);
     if (!made) return;
     made->shape = shape;
-    made->at_peak = a->section == SECTION_PEAK;
+    made->at_peak = a->section == SECTION_ENTRIES;
     name_it(made->name, (ts_hlo_span){block->kind, strlen(block->kind)});
 }
 
@@ -377,7 +378,7 @@ static bool begins_section(ts_audit *a, ts_hlo_span text) {
                     {"InstructionSequence:", SECTION_LIST},
                     {"BufferLiveRange:", SECTION_LIST},
                     {"Live ranges at ", SECTION_PEAK},
-                    {"Peak buffers:", SECTION_PEAK},
+                    {"Peak buffers:", SECTION_ENTRIES},
                     {"Stack trace breakdown for peak", SECTION_LIST}};
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         if (!ts_hlo_begins(text, sections[i].begins)) continue;

@@ -84,7 +84,8 @@ typedef struct {
     int64_t move;  /* in moves */
 } audit_awaited;
 
-typedef enum { SECTION_NONE, SECTION_LIST, SECTION_PEAK } audit_section; /* of a report of memory */
+/* Of a report of memory: its lists, what lives at the peak as a list, or as entries. */
+typedef enum { SECTION_NONE, SECTION_LIST, SECTION_PEAK, SECTION_ENTRIES } audit_section;
 
 struct ts_audit {
     ts_arena *arena, *scratch;
