@@ -191,6 +191,10 @@ static void note_unreadable(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opc
     }
     if (i->cut && i->shape.length > 0 && i->opcode.length == 0)
         audit_note(a, 1, i->line, "an instruction that ends before its opcode", i->name);
+    ts_hlo_class class = ts_hlo_opcode_class(opcode);
+    bool counts = i->opcode.length > 0 && class != TS_HLO_ALIASES && class != TS_HLO_CALLS;
+    if (counts && i->shape.length == 0 && !i->cut && !i->mlir && !a->block.open)
+        audit_note(a, 1, i->line, "an instruction whose shape is left out: not counted", i->name);
 }
 
 static void on_instruction(void *self, const ts_hlo_instruction *i) {

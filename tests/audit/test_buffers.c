@@ -111,6 +111,20 @@ static void what_is_called_is_known(void **state) {
     ts_audit_free(audit);
 }
 
+/* A shape that follows from the operands may be left out: then it is said. */
+static void shapes_left_out_are_told(void **state) {
+    (void)state;
+    static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = " A " parameter(0)\n"
+                               "  %b = negate(%a)\n  %t = tuple(%a, %b)\n  ROOT %c = copy(%b)\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    assert_int_equal(r.sum.buffers, 1);
+    assert_int_equal(r.kind_count, 1);
+    assert_int_equal(r.kinds[0].count, 2);
+    assert_int_equal(r.kinds[0].first_line, 5);
+    ts_audit_free(audit);
+}
+
 /* Where there is no ENTRY, what the header says of the arguments. */
 static void a_header_alone_has_arguments(void **state) {
     (void)state;
@@ -137,6 +151,7 @@ static int make_machine(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_that_lie_in_operands_are_none), cmocka_unit_test(what_is_started_moves),
-        cmocka_unit_test(what_is_called_is_known), cmocka_unit_test(a_header_alone_has_arguments)};
+        cmocka_unit_test(what_is_called_is_known), cmocka_unit_test(a_header_alone_has_arguments),
+        cmocka_unit_test(shapes_left_out_are_told)};
     return cmocka_run_group_tests(tests, make_machine, end_group);
 }
