@@ -9,8 +9,6 @@
 #include "base/number.h"
 #include "layout/notation/xla.h"
 
-enum { ENTRY_SHAPES = 1 << 16 };
-
 /* ---- Computations ---- */
 
 static bool is_fused(ts_hlo_span name) {
@@ -113,23 +111,10 @@ static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
 
 static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
     ts_audit *a = self;
-    ts_hlo_span value, shape;
     audit_forget_shapes(a);
     audit_settle(a); /* another module may use the names again */
     ts_hlo_locations_begin(a->locations);
-    a->unscheduled = !memmem(attributes.text, attributes.length, "is_scheduled=true", 17);
-    const char *at = attributes.text, *end = at + attributes.length;
-    if (a->module) return; /* of several, the first gives its name */
-    a->module = ts_arena_copy_text(a->arena, name.text, name.length);
-    while ((at = memmem(at, (size_t)(end - at), "-alias)", 7)) != NULL) a->donated++, at += 7;
-    if (!ts_hlo_attribute(attributes, "entry_computation_layout", &value)) return;
-    const char *arrow = memmem(value.text, value.length, "->", 2);
-    if (arrow) value.length = (size_t)(arrow - value.text);
-    a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + value.length / 4);
-    while (a->entry_count < ENTRY_SHAPES && ts_hlo_find_shape(&value, &shape)) {
-        int32_t number = audit_intern(a, line, shape);
-        if (number != AUDIT_NONE) a->entry_shapes[a->entry_count++] = number;
-    }
+    audit_read_header(a, line, name, attributes);
 }
 
 /* One that the text had before is another module's: that may use all names again. */
@@ -212,9 +197,10 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     bool in_report = a->block.labelled = a->block.open;
     if (in_report && shape == AUDIT_NONE && a->block.shape[0] && i->opcode.length > 0)
         shape = audit_intern(a, i->line, (ts_hlo_span){a->block.shape, strlen(a->block.shape)});
+    if (opcode == TS_HLO_OP_PARAMETER) shape = audit_argument(a, i, shape);
     if (shape != AUDIT_NONE) remember(a, i, opcode, shape);
     audit_follow_value(a, i, opcode);
-    if (!a->any_tiles && i->opcode.length > 0) audit_copies_add(a, i, opcode);
+    if (!a->any_tiles && i->opcode.length > 0) audit_copies_add(a, i, opcode, shape);
     read_calls(a, i, opcode);
     bool listed = i->again && a->value_table.count > 0; /* with the values */
     if (!a->current_fused && !in_report && !listed && i->opcode.length > 0)

@@ -137,7 +137,18 @@ static void settle_operation(const audit_copies *c, audit_node *v) {
         v->op.opcode = TS_HLO_OP_UNKNOWN;
 }
 
-void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+/* The order of an argument that a header tiles. */
+static void read_given(ts_audit *a, int32_t shape, audit_node *v) {
+    if (v->op.opcode != TS_HLO_OP_PARAMETER || shape == AUDIT_NONE || !a->shapes[shape].linear.tiled) return;
+    const char *text = a->shapes[shape].text;
+    const ts_shape *given = audit_parse(NULL, a->scratch, text, strlen(text));
+    v->has_given = given && given->xla && given->xla->rank == v->array.rank;
+    for (int k = 0; v->has_given && k < v->array.rank; k++)
+        v->given.at[k] = (int8_t)ts_xla_dim_at(given->xla, k);
+    ts_arena_reset(a->scratch);
+}
+
+void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     audit_copies *c = get(a);
     audit_array array;
     ts_hlo_span rest = i->operands, item;
@@ -152,6 +163,7 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
     size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
     audit_node v = {.line = i->line, .array = array, .op = read_operation(i, opcode)};
     v.name = ts_arena_copy_text(a->arena, i->name.text, length);
+    read_given(a, shape, &v);
     if (ts_hlo_attribute(i->attributes, "callee", &item)) v.callee = audit_hash_name(item);
     while (!audit_ends_here(opcode) && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
         v.operands[v.operand_count++] = find(c, item);
@@ -333,6 +345,7 @@ static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
     int leader = v->op.opcode == TS_HLO_OP_CONCATENATE ? largest(a->copies, v) : 0;
     if (read_as_asked(a, o, v)) return;
     (void)audit_order_default(o, &v->array, &v->have);
+    if (v->has_given) v->have = v->given;
     if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
     if (audit_is_product(v) && audit_operand(g, v, 0) && audit_operand(g, v, 1)) {
         multiply_forward(a, o, v);

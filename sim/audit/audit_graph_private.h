@@ -15,8 +15,9 @@ typedef struct {
     int operand_count;
     int32_t operands[AUDIT_NODE_OPERANDS]; /* -1: not known */
     bool lives, loops;                     /* a result follows from it; a loop begins with it */
-    bool has_want, has_need[AUDIT_NODE_OPERANDS];
+    bool has_want, has_need[AUDIT_NODE_OPERANDS], has_given;
     audit_order want, have, needs[AUDIT_NODE_OPERANDS];
+    audit_order given; /* of an argument, by the header */
 } audit_node;
 
 /* An operand's number is less than its reader's. */

@@ -126,8 +126,9 @@ struct ts_audit {
     ts_audit_kind kinds[TS_AUDIT_KINDS];
     int kind_count;
     const char *module;
-    int32_t *entry_shapes;
+    int32_t *entry_shapes; /* of the arguments, by the first module's header */
     int64_t entry_count;
+    bool entry_is_flat; /* an array each, and the module is the first */
     report_block block;
     ts_audit_report *reports;
     int report_count, report_capacity;
@@ -168,6 +169,13 @@ int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *r
 void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion);
 /* An array whose size the text reports: a buffer, compared. The shape with the tiles that this explains. */
 int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported);
+
+/* ---- A module's header (audit_header.c) ---- */
+
+void audit_read_header(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_span attributes);
+/* The shape of a parameter, with the layout that the header gives it, if it says none itself and no compiler has laid
+ * out the module. */
+int32_t audit_argument(const ts_audit *a, const ts_hlo_instruction *i, int32_t shape);
 
 /* ---- Collectives (audit_collective.c) ---- */
 
@@ -234,7 +242,8 @@ void audit_forget_awaited(ts_audit *a); /* a computation ends, or moves get othe
 /* ---- Which copies a compiler will insert (audit_copies.c) ---- */
 
 void audit_copies_begin(ts_audit *a, ts_hlo_span name, bool entry); /* a computation */
-void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode);
+/* shape: the instruction's, with the layout that a header gives it. */
+void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 void audit_copies_return(ts_audit *a, ts_hlo_span operands);
 void audit_copies_finish(ts_audit *a, ts_audit_result *r);
 

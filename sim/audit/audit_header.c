@@ -1,0 +1,62 @@
+/* What a module's header says of its arguments: their layouts, which a compiler is told before it has laid out anything
+ * else. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_state.h"
+
+enum { ENTRY_SHAPES = 1 << 16 };
+
+/* "{(f32[8]{0}, s32[])": is none of them a tuple? */
+static bool are_arrays(ts_hlo_span list) {
+    ts_hlo_span item;
+    const char *open = memchr(list.text, '(', list.length);
+    if (!open) return false;
+    list = (ts_hlo_span){open + 1, list.length - (size_t)(open + 1 - list.text)};
+    while (ts_hlo_next(&list, &item))
+        if (ts_hlo_begins(item, "(")) return false;
+    return true;
+}
+
+static void read_arguments(ts_audit *a, int64_t line, ts_hlo_span layout) {
+    ts_hlo_span shape;
+    const char *arrow = memmem(layout.text, layout.length, "->", 2);
+    if (arrow) layout.length = (size_t)(arrow - layout.text);
+    a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + layout.length / 4);
+    a->entry_is_flat = are_arrays(layout);
+    while (a->entry_count < ENTRY_SHAPES && ts_hlo_find_shape(&layout, &shape)) {
+        int32_t number = audit_intern(a, line, shape);
+        if (number != AUDIT_NONE) a->entry_shapes[a->entry_count++] = number;
+    }
+}
+
+void audit_read_header(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
+    ts_hlo_span layout;
+    a->unscheduled = !memmem(attributes.text, attributes.length, "is_scheduled=true", 17);
+    const char *at = attributes.text, *end = at + attributes.length;
+    a->entry_is_flat = false;
+    if (a->module) return; /* of several, the first gives its name */
+    a->module = ts_arena_copy_text(a->arena, name.text, name.length);
+    while ((at = memmem(at, (size_t)(end - at), "-alias)", 7)) != NULL) a->donated++, at += 7;
+    if (!ts_hlo_attribute(attributes, "entry_computation_layout", &layout)) return;
+    bool tiles = a->any_tiles; /* those of arguments alone say nothing of the rest */
+    read_arguments(a, line, layout);
+    if (a->unscheduled) a->any_tiles = tiles;
+}
+
+static bool same_array(const char *x, const char *y) {
+    size_t length = strcspn(x, "{");
+    return strcspn(y, "{") == length && memcmp(x, y, length) == 0;
+}
+
+int32_t audit_argument(const ts_audit *a, const ts_hlo_instruction *i, int32_t shape) {
+    char *end;
+    bool entry = a->current >= 0 && a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
+    if (!a->unscheduled || !a->entry_is_flat || !entry || shape == AUDIT_NONE) return shape;
+    if (a->shapes[shape].is_tuple || a->shapes[shape].linear.tiled) return shape;
+    ts_hlo_span number = ts_hlo_trim(i->operands);
+    long long which = number.length > 0 && ts_is_digit(*number.text) ? strtoll(number.text, &end, 10) : -1;
+    if (which < 0 || which >= a->entry_count) return shape;
+    int32_t given = a->entry_shapes[which];
+    return same_array(a->shapes[given].text, a->shapes[shape].text) ? given : shape;
+}

@@ -1,0 +1,61 @@
+/* Layouts that a header gives the arguments before a compiler has laid out the rest: theirs are taken, of the rest they
+ * say nothing. */
+#include "audit/audit_private.h"
+
+#include <string.h>
+
+#include "tests/support/audited.h"
+#include "tests/support/group.h"
+
+static ts_audit_request request;
+
+#define HEADER                                                                                               \
+    "entry_computation_layout={(f32[4,2]{1,0:T(4,128)}, "                                                    \
+    "/*index=1*/f32[512,1024]{0,1:T(8,128)})->f32[512,1024]{1,0:T(8,128)}}\n\n"
+#define BODY                                                                                                 \
+    "ENTRY main {\n  a = f32[4,2]{1,0} parameter(0)\n  b = f32[512,1024]{1,0} parameter(1)\n"                \
+    "  c = f32[5,7]{1,0} custom-call(a)\n  n = f32[512,1024]{1,0} negate(b)\n  ROOT e = f32[512,1024]{1,0} " \
+    "tanh(n)\n}\n"
+
+static void arguments_are_as_the_header_says(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t padded_bytes, copies; /* copies -1: not foretold */
+    } rows[] = {
+        /* 4 by 128, three times 512 by 1024, 8 by 128 */
+        {"HloModule m, " HEADER BODY, 2048 + 3 * 2097152 + 4096, 1},
+        /* Laid out: what has no tiles is linear. */
+        {"HloModule m, is_scheduled=true, " HEADER BODY, 32 + 3 * 2097152 + 140, -1},
+        /* Without tiles the default: 2 by 128. */
+        {"HloModule m\n\n" BODY, 1024 + 3 * 2097152 + 4096, 0},
+        /* Of other arguments, or with a tuple among them. */
+        {"HloModule m, entry_computation_layout={(f32[4,3]{1,0:T(4,128)})->f32[4,2]{1,0}}\n\n" BODY,
+         1024 + 3 * 2097152 + 4096, 0},
+        {"HloModule m, entry_computation_layout={((f32[4,2]{1,0:T(4,128)}))->f32[4,2]{1,0}}\n\n" BODY,
+         1024 + 3 * 2097152 + 4096, 0},
+        {"HloModule m, entry_computation_layout={(f32[4,2]{1,0:T(4,128)})->f32[]}\n\nHloModule o\n\n" BODY,
+         1024 + 3 * 2097152 + 4096, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){rows[i].text, strlen(rows[i].text), 0}, &r);
+        assert_int_equal(r.sum.buffers, 5);
+        assert_int_equal(r.sum.padded_bytes, rows[i].padded_bytes);
+        assert_int_equal(r.copies_predicted ? r.copy_count : -1, rows[i].copies);
+        if (r.copy_count > 0) assert_string_equal(r.copies[0].from, "f32[512,1024]{0,1:T(8,128)}");
+        assert_int_equal(r.kind_count, 0);
+        ts_audit_free(audit);
+    }
+}
+
+static int make_machine(void **state) {
+    begin_group(state);
+    request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
+    return request.machine ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arguments_are_as_the_header_says)};
+    return cmocka_run_group_tests(tests, make_machine, end_group);
+}
