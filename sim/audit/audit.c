@@ -85,8 +85,10 @@ static const struct {
 
 /* To the elements of its operands, or slices of them. */
 static void read_applied(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    ts_hlo_class class = ts_hlo_opcode_class(opcode);
     if (opcode == TS_HLO_OP_CUSTOM_CALL) call_named(a, i, "called_computations", TS_AUDIT_LEVEL_APPLIED, 1);
-    if (opcode == TS_HLO_OP_CALL || opcode == TS_HLO_OP_CALL_START) return;
+    if (opcode == TS_HLO_OP_CALL || opcode == TS_HLO_OP_CALL_START || opcode == TS_HLO_OP_FUSION) return;
+    if (class == TS_HLO_ALIASES || class == TS_HLO_MOVES) return;
     call_named(a, i, "to_apply", TS_AUDIT_LEVEL_APPLIED, 1);
 }
 

@@ -433,11 +433,11 @@ static bool is_comment(const char *at, const char *end) {
 
 /* Where "// .." begins behind white space and outside quotes, or `end`. */
 static const char *comment_start(const char *at, const char *end) {
-    const char *line = at, *slashes = at;
-    while ((slashes = memmem(slashes, (size_t)(end - slashes), "//", 2)) != NULL) {
-        while (at < slashes) at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
-        if (at == slashes && slashes > line && hlo_is_space(slashes[-1])) return slashes;
-        slashes += 2;
+    const char *line = at, *slash = at;
+    while ((slash = memchr(slash, '/', (size_t)(end - slash))) != NULL && ++slash < end) {
+        if (*slash != '/' || slash - line < 2 || !hlo_is_space(slash[-2])) continue;
+        while (at < slash - 1) at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
+        if (at == slash - 1) return at;
     }
     return end;
 }
