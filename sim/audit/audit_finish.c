@@ -236,7 +236,7 @@ static void note_text(ts_audit *a, const ts_hlo_counts *text) {
         int64_t count;
         const char *kind;
     } kinds[] = {{text->cut_instructions, "instructions that are cut off"},
-                 {text->long_lines, "lines longer than 1 MiB, whose end was left out"},
+                 {text->long_lines, "lines longer than 1 MiB, whose middle was left out"},
                  {text->unended_computations, "computations that do not end"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i].count == 0) continue;

@@ -6,7 +6,7 @@
 #include "hlo_private.h"
 #include "host/hlo_opcode.h"
 
-enum { LABELS_TRIED = 8 };
+enum { LABELS_TRIED = 8, TAIL_BYTES = 1 << 12 };
 
 typedef enum { NOT_ONE, WHOLE, ENDS_EARLY } answer;
 
@@ -16,8 +16,9 @@ struct ts_hlo_reader {
     ts_arena *arena;
     char *held; /* the part of a line that has come; TS_HLO_LINE_BYTES at most */
     size_t held_length, held_capacity;
-    bool held_long;
-    char *joined; /* an instruction that goes on */
+    size_t held_more;      /* bytes of it that are not in `held` */
+    char tail[TAIL_BYTES]; /* the last of these, where their number says, modulo its size */
+    char *joined;          /* an instruction that goes on */
     size_t joined_length, joined_capacity;
     int64_t joined_line;
     int joined_lines;
@@ -465,10 +466,25 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
 
 /* ---- Pieces ---- */
 
+static void keep_tail(ts_hlo_reader *r, const char *bytes, size_t length) {
+    for (size_t i = length > TAIL_BYTES ? length - TAIL_BYTES : 0; i < length; i++)
+        r->tail[(r->held_more + i) % TAIL_BYTES] = bytes[i];
+    r->held_more += length;
+}
+
+/* The last bytes of a longer line are its own last ones: behind a constant's values is its type. */
+static void join_tail(ts_hlo_reader *r) {
+    size_t kept = r->held_more < TAIL_BYTES ? r->held_more : TAIL_BYTES;
+    char *to = r->held + TS_HLO_LINE_BYTES - TAIL_BYTES;
+    memmove(to, to + kept, TAIL_BYTES - kept);
+    for (size_t i = 0; i < kept; i++)
+        to[TAIL_BYTES - kept + i] = r->tail[(r->held_more - kept + i) % TAIL_BYTES];
+}
+
 static void keep(ts_hlo_reader *r, const char *bytes, size_t length) {
     size_t room = TS_HLO_LINE_BYTES - r->held_length;
     if (length > room) {
-        r->held_long = true;
+        keep_tail(r, bytes + room, length - room);
         length = room;
     }
     if (r->held_length + length > r->held_capacity) {
@@ -482,9 +498,9 @@ static void keep(ts_hlo_reader *r, const char *bytes, size_t length) {
 
 static void take_held(ts_hlo_reader *r) {
     size_t length = r->held_length;
-    r->counts.long_lines += r->held_long;
-    r->held_length = 0;
-    r->held_long = false;
+    r->counts.long_lines += r->held_more > 0;
+    if (r->held_more > 0) join_tail(r);
+    r->held_length = r->held_more = 0;
     take_line(r, r->held, length);
 }
 
@@ -499,7 +515,7 @@ void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
         const char *newline = memchr(bytes, '\n', length);
         size_t piece = newline ? (size_t)(newline - bytes) : length;
         if (newline) r->next = first_byte(newline + 1, bytes + length);
-        if (newline && r->held_length == 0 && !r->held_long && piece <= TS_HLO_LINE_BYTES) {
+        if (newline && r->held_length == 0 && piece <= TS_HLO_LINE_BYTES) {
             take_line(r, bytes, piece);
         } else {
             keep(r, bytes, piece);

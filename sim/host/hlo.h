@@ -15,7 +15,7 @@
 #include "base/arena.h"
 
 enum {
-    TS_HLO_LINE_BYTES = 1 << 20, /* of a line that are looked at; the rest of a longer one is skipped */
+    TS_HLO_LINE_BYTES = 1 << 20, /* of a line that are looked at; of a longer one the middle is skipped */
     TS_HLO_JOINED_LINES = 64,    /* pieces that one wrapped instruction may have */
 };
 

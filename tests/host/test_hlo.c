@@ -293,6 +293,23 @@ static void cut_anywhere(void **state) {
     }
 }
 
+/* Behind a constant's values is its type. */
+static void a_long_line_has_its_end(void **state) {
+    (void)state;
+    static const char start[] = "%c = stablehlo.constant dense<\"0x", end[] = "\"> : tensor<9xf32>\n";
+    ts_arena *arena = ts_arena_new();
+    for (size_t more = 0; more < 10000; more = 3 * more + 1) {
+        size_t length = TS_HLO_LINE_BYTES + more;
+        char *text = ts_arena_alloc(arena, length, 1);
+        memset(text, 'A', length);
+        memcpy(text, start, sizeof start - 1);
+        memcpy(text + length - (sizeof end - 1), end, sizeof end - 1);
+        for (size_t piece = 999; piece < 4 * length; piece *= 1001)
+            assert_string_equal(events_of(arena, text, length, piece), "1 <c> <f32[9]> <constant>\n");
+    }
+    ts_arena_free(arena);
+}
+
 static void a_long_line(void **state) {
     (void)state;
     static const char start[] = "%c = f32[9999999]{0} constant({";
@@ -375,8 +392,13 @@ static void opcodes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_line),   cmocka_unit_test(torn),         cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(a_long_line), cmocka_unit_test(finds_shapes), cmocka_unit_test(lists_and_attributes),
+        cmocka_unit_test(each_line),
+        cmocka_unit_test(torn),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(a_long_line),
+        cmocka_unit_test(a_long_line_has_its_end),
+        cmocka_unit_test(finds_shapes),
+        cmocka_unit_test(lists_and_attributes),
         cmocka_unit_test(opcodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
