@@ -472,8 +472,11 @@ static void keep_tail(ts_hlo_reader *r, const char *bytes, size_t length) {
     r->held_more += length;
 }
 
-/* The last bytes of a longer line are its own last ones: behind a constant's values is its type. */
+/* The last bytes of a longer line become its own last ones where it is a constant's: behind values is the type. Of
+ * others nothing is guessed. */
 static void join_tail(ts_hlo_reader *r) {
+    const char *values = memmem(r->held, r->held_length, "constant", 8);
+    if (values == NULL) return;
     size_t kept = r->held_more < TAIL_BYTES ? r->held_more : TAIL_BYTES;
     char *to = r->held + TS_HLO_LINE_BYTES - TAIL_BYTES;
     memmove(to, to + kept, TAIL_BYTES - kept);

@@ -142,7 +142,7 @@ def line_ends_and_bytes():
 
 @test
 def lines_of_ten_megabytes():
-    """The end is left out, which is said; what follows is read."""
+    """Some is left out, which is said; what follows is read."""
     left = {"lines longer than 1 MiB, whose middle was left out": 1}
     check(P[:-1] + ", metadata={op_name=\"" + "x" * 10_000_000 + f"\"}}\n%b = {B} copy(%a)\n", {A: 1, B: 1},
           [("b", "order+padding", 1)], kinds=left)
