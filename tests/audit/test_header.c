@@ -34,6 +34,8 @@ static void arguments_are_as_the_header_says(void **state) {
          1024 + 3 * 2097152 + 4096, 0},
         {"HloModule m, entry_computation_layout={((f32[4,2]{1,0:T(4,128)}))->f32[4,2]{1,0}}\n\n" BODY,
          1024 + 3 * 2097152 + 4096, 0},
+        {"HloModule m, entry_computation_layout={(token[], f32[4,2]{1,0:T(4,128)})->f32[]}\n\n" BODY,
+         1024 + 3 * 2097152 + 4096, 0},
         {"HloModule m, entry_computation_layout={(f32[4,2]{1,0:T(4,128)})->f32[]}\n\nHloModule o\n\n" BODY,
          1024 + 3 * 2097152 + 4096, 0},
     };
