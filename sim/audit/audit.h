@@ -28,7 +28,7 @@ enum {
 
 /* What arrays without tiles are taken to be. */
 typedef enum {
-    TS_AUDIT_UNTILED_AUTO, /* linear where the text has tiles at all, else as the rule */
+    TS_AUDIT_UNTILED_AUTO, /* linear where more than a header has tiles, else as the rule */
     TS_AUDIT_UNTILED_LINEAR,
     TS_AUDIT_UNTILED_RULE, /* as the TPU compiler lays them out by default (layout/tpu_rule.h) */
 } ts_audit_untiled;

@@ -14,7 +14,7 @@ static const cli_option options[] = {
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"untiled", 0, "HOW",
      "what arrays without tiles are: auto, linear or rule: linear, or tiled by the compiler's "
-     "rule (docs/layouts.md); auto: linear where the text has tiles at all"},
+     "rule (docs/layouts.md); auto: linear where more than a header has tiles"},
     CLI_MESH_OPTIONS,
     {"exact", 0, NULL, "price every size and plan by itself, and walk every access: slower"},
     {"rows", 0, "N", "of each table; 8 when not given"},
