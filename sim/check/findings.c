@@ -36,12 +36,12 @@ static bool same_location(ts_location a, ts_location b) {
     return a.line == b.line && a.column == b.column && a.source == b.source;
 }
 
-ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_location where, ts_location other,
-                            int64_t cycle) {
+ts_finding *ts_findings_join(ts_findings *findings, const ts_finding *other) {
     for (int i = 0; i < findings->count; i++) {
         ts_finding *known = &findings->list[i];
-        if (known->kind == kind && same_location(known->where, where) && same_location(known->other, other)) {
-            known->times++;
+        if (known->kind == other->kind && same_location(known->where, other->where) &&
+            same_location(known->other, other->other)) {
+            known->times += other->times;
             return NULL;
         }
     }
@@ -49,9 +49,13 @@ ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_loca
         findings->dropped++;
         return NULL;
     }
-    ts_finding *finding = &findings->list[findings->count++];
-    *finding = (ts_finding){.kind = kind, .where = where, .other = other, .cycle = cycle, .times = 1};
-    return finding;
+    findings->list[findings->count] = *other;
+    return &findings->list[findings->count++];
+}
+
+ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_location where, ts_location other,
+                            int64_t cycle) {
+    return ts_findings_join(findings, &(ts_finding){kind, where, other, cycle, .times = 1});
 }
 
 void ts_finding_describe(ts_finding *finding, const char *format, ...) {

@@ -46,7 +46,8 @@ typedef struct {
 /* Where to describe a new finding; NULL: it is known, and counted. */
 ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_location where, ts_location other,
                             int64_t cycle);
-bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind); /* any of that kind? */
+ts_finding *ts_findings_join(ts_findings *findings, const ts_finding *other); /* one of another list */
+bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind);     /* any of that kind? */
 typedef enum { TS_FINDING_WRONG, TS_FINDING_WARNS } ts_finding_weight;
 bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding);
 int ts_findings_count(const ts_findings *findings, ts_finding_weight weight);

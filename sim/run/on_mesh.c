@@ -180,10 +180,8 @@ static void gather_findings(const mesh_run *run) {
         all->dropped += own->dropped;
         for (int i = 0; i < own->count; i++) {
             const ts_finding *f = &own->list[i];
-            ts_finding *new = ts_findings_add(all, f->kind, f->where, f->other, f->cycle);
-            if (!new) continue;
-            *new = *f;
-            ts_finding_describe(new, "device %lld: %.200s", (long long)d, f->text);
+            ts_finding *new = ts_findings_join(all, f);
+            if (new) ts_finding_describe(new, "device %lld: %.200s", (long long)d, f->text);
         }
     }
 }
