@@ -189,6 +189,7 @@ static void links_are_counted(void **state) {
         assert_int_equal(mesh->links[i].bytes, i == up ? TILE_BYTES : i == next ? 2 * TILE_BYTES : 0);
     assert_int_equal(mesh->links[next].busy_ps, 2 * mesh->links[up].busy_ps);
     assert_true(mesh->mesh == &f->mesh && mesh->slowest == 2);
+    for (int d = 0; d < 3; d++) assert_int_equal(mesh->chips[d].transfers, 1);
     assert_true(mesh->chips[2].cycles > mesh->chips[0].cycles);
     assert_int_equal(f->result.counters.values[TS_COUNTER_CYCLES], mesh->chips[2].cycles);
     assert_int_equal(f->result.counters.values[TS_COUNTER_TRANSFERS], 1);
@@ -252,7 +253,7 @@ static fixture *begin_timeline(int64_t events, const char *more) {
     static const char shift[] = ".tensor x hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') in iota\n"
                                 ".tensor y hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') out\n.sem sent, came\n"
                                 " device.id s1\n sxor s2, s1, 2\n dma y <- x, sent, came device=s2\n"
-                                " wait came\n wait sent\n";
+                                " wait came\n wait sent\n dma y <- x, sent\n wait sent\n";
     char text[1024];
     snprintf(text, sizeof text, "%s%s", shift, more);
     fixture *f = begin("tpu-v7x", "4", "2", text);
@@ -283,8 +284,27 @@ static void devices_are_processes(void **state) {
         bool own = !is_named(f, i % each, "link") && !is_named(f, i, "link");
         if (own && *t->tracks[i].name) assert_string_equal(t->tracks[i].name, t->tracks[i % each].name);
     }
+    assert_true(t->share >= 1);
     assert_true(t->mesh == &f->mesh && t->sampled_from == -1 && t->thinned == 0);
     assert_int_equal(t->cycles, f->result.mesh->chips[f->result.mesh->slowest].cycles);
+    ts_arena_free(f->arena);
+}
+
+static void rows_of_two_cores_are_told_apart(void **state) {
+    (void)state;
+    fixture *f = begin("tpu-v4", "2", NULL, ".cores 2\n nop\n");
+    f->timeline = (ts_timeline){.until = INT64_MAX, .events = TS_TIMELINE_EVENTS};
+    f->events = TS_NEW_ARRAY(f->arena, ts_trace_event, MOST_EVENTS);
+    ts_trace_init(&f->timeline.trace, f->arena, 8, keep, f);
+    f->request.timeline = &f->timeline;
+    run(f);
+    int found[2] = {0}, queues = 0;
+    for (int i = 0; i < f->timeline.track_count; i++) {
+        found[0] += strcmp(f->timeline.tracks[i].name, "core 0 bundles") == 0;
+        found[1] += strcmp(f->timeline.tracks[i].name, "core 1 bundles") == 0;
+        queues += strcmp(f->timeline.tracks[i].name, "queue 0") == 0;
+    }
+    assert_true(found[0] == 2 && found[1] == 2 && queues == 2);
     ts_arena_free(f->arena);
 }
 
@@ -311,7 +331,8 @@ static void messages_are_drawn_twice(void **state) {
     ts_arena_free(f->arena);
 }
 
-/* Each leads through a link to the other device's arrivals, from there to its wait, and to the wait for what was sent. */
+/* Each leads through a link to the other device's arrivals, from there to its wait, and to the wait for what was sent; that
+ * of a transfer within the device through a queue of its own. */
 static void arrows_cross_devices(void **state) {
     (void)state;
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, "");
@@ -332,9 +353,13 @@ static void arrows_cross_devices(void **state) {
         } else if (is_named(f, e->track, "arrivals"))
             taken[from]++;
         else
-            own[from]++;
+            own[from] += e->value[2] < 0 ? 1 : 10;
+        if (from == to && e->value[2] >= 0) {
+            assert_int_equal(device_of(f, e->value[2]), from);
+            assert_true(is_named(f, e->value[2], "queue"));
+        }
     }
-    for (int d = 0; d < 4; d++) assert_true(crossing[d] == 1 && taken[d] == 1 && own[d] == 1);
+    for (int d = 0; d < 4; d++) assert_true(crossing[d] == 1 && taken[d] == 1 && own[d] == 11);
     ts_arena_free(f->arena);
 }
 
@@ -346,7 +371,7 @@ static void many_events_are_thinned(void **state) {
     for (int i = 0; i < f->event_count; i++)
         if (f->events[i].kind == TS_TIMELINE_BUNDLE) bundles[device_of(f, f->events[i].track)]++;
     assert_true(f->timeline.thinned > 0 && f->timeline.sampled_from >= 0);
-    assert_int_equal(f->timeline.sampled_from % TS_TIMELINE_WINDOW, 0);
+    assert_int_equal(f->timeline.sampled_from, 2 * TS_TIMELINE_WINDOW); /* one event is enough for window 0 */
     for (int d = 0; d < 4; d++) assert_true(bundles[d] > 0);
     assert_int_equal(f->timeline.cycles, f->result.mesh->chips[3].cycles);
     ts_arena_free(f->arena);
@@ -361,6 +386,7 @@ int main(void) {
                                        cmocka_unit_test(findings_name_a_device),
                                        cmocka_unit_test(findings_are_counted_on_all_devices),
                                        cmocka_unit_test(devices_are_processes),
+                                       cmocka_unit_test(rows_of_two_cores_are_told_apart),
                                        cmocka_unit_test(messages_are_drawn_twice),
                                        cmocka_unit_test(arrows_cross_devices),
                                        cmocka_unit_test(many_events_are_thinned)};

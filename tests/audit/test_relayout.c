@@ -1,0 +1,297 @@
+/* What a move between layouts costs: by its plan, the engine's way or a program's; in two passes; as the nearest one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/audit_private.h"
+#include "layout/notation/xla.h"
+#include "tests/support/group.h"
+
+enum { HBM = 0, VMEM = 1, PRICED_FIRST = 12, REORDERS = TS_AUDIT_TYPE | TS_AUDIT_ORDER | TS_AUDIT_TILE };
+
+static ts_machine machine;
+
+static void begin(ts_audit_request *request, audit_prices *prices, bool exact) {
+    *request = (ts_audit_request){.machine = &machine, .exact = exact};
+    audit_prices_init(prices, arena, request);
+}
+static void end(audit_prices *prices) { ts_arena_free(prices->scratch); }
+
+static const ts_shape *shape_of(const char *text) {
+    const ts_shape *shape = audit_parse(NULL, arena, text, strlen(text));
+    assert_non_null(shape);
+    return shape;
+}
+
+static audit_wanted wanted(const char *src, const char *dst, int to, unsigned changes) {
+    return (audit_wanted){src, dst, .traffic = {HBM, to, shape_of(src)->bytes, shape_of(dst)->bytes},
+                          .changes = changes};
+}
+
+static audit_price move(audit_prices *prices, const char *src, const char *dst, unsigned changes) {
+    const audit_wanted w = wanted(src, dst, HBM, changes);
+    audit_price price = audit_prices_move(prices, &w);
+    assert_true(price.known && price.cycles > 0);
+    return price;
+}
+
+/* ---- By the plan ---- */
+
+static int64_t plan_cycles(const ts_machine *on, const char *src, const char *dst, int to, const char **by) {
+    const ts_shape *from = shape_of(src), *into = shape_of(dst);
+    ts_plan_side sides[2] = {{.shape = from}, {.shape = into}};
+    if (to == HBM) sides[1].base_bits = 8 * audit_address_behind(from->bytes);
+    const ts_plan *plan = ts_plan_new(NULL, arena, &sides[0], &sides[1], from->xla->rank, from->xla->dims);
+    const ts_plan_price_request request = {
+        on, ts_prices_new(arena), plan, {.in_hbm = true}, {.in_hbm = to == HBM}, false, 0};
+    ts_dma_cost cost;
+    ts_core_program program;
+    if (!ts_plan_price(NULL, arena, &request, &cost, &program)) return -1;
+    *by = program.program;
+    return cost.cycles;
+}
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* Of the engine and of the program that does the same, the faster; nothing less than the peaks allow. */
+static void the_faster_way_is_taken(void **state) {
+    (void)state;
+    static const struct {
+        const char *src, *dst;
+        int to;
+        unsigned changes;
+        ts_dma_kind kind;
+        bool in_engine; /* with a rate of 1024 bytes a cycle there */
+    } rows[] = {
+        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", HBM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE,
+         false},
+        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", HBM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE,
+         true},
+        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", VMEM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE,
+         true},
+        {"f32[64,256]{1,0:T(8,128)}", "bf16[64,256]{1,0:T(8,128)(2,1)}", HBM, TS_AUDIT_TYPE, TS_DMA_CONVERT,
+         false},
+        {"f32[64,256]{1,0:T(8,128)}", "bf16[64,256]{1,0:T(8,128)(2,1)}", HBM, TS_AUDIT_TYPE, TS_DMA_CONVERT,
+         true},
+    };
+    const ts_machine shipped = machine;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_audit_request request;
+        audit_prices prices;
+        machine.dma.bytes_per_cycle[rows[i].kind] = rows[i].in_engine ? 1024 : 0;
+        begin(&request, &prices, false);
+        const audit_wanted w = wanted(rows[i].src, rows[i].dst, rows[i].to, rows[i].changes);
+        audit_price price = audit_prices_move(&prices, &w);
+        const char *by, *by_program;
+        int64_t best = plan_cycles(&machine, rows[i].src, rows[i].dst, rows[i].to, &by);
+        machine.dma.bytes_per_cycle[rows[i].kind] = 0;
+        int64_t program = plan_cycles(&machine, rows[i].src, rows[i].dst, rows[i].to, &by_program);
+        if (program >= 0 && program < best) best = program, by = by_program;
+        assert_true(price.known && !price.scaled);
+        assert_int_equal(price.cycles, best);
+        assert_true(same_text(price.by, by));
+        assert_int_equal(audit_prices_move(&prices, &w).cycles, best); /* again */
+        assert_int_equal(prices.exact_count, 1);
+        end(&prices);
+        machine = shipped;
+    }
+}
+
+/* Types, orders or tiles that change; what cannot be read, or has other dims, is in order. */
+static void what_does_not_reorder_is_in_order(void **state) {
+    (void)state;
+    static const char *const rows = "f32[64,256]{1,0:T(8,128)}", *const columns = "f32[64,256]{0,1:T(8,128)}";
+    static const int8_t swapped[] = {1, 0};
+    const struct {
+        const char *src, *dst;
+        unsigned changes;
+        const int8_t *permutation;
+    } cases[] = {
+        {rows, columns, TS_AUDIT_SPACE | TS_AUDIT_SHAPE | TS_AUDIT_PADDING, NULL},
+        {NULL, columns, REORDERS, NULL},
+        {"f32[64,256", columns, REORDERS, NULL},
+        {rows, "f32[256,64]{1,0:T(8,128)}", REORDERS, NULL},
+        {rows, "f32[64,2,128]{2,1,0:T(8,128)}", REORDERS, NULL},
+        {rows, "f32[64,2,128]{2,1,0:T(8,128)}", REORDERS, swapped},
+        {rows, columns, REORDERS, swapped},
+    };
+    ts_audit_request request;
+    audit_prices prices;
+    begin(&request, &prices, false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const audit_wanted w = {
+            cases[i].src, cases[i].dst, {HBM, HBM, 1 << 16, 1 << 16}, cases[i].permutation, cases[i].changes};
+        audit_price line = audit_prices_line(&prices, &w.traffic), price = audit_prices_move(&prices, &w);
+        assert_true(price.known && !price.scaled && !price.by);
+        assert_int_equal(price.cycles, line.cycles);
+    }
+    assert_int_equal(prices.exact_count, 0);
+    end(&prices);
+}
+
+/* f32 [2,3,4] with dim 0 the most minor, as [4,2,3]: what was dim 0 is dim 1. */
+static void a_transpose_keeps_the_places(void **state) {
+    (void)state;
+    static const int8_t permutation[] = {2, 0, 1};
+    static const int dims[] = {4, 2, 3}, order[] = {1, 0, 2};
+    const ts_shape *out = audit_permuted(arena, shape_of("f32[2,3,4]{0,2,1}"), permutation);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(out->xla->dims[i], dims[i]);
+        assert_int_equal(out->xla->minor_to_major[i], order[i]);
+    }
+    ts_audit_request request;
+    audit_prices prices;
+    begin(&request, &prices, false);
+    static const int8_t swapped[] = {1, 0};
+    audit_wanted plain =
+                     wanted("f32[256,64]{0,1:T(8,128)}", "f32[256,64]{1,0:T(8,128)}", HBM, TS_AUDIT_ORDER),
+                 transposed = plain;
+    transposed.src = "f32[64,256]{1,0:T(8,128)}";
+    transposed.permutation = swapped;
+    int64_t cycles = audit_prices_move(&prices, &plain).cycles;
+    assert_int_equal(audit_prices_move(&prices, &transposed).cycles, cycles);
+    assert_int_equal(prices.exact_count, 2);
+    end(&prices);
+}
+
+/* ---- In two passes ---- */
+
+static void type_and_order_in_one_pass_or_two(void **state) {
+    (void)state;
+    static const char *const src = "f32[128,256]{1,0:T(8,128)}",
+                             *const between = "bf16[128,256]{1,0:T(8,128)(2,1)}",
+                             *const dst = "bf16[128,256]{0,1:T(8,128)(2,1)}";
+    static const int gather[] = {0, 4};
+    const ts_machine shipped = machine;
+    int in_two = 0;
+    for (int i = 0; i < 2; i++) {
+        ts_audit_request request;
+        audit_prices prices;
+        machine.dma.bytes_per_cycle[TS_DMA_GATHER] = gather[i];
+        begin(&request, &prices, false);
+        audit_price type = move(&prices, src, between, TS_AUDIT_TYPE),
+                    order = move(&prices, between, dst, TS_AUDIT_ORDER),
+                    both = move(&prices, src, dst, TS_AUDIT_TYPE | TS_AUDIT_ORDER);
+        const char *by;
+        int64_t one = plan_cycles(&machine, src, dst, HBM, &by), two = type.cycles + order.cycles;
+        assert_int_equal(both.cycles, one >= 0 && one <= two ? one : two);
+        if (one < 0 || one > two) {
+            assert_string_equal(both.by, "two passes: type, then order");
+            in_two++;
+        }
+        end(&prices);
+        machine = shipped;
+    }
+    assert_true(in_two > 0);
+}
+
+/* ---- As the nearest ---- */
+
+/* Twelve of a kind are priced; then others of it are as the nearest, by padded bytes, and one of another
+ * kind is priced while there is room. */
+static void later_ones_are_as_the_nearest(void **state) {
+    (void)state;
+    ts_audit_request request;
+    audit_prices prices;
+    audit_price priced[PRICED_FIRST];
+    int64_t lines[PRICED_FIRST];
+    char src[64], dst[64];
+    begin(&request, &prices, false);
+    for (int i = 0; i < PRICED_FIRST; i++) {
+        snprintf(src, sizeof src, "f32[%d,128]{1,0:T(8,128)}", 128 * (i + 1));
+        snprintf(dst, sizeof dst, "f32[%d,128]{0,1:T(8,128)}", 128 * (i + 1));
+        const audit_wanted w = wanted(src, dst, HBM, TS_AUDIT_ORDER);
+        lines[i] = audit_prices_line(&prices, &w.traffic).cycles;
+        priced[i] = audit_prices_move(&prices, &w);
+        assert_false(priced[i].scaled);
+    }
+    static const struct { int rows, nearest; } later[] = {{130, 1}, {700, 5}, {900, 7}, {4096, 11}};
+    for (int i = 0; i < 4; i++) {
+        snprintf(src, sizeof src, "f32[%d,128]{1,0:T(8,128)}", later[i].rows);
+        snprintf(dst, sizeof dst, "f32[%d,128]{0,1:T(8,128)}", later[i].rows);
+        const audit_wanted w = wanted(src, dst, HBM, TS_AUDIT_ORDER);
+        int64_t line = audit_prices_line(&prices, &w.traffic).cycles;
+        double times = (double)priced[later[i].nearest].cycles / (double)lines[later[i].nearest];
+        audit_price price = audit_prices_move(&prices, &w);
+        assert_true(price.scaled && same_text(price.by, priced[later[i].nearest].by));
+        assert_in_range(price.cycles, (int64_t)((double)line * times) - 1,
+                        (int64_t)((double)line * times) + 1);
+    }
+    assert_int_equal(prices.exact_count, PRICED_FIRST);
+    assert_false(
+        move(&prices, "f32[384,128]{0,1:T(8,128)}", "f32[384,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
+    assert_true(
+        move(&prices, "f32[256,128]{0,1:T(8,128)}", "f32[256,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
+    assert_int_equal(prices.exact_count, PRICED_FIRST + 1);
+    end(&prices);
+    begin(&request, &prices, true);
+    prices.exact_count = 0;
+    for (int i = 0; i < PRICED_FIRST + 2; i++) {
+        snprintf(src, sizeof src, "f32[8,%d]{1,0:T(8,128)}", 128 * (i + 1));
+        snprintf(dst, sizeof dst, "f32[8,%d]{1,0:T(4,128)}", 128 * (i + 1));
+        assert_false(move(&prices, src, dst, TS_AUDIT_TILE).scaled);
+    }
+    end(&prices);
+}
+
+/* Twice the bytes are nearer than another order of dims. */
+static void orders_are_far(void **state) {
+    (void)state;
+    static const char *const rows[] = {"f32[512,512]{1,0:T(8,128)}", "f32[512,512]{1,0:T(4,128)}"},
+                             *const columns[] = {"f32[1024,512]{0,1:T(8,128)}",
+                                                 "f32[1024,512]{0,1:T(4,128)}"},
+                             *const asked[] = {"f32[512,512]{0,1:T(8,128)}", "f32[512,512]{0,1:T(4,128)}"};
+    ts_audit_request request;
+    audit_prices prices;
+    begin(&request, &prices, false);
+    move(&prices, rows[0], rows[1], TS_AUDIT_TILE);
+    const audit_wanted near = wanted(columns[0], columns[1], HBM, TS_AUDIT_TILE),
+                       w = wanted(asked[0], asked[1], HBM, TS_AUDIT_TILE);
+    double times = (double)audit_prices_move(&prices, &near).cycles /
+                   (double)audit_prices_line(&prices, &near.traffic).cycles;
+    for (int i = 2; i < PRICED_FIRST; i++) {
+        char src[64];
+        snprintf(src, sizeof src, "s32[8,%d]{1,0:T(8,128)}", 128 * i);
+        move(&prices, src, src, TS_AUDIT_TILE);
+    }
+    audit_price price = audit_prices_move(&prices, &w);
+    int64_t cycles = (int64_t)(times * (double)audit_prices_line(&prices, &w.traffic).cycles);
+    assert_true(price.scaled);
+    assert_in_range(price.cycles, cycles - 1, cycles + 1);
+    end(&prices);
+}
+
+/* One of each kind, up to 32; of what is new then the price is that in order. */
+static void there_is_room_for_so_many(void **state) {
+    (void)state;
+    static const char *const types[] = {"f32", "s32", "u32", "s64", "f64"};
+    ts_audit_request request;
+    audit_prices prices;
+    begin(&request, &prices, false);
+    for (int i = 0; i < AUDIT_EXACT + 2; i++) {
+        char src[64], dst[64];
+        snprintf(src, sizeof src, "%s[8,%d]{1,0:T(8,128)}", types[i / 7], 128 * (i + 1));
+        snprintf(dst, sizeof dst, "%s[8,%d]{1,0:T(4,128)}", types[i / 7], 128 * (i + 1));
+        const audit_wanted w = wanted(src, dst, HBM, 1u + (unsigned)i % REORDERS);
+        audit_price line = audit_prices_line(&prices, &w.traffic), price = audit_prices_move(&prices, &w);
+        assert_false(price.scaled);
+        assert_int_equal(prices.exact_count, i < AUDIT_EXACT ? i + 1 : AUDIT_EXACT);
+        if (i >= AUDIT_EXACT) assert_int_equal(price.cycles, line.cycles);
+    }
+    end(&prices);
+}
+
+static int set_up(void **state) {
+    begin_group(state);
+    const ts_machine *loaded = ts_machine_load(NULL, arena, "tpu-v5e");
+    if (loaded) machine = *loaded;
+    return loaded ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_faster_way_is_taken),       cmocka_unit_test(what_does_not_reorder_is_in_order),
+        cmocka_unit_test(a_transpose_keeps_the_places),  cmocka_unit_test(type_and_order_in_one_pass_or_two),
+        cmocka_unit_test(later_ones_are_as_the_nearest), cmocka_unit_test(orders_are_far),
+        cmocka_unit_test(there_is_room_for_so_many)};
+    return cmocka_run_group_tests(tests, set_up, end_group);
+}
