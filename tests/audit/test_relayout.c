@@ -60,24 +60,24 @@ static void the_faster_way_is_taken(void **state) {
         int to;
         unsigned changes;
         ts_dma_kind kind;
-        bool in_engine; /* with a rate of 1024 bytes a cycle there */
+        int rate; /* of the engine: bytes a cycle */
     } rows[] = {
+        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", HBM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE, 0},
         {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", HBM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE,
-         false},
-        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", HBM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE,
-         true},
+         1024},
         {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", VMEM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE,
-         true},
+         1024},
         {"f32[64,256]{1,0:T(8,128)}", "bf16[64,256]{1,0:T(8,128)(2,1)}", HBM, TS_AUDIT_TYPE, TS_DMA_CONVERT,
-         false},
+         0},
         {"f32[64,256]{1,0:T(8,128)}", "bf16[64,256]{1,0:T(8,128)(2,1)}", HBM, TS_AUDIT_TYPE, TS_DMA_CONVERT,
-         true},
+         1024},
+        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", HBM, TS_AUDIT_ORDER, TS_DMA_TRANSPOSE, 1},
     };
     const ts_machine shipped = machine;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_audit_request request;
         audit_prices prices;
-        machine.dma.bytes_per_cycle[rows[i].kind] = rows[i].in_engine ? 1024 : 0;
+        machine.dma.bytes_per_cycle[rows[i].kind] = rows[i].rate;
         begin(&request, &prices, false);
         const audit_wanted w = wanted(rows[i].src, rows[i].dst, rows[i].to, rows[i].changes);
         audit_price price = audit_prices_move(&prices, &w);
@@ -204,8 +204,8 @@ static void later_ones_are_as_the_nearest(void **state) {
         priced[i] = audit_prices_move(&prices, &w);
         assert_false(priced[i].scaled);
     }
-    static const struct { int rows, nearest; } later[] = {{130, 1}, {700, 5}, {900, 7}, {4096, 11}};
-    for (int i = 0; i < 4; i++) {
+    static const struct { int rows, nearest; } later[] = {{120, 0}, {130, 1}, {700, 5}, {900, 7}, {4096, 11}};
+    for (int i = 0; i < 5; i++) {
         snprintf(src, sizeof src, "f32[%d,128]{1,0:T(8,128)}", later[i].rows);
         snprintf(dst, sizeof dst, "f32[%d,128]{0,1:T(8,128)}", later[i].rows);
         const audit_wanted w = wanted(src, dst, HBM, TS_AUDIT_ORDER);
@@ -230,6 +230,25 @@ static void later_ones_are_as_the_nearest(void **state) {
         snprintf(dst, sizeof dst, "f32[8,%d]{1,0:T(4,128)}", 128 * (i + 1));
         assert_false(move(&prices, src, dst, TS_AUDIT_TILE).scaled);
     }
+    end(&prices);
+}
+
+/* What changes the minor dim is another kind; dims of 1 are no dims, those of 2 are. */
+static void transposes_are_a_kind(void **state) {
+    (void)state;
+    ts_audit_request request;
+    audit_prices prices;
+    begin(&request, &prices, false);
+    static const char *const flat = "f32[1,640]{1,0:T(1,128)}", *const same = "f32[1,640]{0,1:T(1,128)}";
+    static const char *const pairs[] = {"f32[2,640]{1,0:T(2,128)}", "f32[2,640]{0,1:T(2,128)}",
+                                        "f32[2,768]{1,0:T(2,128)}", "f32[2,768]{0,1:T(2,128)}"};
+    move(&prices, flat, same, TS_AUDIT_ORDER);
+    move(&prices, pairs[0], pairs[1], TS_AUDIT_ORDER);
+    assert_int_equal(prices.exact_count, 2);
+    assert_int_not_equal(prices.exact[0].kind, prices.exact[1].kind);
+    move(&prices, pairs[2], pairs[3], TS_AUDIT_ORDER);
+    assert_int_equal(prices.exact[1].kind, prices.exact[2].kind);
+    assert_int_equal(prices.exact[1].orders, prices.exact[2].orders);
     end(&prices);
 }
 
@@ -288,10 +307,13 @@ static int set_up(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_faster_way_is_taken),       cmocka_unit_test(what_does_not_reorder_is_in_order),
-        cmocka_unit_test(a_transpose_keeps_the_places),  cmocka_unit_test(type_and_order_in_one_pass_or_two),
-        cmocka_unit_test(later_ones_are_as_the_nearest), cmocka_unit_test(orders_are_far),
-        cmocka_unit_test(there_is_room_for_so_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_faster_way_is_taken),
+                                       cmocka_unit_test(what_does_not_reorder_is_in_order),
+                                       cmocka_unit_test(a_transpose_keeps_the_places),
+                                       cmocka_unit_test(type_and_order_in_one_pass_or_two),
+                                       cmocka_unit_test(later_ones_are_as_the_nearest),
+                                       cmocka_unit_test(transposes_are_a_kind),
+                                       cmocka_unit_test(orders_are_far),
+                                       cmocka_unit_test(there_is_room_for_so_many)};
     return cmocka_run_group_tests(tests, set_up, end_group);
 }

@@ -266,6 +266,15 @@ static fixture *begin_timeline(int64_t events, const char *more) {
 }
 
 static int device_of(const fixture *f, int64_t track) { return f->timeline.tracks[track].process; }
+
+/* Of a timeline of all of it. */
+static void assert_all_bundles(const fixture *f) {
+    int64_t bundles[4] = {0};
+    for (int i = 0; i < f->event_count; i++)
+        if (f->events[i].kind == TS_TIMELINE_BUNDLE) bundles[device_of(f, f->events[i].track)]++;
+    for (int d = 0; d < 4; d++) assert_int_equal(bundles[d], f->result.mesh->chips[d].cores[0].bundles);
+}
+
 static bool is_named(const fixture *f, int64_t track, const char *name) {
     return strncmp(f->timeline.tracks[track].name, name, strlen(name)) == 0;
 }
@@ -285,6 +294,7 @@ static void devices_are_processes(void **state) {
         if (own && *t->tracks[i].name) assert_string_equal(t->tracks[i].name, t->tracks[i % each].name);
     }
     assert_true(t->share >= 1);
+    assert_all_bundles(f);
     assert_true(t->mesh == &f->mesh && t->sampled_from == -1 && t->thinned == 0);
     assert_int_equal(t->cycles, f->result.mesh->chips[f->result.mesh->slowest].cycles);
     ts_arena_free(f->arena);

@@ -59,8 +59,8 @@ static fixture *make(int64_t from, int64_t until) {
     return f;
 }
 
-static void add(fixture *f, int track, int64_t begin, int64_t cycles, int sort) {
-    rows_add(&f->rows, &(ts_trace_event){.begin = begin, .cycles = cycles, .track = track}, sort);
+static bool add(fixture *f, int track, int64_t begin, int64_t cycles, int sort) {
+    return rows_add(&f->rows, &(ts_trace_event){.begin = begin, .cycles = cycles, .track = track}, sort);
 }
 
 static void expect(fixture *f, const char *text) {
@@ -117,9 +117,9 @@ static void test_rests(void **state) {
     assert_false(rows_draws(&f->rows, 2048));
     add(f, 1, 1030, 1100, 1);
     add(f, 1, 2130, 3, 2);
-    add(f, 1, 2140, 5, 0);
+    assert_false(add(f, 1, 2140, 5, 0));
     add(f, 1, 2145, 1, 2);
-    add(f, 1, 3080, 1, 2);
+    assert_true(add(f, 1, 3080, 1, 2));
     add(f, 1, 4500, 2000, 1);
     rows_end(&f->rows);
     expect(f, "0:0+1, 0:1+1, 0:2+1, 0:3+1, 0:4+1, 0:5+1, 0:6+1, 0:7+1, 1:1030+1100, 1:2130+5 rest 1 of 0, "
