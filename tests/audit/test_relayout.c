@@ -110,6 +110,7 @@ static void what_does_not_reorder_is_in_order(void **state) {
         {NULL, columns, REORDERS, NULL},
         {"f32[64,256", columns, REORDERS, NULL},
         {rows, "f32[256,64]{1,0:T(8,128)}", REORDERS, NULL},
+        {rows, "f32[64,65792]{1,0:T(8,128)}", REORDERS, NULL},
         {rows, "f32[64,2,128]{2,1,0:T(8,128)}", REORDERS, NULL},
         {rows, "f32[64,2,128]{2,1,0:T(8,128)}", REORDERS, swapped},
         {rows, columns, REORDERS, swapped},
