@@ -1,0 +1,91 @@
+/* A bench of moves on this host: what does not depend on time, what is refused, and that times are there. */
+#include "study/bench.h"
+
+#include <string.h>
+
+#include "tests/support/group.h"
+
+static ts_transfer_end end_of(const char *name, const char *text) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    ts_transfer_end end;
+    ts_error err = {0};
+    *source = (ts_source){name, text, strlen(text)};
+    if (!ts_transfer_end_parse(&err, arena, source, &end)) fail_msg("%s: %s", text, err.message);
+    return end;
+}
+
+static ts_bench bench_of(const char *src, const char *dst, int threads) {
+    return (ts_bench){.src = end_of("source", src),
+                      .dst = end_of("destination", dst),
+                      .how = {.kernels = ts_kernels_best(), .threads = threads}};
+}
+
+/* Bytes of the elements that arrive, read and written; at least three rounds, of three ways. */
+static void moves_are_described_and_timed(void **state) {
+    (void)state;
+    static const struct {
+        const char *src, *dst;
+        int64_t elements, bytes;
+        bool gathers;
+        int threads;
+    } rows[] = {
+        {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 64 * 256, 64 * 256 * 8, false, 1},
+        {"f32[64,256]{1,0}", "bf16[64,256]{0,1}", 64 * 256, 64 * 256 * 6, false, 1},
+        {"f32[64,256]{1,0}[0:8]", "f32[8,256]{1,0}", 8 * 256, 8 * 256 * 8, false, 2},
+        {"s4[63,3]{1,0:E(4)}", "s4[63,3]{0,1:E(4)}", 189, 189, false, 1},
+        {"f32[64] lambda i: [i ^ 5]", "f32[64]{0}", 64, 64 * 8, true, 1},
+        {"f32[4,8] S[(4,8):(1@P,1@F)]", "f32[4,8]{1,0}", 32, 32 * 8, false, 1},
+        {"f8e8m0fnu[256]{0}", "f8e8m0fnu[256]{0}", 256, 512, false, 1},
+    };
+    bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_bench bench = bench_of(rows[i].src, rows[i].dst, rows[i].threads);
+        ts_bench_result result;
+        ts_error err = {0};
+        if (!ts_bench_run(&err, arena, &bench, &result)) fail_msg("row %zu: %s", i, err.message);
+        assert_int_equal(result.elements, rows[i].elements);
+        assert_int_equal(result.bytes, rows[i].bytes);
+        assert_int_equal(result.gathers, rows[i].gathers);
+        assert_int_equal(result.why_gather != NULL, rows[i].gathers);
+        assert_true(result.boxes >= 1 || rows[i].gathers);
+        assert_false(result.streams);
+        assert_int_equal(result.rounds, 3);
+        assert_true(result.move_seconds > 0 && result.move_seconds < 1);
+        assert_true(result.memcpy_seconds > 0 && result.memcpy_seconds < 1);
+        assert_int_equal(result.stream_seconds > 0, can_stream);
+    }
+}
+
+static void what_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *src, *dst, *error;
+    } rows[] = {
+        {"f32[8] S[8:-1@m]", "f32[8]{0}",
+         "source:1:1: error: the layout begins at -7 on axis 'm', expected 0 or more\nf32[8] S[8:-1@m]\n^\n"},
+        {"f32[8]{0}", "f32[8] S[8:-1@m]",
+         "destination:1:1: error: the layout begins at -7 on axis 'm', expected 0 or more\nf32[8] "
+         "S[8:-1@m]\n^\n"},
+        {"s8[1073741825]{0}", "s8[1073741825]{0}",
+         "source:1:1: error: the tensor takes 1073741825 bytes, and a bench at most 1073741824\n"
+         "s8[1073741825]{0}\n^\n"},
+        {"s4[4294967296]{0:E(4)}", "s4[4294967296]{0:E(4)}",
+         "source:1:1: error: the tensor takes 2147483648 bytes, and a bench at most 1073741824\n"
+         "s4[4294967296]{0:E(4)}\n^\n"},
+        {"f32[8]{0}", "f32[9]{0}",
+         "destination:1:4: error: the destination takes [9] and the source gives [8]\nf32[9]{0}\n   ^\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_bench bench = bench_of(rows[i].src, rows[i].dst, 1);
+        ts_bench_result result;
+        ts_error err = {0};
+        assert_false(ts_bench_run(&err, arena, &bench, &result));
+        assert_error(&err, TS_ERROR_INPUT, rows[i].error);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_described_and_timed),
+                                       cmocka_unit_test(what_is_refused)};
+    return cmocka_run_group_tests(tests, begin_group, end_group);
+}
