@@ -121,6 +121,36 @@ static void partitions_are_filled_side_by_side(void **state) {
     }
 }
 
+static void what_does_not_fit_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        int64_t src_at, dst_at;
+        const char *name, *message; /* whose text it points into */
+    } rows[] = {
+        {INT64_C(16) << 30, 0, "source",
+         "the tensor takes 4096 bytes at byte 17179869184 of hbm, which has 17179869184 bytes"},
+        {0, (INT64_C(16) << 30) - BYTES + 512, "destination",
+         "the tensor takes 4096 bytes at byte 17179865600 of hbm, which has 17179869184 bytes"},
+        {0, 0, "destination", "the source (bytes 0 to 4095) and the destination (0 to 4095) overlap"},
+        {0, BYTES - 512, "destination",
+         "the source (bytes 0 to 4095) and the destination (3584 to 7679) overlap"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_transfer_request request = request_of(v5e, TILE, TILE);
+        ts_transfer_study study;
+        ts_error err = {0};
+        request.src.at = rows[i].src_at;
+        request.dst.at = rows[i].dst_at;
+        assert_false(ts_transfer_price(&err, arena, &request, &study));
+        assert_string_equal(err.message, rows[i].message);
+        assert_string_equal(err.name, rows[i].name);
+    }
+    ts_transfer_request last = request_of(v5e, TILE, TILE);
+    ts_transfer_study study;
+    last.dst.at = (INT64_C(16) << 30) - BYTES;
+    assert_true(ts_transfer_price(NULL, arena, &last, &study));
+}
+
 /* ---- Energy ---- */
 
 /* Of the HBM as it was used; of the engine by bytes moved, of VMEM by those at its end. */
@@ -222,6 +252,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(errors_point_at_the_end),
                                        cmocka_unit_test(the_destination_is_behind_the_source),
                                        cmocka_unit_test(partitions_are_filled_side_by_side),
+                                       cmocka_unit_test(what_does_not_fit_is_refused),
                                        cmocka_unit_test(energy_is_of_what_was_moved),
                                        cmocka_unit_test(a_mix_is_placed_one_behind_the_other),
                                        cmocka_unit_test(only_the_engine_can_be_mixed)};
