@@ -154,6 +154,33 @@ static void pages_close_after_so_many_accesses(void **state) {
     ts_arena_free(arena);
 }
 
+/* From the last read of a bus on data are awaited for tCL; then, until all is done, there is nothing to do. Writes are
+ * done as they are sent. */
+static void what_is_behind_the_last_burst(void **state) {
+    (void)state;
+    enum { LATE = 10000, COLUMN = 32 * 64 };
+    for (int is_write = 0; is_write < 2; is_write++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_hbm_stats stats;
+        ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, TS_HBM_REFRESH_NONE, 1);
+        int64_t buses = config.channels * config.pseudo_channels;
+        ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+        assert_non_null(hbm);
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+        ts_hbm_stream_offer(stream, 0, COLUMN, is_write, 0);
+        ts_hbm_stream_offer(stream, 0, config.burst_bytes, false, LATE);
+        int64_t end = ts_hbm_drain(hbm);
+        ts_hbm_read_stats(hbm, &stats);
+        int64_t latency = stats.limiter_cycles[TS_HBM_LIMITER_LATENCY],
+                idle = stats.limiter_cycles[TS_HBM_LIMITER_IDLE];
+        assert_true(end > LATE);
+        assert_int_equal(latency, (is_write ? 1 : buses) * config.timing.t_cl);
+        assert_in_range(idle, (buses - 1) * (LATE - 1000), (buses - 1) * end);
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
@@ -161,6 +188,7 @@ int main(void) {
         cmocka_unit_test(writes_stay_through_a_gap),
         cmocka_unit_test(local_cycles_start_again_at_an_edge),
         cmocka_unit_test(pages_close_after_so_many_accesses),
+        cmocka_unit_test(what_is_behind_the_last_burst),
     };
     return cmocka_run_group_tests_name("memory/hbm_gap", tests, NULL, NULL);
 }
