@@ -194,6 +194,10 @@ static void accesses_give_a_balanced_part_its_share(void **state) {
         config.address_map = rows[i].map;
         assert_int_equal(ts_hbm_balanced_share(&config, rows[i].most, rows[i].bytes), rows[i].share);
     }
+    ts_hbm_config in_turns = hbm2; /* of three stacks: what an access gives each depends on where it is */
+    in_turns.address_map = "A";
+    in_turns.stacks = 3;
+    assert_int_equal(ts_hbm_balanced_share(&in_turns, 8, 1 << 16), 1);
 }
 
 /* Requests of a size, one in eight unaligned, two after gaps; offered together, or in turn as the lines they
@@ -234,6 +238,9 @@ static void assert_same_in_lines(int share, int32_t bytes, int64_t lookahead, in
 static void accesses_are_the_lines_they_are_of(void **state) {
     (void)state;
     static const int64_t lookaheads[] = {256, 1024, 65536, TS_HBM_UNLIMITED};
+    for (int share = 1; share <= 2; share *= 2)
+        for (int32_t bytes = 3 * LINE_BYTES; bytes <= 7 * LINE_BYTES; bytes += 2 * LINE_BYTES)
+            assert_same_in_lines(share, bytes, 1024, 2000);
     for (int share = 1; share <= 2; share *= 2)
         for (int32_t bytes = LINE_BYTES; bytes <= 8192; bytes *= 2) /* 4 KiB: the most that is one access */
             for (size_t i = 0; i < sizeof lookaheads / sizeof *lookaheads; i++)
