@@ -100,7 +100,7 @@ static void the_faster_way_is_taken(void **state) {
 static void what_does_not_reorder_is_in_order(void **state) {
     (void)state;
     static const char *const rows = "f32[64,256]{1,0:T(8,128)}", *const columns = "f32[64,256]{0,1:T(8,128)}";
-    static const int8_t swapped[] = {1, 0};
+    static const int8_t swapped[TS_AUDIT_PERMUTED] = {1, 0};
     const struct {
         const char *src, *dst;
         unsigned changes;
@@ -142,7 +142,7 @@ static void a_transpose_keeps_the_places(void **state) {
     ts_audit_request request;
     audit_prices prices;
     begin(&request, &prices, false);
-    static const int8_t swapped[] = {1, 0};
+    static const int8_t swapped[TS_AUDIT_PERMUTED] = {1, 0};
     audit_wanted plain =
                      wanted("f32[256,64]{0,1:T(8,128)}", "f32[256,64]{1,0:T(8,128)}", HBM, TS_AUDIT_ORDER),
                  transposed = plain;
