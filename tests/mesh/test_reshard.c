@@ -112,6 +112,14 @@ static void test_devices_of_a_chip(void **state) {
     assert_int_equal(f.plan.prices[0].sent_bytes, 4 * 180);
     assert_true(make_plan(&f, "u8[4,90] P('x')", "u8[4,90]", TS_ALGORITHM_RING));
     assert_int_equal(f.plan.prices[0].link_bytes, 2 * 180); /* both devices' */
+    double free_ps = f.plan.ps;
+    ts_machine_ici ici = *f.mesh.ici;
+    ici.injection = 1; /* MB/s: what a chip sends takes far longer, but not what stays in it */
+    f.mesh.ici = &ici;
+    assert_true(make_plan(&f, "u8[4,90] P('x')", "u8[4,90]", TS_ALGORITHM_RING));
+    assert_true(f.plan.ps > free_ps + 2 * 180 * 1e6 / 2);
+    assert_true(make_plan(&f, "u8[4,90] P('core')", "u8[4,90]", TS_ALGORITHM_RING));
+    assert_true(f.plan.ps < free_ps + 1e6);
     ts_arena_free(f.arena);
 }
 
