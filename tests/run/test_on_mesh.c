@@ -171,6 +171,18 @@ static void padding_is_not_compared(void **state) {
     ts_arena_free(f->arena);
 }
 
+/* What only the program uses may differ; a check of it is that of the first device. */
+static void scratch_is_not_compared(void **state) {
+    (void)state;
+    fixture *f =
+        begin("tpu-v5p", "2", NULL,
+              ".tensor x hbm s32[2,4] P('x') in iota\n.tensor z hbm s32[4]\n.sem s\n.check z == iota(4)\n"
+              " dma z <- x[0], s\n wait s\n");
+    run(f);
+    assert_true(f->result.passed && f->result.checks[0].failed == 0);
+    ts_arena_free(f->arena);
+}
+
 /* ---- What happened ---- */
 
 /* On a line, all send a tile to device 2: what device 0 sends goes over both links. */
@@ -392,6 +404,7 @@ int main(void) {
                                        cmocka_unit_test(every_core_has_inputs),
                                        cmocka_unit_test(copies_are_compared),
                                        cmocka_unit_test(padding_is_not_compared),
+                                       cmocka_unit_test(scratch_is_not_compared),
                                        cmocka_unit_test(links_are_counted),
                                        cmocka_unit_test(findings_name_a_device),
                                        cmocka_unit_test(findings_are_counted_on_all_devices),

@@ -39,7 +39,8 @@ typedef struct {
     const ts_chip_observer *told;
     int hidden; /* kinds of events that are not printed, a bit each */
     bool brief;
-    ts_text text; /* of each event its track, "begin+cycles" and what it says */
+    int message_track; /* of the last message */
+    ts_text text;      /* of each event its track, "begin+cycles" and what it says */
 } fixture;
 
 /* In brief without its track. */
@@ -79,8 +80,10 @@ static void print(fixture *f, const ts_trace_event *e) {
 
 static void take(void *self, const ts_trace_event *events, int64_t count) {
     fixture *f = self;
-    for (const ts_trace_event *e = events; e < events + count; e++)
+    for (const ts_trace_event *e = events; e < events + count; e++) {
+        if (e->kind == TS_TIMELINE_MESSAGE) f->message_track = e->track;
         if (!(f->hidden >> e->kind & 1)) print(f, e);
+    }
 }
 
 static fixture *begin(int64_t from, int64_t until, bool on_mesh) {
@@ -308,6 +311,12 @@ static void first_come_first_taken(void **state) {
     transferred(f, &a, 64, 70);
     wait_for(f, TWO, 2, 71);
     expect(f, "10 arrow 0 to 71, ");
+    add_to(f, TWO, 1, 72);
+    transferred(f, &b, 73, 80);
+    wait_for(f, TWO, 1, 81);
+    expect(f, "");
+    wait_for(f, TWO, 1, 82);
+    expect(f, "20 arrow 1 to 82, ");
     ts_arena_free(f->arena);
 }
 
@@ -415,10 +424,12 @@ static void chunks_become_messages(void **state) {
     carry(f, &a, up, 8100, 8200);
     f->brief = true;
     expect(f, "1+4 message 1.2 of 4 5 128, 6+1 message 1.2 of 4 5 64, 7+1 message -1.0 of 3 0 64, ");
+    assert_int_equal(f->message_track, recorder_tracks(f->recorder)->link_first + up);
     carry(f, &b, up, 9001, 9003);
     carry(f, &b, other, 9000, 9001);
     carry(f, &a, 0, 11000, 12000);
     expect(f, "1+2 message 1.2 of 4 5 64, ");
+    assert_int_equal(f->message_track, recorder_tracks(f->recorder)->link_first + up + 1);
     end(f);
     expect(f, "11+1 message 1.2 of 4 5 64, 9+1 message -1.0 of 3 0 64, ");
     ts_arena_free(f->arena);
