@@ -260,14 +260,15 @@ static void keep(void *self, const ts_trace_event *events, int64_t count) {
         f->events[f->event_count++] = events[i];
 }
 
-/* Two devices a chip: device n sends to n xor 2, on the other chip. */
-static fixture *begin_timeline(int64_t events, const char *more) {
-    static const char shift[] = ".tensor x hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') in iota\n"
-                                ".tensor y hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') out\n.sem sent, came\n"
-                                " device.id s1\n sxor s2, s1, 2\n dma y <- x, sent, came device=s2\n"
-                                " wait came\n wait sent\n dma y <- x, sent\n wait sent\n";
+/* Two devices a chip: device n sends to n xor partner, which is on the other chip if that is 2. */
+static fixture *begin_timeline(int64_t events, int partner, const char *more) {
     char text[1024];
-    snprintf(text, sizeof text, "%s%s", shift, more);
+    snprintf(text, sizeof text,
+             ".tensor x hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') in iota\n"
+             ".tensor y hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') out\n.sem sent, came\n"
+             " device.id s1\n sxor s2, s1, %d\n dma y <- x, sent, came device=s2\n"
+             " wait came\n wait sent\n dma y <- x, sent\n wait sent\n%s",
+             partner, more);
     fixture *f = begin("tpu-v7x", "4", "2", text);
     f->timeline = (ts_timeline){.until = INT64_MAX, .events = events};
     f->events = TS_NEW_ARRAY(f->arena, ts_trace_event, MOST_EVENTS);
@@ -295,7 +296,7 @@ static void devices_are_processes(void **state) {
     (void)state;
     static const char *const names[] = {"device 0 (x=0)", "device 1 (x=1)", "device 2 (x=2)",
                                         "device 3 (x=3)"};
-    fixture *f = begin_timeline(TS_TIMELINE_EVENTS, "");
+    fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
     const ts_timeline *t = &f->timeline;
     int each = t->track_count / 4;
     assert_int_equal(t->process_count, 4);
@@ -333,7 +334,7 @@ static void rows_of_two_cores_are_told_apart(void **state) {
 /* On a link of the first device of the sender's chip, and as it arrives. */
 static void messages_are_drawn_twice(void **state) {
     (void)state;
-    fixture *f = begin_timeline(TS_TIMELINE_EVENTS, "");
+    fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
     int64_t sent[4] = {0};
     int arrived[4] = {0};
     for (int i = 0; i < f->event_count; i++) {
@@ -357,7 +358,7 @@ static void messages_are_drawn_twice(void **state) {
  * of a transfer within the device through a queue of its own. */
 static void arrows_cross_devices(void **state) {
     (void)state;
-    fixture *f = begin_timeline(TS_TIMELINE_EVENTS, "");
+    fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
     int crossing[4] = {0}, taken[4] = {0}, own[4] = {0};
     for (int i = 0; i < f->event_count; i++) {
         const ts_trace_event *e = &f->events[i];
@@ -385,10 +386,27 @@ static void arrows_cross_devices(void **state) {
     ts_arena_free(f->arena);
 }
 
+/* To the other device of the chip: through no link. */
+static void neighbours_in_a_chip_need_no_link(void **state) {
+    (void)state;
+    fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 1, "");
+    int crossing = 0;
+    for (int i = 0; i < f->event_count; i++) {
+        const ts_trace_event *e = &f->events[i];
+        assert_false(e->kind == TS_TIMELINE_MESSAGE && is_named(f, e->track, "link"));
+        if (e->kind != TS_TIMELINE_ARROW || device_of(f, e->track) == device_of(f, e->value[0])) continue;
+        assert_int_equal(device_of(f, e->value[0]), device_of(f, e->track) ^ 1);
+        assert_true(e->value[2] < 0);
+        crossing++;
+    }
+    assert_int_equal(crossing, 4);
+    ts_arena_free(f->arena);
+}
+
 /* Drawn in part when there are too many: as of the device of which least is drawn. */
 static void many_events_are_thinned(void **state) {
     (void)state;
-    fixture *f = begin_timeline(4, " br.ne s1, 3, out\n delay 4000\n delay 4000\nout: nop\n");
+    fixture *f = begin_timeline(4, 2, " br.ne s1, 3, out\n delay 4000\n delay 4000\nout: nop\n");
     int bundles[4] = {0};
     for (int i = 0; i < f->event_count; i++)
         if (f->events[i].kind == TS_TIMELINE_BUNDLE) bundles[device_of(f, f->events[i].track)]++;
@@ -412,6 +430,7 @@ int main(void) {
                                        cmocka_unit_test(rows_of_two_cores_are_told_apart),
                                        cmocka_unit_test(messages_are_drawn_twice),
                                        cmocka_unit_test(arrows_cross_devices),
+                                       cmocka_unit_test(neighbours_in_a_chip_need_no_link),
                                        cmocka_unit_test(many_events_are_thinned)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
