@@ -88,6 +88,23 @@ const char *ts_text_add_character(ts_text *text, const char *content) {
     return content + (length > 0 ? length : 1);
 }
 
+int ts_text_characters(const char *text) {
+    int count = 0;
+    for (; *text; count++) {
+        size_t bytes = ts_text_utf8_bytes(text);
+        text += bytes ? bytes : 1;
+    }
+    return count;
+}
+
+const char *ts_text_cut(ts_arena *arena, const char *text, int most) {
+    if (ts_text_characters(text) <= most) return text;
+    ts_text out = ts_text_begin(arena);
+    for (int i = 0; i < most - 2; i++) text = ts_text_add_character(&out, text);
+    ts_text_add(&out, "..");
+    return out.bytes;
+}
+
 /* What no XML may hold: control characters but tab, line feed and carriage return. */
 static bool is_control(char c) { return (unsigned char)c < ' ' && c != '\t' && c != '\n' && c != '\r'; }
 
@@ -144,6 +161,15 @@ void ts_text_wrap(ts_text *text, size_t columns) {
         if (at + length < text->length) ts_text_add_char(&out, '\n');
     }
     *text = out;
+}
+
+void ts_text_end_line(ts_text *text, size_t begin, const char *words) {
+    enum { LEAST = 20 };
+    size_t used = text->length - begin, length = strlen(words);
+    size_t left = used + LEAST < TS_TEXT_COLUMNS ? TS_TEXT_COLUMNS - used : LEAST;
+    if (length > left)
+        for (length = left - strlen(" .."); length > 0 && words[length] != ' ';) length--;
+    ts_text_add(text, "%.*s%s\n", (int)length, words, words[length] ? " .." : "");
 }
 
 enum { LONGEST_WORD = 64 };

@@ -28,6 +28,9 @@ void ts_text_add_tuple(ts_text *text, const int64_t *values, int count);    /* "
 size_t ts_text_utf8_bytes(const char *text);
 /* Adds it, or U+FFFD in place of a byte that begins none; returns what follows. */
 const char *ts_text_add_character(ts_text *text, const char *content);
+int ts_text_characters(const char *text);
+/* A text of at most `most` characters, at least 2: the last two of what was longer are "..". */
+const char *ts_text_cut(ts_arena *arena, const char *text, int most);
 /* As the content of XML and HTML, in UTF-8. */
 void ts_text_add_escaped(ts_text *text, const char *content);
 void ts_text_clear(ts_text *text);
@@ -36,6 +39,8 @@ enum { TS_TEXT_COLUMNS = 100 };
 /* Lines of what is there that have more than `columns` go on in the next, four columns further in than they
  * begin; they end at spaces only. */
 void ts_text_wrap(ts_text *text, size_t columns);
+/* Ends the line that begins at byte `begin`: as many of the words as TS_TEXT_COLUMNS has room for, " .." for others. */
+void ts_text_end_line(ts_text *text, size_t begin, const char *words);
 
 static inline bool ts_is_digit(int c) { return c >= '0' && c <= '9'; }
 /* Are these `length` bytes the word? */

@@ -10,16 +10,9 @@
 
 enum { BARS = 16, LABEL = 470, WIDTH = 1100, TOP = 46, SCALE = 420 };
 
-/* Cut where it is longer than `most`. */
-static void add_escaped(ts_text *out, const char *text, int most) {
-    ts_text cut = ts_text_begin(out->arena);
-    ts_text_add(&cut, "%.*s%s", most, text, (int)strlen(text) > most ? ".." : "");
-    ts_text_add_escaped(out, cut.bytes);
-}
-
 static void add_label(ts_text *out, int y, const char *text) {
     picture_text(out, LABEL - 8, y + 15, &(picture_font){.anchor = "end"});
-    add_escaped(out, text, 64);
+    ts_text_add_escaped(out, ts_text_cut(out->arena, text, 66));
     ts_text_add(out, "</text>\n");
 }
 
@@ -156,9 +149,9 @@ static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_
     const char *name = f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name;
     int64_t line = f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line;
     ts_text_add(out, "<li><code>");
-    add_escaped(out, f->what, 4096);
+    ts_text_add_escaped(out, f->what);
     ts_text_add(out, "</code><br><span class=\"good\">");
-    add_escaped(out, f->fix, 4096);
+    ts_text_add_escaped(out, f->fix);
     ts_text_add(out, "</span><br><span class=\"soft\">saves %s%.3f us%s", f->at_most ? "at most " : "",
                 f->microseconds_saved, f->is_move ? "" : " each time they are read");
     if (f->bytes_saved > 0) {
@@ -166,13 +159,13 @@ static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_
         ts_text_add(out, ", %s", bytes);
     }
     ts_text_add(out, "; ");
-    add_escaped(out, name, 100);
+    ts_text_add_escaped(out, ts_text_cut(out->arena, name, 102));
     ts_text_add(out, " line %lld", (long long)line);
     ts_text source = ts_text_begin(out->arena);
     ts_report_audit_source(r, ts_report_audit_source_of(r, f), &source);
     if (source.length > 0) {
         ts_text_add(out, "; source: ");
-        add_escaped(out, source.bytes, 4096);
+        ts_text_add_escaped(out, source.bytes);
     }
     ts_text_add(out, "</span></li>\n");
 }

@@ -254,10 +254,8 @@ static void add_digits(const ts_layout *layout, const ts_layout_anatomy *anatomy
         const char *axis = layout->axes[digit->axis].name;
         snprintf(stride, sizeof stride, "%" PRId64 "%s%.20s", digit->stride,
                  layout->axis_count > 1 ? "@" : "", layout->axis_count > 1 ? axis : "");
-        const char *value = anatomy->values[i];
-        bool cut = strlen(value) > FORMULA_WIDTH;
-        ts_text_add(out, "  %-6d%14" PRId64 "%22s   %.*s%s\n", i, digit->extent, stride,
-                    cut ? FORMULA_WIDTH - 2 : FORMULA_WIDTH, value, cut ? ".." : "");
+        ts_text_add(out, "  %-6d%14" PRId64 "%22s   %s\n", i, digit->extent, stride,
+                    ts_text_cut(out->arena, anatomy->values[i], FORMULA_WIDTH));
     }
 }
 
@@ -270,7 +268,7 @@ static void report_tuple(ts_arena *arena, const ts_shape *shape, ts_text *out) {
         ts_text_add(out, "  %-8d", i);
         add_bytes(out, member->unpadded_bytes);
         add_bytes(out, member->bytes);
-        ts_text_add(out, "   %.40s%s\n", name.bytes, name.length > 40 ? ".." : "");
+        ts_text_add(out, "   %s\n", ts_text_cut(arena, name.bytes, 42));
     }
     ts_text_add(out, "  %-8s", "all");
     add_bytes(out, shape->unpadded_bytes);

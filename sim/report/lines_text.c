@@ -65,10 +65,11 @@ static void add_numbers(const listing *l, const ts_line_counts *counts) {
 
 /* Ends the row with the note; what does not fit before that is cut. */
 static void end_row(const listing *l, size_t begin, const char *note) {
-    size_t room = TS_TEXT_COLUMNS - strlen(note);
-    if (l->out->length - begin > room) {
-        l->out->length = begin + room - 2;
-        ts_text_add(l->out, "..");
+    int room = TS_TEXT_COLUMNS - ts_text_characters(note);
+    const char *row = l->out->bytes + begin, *cut = ts_text_cut(l->out->arena, row, room);
+    if (cut != row) {
+        l->out->length = begin;
+        ts_text_add(l->out, "%s", cut);
     }
     ts_text_add(l->out, "%s", note);
     end_style(l);

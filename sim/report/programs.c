@@ -39,14 +39,9 @@ void ts_report_programs(ts_text *out) {
         size_t begin = out->length;
         if (!is_program(file)) continue;
         ts_text_add(out, "tilesim:/%-*s ", longest, file->name);
-        add_purpose(file, out);
-        while (out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
-        if (out->length - begin > TS_TEXT_COLUMNS) {
-            out->length = begin + TS_TEXT_COLUMNS - 3;
-            while (out->bytes[out->length - 1] != ' ') out->length--;
-            ts_text_add(out, "..");
-        }
-        ts_text_add_char(out, '\n');
+        ts_text purpose = ts_text_begin(out->arena);
+        add_purpose(file, &purpose);
+        ts_text_end_line(out, begin, purpose.bytes);
     }
 }
 

@@ -6,43 +6,42 @@
 
 #include "report/json.h"
 
-enum { TEXT = 64, GAP = 2, MOST_SHOWN = 24, MOST_ERRORS = 4 };
+enum { GAP = 2, MOST_CHARACTERS = 42, MOST_SHOWN = 24, MOST_ERRORS = 4 };
 
 /* ---- Text ---- */
 
-/* Cut to what a cell has. */
-static const char *show(char out[TEXT], const ts_sweep_value *value) {
-    enum { MOST = 40 };
+/* Cut to what a cell has room for. */
+static const char *show(ts_arena *arena, const ts_sweep_value *value) {
     char digits[32];
-    if (value->kind == TS_SWEEP_NONE) snprintf(out, TEXT, "-");
+    if (value->kind == TS_SWEEP_TEXT) return ts_text_cut(arena, value->text, MOST_CHARACTERS);
+    ts_text cell = ts_text_begin(arena);
+    if (value->kind == TS_SWEEP_NONE) ts_text_add(&cell, "-");
     if (value->kind == TS_SWEEP_INTEGER)
-        snprintf(out, TEXT, "%s", ts_text_group_digits(digits, value->integer));
-    if (value->kind == TS_SWEEP_REAL) snprintf(out, TEXT, "%.6g", value->real);
-    if (value->kind == TS_SWEEP_TEXT)
-        snprintf(out, TEXT, "%.*s%s", MOST, value->text, strlen(value->text) > MOST ? ".." : "");
-    return out;
+        ts_text_add(&cell, "%s", ts_text_group_digits(digits, value->integer));
+    if (value->kind == TS_SWEEP_REAL) ts_text_add(&cell, "%.6g", value->real);
+    return cell.bytes;
 }
 
-static int width_of(const ts_sweep_view *view, int column) {
+static int width_of(ts_arena *arena, const ts_sweep_view *view, int column) {
     const ts_sweep_table *t = view->table;
-    char text[TEXT];
-    size_t width = strlen(t->headings[column].name);
+    int width = ts_text_characters(t->headings[column].name);
     for (int64_t i = 0; i < t->row_count && i < view->rows; i++) {
-        size_t length = strlen(show(text, ts_sweep_table_cell(t, i, column)));
+        int length = ts_text_characters(show(arena, ts_sweep_table_cell(t, i, column)));
         if (length > width) width = length;
     }
-    return (int)width;
+    return width;
 }
 
 /* Parameters first, then what a reader looks for first, then the rest, as long as the line has room. */
 typedef struct {
+    ts_arena *arena;
     int columns[MOST_SHOWN], widths[MOST_SHOWN], count, used;
 } layout;
 
 static void add_if_fits(const ts_sweep_view *view, int column, layout *l) {
     for (int i = 0; i < l->count; i++)
         if (l->columns[i] == column) return;
-    int width = width_of(view, column);
+    int width = width_of(l->arena, view, column);
     if (l->count == MOST_SHOWN || l->used + width + GAP > TS_TEXT_COLUMNS) return;
     l->columns[l->count] = column;
     l->widths[l->count++] = width;
@@ -60,7 +59,6 @@ static void choose_columns(const ts_sweep_view *view, layout *l) {
                                         "padded_bytes", "logical_bytes", "hbm_bytes"};
     const ts_sweep_table *t = view->table;
     int derived = t->column_count - t->study->derived_count;
-    *l = (layout){0};
     for (int i = 0; i < t->parameter_count; i++) add_if_fits(view, i, l);
     if (!all_are_ok(t)) add_if_fits(view, t->status_column, l);
     for (int i = 0; i < view->ranked_by_count; i++) add_if_fits(view, view->ranked_by[i], l);
@@ -75,22 +73,23 @@ static void choose_columns(const ts_sweep_view *view, layout *l) {
 static void add_row(ts_text *out, const ts_sweep_table *t, const layout *l, const char *const *cells) {
     for (int i = 0; i < l->count; i++) {
         bool last = i + 1 == l->count;
-        int width = t->headings[l->columns[i]].number ? l->widths[i] : last ? 0 : -l->widths[i];
-        ts_text_add(out, "%*s%*s", width, cells[i], last ? 0 : GAP, "");
+        bool number = t->headings[l->columns[i]].number;
+        int blanks = l->widths[i] - ts_text_characters(cells[i]);
+        ts_text_add(out, "%*s%s%*s", number ? blanks : 0, "", cells[i],
+                    last ? 0 : GAP + (number ? 0 : blanks), "");
     }
     ts_text_add_char(out, '\n');
 }
 
 static void add_table(const ts_sweep_view *view, ts_text *out) {
     const ts_sweep_table *t = view->table;
-    char texts[MOST_SHOWN][TEXT];
     const char *cells[MOST_SHOWN];
-    layout l;
+    layout l = {.arena = out->arena};
     choose_columns(view, &l);
     for (int64_t row = -1; row < t->row_count && row < view->rows; row++) {
         for (int i = 0; i < l.count; i++)
             cells[i] = row < 0 ? t->headings[l.columns[i]].name
-                               : show(texts[i], ts_sweep_table_cell(t, row, l.columns[i]));
+                               : show(out->arena, ts_sweep_table_cell(t, row, l.columns[i]));
         add_row(out, t, &l, cells);
     }
     if (t->row_count > view->rows)

@@ -56,7 +56,7 @@ static void add_timed(const ts_blocks_view *view, ts_text *out) {
         ts_text_add(out, "%12.3f %7.2fx %14s %10.1f  ", ts_sweep_real(row, TS_SWEEP_MICROSECONDS_COLUMN),
                     ratio_of(b, row), ts_text_group_digits(cycles, row->values[TS_COUNTER_CYCLES].integer),
                     ts_sweep_real(row, TS_SWEEP_HBM_JOULES_COLUMN) * 1e6);
-        report_add_cut(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
+        ts_text_end_line(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
     }
     if (count > view->rows)
         ts_text_add(out, "and %lld slower ones; --all lists them\n", (long long)(count - view->rows));

@@ -40,18 +40,9 @@ static void add_heading(const ts_sweep_runs_request *request, ts_text *out) {
     ts_text_add(out, "%14s %12s %8s %9s  most cycles went to\n", "cycles", "us", "to best", "HBM peak");
 }
 
-void report_add_cut(ts_text *out, size_t begin, const char *text) {
-    enum { LEAST = 20 };
-    size_t used = out->length - begin, length = strlen(text);
-    size_t left = used + LEAST < TS_TEXT_COLUMNS ? TS_TEXT_COLUMNS - used : LEAST;
-    if (length > left)
-        for (length = left - strlen(" .."); length > 0 && text[length] != ' ';) length--;
-    ts_text_add(out, "%.*s%s\n", (int)length, text, text[length] ? " .." : "");
-}
-
 static void add_most(const ts_sweep_row *row, size_t begin, ts_text *out) {
     ts_text_add(out, "  %4.1f %% ", ts_sweep_real(row, TS_SWEEP_LIMITER_PERCENT_COLUMN));
-    report_add_cut(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
+    ts_text_end_line(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
 }
 
 static void add_run(const ts_sweep_row *row, double best, size_t begin, ts_text *out) {

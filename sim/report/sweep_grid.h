@@ -9,7 +9,5 @@ void ts_report_grid_json(const ts_sweep_runs_request *request, const ts_sweep_ro
 
 /* A column's, of an axis: at least so much. */
 int report_axis_width(const ts_grid_axis *axis, int least);
-/* A text that ends the line which begins at `begin`: what is too long for that ends at a word. */
-void report_add_cut(ts_text *out, size_t begin, const char *text);
 
 #endif

@@ -79,28 +79,10 @@ bool ts_sweep_plot_parse(ts_error *err, const ts_sweep_table *table, const char 
 
 /* ---- Texts ---- */
 
-static int characters(const char *text) {
-    int count = 0;
-    for (; *text; count++) {
-        size_t bytes = ts_text_utf8_bytes(text);
-        text += bytes ? bytes : 1;
-    }
-    return count;
-}
-
-/* At most so many characters of it: the last two are then "..". */
-static const char *cut(ts_arena *arena, const char *text, int most) {
-    ts_text out = ts_text_begin(arena);
-    bool whole = characters(text) <= most;
-    for (int i = 0; *text && i < (whole ? most : most - 2); i++) text = ts_text_add_character(&out, text);
-    if (!whole) ts_text_add(&out, "..");
-    return out.bytes;
-}
-
 static int longest(const char *const *texts, int count) {
     int most = 0;
     for (int i = 0; i < count; i++) {
-        int length = characters(texts[i]);
+        int length = ts_text_characters(texts[i]);
         most = length > most ? length : most;
     }
     return most < MOST_CHARACTERS ? most : MOST_CHARACTERS;
@@ -238,7 +220,7 @@ static void add_log_ticks(axis *a, direction way) {
 static void add_words(picture *p) {
     axis *x = &p->x;
     for (int i = 0; i < p->word_count; i += 1 + (p->word_count - 1) / MOST_WORDS) {
-        x->labels[x->tick_count] = cut(p->out->arena, p->words[i], MOST_CHARACTERS);
+        x->labels[x->tick_count] = ts_text_cut(p->out->arena, p->words[i], MOST_CHARACTERS);
         x->ticks[x->tick_count++] = i;
     }
     int most = longest(p->words, p->word_count) * CHARACTER, between = PLOT_WIDTH;
@@ -330,7 +312,7 @@ static void add_axes(const picture *p) {
 static void add_title_line(const picture *p, const char *text, int y) {
     int most = (p->width - LEFT) / TITLE_CHARACTER;
     ts_text_add(p->out, "<text class=\"title\" x=\"%d\" y=\"%d\">", LEFT, y);
-    ts_text_add_escaped(p->out, cut(p->out->arena, text, most));
+    ts_text_add_escaped(p->out, ts_text_cut(p->out->arena, text, most));
     ts_text_add(p->out, "</text>");
 }
 
@@ -413,7 +395,7 @@ static void add_legend(const picture *p, int line) {
     }
     ts_text_add(p->out, "<text x=\"%d\" y=\"%d\">", at + LEGEND, y);
     if (line < MOST_LEGEND)
-        ts_text_add_escaped(p->out, cut(p->out->arena, p->names[line], MOST_CHARACTERS));
+        ts_text_add_escaped(p->out, ts_text_cut(p->out->arena, p->names[line], MOST_CHARACTERS));
     else
         ts_text_add(p->out, "and %d more", p->line_count - MOST_LEGEND);
     ts_text_add(p->out, "</text>\n");

@@ -25,7 +25,7 @@ static const char *const settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-enum { NAME = 30 }; /* characters of an element's name in a path */
+enum { NAME = 32 }; /* characters of an element's name in a path */
 
 typedef struct {
     ts_arena *arena;
@@ -121,7 +121,7 @@ static void set_path(comparer *c, size_t length, bool in_list, const char *name,
     c->path.length = length;
     c->path.bytes[length] = '\0';
     if (in_list && name)
-        ts_text_add(&c->path, strlen(name) > NAME ? "[%.*s..]" : "[%.*s]", NAME, name);
+        ts_text_add(&c->path, "[%s]", ts_text_cut(c->arena, name, NAME));
     else if (in_list)
         ts_text_add(&c->path, "[%d]", position);
     else

@@ -350,6 +350,55 @@ static void utf8(void **state) {
     ts_arena_free(arena);
 }
 
+static void cut(void **state) {
+    static const struct {
+        const char *text;
+        int characters, most;
+        const char *cut;
+    } rows[] = {
+        {"", 0, 2, ""},
+        {"abcd", 4, 4, "abcd"},
+        {"abcde", 5, 4, "ab.."},
+        {"abc", 3, 2, ".."},
+        {"a\xc3\xa4\xe2\x82\xac", 3, 3, "a\xc3\xa4\xe2\x82\xac"},
+        {"a\xc3\xa4\xe2\x82\xac.", 4, 3, "a.."},
+        {"\xc3\xa4\xff\xf0\x90\x80\x80.", 4, 3, "\xc3\xa4.."},
+    };
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(ts_text_characters(rows[i].text), rows[i].characters);
+        assert_string_equal(ts_text_cut(arena, rows[i].text, rows[i].most), rows[i].cut);
+    }
+    ts_arena_free(arena);
+}
+
+/* Behind so many bytes of the line. */
+static void ended_lines(void **state) {
+    static const char words[] = "aaaaaaaaa bbbbbbbbb ccccccccc";
+    static const struct {
+        int used;
+        const char *end;
+    } rows[] = {
+        {0, "aaaaaaaaa bbbbbbbbb ccccccccc\n"},
+        {71, "aaaaaaaaa bbbbbbbbb ccccccccc\n"},
+        {72, "aaaaaaaaa bbbbbbbbb ..\n"},
+        {78, "aaaaaaaaa bbbbbbbbb ..\n"},
+        {79, "aaaaaaaaa ..\n"},
+        {95, "aaaaaaaaa ..\n"},
+    };
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, "before\n%*s", rows[i].used, "");
+        size_t used = text.length;
+        ts_text_end_line(&text, strlen("before\n"), words);
+        assert_string_equal(text.bytes + used, rows[i].end);
+    }
+    ts_arena_free(arena);
+}
+
 static void escaped(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -395,6 +444,8 @@ int main(void) {
         cmocka_unit_test(grouped_digits),
         cmocka_unit_test(wrapped_lines),
         cmocka_unit_test(utf8),
+        cmocka_unit_test(cut),
+        cmocka_unit_test(ended_lines),
         cmocka_unit_test(escaped),
         cmocka_unit_test(json_quotes),
     };
