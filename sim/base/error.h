@@ -2,7 +2,6 @@
 #ifndef TILESIM_BASE_ERROR_H
 #define TILESIM_BASE_ERROR_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -115,7 +115,7 @@ uint32_t ts_float_encode(const ts_float_format *format, float value) {
 
 /* ---- Sorting ---- */
 
-static bool is_before(const int64_t *a, const int64_t *b, int width) {
+bool ts_row_is_before(const int64_t *a, const int64_t *b, int width) {
     for (int i = 0; i < width; i++)
         if (a[i] != b[i]) return a[i] < b[i];
     return false;
@@ -132,8 +132,9 @@ static void swap(int64_t *a, int64_t *b, int width) {
 /* Row `at` of a heap moves down until none of its children is behind it. */
 static void sink(int64_t *rows, int64_t at, int64_t count, int width) {
     for (int64_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && is_before(rows + child * width, rows + (child + 1) * width, width)) child++;
-        if (!is_before(rows + at * width, rows + child * width, width)) return;
+        if (child + 1 < count && ts_row_is_before(rows + child * width, rows + (child + 1) * width, width))
+            child++;
+        if (!ts_row_is_before(rows + at * width, rows + child * width, width)) return;
         swap(rows + at * width, rows + child * width, width);
     }
 }
@@ -141,7 +142,8 @@ static void sink(int64_t *rows, int64_t at, int64_t count, int width) {
 /* Many are in order as they come; others by a heap, which takes no memory. */
 void ts_sort_rows(int64_t *rows, int64_t count, int width) {
     int64_t sorted = 1;
-    while (sorted < count && !is_before(rows + sorted * width, rows + (sorted - 1) * width, width)) sorted++;
+    while (sorted < count && !ts_row_is_before(rows + sorted * width, rows + (sorted - 1) * width, width))
+        sorted++;
     if (sorted >= count) return;
     for (int64_t i = count / 2 - 1; i >= 0; i--) sink(rows, i, count, width);
     for (int64_t left = count - 1; left > 0; left--) {

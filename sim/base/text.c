@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +21,8 @@ static void reserve(ts_text *text, size_t more) {
     text->capacity = capacity;
 }
 
-void ts_text_add(ts_text *text, const char *format, ...) {
-    va_list args, again;
-    va_start(args, format);
+__attribute__((format(printf, 2, 0))) static void add(ts_text *text, const char *format, va_list args) {
+    va_list again;
     va_copy(again, args);
     size_t room = text->capacity - text->length;
     int length = vsnprintf(text->bytes + text->length, room, format, args);
@@ -34,7 +34,22 @@ void ts_text_add(ts_text *text, const char *format, ...) {
     }
     text->length += (size_t)length;
     va_end(again);
+}
+
+void ts_text_add(ts_text *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(text, format, args);
     va_end(args);
+}
+
+const char *ts_text_format(ts_arena *arena, const char *format, ...) {
+    ts_text text = ts_text_begin(arena);
+    va_list args;
+    va_start(args, format);
+    add(&text, format, args);
+    va_end(args);
+    return text.bytes;
 }
 
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length) {
@@ -356,4 +371,8 @@ char *ts_text_group_digits(char out[32], int64_t value) {
     while (length) out[at++] = reversed[--length];
     out[at] = '\0';
     return out;
+}
+
+const char *ts_text_grouped(ts_arena *arena, int64_t value) {
+    return ts_text_group_digits(ts_arena_alloc(arena, 32, 1), value);
 }

@@ -2,7 +2,6 @@
 #ifndef TILESIM_BASE_TEXT_H
 #define TILESIM_BASE_TEXT_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +19,8 @@ typedef struct {
 
 ts_text ts_text_begin(ts_arena *arena); /* empty */
 void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* One that is written at once. */
+const char *ts_text_format(ts_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
 void ts_text_add_char(ts_text *text, char c);
 void ts_text_add_integers(ts_text *text, const int64_t *values, int count); /* "8,128" */
@@ -83,5 +84,7 @@ bool ts_text_to_int(ts_error *err, const char *what, const char *text, int64_t *
 
 /* 1234567 as "1,234,567" (for tables people read); at most 27 bytes with the NUL. */
 char *ts_text_group_digits(char out[32], int64_t value);
+/* The same in an arena, for what is written once: not for each step of a run. */
+const char *ts_text_grouped(ts_arena *arena, int64_t value);
 
 #endif

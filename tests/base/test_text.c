@@ -269,10 +269,22 @@ static void grouped_digits(void **state) {
         {INT64_MAX, "9,223,372,036,854,775,807"},
         {INT64_MIN, "-9,223,372,036,854,775,808"},
     };
+    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char out[32];
         assert_string_equal(ts_text_group_digits(out, rows[i].value), rows[i].text);
+        assert_string_equal(ts_text_grouped(arena, rows[i].value), rows[i].text);
     }
+    ts_arena_free(arena);
+}
+
+static void formatted(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    assert_string_equal(ts_text_format(arena, "%s=%d", "a", 5), "a=5");
+    assert_int_equal(strlen(ts_text_format(arena, "%200d%s", 5, "b")),
+                     201); /* more than a text begins with */
+    ts_arena_free(arena);
 }
 
 static void wrapped_lines(void **state) {
@@ -442,6 +454,7 @@ int main(void) {
         cmocka_unit_test(integers),
         cmocka_unit_test(command_line_integers),
         cmocka_unit_test(grouped_digits),
+        cmocka_unit_test(formatted),
         cmocka_unit_test(wrapped_lines),
         cmocka_unit_test(utf8),
         cmocka_unit_test(cut),
