@@ -19,8 +19,8 @@
 #define BELOW_1            (1 - 0x1p-50)
 #define FUSED_ONE(a, b, c) (FUSES ? __builtin_fma(a, b, c) : (a) * (b) + (c))
 #define ALWAYS_INLINE      inline __attribute__((always_inline))
-#define TEXT_OF(name)      #name
-#define NAME_TEXT(name)    TEXT_OF(name)
+
+typedef enum { BY_BOUNDS, BY_ROUNDING } comparison;
 
 #define VECTOR_BYTES 16
 #define TARGET

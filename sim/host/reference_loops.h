@@ -62,7 +62,6 @@ typedef void ts_reference_multiply(const double *const *a, const double *strip, 
                                    int64_t stride);
 
 typedef struct {
-    const char *name;
     /* e^x, within 0.7 ulp, log(x), within 1 ulp, and tanh(x), within 3 ulp. */
     ts_reference_each *exponential, *logarithm, *hyperbolic_tangent, *magnitude, *square, *cube;
 #define PAIR(name, result) ts_reference_pair *name;
