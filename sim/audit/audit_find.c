@@ -1,5 +1,4 @@
 /* What is worth acting on: the few things that an audit finds. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Does a reshape, or a transpose, move nothing? Both layouts are seen as maps of the same indices, those of
  * the dims that both shapes have in common, and composed: their plan then is the identity. */
 #include "audit_private.h"
-#include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 

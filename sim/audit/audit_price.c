@@ -1,7 +1,5 @@
 /* What traffic costs that keeps its order: so many bytes read and written, in one transfer. Prices are made
  * at powers of two, and those between are interpolated, so that a module of many sizes needs few. */
-#include <string.h>
-
 #include "audit_private.h"
 #include "base/number.h"
 #include "study/extend.h"

@@ -2,11 +2,9 @@
  * does it, or a shipped program of the core where the engine cannot, or where that is faster. A change of
  * type and order may also be made in two passes. The largest are priced so; of the others each costs so many
  * times what its traffic costs in order as the nearest one of its kind that was priced. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "audit_private.h"
-#include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 

@@ -2,7 +2,6 @@
 #include "check/outputs.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "layout/shape.h"
 #include "move/move.h"

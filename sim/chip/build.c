@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "layout/shape.h"
 #include "loop_sampler.h"
 #include "state.h"
 

@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/number.h"
-
 /* ---- Engines ---- */
 
 pool_engine *pool_make_engine(ts_error *err, const ts_dma_machine *machine, int share) {

@@ -1,9 +1,6 @@
 /* Transfers simulated, and transfers recalled. */
 #include "traffic_state.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/number.h"
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "layout/plan.h"
-#include "layout/shape.h"
 #include "state.h"
 
 /* ---- Transfers ---- */

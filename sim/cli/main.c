@@ -9,7 +9,6 @@
 #include "commands.h"
 #include "files.h"
 #include "output.h"
-#include "base/arena.h"
 #include "base/text.h"
 #include "tilesim/version.h"
 

@@ -1,8 +1,6 @@
 /* Figures doubled and halved, as text. */
 #include "config/scale.h"
 
-#include <string.h>
-
 #include "base/number.h"
 
 static bool is_number(ts_field_kind kind) {

@@ -1,7 +1,6 @@
 /* Figures as text: exact decimals with units to integers, and back. */
 #include "value.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "core/core.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "float_mode.h"

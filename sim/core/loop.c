@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "state.h"
-#include "base/number.h"
 
 /* After so many branches back the state is kept first; the work is looked at as often. */
 enum { STEP = 8192, WINDOW_PART = 8 };

@@ -8,7 +8,6 @@
  * address would leave its range, and at the cycle up to which the core may go alone. Nothing else changes: not
  * a cycle, not a counter.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "state.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "reference_loops.h"
-#include "reference_stream.h"
 
 #define BELOW_1 (1 - 0x1p-50) /* more than a product and its bound are rounded by */
 #define WIDER   0x1p-48       /* more than functions that rise are off */

@@ -1,7 +1,6 @@
 /* Products of matrices in double precision: each element sums over K in order, without fused multiply-add. A
  * block of rows at a time, blocked for the caches, with a tile of the result in registers. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "reference_loops.h"

@@ -3,12 +3,12 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/number.h"
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
 

@@ -1,6 +1,4 @@
 /* What is loaded and stored through memrefs. */
-#include <stdio.h>
-
 #include "base/number.h"
 
 #include "lower.h"

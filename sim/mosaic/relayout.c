@@ -1,6 +1,4 @@
 /* A relayout: what is free, what is refused, and else its steps: tiles, implicit dims, offsets; of masks, around these. */
-#include <string.h>
-
 #include "relayout_state.h"
 
 static const char *const op_names[] = {

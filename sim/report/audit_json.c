@@ -1,6 +1,4 @@
 /* An audit as JSON. */
-#include <stdio.h>
-
 #include "padding.h"
 #include "report/audit.h"
 #include "report/machine.h"

@@ -1,9 +1,7 @@
 /* Layouts on named axes: the axes and replicas, and the points of one element. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "report/layout.h"
 
 enum { MOST_POINTS = 64 };

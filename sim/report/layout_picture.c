@@ -1,12 +1,9 @@
 /* The picture of a small array: a grid of offsets with the borders of its tiles, and what memory holds in
  * order. */
-#include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "layout_tiling.h"
-#include "base/number.h"
 #include "report/layout.h"
 
 enum { MAX_WIDTH = 98, MAX_ROWS = 64, MAX_SLICES = 8, MAX_ELEMENTS = 1024 };

@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

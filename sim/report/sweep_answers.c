@@ -1,6 +1,5 @@
 /* What hangs on which figure, and what changed between two databases: as text and as JSON. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/json.h"

@@ -6,7 +6,6 @@
 #include "tilesim/version.h"
 
 #include "core/core.h"
-#include "report/json.h"
 #include "report/machine.h"
 #include "timeline_private.h"
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "study/hbm_requests.h"
-#include "base/number.h"
 #include "base/text.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, OTHER = 256 * MIB };

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "sweep/evaluate.h"
-
 enum {
     WAITS = -1,
     WINDOW = 64, /* points that wait, by member: of these the longest goes first */

@@ -1,6 +1,4 @@
 /* Texts in expressions of a study: a parameter compared with one, machine == "tpu-v5e". */
-#include <string.h>
-
 #include "names.h"
 
 static bool is_equality(const token *at) {

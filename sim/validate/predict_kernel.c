@@ -1,6 +1,4 @@
 /* The time of a Pallas kernel: its text as Mosaic lowers it, run as a program. */
-#include <string.h>
-
 #include "base/number.h"
 #include "mosaic/mosaic.h"
 #include "mosaic/product.h"

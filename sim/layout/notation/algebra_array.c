@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "algebra_private.h"
-#include "axe_private.h"
 #include "layout/notation/xla.h"
 
 enum { A, B };

@@ -1,6 +1,5 @@
 /* The functions of TVM's index maps, by the names of its methods. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "algebra_private.h"
 #include "index_map_private.h"

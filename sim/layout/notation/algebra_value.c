@@ -4,7 +4,6 @@
 
 #include "algebra_private.h"
 #include "cute_private.h"
-#include "layout/notation/cute_axe.h"
 
 /* ---- Values ---- */
 

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "axe_private.h"
-#include "base/number.h"
 #include "notation.h"
 
 static bool admitted(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape) {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "cute_private.h"
-#include "base/number.h"
 
 enum { NESTING_MAX = 64 };
 

@@ -3,7 +3,6 @@
 #include "translate_xla.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Reads XLA's shape notation, strictly: what XLA's own parser lets slip by mistake is refused too.
  * Grammar: XLA hlo_parser.cc ParseShape, ParseLayout and hlo_lexer.cc; rules: ValidateLayoutForShape,
  * ValidateShape. */
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
