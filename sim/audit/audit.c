@@ -2,12 +2,10 @@
 #include "audit/audit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "audit_state.h"
 #include "base/number.h"
-#include "layout/notation/xla.h"
 
 /* ---- Computations ---- */
 
@@ -20,7 +18,10 @@ static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
     name = audit_bare_name(name);
     uint64_t hash = audit_hash_name(name);
     int32_t known = audit_table_get(&a->computation_table, hash);
-    return known >= 0 ? known : audit_new_computation(a, hash, line, name, is_fused(name));
+    if (known >= 0) return known;
+    int32_t made = audit_new_computation(a, hash, line, name);
+    a->computations[made].by_name = is_fused(name);
+    return made;
 }
 
 static void call(ts_audit *a, int64_t line, ts_hlo_span name, uint8_t level, int64_t trips) {

@@ -43,7 +43,6 @@ typedef struct {
 /* A shape of the text: an array, sized. */
 typedef struct {
     const char *text; /* as printed, comments left out; where tiles are assumed, with them */
-    ts_dtype dtype;
     int memory_space;
     bool tiled;                          /* tiles were printed */
     bool assumed;                        /* they were not, and are the rule's */
@@ -196,9 +195,9 @@ typedef struct {
     const ts_hlo_counts *text;
     const ts_hlo_locations *locations;
     const char *module; /* the first one's name, or NULL */
-    bool has_entry, has_mlir, assumed_tiles;
+    bool has_entry, assumed_tiles;
     bool binary; /* its beginning has NUL bytes */
-    int64_t shape_count, donated;
+    int64_t shape_count;
     const ts_audit_shape *shapes;
     ts_audit_sum sum, spaces[TS_AUDIT_SPACES]; /* of all, and by memory space */
     int64_t class_count, group_count, buffer_count;

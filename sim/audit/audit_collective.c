@@ -1,6 +1,5 @@
 /* What collectives cost on a mesh: the groups that their text states are kept, each text once, and priced when all is
  * read. */
-#include <stdio.h>
 #include <string.h>
 
 #include "audit_state.h"
@@ -40,9 +39,7 @@ int32_t audit_keep_groups(ts_audit *a, ts_hlo_span attributes) {
         !ts_hlo_attribute(attributes, "source_target_pairs", &text))
         return 0;
     for (int32_t i = 0; i < a->group_text_count; i++)
-        if (strlen(a->group_texts[i]) == text.length &&
-            memcmp(a->group_texts[i], text.text, text.length) == 0)
-            return i + 1;
+        if (ts_hlo_is(text, a->group_texts[i])) return i + 1;
     if (a->group_text_count == AUDIT_GROUP_TEXTS || text.length > MOST_TEXT_BYTES) return 0;
     a->group_texts[a->group_text_count] = ts_arena_copy_text(a->arena, text.text, text.length);
     return ++a->group_text_count;
@@ -78,9 +75,7 @@ void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *gro
         group->why_not = ts_arena_copy_text(a->arena, err.message, strlen(err.message));
         return;
     }
-    ts_text by = ts_text_begin(a->arena);
-    ts_text_add(&by, "links, %s", ts_algorithm_name(c.algorithm));
-    group->by = by.bytes;
+    group->by = ts_text_format(a->arena, "links, %s", ts_algorithm_name(c.algorithm));
     group->priced = true;
     group->microseconds = price.ps / 1e6;
     group->total_microseconds = group->microseconds * (double)group->first.runs;

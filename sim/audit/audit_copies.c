@@ -6,10 +6,9 @@
 
 #include "audit_state.h"
 #include "audit_graph_private.h"
-#include "base/number.h"
 #include "layout/notation/xla.h"
 
-enum { MOST_EXPANSION = 4, MOST_VALUES = 1 << 12, MOST_OPERANDS = AUDIT_NODE_OPERANDS, MOST_CALLEES = 64 };
+enum { MOST_VALUES = 1 << 12, MOST_OPERANDS = AUDIT_NODE_OPERANDS, MOST_CALLEES = 64 };
 
 /* A function that is not entry: what it picks from its first argument, if it does. */
 typedef struct {
@@ -208,12 +207,6 @@ static void rewrite(ts_audit *a, audit_copies *c) {
     }
 }
 
-static const char *text_of(ts_audit *a, const ts_shape *shape) {
-    ts_text text = ts_text_begin(a->arena);
-    ts_shape_print(shape, &text);
-    return text.bytes;
-}
-
 static void add_copy(ts_audit *a, const ts_audit_copy *copy) {
     audit_copies *c = a->copies;
     if (c->list_count == c->list_capacity) {
@@ -246,8 +239,8 @@ static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const 
     bool fixed = v->op.opcode == TS_HLO_OP_CONSTANT || v->op.opcode == TS_HLO_OP_IOTA;
     if (!from || !into || fixed || audit_moves_nothing(o->scratch, from, into)) return;
     ts_audit_copy made = {.line = reader ? reader->line : v->line,
-                          .from = text_of(a, from),
-                          .to = text_of(a, into),
+                          .from = ts_shape_text(a->arena, from),
+                          .to = ts_shape_text(a->arena, into),
                           .bytes = from->bytes + into->bytes};
     snprintf(made.name, sizeof made.name, "%s", v->name);
     snprintf(made.reader, sizeof made.reader, "%s", reader ? reader->name : "");

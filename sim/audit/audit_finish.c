@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "audit_state.h"
-#include "base/number.h"
 #include "layout/notation/xla.h"
 #include "study/transfer.h"
 
@@ -250,11 +249,9 @@ static void begin_result(const ts_audit *a, ts_audit_result *r) {
                            .locations = a->locations,
                            .module = a->module,
                            .has_entry = a->has_entry,
-                           .has_mlir = a->has_mlir,
                            .binary = a->binary,
                            .shape_count = a->shape_count,
                            .bitcasts = a->bitcasts,
-                           .donated = a->donated,
                            .reports = a->reports,
                            .report_count = a->report_count,
                            .figures = a->figures,

@@ -32,11 +32,9 @@ static void read_arguments(ts_audit *a, int64_t line, ts_hlo_span layout) {
 void audit_read_header(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
     ts_hlo_span layout;
     a->unscheduled = !memmem(attributes.text, attributes.length, "is_scheduled=true", 17);
-    const char *at = attributes.text, *end = at + attributes.length;
     a->entry_is_flat = false;
     if (a->module) return; /* of several, the first gives its name */
     a->module = ts_arena_copy_text(a->arena, name.text, name.length);
-    while ((at = memmem(at, (size_t)(end - at), "-alias)", 7)) != NULL) a->donated++, at += 7;
     if (!ts_hlo_attribute(attributes, "entry_computation_layout", &layout)) return;
     bool tiles = a->any_tiles; /* those of arguments alone say nothing of the rest */
     read_arguments(a, line, layout);

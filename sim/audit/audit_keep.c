@@ -276,7 +276,7 @@ void audit_settle(ts_audit *a) {
     kept->by_name = now.by_name;
 }
 
-int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name, bool by_name) {
+int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name) {
     if (a->computation_count == TS_AUDIT_COMPUTATIONS) {
         audit_note(a, 1, line,
                    "computations beyond those that are kept: how earlier ones are called is forgotten", name);
@@ -288,7 +288,6 @@ int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_s
     int32_t number = (int32_t)a->computation_count++;
     audit_table_put(&a->computation_table, hash, number);
     a->computations[number] = fresh_computation;
-    a->computations[number].by_name = by_name;
     return number;
 }
 

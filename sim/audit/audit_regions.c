@@ -1,6 +1,5 @@
 /* Regions of StableHLO's loops and branches: computations that their function runs. */
 #include <stdio.h>
-#include <string.h>
 
 #include "audit_state.h"
 
@@ -10,7 +9,7 @@ void audit_region(ts_audit *a, int64_t line, ts_hlo_part part) {
     char key[48]; /* what no name can be */
     int length = snprintf(key, sizeof key, "\n%d %lld", (int)part, (long long)line);
     audit_reserve_call(a, line, no_name);
-    int32_t made = audit_new_computation(a, audit_hash(key, (size_t)length), line, no_name, false);
+    int32_t made = audit_new_computation(a, audit_hash(key, (size_t)length), line, no_name);
     a->computations[made].part = (uint8_t)part;
     a->computations[made].within = a->current;
     audit_add_call(a, line, made, TS_AUDIT_LEVEL_CONTROL, part == TS_HLO_BRANCH ? 1 : AUDIT_NONE);

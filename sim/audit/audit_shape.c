@@ -1,5 +1,4 @@
 /* Facts of the shapes of an audit: sizes and what pads them, what two of them differ in, and better ones. */
-#include <stdio.h>
 #include <string.h>
 
 #include "audit_private.h"
@@ -65,7 +64,6 @@ bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *
     (void)scratch;
     if (shape->bytes == TS_SIZE_UNKNOWN) return false;
     int own_bits = ts_dtype_get(shape->dtype)->stored_bits;
-    out->dtype = shape->dtype;
     out->memory_space = shape->memory_space;
     out->logical_bytes = shape->unpadded_bytes;
     out->padded_bytes = shape->bytes;
@@ -162,11 +160,9 @@ static void consider(const search *s, const ts_xla_layout *fields, int distance,
         ts_tpu_tiled(NULL, s->scratch, s->now->dtype, &f, s->request->machine->chip.generation, TS_TPU_ENTRY);
     bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
     if (!shape || (shape->bytes >= best->bytes && !nearer)) return;
-    ts_text text = ts_text_begin(s->keep);
-    ts_shape_print(shape, &text);
     best->bytes = shape->bytes;
     best->distance = distance;
-    best->text = text.bytes;
+    best->text = ts_shape_text(s->keep, shape);
 }
 
 /* The tiles cover the last two dims of memory, so that which two come last is all that matters. */

@@ -122,7 +122,7 @@ struct ts_audit {
     int64_t move_count, move_capacity, moves_settled, moves_dropped, least_bytes;
     const char *group_texts[AUDIT_GROUP_TEXTS]; /* of collectives: which devices take part */
     int32_t group_text_count;
-    int64_t bitcasts, free_moves, collectives, collective_bytes, donated;
+    int64_t bitcasts;
     ts_audit_kind kinds[TS_AUDIT_KINDS];
     int kind_count;
     const char *module;
@@ -255,7 +255,7 @@ int audit_by_waste(const void *x, const void *y); /* compares buffers: the most 
 void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name);
 /* In an order of their own; moves that differ in nothing but where they are become one. */
 void audit_merge_moves(ts_audit *a);
-int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name, bool by_name);
+int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name);
 /* Makes room for one more call: what `name` stands for is looked up behind it. */
 void audit_reserve_call(ts_audit *a, int64_t line, ts_hlo_span name);
 /* Of the computation that the text is in. */

@@ -269,7 +269,6 @@ static bool is_module(ts_hlo_reader *r, const char *at, const char *end) {
     if (end - at <= WORD || memcmp(at, "HloModule", WORD) != 0 || !hlo_is_space(at[WORD])) return false;
     const char *name = hlo_skip_space(at + WORD, end), *behind = name;
     while (behind < end && hlo_is_name(*behind)) behind++;
-    r->counts.modules++;
     end_computation(r);
     hlo_header_begin(&r->header, at, end);
     r->is_mlir = false;
@@ -282,12 +281,9 @@ static bool is_module(ts_hlo_reader *r, const char *at, const char *end) {
     return true;
 }
 
-static const char *const table_names[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
-
 static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_span line = {at, (size_t)(end - at)};
-    for (size_t i = 0; i < sizeof table_names / sizeof table_names[0]; i++)
-        if (ts_hlo_is(line, table_names[i])) r->in_table = true;
+    if (hlo_table_of(line) >= 0) r->in_table = true;
     if (r->in_table && !ts_is_digit(*at) && !(*at >= 'A' && *at <= 'Z')) r->in_table = false;
     return r->in_table;
 }

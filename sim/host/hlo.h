@@ -80,7 +80,7 @@ typedef struct {
 } ts_hlo_events;
 
 typedef struct {
-    int64_t bytes, lines, instructions, computations, modules;
+    int64_t bytes, lines, instructions, computations;
     int64_t cut_instructions; /* of the instructions */
     int64_t long_lines, unended_computations;
     int64_t kinds[TS_HLO_LINE_KINDS]; /* lines */

@@ -118,11 +118,17 @@ static void add_row(ts_hlo_locations *p, ts_hlo_span fields) {
     if (p->current == FRAMES && t->count == 1) p->parent_offset = made->parent == 1;
 }
 
-void ts_hlo_locations_row(ts_hlo_locations *p, ts_hlo_span line) {
+int hlo_table_of(ts_hlo_span line) {
     static const char *const names[TABLES] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
-    const char *at = line.text, *end = at + line.length;
     for (int i = 0; i < TABLES; i++)
-        if (ts_hlo_is(line, names[i])) p->current = (table_kind)i;
+        if (ts_hlo_is(line, names[i])) return i;
+    return -1;
+}
+
+void ts_hlo_locations_row(ts_hlo_locations *p, ts_hlo_span line) {
+    const char *at = line.text, *end = at + line.length;
+    int begun = hlo_table_of(line);
+    if (begun >= 0) p->current = (table_kind)begun;
     while (at < end && ts_is_digit(*at)) at++;
     if (at == line.text || p->current == TABLES) return;
     at = hlo_skip_space(at, end);

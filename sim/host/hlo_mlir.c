@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "hlo_private.h"
-#include "host/hlo_opcode.h"
 
 static const struct {
     const char *mlir, *hlo;
@@ -357,8 +356,9 @@ static int64_t braces(const char *at, const char *end) {
 }
 
 static bool is_known(const char *at, const char *end) {
-    static const char *const words[] = {"return",   "stablehlo.", "mhlo.", "\"stablehlo.", "\"mhlo.",
-                                        "reducer(", "cond",       "do ",   "} do",         "sdy."};
+    static const char *const words[] = {
+        "module",  "\"builtin.module\"", "return", "stablehlo.", "mhlo.", "\"stablehlo.",
+        "\"mhlo.", "reducer(",           "cond",   "do ",        "} do",  "sdy."};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
         if (hlo_begins(at, end, words[k])) return true;
     return *at == '}' || *at == '{';
@@ -387,8 +387,6 @@ static bool read_other(hlo_mlir *m, const char *at, const char *end, const ts_hl
         read_generic_function(m, at, end, events, counts);
     else if (*at == '^')
         read_block(m, at, end, events, counts);
-    else if (hlo_begins(at, end, "module") || hlo_begins(at, end, "\"builtin.module\""))
-        counts->modules++;
     else if (hlo_begins(at, end, "return ") || hlo_begins(at, end, "func.return ") ||
              hlo_begins(at, end, "\"func.return\""))
         read_return(m, at, end, events);

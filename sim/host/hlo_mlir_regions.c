@@ -30,15 +30,17 @@ ts_hlo_span hlo_mlir_values(const char *at, const char *end) {
     return values ? ts_hlo_trim((ts_hlo_span){values, (size_t)(behind - values)}) : no_values;
 }
 
+typedef enum { BEFORE_MARK, BEHIND_MARK } half_side;
+
 /* Of items "%a = %x", or "%a: type", what is before the mark or behind it; of those without one, all. */
-static ts_hlo_span halves(ts_text *out, ts_hlo_span list, char mark, bool behind) {
+static ts_hlo_span halves(ts_text *out, ts_hlo_span list, char mark, half_side side) {
     ts_hlo_span item;
     ts_text_clear(out);
     while (ts_hlo_next(&list, &item)) {
         const char *found = memchr(item.text, mark, item.length), *end = item.text + item.length;
         ts_hlo_span half = item;
-        if (found) half.length = (size_t)((behind ? end : found) - item.text);
-        if (found && behind) half = (ts_hlo_span){found + 1, (size_t)(end - found - 1)};
+        if (found) half.length = (size_t)((side == BEHIND_MARK ? end : found) - item.text);
+        if (found && side == BEHIND_MARK) half = (ts_hlo_span){found + 1, (size_t)(end - found - 1)};
         half = ts_hlo_trim(half);
         if (half.length == 0 || *half.text != '%') continue; /* the rest of a type: tensor<2x?xf32, #enc> */
         ts_text_add(out, "%s%.*s", out->length > 0 ? ", " : "", (int)half.length, half.text);
@@ -55,9 +57,9 @@ static ts_hlo_span in_brackets(const char *at, const char *end) {
 void hlo_mlir_loop(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end) {
     ts_hlo_span list = in_brackets(at, end);
     if (m->muted_above >= 0 || m->region_count == HLO_MLIR_OPEN) return;
-    tell(teller, TS_HLO_LOOP, halves(&m->operands, list, '=', true));
+    tell(teller, TS_HLO_LOOP, halves(&m->operands, list, '=', BEHIND_MARK));
     if (memchr(list.text, '=', list.length) == NULL) return; /* each region names them */
-    tell(teller, TS_HLO_CARRIED, halves(&m->operands, list, '=', false));
+    tell(teller, TS_HLO_CARRIED, halves(&m->operands, list, '=', BEFORE_MARK));
 }
 
 /* The line is within the innermost region, and no deeper. */
@@ -82,7 +84,8 @@ void hlo_mlir_regions(hlo_mlir *m, const hlo_teller *teller, const char *at, con
     begin_named(m, teller, at, end);
     if (!is_in_region(m)) return;
     const char *bracket = *at == '^' ? memchr(at, '(', (size_t)(end - at)) : NULL;
-    if (bracket) tell(teller, TS_HLO_CARRIED, halves(&m->operands, in_brackets(bracket, end), ':', false));
+    if (bracket)
+        tell(teller, TS_HLO_CARRIED, halves(&m->operands, in_brackets(bracket, end), ':', BEFORE_MARK));
     if (hlo_begins(at, end, "stablehlo.return") || hlo_begins(at, end, "\"stablehlo.return\"") ||
         hlo_begins(at, end, "mhlo.return") || hlo_begins(at, end, "\"mhlo.return\""))
         tell(teller, TS_HLO_GIVES, hlo_mlir_values(at, end));

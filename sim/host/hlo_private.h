@@ -40,6 +40,9 @@ void hlo_header_begin(hlo_header *header, const char *at, const char *end); /* i
 /* Is the next line, without white space around it, part of it too? */
 bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end);
 
+/* Which of the tables of locations the line begins, from 0; -1: none. */
+int hlo_table_of(ts_hlo_span line);
+
 enum { HLO_MLIR_OPEN = 32, HLO_MLIR_NAME = 64 };
 
 /* StableHLO: state that lines share. */

@@ -8,9 +8,7 @@
 
 enum { LONGEST_TYPE = 16 };
 
-bool ts_hlo_is(ts_hlo_span span, const char *text) {
-    return strlen(text) == span.length && memcmp(span.text, text, span.length) == 0;
-}
+bool ts_hlo_is(ts_hlo_span span, const char *text) { return ts_text_is(span.text, span.length, text); }
 
 bool ts_hlo_begins(ts_hlo_span span, const char *text) {
     size_t length = strlen(text);

@@ -298,6 +298,13 @@ static stream *open_reduction(evaluator *in, const node *tree, stream *value) {
     return ts_reference_reduce(in, tree, value, chosen, keep);
 }
 
+static bool read_eps(evaluator *in, const node *tree, double *eps) {
+    stream *value = ts_reference_open(in, tree);
+    if (!value) return false;
+    if (value->rank != 0) return ts_reference_refuse(in, tree, "expected a number as eps");
+    return ts_stream_read(in, value, 0, 1, eps);
+}
+
 static stream *open_scan(evaluator *in, const node *tree, stream *value) {
     int64_t wanted = -1;
     int axis = 0;
@@ -306,7 +313,7 @@ static stream *open_scan(evaluator *in, const node *tree, stream *value) {
     if (location && !ts_reference_integer(in, location, "an axis", &wanted)) return NULL;
     if (!pick_axis(in, location ? location : tree, value, wanted, &axis)) return NULL;
     location = tree->keywords[KEYWORD_EPS];
-    if (location && !ts_reference_number(in, location, "eps", &eps)) return NULL;
+    if (location && !read_eps(in, location, &eps)) return NULL;
     return ts_reference_scan(in, tree, value, axis, eps);
 }
 
@@ -401,13 +408,6 @@ stream *ts_reference_open(evaluator *in, const node *tree) {
     }
     ts_reference_refuse(in, tree, "a list is not a value, expected one expression");
     return NULL;
-}
-
-bool ts_reference_number(evaluator *in, const node *tree, const char *what, double *out) {
-    stream *value = ts_reference_open(in, tree);
-    if (!value) return false;
-    if (value->rank != 0) return ts_reference_refuse(in, tree, "expected a number as %s", what);
-    return ts_stream_read(in, value, 0, 1, out);
 }
 
 bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out) {

@@ -98,7 +98,6 @@ const char *ts_reference_nearest(const char *name);
 /* NULL on error. */
 stream *ts_reference_open(evaluator *in, const node *tree);
 bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out);
-bool ts_reference_number(evaluator *in, const node *tree, const char *what, double *out);
 /* The integers of arguments `first` and up of a call, as many as TS_HOST_RANK; a tuple counts as its members.
  */
 bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *list, int *count);

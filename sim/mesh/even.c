@@ -9,7 +9,6 @@
 #include "mesh/even_private.h"
 
 typedef struct {
-    const ts_collective *collective;
     const ts_mesh *mesh;
     ts_sharding before, after; /* with the same digits, and those of a dim with the same cuts */
     int digits;
@@ -229,7 +228,7 @@ static void set_runs(even *e) {
 }
 
 bool ts_even_count(const ts_collective *collective, ts_even_totals *totals) {
-    even e = {.collective = collective, .mesh = collective->mesh, .totals = totals};
+    even e = {.mesh = collective->mesh, .totals = totals};
     e.before = collective->before;
     e.after = collective->after;
     bool regular = !e.mesh->order && !e.mesh->failed && e.mesh->ici->injection == 0;

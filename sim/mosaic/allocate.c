@@ -45,7 +45,6 @@ typedef struct {
     int mask_vreg; /* through which masks are spilled, NONE: they are not */
     LIST_OF(int) free_slots[2];
     LIST_OF(ts_instruction) out;
-    int block;
     int64_t clock;
 } allocator;
 
@@ -394,7 +393,6 @@ static void allocate_instruction(allocator *a, ts_instruction *i, const int *nex
 }
 
 static void open_block(allocator *a, int b) {
-    a->block = b;
     for (int k = 0; k < KINDS; k++) {
         file *f = &a->files[k];
         for (int r = 0; r < f->count; r++) f->owner[r] = NONE;

@@ -297,7 +297,7 @@ static bool lower_named(lowering *l) {
     return known ? good : refuse(l, NULL);
 }
 
-bool lower_op(lowering *l, const mlir_op *op) {
+static bool lower_op(lowering *l, const mlir_op *op) {
     l->op = op;
     find_source_line(l);
     if (op->region_count > 0 || matmul_is_read(l)) matmul_flush(l);

@@ -11,7 +11,6 @@
 typedef struct {
     int tensor; /* -1: semaphores */
     mlir_space space;
-    ts_dtype dtype;
     int bits;
     int rank;
     int64_t dims[MLIR_RANK_MAX]; /* MLIR_DYNAMIC: as many as `extents` says, at most what `sizes` does */
@@ -131,7 +130,6 @@ ts_operand lowest_bits(lowering *l, ts_operand a, int bits);
 
 typedef bool lower_function(lowering *l);
 bool lower_elementwise(lowering *l, bool *known); /* elementwise.c: tables */
-bool lower_op(lowering *l, const mlir_op *op);
 bool lower_block(lowering *l, const mlir_block *block);
 /* Operations of the one block of a region; what it yields is in l->yielded. */
 bool lower_region(lowering *l, const mlir_region *region);

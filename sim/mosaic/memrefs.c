@@ -25,7 +25,7 @@ void take_layout(memref *m, const mlir_type *type) {
 
 static memref *new_memref(lowering *l, const mlir_type *type) {
     memref *m = TS_NEW(l->arena, memref);
-    *m = (memref){.space = type->space, .dtype = type->dtype, .bits = type->bits, .rank = type->rank};
+    *m = (memref){.space = type->space, .bits = type->bits, .rank = type->rank};
     memcpy(m->dims, type->dims, sizeof m->dims);
     m->address.stride = 1;
     m->address.sublane_mask = 0xff;

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/text.h"
 
 #include "mlir.h"
 
 /* ---- Texts ---- */
 
-bool mlir_is(mlir_span span, const char *text) {
-    return strlen(text) == span.length && memcmp(span.text, text, span.length) == 0;
-}
+bool mlir_is(mlir_span span, const char *text) { return ts_text_is(span.text, span.length, text); }
 
 const char *mlir_value_end(const char *at, const char *end) {
     char open[MLIR_DEPTH_MAX];

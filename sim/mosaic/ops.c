@@ -1,22 +1,21 @@
 /* The operations that are modelled, and those that are not, as a table. */
-#include <stdio.h>
 #include <string.h>
 
 #include "mosaic/mosaic.h"
 
 typedef struct {
     const char *name, *what; /* NULL: what the instructions are of */
-    bool refused, kinds[5];  /* scalars, f32, bf16, i32, masks */
+    bool kinds[5];           /* scalars, f32, bf16, i32, masks */
 } op_row;
 
 #define HAS(opcode) (TS_OP_##opcode != TS_OP_nop)
 static const op_row rows[] = {
-#define OP(name, function, what)    {name, what, false, {0}},
-#define WORDS(name, function, what) {name, what ", of scalars and packed ones too", false, {0}},
+#define OP(name, function, what)    {name, what, {0}},
+#define WORDS(name, function, what) {name, what ", of scalars and packed ones too", {0}},
 #define BINARY(name, scalar, f32, bf16, i32, mask)                                                           \
-    {name, NULL, false, {HAS(scalar), HAS(f32), HAS(bf16), HAS(i32), HAS(mask)}},
-#define UNARY(name, f32, bf16, i32) {name, NULL, false, {false, HAS(f32), HAS(bf16), HAS(i32), false}},
-#define REFUSED(name, why)          {name, "refused: " why, true, {0}},
+    {name, NULL, {HAS(scalar), HAS(f32), HAS(bf16), HAS(i32), HAS(mask)}},
+#define UNARY(name, f32, bf16, i32) {name, NULL, {false, HAS(f32), HAS(bf16), HAS(i32), false}},
+#define REFUSED(name, why)          {name, "refused: " why, {0}},
 #include "ops.def"
 };
 

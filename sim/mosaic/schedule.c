@@ -13,7 +13,6 @@ typedef enum { LONGEST_FIRST, DEPTH_FIRST } block_order;
 typedef struct {
     graph *g;
     mosaic_code *code;
-    ts_arena *arena;
     int *uses; /* of each virtual register, that are not issued; those that live on have one more */
     uint64_t *ready[TS_SLOT_COUNT]; /* bits of instructions that wait for none */
     int64_t *ready_cycle;
@@ -168,7 +167,7 @@ static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, bloc
                          ts_instruction *out) {
     const ts_core_config *core = g->core;
     int *waits = TS_NEW_ARRAY(g->arena, int, g->count + 1);
-    scheduler s = {.g = g, .code = code, .arena = g->arena, .order = order};
+    scheduler s = {.g = g, .code = code, .order = order};
     s.most[0] = core->limits.vregs * 7 / 8;
     s.most[1] = core->limits.vmasks * 7 / 8;
     s.most[2] = core->limits.sregs * 5 / 8;

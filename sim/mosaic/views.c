@@ -107,7 +107,6 @@ bool lower_view(lowering *l) {
     if (m->tensor < 0 || !type->tiled || sized_dim(m) >= 0) return refuse(l, "of such a memref");
     m->boxed = m->boxed && (same_elements(m, type) || box_view(l, m));
     m->rank = type->rank;
-    m->dtype = type->dtype;
     m->bits = type->bits;
     memcpy(m->dims, type->dims, sizeof m->dims);
     for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;

@@ -362,5 +362,5 @@ ts_chip *ts_pod_chip(ts_pod *pod, int64_t device) { return pod->devices[device].
 ts_pod_link ts_pod_link_of(const ts_pod *pod, int64_t link) {
     int links = 2 * pod->request.mesh->dim_count;
     const pod_link *own = &pod->nodes[link / links].links.links[link % links];
-    return (ts_pod_link){own->bytes, own->chunks, own->busy_ps};
+    return (ts_pod_link){own->bytes, own->busy_ps};
 }

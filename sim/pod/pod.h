@@ -56,7 +56,7 @@ bool ts_pod_advance(ts_error *err, ts_pod *pod, int64_t cycle);
 bool ts_pod_end(ts_error *err, ts_pod *pod);
 
 typedef struct {
-    int64_t bytes, chunks, busy_ps;
+    int64_t bytes, busy_ps;
 } ts_pod_link;
 ts_pod_link ts_pod_link_of(const ts_pod *pod, int64_t link); /* as a mesh numbers them */
 

@@ -27,7 +27,6 @@ typedef struct {
 } semaphore_state;
 
 typedef struct {
-    int number;
     int first_track;
     int64_t *unit_free; /* the cycle from which each is */
     semaphore_state *semaphores;
@@ -373,7 +372,7 @@ const ts_chip_observer *recorder_observer(const recorder *r) { return &r->observ
 
 static void begin_core(recorder *r, core_state *core, int number) {
     const ts_program *program = r->timeline->program;
-    *core = (core_state){.number = number, .first_track = number * r->tracks.of_core, .region = -1};
+    *core = (core_state){.first_track = number * r->tracks.of_core, .region = -1};
     core->unit_free = TS_NEW_ARRAY(r->arena, int64_t, r->tracks.units);
     core->semaphores = TS_NEW_ARRAY(r->arena, semaphore_state, program->code.semaphore_count + 1);
     core->region_drawn = TS_NEW_ARRAY(r->arena, bool, program->region_count + 1);

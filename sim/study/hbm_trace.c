@@ -19,7 +19,6 @@ typedef struct {
     bool is_end;       /* of the file: the buffer has the last of it */
     int line;          /* number of the last one */
     int64_t earliest;  /* of the last request */
-    int32_t ticks_per_ck;
 } trace;
 
 static const struct {
@@ -38,8 +37,7 @@ static bool parse_operation(ts_error *err, ts_cursor *cursor, bool *is_write) {
         return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
     for (int i = 0; i < OPERATIONS; i++) {
         *is_write = operations[i].is_write;
-        if (strlen(operations[i].text) == length && memcmp(operations[i].text, name, length) == 0)
-            return true;
+        if (ts_text_is(name, length, operations[i].text)) return true;
     }
     cursor->at = cursor->token;
     return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
@@ -230,8 +228,7 @@ int64_t hbm_address_limit(const ts_hbm_config *config) {
 ts_hbm_requests *hbm_trace_open(ts_error *err, ts_arena *arena, const char *path,
                                 const ts_hbm_config *config) {
     trace *t = TS_NEW(arena, trace);
-    *t = (trace){.base = {read_trace, close_trace, hbm_address_limit(config)},
-                 .ticks_per_ck = config->ticks_per_ck};
+    *t = (trace){.base = {read_trace, close_trace, hbm_address_limit(config)}};
     t->reader = ts_file_open(err, arena, path);
     t->path = strcmp(path, "-") == 0 ? "standard input" : path;
     t->buffer = TS_NEW_ARRAY(arena, char, BUFFER_BYTES + BUFFER_MORE);

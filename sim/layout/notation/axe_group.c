@@ -1,5 +1,4 @@
 /* Axe layouts: grouping shards by the dims of a shape, and slices. */
-#include <assert.h>
 #include <inttypes.h>
 
 #include "axe_private.h"
@@ -204,7 +203,6 @@ bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int co
 
 typedef struct {
     ts_error *err;
-    ts_arena *arena;
     ts_axe_list shards;
     ts_axe_offset *offsets;
     int offset_count;
@@ -274,7 +272,7 @@ bool ts_axe_slice(ts_error *err, ts_arena *arena, ts_axe_shaped whole, const int
     ts_axe_grouped grouped;
     ts_axe *axe = &grouped.axe;
     ts_error own = {0};
-    slicer s = {.err = &own, .arena = arena, .shards.arena = arena};
+    slicer s = {.err = &own, .shards.arena = arena};
     out->found = true;
     if (!check_region(err, whole.shape, begin, end) ||
         !ts_axe_tile_of(err, arena, whole.axe, whole.shape, &tile) ||
