@@ -94,11 +94,6 @@ void ts_instruction_registers(const ts_code *code, const ts_instruction *instruc
 
 /* ---- Bundles ---- */
 
-static bool is_branch(const ts_instruction *instruction) {
-    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
-    return info->family == TS_FAMILY_CONTROL && info->slot == TS_SLOT_SCALAR;
-}
-
 static bool check_slots(ts_error *err, const ts_bundle *bundle, const ts_isa_limits *limits) {
     int used[TS_SLOT_COUNT] = {0};
     for (int i = 0; i < bundle->count; i++) {
@@ -116,7 +111,7 @@ static bool check_once(ts_error *err, const ts_bundle *bundle) {
     int branches = 0, waits = 0, delays = 0;
     for (int i = 0; i < bundle->count; i++) {
         const ts_instruction *instruction = &bundle->instructions[i];
-        branches += is_branch(instruction);
+        branches += ts_opcode_leaves(instruction->opcode);
         waits += instruction->opcode == TS_OP_wait;
         delays += instruction->opcode == TS_OP_delay;
         if (branches > 1 || waits > 1 || delays > 1) {

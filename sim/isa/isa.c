@@ -84,6 +84,10 @@ const ts_named *ts_family_get(ts_family family) { return &families[family]; }
 const char *ts_space_text(ts_space_kind space) { return space_texts[space]; }
 const char *ts_operand_kind_text(ts_operand_kind kind) { return kind_texts[kind]; }
 
+bool ts_opcode_leaves(ts_opcode opcode) {
+    return opcodes[opcode].family == TS_FAMILY_CONTROL && opcodes[opcode].slot == TS_SLOT_SCALAR;
+}
+
 bool ts_opcode_find(const char *mnemonic, size_t length, ts_opcode *opcode) {
     for (int i = 0; i < TS_OP_COUNT; i++) {
         if (mnemonic_lengths[i] == length && memcmp(opcodes[i].mnemonic, mnemonic, length) == 0) {

@@ -238,6 +238,8 @@ typedef struct {
 } ts_opcode_info;
 
 const ts_opcode_info *ts_opcode_get(ts_opcode opcode);
+/* A branch, or the end of the program: what a stretch that runs from its first bundle to its last ends in. */
+bool ts_opcode_leaves(ts_opcode opcode);
 /* Of one instruction, on a machine whose matrix units have that edge. */
 int64_t ts_opcode_flops(ts_opcode opcode, int edge);
 /* False when there is none. */

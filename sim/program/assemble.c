@@ -34,11 +34,6 @@ static bool parse_instruction(assembler *as, const token **at, item_bundle bundl
     return true;
 }
 
-bool leaves_region(const ts_instruction *code) {
-    const ts_opcode_info *info = ts_opcode_get(code->opcode);
-    return info->family == TS_FAMILY_CONTROL && info->slot == TS_SLOT_SCALAR;
-}
-
 /* ---- Bundles ---- */
 
 static bool parse_braces(assembler *as, const token **at) {
@@ -71,7 +66,7 @@ static bool assemble_bundle(assembler *as, const token **at) {
     }
     if (!parse_instruction(as, at, NEW_BUNDLE) || !expect_line_end(as, *at, "the end of the line"))
         return false;
-    if (leaves_region(&as->items.items[as->items.count - 1].code)) pack_region(as);
+    if (ts_opcode_leaves(as->items.items[as->items.count - 1].code.opcode)) pack_region(as);
     return true;
 }
 

@@ -192,8 +192,6 @@ bool check_semaphore(assembler *as, const token *location, const ts_semaphore_op
 bool check_operand(assembler *as, const token *location, const ts_opcode_info *info, int index,
                    const ts_operand *operand);
 bool check_mask(assembler *as, const token *location, const ts_opcode_info *info, int vmask);
-/* Does the instruction end a stretch that runs from its first bundle to its last? */
-bool leaves_region(const ts_instruction *code);
 const ts_program *finish_program(assembler *as, const char *name);
 
 /* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region begins.

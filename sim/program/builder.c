@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "layout/convert.h"
 
 #include "assembler.h"
 
@@ -312,7 +311,7 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
     if (!add_operands(b, location, new, count, operands) ||
         (vmask >= 0 && !check_mask(&b->as, location, info, vmask)))
         fail(b);
-    else if (!b->open && leaves_region(&new->code))
+    else if (!b->open && ts_opcode_leaves(new->code.opcode))
         pack_region(&b->as);
 }
 
