@@ -1,5 +1,4 @@
 /* tilesim audit: what layouts cost in a compiled module. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -10,8 +9,8 @@
 #include "report/audit.h"
 
 static const cli_option options[] = {
-    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
-    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    CLI_MACHINE_OPTION,
+    CLI_SET_OPTION,
     {"untiled", 0, "HOW",
      "what arrays without tiles are: auto, linear or rule: linear, or tiled by the compiler's "
      "rule (docs/layouts.md); auto: linear where more than a header has tiles"},

@@ -8,7 +8,7 @@
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine to begin with; rows of other chips are left out"},
-    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    CLI_SET_OPTION,
     {"fit", '\0', "FIELD",
      "fit this figure; may be repeated; else launch, dispatch, issue, copy rate, matrix clock"},
     {"output", 'o', "FILE", "where to write the fitted machine"},
@@ -55,10 +55,9 @@ static bool save(ts_error *err, const cli_line *line, const ts_calibration *resu
     const char *path = cli_value(line, "output"), *slash = strrchr(line->operands[0], '/');
     if (path == NULL) return true;
     ts_text file = ts_text_begin(line->arena);
-    ts_text source = ts_text_begin(line->arena);
-    ts_text_add(&source, "calibrate: %.40s, %d rows", slash != NULL ? slash + 1 : line->operands[0],
-                result->rows);
-    return ts_calibration_print(err, line->arena, result, source.bytes, &file) &&
+    const char *source = ts_text_format(line->arena, "calibrate: %.40s, %d rows",
+                                        slash != NULL ? slash + 1 : line->operands[0], result->rows);
+    return ts_calibration_print(err, line->arena, result, source, &file) &&
            ts_file_save(err, line->arena, path, file.bytes, file.length);
 }
 

@@ -9,8 +9,8 @@
 #include "report/choose.h"
 
 static const cli_option options[] = {
-    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
-    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    CLI_MACHINE_OPTION,
+    CLI_SET_OPTION,
     {"use", 0, "USES",
      "of a shape: dma:FROM>TO (between memories), reduce:DIM (a sum), stream (a pass), "
      "with commas between; dma:hbm>vmem when not given"},
@@ -116,10 +116,6 @@ static bool save(ts_error *err, const cli_line *line, const ts_choose_result *re
 
 /* ---- Block sizes: --block NAME=1,2,3 ---- */
 
-static void on_point(void *self, int64_t done, int64_t of, int64_t answered) {
-    cli_progress_rate(self, answered, done, of);
-}
-
 /* What is said of layouts. */
 static bool check_blocks(ts_error *err, const cli_line *line) {
     static const char *const others[] = {"use", "tensor", "combine", "exhaustive", "svg", "html"};
@@ -147,7 +143,7 @@ static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_runs_reque
                                          .max_cycles = TS_RUN_MOST_CYCLES,
                                          .patience = TS_RUN_PATIENCE},
                                  .grid = grid,
-                                 .progress = on_point};
+                                 .progress = cli_progress_rate};
     bool good = r->run.machine && check_blocks(err, line) &&
                 cli_max_memory(err, line, &r->run.max_memory_bytes) &&
                 cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) &&

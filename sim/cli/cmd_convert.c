@@ -5,6 +5,7 @@
 #include "options.h"
 #include "host/format.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "host/pack.h"
 #include "report/json.h"
 
@@ -128,20 +129,14 @@ static bool save(ts_error *err, const cli_line *line, conversion *c) {
            ts_file_save(err, line->arena, path, c->written.bytes, c->written.length);
 }
 
-static void add_shape(ts_json *json, const char *key, const ts_shape *shape, ts_arena *arena) {
-    ts_text text = ts_text_begin(arena);
-    if (shape) ts_shape_print(shape, &text);
-    ts_json_text(json, key, shape ? text.bytes : NULL);
-}
-
 static void report_json(const cli_line *line, const conversion *c, ts_text *out) {
     const ts_dtype written = c->to ? c->to->dtype : c->array.dtype;
     ts_json json;
     ts_json_begin(&json, out, "convert");
     ts_json_text(&json, "in", line->operands[0]);
     ts_json_text(&json, "out", line->operands[1]);
-    add_shape(&json, "from", c->from, line->arena);
-    add_shape(&json, "to", c->to, line->arena);
+    ts_json_text(&json, "from", c->from ? ts_shape_text(line->arena, c->from) : NULL);
+    ts_json_text(&json, "to", c->to ? ts_shape_text(line->arena, c->to) : NULL);
     ts_json_ints(&json, "dims", c->array.rank, c->array.dims);
     ts_json_int(&json, "elements", (int64_t)ts_host_array_elements(&c->array));
     ts_json_text(&json, "type_read", ts_dtype_get(c->array.dtype)->name);

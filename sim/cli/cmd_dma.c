@@ -4,14 +4,13 @@
 #include "commands.h"
 #include "files.h"
 #include "options.h"
-#include "base/file.h"
 #include "report/dma_matrix.h"
 #include "report/transfer.h"
 #include "report/transfer_mix.h"
 
 static const cli_option options[] = {
-    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
-    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    CLI_MACHINE_OPTION,
+    CLI_SET_OPTION,
     {"explain", '\0', NULL, "also the loops of the plan"},
     {"alone", '\0', NULL, "do not try other layouts of the source and the destination"},
     {"src-at", '\0', "BYTE", "where the source begins; 0 when not given"},

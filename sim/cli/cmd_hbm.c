@@ -8,12 +8,12 @@
 #include "report/hbm.h"
 
 static const cli_option options[] = {
-    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    CLI_MACHINE_OPTION,
     {"window", 0, "BYTES",
      "look-ahead past the oldest request not yet accepted: bytes, 0 (in order) "
      "or unlimited; the machine's dma.lookahead when not given"},
     {"map", 0, "A|B|H|FIELDS", "the address map, instead of the machine's"},
-    {"set", 0, "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
+    CLI_SET_OPTION,
     {"exact", 0, NULL, "walk every channel by itself, and gaps cycle by cycle: the same, slower"},
     {"commands", 0, "FILE",
      "writes every command, a line each: cycle, command, channel, pseudo channel, sid, bank group, bank, "

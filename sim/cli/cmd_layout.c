@@ -1,5 +1,4 @@
 /* tilesim layout: explains a shape, draws it, and maps single elements to memory and back. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +6,6 @@
 #include "files.h"
 #include "layout_sharding.h"
 #include "options.h"
-#include "base/file.h"
 #include "layout/notation/tpu_rule.h"
 #include "report/algebra.h"
 #include "report/layout.h"
@@ -26,7 +24,7 @@ static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE",
      "of two shapes: which prices the move; " TS_MACHINE_DEFAULT " when not given. Of TYPE[DIMS] alone: "
      "with the layout that the machine's compiler gives it"},
-    {"set", '\0', "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
+    CLI_SET_OPTION,
     CLI_MESH_OPTIONS,
     CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},

@@ -7,8 +7,8 @@
 #include "report/relayout.h"
 
 static const cli_option options[] = {
-    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
-    {"set", '\0', "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
+    CLI_MACHINE_OPTION,
+    CLI_SET_OPTION,
     {"svg", '\0', "FILE", "also a picture: the vregs of both, coloured by where elements come from"},
     {"html", '\0', "FILE", "also all of it as one page"},
     {"json", '\0', NULL, "the same as JSON"},

@@ -8,8 +8,8 @@
 
 static const cli_option options[] = {
     CLI_MESH_OPTIONS,
-    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
-    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    CLI_MACHINE_OPTION,
+    CLI_SET_OPTION,
     {"algorithm", '\0', "NAME",
      "direct, ring, bidirectional, torus or two-rings; the fastest when not given"},
     {"no-proof", '\0', NULL, "do not move a small array by the plan to check it"},

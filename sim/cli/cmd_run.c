@@ -132,8 +132,8 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
             request->mesh ? ", --topology or --fail-link" : "");
     }
     const char *mesh = cli_value(line, "mesh");
-    ts_text what = ts_text_begin(line->arena);
-    ts_text_add(&what, "%s%s%s", request->machine->name, mesh ? " " : "", mesh ? mesh : "");
+    const char *what =
+        ts_text_format(line->arena, "%s%s%s", request->machine->name, mesh ? " " : "", mesh ? mesh : "");
     ts_text path = ts_text_begin(line->arena);
     ts_text text = ts_text_begin(line->arena);
     const char *dot = strrchr(request->program, '.');
@@ -144,7 +144,7 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
     size_t length;
     ts_error none = {0};
     bool exists = ts_file_read(&none, line->arena, path.bytes, 1 << 20, &old, &length);
-    update_lines(&text, exists ? old : "", what.bytes, result->counters.values[TS_COUNTER_CYCLES]);
+    update_lines(&text, exists ? old : "", what, result->counters.values[TS_COUNTER_CYCLES]);
     return ts_file_save(err, line->arena, path.bytes, text.bytes, text.length);
 }
 
@@ -183,10 +183,6 @@ static int complain(const cli_line *line, const ts_run_result *result) {
 
 /* ---- Many runs: -D NAME=1,2,3 ---- */
 
-static void on_run(void *self, int64_t done, int64_t of, int64_t answered) {
-    cli_progress_rate(self, answered, done, of);
-}
-
 static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid) {
     static const char *const alone[] = {"output", "break", "trace",  "trace-text",
                                         "html",   "lines", "update", NULL};
@@ -209,7 +205,7 @@ static int exit_code(const ts_sweep_row *rows, int64_t count) {
 static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *request, const ts_grid *grid) {
     cli_progress bar = cli_progress_begin();
     ts_sweep_runs_request all = {
-        .run = *request, .grid = grid, .workers = 1, .progress = on_run, .self = &bar};
+        .run = *request, .grid = grid, .workers = 1, .progress = cli_progress_rate, .self = &bar};
     if (!check_alone(err, line, grid)) return cli_usage_error(line, err);
     all.run.define_count = 0;
     if (!request->mesh) all.workers = request->threads;

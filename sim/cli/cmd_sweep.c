@@ -151,11 +151,6 @@ static bool read_line(ts_error *err, command_state *c) {
 
 /* ---- The study ---- */
 
-static void on_point(void *self, int64_t done, int64_t of, int64_t answered) {
-    command_state *c = self;
-    cli_progress_rate(&c->bar, answered, done, of);
-}
-
 static bool tune(ts_error *err, command_state *c) {
     const ts_sweep_tune_request request = {&c->request, c->column, cli_value(&c->line, "tune"), (int)c->keep};
     if (!ts_sweep_tune(err, c->line.arena, &request, &c->tuned)) return false;
@@ -199,8 +194,8 @@ static bool answer(ts_error *err, command_state *c) {
     if (c->ranks.size > 1) ts_sweep_ranks_crew(arena, &c->ranks, &crew);
     if (c->ranks.size == 1 && !ts_sweep_processes(err, arena, &c->crew, &crew)) return false;
     c->request.crew = &crew;
-    c->request.progress = on_point;
-    c->request.self = c;
+    c->request.progress = cli_progress_rate;
+    c->request.self = &c->bar;
     c->bar = cli_progress_begin();
     bool tunes = cli_value(&c->line, "tune") != NULL;
     bool good = tunes ? tune(err, c) : ts_sweep(err, arena, &c->request, &c->result);

@@ -6,7 +6,6 @@
 #include "files.h"
 #include "options.h"
 #include "progress.h"
-#include "base/file.h"
 #include "report/hbm_accuracy.h"
 #include "report/validation.h"
 
@@ -17,7 +16,7 @@ static const cli_option options[] = {
      "there"},
     {"machine", 'm', "NAME|FILE",
      "with its figures instead of the chip's own; rows of other chips are left out"},
-    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    CLI_SET_OPTION,
     {"rows", '\0', NULL, "every row, too"},
     {"markdown", '\0', NULL, "as the section of docs/accuracy.md"},
     {"svg", '\0', "FILE", "a picture: simulated against measured time, by group"},

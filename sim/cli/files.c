@@ -1,9 +1,7 @@
 /* The files that a command line names: who reads and who writes them, and what goes to standard output. */
 #include "files.h"
 
-#include <assert.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +9,7 @@
 #include "base/memory.h"
 
 typedef struct {
-    const cli_option *option; /* NULL: an operand */
-    const char *name, *path;  /* "--csv", or the operand; NULL: a report, to standard output */
+    const char *name, *path; /* "--csv", or the operand; NULL: a report, to standard output */
     bool written;
 } named_file;
 
@@ -45,7 +42,7 @@ static bool read_option(const cli_line *line, const struct cli_given *given, nam
                              *const reports[] = {"json", "trace-text", "ansi", NULL};
     const cli_option *option = &line->command->options[given->option];
     const char *equals = repeats(option) ? strchr(given->value, '=') : NULL;
-    *file = (named_file){option, cli_option_text(line, option->name), NULL, true};
+    *file = (named_file){cli_option_text(line, option->name), NULL, true};
     if (is_one_of(option->name, reports)) return true;
     file->written = is_one_of(option->name, writers);
     file->path = file_of(line, equals ? equals + 1 : given->value);
@@ -61,8 +58,7 @@ static named_file *list_files(const cli_line *line, int *count) {
         if (counts(line, i)) *count += read_option(line, &line->given[i], &files[*count]);
     for (int i = 0; i < line->operand_count && i < (int)strlen(roles); i++) {
         const char *path = line->operands[i];
-        if (roles[i] != ' ')
-            files[(*count)++] = (named_file){NULL, path, file_of(line, path), roles[i] == 'w'};
+        if (roles[i] != ' ') files[(*count)++] = (named_file){path, file_of(line, path), roles[i] == 'w'};
     }
     return files;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "mesh/mesh_file.h"
 
 int cli_usage_error(const cli_line *line, const ts_error *err) {
@@ -46,9 +47,7 @@ static const char *argument_of(const cli_command *command, const char *name) {
 }
 
 const char *cli_option_text(const cli_line *line, const char *name) {
-    ts_text text = ts_text_begin(line->arena);
-    ts_text_add(&text, "--%s", name);
-    return text.bytes;
+    return ts_text_format(line->arena, "--%s", name);
 }
 
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value) {

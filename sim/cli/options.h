@@ -6,7 +6,6 @@
 #include "output.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "machine/machine.h"
 #include "mesh/mesh.h"
@@ -74,8 +73,7 @@ bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ra
     {                                                                                                        \
         "max-memory", '\0', "SIZE",                                                                          \
             "refuse what would need more memory, such as 4GiB; 80 % of what this host, its control group "   \
-            "and the "                                                                                       \
-            "limit of the address space leave when not given"                                                \
+            "and the limit of the address space leave when not given"                                        \
     }
 /* Its value, for a command that can say what else it will need. */
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
@@ -89,14 +87,17 @@ bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts
 #define CLI_MESH_OPTIONS                                                                                     \
     {"mesh", '\0', "AXES|NAME|FILE",                                                                         \
      "the devices: 4x4 (axes x, y, z, w), or data=2,model=8; the last is the fastest; or a mesh file: a "    \
-     "name of "                                                                                              \
-     "tilesim list meshes, or a path"},                                                                      \
+     "name of tilesim list meshes, or a path"},                                                              \
         {"fail-link", '\0', "FROM->TO",                                                                      \
          "a link that has failed, one way, as '(0,0)->(0,1)'; may be repeated"},                             \
     {                                                                                                        \
         "topology", '\0', "CHIPS", "how the chips lie, as 2x2x4; the mesh's extents when not given"          \
     }
 
+#define CLI_MACHINE_OPTION                                                                                   \
+    { "machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given" }
+#define CLI_SET_OPTION                                                                                       \
+    { "set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated" }
 /* The machine of --machine and --set, or the default one with --set; NULL: an error. */
 const ts_machine *cli_machine(ts_error *err, const cli_line *line);
 /* The same of another name (NULL: the default), and with one more FIELD=VALUE, if not NULL, behind those of

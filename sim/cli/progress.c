@@ -28,7 +28,8 @@ void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_
             elapsed * (double)(of - done) / (double)done);
 }
 
-void cli_progress_rate(cli_progress *bar, int64_t answered, int64_t done, int64_t of) {
+void cli_progress_rate(void *self, int64_t done, int64_t of, int64_t answered) {
+    cli_progress *bar = self;
     char what[40];
     double elapsed = bar->shows ? ts_host_seconds(CLOCK_MONOTONIC) - bar->started : 0;
     if (elapsed < 1) return;

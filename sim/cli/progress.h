@@ -13,8 +13,8 @@ typedef struct {
 cli_progress cli_progress_begin(void);
 /* `of` 0: not known, then `done` is shown as bytes. */
 void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_t of);
-/* Of so many points `answered`, in all `done`: also how many a second. */
-void cli_progress_rate(cli_progress *bar, int64_t answered, int64_t done, int64_t of);
+/* Of a study, as its `progress`: of so many points `answered`, in all `done`, and how many a second. */
+void cli_progress_rate(void *bar, int64_t done, int64_t of, int64_t answered);
 void cli_progress_end(const cli_progress *bar); /* takes it away */
 
 #endif

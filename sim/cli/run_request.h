@@ -7,15 +7,13 @@
 
 /* Rows of an option table, first in both. */
 #define CLI_RUN_OPTIONS                                                                                      \
-    {"machine", 'm', "NAME|FILE", "the machine; default " TS_MACHINE_DEFAULT},                               \
-        {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},               \
-        {"define", 'D', "NAME=VALUE", "sets a .param of the program"},                                       \
+    CLI_MACHINE_OPTION, CLI_SET_OPTION, {"define", 'D', "NAME=VALUE", "sets a .param of the program"},       \
         {"input", 'i', "TENSOR=FILE", "the values of an input: .npy, .safetensors:NAME, .bin"},              \
         {"convert", '\0', NULL, "let inputs of another type be rounded to the tensor's"}, CLI_MEMORY_OPTION, \
     {                                                                                                        \
         "max-cycles", '\0', "N",                                                                             \
-            "a program that runs longer has failed; default 10,000,000,000, and fewer in a loop without a "  \
-            "DMA"                                                                                            \
+            "a program that runs longer has failed; default 10,000,000,000, and fewer in a loop without "    \
+            "a DMA"                                                                                          \
     }
 
 bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *request);
