@@ -21,7 +21,6 @@ static void add_json(const ts_shape *shape, ts_text *out) {
     ts_json_end(&json);
 }
 
-API_TEXT(ts_shape_text, ts_shape, ts_shape_print(self, &text))
 API_TEXT(ts_shape_report, ts_shape, ts_report_shape(arena, self, &text))
 API_TEXT(ts_shape_json, ts_shape, add_json(self, &text))
 const char *ts_shape_svg(ts_arena *arena, const ts_shape *shape) {

@@ -1,7 +1,6 @@
 /* Choosing a layout: candidates in the order of their bounds, priced until no other can be the best. */
 #include "choose/choose.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "choose_private.h"
 #include "base/number.h"
 #include "dma/price.h"
-#include "study/extend.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 
@@ -21,9 +19,7 @@ static const ts_machine_memory *read_memory(ts_error *err, ts_cursor *c, const t
     if (!ts_cursor_name(c, &name, &length))
         return ts_cursor_unexpected(err, c, "a memory of the machine"), NULL;
     for (int i = 0; i < machine->memory_count; i++)
-        if (strlen(machine->memories[i].name) == length &&
-            memcmp(machine->memories[i].name, name, length) == 0)
-            return &machine->memories[i];
+        if (ts_text_is(name, length, machine->memories[i].name)) return &machine->memories[i];
     char word[40];
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     ts_error_at(err, TS_ERROR_USAGE, c->source, c->token, "%s has no memory '%s'", machine->name, word);
@@ -160,16 +156,14 @@ static int merge_alike(ts_candidate *list, int count) {
 
 static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *tensor, ts_candidate *list,
                  int count) {
-    ts_text now = ts_text_begin(arena);
-    ts_text rule = ts_text_begin(arena);
-    if (tensor->xla && tensor->xla->layout_written) ts_shape_print(tensor, &now);
+    const char *now = tensor->xla && tensor->xla->layout_written ? ts_shape_text(arena, tensor) : "";
     ts_xla_layout fields = {
         .rank = tensor->layout->rank, .dims = tensor->layout->dims, .memory_space = tensor->memory_space};
     const ts_shape *picked = ts_tpu_default(NULL, arena, tensor->dtype, &fields, machine->chip.generation);
-    if (picked) ts_shape_print(picked, &rule);
+    const char *rule = picked ? ts_shape_text(arena, picked) : "";
     for (int i = 0; i < count; i++) {
-        list[i].is_now |= now.length > 0 && strcmp(list[i].text, now.bytes) == 0;
-        list[i].is_rule = rule.length > 0 && strcmp(list[i].text, rule.bytes) == 0;
+        list[i].is_now |= strcmp(list[i].text, now) == 0;
+        list[i].is_rule = strcmp(list[i].text, rule) == 0;
     }
 }
 
@@ -178,12 +172,11 @@ static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *ten
 static void add_own(const choose_pricer *p, const ts_shape *tensor, ts_candidate *list, int *count) {
     bool tiled = tensor->xla && tensor->xla->layout_written && tensor->xla->tile_count > 0;
     if (*count == TS_CHOOSE_CANDIDATES || !(p->program || tiled) || tensor->bytes == TS_SIZE_UNKNOWN) return;
-    ts_text text = ts_text_begin(p->arena);
-    ts_shape_print(tensor, &text);
+    const char *text = ts_shape_text(p->arena, tensor);
     for (int i = 0; i < *count; i++)
-        if (strcmp(list[i].text, text.bytes) == 0) return;
-    list[(*count)++] = (ts_candidate){
-        .shape = tensor, .text = text.bytes, .bytes = tensor->bytes, .is_now = true, .alike = 1};
+        if (strcmp(list[i].text, text) == 0) return;
+    list[(*count)++] =
+        (ts_candidate){.shape = tensor, .text = text, .bytes = tensor->bytes, .is_now = true, .alike = 1};
 }
 
 /* ---- The whole ---- */

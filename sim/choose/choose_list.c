@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "choose_private.h"
-#include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 
@@ -65,12 +64,8 @@ static bool add(enumeration *e, const ts_xla_layout *f) {
         return ts_error_set(e->err, TS_ERROR_UNMODELLED, "more than %d layouts", TS_CHOOSE_CANDIDATES);
     const ts_shape *shape = ts_xla_shape(e->err, e->arena, e->model->dtype, f);
     if (!shape) return false;
-    ts_text text = ts_text_begin(e->arena);
-    ts_shape_print(shape, &text);
-    e->list[e->count++] = (ts_candidate){.shape = shape,
-                                         .text = text.bytes,
-                                         .bytes = shape->bytes,
-                                         .alike = 1};
+    e->list[e->count++] = (ts_candidate){
+        .shape = shape, .text = ts_shape_text(e->arena, shape), .bytes = shape->bytes, .alike = 1};
     return true;
 }
 

@@ -17,9 +17,7 @@ typedef struct {
 } reader;
 
 static const char *join(ts_arena *arena, const char *prefix, const char *path) {
-    ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "%s%s", prefix, path);
-    return text.bytes;
+    return ts_text_format(arena, "%s%s", prefix, path);
 }
 
 /* ---- Keys that the table does not have ---- */
@@ -69,10 +67,8 @@ static bool fail_unknown(ts_error *err, const reader *r, const char *prefix, con
 static const char *describe(const reader *r, const ts_tree *node) {
     if (node->kind != TS_TREE_SCALAR) return node->kind == TS_TREE_MAP ? "a mapping" : "a list";
     if (node->text[0] == '\0' && !node->quoted) return "nothing";
-    ts_text text = ts_text_begin(r->arena);
-    ts_text_add(&text, node->quoted ? "the text '%.60s%s'" : "'%.60s%s'", node->text,
-                strlen(node->text) > 60 ? "..." : "");
-    return text.bytes;
+    return ts_text_format(r->arena, node->quoted ? "the text '%.60s%s'" : "'%.60s%s'", node->text,
+                          strlen(node->text) > 60 ? "..." : "");
 }
 
 static bool fail_value(ts_error *err, const reader *r, const char *path, const ts_tree *node,
@@ -171,9 +167,8 @@ static bool read_group(ts_error *err, const reader *r, const ts_field *field, co
         if (!is_name(entry->key))
             return ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset,
                                "'%s' is no name: expected letters, digits, '_' and '-'", entry->key);
-        ts_text prefix = ts_text_begin(r->arena);
-        ts_text_add(&prefix, "%s%s.%s.", r->prefix, field->path, entry->key);
-        reader inner = {r->arena, field->fields, prefix.bytes, elements + (size_t)i * field->fields->bytes,
+        const char *prefix = ts_text_format(r->arena, "%s%s.%s.", r->prefix, field->path, entry->key);
+        reader inner = {r->arena, field->fields, prefix, elements + (size_t)i * field->fields->bytes,
                         r->leaves};
         memcpy(inner.out, &entry->key, sizeof entry->key);
         if (!read_fields(err, &inner, entry->value)) return false;

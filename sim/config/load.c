@@ -70,9 +70,8 @@ static bool check_chain(ts_error *err, const library *lib, const chain *file) {
     int depth = 0;
     for (const chain *c = file->above; c; c = c->above, depth++) {
         if (strcmp(c->name, file->name) != 0) continue;
-        ts_text text = ts_text_begin(lib->arena);
-        ts_text_add(&text, "'%s' is a base of itself", file->name);
-        return fail(err, file, TS_ERROR_INPUT, text.bytes);
+        return fail(err, file, TS_ERROR_INPUT,
+                    ts_text_format(lib->arena, "'%s' is a base of itself", file->name));
     }
     return depth < TS_TREE_MAX_BASES ||
            fail(err, file, TS_ERROR_INPUT, "too many bases, one on top of the other");
@@ -82,9 +81,7 @@ static bool check_chain(ts_error *err, const library *lib, const chain *file) {
 static const char *base_name(const library *lib, const chain *file, const char *base) {
     const char *slash = strrchr(file->name, '/');
     if (!ts_tree_is_path(base) || base[0] == '/' || slash == NULL) return base;
-    ts_text text = ts_text_begin(lib->arena);
-    ts_text_add(&text, "%.*s/%s", (int)(slash - file->name), file->name, base);
-    return text.bytes;
+    return ts_text_format(lib->arena, "%.*s/%s", (int)(slash - file->name), file->name, base);
 }
 
 /* The map without its `base`. */

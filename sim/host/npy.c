@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/number.h"
 
 enum { MAGIC_BYTES = 6, ALIGNMENT = 64, HEADER_LIMIT = 65535 };
 static const char magic[] = "\x93NUMPY";
@@ -246,9 +245,8 @@ bool ts_npy_parse(ts_error *err, ts_arena *arena, const ts_source *file, const t
                   ts_host_array *array) {
     size_t begin = 0, length = 0;
     if (!find_header(err, file, &begin, &length)) return false;
-    ts_text name = ts_text_begin(arena);
-    ts_text_add(&name, "%s (header)", file->name);
-    ts_source source = {name.bytes, file->text + begin, length};
+    const char *name = ts_text_format(arena, "%s (header)", file->name);
+    ts_source source = {name, file->text + begin, length};
     header head = {0};
     *array = (ts_host_array){0};
     if (!parse_header(err, &source, &head) || !read_type(err, &source, &head, expect, &array->dtype))

@@ -84,9 +84,7 @@ static bool check_hbm(ts_error *err, const ts_machine *m) {
 
 static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,
                         const char *field, const char *expected) {
-    ts_text path = ts_text_begin(arena);
-    ts_text_add(&path, "memories.%s.%s", memory, field);
-    return fail_at(err, m, path.bytes, expected);
+    return fail_at(err, m, ts_text_format(arena, "memories.%s.%s", memory, field), expected);
 }
 
 static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
@@ -97,9 +95,8 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
     for (int i = 0; i < memory->axis_count; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
         if (axis->extent <= memory->capacity_bytes / (axis->step_bytes > 0 ? axis->step_bytes : 1)) continue;
-        ts_text path = ts_text_begin(arena);
-        ts_text_add(&path, "axes.%s.extent", axis->name);
-        return fail_memory(err, arena, m, memory->name, path.bytes, "at most capacity / step");
+        const char *path = ts_text_format(arena, "axes.%s.extent", axis->name);
+        return fail_memory(err, arena, m, memory->name, path, "at most capacity / step");
     }
     return true;
 }
@@ -125,9 +122,8 @@ int64_t ts_machine_op_energy(const ts_machine *machine, ts_energy_op op) {
 static bool check_op(ts_error *err, ts_arena *arena, const ts_machine *m, const char *name) {
     for (int i = 0; i < TS_ENERGY_OPS; i++)
         if (strcmp(name, energy_ops[i]) == 0) return true;
-    ts_text path = ts_text_begin(arena);
-    ts_text_add(&path, "energy.%s.femtojoules", name);
-    const ts_tree *node = ts_machine_leaf(m, path.bytes)->node;
+    const char *path = ts_text_format(arena, "energy.%s.femtojoules", name);
+    const ts_tree *node = ts_machine_leaf(m, path)->node;
     ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "energy: there is no operation '%.60s'",
                 name);
     return ts_error_hint(err, ts_text_nearest(name, energy_ops, TS_ENERGY_OPS, sizeof *energy_ops));

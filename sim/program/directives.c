@@ -21,9 +21,8 @@ static const ts_define *find_define(assembler *as, const symbol *named) {
 /* -D NAME=VALUE: an expression, which may use earlier parameters; an integer where the default is one. */
 static bool read_define(assembler *as, const ts_define *define, constant *v) {
     ts_source *source = TS_NEW(as->arena, ts_source);
-    ts_text name = ts_text_begin(as->arena);
-    ts_text_add(&name, "-D %s", define->name);
-    *source = (ts_source){.name = name.bytes, .text = define->value, .length = strlen(define->value)};
+    const char *name = ts_text_format(as->arena, "-D %s", define->name);
+    *source = (ts_source){.name = name, .text = define->value, .length = strlen(define->value)};
     const token *at = token_list(as->arena, source), *first = at;
     bool integer = !v->is_float;
     if (!expr_parse(as->err, as->names, &at, v)) return false;
@@ -84,9 +83,7 @@ symbol *add_semaphores(assembler *as, const token *name, int64_t count) {
     named->index = as->semaphores.count;
     named->count = (int)count;
     for (int i = 0; i < count; i++) {
-        ts_text text = ts_text_begin(as->arena);
-        ts_text_add(&text, "%s[%d]", named->name, i);
-        *LIST_ADD(as->arena, &as->semaphores) = text.bytes;
+        *LIST_ADD(as->arena, &as->semaphores) = ts_text_format(as->arena, "%s[%d]", named->name, i);
         *LIST_ADD(as->arena, &as->semaphore_bytes) = false;
     }
     return named;

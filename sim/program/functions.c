@@ -1,7 +1,6 @@
 /* The functions of constant expressions. */
-#include <string.h>
-
 #include "base/number.h"
+#include "base/text.h"
 
 #include "expr.h"
 
@@ -33,7 +32,6 @@ static const function functions[] = {
 
 const function *function_find(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0)
-            return &functions[i];
+        if (ts_text_is(name, length, functions[i].name)) return &functions[i];
     return NULL;
 }

@@ -13,6 +13,7 @@
 #include "mesh/sharding.h"
 
 typedef enum { TS_ROLE_SCRATCH, TS_ROLE_IN, TS_ROLE_OUT, TS_ROLE_INOUT } ts_tensor_role;
+const char *ts_tensor_role_text(ts_tensor_role role); /* "inout" */
 
 /* What an input holds when the user brings no file. */
 typedef enum {

@@ -38,9 +38,7 @@ static const ts_embedded_file *find_named(const char *path) {
 }
 
 static const char *embedded_name(ts_arena *arena, const ts_embedded_file *file) {
-    ts_text name = ts_text_begin(arena);
-    ts_text_add(&name, "%s%s", embedded_prefix, file->name);
-    return name.bytes;
+    return ts_text_format(arena, "%s%s", embedded_prefix, file->name);
 }
 
 const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {

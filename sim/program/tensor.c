@@ -33,6 +33,8 @@ static bool parse_space(assembler *as, const token **at, ts_space_kind *space) {
 static const char *const role_names[] = {"scratch", "in", "out", "inout"};
 static const char *const fill_names[] = {"file", "zeros", "iota", "random"};
 
+const char *ts_tensor_role_text(ts_tensor_role role) { return role_names[role]; }
+
 static int find_word(const token *at, const char *const *names, int count) {
     for (int i = 0; i < count; i++)
         if (at->kind == TOKEN_NAME && token_is_name(at, names[i])) return i;

@@ -2,9 +2,10 @@
 #include "token.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 typedef struct {
     const ts_source *source;
@@ -240,8 +241,7 @@ bool token_unexpected(ts_error *err, const token *found, const char *what) {
 bool token_is(const token *at, int mark) { return at->kind == TOKEN_MARK && at->integer == mark; }
 
 bool token_is_name(const token *at, const char *name) {
-    return (at->kind == TOKEN_NAME || at->kind == TOKEN_DIRECTIVE) && at->length == strlen(name) &&
-           memcmp(at->text, name, at->length) == 0;
+    return (at->kind == TOKEN_NAME || at->kind == TOKEN_DIRECTIVE) && ts_text_is(at->text, at->length, name);
 }
 
 bool token_ends_line(const token *at) { return at->kind == TOKEN_LINE || at->kind == TOKEN_END; }

@@ -2,7 +2,6 @@
 #include "report/audit.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "padding.h"
@@ -49,13 +48,12 @@ void ts_report_audit_changes(unsigned changes, ts_text *out) {
 }
 
 static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    char a[32], b[32];
     const ts_machine *machine = r->request->machine;
     ts_text_add(out, "text       %s: %s bytes, %s lines", view->input,
-                ts_text_group_digits(a, r->text->bytes), ts_text_group_digits(b, r->text->lines));
+                ts_text_grouped(out->arena, r->text->bytes), ts_text_grouped(out->arena, r->text->lines));
     if (r->module) ts_text_add(out, ", module %s", r->module);
-    ts_text_add(out, "\n           %s instructions", ts_text_group_digits(a, r->text->instructions));
-    ts_text_add(out, " in %s computation%s%s\n", ts_text_group_digits(a, r->text->computations),
+    ts_text_add(out, "\n           %s instructions", ts_text_grouped(out->arena, r->text->instructions));
+    ts_text_add(out, " in %s computation%s%s\n", ts_text_grouped(out->arena, r->text->computations),
                 r->text->computations == 1 ? "" : "s",
                 r->has_entry || r->text->computations == 0 ? "" : "; ENTRY is not in the text");
     ts_report_machine_line("machine    ", machine, out);
@@ -67,7 +65,6 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
 }
 
 static void add_sums(const ts_audit_result *r, ts_text *out) {
-    char a[32], b[32], c[32], d[32];
     ts_text_add(
         out,
         "\nbuffers    space       buffers        logical bytes         padded bytes  expansion  padding\n");
@@ -75,14 +72,15 @@ static void add_sums(const ts_audit_result *r, ts_text *out) {
         const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
         if (sum->buffers == 0 && i < TS_AUDIT_SPACES) continue;
         ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx  %5.1f %%\n", ts_report_audit_space(i),
-                    ts_text_group_digits(a, sum->buffers), ts_text_group_digits(b, sum->logical_bytes),
-                    ts_text_group_digits(c, sum->padded_bytes),
+                    ts_text_grouped(out->arena, sum->buffers),
+                    ts_text_grouped(out->arena, sum->logical_bytes),
+                    ts_text_grouped(out->arena, sum->padded_bytes),
                     report_expansion(sum->logical_bytes, sum->padded_bytes),
                     report_padding_percent(sum->logical_bytes, sum->padded_bytes));
     }
     if (r->sum.widened_bytes > 0)
         ts_text_add(out, "           %s bytes of it are elements stored wider than their type\n",
-                    ts_text_group_digits(d, r->sum.widened_bytes));
+                    ts_text_grouped(out->arena, r->sum.widened_bytes));
     ts_text_add(out, "           summed over instructions, not what is live at once\n");
 }
 
@@ -100,11 +98,11 @@ static bool is_target(const ts_audit_class *class) {
 }
 
 static void add_class(const ts_audit_class *class, const ts_audit_shape *shape, ts_text *out) {
-    char padded[16], logical[16], a[32];
+    char padded[16], logical[16];
     ts_audit_print_bytes(padded, shape->padded_bytes);
     ts_audit_print_bytes(logical, shape->logical_bytes);
-    ts_text_add(out, "        %10s %10s %10s %9.1fx  %s%s\n", ts_text_group_digits(a, class->count), padded,
-                logical, report_expansion(shape->logical_bytes, shape->padded_bytes), shape->text,
+    ts_text_add(out, "        %10s %10s %10s %9.1fx  %s%s\n", ts_text_grouped(out->arena, class->count),
+                padded, logical, report_expansion(shape->logical_bytes, shape->padded_bytes), shape->text,
                 shape->assumed ? " (tiles assumed)" : "");
     ts_text_add(out, "%53s", "");
     ts_report_audit_cause(shape, out);
@@ -125,15 +123,14 @@ static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_
         add_class(class, &r->shapes[class->shape], out);
     }
     if (shown == 0) ts_text_add(out, "\npadding    none\n");
-    char a[32];
     int64_t left = 0;
     for (int64_t i = shown; i < r->class_count; i++) left += r->classes[i].waste_bytes > 0;
     if (left > 0)
         ts_text_add(out, "        and %s more shapes with padding; --all lists them\n",
-                    ts_text_group_digits(a, left));
+                    ts_text_grouped(out->arena, left));
     if (r->buffers_left_out > 0)
         ts_text_add(out, "        %s buffers with less padding are in the sums only\n",
-                    ts_text_group_digits(a, r->buffers_left_out));
+                    ts_text_grouped(out->arena, r->buffers_left_out));
 }
 
 const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move) {
@@ -141,9 +138,8 @@ const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *
 }
 
 static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_text *out) {
-    char a[32];
     const ts_audit_move *move = &group->first;
-    ts_text_add(out, "        %10s ", ts_text_group_digits(a, group->first.count));
+    ts_text_add(out, "        %10s ", ts_text_grouped(out->arena, group->first.count));
     const char *mark = group->first.level == TS_AUDIT_LEVEL_FUSED ? "<" : group->scaled ? "~" : " ";
     if (group->priced)
         ts_text_add(out, "%s%10.3f %s%11.3f", mark, group->microseconds, mark, group->total_microseconds);
@@ -157,7 +153,7 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
         ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
     if (group->by) ts_text_add(out, ", %s%s", group->scaled ? "as " : "by ", group->by);
     if (group->first.runs != group->first.count)
-        ts_text_add(out, ", runs %s times", ts_text_group_digits(a, group->first.runs));
+        ts_text_add(out, ", runs %s times", ts_text_grouped(out->arena, group->first.runs));
     if (group->first.trips_unknown) ts_text_add(out, ", in a loop of unknown length");
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
     const char *from = ts_report_audit_from(r, move);
@@ -168,7 +164,6 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
 }
 
 static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    char a[32];
     int64_t shown = 0, left = 0;
     if (r->group_count > 0)
         ts_text_add(out, "\nmoves        count    us each     us in all  what changes, from what to what, "
@@ -183,34 +178,34 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
     }
     if (left > 0)
         ts_text_add(out, "        and %s more kinds of moves; --all lists them\n",
-                    ts_text_group_digits(a, left));
+                    ts_text_grouped(out->arena, left));
     if (r->moves_left_out > 0)
         ts_text_add(out, "        %s smaller moves are not listed, nor priced\n",
-                    ts_text_group_digits(a, r->moves_left_out));
+                    ts_text_grouped(out->arena, r->moves_left_out));
 }
 
 static void add_move_sums(const ts_audit_result *r, ts_text *out) {
-    char a[32], b[32];
     int64_t endless = 0;
     ts_text_add(out, "in all     %.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
-                r->microseconds, r->fused_microseconds, ts_text_group_digits(a, r->bitcasts));
-    ts_text_add(out, ", %s others\n", ts_text_group_digits(a, r->free_moves));
+                r->microseconds, r->fused_microseconds, ts_text_grouped(out->arena, r->bitcasts));
+    ts_text_add(out, ", %s others\n", ts_text_grouped(out->arena, r->free_moves));
     if (r->scaled_moves > 0)
         ts_text_add(out,
                     "           %s layouts are priced by their plans, the largest;\n"
                     "           %s smaller moves as the nearest of their kind (~)\n",
-                    ts_text_group_digits(a, r->plans_priced), ts_text_group_digits(b, r->scaled_moves));
+                    ts_text_grouped(out->arena, r->plans_priced),
+                    ts_text_grouped(out->arena, r->scaled_moves));
     for (int64_t i = 0; i < r->group_count; i++)
         endless += r->groups[i].first.trips_unknown ? r->groups[i].first.count : 0;
     if (endless > 0)
         ts_text_add(out, "           %s moves are in loops whose rounds are not known: counted once\n",
-                    ts_text_group_digits(a, endless));
+                    ts_text_grouped(out->arena, endless));
     if (r->collectives_priced > 0)
         ts_text_add(out, "           %.1f us of it are %s collectives between chips\n",
-                    r->collective_microseconds, ts_text_group_digits(a, r->collectives_priced));
+                    r->collective_microseconds, ts_text_grouped(out->arena, r->collectives_priced));
     if (r->collectives > r->collectives_priced)
         ts_text_add(out, "not priced: %s collectives%s\n",
-                    ts_text_group_digits(a, r->collectives - r->collectives_priced),
+                    ts_text_grouped(out->arena, r->collectives - r->collectives_priced),
                     r->collectives_priced == 0 ? "; --mesh says between which devices" : "");
 }
 
@@ -230,7 +225,7 @@ void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *sou
     if (own) ts_text_add(out, "%s%s", located && source->op[0] ? ": " : "", source->op);
 }
 
-static void add_saving(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
+void ts_report_audit_saving(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
     char bytes[16];
     bool about = f->is_move && r->groups[f->index].scaled;
     ts_text_add(out, "saves %s%.3f us%s",
@@ -263,7 +258,7 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
         ts_report_audit_source(r, source, out);
     }
     ts_text_add(out, "\n     fix: %s\n     ", f->fix);
-    add_saving(r, f, out);
+    ts_report_audit_saving(r, f, out);
     ts_text_add(out, "\n");
 }
 
@@ -354,12 +349,11 @@ static void add_memory(const ts_audit_result *r, const ts_audit_view *view, ts_t
 }
 
 static void add_kinds(const ts_audit_result *r, ts_text *out) {
-    char a[32];
     if (r->kind_count == 0) return;
     ts_text_add(out, "\nnot understood, or left out\n");
     for (int i = 0; i < r->kind_count; i++) {
         const ts_audit_kind *kind = &r->kinds[i];
-        ts_text_add(out, "  %10s  %s", ts_text_group_digits(a, kind->count), kind->kind);
+        ts_text_add(out, "  %10s  %s", ts_text_grouped(out->arena, kind->count), kind->kind);
         if (kind->first_line > 0) ts_text_add(out, "; line %lld", (long long)kind->first_line);
         if (kind->excerpt[0]) ts_text_add(out, ": %s", kind->excerpt);
         ts_text_add(out, "\n");

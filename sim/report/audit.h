@@ -24,6 +24,8 @@ void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out);
 void ts_report_audit_source(const ts_audit_result *result, const ts_audit_source *source, ts_text *out);
 const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *result,
                                                  const ts_audit_finding *finding);
+/* "saves at most 1.250 us, 4.00M" */
+void ts_report_audit_saving(const ts_audit_result *result, const ts_audit_finding *finding, ts_text *out);
 void ts_report_audit_changes(unsigned changes, ts_text *out);
 /* The source's shape; NULL: it is not known, or that of the part that is shown. */
 const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move);

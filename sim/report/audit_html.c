@@ -1,6 +1,5 @@
 /* An audit as a picture, and as a page that needs nothing else. */
 #include <stdio.h>
-#include <string.h>
 
 #include "padding.h"
 #include "page.h"
@@ -145,19 +144,14 @@ static void add_sums(const ts_audit_result *r, page *p) {
 }
 
 static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
-    char bytes[16];
     const char *name = f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name;
     int64_t line = f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line;
     ts_text_add(out, "<li><code>");
     ts_text_add_escaped(out, f->what);
     ts_text_add(out, "</code><br><span class=\"good\">");
     ts_text_add_escaped(out, f->fix);
-    ts_text_add(out, "</span><br><span class=\"soft\">saves %s%.3f us%s", f->at_most ? "at most " : "",
-                f->microseconds_saved, f->is_move ? "" : " each time they are read");
-    if (f->bytes_saved > 0) {
-        ts_audit_print_bytes(bytes, f->bytes_saved);
-        ts_text_add(out, ", %s", bytes);
-    }
+    ts_text_add(out, "</span><br><span class=\"soft\">");
+    ts_report_audit_saving(r, f, out);
     ts_text_add(out, "; ");
     ts_text_add_escaped(out, ts_text_cut(out->arena, name, 102));
     ts_text_add(out, " line %lld", (long long)line);
@@ -315,13 +309,13 @@ static void add_bytes(const ts_audit_result *r, page *p) {
 }
 
 static void add_facts(const ts_audit_result *r, page *p) {
-    char instructions[32], padded[16], moves[32], fused[48], ratio[32];
+    char padded[16], moves[32], fused[48], ratio[32];
     ts_audit_print_bytes(padded, r->sum.padded_bytes);
     snprintf(moves, sizeof moves, "%s%.3f us", r->scaled_moves > 0 ? "~ " : "", r->microseconds);
     snprintf(fused, sizeof fused, "at most %.3f us more", r->fused_microseconds);
     snprintf(ratio, sizeof ratio, "%.2fx the data",
              report_expansion(r->sum.logical_bytes, r->sum.padded_bytes));
-    const page_fact facts[] = {{"instructions", ts_text_group_digits(instructions, r->text->instructions)},
+    const page_fact facts[] = {{"instructions", ts_text_grouped(p->out->arena, r->text->instructions)},
                                {"bytes of all buffers", padded},
                                {"which is", ratio},
                                {"moves take", moves},

@@ -15,7 +15,6 @@ static void add_line(const ts_bench_report *r, const char *name, double seconds,
 }
 
 void ts_report_bench(const ts_bench_report *r, ts_text *out) {
-    char elements[32], bytes[32];
     const ts_bench_result *result = &r->result;
     int threads = r->bench.how.threads > 1 ? r->bench.how.threads : 1;
     ts_text_add(out, "source        ");
@@ -23,7 +22,7 @@ void ts_report_bench(const ts_bench_report *r, ts_text *out) {
     ts_text_add(out, "\ndestination   ");
     ts_transfer_end_print(&r->bench.dst, out);
     ts_text_add(out, "\nmoves         %s elements, %s bytes read and written\n",
-                ts_text_group_digits(elements, result->elements), ts_text_group_digits(bytes, result->bytes));
+                ts_text_grouped(out->arena, result->elements), ts_text_grouped(out->arena, result->bytes));
     ts_text_add(out, "how           kernels %s, %s stores, %d thread%s; best of %d rounds\n", r->kernels,
                 result->streams ? "streaming" : "ordinary", threads, threads == 1 ? "" : "s", result->rounds);
     if (result->gathers) ts_text_add(out, "gathers       %s\n", result->why_gather);

@@ -1,7 +1,6 @@
 /* The ranking of a tensor's layouts. */
 #include "report/choose.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "padding.h"
@@ -37,36 +36,35 @@ static void add_uses(const ts_choose_result *r, ts_text *out) {
 }
 
 static void add_head(const ts_choose_result *r, ts_text *out) {
-    char a[32], b[32], c[32];
     const ts_choose_request *request = r->request;
     ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
     ts_shape_print(r->tensor, out);
-    ts_text_add(out, ", %s bytes of data\n", ts_text_group_digits(a, r->logical_bytes));
+    ts_text_add(out, ", %s bytes of data\n", ts_text_grouped(out->arena, r->logical_bytes));
     ts_report_machine_line("machine    ", request->machine, out);
     add_uses(r, out);
     ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut",
-                ts_text_group_digits(a, r->enumerated), ts_text_group_digits(b, r->priced),
-                ts_text_group_digits(c, r->cut));
+                ts_text_grouped(out->arena, r->enumerated), ts_text_grouped(out->arena, r->priced),
+                ts_text_grouped(out->arena, r->cut));
     if (r->cut > 0)
         ts_text_add(out, request->program ? ": they run longer than the best and a tie"
                                           : ", whose bounds are worse than the best");
-    if (r->unfit > 0) ts_text_add(out, ", %s do not fit in its memory", ts_text_group_digits(a, r->unfit));
+    if (r->unfit > 0)
+        ts_text_add(out, ", %s do not fit in its memory", ts_text_grouped(out->arena, r->unfit));
     if (r->estimated) ts_text_add(out, "\nprices     ~ sampled or extended; --exact walks every access");
     if (r->extended_bytes > 0)
         ts_text_add(out,
                     "\n           sums and passes of those above %s bytes,\n"
                     "           half of vmem: of one block, extended to all",
-                    ts_text_group_digits(b, r->extended_bytes));
+                    ts_text_grouped(out->arena, r->extended_bytes));
     ts_text_add(out, "\n\n");
 }
 
 static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_text *out) {
-    char bytes[32];
     bool parts = !r->request->program;
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles),
                 ratio(r, c), c->is_tie && c != r->candidates ? "~" : " ",
-                ts_text_group_digits(bytes, c->bytes), report_padding_percent(r->logical_bytes, c->bytes));
+                ts_text_grouped(out->arena, c->bytes), report_padding_percent(r->logical_bytes, c->bytes));
     if (parts && c->priced)
         ts_text_add(out, " %10.3f %10.3f", microseconds(r, c->dma_cycles), microseconds(r, c->core_cycles));
     else if (parts)
@@ -243,7 +241,6 @@ static chart measure(const ts_choose_result *r) {
 }
 
 static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all, ts_text *out) {
-    char bytes[32];
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     double width = (double)cycles * SCALE / (double)(all->most_cycles > 0 ? all->most_cycles : 1);
     bool longer = width > SCALE; /* cut, and no measure for the others */
@@ -266,7 +263,7 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, con
     picture_bar(out, all->bytes + (int)data, y, more, "waste", NULL);
     if (larger) add_break(out, all->bytes + BYTES_SCALE, y);
     picture_text(out, all->bytes + (int)(data + more) + 5, y + 15, &(picture_font){0});
-    ts_text_add(out, "%s</text>\n", ts_text_group_digits(bytes, c->bytes));
+    ts_text_add(out, "%s</text>\n", ts_text_grouped(out->arena, c->bytes));
 }
 
 void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
@@ -277,9 +274,7 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     picture_begin(out, all.times + WIDTH, height);
     picture_text(out, 16, 26, &title);
     ts_text_add(out, "Layouts of ");
-    ts_text name = ts_text_begin(out->arena);
-    ts_shape_print(r->tensor, &name);
-    ts_text_add_escaped(out, name.bytes);
+    ts_text_add_escaped(out, ts_shape_text(out->arena, r->tensor));
     ts_text_add(out, " on ");
     ts_report_machine_escaped(r->request->machine, out);
     ts_text_add(out, "</text>\n");

@@ -1,5 +1,4 @@
 /* The ranking of a tensor's layouts as a page. */
-#include <limits.h>
 #include <stdio.h>
 
 #include "page.h"
@@ -14,7 +13,7 @@ static double microseconds(const ts_choose_result *r, const ts_candidate *c) {
 }
 
 static void add_facts(const ts_choose_result *r, page *p) {
-    char best[TEXT], gain[TEXT], enumerated[32], priced[32];
+    char best[TEXT], gain[TEXT];
     const ts_candidate *now = NULL;
     for (int i = 0; i < r->candidate_count; i++)
         if (r->candidates[i].is_now) now = &r->candidates[i];
@@ -25,8 +24,8 @@ static void add_facts(const ts_choose_result *r, page *p) {
                  least > 0 ? microseconds(r, now) / least : 1);
     const page_fact facts[] = {{"the best takes", best},
                                {"now it takes, against that", now ? gain : NULL},
-                               {"layouts", ts_text_group_digits(enumerated, r->enumerated)},
-                               {"priced by running the model", ts_text_group_digits(priced, r->priced)}};
+                               {"layouts", ts_text_grouped(p->out->arena, r->enumerated)},
+                               {"priced by running the model", ts_text_grouped(p->out->arena, r->priced)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
@@ -40,14 +39,13 @@ static void add_notes(const ts_candidate *c, page *p) {
 }
 
 static void add_candidate(const ts_choose_result *r, const ts_candidate *c, page *p) {
-    char bytes[32];
     double percent = report_padding_percent(r->logical_bytes, c->bytes),
            least = microseconds(r, &r->candidates[0]);
     page_row(p);
     page_code(p, c->text);
     page_number(p, microseconds(r, c), "%s%.3f", c->priced ? "" : "> ", microseconds(r, c));
     page_number(p, microseconds(r, c), "%.2fx", least > 0 ? microseconds(r, c) / least : 1);
-    page_number(p, (double)c->bytes, "%s", ts_text_group_digits(bytes, c->bytes));
+    page_number(p, (double)c->bytes, "%s", ts_text_grouped(p->out->arena, c->bytes));
     page_number(p, percent, "%.1f %%", percent);
     add_notes(c, p);
 }

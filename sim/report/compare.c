@@ -105,7 +105,6 @@ static void add_results(const ts_comparison *r, const ts_compare_view *view, ts_
 }
 
 void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
-    char digits[32];
     ts_text_add(out, "before     %s\nafter      %s\n           reports of tilesim %s\n\n", view->before,
                 view->after, r->command);
     if (r->result_count + r->setting_count > 0)
@@ -114,7 +113,7 @@ void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_t
     if (r->setting_count > 0 && r->result_count > 0) ts_text_add_char(out, '\n');
     add_results(r, view, out);
     if (r->result_count + r->setting_count > 0) ts_text_add_char(out, '\n');
-    ts_text_add(out, "%s values are the same in both\n", ts_text_group_digits(digits, r->equal_count));
+    ts_text_add(out, "%s values are the same in both\n", ts_text_grouped(out->arena, r->equal_count));
 }
 
 /* ---- A page ---- */
@@ -147,9 +146,8 @@ void ts_report_compare_html(const ts_comparison *r, const ts_compare_view *view,
     page_fact facts[TS_COMPARE_FIGURES];
     char texts[TS_COMPARE_FIGURES][64];
     page p;
-    ts_text subject = ts_text_begin(out->arena);
-    ts_text_add(&subject, "%s and %s", view->before, view->after);
-    page_begin(&p, out, "What changed", subject.bytes, NULL);
+    const char *subject = ts_text_format(out->arena, "%s and %s", view->before, view->after);
+    page_begin(&p, out, "What changed", subject, NULL);
     for (int i = 0; i < r->figure_count; i++) {
         const ts_compare_figure *f = &r->figures[i];
         snprintf(texts[i], sizeof texts[i], "%.6g to %.6g (%+.1f %%)", f->before, f->after,

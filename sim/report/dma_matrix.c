@@ -11,22 +11,14 @@ int64_t matrix_ratio(const ts_transfer_matrix *m, int from, int to) {
     return (m->costs[from][to].cycles * 200 + m->copy_cycles) / (2 * m->copy_cycles);
 }
 
-static ts_text text_of(const ts_shape *shape, ts_arena *arena) {
-    ts_text text = ts_text_begin(arena);
-    ts_shape_print(shape, &text);
-    return text;
-}
-
 void matrix_add_layout(ts_text *out, const ts_shape *shape) {
-    ts_text text = text_of(shape, out->arena);
-    const char *layout = strchr(text.bytes, ']');
-    ts_text_add(out, "%s", layout ? layout + 1 + strspn(layout + 1, " ") : text.bytes);
+    const char *text = ts_shape_text(out->arena, shape), *layout = strchr(text, ']');
+    ts_text_add(out, "%s", layout ? layout + 1 + strspn(layout + 1, " ") : text);
 }
 
 void matrix_add_array(ts_text *out, const ts_shape *shape) {
-    ts_text text = text_of(shape, out->arena);
-    const char *layout = strchr(text.bytes, ']');
-    ts_text_add(out, "%.*s", layout ? (int)(layout + 1 - text.bytes) : (int)text.length, text.bytes);
+    const char *text = ts_shape_text(out->arena, shape), *layout = strchr(text, ']');
+    ts_text_add(out, "%.*s", (int)(layout ? (size_t)(layout + 1 - text) : strlen(text)), text);
 }
 
 /* ---- What it teaches ---- */
@@ -118,9 +110,8 @@ static void add_heading(ts_text *out, const ts_transfer_matrix *m) {
     ts_text_add(out, "; from the rows, to the columns\n");
     ts_report_machine_line("machine       ", m->machine, out);
     for (int i = 0; i < m->list.count; i++) {
-        char digits[32];
         ts_text_add(out, "%-13s %c %15s bytes  ", i == 0 ? "layouts" : "", 'A' + i,
-                    ts_text_group_digits(digits, m->list.shapes[i]->bytes));
+                    ts_text_grouped(out->arena, m->list.shapes[i]->bytes));
         matrix_add_layout(out, m->list.shapes[i]);
         ts_text_add(out, "\n");
     }
@@ -228,7 +219,7 @@ void ts_report_matrix_json(const ts_transfer_matrix *m, ts_text *out) {
     ts_json_array(&json, "layouts");
     for (int i = 0; i < m->list.count; i++) {
         ts_json_object(&json, NULL);
-        ts_json_text(&json, "shape", text_of(m->list.shapes[i], out->arena).bytes);
+        ts_json_text(&json, "shape", ts_shape_text(out->arena, m->list.shapes[i]));
         ts_json_int(&json, "bytes", m->list.shapes[i]->bytes);
         ts_json_close(&json);
     }

@@ -1,7 +1,5 @@
 /* The sanitizer's findings, shown as errors are: the line that broke the rule, and the one it has to do with.
  */
-#include <string.h>
-
 #include "report/run.h"
 
 static void add_error(ts_text *out, const ts_error *err) {
@@ -23,15 +21,14 @@ static void add_location(ts_text *out, ts_error_kind kind, ts_location location,
 }
 
 static void add_finding(ts_text *out, const ts_finding *f, ts_error_kind kind) {
-    char number[32];
     ts_text message = ts_text_begin(out->arena);
     ts_text_add(&message, "%s", f->text);
     if (f->has_margin) {
         int64_t size = f->margin_cycles < 0 ? -f->margin_cycles : f->margin_cycles;
         ts_text_add(&message, "; it %s by %s cycles", f->margin_cycles < 0 ? "was lost" : "was won",
-                    ts_text_group_digits(number, size));
+                    ts_text_grouped(out->arena, size));
     }
-    if (f->times > 1) ts_text_add(&message, "; %s times in all", ts_text_group_digits(number, f->times));
+    if (f->times > 1) ts_text_add(&message, "; %s times in all", ts_text_grouped(out->arena, f->times));
     ts_text_add(&message, " [%s]", ts_finding_get(f->kind)->text);
     add_location(out, kind, f->where, f->cycle, message.bytes);
     if (f->other.line > 0)

@@ -2,7 +2,6 @@
 #include "report/hbm.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/number.h"
 #include "report/energy.h"
@@ -21,40 +20,37 @@ static double bandwidth_fraction(const ts_hbm_report *r) {
 static int64_t served(const ts_hbm_stats *s) { return s->row_hits + s->row_misses + s->row_conflicts; }
 
 static void add_head(ts_text *out, const ts_hbm_report *r) {
-    char a[32], b[32];
     ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", r->what,
-                ts_text_group_digits(a, r->run.requests), TS_HBM_REQUEST_BYTES,
-                ts_text_group_digits(b, r->run.bytes));
+                ts_text_grouped(out->arena, r->run.requests), TS_HBM_REQUEST_BYTES,
+                ts_text_grouped(out->arena, r->run.bytes));
     ts_report_machine_line("machine       ", r->machine, out);
     ts_text_add(out, "address map   %s\n", r->machine->hbm.address_map);
     if (r->lookahead_bytes < 0)
         ts_text_add(out, "look-ahead    unlimited\n");
     else
-        ts_text_add(out, "look-ahead    %s bytes\n", ts_text_group_digits(a, r->lookahead_bytes));
+        ts_text_add(out, "look-ahead    %s bytes\n", ts_text_grouped(out->arena, r->lookahead_bytes));
 }
 
 static void add_time(ts_text *out, const ts_hbm_report *r) {
-    char a[32];
     double ns = (double)r->run.cycles / tick_ghz(r);
     ts_text_add(out, "time          %s cycles of %.3f GHz, %.3f us, %.1f GB/s, %.2f %% of the peak\n",
-                ts_text_group_digits(a, r->run.cycles), tick_ghz(r), ns / 1000,
+                ts_text_grouped(out->arena, r->run.cycles), tick_ghz(r), ns / 1000,
                 ns > 0 ? (double)r->run.bytes / ns : 0, 100 * bandwidth_fraction(r));
 }
 
 static void add_counts(ts_text *out, const ts_hbm_stats *s) {
-    char a[32], b[32], c[32];
     ts_text_add(out, "rows          %.2f %% hits, %s activations, %s precharges, %s refreshes\n",
-                100 * ts_fraction(s->row_hits, served(s)), ts_text_group_digits(a, s->activations),
-                ts_text_group_digits(b, s->precharges), ts_text_group_digits(c, s->refreshes));
+                100 * ts_fraction(s->row_hits, served(s)), ts_text_grouped(out->arena, s->activations),
+                ts_text_grouped(out->arena, s->precharges), ts_text_grouped(out->arena, s->refreshes));
     ts_text_add(out, "reads         %s bursts, mean latency %.2f cycles, longest %s\n",
-                ts_text_group_digits(a, s->reads), ts_fraction(s->read_latency_sum, s->reads),
-                ts_text_group_digits(b, s->read_latency_max));
+                ts_text_grouped(out->arena, s->reads), ts_fraction(s->read_latency_sum, s->reads),
+                ts_text_grouped(out->arena, s->read_latency_max));
     ts_text_add(out, "writes        %s bursts, %s turnarounds to reads, %s to writes\n",
-                ts_text_group_digits(a, s->writes), ts_text_group_digits(b, s->write_to_read),
-                ts_text_group_digits(c, s->read_to_write));
+                ts_text_grouped(out->arena, s->writes), ts_text_grouped(out->arena, s->write_to_read),
+                ts_text_grouped(out->arena, s->read_to_write));
     if (s->forwarded + s->coalesced == 0) return;
     ts_text_add(out, "              %s reads answered by queued writes, %s writes merged into them\n",
-                ts_text_group_digits(a, s->forwarded), ts_text_group_digits(b, s->coalesced));
+                ts_text_grouped(out->arena, s->forwarded), ts_text_grouped(out->arena, s->coalesced));
 }
 
 /* Of the time of all pseudo channels, the cycles of one on average: whole ones that add up to the run's. */

@@ -106,15 +106,14 @@ typedef enum { WITHOUT_DRAMSIM3, WITH_DRAMSIM3 } run_columns;
 static void add_run(const ts_hbm_accuracy *a, const ts_hbm_comparison *c, run_columns columns, ts_text *out) {
     const ts_hbm_reference *r = c->reference;
     const ts_hbm_comparison *other = columns == WITH_DRAMSIM3 ? dramsim3_run(a, r) : NULL;
-    char x[32], y[32];
-    ts_text_add(out, "| %s | %s | %s | %s ", r->pattern, r->map, ts_text_group_digits(x, r->cycles),
-                ts_text_group_digits(y, c->run.cycles));
+    ts_text_add(out, "| %s | %s | %s | %s ", r->pattern, r->map, ts_text_grouped(out->arena, r->cycles),
+                ts_text_grouped(out->arena, c->run.cycles));
     ts_text_add(out, "| %.4f | %.4f | %.1f |",
                 r->bandwidth_fraction * (double)r->cycles / (double)c->run.cycles,
                 row_hit_rate(&c->run.stats), read_latency(&c->run.stats));
     if (other)
-        ts_text_add(out, " %s | %s |", ts_text_group_digits(x, ts_hbm_reference_cycles(other->reference)),
-                    ts_text_group_digits(y, other->run.cycles));
+        ts_text_add(out, " %s | %s |", ts_text_grouped(out->arena, ts_hbm_reference_cycles(other->reference)),
+                    ts_text_grouped(out->arena, other->run.cycles));
     ts_text_add_char(out, '\n');
 }
 

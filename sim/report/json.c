@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "tilesim/version.h"
 
@@ -31,9 +30,8 @@ static void open_level(ts_json *json, char bracket) {
 void ts_json_begin(ts_json *json, ts_text *out, const char *command) {
     *json = (ts_json){.out = out};
     open_level(json, '{');
-    ts_text schema = ts_text_begin(out->arena);
-    ts_text_add(&schema, "tilesim.%s", command);
-    ts_json_text(json, "schema", schema.bytes);
+    const char *schema = ts_text_format(out->arena, "tilesim.%s", command);
+    ts_json_text(json, "schema", schema);
     ts_json_text(json, "version", TS_VERSION);
 }
 

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,8 +162,7 @@ static const char *const memory_spaces[] = {"HBM", "VMEM", "sync flags", "CMEM",
 enum { MEMORY_SPACES = sizeof memory_spaces / sizeof memory_spaces[0] };
 
 static void add_count(ts_text *out, int width, int64_t value) {
-    char digits[32];
-    ts_text_add(out, " %*s", width - 1, ts_text_group_digits(digits, value));
+    ts_text_add(out, " %*s", width - 1, ts_text_grouped(out->arena, value));
 }
 
 static void add_bytes(ts_text *out, int64_t bytes) {
@@ -181,9 +181,8 @@ static void add_ratio(ts_text *out, int64_t padded, int64_t extent) {
 
 /* Other notations than XLA's may leave holes or share locations: what they reach is not called padding. */
 static void add_pair(const ts_shape *shape, ts_text *out, const char *what, int64_t logical, int64_t padded) {
-    char a[32], b[32];
-    ts_text_add(out, "  %-14s %s logical, %s %s", what, ts_text_group_digits(a, logical),
-                ts_text_group_digits(b, padded), shape->xla != NULL ? "with padding" : "in memory");
+    ts_text_add(out, "  %-14s %s logical, %s %s", what, ts_text_grouped(out->arena, logical),
+                ts_text_grouped(out->arena, padded), shape->xla != NULL ? "with padding" : "in memory");
 }
 
 static void add_sizes(const ts_shape *shape, ts_text *out) {
@@ -197,9 +196,8 @@ static void add_sizes(const ts_shape *shape, ts_text *out) {
         ts_text_add(out, ": %.1f %% padding", report_padding_percent(shape->unpadded_bytes, shape->bytes));
     ts_text_add_char(out, '\n');
     if (shape->storage_bytes != shape->bytes) {
-        char digits[32];
         ts_text_add(out, "  %-14s %s to hold every element; XLA's compilers report the count above\n",
-                    "storage bytes", ts_text_group_digits(digits, shape->storage_bytes));
+                    "storage bytes", ts_text_grouped(out->arena, shape->storage_bytes));
     }
     ts_text_add(out, "  %-14s %d%s%s%s\n", "memory space", space, space < MEMORY_SPACES ? " (" : "",
                 space < MEMORY_SPACES ? memory_spaces[space] : "", space < MEMORY_SPACES ? ")" : "");
@@ -263,12 +261,10 @@ static void report_tuple(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     ts_text_add(out, "  %-8s%22s%22s   %s\n", "member", "logical bytes", "with padding", "shape");
     for (int i = 0; i < shape->xla->tuple_count; i++) {
         const ts_shape *member = shape->xla->members[i];
-        ts_text name = ts_text_begin(arena);
-        ts_shape_print(member, &name);
         ts_text_add(out, "  %-8d", i);
         add_bytes(out, member->unpadded_bytes);
         add_bytes(out, member->bytes);
-        ts_text_add(out, "   %s\n", ts_text_cut(arena, name.bytes, 42));
+        ts_text_add(out, "   %s\n", ts_text_cut(arena, ts_shape_text(arena, member), 42));
     }
     ts_text_add(out, "  %-8s", "all");
     add_bytes(out, shape->unpadded_bytes);
@@ -363,9 +359,7 @@ static void add_size_json(ts_json *json, const char *key, int64_t size) {
 }
 
 void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json) {
-    ts_text canonical = ts_text_begin(arena);
-    ts_shape_print(shape, &canonical);
-    ts_json_text(json, "canonical", canonical.bytes);
+    ts_json_text(json, "canonical", ts_shape_text(arena, shape));
     add_size_json(json, "padded_elements", shape->padded_elements);
     add_size_json(json, "bytes", shape->bytes);
     add_size_json(json, "storage_bytes", shape->storage_bytes);

@@ -87,7 +87,6 @@ static void print_compared_json(const ts_layout_comparison *compared, int rank, 
 
 void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out) {
     ts_json json;
-    ts_text text;
     ts_json_begin(&json, out, "layout");
     ts_report_shape_json(q->arena, q->shape, &json);
     print_place_json(q, &json);
@@ -99,9 +98,7 @@ void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out) {
         ts_json_close(&json);
     }
     if (q->translated != NULL) {
-        text = ts_text_begin(q->arena);
-        ts_shape_print(q->translated, &text);
-        ts_json_text(&json, "as", text.bytes);
+        ts_json_text(&json, "as", ts_shape_text(q->arena, q->translated));
         ts_json_int(&json, "as_storage_bytes", q->translated->storage_bytes);
     }
     if (q->equal != NULL) print_compared_json(&q->compared, rank, &json);

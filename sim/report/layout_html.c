@@ -10,13 +10,13 @@
 enum { TEXT = 64 };
 
 static void add_facts(const ts_shape *shape, page *p) {
-    char stored[32], unpadded[32], percent[TEXT], ratio[TEXT];
+    char percent[TEXT], ratio[TEXT];
     snprintf(percent, sizeof percent, "%.1f %%",
              report_padding_percent(shape->unpadded_bytes, shape->storage_bytes));
     snprintf(ratio, sizeof ratio, "%.2fx the data",
              report_expansion(shape->unpadded_bytes, shape->storage_bytes));
-    const page_fact facts[] = {{"bytes of data", ts_text_group_digits(unpadded, shape->unpadded_bytes)},
-                               {"bytes with padding", ts_text_group_digits(stored, shape->storage_bytes)},
+    const page_fact facts[] = {{"bytes of data", ts_text_grouped(p->out->arena, shape->unpadded_bytes)},
+                               {"bytes with padding", ts_text_grouped(p->out->arena, shape->storage_bytes)},
                                {"padding", percent},
                                {"which is", ratio}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
@@ -49,9 +49,7 @@ static void add_digits(ts_arena *arena, const ts_layout *layout, page *p) {
 
 void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     page p;
-    ts_text subject = ts_text_begin(arena);
-    ts_shape_print(shape, &subject);
-    page_begin(&p, out, "A layout", subject.bytes, NULL);
+    page_begin(&p, out, "A layout", ts_shape_text(arena, shape), NULL);
     add_facts(shape, &p);
     add_image(arena, 1, &shape, &p);
     add_digits(arena, shape->layout, &p);
@@ -60,15 +58,12 @@ void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out) 
 
 static void add_side(const ts_layout_pair *pair, int side, page *p) {
     const ts_shape *shape = pair->shapes[side];
-    char digits[32];
     double percent = report_padding_percent(shape->unpadded_bytes, shape->storage_bytes);
     ts_text text = ts_text_begin(p->out->arena);
-    ts_shape_print(shape, &text);
     page_row(p);
-    page_code(p, text.bytes);
-    page_number(p, (double)shape->storage_bytes, "%s", ts_text_group_digits(digits, shape->storage_bytes));
+    page_code(p, ts_shape_text(p->out->arena, shape));
+    page_number(p, (double)shape->storage_bytes, "%s", ts_text_grouped(p->out->arena, shape->storage_bytes));
     page_number(p, percent, "%.1f %%", percent);
-    ts_text_clear(&text);
     if (pair->index) report_write_point(shape->layout, pair->index, &text);
     page_cell(p, "%s", text.bytes);
 }

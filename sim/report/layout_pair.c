@@ -2,8 +2,6 @@
 #include "report/layout_pair.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "padding.h"
 #include "transfer_private.h"
@@ -28,8 +26,7 @@ static void add_cells(ts_text *out, const char *label, const ts_layout_pair *pai
 }
 
 static void write_bytes(const ts_shape *shape, ts_text *out) {
-    char digits[32];
-    ts_text_add(out, "%s", ts_text_group_digits(digits, shape->storage_bytes));
+    ts_text_add(out, "%s", ts_text_grouped(out->arena, shape->storage_bytes));
 }
 
 static void write_mib(const ts_shape *shape, ts_text *out) {
@@ -48,9 +45,8 @@ static void write_expansion(const ts_shape *shape, ts_text *out) {
 
 void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out) {
     int64_t point[TS_LAYOUT_MAX_AXES];
-    char digits[32];
     ts_layout_forward(layout, index, point);
-    if (layout->axis_count == 1) ts_text_add(out, "offset %s", ts_text_group_digits(digits, point[0]));
+    if (layout->axis_count == 1) ts_text_add(out, "offset %s", ts_text_grouped(out->arena, point[0]));
     for (int i = 0; i < layout->axis_count && layout->axis_count > 1; i++)
         ts_text_add(out, "%s%s %" PRId64, i > 0 ? ", " : "", layout->axes[i].name, point[i]);
 }

@@ -2,7 +2,6 @@
  * beside it the memory order, or on several axes the grid of their coordinates. Large arrays are drawn as tiles,
  * the ragged ones in part, with the first one beside them. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "layout_cells.h"
@@ -200,7 +199,6 @@ static void draw_share(drawing *d) {
     enum { TOP = 38, HEIGHT = 14 };
     double percent = report_padding_percent(d->g.shape->unpadded_bytes, d->g.shape->storage_bytes);
     int64_t used = (int64_t)((100 - percent) / 100 * SHARE_WIDTH + 0.5);
-    char unpadded[32], stored[32];
     ts_text text = ts_text_begin(d->arena);
     add_rectangle(d->out, MARGIN, TOP, SHARE_WIDTH, HEIGHT);
     ts_text_add(d->out, "class=\"share edge\" fill=\"url(#padding)\"/>\n");
@@ -208,8 +206,8 @@ static void draw_share(drawing *d) {
     ts_text_add(d->out, "class=\"share\" fill=\"hsl(210,60%%,62%%)\"/>\n");
     ts_text_add(&text, "%.1f %% padding: ", percent);
     ts_text_add(&text, "%s of %s bytes hold elements",
-                ts_text_group_digits(unpadded, d->g.shape->unpadded_bytes),
-                ts_text_group_digits(stored, d->g.shape->storage_bytes));
+                ts_text_grouped(d->out->arena, d->g.shape->unpadded_bytes),
+                ts_text_grouped(d->out->arena, d->g.shape->storage_bytes));
     ts_text_add(d->out, "<text x=\"%d\" y=\"%d\" font-size=\"12\">%s</text>\n", MARGIN + SHARE_WIDTH + 10,
                 TOP + 11, text.bytes);
 }

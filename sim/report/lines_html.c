@@ -22,18 +22,16 @@ static void add_reasons(const listing *l, const ts_line_counts *counts, ts_text 
     int reasons[REPORT_REASONS], count = report_line_reasons(l->profile, counts, reasons);
     for (int i = 0; i < count; i++) {
         int64_t cycles = counts->stalls[reasons[i]];
-        char digits[32];
-        ts_text_add(out, "%s%s cycles (%.1f %%) %s", i > 0 ? ", " : "", ts_text_group_digits(digits, cycles),
+        ts_text_add(out, "%s%s cycles (%.1f %%) %s", i > 0 ? ", " : "", ts_text_grouped(out->arena, cycles),
                     100 * share(l->profile, cycles), ts_stall_get(reasons[i])->meaning);
     }
 }
 
 static void add_count(page *p, int64_t value) {
-    char digits[32];
     if (value == 0)
         page_cell(p, "%s", "");
     else
-        page_number(p, (double)value, "%s", ts_text_group_digits(digits, value));
+        page_number(p, (double)value, "%s", ts_text_grouped(p->out->arena, value));
 }
 
 static void add_heat(const listing *l, const ts_line_counts *counts) {
@@ -85,7 +83,7 @@ void report_lines_section(const ts_run_result *result, page *p) {
 static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, page *p) {
     const int64_t *v = loop->counts.values;
     const double parts[] = {share(result->profile, loop->own_cycles), 0};
-    char digits[32], percent[TEXT];
+    char percent[TEXT];
     ts_text location = ts_text_begin(p->out->arena);
     ts_text first = ts_text_begin(p->out->arena);
     if (loop->source) {
@@ -98,10 +96,10 @@ static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, p
     page_row(p);
     page_cell(p, "%s", location.bytes);
     page_code(p, first.bytes);
-    page_number(p, (double)loop->own_cycles, "%s", ts_text_group_digits(digits, loop->own_cycles));
+    page_number(p, (double)loop->own_cycles, "%s", ts_text_grouped(p->out->arena, loop->own_cycles));
     page_heat(p, (double)loop->own_cycles, parts, percent);
-    page_number(p, (double)v[TS_LINE_CYCLES], "%s", ts_text_group_digits(digits, v[TS_LINE_CYCLES]));
-    page_number(p, (double)v[TS_LINE_TIMES], "%s", ts_text_group_digits(digits, v[TS_LINE_TIMES]));
+    page_number(p, (double)v[TS_LINE_CYCLES], "%s", ts_text_grouped(p->out->arena, v[TS_LINE_CYCLES]));
+    page_number(p, (double)v[TS_LINE_TIMES], "%s", ts_text_grouped(p->out->arena, v[TS_LINE_TIMES]));
     double times = v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_TIMES] : 1;
     page_number(p, (double)v[TS_LINE_CYCLES] / times, "%.1f", (double)v[TS_LINE_CYCLES] / times);
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/number.h"
 #include "layout/shape.h"
 #include "program/live.h"
 
@@ -66,22 +65,19 @@ void ts_report_live(const ts_program *program, const ts_target *target, ts_text 
 /* ---- The memory map ---- */
 
 static void add_tensor(ts_text *out, const ts_tensor *tensor) {
-    char first[32], last[32], bytes[32];
-    ts_text shape = ts_text_begin(out->arena);
-    ts_shape_print(tensor->shape, &shape);
-    ts_text_add(out, "  %14s .. %14s  %14s  %-8s %s\n", ts_text_group_digits(first, tensor->base_bytes),
-                ts_text_group_digits(last, tensor->base_bytes + (tensor->bytes > 0 ? tensor->bytes - 1 : 0)),
-                ts_text_group_digits(bytes, tensor->bytes), tensor->name, shape.bytes);
+    ts_text_add(out, "  %14s .. %14s  %14s  %-8s %s\n", ts_text_grouped(out->arena, tensor->base_bytes),
+                ts_text_grouped(out->arena, tensor->base_bytes + (tensor->bytes > 0 ? tensor->bytes - 1 : 0)),
+                ts_text_grouped(out->arena, tensor->bytes), tensor->name,
+                ts_shape_text(out->arena, tensor->shape));
 }
 
 /* Tensors lie one behind the other, in the order in which they were declared. */
 static void add_space(ts_text *out, const ts_program *program, const ts_target *target, ts_space_kind space) {
     int64_t used = program->used_bytes[space], have = target->space_bytes[space];
-    char a[32], b[32], c[32];
     if (used == 0) return;
     ts_text_add(out, "%s: %s of %s bytes used (%.2f %%), %s free\n", ts_space_text(space),
-                ts_text_group_digits(a, used), ts_text_group_digits(b, have),
-                100.0 * (double)used / (double)have, ts_text_group_digits(c, have - used));
+                ts_text_grouped(out->arena, used), ts_text_grouped(out->arena, have),
+                100.0 * (double)used / (double)have, ts_text_grouped(out->arena, have - used));
     ts_text_add(out, "  %14s    %14s  %14s  %-8s %s\n", "first byte", "last byte", "bytes", "tensor",
                 "shape");
     for (int i = 0; i < program->code.tensor_count; i++)

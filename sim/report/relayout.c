@@ -29,19 +29,13 @@ void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_pr
     ts_text_add_char(out, '\n');
 }
 
-static void add_shape(ts_json *json, const char *key, const ts_shape *shape, ts_arena *arena) {
-    ts_text text = ts_text_begin(arena);
-    ts_shape_print(shape, &text);
-    ts_json_text(json, key, text.bytes);
-}
-
 void ts_report_relayout_json(const ts_relayout_price_request *r, const ts_relayout_price *price,
                              ts_text *out) {
     const ts_relayout *plan = &price->plan;
     ts_json json;
     ts_json_begin(&json, out, "relayout");
-    add_shape(&json, "src", r->from, out->arena);
-    add_shape(&json, "dst", r->to, out->arena);
+    ts_json_text(&json, "src", ts_shape_text(out->arena, r->from));
+    ts_json_text(&json, "dst", ts_shape_text(out->arena, r->to));
     ts_json_int(&json, "src_vregs", plan->sources);
     ts_json_int(&json, "dst_vregs", plan->results);
     ts_json_text(&json, "how", plan->steps.bytes);

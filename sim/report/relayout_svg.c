@@ -8,6 +8,7 @@
 
 #include "page.h"
 #include "picture.h"
+#include "base/number.h"
 
 enum {
     MOST_SHOWN = 6, /* vregs of a side */
@@ -51,12 +52,6 @@ static bool make_side(ts_error *err, ts_arena *arena, const ts_relayout_request 
     return out->layout != NULL;
 }
 
-static bool is_before(const int64_t *a, const int64_t *b, int rank) {
-    for (int i = 0; i < rank; i++)
-        if (a[i] != b[i]) return a[i] < b[i];
-    return false;
-}
-
 /* The source's vreg that has the element at a position, or padding. */
 static bool find_vreg(drawing *d, int64_t vreg, int row, int lane, int64_t *from) {
     const int64_t position[] = {vreg, row / packing_of(d), lane, row % packing_of(d)};
@@ -68,7 +63,7 @@ static bool find_vreg(drawing *d, int64_t vreg, int row, int lane, int64_t *from
     if (!ts_layout_backward(d->err, d->scratch, d->shown->layout, position, TS_VREG_LANES, &found))
         return false;
     if (found.count == 0) return true;
-    if (!d->has_first || is_before(found.indices, d->first, source->rank))
+    if (!d->has_first || ts_row_is_before(found.indices, d->first, source->rank))
         memcpy(d->first, found.indices, (size_t)source->rank * sizeof d->first[0]);
     d->has_first = true;
     for (int i = 0; i < source->rank; i++)

@@ -2,7 +2,6 @@
 #include "report/reshard.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/sharding.h"
@@ -86,20 +85,17 @@ static void add_links(ts_text *out, const ts_reshard_report *r) {
 static void add_proof(ts_text *out, const ts_reshard_report *r) {
     if (r->unproved) ts_text_add(out, "proof         none: %s\n", r->unproved);
     if (!r->proved || r->plan.count == 0) return;
-    char digits[32];
     ts_text_add(out, "proof         %s%s: %s bytes moved, all in place\n", r->proof.shape.bytes,
                 r->proof.shrunk ? ", with the same parts" : "",
-                ts_text_group_digits(digits, r->proof.moved_bytes));
+                ts_text_grouped(out->arena, r->proof.moved_bytes));
 }
 
 void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
     char size[32];
-    ts_text shape = ts_text_begin(out->arena);
-    ts_shape_print(r->source.shape, &shape);
     double bytes =
         (double)ts_layout_element_count(r->source.shape->layout) * r->source.shape->element_bits / 8;
     ts_report_size(size, bytes);
-    ts_text_add(out, "array         %s, %s\n", shape.bytes, size);
+    ts_text_add(out, "array         %s, %s\n", ts_shape_text(out->arena, r->source.shape), size);
     ts_report_mesh_lines(&r->mesh, out);
     ts_report_sharding_lines("source", &r->mesh, &r->source, out);
     ts_report_sharding_lines("destination", &r->mesh, &r->destination, out);

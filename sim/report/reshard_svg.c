@@ -1,7 +1,6 @@
 /* Bytes over each link of a resharding, drawn on the torus: the last two dims as a plane of chips, the others as planes
  * beside each other. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "page.h"
 #include "picture.h"
@@ -162,11 +161,9 @@ static void add_steps(page *p, const ts_reshard_report *r) {
 
 void ts_report_reshard_html(const ts_reshard_report *r, ts_text *out) {
     page p;
-    ts_text subject = ts_text_begin(out->arena);
     ts_text svg = ts_text_begin(out->arena);
     ts_text text = ts_text_begin(out->arena);
-    ts_shape_print(r->source.shape, &subject);
-    page_begin(&p, out, "Resharding", subject.bytes, r->machine);
+    page_begin(&p, out, "Resharding", ts_shape_text(out->arena, r->source.shape), r->machine);
     page_section(&p, "Steps");
     add_steps(&p, r);
     page_section(&p, "Links");

@@ -18,12 +18,12 @@ const char *report_operations(const ts_roofline *r) {
 }
 
 static void add_peak(const ts_roofline *r, ts_text *out) {
-    char digits[32], rate[32], peak[32];
+    char rate[32], peak[32];
     const char *unit = report_operations(r);
     ts_text_add(out, "%s", ts_flops_unit_text(r->unit));
     for (int kind = 0; kind < TS_FLOPS_COUNT; kind++)
         if (r->kinds >> kind & 1) ts_text_add(out, " %s", ts_flops_kind_text(kind));
-    ts_text_add(out, ": %s %s = %s%s/s, ", ts_text_group_digits(digits, r->flops), unit,
+    ts_text_add(out, ": %s %s = %s%s/s, ", ts_text_grouped(out->arena, r->flops), unit,
                 report_scaled(rate, r->rate), unit);
     ts_text_add(out, "%.1f %% of the peak of %s%s/s\n", 100 * r->rate / r->peak, report_scaled(peak, r->peak),
                 unit);
@@ -74,7 +74,6 @@ static void add_busy(const ts_roofline *r, ts_text *out) {
 
 static void add_bound(const ts_run_result *result, ts_text *out) {
     const ts_roofline *r = &result->roofline;
-    char least[32];
     ts_text_add(out, "bound by   ");
     if (r->bound != TS_BOUND_LINK) ts_text_add(out, "%s: ", ts_bound_text(r->bound));
     if (r->link >= 0) {
@@ -84,7 +83,7 @@ static void add_bound(const ts_run_result *result, ts_text *out) {
     }
     add_busy(r, out);
     ts_text_add(out, "\n           %s cycles at least; the run took %.2f times that\n",
-                ts_text_group_digits(least, r->least_cycles),
+                ts_text_grouped(out->arena, r->least_cycles),
                 1 / (r->link >= 0 ? r->link_busy : r->busy[r->busiest]));
     if (r->bound == TS_BOUND_LATENCY) add_longest_stall(&result->chip, out);
 }

@@ -16,8 +16,6 @@
 #include "report/machine.h"
 #include "study/transfer.h"
 
-static const char *const role_names[] = {"scratch", "in", "out", "inout"};
-
 const char *ts_report_stall_unit(int stall) {
     if (stall >= TS_STALL_SEMAPHORE) {
         bool vmem = stall == TS_STALL_VMEM_PORT || stall == TS_STALL_VMEM_BANK;
@@ -116,16 +114,15 @@ static void add_check(ts_text *out, const ts_run_result *result, int i) {
     const ts_program_check *text = &result->program->checks[i];
     const ts_check_result *check = &result->checks[i];
     bool absolute = result->rules[i].tolerance.abs >= 0 || result->rules[i].err != NULL;
-    char digits[32];
     size_t line = out->length;
     ts_text_add(out, "check     ");
     add_words(out, &line, text->source->text + text->begin, shown_length(text, result->rules[i].err != NULL));
     ts_text_add(out, result->rules[i].err != NULL ? " err=...\n           " : "\n           ");
     if (check->failed > 0)
-        ts_text_add(out, "FAILED: %s of ", ts_text_group_digits(digits, (int64_t)check->failed));
+        ts_text_add(out, "FAILED: %s of ", ts_text_grouped(out->arena, (int64_t)check->failed));
     else
         ts_text_add(out, "passed: ");
-    ts_text_add(out, "%s elements", ts_text_group_digits(digits, (int64_t)check->count));
+    ts_text_add(out, "%s elements", ts_text_grouped(out->arena, (int64_t)check->count));
     ts_text_add(out, "%s, error at most ", check->failed > 0 ? " are wrong" : "");
     if (absolute)
         ts_text_add(out, "%.4g absolute\n", check->max_abs);
@@ -174,9 +171,8 @@ static void add_head(ts_text *out, const ts_run_request *request, const ts_run_r
 static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
     const ts_tensor *tensor = &result->program->code.tensors[i];
     const ts_run_tensor *bound = &result->tensors[i];
-    char bytes[32];
     ts_text_add(out, "%-10s %-6s %-4s %14s bytes %5.1f %% padding  ", i == 0 ? "tensors" : "", tensor->name,
-                ts_space_text(tensor->space), ts_text_group_digits(bytes, tensor->bytes),
+                ts_space_text(tensor->space), ts_text_grouped(out->arena, tensor->bytes),
                 report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes));
     ts_shape_print(tensor->shape, out);
     if (ts_program_shape(result->program, i) != tensor->shape) {
@@ -188,17 +184,11 @@ static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
     ts_text_add_char(out, '\n');
 }
 
-/* A line of at most 100 columns: what is too long ends at a word. */
 static void add_cycle_row(ts_text *out, const char *unit, const char *reason, int64_t cycles, int64_t total) {
-    enum { REASON_COLUMNS = 62 };
-    char digits[32];
-    size_t length = strlen(reason);
-    if (length > REASON_COLUMNS) {
-        for (length = REASON_COLUMNS - 3; length > 0 && reason[length] != ' '; length--) {
-        }
-    }
-    ts_text_add(out, "  %15s %5.1f %%  %-7s %.*s%s\n", ts_text_group_digits(digits, cycles),
-                ts_percent(cycles, total), unit, (int)length, reason, reason[length] != '\0' ? " .." : "");
+    size_t begin = out->length;
+    ts_text_add(out, "  %15s %5.1f %%  %-7s ", ts_text_grouped(out->arena, cycles), ts_percent(cycles, total),
+                unit);
+    ts_text_end_line(out, begin, reason);
 }
 
 static void add_core(ts_text *out, const ts_core_counters *core) {
@@ -215,9 +205,8 @@ static void add_core(ts_text *out, const ts_core_counters *core) {
 
 static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     int64_t total = result->counters.values[TS_COUNTER_CYCLES];
-    char digits[32];
     ts_text_add(out, "cycles     %s%s = %.3f us at %.3g GHz\n\n", result->chip.estimated ? "~" : "",
-                ts_text_group_digits(digits, total), ts_machine_microseconds(request->machine, total),
+                ts_text_grouped(out->arena, total), ts_machine_microseconds(request->machine, total),
                 (double)request->machine->chip.sustained_khz / 1e6);
     for (int i = 0; i < result->chip.core_count; i++) {
         if (result->chip.core_count > 1) ts_text_add(out, "%score %d\n", i > 0 ? "\n" : "", i);
@@ -237,7 +226,7 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES] * result->chip.core_count;
     const int *slots = request->machine->core.limits.slots;
     int last = TS_SLOT_COUNT - 1;
-    char word[96], digits[32];
+    char word[96];
     while (last > 0 && slots_used(result, last) == 0) last--;
     ts_text_add(out, "\nslots used");
     size_t line = out->length - strlen("slots used");
@@ -255,15 +244,14 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
         snprintf(word, sizeof word, "%d %s%s", slots[i], ts_slot_get((ts_slot)i)->text, i < last ? "," : "");
         add_word(out, &line, word);
     }
-    snprintf(word, sizeof word, "a cycle, in %s cycles", ts_text_group_digits(digits, cycles));
+    snprintf(word, sizeof word, "a cycle, in %s cycles", ts_text_grouped(out->arena, cycles));
     add_word(out, &line, word);
     ts_text_add_char(out, '\n');
 }
 
 static void add_transfers(ts_text *out, const int64_t *v) {
-    char a[32];
     ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
-                ts_text_group_digits(a, v[TS_COUNTER_TRANSFERS]),
+                ts_text_grouped(out->arena, v[TS_COUNTER_TRANSFERS]),
                 ts_percent(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
     if (v[TS_COUNTER_LEAST_TRANSFER_CYCLES] > 0) {
         ts_text_add(
@@ -274,7 +262,7 @@ static void add_transfers(ts_text *out, const int64_t *v) {
     if (v[TS_COUNTER_RECALLED_TRANSFERS] > 0) {
         ts_text_add(out,
                     "           of them %s recalled from like ones, not walked (--exact walks them all)\n",
-                    ts_text_group_digits(a, v[TS_COUNTER_RECALLED_TRANSFERS]));
+                    ts_text_grouped(out->arena, v[TS_COUNTER_RECALLED_TRANSFERS]));
     }
 }
 
@@ -283,23 +271,22 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
     int64_t bursts =
         v[TS_COUNTER_HBM_ROW_HITS] + v[TS_COUNTER_HBM_ROW_MISSES] + v[TS_COUNTER_HBM_ROW_CONFLICTS];
     const ts_roofline *roofline = &result->roofline;
-    char a[32], b[32];
     add_transfers(out, v);
     ts_text_add(out, "bytes      %s useful (%.1f GB/s), ",
-                ts_text_group_digits(a, v[TS_COUNTER_USEFUL_BYTES]),
+                ts_text_grouped(out->arena, v[TS_COUNTER_USEFUL_BYTES]),
                 gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]));
     ts_text_add(out, "%s moved at both ends\n           of them %.1f %% padding, ",
-                ts_text_group_digits(b, v[TS_COUNTER_MOVED_BYTES]),
+                ts_text_grouped(out->arena, v[TS_COUNTER_MOVED_BYTES]),
                 ts_percent(v[TS_COUNTER_PADDING_BYTES], v[TS_COUNTER_MOVED_BYTES]));
     ts_text_add(out, "%.1f %% not asked for\n",
                 ts_percent(v[TS_COUNTER_WASTE_BYTES], v[TS_COUNTER_MOVED_BYTES]));
-    ts_text_add(out, "HBM        %s bytes read, ", ts_text_group_digits(a, v[TS_COUNTER_HBM_READ_BYTES]));
+    ts_text_add(out, "HBM        %s bytes read, ", ts_text_grouped(out->arena, v[TS_COUNTER_HBM_READ_BYTES]));
     ts_text_add(out, "%s written: %.1f GB/s, %.1f %% of the peak; %.1f %% row hits\n",
-                ts_text_group_digits(b, v[TS_COUNTER_HBM_WRITTEN_BYTES]), roofline->hbm_rate / 1e9,
+                ts_text_grouped(out->arena, v[TS_COUNTER_HBM_WRITTEN_BYTES]), roofline->hbm_rate / 1e9,
                 100.0 * roofline->busy[TS_UNIT_HBM], ts_percent(v[TS_COUNTER_HBM_ROW_HITS], bursts));
     if (roofline->pin_bytes < roofline->hbm_bytes)
         ts_text_add(out, "           %s bytes of them are answered by its queues, without the pins\n",
-                    ts_text_group_digits(a, roofline->hbm_bytes - roofline->pin_bytes));
+                    ts_text_grouped(out->arena, roofline->hbm_bytes - roofline->pin_bytes));
 }
 
 static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
@@ -350,12 +337,11 @@ static void add_json_mismatch(ts_json *json, const ts_check_result *check, const
     ts_json_close(json);
 }
 
-static void add_json_check(ts_json *json, const ts_program_check *text, const ts_check_result *check,
-                           ts_text *scratch) {
-    ts_text_clear(scratch);
-    ts_text_add_bytes(scratch, text->source->text + text->begin, text->end - text->begin);
+static void add_json_check(ts_json *json, const ts_program_check *text, const ts_check_result *check) {
     ts_json_object(json, NULL);
-    ts_json_text(json, "check", scratch->bytes);
+    ts_json_text(
+        json, "check",
+        ts_arena_copy_text(json->out->arena, text->source->text + text->begin, text->end - text->begin));
     ts_json_int(json, "line", text->line);
     ts_json_bool(json, "passed", check->failed == 0);
     ts_json_int(json, "elements", (int64_t)check->count);
@@ -368,15 +354,13 @@ static void add_json_check(ts_json *json, const ts_program_check *text, const ts
     ts_json_close(json);
 }
 
-static void add_json_tensor(ts_json *json, const ts_run_result *result, int i, ts_text *scratch) {
+static void add_json_tensor(ts_json *json, const ts_run_result *result, int i) {
     const ts_tensor *tensor = &result->program->code.tensors[i];
-    ts_text_clear(scratch);
-    ts_shape_print(tensor->shape, scratch);
     ts_json_object(json, NULL);
     ts_json_text(json, "name", tensor->name);
-    ts_json_text(json, "role", role_names[result->program->uses[i].role]);
+    ts_json_text(json, "role", ts_tensor_role_text(result->program->uses[i].role));
     ts_json_text(json, "space", ts_space_text(tensor->space));
-    ts_json_text(json, "shape", scratch->bytes);
+    ts_json_text(json, "shape", ts_shape_text(json->out->arena, tensor->shape));
     ts_json_int(json, "base_bytes", tensor->base_bytes);
     ts_json_int(json, "bytes", tensor->bytes);
     report_padding_json(json, tensor->shape->unpadded_bytes, tensor->bytes);
@@ -430,12 +414,12 @@ static void add_json_counters(ts_json *json, const ts_run_request *request, cons
 }
 
 /* What .check and .report came to. */
-static void add_json_results(ts_json *json, const ts_run_result *result, ts_text *scratch) {
+static void add_json_results(ts_json *json, const ts_run_result *result) {
     const ts_program *program = result->program;
     ts_json_bool(json, "passed", result->passed);
     ts_json_array(json, "checks");
     for (int i = 0; result->checks != NULL && i < program->check_count; i++)
-        add_json_check(json, &program->checks[i], &result->checks[i], scratch);
+        add_json_check(json, &program->checks[i], &result->checks[i]);
     ts_json_close(json);
     ts_json_object(json, "reports");
     for (int i = 0; result->reports != NULL && i < program->report_count; i++)
@@ -445,7 +429,6 @@ static void add_json_results(ts_json *json, const ts_run_result *result, ts_text
 
 void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
     ts_json json;
-    ts_text scratch = ts_text_begin(out->arena);
     ts_json_begin(&json, out, "run");
     ts_report_machine_keys(request->machine, &json);
     ts_json_text(&json, "program", request->program);
@@ -458,12 +441,12 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     add_json_cores(&json, &result->chip);
     if (result->mesh) report_run_mesh_json(request, result->mesh, &json);
     ts_json_bool(&json, "time_only", request->time_only);
-    add_json_results(&json, result, &scratch);
+    add_json_results(&json, result);
     report_run_pipelines_json(result->program, &json);
     ts_report_warnings_json(result->findings, &json);
     if (request->check) ts_report_findings_json(result->findings, &json);
     ts_json_array(&json, "tensors");
-    for (int i = 0; i < result->program->code.tensor_count; i++) add_json_tensor(&json, result, i, &scratch);
+    for (int i = 0; i < result->program->code.tensor_count; i++) add_json_tensor(&json, result, i);
     ts_json_close(&json);
     ts_json_end(&json);
 }

@@ -32,18 +32,17 @@ static const char *checks_text(const ts_run_request *request, const ts_run_resul
 static void add_facts(const ts_run_request *request, const ts_run_result *result, page *p) {
     const ts_roofline *r = &result->roofline;
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
-    char digits[32], total[40], least[32], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT],
-        checks[TEXT], rate[32];
+    char total[40], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT], checks[TEXT], rate[32];
     snprintf(time, sizeof time, "%.3f us", ts_machine_microseconds(request->machine, cycles));
     snprintf(total, sizeof total, "%s%s", result->chip.estimated ? "~" : "",
-             ts_text_group_digits(digits, cycles));
+             ts_text_grouped(p->out->arena, cycles));
     snprintf(peak, sizeof peak, "%s%s/s, %.1f %%", report_scaled(rate, r->rate), report_operations(r),
              r->peak > 0 ? 100 * r->rate / r->peak : 0);
     snprintf(hbm, sizeof hbm, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM]);
     snprintf(bound, sizeof bound, "%s (%s %.1f %% busy)", ts_bound_text(r->bound),
              r->link >= 0 ? "a link" : ts_unit_text(r->busiest),
              100 * (r->link >= 0 ? r->link_busy : r->busy[r->busiest]));
-    snprintf(distance, sizeof distance, "%s cycles", ts_text_group_digits(least, r->least_cycles));
+    snprintf(distance, sizeof distance, "%s cycles", ts_text_grouped(p->out->arena, r->least_cycles));
     const page_fact facts[] = {{"time", time},
                                {"cycles", total},
                                {"speed, of the peak", r->unit == TS_FLOPS_NONE ? NULL : peak},
@@ -89,13 +88,13 @@ static void find_reasons(const ts_chip_counters *chip, reason_sum sums[REASONS])
 }
 
 /* The rarest share a colour. */
-static void make_parts(const reason_sum *sums, const ts_core_counters *core, char digits[REASONS][32],
+static void make_parts(ts_arena *arena, const reason_sum *sums, const ts_core_counters *core,
                        page_part *parts) {
     for (int i = 0; i < REASONS; i++) {
         int64_t cycles = core ? cycles_of(core, sums[i].reason) : sums[i].cycles;
         parts[i] = (page_part){.label = reason_text(sums[i].reason),
                                .value = (double)cycles,
-                               .text = ts_text_group_digits(digits[i], cycles),
+                               .text = ts_text_grouped(arena, cycles),
                                .kind = i < PAGE_KINDS ? i + 1 : PAGE_KINDS};
     }
 }
@@ -104,18 +103,17 @@ static void add_cycles(const ts_run_result *result, page *p) {
     const ts_chip_counters *chip = &result->chip;
     reason_sum sums[REASONS];
     page_part parts[REASONS];
-    char digits[REASONS][32], what[TEXT];
+    char what[TEXT];
     find_reasons(chip, sums);
     page_section(p, "Where the cycles went");
     for (int i = 0; i < chip->core_count; i++) {
         snprintf(what, sizeof what, "Cycles of core %d by reason", i);
         if (chip->core_count > 1)
-            page_paragraph(p, "core %d: %s cycles", i,
-                           ts_text_group_digits(digits[0], chip->cores[i].cycles));
-        make_parts(sums, &chip->cores[i], digits, parts);
+            page_paragraph(p, "core %d: %s cycles", i, ts_text_grouped(p->out->arena, chip->cores[i].cycles));
+        make_parts(p->out->arena, sums, &chip->cores[i], parts);
         page_bar(p, what, parts, REASONS);
     }
-    make_parts(sums, NULL, digits, parts);
+    make_parts(p->out->arena, sums, NULL, parts);
     if (chip->core_count > 1) page_paragraph(p, "All cores together:");
     page_legend(p, parts, REASONS);
 }
@@ -171,12 +169,11 @@ static void add_checks(const ts_run_result *result, page *p) {
     for (int i = 0; i < result->program->check_count; i++) {
         const ts_program_check *text = &result->program->checks[i];
         const ts_check_result *check = &result->checks[i];
-        char digits[32];
         page_row(p);
         page_code(
             p, ts_arena_copy_text(p->out->arena, text->source->text + text->begin, text->end - text->begin));
-        page_number(p, (double)check->count, "%s", ts_text_group_digits(digits, (int64_t)check->count));
-        page_number(p, (double)check->failed, "%s", ts_text_group_digits(digits, (int64_t)check->failed));
+        page_number(p, (double)check->count, "%s", ts_text_grouped(p->out->arena, (int64_t)check->count));
+        page_number(p, (double)check->failed, "%s", ts_text_grouped(p->out->arena, (int64_t)check->failed));
         page_number(p, check->max_abs, "%.4g", check->max_abs);
         page_number(p, check->max_ulp, "%.4g", check->max_ulp);
     }
@@ -197,15 +194,12 @@ static void add_tensor_row(const ts_run_result *result, int i, page *p) {
     const ts_tensor *tensor = &result->program->code.tensors[i];
     double padding = report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes);
     const char *origin = result->tensors[i].origin;
-    char digits[32];
-    ts_text shape = ts_text_begin(p->out->arena);
-    ts_shape_print(tensor->shape, &shape);
     page_row(p);
     page_code(p, tensor->name);
     page_cell(p, "%s", ts_space_text(tensor->space));
-    page_number(p, (double)tensor->bytes, "%s", ts_text_group_digits(digits, tensor->bytes));
+    page_number(p, (double)tensor->bytes, "%s", ts_text_grouped(p->out->arena, tensor->bytes));
     page_number(p, padding, "%.1f %%", padding);
-    page_code(p, shape.bytes);
+    page_code(p, ts_shape_text(p->out->arena, tensor->shape));
     page_cell(p, "%s", origin ? origin : "");
 }
 

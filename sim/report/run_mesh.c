@@ -34,7 +34,6 @@ static int64_t fastest(const ts_run_mesh *m) {
 
 void report_run_mesh(const ts_run_request *request, const ts_run_mesh *m, ts_text *out) {
     const ts_mesh *mesh = m->mesh;
-    char a[32], b[32];
     link_sums sums = sum_links(m);
     int64_t least = fastest(m);
     ts_text_add(out, "mesh       ");
@@ -42,18 +41,18 @@ void report_run_mesh(const ts_run_request *request, const ts_run_mesh *m, ts_tex
         ts_text_add(out, "%s%s=%" PRId64, i ? ", " : "", mesh->axes[i].name, mesh->axes[i].extent);
     ts_text_add(out,
                 ": %" PRId64 " devices; %" PRId64 " of %" PRId64 " links are used, for %s bytes in all\n",
-                mesh->device_count, sums.used, sums.there, ts_text_group_digits(a, sums.bytes));
+                mesh->device_count, sums.used, sums.there, ts_text_grouped(out->arena, sums.bytes));
     if (sums.busiest >= 0) {
         const ts_run_link *link = &m->links[sums.busiest];
         ts_text_add(out, "           busiest link ");
         ts_mesh_print_link(out, mesh, sums.busiest);
-        ts_text_add(out, ": %s bytes, in use %.1f %% of the time\n", ts_text_group_digits(a, link->bytes),
+        ts_text_add(out, ": %s bytes, in use %.1f %% of the time\n", ts_text_grouped(out->arena, link->bytes),
                     busy_percent(request, m, link));
     }
     ts_text_add(out, "devices    device %" PRId64 " ends last, in cycle %s, and is told of below\n",
-                m->slowest, ts_text_group_digits(a, m->chips[m->slowest].cycles));
+                m->slowest, ts_text_grouped(out->arena, m->chips[m->slowest].cycles));
     ts_text_add(out, "           device %" PRId64 " ends first, in cycle %s\n", least,
-                ts_text_group_digits(b, m->chips[least].cycles));
+                ts_text_grouped(out->arena, m->chips[least].cycles));
 }
 
 static void add_device(const ts_chip_counters *chip, int64_t number, ts_json *json) {

@@ -185,9 +185,7 @@ static void add_devices(const picture *p, ts_text *out) {
 
 void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
     picture p = picture_of(mesh, s);
-    ts_text shape = ts_text_begin(out->arena);
-    ts_shape_print(s->shape, &shape);
-    ts_text_add(out, "array         %s\n", shape.bytes);
+    ts_text_add(out, "array         %s\n", ts_shape_text(out->arena, s->shape));
     ts_report_mesh_lines(mesh, out);
     ts_report_sharding_lines("sharding", mesh, s, out);
     if (p.dims[1] >= 0 && can_draw(&p)) add_grid(&p, out);

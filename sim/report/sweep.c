@@ -1,7 +1,6 @@
 /* The table of a study, as text with the columns that fit, as CSV and as JSON with all. */
 #include "report/sweep.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "report/json.h"
@@ -12,12 +11,10 @@ enum { GAP = 2, MOST_CHARACTERS = 42, MOST_SHOWN = 24, MOST_ERRORS = 4 };
 
 /* Cut to what a cell has room for. */
 static const char *show(ts_arena *arena, const ts_sweep_value *value) {
-    char digits[32];
     if (value->kind == TS_SWEEP_TEXT) return ts_text_cut(arena, value->text, MOST_CHARACTERS);
+    if (value->kind == TS_SWEEP_INTEGER) return ts_text_grouped(arena, value->integer);
     ts_text cell = ts_text_begin(arena);
     if (value->kind == TS_SWEEP_NONE) ts_text_add(&cell, "-");
-    if (value->kind == TS_SWEEP_INTEGER)
-        ts_text_add(&cell, "%s", ts_text_group_digits(digits, value->integer));
     if (value->kind == TS_SWEEP_REAL) ts_text_add(&cell, "%.6g", value->real);
     return cell.bytes;
 }
@@ -118,14 +115,13 @@ static void add_errors(const ts_sweep_table *t, ts_text *out) {
 
 static void add_counts(const ts_sweep_view *view, ts_text *out) {
     const ts_sweep_result *r = view->result;
-    char points[32], there[32], answered[32], left_out[32];
-    ts_text_add(out, "points     %s: %s were there, %s answered", ts_text_group_digits(points, r->points),
-                ts_text_group_digits(there, r->there), ts_text_group_digits(answered, r->answered));
+    ts_text_add(out, "points     %s: %s were there, %s answered", ts_text_grouped(out->arena, r->points),
+                ts_text_grouped(out->arena, r->there), ts_text_grouped(out->arena, r->answered));
     if (r->left_out > 0)
-        ts_text_add(out, "; %s left out by conditions", ts_text_group_digits(left_out, r->left_out));
+        ts_text_add(out, "; %s left out by conditions", ts_text_grouped(out->arena, r->left_out));
     for (int i = TS_SWEEP_OK + 1; i < TS_SWEEP_STATUSES; i++)
         if (r->by_status[i] > 0)
-            ts_text_add(out, "; %s of them: %s", ts_text_group_digits(points, r->by_status[i]),
+            ts_text_add(out, "; %s of them: %s", ts_text_grouped(out->arena, r->by_status[i]),
                         ts_sweep_status_text((ts_sweep_status)i));
     ts_text_add(out, "\n\n");
 }
@@ -145,20 +141,19 @@ void ts_report_sweep(const ts_sweep_view *view, ts_text *out) {
 }
 
 void ts_report_tuned(const ts_sweep_view *view, const ts_sweep_tuned *tuned, ts_text *out) {
-    char digits[32], kept[32];
     add_head(view, out);
     for (int i = 0; i < tuned->rung_count; i++) {
         const ts_sweep_rung *rung = &tuned->rungs[i];
         bool last = i + 1 == tuned->rung_count;
-        ts_text_add(out, "at %-8s %s tried, ", rung->value, ts_text_group_digits(digits, rung->tried));
+        ts_text_add(out, "at %-8s %s tried, ", rung->value, ts_text_grouped(out->arena, rung->tried));
         ts_text_add(out, last ? "%s of them with a result\n" : "the best %s go on\n",
-                    ts_text_group_digits(kept, rung->kept));
+                    ts_text_grouped(out->arena, rung->kept));
     }
     if (tuned->rung_count > 0)
         ts_text_add(
             out, "not tried at %s: %s of %s\n\n", tuned->rungs[tuned->rung_count - 1].value,
-            ts_text_group_digits(digits, tuned->candidates - tuned->rungs[tuned->rung_count - 1].tried),
-            ts_text_group_digits(kept, tuned->candidates));
+            ts_text_grouped(out->arena, tuned->candidates - tuned->rungs[tuned->rung_count - 1].tried),
+            ts_text_grouped(out->arena, tuned->candidates));
     add_table(view, out);
 }
 

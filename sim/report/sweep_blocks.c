@@ -1,8 +1,6 @@
 /* The ranking of a program's block sizes. */
 #include "report/sweep_blocks.h"
 
-#include <string.h>
-
 #include "report/json.h"
 #include "report/machine.h"
 #include "report/sweep_grid.h"
@@ -49,12 +47,11 @@ static void add_timed(const ts_blocks_view *view, ts_text *out) {
         ts_text_add(out, "%*s ", report_axis_width(&grid->axes[i], WIDTH), grid->axes[i].name);
     ts_text_add(out, "%12s %8s %14s %10s  %s\n", "us", "to best", "cycles", "HBM uJ", "most cycles went to");
     for (int64_t i = 0; i < count && i < view->rows; i++) {
-        char cycles[32];
         const ts_sweep_row *row = &b->rows[b->points[TS_SWEEP_TIMED][i]];
         size_t begin = out->length;
         add_values(view, b->points[TS_SWEEP_TIMED][i], out);
         ts_text_add(out, "%12.3f %7.2fx %14s %10.1f  ", ts_sweep_real(row, TS_SWEEP_MICROSECONDS_COLUMN),
-                    ratio_of(b, row), ts_text_group_digits(cycles, row->values[TS_COUNTER_CYCLES].integer),
+                    ratio_of(b, row), ts_text_grouped(out->arena, row->values[TS_COUNTER_CYCLES].integer),
                     ts_sweep_real(row, TS_SWEEP_HBM_JOULES_COLUMN) * 1e6);
         ts_text_end_line(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
     }

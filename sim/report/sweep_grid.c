@@ -46,9 +46,9 @@ static void add_most(const ts_sweep_row *row, size_t begin, ts_text *out) {
 }
 
 static void add_run(const ts_sweep_row *row, double best, size_t begin, ts_text *out) {
-    char digits[32], cycles[40];
+    char cycles[40];
     snprintf(cycles, sizeof cycles, "%s%s", row->values[TS_SWEEP_ESTIMATED_COLUMN].integer ? "~" : "",
-             ts_text_group_digits(digits, row->values[TS_COUNTER_CYCLES].integer));
+             ts_text_grouped(out->arena, row->values[TS_COUNTER_CYCLES].integer));
     if (row->err) {
         ts_text_add(out, "error: %s\n", row->err->message);
     } else if (row->status == TS_SWEEP_FAILED) {

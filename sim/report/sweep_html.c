@@ -1,5 +1,4 @@
 /* A study as a page. */
-#include <stdio.h>
 #include <string.h>
 
 #include "page.h"
@@ -9,18 +8,16 @@ enum { SHORT = 16, MOST_ROWS = 5000 };
 
 static void add_facts(const ts_sweep_view *view, page *p) {
     const ts_sweep_result *r = view->result;
-    char points[32], answered[32], failed[32];
     int64_t bad = r->points - r->by_status[TS_SWEEP_OK];
-    const page_fact facts[] = {{"points", ts_text_group_digits(points, r->points)},
-                               {"answered now", ts_text_group_digits(answered, r->answered)},
-                               {"not ok", bad > 0 ? ts_text_group_digits(failed, bad) : NULL}};
+    const page_fact facts[] = {{"points", ts_text_grouped(p->out->arena, r->points)},
+                               {"answered now", ts_text_grouped(p->out->arena, r->answered)},
+                               {"not ok", bad > 0 ? ts_text_grouped(p->out->arena, bad) : NULL}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
 static void add_cell(page *p, const ts_sweep_value *value) {
-    char digits[32];
     if (value->kind == TS_SWEEP_INTEGER)
-        page_number(p, (double)value->integer, "%s", ts_text_group_digits(digits, value->integer));
+        page_number(p, (double)value->integer, "%s", ts_text_grouped(p->out->arena, value->integer));
     else if (value->kind == TS_SWEEP_REAL)
         page_number(p, value->real, "%.6g", value->real);
     else if (value->kind == TS_SWEEP_TEXT && strlen(value->text) > SHORT)

@@ -100,11 +100,6 @@ typedef struct {
 } axis;
 
 typedef struct {
-    const ts_sweep_value *name;
-    const char *text;
-} series;
-
-typedef struct {
     double x, y;
     int series;
 } mark;

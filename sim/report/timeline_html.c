@@ -1,6 +1,5 @@
 /* A timeline in a page: what its script draws, the same as a table, and the transfers by line. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "run_html.h"
@@ -239,13 +238,12 @@ static int64_t last_cycle(const ts_page_trace *t) {
 
 /* What is left out. */
 static void add_notes(const ts_page_trace *t, ts_text *out) {
-    char cycle[32];
     ts_text notes = ts_text_begin(t->arena);
     ts_report_timeline_notes(t->timeline, &notes);
     if (t->end >= 0)
         ts_text_add(&notes,
                     "this page has no room for what begins from cycle %s on: --from and --until choose\n",
-                    ts_text_group_digits(cycle, t->end));
+                    ts_text_grouped(out->arena, t->end));
     ts_json_quote(out, notes.bytes);
 }
 
@@ -274,7 +272,6 @@ void ts_report_page_trace_json(const ts_page_trace *t, ts_text *out) {
 static void add_table_row(const ts_page_trace *t, int track, const by_track *s, page *p) {
     const ts_track *about = &t->timeline->tracks[track];
     int64_t count = 0, cycles = 0, all = last_cycle(t) - t->timeline->from;
-    char digits[32];
     for (int64_t i = s->first[track]; i < s->first[track + 1]; i++) {
         const ts_trace_event *e = s->events[i];
         count += e->kind == TS_TIMELINE_REST ? e->value[0] : e->kind != TS_TIMELINE_LEAVE;
@@ -283,13 +280,13 @@ static void add_table_row(const ts_page_trace *t, int track, const by_track *s, 
     page_row(p);
     page_cell(p, "%s", t->timeline->processes[about->process]);
     page_cell(p, "%s", about->name);
-    page_number(p, (double)count, "%s", ts_text_group_digits(digits, count));
+    page_number(p, (double)count, "%s", ts_text_grouped(p->out->arena, count));
     if (cycles == 0) {
         page_cell(p, "%s", "");
         page_cell(p, "%s", "");
         return;
     }
-    page_number(p, (double)cycles, "%s", ts_text_group_digits(digits, cycles));
+    page_number(p, (double)cycles, "%s", ts_text_grouped(p->out->arena, cycles));
     page_number(p, (double)cycles, "%.1f %%", 100.0 * (double)cycles / (double)all);
 }
 
@@ -342,7 +339,6 @@ static void add_transfer(const ts_program *program, transfer_sum *sums, const ts
 static void add_transfer_row(const ts_timeline *timeline, const transfer_sum *sum, page *p) {
     const ts_program *program = timeline->program;
     const ts_transfer *transfer = &program->code.transfers[sum->first];
-    char digits[32];
     ts_text location = ts_text_begin(p->out->arena);
     ts_text name = ts_text_begin(p->out->arena);
     ts_program_print_location(program, transfer->source_text, transfer->line, &location);
@@ -350,12 +346,12 @@ static void add_transfer_row(const ts_timeline *timeline, const transfer_sum *su
     page_row(p);
     page_number(p, transfer->line, "%s", location.bytes);
     page_code(p, name.bytes);
-    page_number(p, (double)sum->count, "%s", ts_text_group_digits(digits, sum->count));
-    page_number(p, (double)sum->useful, "%s", ts_text_group_digits(digits, sum->useful));
-    page_number(p, (double)sum->moved, "%s", ts_text_group_digits(digits, sum->moved));
+    page_number(p, (double)sum->count, "%s", ts_text_grouped(p->out->arena, sum->count));
+    page_number(p, (double)sum->useful, "%s", ts_text_grouped(p->out->arena, sum->useful));
+    page_number(p, (double)sum->moved, "%s", ts_text_grouped(p->out->arena, sum->moved));
     double each = (double)sum->cycles / (double)sum->count;
     page_number(p, each, "%.1f", each);
-    page_number(p, (double)sum->longest, "%s", ts_text_group_digits(digits, sum->longest));
+    page_number(p, (double)sum->longest, "%s", ts_text_grouped(p->out->arena, sum->longest));
     double rate = sum->cycles > 0
                       ? (double)sum->useful / ts_machine_microseconds(timeline->machine, sum->cycles) / 1000
                       : 0;

@@ -28,10 +28,9 @@ double report_peak_share(const ts_transfer_study *s) {
 
 static void add_side(ts_text *out, const char *label, const ts_transfer_end *end,
                      const ts_machine_memory *memory) {
-    char digits[32];
     ts_text_add(out, "%-13s ", label);
     ts_transfer_end_print(end, out);
-    ts_text_add(out, "  in %s at byte %s\n", memory->name, ts_text_group_digits(digits, end->at));
+    ts_text_add(out, "  in %s at byte %s\n", memory->name, ts_text_grouped(out->arena, end->at));
 }
 
 /* "The engine cannot .." */
@@ -44,17 +43,15 @@ static void add_cannot(ts_text *out, ts_dma_kind kind, const char *status) {
 }
 
 static void add_slower(ts_text *out, const ts_core_program *by) {
-    char digits[32];
     if (by->slower)
         ts_text_add(out, ", and %s takes %s cycles\n", by->slower,
-                    ts_text_group_digits(digits, by->slower_cycles));
+                    ts_text_grouped(out->arena, by->slower_cycles));
     else
         ts_text_add(out, ", nor does a program\n");
 }
 
 static void add_plan(ts_text *out, const ts_transfer_study *s) {
     const ts_plan *plan = s->plan;
-    char digits[32];
     if (s->by.program) {
         ts_text_add(out, "plan          core program: ");
         add_cannot(out, s->by.kind, s->by.status);
@@ -68,9 +65,9 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
         ts_text_add(out, ", element by element: %s\n", plan->why_gather);
         return;
     }
-    ts_text_add(out, ": %s box%s, ", ts_text_group_digits(digits, plan->box_count),
+    ts_text_add(out, ": %s box%s, ", ts_text_grouped(out->arena, plan->box_count),
                 plan->box_count == 1 ? "" : "es");
-    ts_text_add(out, "%s descriptor%s\n", ts_text_group_digits(digits, s->cost.transfer.descriptors),
+    ts_text_add(out, "%s descriptor%s\n", ts_text_grouped(out->arena, s->cost.transfer.descriptors),
                 s->cost.transfer.descriptors == 1 ? "" : "s");
     if (kind == s->cost.transfer.kind) return;
     ts_text_add(out, "              ");
@@ -111,7 +108,6 @@ static const struct {
 };
 
 static void add_runs(ts_text *out, const ts_plan *plan) {
-    char digits[32];
     for (int which = TS_DMA_RUNS_BOTH; which <= TS_DMA_RUNS_DST; which++) {
         ts_dma_runs runs;
         ts_dma_count_runs(plan, (ts_dma_runs_of)which, &runs);
@@ -121,11 +117,11 @@ static void add_runs(ts_text *out, const ts_plan *plan) {
         for (int i = TS_DMA_RUN_CLASSES - 1, shown = 0; i >= 0; i--) {
             if (runs.count[i] == 0) continue;
             if (shown == CLASSES_SHOWN) {
-                ts_text_add(out, ", %s shorter", ts_text_group_digits(digits, left));
+                ts_text_add(out, ", %s shorter", ts_text_grouped(out->arena, left));
                 break;
             }
             left -= runs.count[i];
-            ts_text_add(out, "%s%s of ", shown++ ? ", " : "", ts_text_group_digits(digits, runs.count[i]));
+            ts_text_add(out, "%s%s of ", shown++ ? ", " : "", ts_text_grouped(out->arena, runs.count[i]));
             add_class(out, &runs, i);
         }
         ts_text_add(out, "\n");
@@ -133,15 +129,14 @@ static void add_runs(ts_text *out, const ts_plan *plan) {
 }
 
 static void add_bytes(ts_text *out, const ts_dma_result *r) {
-    char a[32], b[32], c[32], d[32];
     ts_text_add(out, "bytes         useful %s; moved at both ends %s: padding %s, burst waste %s\n",
-                ts_text_group_digits(a, r->useful_bytes),
-                ts_text_group_digits(b, r->src_bytes + r->dst_bytes),
-                ts_text_group_digits(c, r->padding_bytes), ts_text_group_digits(d, r->waste_bytes));
+                ts_text_grouped(out->arena, r->useful_bytes),
+                ts_text_grouped(out->arena, r->src_bytes + r->dst_bytes),
+                ts_text_grouped(out->arena, r->padding_bytes), ts_text_grouped(out->arena, r->waste_bytes));
     if (r->rmw_lines > 0) {
         ts_text_add(
             out, "              %s accesses are read-modify-writes: they share a word with other elements\n",
-            ts_text_group_digits(a, r->rmw_lines));
+            ts_text_grouped(out->arena, r->rmw_lines));
     }
 }
 
@@ -163,23 +158,22 @@ void report_add_limiters(ts_text *out, const char *before, const ts_hbm_stats *h
 
 static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     int64_t bursts = hbm->reads + hbm->writes;
-    char a[32], b[32];
     if (bursts == 0) return;
     ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ",
-                ts_text_group_digits(a, bursts), 100.0 * (double)hbm->row_hits / (double)bursts,
-                ts_text_group_digits(b, hbm->activations));
-    ts_text_add(out, "%s turnarounds\n", ts_text_group_digits(a, hbm->read_to_write + hbm->write_to_read));
+                ts_text_grouped(out->arena, bursts), 100.0 * (double)hbm->row_hits / (double)bursts,
+                ts_text_grouped(out->arena, hbm->activations));
+    ts_text_add(out, "%s turnarounds\n",
+                ts_text_grouped(out->arena, hbm->read_to_write + hbm->write_to_read));
     if (answered_bursts(hbm) > 0)
         ts_text_add(out, "              %s of the bursts are answered by its queues, without the pins\n",
-                    ts_text_group_digits(a, answered_bursts(hbm)));
+                    ts_text_grouped(out->arena, answered_bursts(hbm)));
     report_add_limiters(out, "              ", hbm);
 }
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {
-    char a[32];
     ts_text_add(out, "time          %s%s cycles, %.3f us, %.1f GB/s useful", s->cost.estimated ? "~" : "",
-                ts_text_group_digits(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
-                report_gb_per_second(s));
+                ts_text_grouped(out->arena, s->cost.cycles),
+                ts_machine_microseconds(s->machine, s->cost.cycles), report_gb_per_second(s));
     if (s->cost.memory_cycles > 0) ts_text_add(out, ", %.1f %% of HBM's peak", report_peak_share(s));
     ts_text_add(out, "\n");
 }
@@ -209,7 +203,6 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     const ts_dma_result *r = &cost->transfer;
     double moved = (double)(r->src_bytes + r->dst_bytes),
            bursts = (double)(cost->hbm.reads + cost->hbm.writes);
-    char digits[32];
     add_limiter(out, s);
     if (cost->limit == TS_DMA_LIMIT_ENGINE)
         ts_text_add(out, ": %d bytes a cycle, busy %.1f %%", s->machine->dma.bytes_per_cycle[r->kind],
@@ -226,7 +219,7 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     if (cost->limit == TS_DMA_LIMIT_ROWS)
         ts_text_add(out, ": a row is opened for every %.1f bursts", bursts / (double)cost->hbm.activations);
     if (cost->limit == TS_DMA_LIMIT_DESCRIPTORS)
-        ts_text_add(out, ": %s", ts_text_group_digits(digits, r->descriptors));
+        ts_text_add(out, ": %s", ts_text_grouped(out->arena, r->descriptors));
     if (cost->limit == TS_DMA_LIMIT_BANDWIDTH)
         ts_text_add(out, ": it moves data for %.1f %% of the time", report_peak_share(s));
     ts_text_add(out, "\n");
@@ -237,13 +230,12 @@ enum { BAR = 40 };
 static void add_parts(ts_text *out, const ts_transfer_study *s) {
     static const char bar[BAR + 1] = "########################################";
     int64_t total = s->cost.cycles;
-    char digits[32];
     ts_text label = ts_text_begin(out->arena);
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         int64_t cycles = s->cost.components[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
         ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", report_part_label(&label, s, (ts_dma_component)i),
-                    ts_text_group_digits(digits, cycles), ts_percent(cycles, total), length ? "  " : "",
+                    ts_text_grouped(out->arena, cycles), ts_percent(cycles, total), length ? "  " : "",
                     length, bar);
     }
     add_limit(out, s);
@@ -269,7 +261,6 @@ void report_add_boxes(const ts_plan *plan, ts_text *out) {
 /* "source f32[8]{0}: 1,234 cycles, 3.2 % less" */
 static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transfer_others *others, int side) {
     const ts_transfer_other *best = &others->others[0];
-    char digits[32];
     double percent = 100.0 * (double)(best->cycles - s->cost.cycles) / (double)s->cost.cycles;
     ts_text_add(out, "%-13s %s ", side == 1 ? "" : "other layout", side == 1 ? "destination" : "source");
     if (others->count == 0) {
@@ -279,7 +270,7 @@ static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transf
     if (percent > -0.05) ts_text_add(out, "has no cheaper one; next ");
     ts_shape_print(best->shape, out);
     ts_text_add(out, ": %s%s cycles, ", best->estimated ? "~" : "",
-                ts_text_group_digits(digits, best->cycles));
+                ts_text_grouped(out->arena, best->cycles));
     if (percent > -0.05 && percent < 0.05)
         ts_text_add(out, "the same\n");
     else
@@ -350,10 +341,8 @@ static void add_json_others(ts_json *json, const char *key, const ts_transfer_ot
                             ts_arena *arena) {
     ts_json_array(json, key);
     for (int i = 0; i < others->count; i++) {
-        ts_text text = ts_text_begin(arena);
-        ts_shape_print(others->others[i].shape, &text);
         ts_json_object(json, NULL);
-        ts_json_text(json, "shape", text.bytes);
+        ts_json_text(json, "shape", ts_shape_text(arena, others->others[i].shape));
         ts_json_int(json, "cycles", others->others[i].cycles);
         ts_json_bool(json, "estimated", others->others[i].estimated);
         ts_json_close(json);

@@ -7,12 +7,12 @@
 enum { TEXT = 64 };
 
 static void add_facts(const ts_transfer_study *s, page *p) {
-    char digits[32], cycles[TEXT], time[TEXT], rate[TEXT], peak[TEXT], padding[TEXT];
+    char cycles[TEXT], time[TEXT], rate[TEXT], peak[TEXT], padding[TEXT];
     const ts_dma_result *r = &s->cost.transfer;
     double all = (double)(r->src_bytes + r->dst_bytes);
     const char *about = s->cost.estimated ? "~" : "";
     snprintf(time, sizeof time, "%s%.3f us", about, ts_machine_microseconds(s->machine, s->cost.cycles));
-    snprintf(cycles, sizeof cycles, "%s%s", about, ts_text_group_digits(digits, s->cost.cycles));
+    snprintf(cycles, sizeof cycles, "%s%s", about, ts_text_grouped(p->out->arena, s->cost.cycles));
     snprintf(rate, sizeof rate, "%.1f GB/s", report_gb_per_second(s));
     snprintf(peak, sizeof peak, "%.1f %%", report_peak_share(s));
     snprintf(padding, sizeof padding, "%.1f %%",
@@ -29,13 +29,12 @@ static void add_facts(const ts_transfer_study *s, page *p) {
 static void add_bar(const ts_transfer_study *s, page *p) {
     page_part parts[TS_DMA_COMPONENT_COUNT];
     ts_text labels[TS_DMA_COMPONENT_COUNT];
-    char digits[TS_DMA_COMPONENT_COUNT][32];
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         parts[i].kind = 0;
         labels[i] = ts_text_begin(p->out->arena);
         parts[i].label = report_part_label(&labels[i], s, (ts_dma_component)i);
         parts[i].value = (double)s->cost.components[i];
-        parts[i].text = ts_text_group_digits(digits[i], s->cost.components[i]);
+        parts[i].text = ts_text_grouped(p->out->arena, s->cost.components[i]);
     }
     page_section(p, "Where the cycles go");
     page_bar(p, "Cycles of the transfer by cause", parts, TS_DMA_COMPONENT_COUNT);
@@ -59,17 +58,14 @@ static void add_others(const ts_transfer_study *s, const ts_transfer_others *oth
                        page *p) {
     static const page_column headings[] = {
         {"layout", false}, {"cycles", true}, {"us", true}, {"against this", true}};
-    char digits[32];
     if (others->count == 0) return;
     page_table(p, caption, headings, 4);
     for (int i = 0; i < others->count; i++) {
         const ts_transfer_other *other = &others->others[i];
-        ts_text shape = ts_text_begin(p->out->arena);
-        ts_shape_print(other->shape, &shape);
         page_row(p);
-        page_code(p, shape.bytes);
+        page_code(p, ts_shape_text(p->out->arena, other->shape));
         page_number(p, (double)other->cycles, "%s%s", other->estimated ? "~" : "",
-                    ts_text_group_digits(digits, other->cycles));
+                    ts_text_grouped(p->out->arena, other->cycles));
         page_number(p, (double)other->cycles, "%.3f", ts_machine_microseconds(s->machine, other->cycles));
         page_number(p, (double)other->cycles, "%+.1f %%",
                     100 * ((double)other->cycles / (double)(s->cost.cycles > 0 ? s->cost.cycles : 1) - 1));

@@ -3,8 +3,6 @@
 
 #include "limiters.h"
 
-#include <stdio.h>
-
 #include "base/number.h"
 #include "report/machine.h"
 
@@ -18,7 +16,6 @@ static double gb_per_second(const ts_transfer_mix *m, int transfer, int64_t cycl
 }
 
 static void add_transfers(ts_text *out, const ts_transfer_mix *m) {
-    char digits[32];
     for (int i = 0; i < m->count; i++) {
         const ts_transfer_study *s = &m->alone[i];
         const ts_transfer_end *ends[2] = {&s->src, &s->dst};
@@ -27,7 +24,7 @@ static void add_transfers(ts_text *out, const ts_transfer_mix *m) {
             if (side == 1) ts_text_add(out, "%17sto ", "");
             ts_transfer_end_print(ends[side], out);
             ts_text_add(out, "  in %s at byte %s\n", (side ? s->dst_memory : s->src_memory)->name,
-                        ts_text_group_digits(digits, ends[side]->at));
+                        ts_text_grouped(out->arena, ends[side]->at));
         }
     }
 }
@@ -43,7 +40,6 @@ static void add_times(ts_text *out, const ts_transfer_mix *m) {
 }
 
 void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
-    char bytes[32];
     ts_report_machine_line("machine       ", m->machine, out);
     add_transfers(out, m);
     add_times(out, m);
@@ -51,11 +47,11 @@ void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
                 us_of(m, m->mix.cycles), ts_fraction(m->mix.cycles, m->one_after_other),
                 us_of(m, m->one_after_other));
     ts_text_add(out, "floor         %.3f us: the HBM at its peak, for the %s bytes of all; %.2f times that\n",
-                us_of(m, m->mix.memory_cycles), ts_text_group_digits(bytes, m->mix.pin_bytes),
+                us_of(m, m->mix.memory_cycles), ts_text_grouped(out->arena, m->mix.pin_bytes),
                 ts_fraction(m->mix.cycles, m->mix.memory_cycles));
     if (m->mix.pin_bytes < m->mix.moved_bytes)
         ts_text_add(out, "              and %s bytes that its queues answer, without the pins\n",
-                    ts_text_group_digits(bytes, m->mix.moved_bytes - m->mix.pin_bytes));
+                    ts_text_grouped(out->arena, m->mix.moved_bytes - m->mix.pin_bytes));
     ts_text_add(out, "engine        %.3f us, at its rates\n", us_of(m, m->mix.engine_cycles));
     if (m->mix.moved_bytes > 0) report_add_limiters(out, "HBM           ", &m->mix.hbm);
 }

@@ -20,8 +20,10 @@ static const char introduction[] =
     "Against published measurements of TPUs (`tests/data/tpu_measured.csv`, each with its source; `--data\n"
     "FILE` takes a table of your own instead). Every row is modelled by running a program or pricing a\n"
     "transfer on the machine of its chip; errors are |simulated / measured - 1| in per cent (90th: their\n"
-    "90th percentile), and a row that is not modelled counts as 100. The roofline is what the published peaks\n"
-    "alone say: bytes / bandwidth or operations / rate, whichever is more, with the same launch and dispatch.\n"
+    "90th percentile), and a row that is not modelled counts as 100. The roofline is what the published "
+    "peaks\n"
+    "alone say: bytes / bandwidth or operations / rate, whichever is more, with the same launch and "
+    "dispatch.\n"
     "`tilesim validate --markdown` writes this section; `--rows` adds every row.\n\n";
 
 static void add_groups(const ts_validation *v, ts_text *out) {

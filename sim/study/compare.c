@@ -59,7 +59,7 @@ static ts_compare_value value_of(ts_arena *arena, const cJSON *item) {
 
 static bool is_setting(const char *key, size_t length) {
     for (int i = 0; i < SETTINGS; i++)
-        if (strlen(settings[i]) == length && memcmp(settings[i], key, length) == 0) return true;
+        if (ts_text_is(key, length, settings[i])) return true;
     return false;
 }
 

@@ -428,13 +428,9 @@ static void fill_cost(const ts_plan_price_request *r, const ts_matrices *m, meas
 static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p,
                           const ts_matrices *m, ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
-    ts_text path = ts_text_begin(scratch);
-    ts_text_add(&path, "tilesim:/%s", p->program);
-    ts_timed_program j = {.arena = scratch,
-                          .runs = r->prices->runs,
-                          .machine = r->machine,
-                          .program = path.bytes,
-                          .exact = r->exact};
+    const char *path = ts_text_format(scratch, "tilesim:/%s", p->program);
+    ts_timed_program j = {
+        .arena = scratch, .runs = r->prices->runs, .machine = r->machine, .program = path, .exact = r->exact};
     measures measured;
     set_defines(&j, p, m);
     *by = describe(r, p, &j);

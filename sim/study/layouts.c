@@ -9,15 +9,9 @@
 
 /* ---- The list ---- */
 
-static const char *text_of(ts_arena *arena, const ts_shape *shape) {
-    ts_text text = ts_text_begin(arena);
-    ts_shape_print(shape, &text);
-    return text.bytes;
-}
-
 static bool has(ts_arena *arena, const ts_layout_list *list, const ts_shape *shape) {
     for (int i = 0; i < list->count; i++)
-        if (strcmp(text_of(arena, list->shapes[i]), text_of(arena, shape)) == 0) return true;
+        if (strcmp(ts_shape_text(arena, list->shapes[i]), ts_shape_text(arena, shape)) == 0) return true;
     return false;
 }
 
@@ -171,7 +165,7 @@ typedef struct {
 } variation;
 
 static bool is_own(ts_arena *arena, const variation *v, int number) {
-    return strcmp(v->own, text_of(arena, v->list.shapes[number])) == 0;
+    return strcmp(v->own, ts_shape_text(arena, v->list.shapes[number])) == 0;
 }
 
 static bool try_other(ts_error *err, variation *v, const ts_shape *shape, int64_t limit, ts_dma_cost *cost) {
@@ -247,7 +241,7 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_ot
         if (!layouts_of_tpu(err, arena, own, study->machine->chip.generation, &v.list)) return false;
         add_like(arena, own, dst ? study->src.shape : study->dst.shape, study->machine->chip.generation,
                  &v.list);
-        v.own = text_of(arena, own);
+        v.own = ts_shape_text(arena, own);
         v.varied = dst ? &v.request.dst.shape : &v.request.src.shape;
         if (study->src_memory == study->dst_memory && !study->dst_placed)
             v.request.dst.at = TS_TRANSFER_ANYWHERE;

@@ -11,9 +11,7 @@ enum { UNKNOWN_BYTES = 16 << 20 };
 
 /* "NAME=VALUE" of a map, and of parameters with a point in their name. */
 static const char *setting(ts_arena *arena, const char *name, const char *value) {
-    ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "%s=%s", name, value);
-    return text.bytes;
+    return ts_text_format(arena, "%s=%s", name, value);
 }
 
 static bool find_sets(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {

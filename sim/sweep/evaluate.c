@@ -224,9 +224,7 @@ static bool ask_layout(ts_error *err, const question *q) {
     if (shape && q->asked->rule) shape = by_rule(err, q, shape);
     if (!shape) return false;
     set_sizes(q, shape->unpadded_bytes, shape->bytes);
-    ts_text text = ts_text_begin(q->arena);
-    ts_shape_print(shape, &text);
-    ts_sweep_set_text(q->row, TS_SWEEP_LAYOUT_COLUMN, text.bytes);
+    ts_sweep_set_text(q->row, TS_SWEEP_LAYOUT_COLUMN, ts_shape_text(q->arena, shape));
     return true;
 }
 

@@ -57,9 +57,7 @@ static bool check_machine(ts_error *err, const named_machine *machine) {
 /* Of an error of "NAME=1", whether it is in the name. */
 static bool has_figure(ts_arena *arena, const named_machine *machine, const char *name, ts_error *theirs) {
     ts_arena *scratch = ts_arena_new();
-    ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "%s=1", name);
-    const char *set = text.bytes;
+    const char *set = ts_text_format(arena, "%s=1", name);
     bool good = ts_machine_load_with(theirs, scratch, machine->path, "set", &set, 1) != NULL;
     ts_arena_free(scratch);
     return good || strcmp(theirs->name, "set") != 0 || theirs->column > (int)strlen(name);

@@ -112,7 +112,5 @@ bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, 
 
 const char *sweep_beside(ts_arena *arena, const ts_sweep_study *study, const char *path) {
     if (path[0] == '/' || strncmp(path, "tilesim:/", strlen("tilesim:/")) == 0) return path;
-    ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "%s%s", study->folder, path);
-    return text.bytes;
+    return ts_text_format(arena, "%s%s", study->folder, path);
 }

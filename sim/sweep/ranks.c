@@ -21,9 +21,8 @@ int ts_sweep_ranks_started(char *(*variable)(const char *name)) {
 }
 
 static void *open_beside(ts_arena *arena, const char *folder, size_t length, const char *name) {
-    ts_text path = ts_text_begin(arena);
-    ts_text_add(&path, "%.*s/%s", (int)length, folder, name);
-    return dlopen(path.bytes, RTLD_NOW | RTLD_GLOBAL);
+    const char *path = ts_text_format(arena, "%.*s/%s", (int)length, folder, name);
+    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 }
 
 bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, int started, ts_sweep_ranks *ranks) {

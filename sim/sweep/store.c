@@ -98,9 +98,9 @@ static bool widen_table(ts_error *err, ts_sweep_store *store) {
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         const char *name = ts_sweep_column_get(i)->name;
         if (has_column(store, "main", name)) continue;
-        ts_text sql = ts_text_begin(store->arena);
-        ts_text_add(&sql, "ALTER TABLE point ADD COLUMN \"%s\" %s", name, kind_of(i));
-        if (!execute(err, store, sql.bytes, "write")) return false;
+        const char *sql =
+            ts_text_format(store->arena, "ALTER TABLE point ADD COLUMN \"%s\" %s", name, kind_of(i));
+        if (!execute(err, store, sql, "write")) return false;
     }
     return true;
 }

@@ -155,10 +155,8 @@ static bool read_range(ts_error *err, ts_arena *arena, const ts_tree *map, ts_gr
         return fail(err, map, "expected from <= to, and a step from 1, or times from 2 of numbers from 1");
     for (bool more = true; more && from <= to;) {
         if (axis->count == MOST_VALUES) return fail(err, map, "over 1000000 values");
-        ts_text text = ts_text_begin(arena);
-        ts_text_add(&text, "%lld", (long long)from);
         axis->values = ts_arena_extend(arena, axis->values, (size_t)axis->count, sizeof *axis->values);
-        axis->values[axis->count++] = text.bytes;
+        axis->values[axis->count++] = ts_text_format(arena, "%lld", (long long)from);
         more = times ? ts_mul(from, by, &from) : ts_add(from, by, &from);
     }
     return true;
@@ -194,10 +192,8 @@ static bool add_numbers(ts_error *err, ts_arena *arena, const ts_tree *location,
                         int count) {
     ts_grid_axis axis = {.name = "", .count = 0};
     for (int i = 0; i < count; i++) {
-        ts_text text = ts_text_begin(arena);
-        ts_text_add(&text, "%d", i);
         axis.values = ts_arena_extend(arena, axis.values, (size_t)axis.count, sizeof *axis.values);
-        axis.values[axis.count++] = text.bytes;
+        axis.values[axis.count++] = ts_text_format(arena, "%d", i);
     }
     return add_axis(err, location, study, &axis);
 }

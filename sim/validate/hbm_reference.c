@@ -78,9 +78,7 @@ const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena,
         sets[count] = config->sets[count];
         count++;
     }
-    ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "hbm.address_map=%s", map);
-    sets[count++] = text.bytes;
+    sets[count++] = ts_text_format(arena, "hbm.address_map=%s", map);
     return ts_machine_load_with(err, arena, config->machine, config->config, sets, count);
 }
 

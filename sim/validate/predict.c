@@ -41,7 +41,8 @@ static bool predict_copy(ts_error *err, ts_arena *arena, ts_timed_runs *known, c
         !ts_transfer_end_parse(err, arena, &texts[1], &to))
         return false;
     from.at = to.at = TS_TRANSFER_ANYWHERE;
-    ts_transfer_request request = {machine, ts_prices_new(arena), from, to, false, 0};
+    ts_transfer_request request = {
+        .machine = machine, .prices = ts_prices_new(arena), .src = from, .dst = to};
     if (!ts_transfer_price(err, arena, &request, &study)) return false;
     *us = ts_machine_microseconds(machine, study.cost.cycles) +
           (w->launched ? predict_microseconds(machine->chip.launch_ps) : 0);

@@ -1,7 +1,6 @@
 /* The algebras of layouts: expressions, and which function of the tables a call means. */
 #include "layout/notation/algebra.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "algebra_private.h"
@@ -136,7 +135,7 @@ static bool arguments(parser *p, call_text *call) {
 }
 
 static bool is_named(const ts_algebra_entry *entry, const call_text *call) {
-    return strlen(entry->name) == call->length && memcmp(entry->name, call->name, call->length) == 0;
+    return ts_text_is(call->name, call->length, entry->name);
 }
 
 /* The value for a function's first parameter; NULL: not given. */

@@ -193,7 +193,7 @@ static bool same_map(ts_call *call, ts_value *out) {
     const ts_axe *a = &call->arguments[A].axe, *b = &call->arguments[B].axe;
     int64_t dims = ts_axe_size(a, NULL);
     ts_layout_comparison found;
-    if (dims != ts_axe_size(b, NULL)) return ts_value_yes(out, false);
+    if (dims != ts_axe_size(b, NULL)) return ts_value_word(out, "no");
     const ts_layout *left = common(call, a, (ts_axe_shape){1, &dims}),
                     *right = common(call, b, (ts_axe_shape){1, &dims});
     return left && right && ts_layout_compare(call->err, call->arena, left, right, LIMIT, &found) &&
@@ -211,9 +211,8 @@ static bool get_scope(ts_call *call, ts_value *out) {
     const char *inner, *outer;
     if (!ts_axe_scope(call->err, &call->arguments[A].axe, &inner, &outer)) return false;
     if (!inner) return ts_value_word(out, "none");
-    ts_text text = ts_text_begin(call->arena);
-    ts_text_add(&text, "%s..%s", inner, outer);
-    return ts_value_word(out, text.bytes);
+    const char *text = ts_text_format(call->arena, "%s..%s", inner, outer);
+    return ts_value_word(out, text);
 }
 
 static bool matrix(ts_call *call, ts_value *out) {

@@ -272,13 +272,14 @@ static bool is_compact(const ts_index_digits *digits, const ts_index_sum *sum, i
         for (int i = 0; i < sum->count; i++) {
             const ts_index_term *term = &sum->terms[i];
             if (term->scale <= 0) return false;
-            if (ts_index_term_extent(digits, term) == 1 || (last && term->scale <= last->scale)) continue;
+            if (ts_index_term_extent(digits->sources, term) == 1 || (last && term->scale <= last->scale))
+                continue;
             if (least && term->scale == least->scale) return false;
             if (!least || term->scale < least->scale) least = term;
         }
         if (!least) break;
         if (used > 0 && least->scale != next) return false;
-        if (!ts_mul(least->scale, ts_index_term_extent(digits, least), &next)) return false;
+        if (!ts_mul(least->scale, ts_index_term_extent(digits->sources, least), &next)) return false;
         last = least;
     }
     *extent = last ? next : 1;

@@ -1,5 +1,4 @@
 /* Index maps as sums of digits of the logical index, where they are that. */
-#include <assert.h>
 #include <string.h>
 
 #include "index_map_private.h"
@@ -42,12 +41,8 @@ static int find_source(analysis *a, int count, const int *variables, int64_t bia
 
 static int64_t end_of(const ts_index_source *source) { return source->extent + source->bias; }
 
-static int64_t extent_of(const analysis *a, const ts_index_term *term) {
-    return term->modulus ? term->modulus : ts_ceil_div(end_of(&a->sources[term->source]), term->divisor);
-}
-
-int64_t ts_index_term_extent(const ts_index_digits *digits, const ts_index_term *term) {
-    return term->modulus ? term->modulus : ts_ceil_div(end_of(&digits->sources[term->source]), term->divisor);
+int64_t ts_index_term_extent(const ts_index_source *sources, const ts_index_term *term) {
+    return term->modulus ? term->modulus : ts_ceil_div(end_of(&sources[term->source]), term->divisor);
 }
 
 /* ---- Sums ---- */
@@ -171,7 +166,7 @@ static bool split_multiples(const analysis *a, const sum *s, int64_t c, sum *quo
             if (!add_term(quotient, &term, 1)) return false;
             continue;
         }
-        if (term.scale < 0 || !ts_mul(extent_of(a, &term) - 1, term.scale, &span) ||
+        if (term.scale < 0 || !ts_mul(ts_index_term_extent(a->sources, &term) - 1, term.scale, &span) ||
             !ts_add(most, span, &most) || !add_term(rest, &term, 1))
             return false;
     }

@@ -65,7 +65,7 @@ static const ts_index_expr *plus(const inverter *v, const ts_index_expr *a, cons
 static bool is_top(const inverter *v, int i, const ts_index_term *term) {
     const ts_index_sum *s = &v->digits->sums[i];
     for (int j = 0; j < s->count; j++)
-        if (s->terms[j].scale > term->scale && ts_index_term_extent(v->digits, &s->terms[j]) > 1)
+        if (s->terms[j].scale > term->scale && ts_index_term_extent(v->digits->sources, &s->terms[j]) > 1)
             return false;
     return true;
 }
@@ -75,7 +75,7 @@ static const ts_index_expr *term_value(const inverter *v, int i, const ts_index_
     const ts_index_expr *x = with(v, TS_INDEX_SUBTRACT, ts_index_variable(v->arena, i), v->low[i]);
     x = with(v, TS_INDEX_DIVIDE, x, term->scale);
     if (is_top(v, i, term)) return x;
-    int64_t extent = ts_index_term_extent(v->digits, term);
+    int64_t extent = ts_index_term_extent(v->digits->sources, term);
     return ts_index_node(v->arena, TS_INDEX_MODULO, x, ts_index_constant(v->arena, extent));
 }
 
@@ -85,7 +85,7 @@ static const ts_index_term *find_term(const inverter *v, int source, int64_t div
         for (int j = 0; j < v->digits->sums[*i].count; j++) {
             const ts_index_term *term = &v->digits->sums[*i].terms[j];
             if (term->source == source && term->divisor == divisor &&
-                ts_index_term_extent(v->digits, term) > 1)
+                ts_index_term_extent(v->digits->sources, term) > 1)
                 return term;
         }
     return NULL;
@@ -100,7 +100,7 @@ static const ts_index_expr *source_value(const inverter *v, int source, int64_t 
     for (const ts_index_term *term;
          (term = find_term(v, source, *padded, &i)) && count < TS_LAYOUT_MAX_DIMS;) {
         parts[count++] = with(v, TS_INDEX_MULTIPLY, term_value(v, i, term), term->divisor);
-        *padded *= ts_index_term_extent(v->digits, term);
+        *padded *= ts_index_term_extent(v->digits->sources, term);
     }
     while (count > 0) sum = plus(v, sum, parts[--count]);
     return sum ? sum : ts_index_constant(v->arena, 0);
@@ -140,7 +140,7 @@ static bool has_closed_form(const inverter *v, const int64_t *shape) {
         const ts_index_sum *s = &v->digits->sums[i];
         for (int j = 0; j < s->count; j++)
             if (s->terms[j].scale < 0 ||
-                !ts_mul(extent, ts_index_term_extent(v->digits, &s->terms[j]), &extent))
+                !ts_mul(extent, ts_index_term_extent(v->digits->sources, &s->terms[j]), &extent))
                 return false;
         if (s->constant != 0 || extent != shape[i]) return false;
     }

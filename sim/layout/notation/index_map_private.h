@@ -100,7 +100,7 @@ typedef struct {
 /* NULL where the map is no such thing. */
 const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *map, const int64_t *dims);
 /* How many values a term has: the modulus, even where the source is smaller. */
-int64_t ts_index_term_extent(const ts_index_digits *digits, const ts_index_term *term);
+int64_t ts_index_term_extent(const ts_index_source *sources, const ts_index_term *term);
 
 /* The points at which a source is cut, 1 first, each dividing the next; 0 where they do not divide one
  * another. */

@@ -203,6 +203,12 @@ void ts_shape_print(const ts_shape *shape, ts_text *out) {
     ts_shape_print_fields(shape, out);
 }
 
+const char *ts_shape_text(ts_arena *arena, const ts_shape *shape) {
+    ts_text text = ts_text_begin(arena);
+    ts_shape_print(shape, &text);
+    return text.bytes;
+}
+
 const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
                                    const int64_t *dims) {
     return ts_xla_shape(err, arena, dtype, &(ts_xla_layout){.rank = rank, .dims = dims});
