@@ -1,15 +1,13 @@
 /* The assembler: statements to bundles. */
-#include <stdio.h>
 #include <string.h>
 
 #include "assembler.h"
 
 static bool unknown_mnemonic(assembler *as, const token *at) {
-    char word[64];
-    snprintf(word, sizeof(word), "%.*s", (int)(at->length > 63 ? 63 : at->length), at->text);
+    const char *word = ts_arena_copy_text(as->arena, at->text, at->length);
     const char *nearest = ts_opcode_nearest(word);
     if (nearest == NULL) return scope_unknown(as->err, as->names, at, "instruction", SYMBOL_MACRO);
-    TOKEN_ERROR(as->err, at, "unknown instruction '%s'", word);
+    TOKEN_ERROR(as->err, at, "unknown instruction '%.63s'", word);
     return ts_error_hint(as->err, nearest);
 }
 

@@ -1,5 +1,4 @@
 /* The directives: one row each. */
-#include <stdio.h>
 #include <string.h>
 
 #include "layout/shape.h"
@@ -301,9 +300,8 @@ bool assemble_directive(assembler *as, const token **at, const token *stop) {
     const token *word = (*at)++;
     const directive *found = find_directive(word);
     if (found != NULL) return found->assemble(as, word, at, stop);
-    char name[64];
-    snprintf(name, sizeof(name), "%.*s", (int)(word->length > 63 ? 63 : word->length), word->text);
+    const char *name = ts_arena_copy_text(as->arena, word->text, word->length);
     as->strays++;
-    TOKEN_ERROR(as->err, word, "unknown directive '%s'", name);
+    TOKEN_ERROR(as->err, word, "unknown directive '%.63s'", name);
     return ts_error_hint(as->err, ts_text_nearest(name, &directives[0].name, DIRECTIVES, sizeof(directive)));
 }

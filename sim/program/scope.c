@@ -1,7 +1,6 @@
 /* Names and what they stand for. */
 #include "scope.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -166,12 +165,11 @@ static size_t collect(const scope *names, int classes, const char **list) {
 }
 
 bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes) {
-    char word[64];
-    snprintf(word, sizeof(word), "%.*s", (int)(name->length > 63 ? 63 : name->length), name->text);
+    const char *word = ts_arena_copy_text(names->arena, name->text, name->length);
     size_t count = collect(names, classes, NULL);
     const char **list = TS_NEW_ARRAY(names->arena, const char *, count + 1);
     collect(names, classes, list);
-    TOKEN_ERROR(err, name, "unknown %s '%s'", what, word);
+    TOKEN_ERROR(err, name, "unknown %s '%.63s'", what, word);
     if (err != NULL && (classes & SYMBOL_MACRO) == 0) /* each unknown instruction is an error of its own */
         *names->unknown = name;
     return ts_error_hint(err, ts_text_nearest(word, list, count, sizeof(char *)));

@@ -1,5 +1,4 @@
 /* .tensor: a shape, its address in a space, and what it holds at the start. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -19,12 +18,11 @@ static bool parse_space(assembler *as, const token **at, ts_space_kind *space) {
                    TOKEN_ERROR(as->err, name, "%s has no %s", as->target->machine, names[i]);
         }
     }
-    char word[64];
-    snprintf(word, sizeof(word), "%.*s", (int)(name->length > 63 ? 63 : name->length), name->text);
+    const char *word = ts_arena_copy_text(as->arena, name->text, name->length);
     const char *nearest = ts_text_nearest(word, names, TS_SPACE_COUNT, sizeof(names[0]));
     if (name->kind != TOKEN_NAME || nearest == NULL)
         return token_unexpected(as->err, name, "a space: hbm, vmem, smem or cmem");
-    TOKEN_ERROR(as->err, name, "unknown space '%s'", word);
+    TOKEN_ERROR(as->err, name, "unknown space '%.63s'", word);
     return ts_error_hint(as->err, nearest);
 }
 
