@@ -1,5 +1,4 @@
 /* What all statements are read with. */
-
 #include "assembler.h"
 
 void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size) {

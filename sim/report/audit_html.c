@@ -1,6 +1,4 @@
 /* An audit as a picture, and as a page that needs nothing else. */
-#include <stdio.h>
-
 #include "padding.h"
 #include "page.h"
 #include "picture.h"
@@ -28,7 +26,7 @@ static int count_bars(const ts_audit_result *r, bar_kind kind) {
 
 static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out) {
     double most = 1;
-    char value[16], title[160];
+    char value[16];
     for (int i = 0; i < bars; i++) {
         double all = (double)r->shapes[r->classes[i].shape].padded_bytes * (double)r->classes[i].count;
         most = all > most ? all : most;
@@ -38,8 +36,9 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
         const ts_audit_shape *shape = &r->shapes[class->shape];
         double data = (double)shape->logical_bytes * (double)class->count * SCALE / most;
         double padding = (double)class->waste_bytes * SCALE / most;
-        snprintf(title, sizeof title, "%lld buffers, %lld bytes logical, %lld padded each",
-                 (long long)class->count, (long long)shape->logical_bytes, (long long)shape->padded_bytes);
+        const char *title = ts_text_format(out->arena, "%lld buffers, %lld bytes logical, %lld padded each",
+                                           (long long)class->count, (long long)shape->logical_bytes,
+                                           (long long)shape->padded_bytes);
         add_label(out, y, shape->text);
         picture_bar(out, LABEL, y, data, "data", title);
         picture_bar(out, LABEL + (int)data, y, padding, "waste", title);
@@ -53,14 +52,14 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
 /* The bar of the longest is SCALE wide. */
 static void add_time_bar(const ts_audit_result *r, const ts_audit_group *group, double longest, int y,
                          ts_text *out) {
-    char label[128], title[160];
     bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
     double width = group->total_microseconds * SCALE / longest;
-    snprintf(label, sizeof label, "%s %s", ts_hlo_opcode_name(group->first.opcode),
-             r->shapes[group->first.dst].text);
-    snprintf(title, sizeof title, "%s, line %lld: %lld times, %.3f us each", group->first.name,
-             (long long)group->first.line, (long long)group->first.runs, group->microseconds);
-    add_label(out, y, label);
+    const char *title =
+        ts_text_format(out->arena, "%s, line %lld: %lld times, %.3f us each", group->first.name,
+                       (long long)group->first.line, (long long)group->first.runs, group->microseconds);
+    add_label(out, y,
+              ts_text_format(out->arena, "%s %s", ts_hlo_opcode_name(group->first.opcode),
+                             r->shapes[group->first.dst].text));
     picture_bar(out, LABEL, y, width, fused ? "data half" : "data", title);
     picture_text(out, LABEL + (int)width + 6, y + 15, &(picture_font){0});
     ts_text_add(out, "%s%.1f us</text>\n",
@@ -309,17 +308,16 @@ static void add_bytes(const ts_audit_result *r, page *p) {
 }
 
 static void add_facts(const ts_audit_result *r, page *p) {
-    char padded[16], moves[32], fused[48], ratio[32];
+    ts_arena *arena = p->out->arena;
+    char padded[16];
     ts_audit_print_bytes(padded, r->sum.padded_bytes);
-    snprintf(moves, sizeof moves, "%s%.3f us", r->scaled_moves > 0 ? "~ " : "", r->microseconds);
-    snprintf(fused, sizeof fused, "at most %.3f us more", r->fused_microseconds);
-    snprintf(ratio, sizeof ratio, "%.2fx the data",
-             report_expansion(r->sum.logical_bytes, r->sum.padded_bytes));
-    const page_fact facts[] = {{"instructions", ts_text_grouped(p->out->arena, r->text->instructions)},
-                               {"bytes of all buffers", padded},
-                               {"which is", ratio},
-                               {"moves take", moves},
-                               {"fused moves", fused}};
+    const page_fact facts[] = {
+        {"instructions", ts_text_grouped(arena, r->text->instructions)},
+        {"bytes of all buffers", padded},
+        {"which is", ts_text_format(arena, "%.2fx the data",
+                                    report_expansion(r->sum.logical_bytes, r->sum.padded_bytes))},
+        {"moves take", ts_text_format(arena, "%s%.3f us", r->scaled_moves > 0 ? "~ " : "", r->microseconds)},
+        {"fused moves", ts_text_format(arena, "at most %.3f us more", r->fused_microseconds)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 

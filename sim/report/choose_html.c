@@ -1,31 +1,29 @@
 /* The ranking of a tensor's layouts as a page. */
-#include <stdio.h>
-
 #include "page.h"
 #include "padding.h"
 #include "report/choose.h"
 #include "study/transfer.h"
 
-enum { TEXT = 96, PICTURE_ROWS = 16 };
+enum { PICTURE_ROWS = 16 };
 
 static double microseconds(const ts_choose_result *r, const ts_candidate *c) {
     return ts_machine_microseconds(r->request->machine, c->priced ? c->cycles : c->bound_cycles);
 }
 
 static void add_facts(const ts_choose_result *r, page *p) {
-    char best[TEXT], gain[TEXT];
+    ts_arena *arena = p->out->arena;
+    const char *gain = NULL;
     const ts_candidate *now = NULL;
     for (int i = 0; i < r->candidate_count; i++)
         if (r->candidates[i].is_now) now = &r->candidates[i];
     double least = r->candidate_count > 0 ? microseconds(r, &r->candidates[0]) : 0;
-    snprintf(best, sizeof best, "%.3f us", least);
     if (now)
-        snprintf(gain, sizeof gain, "%s%.2fx", now->priced ? "" : "over ",
-                 least > 0 ? microseconds(r, now) / least : 1);
-    const page_fact facts[] = {{"the best takes", best},
-                               {"now it takes, against that", now ? gain : NULL},
-                               {"layouts", ts_text_grouped(p->out->arena, r->enumerated)},
-                               {"priced by running the model", ts_text_grouped(p->out->arena, r->priced)}};
+        gain = ts_text_format(arena, "%s%.2fx", now->priced ? "" : "over ",
+                              least > 0 ? microseconds(r, now) / least : 1);
+    const page_fact facts[] = {{"the best takes", ts_text_format(arena, "%.3f us", least)},
+                               {"now it takes, against that", gain},
+                               {"layouts", ts_text_grouped(arena, r->enumerated)},
+                               {"priced by running the model", ts_text_grouped(arena, r->priced)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 

@@ -144,15 +144,14 @@ static void add_changes_html(page *p, const char *heading, const ts_compare_chan
 
 void ts_report_compare_html(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
     page_fact facts[TS_COMPARE_FIGURES];
-    char texts[TS_COMPARE_FIGURES][64];
     page p;
     const char *subject = ts_text_format(out->arena, "%s and %s", view->before, view->after);
     page_begin(&p, out, "What changed", subject, NULL);
     for (int i = 0; i < r->figure_count; i++) {
         const ts_compare_figure *f = &r->figures[i];
-        snprintf(texts[i], sizeof texts[i], "%.6g to %.6g (%+.1f %%)", f->before, f->after,
-                 f->before != 0 ? 100 * (f->after / f->before - 1) : 0);
-        facts[i] = (page_fact){f->path, texts[i]};
+        double percent = f->before != 0 ? 100 * (f->after / f->before - 1) : 0;
+        facts[i] = (page_fact){
+            f->path, ts_text_format(out->arena, "%.6g to %.6g (%+.1f %%)", f->before, f->after, percent)};
     }
     page_facts(&p, facts, r->figure_count);
     add_changes_html(&p, "What was compared", r->settings, r->setting_count);

@@ -1,24 +1,19 @@
 /* Layouts as pages: one, and two side by side. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "padding.h"
 #include "transfer_private.h"
 #include "report/layout.h"
 #include "report/layout_pair.h"
 
-enum { TEXT = 64 };
-
 static void add_facts(const ts_shape *shape, page *p) {
-    char percent[TEXT], ratio[TEXT];
-    snprintf(percent, sizeof percent, "%.1f %%",
-             report_padding_percent(shape->unpadded_bytes, shape->storage_bytes));
-    snprintf(ratio, sizeof ratio, "%.2fx the data",
-             report_expansion(shape->unpadded_bytes, shape->storage_bytes));
-    const page_fact facts[] = {{"bytes of data", ts_text_grouped(p->out->arena, shape->unpadded_bytes)},
-                               {"bytes with padding", ts_text_grouped(p->out->arena, shape->storage_bytes)},
-                               {"padding", percent},
-                               {"which is", ratio}};
+    ts_arena *arena = p->out->arena;
+    int64_t data = shape->unpadded_bytes, all = shape->storage_bytes;
+    const page_fact facts[] = {
+        {"bytes of data", ts_text_grouped(arena, data)},
+        {"bytes with padding", ts_text_grouped(arena, all)},
+        {"padding", ts_text_format(arena, "%.1f %%", report_padding_percent(data, all))},
+        {"which is", ts_text_format(arena, "%.2fx the data", report_expansion(data, all))}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 

@@ -3,7 +3,6 @@
 #include "report/relayout.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "page.h"
@@ -151,16 +150,14 @@ bool ts_report_relayout_svg(ts_error *err, const ts_relayout_price *price, ts_te
 /* ---- The page ---- */
 
 static void add_facts(const ts_relayout_price *price, page *p) {
-    enum { TEXT = 32 };
-    char numbers[4][TEXT];
-    snprintf(numbers[0], TEXT, "%" PRId64 " to %" PRId64, price->plan.sources, price->plan.results);
-    snprintf(numbers[1], TEXT, "%d", price->plan.op_count);
-    snprintf(numbers[2], TEXT, "%d", price->plan.kept_count);
-    snprintf(numbers[3], TEXT, "%" PRId64, price->cycles);
-    const page_fact facts[] = {{"vregs", numbers[0]},
-                               {"ops", numbers[1]},
-                               {"ops when those that are the same are merged", numbers[2]},
-                               {"cycles", price->unpriced != NULL ? price->unpriced : numbers[3]}};
+    ts_arena *arena = p->out->arena;
+    const ts_relayout *plan = &price->plan;
+    const page_fact facts[] = {
+        {"vregs", ts_text_format(arena, "%" PRId64 " to %" PRId64, plan->sources, plan->results)},
+        {"ops", ts_text_format(arena, "%d", plan->op_count)},
+        {"ops when those that are the same are merged", ts_text_format(arena, "%d", plan->kept_count)},
+        {"cycles",
+         price->unpriced != NULL ? price->unpriced : ts_text_format(arena, "%" PRId64, price->cycles)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 

@@ -11,45 +11,47 @@
 #include "report/run.h"
 #include "report/run_mesh.h"
 
-enum { TEXT = 96, MOST_PICTURES = 16, MOST_PICTURE_BYTES = 1 << 20 };
+enum { MOST_PICTURES = 16, MOST_PICTURE_BYTES = 1 << 20 };
 
 /* ---- Facts ---- */
 
-static const char *checks_text(const ts_run_request *request, const ts_run_result *result, char *text) {
+static const char *checks_text(ts_arena *arena, const ts_run_request *request, const ts_run_result *result) {
     int failed = 0, count = result->program->check_count;
     for (int i = 0; result->checks && i < count; i++) failed += result->checks[i].failed > 0;
-    if (request->time_only)
-        snprintf(text, TEXT, "not computed");
-    else if (count == 0)
-        return NULL;
-    else if (failed > 0)
-        snprintf(text, TEXT, "%d of %d FAILED", failed, count);
-    else
-        snprintf(text, TEXT, "%d passed", count);
-    return text;
+    if (request->time_only) return "not computed";
+    if (count == 0) return NULL;
+    return failed > 0 ? ts_text_format(arena, "%d of %d FAILED", failed, count)
+                      : ts_text_format(arena, "%d passed", count);
+}
+
+static const char *speed_text(ts_arena *arena, const ts_roofline *r) {
+    char rate[32];
+    return r->unit == TS_FLOPS_NONE
+               ? NULL
+               : ts_text_format(arena, "%s%s/s, %.1f %%", report_scaled(rate, r->rate), report_operations(r),
+                                r->peak > 0 ? 100 * r->rate / r->peak : 0);
+}
+
+static const char *bound_text(ts_arena *arena, const ts_roofline *r) {
+    return ts_text_format(arena, "%s (%s %.1f %% busy)", ts_bound_text(r->bound),
+                          r->link >= 0 ? "a link" : ts_unit_text(r->busiest),
+                          100 * (r->link >= 0 ? r->link_busy : r->busy[r->busiest]));
 }
 
 static void add_facts(const ts_run_request *request, const ts_run_result *result, page *p) {
     const ts_roofline *r = &result->roofline;
+    ts_arena *arena = p->out->arena;
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
-    char total[40], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT], checks[TEXT], rate[32];
-    snprintf(time, sizeof time, "%.3f us", ts_machine_microseconds(request->machine, cycles));
-    snprintf(total, sizeof total, "%s%s", result->chip.estimated ? "~" : "",
-             ts_text_grouped(p->out->arena, cycles));
-    snprintf(peak, sizeof peak, "%s%s/s, %.1f %%", report_scaled(rate, r->rate), report_operations(r),
-             r->peak > 0 ? 100 * r->rate / r->peak : 0);
-    snprintf(hbm, sizeof hbm, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM]);
-    snprintf(bound, sizeof bound, "%s (%s %.1f %% busy)", ts_bound_text(r->bound),
-             r->link >= 0 ? "a link" : ts_unit_text(r->busiest),
-             100 * (r->link >= 0 ? r->link_busy : r->busy[r->busiest]));
-    snprintf(distance, sizeof distance, "%s cycles", ts_text_grouped(p->out->arena, r->least_cycles));
-    const page_fact facts[] = {{"time", time},
-                               {"cycles", total},
-                               {"speed, of the peak", r->unit == TS_FLOPS_NONE ? NULL : peak},
-                               {"HBM, of its peak", hbm},
-                               {"bound by", bound},
-                               {"at least", distance},
-                               {"checks", checks_text(request, result, checks)}};
+    const page_fact facts[] = {
+        {"time", ts_text_format(arena, "%.3f us", ts_machine_microseconds(request->machine, cycles))},
+        {"cycles",
+         ts_text_format(arena, "%s%s", result->chip.estimated ? "~" : "", ts_text_grouped(arena, cycles))},
+        {"speed, of the peak", speed_text(arena, r)},
+        {"HBM, of its peak",
+         ts_text_format(arena, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM])},
+        {"bound by", bound_text(arena, r)},
+        {"at least", ts_text_format(arena, "%s cycles", ts_text_grouped(arena, r->least_cycles))},
+        {"checks", checks_text(arena, request, result)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
@@ -103,11 +105,10 @@ static void add_cycles(const ts_run_result *result, page *p) {
     const ts_chip_counters *chip = &result->chip;
     reason_sum sums[REASONS];
     page_part parts[REASONS];
-    char what[TEXT];
     find_reasons(chip, sums);
     page_section(p, "Where the cycles went");
     for (int i = 0; i < chip->core_count; i++) {
-        snprintf(what, sizeof what, "Cycles of core %d by reason", i);
+        const char *what = ts_text_format(p->out->arena, "Cycles of core %d by reason", i);
         if (chip->core_count > 1)
             page_paragraph(p, "core %d: %s cycles", i, ts_text_grouped(p->out->arena, chip->cores[i].cycles));
         make_parts(p->out->arena, sums, &chip->cores[i], parts);
@@ -125,12 +126,10 @@ static void add_units(const ts_roofline *r, page *p) {
     page_listing(p, NULL, headings, 2);
     for (int i = 0; i < TS_UNIT_COUNT; i++) {
         const double parts[] = {r->busy[i], 0};
-        char percent[TEXT];
         if (r->busy[i] <= 0) continue;
-        snprintf(percent, sizeof percent, "%.1f", 100 * r->busy[i]);
         page_row(p);
         page_code(p, ts_unit_text(i));
-        page_heat(p, r->busy[i], parts, percent);
+        page_heat(p, r->busy[i], parts, ts_text_format(p->out->arena, "%.1f", 100 * r->busy[i]));
     }
     page_table_end(p);
 }

@@ -1,7 +1,6 @@
 /* A table of the runs of a grid, as text and as JSON. */
 #include "report/sweep_grid.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "report/error.h"
@@ -46,9 +45,9 @@ static void add_most(const ts_sweep_row *row, size_t begin, ts_text *out) {
 }
 
 static void add_run(const ts_sweep_row *row, double best, size_t begin, ts_text *out) {
-    char cycles[40];
-    snprintf(cycles, sizeof cycles, "%s%s", row->values[TS_SWEEP_ESTIMATED_COLUMN].integer ? "~" : "",
-             ts_text_grouped(out->arena, row->values[TS_COUNTER_CYCLES].integer));
+    const char *cycles =
+        ts_text_format(out->arena, "%s%s", row->values[TS_SWEEP_ESTIMATED_COLUMN].integer ? "~" : "",
+                       ts_text_grouped(out->arena, row->values[TS_COUNTER_CYCLES].integer));
     if (row->err) {
         ts_text_add(out, "error: %s\n", row->err->message);
     } else if (row->status == TS_SWEEP_FAILED) {

@@ -1,28 +1,21 @@
 /* A transfer as a page. */
-#include <stdio.h>
-
 #include "transfer_private.h"
 #include "report/layout.h"
 
-enum { TEXT = 64 };
-
 static void add_facts(const ts_transfer_study *s, page *p) {
-    char cycles[TEXT], time[TEXT], rate[TEXT], peak[TEXT], padding[TEXT];
+    ts_arena *arena = p->out->arena;
     const ts_dma_result *r = &s->cost.transfer;
-    double all = (double)(r->src_bytes + r->dst_bytes);
     const char *about = s->cost.estimated ? "~" : "";
-    snprintf(time, sizeof time, "%s%.3f us", about, ts_machine_microseconds(s->machine, s->cost.cycles));
-    snprintf(cycles, sizeof cycles, "%s%s", about, ts_text_grouped(p->out->arena, s->cost.cycles));
-    snprintf(rate, sizeof rate, "%.1f GB/s", report_gb_per_second(s));
-    snprintf(peak, sizeof peak, "%.1f %%", report_peak_share(s));
-    snprintf(padding, sizeof padding, "%.1f %%",
-             all > 0 ? 100 * (double)(r->padding_bytes + r->waste_bytes) / all : 0);
-    const page_fact facts[] = {{"time", time},
-                               {"cycles", cycles},
-                               {"useful data", rate},
-                               {"of the HBM's peak", peak},
-                               {"of the bytes moved nobody needs", padding},
-                               {"limited by", s->cost.limiter}};
+    double all = (double)(r->src_bytes + r->dst_bytes),
+           microseconds = ts_machine_microseconds(s->machine, s->cost.cycles),
+           unused = all > 0 ? 100 * (double)(r->padding_bytes + r->waste_bytes) / all : 0;
+    const page_fact facts[] = {
+        {"time", ts_text_format(arena, "%s%.3f us", about, microseconds)},
+        {"cycles", ts_text_format(arena, "%s%s", about, ts_text_grouped(arena, s->cost.cycles))},
+        {"useful data", ts_text_format(arena, "%.1f GB/s", report_gb_per_second(s))},
+        {"of the HBM's peak", ts_text_format(arena, "%.1f %%", report_peak_share(s))},
+        {"of the bytes moved nobody needs", ts_text_format(arena, "%.1f %%", unused)},
+        {"limited by", s->cost.limiter}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 

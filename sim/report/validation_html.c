@@ -1,11 +1,8 @@
 /* Measurements beside models as a page. */
 #include <math.h>
-#include <stdio.h>
 
 #include "page.h"
 #include "report/validation.h"
-
-enum { TEXT = 64 };
 
 static void add_groups(const ts_validation *v, page *p) {
     static const page_column headings[] = {
@@ -62,7 +59,6 @@ static void add_rows(const ts_validation *v, page *p) {
 }
 
 static void add_facts(const ts_validation *v, page *p) {
-    char rows[TEXT], goals[TEXT];
     int modelled = 0, with_goal = 0, met = 0;
     for (int i = 0; i < v->group_count; i++) {
         const ts_validated_group *g = &v->groups[i];
@@ -71,9 +67,9 @@ static void add_facts(const ts_validation *v, page *p) {
         with_goal += goal;
         met += goal && ts_validated_meets_goals(g);
     }
-    snprintf(rows, sizeof rows, "%d of %d", modelled, v->row_count);
-    snprintf(goals, sizeof goals, "%d of %d", met, with_goal);
-    const page_fact facts[] = {{"measurements modelled", rows}, {"goals met", goals}};
+    const page_fact facts[] = {
+        {"measurements modelled", ts_text_format(p->out->arena, "%d of %d", modelled, v->row_count)},
+        {"goals met", ts_text_format(p->out->arena, "%d of %d", met, with_goal)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 

@@ -1,5 +1,4 @@
 /* One end of a transfer as text: a shape, and the slice of it that moves. */
-#include <stdio.h>
 #include <string.h>
 
 #include "study/transfer.h"
@@ -99,12 +98,9 @@ bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text
 bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, const char *text,
                             ts_transfer_end ends[2]) {
     const char *arrow = strstr(text, "->");
-    char names[2][64];
     if (!arrow) return ts_error_set(err, TS_ERROR_USAGE, "%s is '%s', expected 'SRC -> DST'", what, text);
-    snprintf(names[0], sizeof names[0], "source of %s", what);
-    snprintf(names[1], sizeof names[1], "destination of %s", what);
-    ts_source from = {ts_arena_copy_text(arena, names[0], strlen(names[0])), text, (size_t)(arrow - text)},
-              to = {ts_arena_copy_text(arena, names[1], strlen(names[1])), arrow + 2, strlen(arrow + 2)};
+    ts_source from = {ts_text_format(arena, "source of %s", what), text, (size_t)(arrow - text)},
+              to = {ts_text_format(arena, "destination of %s", what), arrow + 2, strlen(arrow + 2)};
     while (to.length > 0 && *to.text == ' ') to.text++, to.length--;
     return ts_transfer_end_parse(err, arena, &from, &ends[0]) &&
            ts_transfer_end_parse(err, arena, &to, &ends[1]);

@@ -1,6 +1,4 @@
 /* Workloads as programs and transfers. */
-#include <stdio.h>
-
 #include "base/number.h"
 #include "predict_private.h"
 #include "study/transfer.h"
@@ -26,14 +24,13 @@ static bool predict_copy_inside(ts_error *err, ts_arena *arena, ts_timed_runs *k
 /* A matrix of f16 to CMEM, in the layout that XLA gives it: a transfer. */
 static bool predict_copy(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
                          const ts_machine *machine, double *us) {
-    char src[160], dst[176];
     int64_t rows = 1;
     if (w->rank < 2) return predict_copy_inside(err, arena, known, w->dims[0], machine, us);
     for (int i = 0; i < w->rank - 1; i++) rows *= w->dims[i];
-    snprintf(src, sizeof src, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
-             (long long)w->dims[w->rank - 1]);
-    snprintf(dst, sizeof dst, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
-             (long long)w->dims[w->rank - 1]);
+    const char *src = ts_text_format(arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
+                                     (long long)w->dims[w->rank - 1]);
+    const char *dst = ts_text_format(arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
+                                     (long long)w->dims[w->rank - 1]);
     ts_source texts[] = {{"the source", src, strlen(src)}, {"the destination", dst, strlen(dst)}};
     ts_transfer_end from, to;
     ts_transfer_study study;
