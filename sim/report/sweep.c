@@ -13,10 +13,7 @@ enum { GAP = 2, MOST_CHARACTERS = 42, MOST_SHOWN = 24, MOST_ERRORS = 4 };
 static const char *show(ts_arena *arena, const ts_sweep_value *value) {
     if (value->kind == TS_SWEEP_TEXT) return ts_text_cut(arena, value->text, MOST_CHARACTERS);
     if (value->kind == TS_SWEEP_INTEGER) return ts_text_grouped(arena, value->integer);
-    ts_text cell = ts_text_begin(arena);
-    if (value->kind == TS_SWEEP_NONE) ts_text_add(&cell, "-");
-    if (value->kind == TS_SWEEP_REAL) ts_text_add(&cell, "%.6g", value->real);
-    return cell.bytes;
+    return value->kind == TS_SWEEP_REAL ? ts_text_format(arena, "%.6g", value->real) : "-";
 }
 
 static int width_of(ts_arena *arena, const ts_sweep_view *view, int column) {
