@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "mesh/collective.h"
+#include "sharding_private.h"
 
 /* "{{0,1},{2,3}}": as many numbers in each. */
 typedef struct {
@@ -45,6 +46,16 @@ static bool read_iota(ts_error *err, ts_cursor cursor, int64_t *groups, int64_t 
            ts_cursor_expect(err, &cursor, "]");
 }
 
+static bool read_devices(ts_error *err, ts_arena *arena, const ts_collective_request *request,
+                         number_lists *lists) {
+    sharding_reader r = {err, arena, request->mesh, {&request->groups, 0, 0}, NULL, false};
+    int64_t shape[2];
+    if (!ts_cursor_take(&r.cursor, "mesh")) return read_lists(err, arena, &r.cursor, lists);
+    int64_t *devices = sharding_read_groups(&r, shape);
+    if (devices) *lists = (number_lists){shape[0] * shape[1], shape[0], devices};
+    return devices != NULL;
+}
+
 static bool print_groups(ts_error *err, ts_arena *arena, const ts_collective_request *request,
                          ts_text *devices, int64_t shape[2]) {
     ts_cursor cursor = {&request->groups, 0, 0};
@@ -56,7 +67,7 @@ static bool print_groups(ts_error *err, ts_arena *arena, const ts_collective_req
         ts_text_add(devices, "%.*s", (int)request->groups.length, request->groups.text);
         return true;
     }
-    if (request->groups.length > 0 && !read_lists(err, arena, &cursor, &lists)) return false;
+    if (request->groups.length > 0 && !read_devices(err, arena, request, &lists)) return false;
     if (lists.count > 0) {
         shape[0] = lists.groups;
         shape[1] = lists.count / lists.groups;

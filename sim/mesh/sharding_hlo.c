@@ -20,12 +20,6 @@ static bool read_integers(sharding_reader *r, const char *end, integers *out) {
     return ts_cursor_expect(r->err, &r->cursor, end);
 }
 
-/* The device number as a function of the flat index into the tiles: digits, the major first. */
-typedef struct {
-    int count;
-    int64_t extent[TS_SHARDING_MAX_DIGITS], stride[TS_SHARDING_MAX_DIGITS];
-} flat_order;
-
 static bool check_devices(sharding_reader *r, const integers *dims) {
     int64_t all = 1;
     for (int i = 0; i < dims->count; i++)
@@ -37,7 +31,7 @@ static bool check_devices(sharding_reader *r, const integers *dims) {
                        r->mesh->device_count);
 }
 
-static bool read_iota(sharding_reader *r, flat_order *order) {
+bool sharding_read_iota(sharding_reader *r, sharding_order *order) {
     integers dims, dim_order = {0};
     int64_t strides[TS_SHARDING_MAX_DIGITS], stride = 1;
     bool used[TS_SHARDING_MAX_DIGITS] = {false};
@@ -63,8 +57,8 @@ static bool read_iota(sharding_reader *r, flat_order *order) {
 }
 
 /* A list of devices is taken where it is a product of strides, as all lists are that a mesh gives. */
-static bool list_order(sharding_reader *r, const int64_t *devices, int64_t count, flat_order *order) {
-    flat_order minor_first = {0};
+static bool list_order(sharding_reader *r, const int64_t *devices, int64_t count, sharding_order *order) {
+    sharding_order minor_first = {0};
     for (int64_t step = 1; step < count;) {
         int64_t stride = devices[step] - devices[0], extent = 1;
         while (step * extent < count && devices[step * extent] - devices[0] == extent * stride) extent++;
@@ -89,7 +83,7 @@ static bool list_order(sharding_reader *r, const int64_t *devices, int64_t count
     return true;
 }
 
-static bool read_list(sharding_reader *r, flat_order *order) {
+bool sharding_read_list(sharding_reader *r, sharding_order *order) {
     int64_t count = r->mesh->device_count, *devices = TS_NEW_ARRAY(r->arena, int64_t, count);
     bool *listed = TS_NEW_ARRAY(r->arena, bool, count);
     for (int64_t i = 0; i < count; i++) {
@@ -107,7 +101,8 @@ static bool read_list(sharding_reader *r, flat_order *order) {
 }
 
 /* The next `tiles` of the flat index belong to `digit`. */
-static bool take_tiles(sharding_reader *r, flat_order *order, int *at, int64_t tiles, ts_mesh_digit digit) {
+static bool take_tiles(sharding_reader *r, sharding_order *order, int *at, int64_t tiles,
+                       ts_mesh_digit digit) {
     while (tiles > 1) {
         int64_t *extent = &order->extent[*at], part = ts_gcd(*extent, tiles);
         if (*extent == 1) {
@@ -149,14 +144,14 @@ static bool read_fields(sharding_reader *r, int extra, ts_digit_kind *kinds) {
 
 bool sharding_read_hlo(sharding_reader *r) {
     integers tiles;
-    flat_order order = {0};
+    sharding_order order = {0};
     ts_digit_kind kinds[TS_SHARDING_MAX_DIGITS];
     int at = 0;
     if (!ts_cursor_expect(r->err, &r->cursor, "=") || !ts_cursor_expect(r->err, &r->cursor, "[") ||
         !read_integers(r, "]", &tiles) || !check_devices(r, &tiles))
         return false;
     if (tiles.count < r->out->rank && !sharding_check_rank(r, tiles.count)) return false;
-    if (!(ts_cursor_take(&r->cursor, "<=") ? read_iota(r, &order) : read_list(r, &order)) ||
+    if (!(ts_cursor_take(&r->cursor, "<=") ? sharding_read_iota(r, &order) : sharding_read_list(r, &order)) ||
         !read_fields(r, tiles.count - r->out->rank, kinds))
         return false;
     for (int i = 0; i < tiles.count; i++) {

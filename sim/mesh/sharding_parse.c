@@ -7,7 +7,7 @@
 
 /* ---- Names of axes: 'x', "x", "x":(1)2 ---- */
 
-static bool read_name(sharding_reader *r, const char **name, size_t *length) {
+bool sharding_read_name(sharding_reader *r, const char **name, size_t *length) {
     ts_cursor_skip_space(&r->cursor);
     size_t at = r->cursor.at;
     char quote = at < r->cursor.source->length ? r->cursor.source->text[at] : '\0';
@@ -24,7 +24,7 @@ static bool read_name(sharding_reader *r, const char **name, size_t *length) {
 }
 
 /* "x":(m)k, of Shardy: k of the axis, m of it before them. */
-static bool read_sub_axis(sharding_reader *r, ts_mesh_digit *digit) {
+bool sharding_read_sub_axis(sharding_reader *r, ts_mesh_digit *digit) {
     int64_t before, extent, all;
     if (!ts_cursor_take(&r->cursor, ":")) return true;
     if (!ts_cursor_expect(r->err, &r->cursor, "(") ||
@@ -44,7 +44,7 @@ static bool read_sub_axis(sharding_reader *r, ts_mesh_digit *digit) {
 static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
     const char *name = "";
     size_t length = 0;
-    if (!read_name(r, &name, &length)) return false;
+    if (!sharding_read_name(r, &name, &length)) return false;
     int axis = ts_mesh_find_axis(r->mesh, name, length);
     if (axis < 0) {
         ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "the mesh has no axis '%.*s'",
@@ -56,7 +56,7 @@ static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
     digit.extent = r->mesh->axes[axis].extent;
     digit.stride = r->mesh->axes[axis].stride;
     size_t at = r->cursor.token;
-    if (!read_sub_axis(r, &digit)) return false;
+    if (!sharding_read_sub_axis(r, &digit)) return false;
     r->cursor.token = at;
     return sharding_add(r, digit);
 }

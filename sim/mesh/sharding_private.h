@@ -25,6 +25,24 @@ static inline ts_mesh_digit sharding_digit_of(int dim) {
     return (ts_mesh_digit){.kind = TS_DIGIT_SHARD, .dim = dim};
 }
 
-bool sharding_read_hlo(sharding_reader *r); /* sharding_hlo.c */
+/* sharding_parse.c */
+bool sharding_read_name(sharding_reader *r, const char **name, size_t *length); /* 'x' or "x" */
+/* ":(m)k" behind the axis, if any: k of it, m of it before them. */
+bool sharding_read_sub_axis(sharding_reader *r, ts_mesh_digit *digit);
+
+/* The device number as a function of the flat index into the tiles: digits, the major first. */
+typedef struct {
+    int count;
+    int64_t extent[TS_SHARDING_MAX_DIGITS], stride[TS_SHARDING_MAX_DIGITS];
+} sharding_order;
+
+/* sharding_hlo.c */
+bool sharding_read_hlo(sharding_reader *r);
+bool sharding_read_iota(sharding_reader *r, sharding_order *order); /* "[4,2]T(1,0)": all devices */
+bool sharding_read_list(sharding_reader *r, sharding_order *order); /* "0,2,1,3" */
+
+/* "mesh['x'=2,'y'=4], device_ids=(..) {'y'}" (sharding_groups.c): the devices of all groups, one group behind the
+ * other, and how many groups of how many they are. NULL: refused. */
+int64_t *sharding_read_groups(sharding_reader *r, int64_t shape[2]);
 
 #endif

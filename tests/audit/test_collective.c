@@ -31,6 +31,8 @@ static const char module[] =
     "  %bad = " Q " all-reduce(%q), replica_groups={{0,1,2,3}}\n"
     "  %all = f32[512,1024]{1,0:T(8,128)} all-reduce(%q), to_apply=%sum\n"
     "  %two = " Q " all-reduce(%q), replica_groups=[8,2]<=[16], to_apply=%sum\n"
+    "  %ax = f32[512,1024]{1,0:T(8,128)} all-reduce(%q), replica_groups=mesh['a'=2,'b'=8], device_ids="
+    "([8,2]T(1,0)) {'b':(1)4}, to_apply=%sum\n"
     "}\n";
 
 /* On TPU v4: 45 GB/s a link, 1 us a hop, 3.8 us. Of four devices in a ring, either way, half of three
@@ -51,6 +53,7 @@ static const struct {
     {"cp", FIXED + 1 + SHARD / GB, NULL},
     {"aa", FIXED + 2 + 2 * SHARD / 4 / GB, NULL},
     {"st", FIXED + 3 + 3 * SHARD / 2 / GB, "links, bidirectional ring"},
+    {"ax", FIXED + 6 + 2 * 3 * (512 * 1024) / 2 / GB, "links, bidirectional ring"},
     {"cb", 0, "collectives of this kind are not modelled"},
     {"np", 0, "its pairs are not in the text"},
     {"bad", 0, "the sharding is of 4 devices, the mesh has 16"},
@@ -92,8 +95,8 @@ static void collectives_are_priced_on_the_links(void **state) {
         sum += all;
         bytes += g->first.written_bytes * g->first.runs;
     }
-    assert_int_equal(r.collectives, 12);
-    assert_int_equal(r.collectives_priced, 9);
+    assert_int_equal(r.collectives, 13);
+    assert_int_equal(r.collectives_priced, 10);
     assert_int_equal(r.collective_bytes, bytes);
     assert_true(fabs(r.collective_microseconds - sum) < 1e-6);
     ts_audit_free(audit);
@@ -104,7 +107,7 @@ static void without_devices_none_is_priced(void **state) {
     const ts_audit_request alone = {.machine = request.machine};
     ts_audit_result r;
     ts_audit *audit = audited(arena, &alone, whole, &r);
-    assert_int_equal(r.collectives, 12);
+    assert_int_equal(r.collectives, 13);
     assert_int_equal(r.collectives_priced, 0);
     for (int i = 0; i < r.group_count; i++) {
         assert_false(r.groups[i].priced);

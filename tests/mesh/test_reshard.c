@@ -447,6 +447,58 @@ static void test_collectives(void **state) {
     }
 }
 
+/* Groups by axes of a mesh of their own, and the same as lists. */
+static void test_groups_by_axes(void **state) {
+    (void)state;
+    static const struct {
+        const char *axes, *lists;
+    } rows[] = {
+        {"mesh['x'=2,'y'=2,'z'=4] {'z'}", "{{0,1,2,3},{4,5,6,7},{8,9,10,11},{12,13,14,15}}"},
+        {"mesh[x=4,y=4] {x}", "{{0,4,8,12},{1,5,9,13},{2,6,10,14},{3,7,11,15}}"},
+        {"mesh['x'=2,'y'=8] {'y':(2)2,'x'}", "{{0,8,2,10},{1,9,3,11},{4,12,6,14},{5,13,7,15}}"},
+        {"mesh['x'=8,'y'=2], device_ids=(0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15) {'y'}",
+         "{{0,8},{1,9},{2,10},{3,11},{4,12},{5,13},{6,14},{7,15}}"},
+        {"mesh['x'=8,'y'=2], device_ids=([2,8]T(1,0)) {'y'}",
+         "{{0,8},{1,9},{2,10},{3,11},{4,12},{5,13},{6,14},{7,15}}"},
+        {"mesh['x'=16,'one'=1] {'one'}",
+         "{{0},{1},{2},{3},{4},{5},{6},{7},{8},{9},{10},{11},{12},{13},{14},{15}}"},
+        {"mesh['x'=16] {}", "{{0},{1},{2},{3},{4},{5},{6},{7},{8},{9},{10},{11},{12},{13},{14},{15}}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective axes, lists;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        if (!read_collective(&f, TS_COLLECTIVE_ALL_GATHER, 4096, rows[i].axes, &axes) ||
+            !read_collective(&f, TS_COLLECTIVE_ALL_GATHER, 4096, rows[i].lists, &lists))
+            fail_msg("row %zu: %s", i, f.err.message);
+        assert_int_equal(axes.group_count, lists.group_count);
+        assert_memory_equal(axes.group, lists.group, (size_t)lists.group_count * sizeof *lists.group);
+        assert_memory_equal(axes.before.digits, lists.before.digits, sizeof lists.before.digits);
+        ts_arena_free(f.arena);
+    }
+}
+
+static void test_groups_by_axes_refused(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"mesh['x'=2,'y'=4] {'x'}", "the groups are of 8 devices, the mesh has 16"},
+        {"mesh['x'=4,'y'=4] {'z'}", "the groups' mesh has no such axis"},
+        {"mesh['x'=4,'y'=4] {'x','x':(1)2}", "an axis is there twice"},
+        {"mesh['x'=4,'y'=4] {'x':(1)3}", "(1)3 does not divide the axis, which has 4"},
+        {"mesh['x'=0,'y'=4] {'x'}", "an extent of 0, or too large"},
+        {"mesh['x'=4,'y'=4]", "found the end, expected '{'"},
+        {"mesh['x'=4,'y'=4] {'x'} more", "found 'more', expected the end of the groups"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective c;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        assert_false(read_collective(&f, TS_COLLECTIVE_ALL_GATHER, 4096, rows[i][0], &c));
+        assert_string_equal(f.err.message, rows[i][1]);
+        ts_arena_free(f.arena);
+    }
+}
+
 /* Bytes of the bound of pairs, on 4 x 4 rings: over 8 links into half of a dim, over 32 of a dim as far as they go, over 4
  * into a chip. */
 static void test_pair_bounds(void **state) {
@@ -518,6 +570,8 @@ int main(void) {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_proofs),
         cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_groups_by_axes),
+        cmocka_unit_test(test_groups_by_axes_refused),
         cmocka_unit_test(test_collectives_refused),
         cmocka_unit_test(test_pair_bounds),
         cmocka_unit_test(test_moved_once),
