@@ -6,7 +6,7 @@
 #include "hlo_private.h"
 #include "host/hlo_opcode.h"
 
-enum { LABELS_TRIED = 8, TAIL_BYTES = 1 << 12 };
+enum { LABELS_TRIED = 8, TAIL_BYTES = 1 << 12, MODULE_WORD = 9 /* HloModule */ };
 
 typedef enum { NOT_ONE, WHOLE, ENDS_EARLY } answer;
 
@@ -28,6 +28,7 @@ struct ts_hlo_reader {
     int64_t literal_depth; /* brackets open in a constant that goes on */
     bool in_computation, in_table;
     hlo_header header;
+    int64_t header_line; /* of a header in `joined`, which may go on; 0: none */
     bool is_mlir;
     hlo_mlir mlir;
 };
@@ -265,20 +266,42 @@ static bool is_computation(ts_hlo_reader *r, const char *at, const char *end) {
 }
 
 static bool is_module(ts_hlo_reader *r, const char *at, const char *end) {
-    enum { WORD = 9 };
-    if (end - at <= WORD || memcmp(at, "HloModule", WORD) != 0 || !hlo_is_space(at[WORD])) return false;
-    const char *name = hlo_skip_space(at + WORD, end), *behind = name;
-    while (behind < end && hlo_is_name(*behind)) behind++;
+    if (end - at <= MODULE_WORD || memcmp(at, "HloModule", MODULE_WORD) != 0 ||
+        !hlo_is_space(at[MODULE_WORD]))
+        return false;
     end_computation(r);
     hlo_header_begin(&r->header, at, end);
     r->is_mlir = false;
-    if (r->events->module) {
-        ts_hlo_span rest = {behind, (size_t)(end - behind)};
-        if (rest.length > 0 && *rest.text == ',') rest.text++, rest.length--;
-        r->events->module(r->events->self, r->counts.lines, (ts_hlo_span){name, (size_t)(behind - name)},
-                          rest);
-    }
+    r->joined_length = 0;
+    append(r, at, (size_t)(end - at));
+    r->header_line = r->counts.lines;
     return true;
+}
+
+/* True: the line goes on with a header. What it quotes is left out. */
+static bool take_header(ts_hlo_reader *r, const char *at, const char *end) {
+    bool quoted = r->header.quoted;
+    size_t length = (size_t)(end - at);
+    if (!hlo_header_goes_on(&r->header, at, end)) return false;
+    count(r, TS_HLO_LITERAL);
+    if (quoted || r->header.quoted || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) return true;
+    append(r, " ", 1);
+    append(r, at, length);
+    return true;
+}
+
+/* The header has ended. */
+static void give_header(ts_hlo_reader *r) {
+    if (r->header_line == 0) return;
+    const char *end = r->joined + r->joined_length, *name = hlo_skip_space(r->joined + MODULE_WORD, end);
+    const char *behind = name;
+    while (behind < end && hlo_is_name(*behind)) behind++;
+    ts_hlo_span rest = {behind, (size_t)(end - behind)};
+    if (rest.length > 0 && *rest.text == ',') rest.text++, rest.length--;
+    if (r->events->module)
+        r->events->module(r->events->self, r->header_line, (ts_hlo_span){name, (size_t)(behind - name)},
+                          rest);
+    r->header_line = 0;
 }
 
 static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
@@ -446,7 +469,8 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     while (at < end && hlo_is_space(*at)) at++;
     end = comment_start(at, end);
     while (end > at && hlo_is_space(end[-1])) end--;
-    if (hlo_header_goes_on(&r->header, at, end)) return count(r, TS_HLO_LITERAL);
+    if (take_header(r, at, end)) return;
+    give_header(r);
     if (at < end && *at == '/' && is_comment(at, end)) return count(r, TS_HLO_COMMENT);
     if (take_rest(r, at, end)) return;
     if (at == end || only_marks(at, end)) {
@@ -529,6 +553,7 @@ void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
 void ts_hlo_finish(ts_hlo_reader *r) {
     r->next = '\n';
     if (r->held_length > 0) take_held(r);
+    give_header(r);
     give_joined(r);
     r->counts.cut_instructions += r->literal_depth > 0;
     if (r->in_computation) r->counts.unended_computations++;

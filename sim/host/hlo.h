@@ -63,7 +63,7 @@ typedef enum {
 /* Any may be NULL. */
 typedef struct {
     void *self;
-    /* `HloModule name, ...`: the whole line. */
+    /* `HloModule name, ...`: the whole header, but for what it quotes; told when it has ended. */
     void (*module)(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes);
     /* A computation begins, or a function of StableHLO. */
     void (*computation)(void *self, int64_t line, ts_hlo_span name, bool entry);

@@ -12,6 +12,9 @@ static ts_audit_request request;
 #define HEADER                                                                                               \
     "entry_computation_layout={(f32[4,2]{1,0:T(4,128)}, "                                                    \
     "/*index=1*/f32[512,1024]{0,1:T(8,128)})->f32[512,1024]{1,0:T(8,128)}}\n\n"
+#define HEADER_LINES                                                                                         \
+    "entry_computation_layout={(\n f32[4,2]{1,0:T(4,128)},\n f32[512,1024]{0,1:T(8,128)}\n )\n"              \
+    " ->f32[512,1024]{1,0:T(8,128)}\n}"
 #define BODY                                                                                                 \
     "ENTRY main {\n  a = f32[4,2]{1,0} parameter(0)\n  b = f32[512,1024]{1,0} parameter(1)\n"                \
     "  c = f32[5,7]{1,0} custom-call(a)\n  n = f32[512,1024]{1,0} negate(b)\n  ROOT e = f32[512,1024]{1,0} " \
@@ -27,6 +30,10 @@ static void arguments_are_as_the_header_says(void **state) {
         {"HloModule m, " HEADER BODY, 2048 + 3 * 2097152 + 4096, 1},
         /* Laid out: what has no tiles is linear. */
         {"HloModule m, is_scheduled=true, " HEADER BODY, 32 + 3 * 2097152 + 140, -1},
+        /* Over several lines. */
+        {"HloModule m, is_scheduled=true,\n" HEADER BODY, 32 + 3 * 2097152 + 140, -1},
+        {"HloModule m,\n  " HEADER_LINES ",\n  is_scheduled=true\n\n" BODY, 32 + 3 * 2097152 + 140, -1},
+        {"HloModule m,\n  " HEADER_LINES "\n\n" BODY, 2048 + 3 * 2097152 + 4096, 1},
         /* Without tiles the default: 2 by 128. */
         {"HloModule m\n\n" BODY, 1024 + 3 * 2097152 + 4096, 0},
         /* Of other arguments, or with a tuple among them. */

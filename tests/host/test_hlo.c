@@ -155,11 +155,13 @@ static const row rows[] = {
      "r\n\n    "
      "ENTRY %e {\n      ROOT %p = f32[2] parameter(0), origin={{\\\"}\\\"}}\n    }\n  \"\n}\n,\n"
      "debug_attributes={\n  {\"a\"}:({op_id=1})\n}\n\nENTRY %f {\n  ROOT %q = f32[2] parameter(0)\n}\n",
-     "1 module <m> < is_scheduled=true, origin_recovery_table={>\n16 entry <f>\n17 root <q> <f32[2]> "
+     "1 module <m> < is_scheduled=true, origin_recovery_table={ {\"a\"} : {\"b\"}, } , debug_attributes={ "
+     "{\"a\"}:({op_id=1}) }>\n16 entry <f>\n17 root <q> <f32[2]> "
      "<parameter> <0>\nend\n"},
     {"HloModule m, entry_computation_layout={(\n  f32[2]{0},\n  (s32[])\n)->f32[2]{0}},\n  "
      "is_scheduled=true\n\nf32[3]\n",
-     "1 module <m> < entry_computation_layout={(>\n7 message <f32[3]>\n"},
+     "1 module <m> < entry_computation_layout={( f32[2]{0}, (s32[]) )->f32[2]{0}}, is_scheduled=true>\n7 "
+     "message <f32[3]>\n"},
     /* A header that is cut. */
     {"HloModule m, x={(f32[2]{0}, f3\nthen f32[3] = x\n",
      "1 module <m> < x={(f32[2]{0}, f3>\n2 message <then f32[3] = x>\n"},
