@@ -74,8 +74,8 @@ static void add_figure(ts_audit *a, int64_t line, const char *name, const char *
     snprintf(f->text, sizeof f->text, "%s", word);
 }
 
-/* `label` is followed by a size, or by a memory's name and `then` and a size. At the beginning of the line:
- * such words are everywhere. */
+/* `label` is followed by a size, or by a memory's name and `then` and a size. At the beginning of the line, or of parts
+ * on one line: such words are everywhere. */
 static const struct {
     const char *label, *then, *name;
     bool first;
@@ -123,11 +123,23 @@ static const struct {
                {"total allocation: ", NULL, "all allocations", true},
                {"total fragmentation: ", NULL, "fragmentation", true}};
 
+/* "Total hbm usage >= 4.0K: reserved 1.0K program unknown size arguments 3.0K": what a part's label is followed by. */
+static const char *find_part(ts_hlo_span text, const char *label) {
+    const char *total = find(text, "usage >= "), *at;
+    const char *parts = total ? memchr(total, ':', from(text, total).length) : NULL;
+    if (ts_hlo_begins(text, label)) return text.text + strlen(label);
+    if (!parts) return NULL;
+    for (at = parts; (at = find(from(text, at), label)) != NULL;)
+        if (at[-1 - (ptrdiff_t)strlen(label)] == ' ') return at;
+    return NULL;
+}
+
 static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t which) {
     char word[WORD];
     int64_t bytes;
-    const char *at = find(text, figures[which].label), *behind;
-    if (!at || (figures[which].first && at != text.text + strlen(figures[which].label))) return false;
+    const char *label = figures[which].label, *behind;
+    const char *at = figures[which].first ? find_part(text, label) : find(text, label);
+    if (!at) return false;
     if (figures[which].then) {
         int space = space_named(from(text, at));
         at = find(from(text, at), figures[which].then);

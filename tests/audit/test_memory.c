@@ -29,7 +29,11 @@ static const struct {
      "2020-05-04 09:05:40.7: E  157 xla_util.cc:76]      Allocation type: HLO temp\n"
      "2020-05-04 09:05:40.7: E  157 xla_util.cc:76]      =====\n",
      "in all, at least 0 2048; reserved 0 512; HLO temp 0 1024 of 1024;"},
-    {"hbm by 1.0K. Total hbm usage >= 4.0K: reserved 1.0K\n", "in all, at least 0 4096;"},
+    {"hbm by 1.0K. Total hbm usage >= 4.0K: reserved 1.0K program unknown size arguments 3.0K Output size "
+     "0B; "
+     "shares 0B with arguments. Program hbm requirement 1.0K: global 512B unreserved 1.0K\n",
+     "in all, at least 0 4096; reserved 0 1024; arguments 0 3072; output 0 0; output that shares arguments 0 "
+     "0; program 0 1024; global 0 512;"},
     {"HBM capacity 8.0K:\n       Top-of-Memory reserved:  1.0K (     1,024 bytes)\n"
      "          Currently allocated:    2.0K (   2,048 bytes)\n",
      "capacity -1 8192; reserved -1 1024; allocated -1 2048;"},
