@@ -8,7 +8,12 @@
 #include "audit_graph_private.h"
 #include "layout/notation/xla.h"
 
-enum { MOST_VALUES = 1 << 12, MOST_OPERANDS = AUDIT_NODE_OPERANDS, MOST_CALLEES = 64 };
+enum {
+    MOST_VALUES = 1 << 12,
+    MOST_RESULTS = 1 << 10,
+    MOST_OPERANDS = AUDIT_NODE_OPERANDS,
+    MOST_CALLEES = 64,
+};
 
 /* A function that is not entry: what it picks from its first argument, if it does. */
 typedef struct {
@@ -17,10 +22,16 @@ typedef struct {
     unsigned dims;
 } callee;
 
+typedef struct {
+    int32_t number; /* of the value */
+    bool has_due;
+    audit_order due; /* by the header */
+} result;
+
 struct audit_copies {
     audit_table names;
     audit_graph read, values; /* as written, as rewritten */
-    int32_t returned[MOST_OPERANDS];
+    result returned[MOST_RESULTS];
     int returned_count, callee_count;
     callee callees[MOST_CALLEES];
     bool in_entry, has_entry, overflows;
@@ -136,15 +147,18 @@ static void settle_operation(const audit_copies *c, audit_node *v) {
         v->op.opcode = TS_HLO_OP_UNKNOWN;
 }
 
-/* The order of an argument that a header tiles. */
-static void read_given(ts_audit *a, int32_t shape, audit_node *v) {
-    if (v->op.opcode != TS_HLO_OP_PARAMETER || shape == AUDIT_NONE || !a->shapes[shape].linear.tiled) return;
+/* The order of an argument or result that a header tiles. False: it does not. */
+static bool read_given(ts_audit *a, int32_t shape, const audit_array *array, audit_order *order) {
+    if (shape == AUDIT_NONE || a->shapes[shape].is_tuple || !a->shapes[shape].linear.tiled) return false;
     const char *text = a->shapes[shape].text;
     const ts_shape *given = audit_parse(NULL, a->scratch, text, strlen(text));
-    v->has_given = given && given->xla && given->xla->rank == v->array.rank;
-    for (int k = 0; v->has_given && k < v->array.rank; k++)
-        v->given.at[k] = (int8_t)ts_xla_dim_at(given->xla, k);
+    bool fits = given && given->xla && given->xla->rank == array->rank && given->dtype == array->dtype;
+    for (int k = 0; fits && k < array->rank; k++) {
+        fits = given->xla->dims[k] == array->dims[k];
+        order->at[k] = (int8_t)ts_xla_dim_at(given->xla, k);
+    }
     ts_arena_reset(a->scratch);
+    return fits;
 }
 
 void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
@@ -156,13 +170,14 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
         return;
     }
     if (opcode == TS_HLO_OP_WHILE && i->mlir) name_results(c, i);
+    if (opcode == TS_HLO_OP_TUPLE && i->root) audit_copies_return(a, i->operands);
     if (audit_in_loop(a) || i->lost || c->overflows || !read_array(a, i->shape, &array)) return;
     c->overflows = c->read.count == MOST_VALUES;
     if (c->overflows) return;
     size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
     audit_node v = {.line = i->line, .array = array, .op = read_operation(i, opcode)};
     v.name = ts_arena_copy_text(a->arena, i->name.text, length);
-    read_given(a, shape, &v);
+    if (opcode == TS_HLO_OP_PARAMETER) v.has_given = read_given(a, shape, &array, &v.given);
     if (ts_hlo_attribute(i->attributes, "callee", &item)) v.callee = audit_hash_name(item);
     while (!audit_ends_here(opcode) && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
         v.operands[v.operand_count++] = find(c, item);
@@ -175,9 +190,12 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
 void audit_copies_return(ts_audit *a, ts_hlo_span operands) {
     audit_copies *c = get(a);
     ts_hlo_span item;
-    while (c->in_entry && c->returned_count < MOST_OPERANDS && ts_hlo_next(&operands, &item)) {
-        int32_t number = find(c, item);
-        if (number >= 0) c->returned[c->returned_count++] = number;
+    for (int k = 0; c->in_entry && ts_hlo_next(&operands, &item); k++) {
+        c->overflows |= c->returned_count == MOST_RESULTS;
+        result one = {.number = find(c, item)};
+        if (one.number < 0 || c->overflows) continue;
+        one.has_due = read_given(a, audit_result(a, k), &c->read.list[one.number].array, &one.due);
+        c->returned[c->returned_count++] = one;
     }
 }
 
@@ -197,8 +215,12 @@ static void rewrite(ts_audit *a, audit_copies *c) {
     int32_t *numbers = TS_NEW_ARRAY(a->arena, int32_t, (size_t)c->read.count + 1);
     audit_graph_rewrite(&c->read, &c->values, numbers);
     for (int k = 0; k < c->returned_count; k++) {
-        c->returned[k] = numbers[c->returned[k]];
-        c->values.list[c->returned[k]].lives = c->values.list[c->returned[k]].op.is_result = true;
+        result *one = &c->returned[k];
+        one->number = numbers[one->number];
+        audit_node *v = &c->values.list[one->number];
+        v->lives = v->op.is_result = true;
+        if (!v->has_due) v->due = one->due;
+        v->has_due |= one->has_due;
     }
     for (int32_t i = c->values.count - 1; i >= 0; i--) {
         const audit_node *v = &c->values.list[i];
@@ -360,9 +382,10 @@ void audit_copies_finish(ts_audit *a, ts_audit_result *r) {
         ts_arena_reset(a->scratch);
     }
     for (int k = 0; k < c->returned_count; k++) {
-        audit_order usual;
-        const audit_node *v = &c->values.list[c->returned[k]];
-        if (audit_order_default(&o, &v->array, &usual)) copy(a, &o, v, &usual, NULL);
+        audit_order order = c->returned[k].due;
+        const audit_node *v = &c->values.list[c->returned[k].number];
+        if (c->returned[k].has_due || audit_order_default(&o, &v->array, &order))
+            copy(a, &o, v, &order, NULL);
     }
     ts_arena_reset(a->scratch);
     r->copies_predicted = c->has_entry;

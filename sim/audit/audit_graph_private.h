@@ -15,9 +15,9 @@ typedef struct {
     int operand_count;
     int32_t operands[AUDIT_NODE_OPERANDS]; /* -1: not known */
     bool lives, loops;                     /* a result follows from it; a loop begins with it */
-    bool has_want, has_need[AUDIT_NODE_OPERANDS], has_given;
+    bool has_want, has_need[AUDIT_NODE_OPERANDS], has_given, has_due;
     audit_order want, have, needs[AUDIT_NODE_OPERANDS];
-    audit_order given; /* of an argument, by the header */
+    audit_order given, due; /* by the header: of an argument, of a result */
 } audit_node;
 
 /* An operand's number is less than its reader's. */
@@ -36,6 +36,8 @@ audit_dot audit_dot_of(const audit_graph *g, const audit_node *v); /* of a produ
 /* The values as the TPU compiler rewrites them before it lays them out. numbers: of each, in `out`. */
 void audit_graph_rewrite(const audit_graph *values, audit_graph *out, int32_t *numbers);
 
+/* By the header, or the default. False: there is none. */
+bool audit_order_of_result(const audit_orders *o, const audit_node *v, audit_order *order);
 /* What is wanted of each, and what each then needs of its operands. */
 void audit_graph_ask(const audit_orders *o, audit_graph *graph);
 

@@ -1,5 +1,5 @@
-/* What a module's header says of its arguments: their layouts, which a compiler is told before it has laid out anything
- * else. */
+/* What a module's header says of its arguments and results: their layouts, which a compiler is told before it has laid
+ * out anything else. */
 #include <string.h>
 
 #include "audit_state.h"
@@ -17,27 +17,42 @@ static bool are_arrays(ts_hlo_span list) {
     return true;
 }
 
-static void read_arguments(ts_audit *a, int64_t line, ts_hlo_span layout) {
+/* How many are behind the `kept` ones now. */
+static int64_t read_shapes(ts_audit *a, int64_t line, ts_hlo_span list, int64_t kept) {
     ts_hlo_span shape;
-    const char *arrow = memmem(layout.text, layout.length, "->", 2);
-    if (arrow) layout.length = (size_t)(arrow - layout.text);
-    a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + layout.length / 4);
-    a->entry_is_flat = are_arrays(layout);
-    while (a->entry_count < ENTRY_SHAPES && ts_hlo_find_shape(&layout, &shape)) {
+    int64_t count = 0;
+    while (count < ENTRY_SHAPES && ts_hlo_find_shape(&list, &shape)) {
         int32_t number = audit_intern(a, line, shape);
-        if (number != AUDIT_NONE) a->entry_shapes[a->entry_count++] = number;
+        if (number != AUDIT_NONE) a->entry_shapes[kept + count++] = number;
     }
+    return count;
+}
+
+/* "{(arguments)->results}" */
+static void read_layout(ts_audit *a, int64_t line, ts_hlo_span layout) {
+    const char *arrow = memmem(layout.text, layout.length, "->", 2);
+    ts_hlo_span results = {"", 0};
+    a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + layout.length / 4);
+    if (arrow) {
+        results = ts_hlo_trim((ts_hlo_span){arrow + 2, layout.length - (size_t)(arrow + 2 - layout.text)});
+        layout.length = (size_t)(arrow - layout.text);
+    }
+    a->entry_is_flat = are_arrays(layout);
+    a->entry_count = read_shapes(a, line, layout, 0);
+    if (a->unscheduled && (!ts_hlo_begins(results, "(") || are_arrays(results)))
+        a->result_count = read_shapes(a, line, results, a->entry_count);
 }
 
 void audit_read_header(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
     ts_hlo_span layout;
     a->unscheduled = !memmem(attributes.text, attributes.length, "is_scheduled=true", 17);
     a->entry_is_flat = false;
+    a->result_count = 0;
     if (a->module) return; /* of several, the first gives its name */
     a->module = ts_arena_copy_text(a->arena, name.text, name.length);
     if (!ts_hlo_attribute(attributes, "entry_computation_layout", &layout)) return;
-    bool tiles = a->any_tiles; /* those of arguments alone say nothing of the rest */
-    read_arguments(a, line, layout);
+    bool tiles = a->any_tiles; /* those of arguments and results alone say nothing of the rest */
+    read_layout(a, line, layout);
     if (a->unscheduled) a->any_tiles = tiles;
 }
 
@@ -63,4 +78,8 @@ int32_t audit_argument(const ts_audit *a, const ts_hlo_instruction *i, int32_t s
     int32_t given = a->entry_shapes[number];
     bool fits = !a->shapes[given].is_tuple && same_array(a->shapes[given].text, a->shapes[shape].text);
     return fits ? given : shape;
+}
+
+int32_t audit_result(const ts_audit *a, int64_t number) {
+    return number < a->result_count ? a->entry_shapes[a->entry_count + number] : AUDIT_NONE;
 }

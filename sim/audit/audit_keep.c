@@ -333,7 +333,7 @@ static void use_all(ts_audit *a, bool *used) {
     }
     for (int i = 0; i < a->report_count; i++) use(a, used, a->reports[i].shape);
     for (int i = 0; i < a->allocation_count; i++) use(a, used, a->allocations[i].shape);
-    for (int64_t i = 0; i < a->entry_count; i++) use(a, used, a->entry_shapes[i]);
+    for (int64_t i = 0; i < a->entry_count + a->result_count; i++) use(a, used, a->entry_shapes[i]);
     for (int64_t i = 0; i < a->names.capacity; i++) {
         const struct audit_slot *slot = &a->names.slots[i];
         if (slot->epoch == a->names.epoch) use(a, used, slot->value & NAME_SHAPE);
@@ -390,7 +390,8 @@ static void renumber(ts_audit *a, const int32_t *numbers) {
     for (int i = 0; i < a->report_count; i++) a->reports[i].shape = numbers[a->reports[i].shape];
     for (int i = 0; i < a->allocation_count; i++)
         if (a->allocations[i].shape >= 0) a->allocations[i].shape = numbers[a->allocations[i].shape];
-    for (int64_t i = 0; i < a->entry_count; i++) a->entry_shapes[i] = numbers[a->entry_shapes[i]];
+    for (int64_t i = 0; i < a->entry_count + a->result_count; i++)
+        a->entry_shapes[i] = numbers[a->entry_shapes[i]];
     for (int64_t i = 0; i < a->names.capacity; i++) {
         struct audit_slot *slot = &a->names.slots[i];
         if (slot->epoch == a->names.epoch)

@@ -126,9 +126,9 @@ struct ts_audit {
     ts_audit_kind kinds[TS_AUDIT_KINDS];
     int kind_count;
     const char *module;
-    int32_t *entry_shapes; /* of the arguments, by the first module's header */
-    int64_t entry_count;
-    bool entry_is_flat; /* an array each, and the module is the first */
+    int32_t *entry_shapes; /* of the arguments, and behind them the results, by the first module's header */
+    int64_t entry_count, result_count; /* 0 results: tuples in tuples, or a compiler has laid out all */
+    bool entry_is_flat;                /* an array each, and the module is the first */
     report_block block;
     ts_audit_report *reports;
     int report_count, report_capacity;
@@ -176,6 +176,8 @@ void audit_read_header(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_span 
 /* The shape of a parameter, with the layout that the header gives it, if it says none itself and no compiler has laid
  * out the module. */
 int32_t audit_argument(const ts_audit *a, const ts_hlo_instruction *i, int32_t shape);
+/* Of a result, the shape that the header gives it, if no compiler has laid out the module; or AUDIT_NONE. */
+int32_t audit_result(const ts_audit *a, int64_t number);
 
 /* ---- Collectives (audit_collective.c) ---- */
 

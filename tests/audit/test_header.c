@@ -1,4 +1,4 @@
-/* Layouts that a header gives the arguments before a compiler has laid out the rest: theirs are taken, of the rest they
+/* Layouts that a header gives arguments and results before a compiler has laid out the rest: theirs are taken, of the rest they
  * say nothing. */
 #include "audit/audit_private.h"
 
@@ -58,6 +58,62 @@ static void arguments_are_as_the_header_says(void **state) {
     }
 }
 
+#define RESULTS(arguments, results)                                                                          \
+    "HloModule m, entry_computation_layout={(" arguments ")->" results "}\n\nENTRY main {\n"
+
+static void results_are_as_the_header_says(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *copies; /* their readers and orders */
+    } rows[] = {
+        {RESULTS("f32[512,1024]{0,1:T(8,128)}",
+                 "f32[512,1024]{0,1:T(8,128)}") "  a = f32[512,1024]{1,0} parameter(0)\n  ROOT b = "
+                                                "f32[512,1024]{1,0} negate(a)\n}\n",
+         ""},
+        {RESULTS("f32[512,1024]{1,0:T(8,128)}",
+                 "f32[512,1024]{0,1:T(8,128)}") "  a = f32[512,1024]{1,0} parameter(0)\n  ROOT b = "
+                                                "f32[512,1024]{1,0} negate(a)\n}\n",
+         "a f32[512,1024]{0,1:T(8,128)};"},
+        /* One array twice, in two orders; what is in no order of tiles has the default one. */
+        {RESULTS(
+             "f32[512,1024]{1,0:T(8,128)}", "(f32[512,1024]{1,0:T(8,128)}, f32[512,1024]{0,1:T(8,128)}, "
+                                            "f32[512,1024]{0,1})") "  a = f32[512,1024]{1,0} parameter(0)\n  "
+                                                                   "b = f32[512,1024]{1,0} negate(a)\n"
+                                                                   "  ROOT t = (f32[512,1024]{1,0}, "
+                                                                   "f32[512,1024]{1,0}, f32[512,1024]{1,0}) "
+                                                                   "tuple(b, b, a)\n}\n",
+         "b f32[512,1024]{0,1:T(8,128)};"},
+        /* Of other results, or in tuples. */
+        {RESULTS("f32[512,1024]{1,0:T(8,128)}",
+                 "f32[512,512]{0,1:T(8,128)}") "  a = f32[512,1024]{1,0} parameter(0)\n  ROOT b = "
+                                               "f32[512,1024]{1,0} negate(a)\n}\n",
+         ""},
+        {RESULTS("f32[512,1024]{1,0:T(8,128)}",
+                 "((f32[512,1024]{0,1:T(8,128)}))") "  a = f32[512,1024]{1,0} parameter(0)\n  b = "
+                                                    "f32[512,1024]{1,0} negate(a)\n"
+                                                    "  t = (f32[512,1024]{1,0}) tuple(b)\n  ROOT u = "
+                                                    "((f32[512,1024]{1,0})) tuple(t)\n}\n",
+         ""},
+        /* The ninth. */
+        {"HloModule m\n\nENTRY main {\n  a = f32[8]{0} parameter(0)\n  b = f32[64,512]{1,0} parameter(1)\n"
+         "  c = f32[512,64]{1,0} reshape(b)\n  ROOT t = (f32[8]{0}, f32[8]{0}, f32[8]{0}, f32[8]{0}, "
+         "f32[8]{0}, f32[8]{0}, f32[8]{0}, f32[8]{0}, f32[512,64]{1,0}) tuple(a, a, a, a, a, a, a, a, "
+         "c)\n}\n",
+         "c f32[512,64]{0,1:T(8,128)};"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){rows[i].text, strlen(rows[i].text), 0}, &r);
+        ts_text found = ts_text_begin(arena);
+        for (int k = 0; k < r.copy_count; k++)
+            ts_text_add(&found, "%s %s;", r.copies[k].name, r.copies[k].to);
+        assert_true(r.copies_predicted);
+        assert_string_equal(found.bytes, rows[i].copies);
+        assert_int_equal(r.kind_count, 0);
+        ts_audit_free(audit);
+    }
+}
+
 static int make_machine(void **state) {
     begin_group(state);
     request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
@@ -65,6 +121,9 @@ static int make_machine(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arguments_are_as_the_header_says)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_are_as_the_header_says),
+        cmocka_unit_test(results_are_as_the_header_says),
+    };
     return cmocka_run_group_tests(tests, make_machine, end_group);
 }
