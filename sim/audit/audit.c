@@ -77,9 +77,9 @@ static const struct {
     {TS_HLO_OP_CALL, "to_apply", AUDIT_LEVEL_CALLED},
     {TS_HLO_OP_CALL_START, "to_apply", AUDIT_LEVEL_CALLED},
     {TS_HLO_OP_CALL, "callee", AUDIT_LEVEL_CALLED}, /* of StableHLO */
-    {TS_HLO_OP_CONDITIONAL, "branch_computations", TS_AUDIT_LEVEL_CONTROL},
-    {TS_HLO_OP_CONDITIONAL, "true_computation", TS_AUDIT_LEVEL_CONTROL},
-    {TS_HLO_OP_CONDITIONAL, "false_computation", TS_AUDIT_LEVEL_CONTROL},
+    {TS_HLO_OP_CONDITIONAL, "branch_computations", AUDIT_LEVEL_BRANCH},
+    {TS_HLO_OP_CONDITIONAL, "true_computation", AUDIT_LEVEL_BRANCH},
+    {TS_HLO_OP_CONDITIONAL, "false_computation", AUDIT_LEVEL_BRANCH},
     {TS_HLO_OP_SELECT_AND_SCATTER, "select", TS_AUDIT_LEVEL_APPLIED},
     {TS_HLO_OP_SELECT_AND_SCATTER, "scatter", TS_AUDIT_LEVEL_APPLIED},
 };

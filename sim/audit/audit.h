@@ -112,9 +112,10 @@ typedef struct {
     int64_t count, runs; /* instructions that are alike, and how often they run: loops counted where their
                             trips are known */
     bool trips_unknown;  /* some are in a loop that does not say */
+    bool in_branch;      /* of a conditional, which runs one; all of them count */
 } ts_audit_move;
 
-/* Moves that are alike: same opcode, shapes and level. */
+/* Moves that are alike: same opcode, shapes, level and in_branch. */
 typedef struct {
     ts_audit_move first;
     bool priced;

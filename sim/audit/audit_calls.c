@@ -14,7 +14,8 @@ static int32_t new_call(ts_audit *a, const audit_call_record *call) {
 
 void audit_add_call(ts_audit *a, int64_t line, int32_t callee, uint8_t level, int64_t runs) {
     computation_record *c = &a->computations[callee];
-    bool only_called = c->level == TS_AUDIT_LEVEL_UNKNOWN;
+    bool only_called = c->level == TS_AUDIT_LEVEL_UNKNOWN, branch = level == AUDIT_LEVEL_BRANCH;
+    if (branch) level = TS_AUDIT_LEVEL_CONTROL;
     if (level != AUDIT_LEVEL_CALLED || only_called) c->level = level;
     if (callee == a->current || level == TS_AUDIT_LEVEL_APPLIED) return;
     if (c->calls == AUDIT_NONE || a->calls[c->calls].caller != a->current)
@@ -24,6 +25,7 @@ void audit_add_call(ts_audit *a, int64_t line, int32_t callee, uint8_t level, in
     call->line = line;
     audit_add(&call->runs, runs < 0 ? 1 : runs);
     call->unknown |= runs < 0;
+    call->branch |= branch;
 }
 
 void audit_set_runs(ts_audit *a, int32_t callee, int64_t runs) {
@@ -43,6 +45,7 @@ static void sum_up(const ts_audit *a, computation_record *c) {
         if (caller && !caller->summed_up) continue;
         audit_add(&c->runs, audit_times(call->runs, caller ? caller->runs : 1));
         c->runs_unknown |= call->unknown || (caller && caller->runs_unknown);
+        c->in_branch |= call->branch || (caller && caller->in_branch);
         if (called && caller && c->level != TS_AUDIT_LEVEL_CONTROL) c->level = caller->level;
     }
     c->summed_up = true;

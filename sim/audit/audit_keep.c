@@ -128,6 +128,7 @@ static int order_moves(const ts_audit_move *a, const ts_audit_move *b) {
     if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
     int transposed = memcmp(a->permutation, b->permutation, sizeof a->permutation);
     if (transposed != 0) return transposed;
+    if (a->in_branch != b->in_branch) return a->in_branch - b->in_branch;
     return (a->level > b->level) - (a->level < b->level);
 }
 
@@ -249,6 +250,7 @@ static void settle_moves(ts_audit *a) {
             move->level = level_of(c);
             move->runs = audit_times(move->runs, c->runs);
             move->trips_unknown |= c->runs_unknown;
+            move->in_branch = c->in_branch;
             settle_spaces(c, move);
         }
         if (move->level == TS_AUDIT_LEVEL_APPLIED) continue;

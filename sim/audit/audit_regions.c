@@ -12,7 +12,10 @@ void audit_region(ts_audit *a, int64_t line, ts_hlo_part part) {
     int32_t made = audit_new_computation(a, audit_hash(key, (size_t)length), line, no_name);
     a->computations[made].part = (uint8_t)part;
     a->computations[made].within = a->current;
-    audit_add_call(a, line, made, TS_AUDIT_LEVEL_CONTROL, part == TS_HLO_BRANCH ? 1 : AUDIT_NONE);
+    if (part == TS_HLO_BRANCH)
+        audit_add_call(a, line, made, AUDIT_LEVEL_BRANCH, 1);
+    else
+        audit_add_call(a, line, made, TS_AUDIT_LEVEL_CONTROL, AUDIT_NONE);
     if (part == TS_HLO_CONDITION && a->values.loop_count > 0)
         a->values.loops[a->values.loop_count - 1].condition = made;
     a->current = made;

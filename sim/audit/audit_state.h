@@ -33,13 +33,17 @@ typedef struct {
     uint8_t part;       /* which part of a loop or branch it is (ts_hlo_part); 0: no region */
     bool has_root;      /* the text marks it */
     bool begun;         /* the text has it */
-    bool runs_unknown, visited, summed_up;
+    bool runs_unknown, in_branch, visited, summed_up;
     uint8_t level; /* ts_audit_level, or AUDIT_LEVEL_CALLED until that is settled */
     bool by_name;  /* its name says that it is fused; what calls it may say otherwise */
     int spaces[2]; /* of what is started: read, written; -1: not known */
 } computation_record;
 
-enum { AUDIT_LEVEL_CALLED = TS_AUDIT_LEVELS /* only by `call`: at the level of what calls it */ };
+/* How a computation is called, beside ts_audit_level. */
+enum {
+    AUDIT_LEVEL_CALLED = TS_AUDIT_LEVELS, /* only by `call`: at the level of what calls it */
+    AUDIT_LEVEL_BRANCH,                   /* TS_AUDIT_LEVEL_CONTROL, one of several of which one runs */
+};
 
 /* What one computation, or the text outside them, does to another. */
 typedef struct {
@@ -47,6 +51,7 @@ typedef struct {
     int64_t line;           /* of the last instruction that does it */
     int64_t runs;           /* each time that the caller runs */
     bool unknown;           /* of some the text does not say how many */
+    bool branch;            /* some of it are as one of several */
 } audit_call_record;
 
 /* A loop of StableHLO that is open: values, or -1, and computations. */

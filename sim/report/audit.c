@@ -155,6 +155,7 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
     if (group->first.runs != group->first.count)
         ts_text_add(out, ", runs %s times", ts_text_grouped(out->arena, group->first.runs));
     if (group->first.trips_unknown) ts_text_add(out, ", in a loop of unknown length");
+    if (group->first.in_branch) ts_text_add(out, ", in a branch");
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
     const char *from = ts_report_audit_from(r, move);
     if (from) ts_text_add(out, "\n%21s%s to", "", from);
@@ -184,6 +185,22 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
                     ts_text_grouped(out->arena, r->moves_left_out));
 }
 
+/* Which branch of a conditional runs the text does not say. */
+static void add_branch_sum(const ts_audit_result *r, ts_text *out) {
+    double microseconds = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < r->group_count; i++) {
+        const ts_audit_group *group = &r->groups[i];
+        if (!group->first.in_branch || group->first.level == TS_AUDIT_LEVEL_FUSED || !group->priced) continue;
+        count += group->first.count;
+        microseconds += group->total_microseconds;
+    }
+    if (microseconds > 0)
+        ts_text_add(
+            out, "           %.3f us of it are %s moves in branches: all count, but a conditional runs one\n",
+            microseconds, ts_text_grouped(out->arena, count));
+}
+
 static void add_move_sums(const ts_audit_result *r, ts_text *out) {
     int64_t endless = 0;
     ts_text_add(out, "in all     %.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
@@ -200,6 +217,7 @@ static void add_move_sums(const ts_audit_result *r, ts_text *out) {
     if (endless > 0)
         ts_text_add(out, "           %s moves are in loops whose rounds are not known: counted once\n",
                     ts_text_grouped(out->arena, endless));
+    add_branch_sum(r, out);
     if (r->collectives_priced > 0)
         ts_text_add(out, "           %.1f us of it are %s collectives between chips\n",
                     r->collective_microseconds, ts_text_grouped(out->arena, r->collectives_priced));

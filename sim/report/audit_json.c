@@ -82,6 +82,7 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
         ts_json_int(json, "count", group->first.count);
         ts_json_int(json, "runs", group->first.runs);
         ts_json_bool(json, "trips_unknown", group->first.trips_unknown);
+        ts_json_bool(json, "in_branch", group->first.in_branch);
         ts_json_int(json, "from_space", move->from);
         ts_json_int(json, "to_space", move->to);
         ts_json_int(json, "read_bytes", move->read_bytes);

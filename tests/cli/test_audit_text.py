@@ -172,9 +172,9 @@ def fusions_loops_and_branches():
         f"ENTRY %m (a: f32[8,128]) -> f32[8,128] {{\n  %a = {A} parameter(0)\n  %f = {B} fusion(%a), kind=kLoop, calls=%fused_computation\n"
         f"  %w = (s32[]{{:T(128)}}, {A}) while(%init), condition=%cond, body=%body, backend_config={{\"known_trip_count\":{{\"n\":\"7\"}}}}\n"
         f"  ROOT %k = {A} conditional(%q, %x, %y), branch_computations={{%then, %then}}\n}}\n",
-        {A: 1, B: 3, "pred[]{:T(512)}": 1}, [("in", "order+padding", 1), ("c", "order+padding", 7 + 1)])
+        {A: 1, B: 3, "pred[]{:T(512)}": 1}, [("in", "order+padding", 1), ("c", "order+padding", 7), ("d", "order+padding", 1)])
     levels = {m["first"]: (m["level"], m["at_most"]) for m in result["moves"]}
-    assert levels == {"in": ("fused", True), "c": ("loop or branch", False)}
+    assert levels == {"in": ("fused", True), "c": ("loop or branch", False), "d": ("loop or branch", False)}
 
 
 S = "s32[]{:T(128)}"
@@ -294,6 +294,26 @@ def computations_that_are_called():
     assert moves(called("g")) == [("level unknown", 1, False)]
     around = called("g", entry=use(1, call + "g")).replace("copy(%p)", f"copy(%p)\n  %d = {A} call(%p), to_apply=%g")
     assert moves(around) == [("entry", 1, False)], moves(around)
+
+
+@test
+def branches_of_conditionals():
+    """All count, and what is in them is told apart: what they call and loop over too, in HLO and StableHLO."""
+    def moves(text):
+        return {(m["in_branch"], m["count"], m["runs"]) for m in audit(text)["moves"] if m["opcode"] == "copy"}
+
+    taken = f"  %x = {B} conditional(%q, %a, %a), true_computation=%g, false_computation=%h\n"
+    assert moves(called("g", "h", entry=f"{taken}  %e = {B} copy(%a)\n")) == {(True, 1, 2), (False, 1, 1)}
+    assert moves(called("g", entry=f"  %x = {B} call(%a), to_apply=%g\n")) == {(False, 1, 1)}
+    looped = called("g", "h", entry=taken).replace("call(%p), to_apply=%f", "while(%p), condition=%z, body=%f" + STATED)
+    assert moves(looped) == {(True, 1, 14)}
+    for form in (".mlir", "_generic.mlir", ".hlo"):
+        for name, branch in (("branches", True), ("scan", False)):
+            found = audit((LOOPS / f"{name}{form}").read_text())["moves"]
+            assert {m["in_branch"] for m in found if m["opcode"] == "transpose"} == {branch}, (name, form, found)
+    text = called("g", "h", entry=taken)
+    out = subprocess.run([TOOL, "audit", "-"], input=text.encode(), capture_output=True).stdout.decode()
+    assert ", in a branch" in " ".join(out.split()) and " moves in branches: all count, but a conditional runs one" in out, out
 
 
 @test
