@@ -209,7 +209,8 @@ static bool read_head(const char *at, const char *end, operation_head *head) {
 }
 
 /* Of an operation whose body follows: what runs it is known, all else in it is passed over. */
-static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operation_head *head) {
+static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operation_head *head,
+                           const char *end) {
     if (m->open_count == HLO_MLIR_OPEN) return;
     struct hlo_open *open = &m->open[m->open_count++];
     size_t length = head->name.length < HLO_MLIR_NAME ? head->name.length : HLO_MLIR_NAME - 1;
@@ -220,8 +221,11 @@ static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operatio
         hlo_mlir_begin_region(m, teller, TS_HLO_CONDITION, m->depth);
     else if (strcmp(head->opcode, "conditional") == 0)
         hlo_mlir_begin_region(m, teller, TS_HLO_BRANCH, m->depth);
-    else if (m->muted_above < 0)
+    else if (m->muted_above < 0) {
         m->muted_above = m->depth;
+        ts_text_clear(&m->groups);
+        hlo_mlir_add_groups(&m->groups, head->opcode, head->rest, end);
+    }
 }
 
 static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end,
@@ -230,7 +234,7 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, con
     if (!read_head(at, end, &head)) return HLO_MLIR_NO;
     if (strcmp(head.opcode, "while") == 0) hlo_mlir_loop(m, teller, head.rest, end);
     if (end - at > 2 && end[-1] == '{' && end[-2] == '(') {
-        open_operation(m, teller, &head);
+        open_operation(m, teller, &head, end);
         return HLO_MLIR_YES;
     }
     if (m->muted_above >= 0) return HLO_MLIR_YES;
@@ -262,12 +266,15 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
     if (m->muted_above >= 0) return HLO_MLIR_YES;
     clear(m);
     if (found) add_types(m, at, at, found, end, AS_WRITTEN);
+    hlo_mlir_add_groups(&m->groups, open->opcode, at, end);
+    ts_text_add_bytes(&m->attributes, m->groups.bytes, m->groups.length);
+    ts_text_clear(&m->groups);
     *i = (ts_hlo_instruction){.line = open->line,
                               .name = {open->name, strlen(open->name)},
                               .shape = span_of(&m->shape),
                               .opcode = {open->opcode, strlen(open->opcode)},
                               .operands = {"", 0},
-                              .attributes = {"", 0},
+                              .attributes = span_of(&m->attributes),
                               .cut = found == NULL,
                               .mlir = true};
     return HLO_MLIR_INSTRUCTION;

@@ -115,6 +115,39 @@ static void add_number(hlo_mlir *m, const char *opcode, const char *at, const ch
     if (behind < end && *behind == '>') ts_text_add_bytes(&m->operands, number, (size_t)(behind - number));
 }
 
+static bool is_collective(const char *opcode) {
+    static const char *const names[] = {"all-", "reduce-scatter", "collective-", "cross-replica-sum"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(opcode, names[i], strlen(names[i])) == 0) return true;
+    return false;
+}
+
+/* dense<[[0, 1], [2, 3]]> as {{0,1},{2,3}}, dense<0> as {{0}}, dense<> as {}; of all else the first word, which is no
+ * list: better no groups than those of all devices. */
+static void add_dense(ts_text *out, const char *at, const char *end) {
+    const char *behind = hlo_begins(at, end, "dense<") ? memchr(at, '>', (size_t)(end - at)) : NULL;
+    if (behind == NULL || at[6] == '"') {
+        while (at < end && *at != '<' && *at != ',' && *at != ' ') ts_text_add_char(out, *at++);
+        return;
+    }
+    at += 6;
+    bool list = *at == '[', one = ts_is_digit(*at);
+    if (!list) ts_text_add(out, one ? "{{" : "{");
+    for (; at < behind; at++)
+        if (*at != ' ') ts_text_add_char(out, *at == '[' ? '{' : *at == ']' ? '}' : *at);
+    if (!list) ts_text_add(out, one ? "}}" : "}");
+}
+
+void hlo_mlir_add_groups(ts_text *out, const char *opcode, const char *at, const char *end) {
+    static const char *const names[] = {"replica_groups", "source_target_pairs"};
+    for (int i = 0; i < 2 && is_collective(opcode); i++) {
+        const char *value = value_of(at, end, names[i]);
+        if (value == NULL) continue;
+        ts_text_add(out, ", %s=", names[i]);
+        add_dense(out, hlo_skip_space(value, end), end);
+    }
+}
+
 void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     add_moved(m, opcode, at, end);
     add_lists(m, opcode, at, end);
@@ -122,4 +155,5 @@ void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const 
     add_callee(m, opcode, at, end);
     add_direction(m, opcode, at, end);
     add_number(m, opcode, at, end);
+    hlo_mlir_add_groups(&m->attributes, opcode, at, end);
 }

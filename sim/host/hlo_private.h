@@ -48,6 +48,7 @@ enum { HLO_MLIR_OPEN = 32, HLO_MLIR_NAME = 64 };
 /* StableHLO: state that lines share. */
 typedef struct {
     ts_text shape, operands, attributes; /* of the instruction made last */
+    ts_text groups;                      /* of the collective whose body is open */
     int64_t depth, function_depth;       /* braces open, and before the function's */
     int64_t muted_above;                 /* what is deeper is the body of a reduction; -1: nothing is */
     int64_t lost_above; /* what is deeper is in regions that are not told of; -1: nothing is */
@@ -73,6 +74,8 @@ typedef struct {
 const char *hlo_mlir_add_type(ts_text *out, const char *at, const char *end);
 /* Those that movements and counters need, to m->attributes; a constant of one number, to m->operands. */
 void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end);
+/* Of a collective. */
+void hlo_mlir_add_groups(ts_text *out, const char *opcode, const char *at, const char *end);
 /* The values of "return %a, %b : types" or of "(%a, %b) : types". */
 ts_hlo_span hlo_mlir_values(const char *at, const char *end);
 

@@ -116,6 +116,36 @@ static void without_devices_none_is_priced(void **state) {
     ts_audit_free(audit);
 }
 
+/* Of rows of the mesh, of columns, and of what is no list. */
+static void groups_of_stablehlo(void **state) {
+    (void)state;
+    static const struct {
+        const char *groups;
+        double microseconds; /* 0: not priced */
+    } rows[] = {
+        {"dense<[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]> : tensor<4x4xi64>",
+         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB},
+        {"dense<[[0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15]]> : tensor<4x4xi64>",
+         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB},
+        {"#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = \"x\">]>", 0},
+        {"dense<\"0x0001\"> : tensor<4x4xi64>", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text,
+                    "func.func @main(%%a: tensor<256x1024xf32>) {\n  %%0 = \"stablehlo.all_reduce\"(%%a) <{"
+                    "replica_groups = %s}> ({\n  ^bb0(%%x: tensor<f32>):\n    stablehlo.return %%x : "
+                    "tensor<f32>\n  }) : (tensor<256x1024xf32>) -> tensor<256x1024xf32>\n  return\n}\n",
+                    rows[i].groups);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.collectives, 1);
+        if (fabs(r.collective_microseconds - rows[i].microseconds) > 0.01)
+            fail_msg("row %zu: %f us", i, r.collective_microseconds);
+        ts_audit_free(audit);
+    }
+}
+
 static int set_up(void **state) {
     begin_group(state);
     request.machine = ts_machine_load(NULL, arena, "tpu-v4");
@@ -127,6 +157,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(collectives_are_priced_on_the_links),
         cmocka_unit_test(without_devices_none_is_priced),
+        cmocka_unit_test(groups_of_stablehlo),
     };
     return cmocka_run_group_tests(tests, set_up, end_group);
 }

@@ -251,6 +251,32 @@ static const row rows[] = {
      "{0.1, "
      "0.5}>>\n%1 = stablehlo.add %0, %0 : tensor<2x!quant.uniform<u8:f32, 34.0:16>>\n",
      "1 <0> <s8[2]> <uniform-quantize> <f32[2] %a>\n2 <1> <u8[2]> <add> <u8[2] %0, u8[2] %0>\n"},
+    /* Groups of collectives, before a body or behind it; what is no list is no list in HLO either. */
+    {"%1 = \"stablehlo.all_gather\"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1], [2, 3]]> "
+     ": "
+     "tensor<2x2xi64>}> : (tensor<2xf32>) -> tensor<4xf32>\n"
+     "%2 = \"stablehlo.collective_permute\"(%a) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> "
+     ": "
+     "(tensor<2xf32>) -> tensor<2xf32>\n"
+     "%3 = \"stablehlo.all_to_all\"(%a) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @m, "
+     "axes "
+     "= [#stablehlo.axis_ref<name = \"x\">]>}> : (tensor<2xf32>) -> tensor<2xf32>\n"
+     "%4 = \"stablehlo.all_gather\"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}> : (tensor<2xf32>) -> "
+     "tensor<2xf32>\n"
+     "%5 = \"stablehlo.all_gather\"(%a) <{replica_groups = dense<> : tensor<0x0xi64>}> : (tensor<2xf32>) -> "
+     "tensor<2xf32>\n",
+     "1 <1> <f32[4]> <all-gather> <f32[2] %a> +<, replica_groups={{0,1},{2,3}}>\n"
+     "2 <2> <f32[2]> <collective-permute> <f32[2] %a> +<, source_target_pairs={{0,1}}>\n"
+     "3 <3> <f32[2]> <all-to-all> <f32[2] %a> +<, replica_groups=#stablehlo.replica_group_mesh_axes>\n"
+     "4 <4> <f32[2]> <all-gather> <f32[2] %a> +<, replica_groups={{0}}>\n"
+     "5 <5> <f32[2]> <all-gather> <f32[2] %a> +<, replica_groups={}>\n"},
+    {"%1 = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({\n"
+     "^bb0(%b: tensor<f32>):\n  stablehlo.return %b : tensor<f32>\n}) : (tensor<2xf32>) -> tensor<2xf32>\n"
+     "%2 = \"stablehlo.reduce_scatter\"(%a) ({\n^bb0(%b: tensor<f32>):\n  stablehlo.return %b : tensor<f32>\n"
+     "}) {replica_groups = dense<[[2, 3]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<1xf32>\n"
+     "%3 = \"stablehlo.reduce\"(%a) ({\n}) : (tensor<2xf32>) -> tensor<f32>\n",
+     "1 <1> <f32[2]> <all-reduce> +<, replica_groups={{0,1}}>\n5 <2> <f32[1]> <reduce-scatter> +<, "
+     "replica_groups={{2,3}}>\n9 <3> <f32[]> <reduce>\n"},
     /* What runs on every device: the body is the caller's. */
     {"func.func @f() {\n%0 = sdy.manual_computation(%a) in_shardings=[<@m, [{\"x\"}]>] out_shardings=[<@m, "
      "[{\"x\"}]>] manual_axes={\"x\"} (%b: tensor<2xf32>) {\n%1 = stablehlo.add %b, %b : tensor<2xf32>\n"
