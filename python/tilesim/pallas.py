@@ -376,7 +376,8 @@ def _main(options: argparse.Namespace) -> int:
     if options.lower:
         _save(options.output or "/dev/stdout", lower(function, *arrays, machine=options.machine, mesh=options.mesh))
         return 0
-    found = run(function, *arrays, machine=options.machine, mesh=options.mesh, compare=not (options.time_only or options.no_compare), check=options.check,
+    compare = not (options.time_only or options.no_compare)
+    found = run(function, *arrays, machine=options.machine, mesh=options.mesh, compare=compare, check=options.check,
                 time_only=options.time_only)
     _save(options.output, [kernel.text for kernel in found.kernels])
     return _report(found, options.trace)
