@@ -8,15 +8,17 @@ static ts_operand vreg_at(const matrix *m, int64_t row, int64_t column) {
     return part_of(m->vregs, (int)(row * m->columns + column));
 }
 
-/* Part `which` of a word of f32: its 8 highest bits of the significand, the next, the rest. */
+static ts_operand highest_bits(lowering *l, ts_operand o) {
+    return emit2(l, TS_OP_vand_i32, o, ts_integer((int32_t)0xffff0000u));
+}
+
+/* Part `which` of a word of f32: its 8 highest bits of the significand, the next, the rest. All parts of 0 are 0. */
 static ts_operand split(lowering *l, ts_operand o, int which) {
-    if (which < 0) return in_vreg(l, o);
+    bool zero = is_number(o) && number_of(o) == 0;
     o = in_vreg(l, o);
-    for (int i = 0;; i++) {
-        ts_operand high = emit2(l, TS_OP_vand_i32, o, ts_integer((int32_t)0xffff0000u));
-        if (i == which) return which == 2 ? o : high;
-        o = emit2(l, TS_OP_vsub_f32, o, high);
-    }
+    if (which < 0 || zero) return o;
+    for (int i = 0; i < which; i++) o = emit2(l, TS_OP_vsub_f32, o, highest_bits(l, o));
+    return which == 2 ? o : highest_bits(l, o);
 }
 
 static void push_rows(lowering *l, const product *p, int unit, int64_t row, int64_t k, int which) {

@@ -21,6 +21,8 @@ def window(shape):
 class Text:
     """A kernel of one step: result = left x right, as one tpu.matmul for each tile of the right side."""
 
+    precision = ""
+
     def __init__(self, m, k, n):
         self.shapes = {"x": (m, k), "y": (k, n), "z": (m, n)}
         self.lines, self.numbers = [], {}
@@ -49,7 +51,7 @@ class Text:
 
     def product(self, left, right, sums, new, rows):
         shapes = [f"vector<{rows}x{EDGE}xf32>", f"vector<{EDGE}x{EDGE}xf32>", f"vector<{rows}x{EDGE}xf32>"]
-        self.lines.append(f'{new} = "tpu.matmul"({left}, {right}, {sums}) <{{transpose_lhs = false, transpose_rhs = false}}> : '
+        self.lines.append(f'{new} = "tpu.matmul"({left}, {right}, {sums}) <{{{self.precision}transpose_lhs = false, transpose_rhs = false}}> : '
                           f'({", ".join(shapes)}) -> {shapes[2]}')
 
     def body(self):
@@ -97,6 +99,12 @@ class Chain(Text):
         return "\n".join(self.lines)
 
 
+class ExactChain(Chain):
+    """In parts that bf16 holds."""
+
+    precision = "precision = #tpu.contract_precision<fp32>, "
+
+
 def rounded(array):
     """To bf16, to nearest even."""
     bits = array.astype(np.float32).view(np.uint32).astype(np.uint64)
@@ -134,6 +142,15 @@ def sides_are_there_before_they_are_used():
     x, y = rounded(x), rounded(y)
     expected = x @ rounded(rounded(x @ y) @ y)
     assert np.abs(z - expected).max() < 1e-3 * np.abs(expected).max()
+
+
+@test
+def parts_of_f32_are_made_where_they_are_pushed():
+    found, x, y, z = outcome(ExactChain(EDGE, EDGE, EDGE))
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    expected = x @ (x @ y @ y)
+    assert np.abs(z - expected).max() < 1e-6 * np.abs(expected).max()
+    assert found["reports"]["spill_stores"] <= 5 * EDGE // ROWS, found["reports"]
 
 
 if not SANITIZED:
