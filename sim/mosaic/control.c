@@ -261,6 +261,28 @@ bool lower_nothing(lowering *l) {
     return true;
 }
 
+bool lower_log(lowering *l) {
+    l->logs++;
+    return true;
+}
+
+/* Nothing behind it begins before: it ends a block. Of nanoseconds those below 1000 by themselves, as cycles of many are
+ * more than a word holds. */
+bool lower_delay(lowering *l) {
+    const value *v = value_at(l, 0);
+    ts_operand mhz = ts_integer(l->target->core_khz / 1000), thousand = ts_integer(1000);
+    if (v->kind != VALUE_SCALAR) return malformed(l, "a scalar");
+    if (number_of(mhz) < 1) return refuse(l, "without a clock");
+    matmul_flush(l);
+    ts_operand whole = scalar2(l, TS_OP_sdiv, v->one, thousand),
+               rest = scalar2(l, TS_OP_smod, v->one, thousand);
+    rest = scalar2(l, TS_OP_sdiv, scalar2(l, TS_OP_smul, rest, mhz), thousand);
+    ts_operand cycles = scalar2(l, TS_OP_sadd, scalar2(l, TS_OP_smul, whole, mhz), rest);
+    emit(l, TS_OP_delay, 1, &cycles);
+    begin_block(l);
+    return true;
+}
+
 bool lower_iteration_bound(lowering *l) {
     int64_t dim;
     return read_integer(l, "dim", &dim) &&

@@ -49,6 +49,12 @@ typedef struct {
     int slots;
 } vmem_use;
 
+/* Of what stands in for the chip's random bits, in registers: the key that seeds make, words drawn since. */
+typedef struct {
+    ts_operand key, drawn;
+    int vregs; /* instructions that draw */
+} random_state;
+
 /* A tensor that is the bytes of another one. */
 typedef struct {
     int tensor;
@@ -79,6 +85,8 @@ typedef struct lowering {
     int scratch_count;
     const int *internal_scratch; /* its tensor, NULL: none yet */
     memref *barrier;             /* its semaphore, NULL: none yet */
+    random_state *random;        /* NULL: no seed yet */
+    int logs;                    /* that are not printed */
     LIST_OF(memref_view) views;
     LIST_OF(vmem_use) vmem;
     int grid_rank; /* of the kernel */

@@ -95,6 +95,8 @@ static const ts_program *finish(lowering *l) {
     report(l, "block_critical_path", bound.path_cycles);
     report(l, "spill_stores", spills.stores);
     report(l, "spill_loads", spills.loads);
+    if (l->random && l->random->vregs > 0) report(l, "random_stand_ins", l->random->vregs);
+    if (l->logs > 0) report(l, "logs_not_printed", l->logs);
     return ts_program_end(l->builder);
 }
 

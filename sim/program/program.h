@@ -137,6 +137,7 @@ typedef struct {
     const char *machine; /* its name, for messages */
     ts_core_config core;
     int cores;                           /* of a chip; 0: one */
+    int64_t core_khz;                    /* their clock; 0: not known */
     int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
     const ts_mesh *mesh;                 /* of devices that all run the program; NULL: one device */
 } ts_target;

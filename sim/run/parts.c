@@ -13,8 +13,10 @@
 void ts_run_target(const ts_machine *machine, ts_target *target) {
     ts_chip_config config;
     ts_chip_configure(machine, &config);
-    *target =
-        (ts_target){.machine = machine->name, .core = machine->core, .cores = machine->chip.tensor_cores};
+    *target = (ts_target){.machine = machine->name,
+                          .core = machine->core,
+                          .cores = machine->chip.tensor_cores,
+                          .core_khz = machine->chip.sustained_khz};
     for (int i = 0; i < TS_SPACE_COUNT; i++)
         target->space_bytes[i] = config.spaces[i] != NULL ? config.spaces[i]->capacity_bytes : 0;
 }

@@ -17,7 +17,8 @@
 #define STORE(value)                                                                                         \
     "\"tpu.store\"(" value ", %y, %c, %c) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " ALL              \
     "}> : (vector<8x128xf32>, " WINDOW ", index, index) -> ()\n"
-#define COPY LOAD STORE("%a")
+#define BITS(name) name " = \"tpu.prng_random_bits\"() : () -> vector<8x128xi32>\n"
+#define COPY       LOAD STORE("%a")
 
 static ts_arena *arena;
 static ts_error err;
@@ -215,6 +216,9 @@ static const struct {
     ts_error_kind kind;
     const char *message;
 } refused[] = {
+    {{"2", same, same, BITS("%p"), 16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.prng_random_bits' is not modelled: before a seed is set"},
     {{"2", same, same, "\"tpu.sort\"() : () -> () loc(\"k.py\":9:1)\n", 16, 16},
      TS_ERROR_UNMODELLED,
      "'tpu.sort' is not modelled: only SparseCores have it (k.py:9)"},
@@ -442,6 +446,43 @@ static void internal_scratch_is_one_memory(void **state) {
     assert_int_equal(bytes, 24 * 512);
 }
 
+/* Of a seed, words of a vreg are Threefry's of its places, those of the next vreg of the places behind. */
+#define SEED(seeds, types) "\"tpu.prng_set_seed_32\"(" seeds ") : (" types ") -> ()\n"
+#define AS_F32(to, from)   to " = \"tpu.bitcast_vreg\"(" from ") : (vector<8x128xi32>) -> vector<8x128xf32>\n"
+static void random_bits_are_those_of_the_seed(void **state) {
+    (void)state;
+    static const char body[] = LOAD SEED("%g", "i32") BITS("%p") BITS("%q") AS_F32("%r", "%q") STORE("%r"),
+                      folded[] = LOAD SEED("%g, %g", "i32, i32") BITS("%p") AS_F32("%r", "%p") STORE("%r");
+    uint32_t one[2048], two[2048];
+    memcpy(one, run((sketch){"2", same, same, body, 16, 16}).values, sizeof one);
+    memcpy(two, run((sketch){"2", same, same, folded, 16, 16}).values, sizeof two);
+    assert_int_equal(two[0], 0x6b200159); /* the authors' known answer of zeros */
+    assert_memory_not_equal(one, two, 4096);
+    assert_memory_not_equal(one, one + 1024, 4096);
+    memcpy(two, run((sketch){"2", same, same, body, 16, 16}).values, sizeof two);
+    assert_memory_equal(one, two, sizeof one);
+}
+
+static void a_delay_is_of_nanoseconds(void **state) {
+    (void)state;
+    static const char delayed[] =
+        LOAD STORE("%a") "%n = \"arith.constant\"() <{value = 3000000 : i32}> : () -> i32\n"
+                         "%m = \"arith.addi\"(%n, %g) : (i32, i32) -> i32\n"
+                         "\"tpu.delay\"(%m) : (i32) -> ()\n";
+    int64_t with = cycles_with(0, (sketch){"1", same, same, delayed, 8, 8}),
+            without = cycles_with(0, (sketch){"1", same, same, COPY, 8, 8});
+    assert_in_range(with - without, 4499950, 4500050); /* at 1.5 GHz */
+}
+
+static void logs_are_passed_over(void **state) {
+    (void)state;
+    outcome o =
+        run((sketch){"2", same, same,
+                     "\"tpu.log\"(%g) <{formatted = true, tag = \"step $0\"}> : (i32) -> ()\n" COPY, 16, 16});
+    for (int i = 0; i < 16 * 128; i++) assert_true(o.values[i] == (float)i);
+    assert_string_equal(o.program->reports[o.program->report_count - 1].name, "logs_not_printed");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_follow_the_grid),
@@ -451,6 +492,9 @@ int main(void) {
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(internal_scratch_is_one_memory),
+        cmocka_unit_test(random_bits_are_those_of_the_seed),
+        cmocka_unit_test(a_delay_is_of_nanoseconds),
+        cmocka_unit_test(logs_are_passed_over),
         cmocka_unit_test(what_is_not_modelled_is_refused),
         cmocka_unit_test(what_does_not_fit_is_told_by_its_parts),
     };

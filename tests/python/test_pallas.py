@@ -1,4 +1,6 @@
 """tilesim.pallas as far as it needs no JAX: arguments, comparisons, generations, and what it says where JAX is missing."""
+import contextlib
+import io
 import sys
 from pathlib import Path
 
@@ -64,6 +66,19 @@ def what_interpret_mode_says_is_passed_on():
             raise RuntimeError("Traceback\nAttributeError: no attribute 'indices'\n")
     said = str(raised(pallas.InterpretError, pallas._interpreted, Call()))
     assert "'views' ran, but not in interpret mode" in said and "no attribute 'indices'\n" in said and "--no-compare" in said
+
+
+@test
+def random_bits_are_compared_with_none():
+    class Call:
+        name = "add"
+    found = ts.run(KERNELS / "add.mlir")
+    drawn = pallas.Kernel(Call(), '%0 = "tpu.prng_random_bits"() : () -> vector<8x128xi32>', found)
+    plain = pallas.Kernel(Call(), '%0 = "tpu.load"()', found)
+    assert drawn.random and drawn.passed and not plain.random
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert pallas._report(pallas.PallasRun([], [drawn]), None) == 0
+    assert "results are not compared with interpret mode" in out.getvalue()
 
 
 @test
