@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.interpreters import mlir
 from jax._src.lib import tpu
+from jax._src.state.discharge import discharge_state
 from jax.experimental.pallas import tpu as pltpu
 from jax.sharding import PartitionSpec as P
 from jaxlib.mlir import ir
@@ -185,8 +186,15 @@ def _inner(eqn) -> Any:
 
 
 def _has_kernel(eqn) -> bool:
-    return eqn.primitive.name == "pallas_call" or any(
+    return eqn.primitive.name in ("pallas_call", "core_map") or any(
         _has_kernel(inner) for jaxpr in jax.core.jaxprs_in_params(eqn.params) for inner in jaxpr.eqns)
+
+
+def _of_arrays(jaxpr, consts) -> Tuple[Any, Sequence[Any]]:
+    """A jaxpr with kernels that write into refs (`pl.kernel`, `core_map`) becomes one of arrays, whose kernels are `pallas_call`s."""
+    if any(eqn.primitive.name == "core_map" for eqn in jaxpr.eqns):
+        return discharge_state(jaxpr, consts)
+    return jaxpr, consts
 
 
 class _Evaluation:
@@ -235,6 +243,8 @@ class _Evaluation:
         if eqn.primitive.name in INLINED and inner is not None:
             closed = hasattr(inner, "consts")
             return self.inlined(eqn, inner.jaxpr if closed else inner, inner.consts if closed else (), values)
+        if eqn.primitive.name == "run_state" and _has_kernel(eqn) and all(eqn.params["is_initialized"]):
+            return self.jaxpr(inner, (), values)
         control = {"scan": self.scan, "while": self.loop, "cond": self.branch}.get(eqn.primitive.name)
         if control and _has_kernel(eqn):
             return control(eqn.params, list(values), [var.aval for var in eqn.outvars])
@@ -286,6 +296,7 @@ class _Evaluation:
 
     def jaxpr(self, jaxpr, consts, arguments) -> List[Any]:
         """The results of all of them."""
+        jaxpr, consts = _of_arrays(jaxpr, consts)
         known = dict(zip(jaxpr.constvars, map(self.constant, consts)))
         known.update(zip(jaxpr.invars, arguments))
 

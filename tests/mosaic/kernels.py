@@ -760,3 +760,18 @@ def views_narrow(x):
 
 def views_narrow_expected(x):
     return (x.reshape(2, 32, 256)[1:],)
+
+
+def update_refs(x, y, block=16):
+    """The same as `update`, as a kernel of a mesh of cores that is given refs and pipelines its blocks itself."""
+    def step(x, y, o):
+        o[...] = y[...] * 2.0 + x[...]
+
+    @pl.run_state
+    def updated(refs):
+        @pl.core_map(pltpu.create_tensorcore_mesh("core", num_cores=1))
+        def _():
+            x, y = refs
+            spec = _rows(block, x.shape[1])
+            pltpu.emit_pipeline(step, grid=(x.shape[0] // block,), in_specs=[spec, spec], out_specs=[spec])(x, y, y)
+    return updated((x, y))[1]
