@@ -32,7 +32,7 @@ static bool splat(lowering *l, mlir_span number, const mlir_type *type, ts_opera
         if (!mlir_float(number, &bits)) return malformed(l, "a number");
         if (type->bits == 16 && type->dtype != TS_DTYPE_BF16) return refuse(l, "of f16");
         if (type->bits < 16) return splat_small(l, bits, type, out);
-        *out = splat_bits(type->bits == 16 ? (bits >> 16) * 0x10001u : bits);
+        *out = splat_bits(type->bits == 16 ? ts_bf16_from_f32(ts_f32_from_bits(bits)) * 0x10001u : bits);
         return true;
     }
     if (!mlir_integer(number, &n) || type->bits > 32) return malformed(l, "an integer of at most 32 bits");

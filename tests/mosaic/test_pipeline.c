@@ -446,6 +446,25 @@ static void internal_scratch_is_one_memory(void **state) {
     assert_int_equal(bytes, 24 * 512);
 }
 
+/* Texts have six digits of them: 1.4453125 is printed as 1.44531, which lies below it. */
+static void constants_of_bf16_are_the_nearest(void **state) {
+    (void)state;
+    static const char *const bodies[] = {
+        "%h = \"arith.constant\"() <{value = dense<1.445310e+00> : vector<8x128x2xbf16>}> : () -> "
+        "vector<8x128x2xbf16>\n",
+        "%s = \"arith.constant\"() <{value = 1.445310e+00 : bf16}> : () -> bf16\n"
+        "%h = \"vector.broadcast\"(%s) : (bf16) -> vector<8x128x2xbf16>\n",
+    };
+    for (int i = 0; i < 2; i++) {
+        char body[2048];
+        snprintf(body, sizeof body, "%s%s%s", bodies[i],
+                 "%r = \"tpu.bitcast_vreg\"(%h) : (vector<8x128x2xbf16>) -> vector<8x128xf32>\n",
+                 LOAD STORE("%r"));
+        outcome o = run((sketch){"2", same, same, body, 16, 16});
+        assert_memory_equal(o.values, (&(uint32_t){0x3fb93fb9}), 4);
+    }
+}
+
 /* Of a seed, words of a vreg are Threefry's of its places, those of the next vreg of the places behind. */
 #define SEED(seeds, types) "\"tpu.prng_set_seed_32\"(" seeds ") : (" types ") -> ()\n"
 #define AS_F32(to, from)   to " = \"tpu.bitcast_vreg\"(" from ") : (vector<8x128xi32>) -> vector<8x128xf32>\n"
@@ -492,6 +511,7 @@ int main(void) {
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(internal_scratch_is_one_memory),
+        cmocka_unit_test(constants_of_bf16_are_the_nearest),
         cmocka_unit_test(random_bits_are_those_of_the_seed),
         cmocka_unit_test(a_delay_is_of_nanoseconds),
         cmocka_unit_test(logs_are_passed_over),
