@@ -16,9 +16,10 @@ typedef struct {
 
 /* Of a matrix unit: the order of its ports, and what its queue of results has room for. */
 typedef struct {
-    int latch, push, pop, swap; /* the last of each */
+    int latch, push, pop, swap;  /* the last of each */
     int staged[8], staged_count; /* the last swaps, newest last */
     int64_t pushed, popped;      /* results */
+    int columns, row;            /* of a row of the left side: pushed so far, and its first result */
     LIST_OF(int) pushes;         /* for each result the push that gives it */
     LIST_OF(int) pops;
 } unit_history;
@@ -160,8 +161,10 @@ static void add_push(builder *b, unit_history *u, int at) {
                                                : 4;
     add_edge(b, u->push, at, 1);
     add_edge(b, u->swap, at, 1);
-    for (int i = 0; i < rows; i++)
-        *PUSH(b->g->arena, &u->pushes) = at; /* of `chunks` pushes, as many results */
+    if (u->columns == 0) u->row = u->pushes.count;
+    for (int i = 0; i < rows; i++) *PUSH(b->g->arena, &u->pushes) = at;
+    for (int i = u->row; i < u->pushes.count; i++) u->pushes.items[i] = at; /* all wait for the last column */
+    u->columns = (u->columns + 1) % (mxu->edge / TS_LANES);
     u->pushed += rows;
     int64_t room = u->pushed - mxu->result_vregs;
     if (room > 0 && room <= u->pops.count) add_edge(b, u->pops.items[room - 1], at, 1);
@@ -169,11 +172,8 @@ static void add_push(builder *b, unit_history *u, int at) {
 }
 
 static void add_pop(builder *b, unit_history *u, int at) {
-    int chunks = b->g->core->mxu.edge / TS_LANES;
     add_edge(b, u->pop, at, 1);
-    int64_t last =
-        (u->popped / chunks + 1) * chunks - 1; /* results come when all columns of a row are pushed */
-    last = last < u->pushes.count ? last : u->pushes.count - 1;
+    int64_t last = u->popped < u->pushes.count ? u->popped : u->pushes.count - 1;
     if (last >= 0) add_edge(b, u->pushes.items[last], at, b->g->nodes[u->pushes.items[last]].latency);
     u->popped++;
     *PUSH(b->g->arena, &u->pops) = at;

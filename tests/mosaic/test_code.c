@@ -388,6 +388,27 @@ static ts_operand pop(mosaic_code *code, int unit) {
     return d;
 }
 
+/* Of 256 columns the second 128 are pushed late, and no result of the rows comes before. */
+static void results_wait_for_all_columns(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    mosaic_bound bound;
+    ts_operand a = load(code, 0), late = a;
+    core.mxu.edge = 2 * TS_LANES;
+    for (int i = 0; i < 100; i++) late = sum(code, late, late);
+    mosaic_add(code, TS_OP_mxu_push_bf16, 2, (ts_operand[]){number(0), a});
+    mosaic_add(code, TS_OP_mxu_push_bf16, 2, (ts_operand[]){number(0), late});
+    for (int i = 0; i < 4; i++) store(code, pop(code, 0), i);
+    mosaic_schedule(code, &core, &bound);
+    for (int i = 0, pushed = 0; i < code->blocks.items[0].list.count; i++) {
+        pushed += code->blocks.items[0].list.items[i].opcode == TS_OP_mxu_push_bf16;
+        if (code->blocks.items[0].list.items[i].opcode == TS_OP_mxu_pop) assert_int_equal(pushed, 2);
+    }
+    assert_int_equal(bound.cycles,
+                     10 + 100 * 2 + 100 + 3 + 1 + 1); /* load, sums, push, the fourth pop, store */
+}
+
 /* Results of two units come twice, and only the sums wait for the second time. */
 static void results_are_added_as_they_come(void **state) {
     (void)state;
@@ -452,6 +473,7 @@ int main(void) {
         cmocka_unit_test(loads_run_ahead),
         cmocka_unit_test(memory_keeps_its_order),
         cmocka_unit_test(queues_have_room),
+        cmocka_unit_test(results_wait_for_all_columns),
         cmocka_unit_test(results_are_added_as_they_come),
         cmocka_unit_test(new_scalars_come_last),
     };
