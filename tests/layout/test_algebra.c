@@ -102,7 +102,7 @@ static void test_values(void **state) {
         {"S[8:1] + warpid", "S[8:1] + 1@warpid"},
         {"SW(0,3,3) o S[64:1]", "SW(0,3,3) o S[64:1]"},
         {"lambda i, j: [j, i]", "lambda i, j: [j, i]"},
-        {"lane", "lane"},
+        {"none", "none"},
         {"thread .. warp", "thread .. warp"},
         {"{m=3} {m=-4}", "{m=3} {m=-4}"},
         {"{F=1,m=2}", "{F=1,m=2}"},
@@ -229,6 +229,12 @@ static void test_errors(void **state) {
          "expression:1:1: error: found the end, expected a function call, a layout, a tuple or an integer"},
         {"compositoin(4)", "expression:1:1: error: found 'compositoin', expected a function; did you mean "
                            "'composition'?"},
+        {"siez", "expression:1:1: error: found 'siez', expected a function call, a layout, a tuple or an "
+                 "integer; did you mean 'size'?"},
+        {"xyzzyx",
+         "expression:1:1: error: found 'xyzzyx', expected a function call, a layout, a tuple or an integer"},
+        {"size", "expression:1:5: error: found the end, expected '('"},
+        {"coalesce(xyzzyx)", "expression:1:10: error: found 'xyzzyx', expected a CuTe layout"},
         {" xyzzyx (4)", "expression:1:2: error: found 'xyzzyx', expected a function"},
         {"composition(4, lambda i: [i])", "expression:1:16: error: found an index map, expected a tiler"},
         {"composition(4)", "expression:1:1: error: composition(A, B) needs B, a tiler"},
@@ -319,7 +325,7 @@ static void test_arrays(void **state) {
         {"8:1", "f32[8] 8:1"},
         {"S[(4,8):(8,1)] + R[2:32]", "f32[4,8] S[(4,8):(8,1)] + R[2:32]"},
         {"s8[4] 4:2", "s8[4] 4:2"},
-        {"lane", "the result is a word, expected a layout"},
+        {"compatible(4, 4)", "the result is a word, expected a layout"},
         {"lambda i: [i]",
          "the result is an index map, expected a layout of known dims: write the array before it, as in "
          "f32[4,8] inverse(..)"},

@@ -147,7 +147,7 @@ static void test_text_errors(void **state) {
         {"size", "(4,)", "", "expression:1:9: error: found ')', expected an integer"},
         {"size", "(4 8)", "", "expression:1:9: error: found '8', expected ',' or ')'"},
         {"size", "(4,0)", "", "expression:1:6: error: found 0, expected an extent of at least 1"},
-        {"size", "_x", "", "expression:1:6: error: found a word, expected a CuTe layout or an Axe layout"},
+        {"size", "_x", "", "expression:1:6: error: found '_x', expected a CuTe layout or an Axe layout"},
         {"size", "(4,8) 2", "", "expression:1:12: error: found '2', expected ',' or ')'"},
         {"size", "4:1:2", "", "expression:1:9: error: found ':', expected ',' or ')'"},
         {"size", "(4,2):4", "",

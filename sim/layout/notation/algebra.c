@@ -60,6 +60,14 @@ void ts_algebra_print_usage(ts_text *out, int i) {
     print_usage(out, entry_at(i, &table));
 }
 
+static bool is_function(const char *name, size_t length) {
+    const ts_algebra_table *table;
+    const ts_algebra_entry *entry;
+    for (int i = 0; (entry = entry_at(i, &table)) != NULL; i++)
+        if (ts_text_is(name, length, entry->name)) return true;
+    return false;
+}
+
 /* ---- Errors ---- */
 
 static bool refuse(parser *p, size_t at, const char *message) {
@@ -73,7 +81,8 @@ static bool error_at(parser *p, size_t at, const ts_error *own) {
     return ts_error_at(p->err, own->kind, p->cursor.source, at, "%s", own->message);
 }
 
-static bool unknown_function(parser *p, const char *name, size_t length) {
+/* To the error of an unknown name, the function whose name is nearest. */
+static bool hint_function(parser *p, const char *name, size_t length) {
     enum { NAMES_MAX = 256 };
     const char *names[NAMES_MAX];
     const ts_algebra_table *table;
@@ -83,10 +92,14 @@ static bool unknown_function(parser *p, const char *name, size_t length) {
         if (!entry) break;
         if (count == 0 || strcmp(names[count - 1], entry->name) != 0) names[count++] = entry->name;
     }
-    ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                "found '%.*s', expected a function", length > 40 ? 40 : (int)length, name);
     return ts_error_hint(
         p->err, ts_text_nearest(ts_arena_copy_text(p->arena, name, length), names, count, sizeof names[0]));
+}
+
+static bool unknown_function(parser *p, const char *name, size_t length) {
+    ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
+                "found '%.*s', expected a function", length > 40 ? 40 : (int)length, name);
+    return hint_function(p, name, length);
 }
 
 /* ---- Arguments ---- */
@@ -161,8 +174,10 @@ static const ts_algebra_entry *choose(parser *p, const call_text *call) {
         ts_text_add(&expected, "%s%s", count++ > 0 ? " or " : "", ts_takes_name(entry->parameters[0].takes));
     }
     if (count == 1 || !first) return found;
-    ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, first->at, "found %s, expected %s",
-                ts_value_kind_name(first->kind), expected.bytes);
+    ts_text what = ts_text_begin(p->arena);
+    ts_value_print_kind(&what, first);
+    ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, first->at, "found %s, expected %s", what.bytes,
+                expected.bytes);
     return NULL;
 }
 
@@ -220,19 +235,11 @@ static bool run(parser *p, const call_text *call, ts_value *out) {
     return entry->run(bound, out) || error_at(p, call->at, &own);
 }
 
-static bool known(const call_text *call) {
-    const ts_algebra_table *table;
-    const ts_algebra_entry *entry;
-    for (int i = 0; (entry = entry_at(i, &table)) != NULL; i++)
-        if (is_named(entry, call)) return true;
-    return false;
-}
-
 /* Behind a name and its '('. */
 static bool call(parser *p, size_t at, const char *name, size_t length, ts_value *out) {
     call_text *text = TS_NEW(p->arena, call_text);
     *text = (call_text){.name = name, .length = length, .at = at};
-    if (!known(text)) {
+    if (!is_function(name, length)) {
         p->cursor.token = at;
         return unknown_function(p, name, length);
     }
@@ -375,6 +382,16 @@ static bool is_word_of(const char *name, size_t length, const char *const *words
     return *words != NULL;
 }
 
+/* A word by itself: what a function answers, and scopes "a..b"; any other is a slip. */
+static bool answer(parser *p, const char *name, size_t length, const ts_value *found) {
+    static const char *const answers[] = {"yes", "no", "none", "padding", NULL};
+    if (is_word_of(name, length, answers) || strstr(found->text, "..")) return true;
+    if (is_function(name, length)) return unexpected(p, "'('");
+    p->cursor.at = found->at;
+    (void)unexpected(p, "a function call, a layout, a tuple or an integer");
+    return hint_function(p, name, length);
+}
+
 static bool expression(parser *p, ts_value *out) {
     static const char *const lists[] = {"S", "R", "O", NULL}, *const swizzles[] = {"SW", NULL};
     ts_cursor_skip_space(&p->cursor);
@@ -392,7 +409,7 @@ static bool expression(parser *p, ts_value *out) {
         }
         if (next == '[' && !is_word_of(name, length, lists)) return read_array(p, out);
         if (begins_tiler(p->cursor)) return read_tiler(p, out);
-        if (word(p, out)) return true;
+        if (word(p, out)) return p->depth > 0 || answer(p, name, length, out);
     }
     if (begins_tiler(p->cursor)) return read_tiler(p, out);
     if (ts_cursor_peek(&p->cursor) == '{') return read_points(p, out);

@@ -61,6 +61,8 @@ bool ts_algebra_evaluate(ts_error *err, ts_arena *arena, const ts_source *source
 void ts_value_print(ts_text *out, const ts_value *value);
 /* "a CuTe layout", "a tuple" .. */
 const char *ts_value_kind_name(ts_value_kind kind);
+/* What was found, as errors say it: the kind, or the word itself. */
+void ts_value_print_kind(ts_text *out, const ts_value *value);
 /* A layout as an array of f32, unless it is an array: a dim for each mode of CuTe's, each shard of Axe's. */
 const ts_shape *ts_value_array(ts_error *err, ts_arena *arena, const ts_value *value);
 

@@ -17,6 +17,13 @@ static const char *const kind_names[] = {
 
 const char *ts_value_kind_name(ts_value_kind kind) { return kind_names[kind]; }
 
+void ts_value_print_kind(ts_text *out, const ts_value *value) {
+    if (value->kind == TS_VALUE_WORD)
+        ts_text_add(out, "'%.40s'", value->text);
+    else
+        ts_text_add(out, "%s", kind_names[value->kind]);
+}
+
 static void print_points(ts_text *out, const ts_value *value) {
     for (int i = 0; i < value->point_count; i++) {
         const ts_value_point *point = &value->points[i];
@@ -285,9 +292,11 @@ bool ts_takes_kind(ts_takes takes, ts_value_kind kind) { return takers[takes].ki
 bool ts_argument_from(ts_error *err, ts_arena *arena, ts_takes takes, const ts_value *value,
                       ts_argument *out) {
     *out = (ts_argument){.given = true};
-    if (!ts_takes_kind(takes, value->kind))
-        return ts_error_set(err, TS_ERROR_INPUT, "found %s, expected %s", kind_names[value->kind],
-                            takers[takes].name);
+    if (!ts_takes_kind(takes, value->kind)) {
+        ts_text found = ts_text_begin(arena);
+        ts_value_print_kind(&found, value);
+        return ts_error_set(err, TS_ERROR_INPUT, "found %s, expected %s", found.bytes, takers[takes].name);
+    }
     return takers[takes].convert(err, arena, value, out);
 }
 
