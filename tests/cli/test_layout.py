@@ -308,11 +308,11 @@ def bad_questions():
     expect(["layout", FIGURE_1, "--at", "2,3,4"], code=1, out="",
            err="--at:1:4: error: found ',', expected the end: one index for each dimension\n2,3,4\n   ^\n")
     expect(["layout", FIGURE_1, "--inverse", "24"], code=1, out="",
-           err="tilesim: error: --inverse 24: m goes from 0 to 23\n")
+           err="--inverse:1:1: error: found 24 on the axis 'm', expected 0 to 23\n24\n^\n")
     expect(["layout", FIGURE_1, "--inverse", "lane=3"], code=1, out="",
            err="--inverse:1:1: error: the layout has no axis 'lane'\nlane=3\n^\n")
     expect(["layout", "f32[0]", "--inverse", "0"], code=1, out="",
-           err="tilesim: error: --inverse 0: the array has no elements\n")
+           err="--inverse:1:1: error: the array has no elements\n0\n^\n")
     expect(["layout", "f32[?]", "--at", "0"], code=4, out="",
            err="tilesim: not modelled: the shape has an unbounded dimension ('?'), which has no layout\n")
     expect(["layout", "()", "--at", "0"], code=1, out="",
