@@ -241,6 +241,15 @@ def inverse():
 
 
 @test
+def huge_maps_of_one_normal_form_are_equal():
+    for first, second in (("f32[1000000000000] S[(1000000,1000000):(1000000,1)]", "f32[1000000000000] 1000000000000:1"),
+                          ("f32[100000001]{0:T(1024)(128)}", "f32[100000001] lambda i: [i // 128, i % 128]")):
+        out = expect(["layout", first, "--equal", second], out=None)
+        assert out.startswith("equal: every element is at the same place in both\n"), out
+    expect(["layout", "--eval", "same_map(S[(1000000,1000000):(1000000,1)], S[1000000000000:1])"], out="yes\n")
+
+
+@test
 def the_same_map_may_differ_in_bytes():
     out = expect(["layout", "s4[9]{0:E(4)}", "--equal", "s4[9] S[9:1] S(1)"], out=None)
     assert out.splitlines()[:3] == ["equal: every element is at the same place in both",

@@ -159,10 +159,11 @@ static void differences_are_looked_for_up_to_the_limit(void **state) {
         int64_t rows, jump, copies, limit;
         const char *found;
     } rows[] = {
-        {100, 50, 1, 200, "equal"},    {100, 50, 1, 199, "too many"}, {100, 51, 1, 200, "differs"},
-        {100, 51, 1, 102, "differs"},  {100, 51, 1, 101, "too many"}, {1, 50, 1, 101, "equal"},
-        {1, 50, 1, 100, "too many"},   {1, 51, 1, 102, "differs"},    {100, 51, 3, 306, "differs"},
+        {100, 50, 3, 600, "equal"},    {100, 50, 3, 599, "too many"}, {100, 51, 1, 200, "differs"},
+        {100, 51, 1, 102, "differs"},  {100, 51, 1, 101, "too many"}, {1, 50, 3, 303, "equal"},
+        {1, 50, 3, 302, "too many"},   {1, 51, 1, 102, "differs"},    {100, 51, 3, 306, "differs"},
         {100, 51, 3, 305, "too many"}, {100, 51, 3, 2, "too many"},   {0, 51, 1, 100, "equal"},
+        {100, 50, 1, 1, "equal"}, /* one normal form: nothing is tried */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
