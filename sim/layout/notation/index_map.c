@@ -399,29 +399,54 @@ bool ts_index_map_physical_index(ts_error *err, ts_arena *arena, const ts_index_
 
 /* ---- Equivalence ---- */
 
+static uint64_t next_random(uint64_t *seed) {
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed;
+}
+
 /* Small and large, negative and positive, and around multiples of small numbers. */
 static int64_t probe(uint64_t *seed) {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    int64_t bits = (int64_t)(*seed >> 33), kind = bits % 4;
+    int64_t bits = (int64_t)(next_random(seed) >> 33), kind = bits % 4;
     return kind == 0   ? bits / 4 % 64
            : kind == 1 ? bits / 4 % 4096 - 2048
            : kind == 2 ? bits / 4
                        : -(bits / 4 % 100000);
 }
 
+/* Of any number of bits. */
+static int64_t wide_probe(uint64_t *seed) {
+    uint64_t bits = next_random(seed);
+    int64_t value = (int64_t)(next_random(seed) >> 1 >> (bits >> 33) % 63);
+    return bits >> 32 & 1 ? -value : value;
+}
+
+static bool equal_at(const ts_index_map *a, const ts_index_map *b, const int64_t *index) {
+    for (int j = 0; j < a->count; j++) {
+        int64_t x = 0, y = 0;
+        bool has_x = ts_index_value(a->exprs[j], index, &x), has_y = ts_index_value(b->exprs[j], index, &y);
+        if (has_x != has_y || x != y) return false;
+    }
+    return true;
+}
+
+/* Does the map have a value in 64 bits there? Equal maps may leave them at different places. */
+static bool has_value_at(const ts_index_map *map, const int64_t *index) {
+    int64_t value;
+    for (int j = 0; j < map->count; j++)
+        if (!ts_index_value(map->exprs[j], index, &value)) return false;
+    return true;
+}
+
 bool ts_index_map_equivalent(const ts_index_map *a, const ts_index_map *b) {
     enum { PROBES = 4000 };
-    int64_t index[TS_LAYOUT_MAX_DIMS];
-    uint64_t seed = 1;
+    int64_t index[TS_LAYOUT_MAX_DIMS], wide[TS_LAYOUT_MAX_DIMS];
+    uint64_t seed = 1, wide_seed = 1;
     if (a->rank != b->rank || a->count != b->count) return false;
     for (int i = 0; i < PROBES; i++) {
         for (int j = 0; j < a->rank; j++) index[j] = probe(&seed);
-        for (int j = 0; j < a->count; j++) {
-            int64_t x = 0, y = 0;
-            bool has_x = ts_index_value(a->exprs[j], index, &x),
-                 has_y = ts_index_value(b->exprs[j], index, &y);
-            if (has_x != has_y || x != y) return false;
-        }
+        for (int j = 0; j < a->rank; j++) wide[j] = wide_probe(&wide_seed);
+        bool compared = has_value_at(a, wide) && has_value_at(b, wide);
+        if (!equal_at(a, b, index) || (compared && !equal_at(a, b, wide))) return false;
     }
     return true;
 }
