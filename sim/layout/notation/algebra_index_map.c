@@ -59,12 +59,21 @@ static bool physical_shape(ts_call *call, ts_value *out) {
            ts_value_integers(call->arena, out, map->separator_count + 1, shape);
 }
 
+/* Is entry i of an index within its dim? */
+static bool is_within(ts_call *call, int i, int64_t index, int64_t extent) {
+    return (index >= 0 && index < extent) ||
+           ts_error_set(call->err, TS_ERROR_INPUT, "index %d is %" PRId64 ", expected 0 to %" PRId64, i,
+                        index, extent - 1);
+}
+
 static bool physical_index(ts_call *call, ts_value *out) {
     const ts_index_map *map = &call->arguments[A].index_map;
+    const int64_t *shape = call->arguments[B].integers, *index = call->arguments[C].integers;
     int64_t physical[TS_LAYOUT_MAX_AXES];
-    return has_shape(call) && has_count(call, C, "index", map->rank) &&
-           ts_index_map_physical_index(call->err, call->arena, map, call->arguments[B].integers,
-                                       call->arguments[C].integers, physical) &&
+    if (!has_shape(call) || !has_count(call, C, "index", map->rank)) return false;
+    for (int i = 0; i < map->rank; i++)
+        if (!is_within(call, i, index[i], shape[i])) return false;
+    return ts_index_map_physical_index(call->err, call->arena, map, shape, index, physical) &&
            ts_value_integers(call->arena, out, map->separator_count + 1, physical);
 }
 
@@ -98,9 +107,7 @@ static bool flatten_index(ts_call *call, ts_value *out) {
     for (int i = 0, group = -1; i <= shape->count; i++) {
         while (group < seps->count && (group < 0 || seps->integers[group] <= i)) physical[++group] = 0;
         if (i == shape->count) break;
-        if (index->integers[i] < 0 || index->integers[i] >= shape->integers[i])
-            return ts_error_set(call->err, TS_ERROR_INPUT, "index %d is %" PRId64 ", expected 0 to %" PRId64,
-                                i, index->integers[i], shape->integers[i] - 1);
+        if (!is_within(call, i, index->integers[i], shape->integers[i])) return false;
         physical[group] = physical[group] * shape->integers[i] + index->integers[i];
     }
     return ts_value_integers(call->arena, out, seps->count + 1, physical);

@@ -57,6 +57,7 @@ bool ts_index_flatten_shape(ts_error *err, int count, const int64_t *shape, int 
                             const int64_t *separators, int64_t *physical);
 bool ts_index_map_physical_shape(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                                  int64_t *physical);
+/* Of an index within the dims. */
 bool ts_index_map_physical_index(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                                  const int64_t *index, int64_t *physical);
 /* Equal for every index, whatever the shape? Judged by trying many. */
