@@ -239,6 +239,8 @@ static void test_errors(void **state) {
         {"coalesce(xyzzyx)", "expression:1:10: error: found 'xyzzyx', expected a CuTe layout"},
         {"physical_index(lambda i, j: [i, j], (2,3), (9223372036854775807,0))",
          "expression:1:1: error: index 0 is 9223372036854775807, expected 0 to 1"},
+        {"physical_index(lambda i, j: [i, j], (2,-9223372036854775808), (0,0))",
+         "expression:1:1: error: dimension 1 is -9223372036854775808, expected at least 1"},
         {"physical_index(lambda i, j: [i, j], (2,3), (0,-1))",
          "expression:1:1: error: index 1 is -1, expected 0 to 2"},
         {" xyzzyx (4)", "expression:1:2: error: found 'xyzzyx', expected a function"},

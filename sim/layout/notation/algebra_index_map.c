@@ -70,7 +70,9 @@ static bool physical_index(ts_call *call, ts_value *out) {
     const ts_index_map *map = &call->arguments[A].index_map;
     const int64_t *shape = call->arguments[B].integers, *index = call->arguments[C].integers;
     int64_t physical[TS_LAYOUT_MAX_AXES];
-    if (!has_shape(call) || !has_count(call, C, "index", map->rank)) return false;
+    if (!has_shape(call) || !has_count(call, C, "index", map->rank) ||
+        !ts_index_map_physical_shape(call->err, call->arena, map, shape, physical))
+        return false;
     for (int i = 0; i < map->rank; i++)
         if (!is_within(call, i, index[i], shape[i])) return false;
     return ts_index_map_physical_index(call->err, call->arena, map, shape, index, physical) &&
