@@ -250,6 +250,12 @@ def huge_maps_of_one_normal_form_are_equal():
 
 
 @test
+def many_points_take_no_time_each():
+    out = expect(["layout", "--eval", "forward(S[8:1] + R[65536:16], 3)"], out=None)
+    assert out.split() == [f"{{m={3 + 16 * r}}}" for r in range(65536)]
+
+
+@test
 def the_same_map_may_differ_in_bytes():
     out = expect(["layout", "s4[9]{0:E(4)}", "--equal", "s4[9] S[9:1] S(1)"], out=None)
     assert out.splitlines()[:3] == ["equal: every element is at the same place in both",

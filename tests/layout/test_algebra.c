@@ -217,6 +217,7 @@ static void test_index_maps(void **state) {
         {"flatten_index((2,3), (-1,2))", "expression:1:1: error: index 0 is -1, expected 0 to 1"},
         {"flatten_index((2,3), 1)", "expression:1:1: error: index has 1 entries, expected 2"},
         {"loops(lambda i: [i + 5], 8)", "for x0 in range(5, 13):  # i + 5\n  i = x0 - 5"},
+        {"forward(S[8:1] + R[(2,3):(-4,4)], 3)", "{m=3} {m=7} {m=11} {m=-1}"},
         {"is_equivalent_to(lambda i: [min(i, 1 << 50)], lambda i: [i])", "no"},
         {"is_equivalent_to(lambda i: [i * 1024 // 1024], lambda i: [i])", "yes"},
         {"separators(lambda i: [i])", "()"},

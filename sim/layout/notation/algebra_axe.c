@@ -51,6 +51,23 @@ static bool axe_or_none(ts_value *out, const ts_axe_answer *answer) {
 
 /* ---- Points ---- */
 
+/* Which replicas are where one before them is: sorted by place, then by number, those behind the first. */
+static const bool *repeated(ts_arena *arena, const int64_t *coordinates, int64_t total, int count) {
+    int width = count + 1;
+    int64_t *rows = TS_NEW_ARRAY(arena, int64_t, total * width);
+    bool *repeats = TS_NEW_ARRAY(arena, bool, total);
+    size_t bytes = (size_t)count * sizeof *rows;
+    for (int64_t r = 0; r < total; r++) {
+        memcpy(rows + r * width, coordinates + r * count, bytes);
+        rows[r * width + count] = r;
+    }
+    ts_sort_rows(rows, total, width);
+    for (int64_t r = 0; r < total; r++)
+        repeats[rows[r * width + count]] =
+            r > 0 && memcmp(rows + r * width, rows + (r - 1) * width, bytes) == 0;
+    return repeats;
+}
+
 /* The points in the order of the replicas, each once. */
 static bool add_points(ts_call *call, const ts_layout *layout, const int64_t *index, ts_value *out) {
     int64_t total = ts_layout_replica_total(layout);
@@ -61,14 +78,10 @@ static bool add_points(ts_call *call, const ts_layout *layout, const int64_t *in
     const char **axes = TS_NEW_ARRAY(call->arena, const char *, count);
     int64_t *coordinates = TS_NEW_ARRAY(call->arena, int64_t, total * count);
     for (int i = 0; i < count; i++) axes[i] = layout->axes[i].name;
-    for (int64_t r = 0; r < total; r++, coordinates += count) {
-        int k = 0;
-        ts_layout_forward_replica(layout, index, r, coordinates);
-        while (k < out->point_count &&
-               memcmp(points[k].coordinates, coordinates, (size_t)count * sizeof *coordinates) != 0)
-            k++;
-        if (k == out->point_count) points[out->point_count++] = (ts_value_point){count, axes, coordinates};
-    }
+    for (int64_t r = 0; r < total; r++) ts_layout_forward_replica(layout, index, r, coordinates + r * count);
+    const bool *repeats = repeated(call->arena, coordinates, total, count);
+    for (int64_t r = 0; r < total; r++)
+        if (!repeats[r]) points[out->point_count++] = (ts_value_point){count, axes, coordinates + r * count};
     out->kind = TS_VALUE_POINTS;
     out->points = points;
     return true;
