@@ -87,11 +87,29 @@ static bool integer_attribute(const ts_hlo_instruction *i, const char *name, int
     return true;
 }
 
+static value literal(ts_hlo_span text) {
+    int64_t number;
+    return read_integer(text, &number) ? constant(number) : none;
+}
+
+static value parameter(ts_hlo_span text) {
+    int64_t number;
+    if (!read_integer(text, &number) || number < 0 || number > INT32_MAX) return none;
+    return (value){.kind = VALUE_MEMBER, .parameter = (int32_t)number, .index = WHOLE};
+}
+
 static value member_of(const ts_audit *a, value tuple, int32_t index) {
     if (tuple.kind == VALUE_TUPLE) return index < tuple.count ? *at(a, tuple.first + index) : none;
     if (tuple.kind != VALUE_MEMBER || tuple.index != WHOLE || tuple.add != 0) return none;
     tuple.index = index;
     return tuple;
+}
+
+static value element(const ts_audit *a, const ts_hlo_instruction *i) {
+    value tuple = operand(a, i, 0);
+    int32_t index;
+    if (tuple.kind == VALUE_NONE || !integer_attribute(i, "index", &index)) return none;
+    return member_of(a, tuple, index);
 }
 
 /* x + sign * y, where one of them is a constant. */
@@ -170,19 +188,13 @@ static bool keeps_value(ts_hlo_opcode opcode) {
 }
 
 static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    int64_t number;
-    int32_t index;
-    value tuple;
     switch (opcode) {
     case TS_HLO_OP_CONSTANT:
-        return read_integer(i->operands, &number) ? constant(number) : none;
+        return literal(i->operands);
     case TS_HLO_OP_PARAMETER:
-        if (!read_integer(i->operands, &number) || number < 0 || number > INT32_MAX) return none;
-        return (value){.kind = VALUE_MEMBER, .parameter = (int32_t)number, .index = WHOLE};
+        return parameter(i->operands);
     case TS_HLO_OP_GET_TUPLE_ELEMENT:
-        tuple = operand(a, i, 0);
-        if (tuple.kind == VALUE_NONE || !integer_attribute(i, "index", &index)) return none;
-        return member_of(a, tuple, index);
+        return element(a, i);
     case TS_HLO_OP_ADD:
         return sum(operand(a, i, 0), operand(a, i, 1), 1);
     case TS_HLO_OP_SUBTRACT:
