@@ -33,16 +33,34 @@ static bool shift(int64_t a, int64_t bits, direction way, int64_t *out) {
 
 static bool put(int64_t value, int64_t *out) { return *out = value, true; }
 
-static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
+/* Of those whose value always fits. */
+static bool combine_fitting(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
     switch (kind) {
-    case TS_INDEX_NEGATE:
-        return ts_mul(a, -1, out);
     case TS_INDEX_OR:
         return put(a | b, out);
     case TS_INDEX_XOR:
         return put(a ^ b, out);
     case TS_INDEX_AND:
         return put(a & b, out);
+    case TS_INDEX_MIN:
+        return put(a < b ? a : b, out);
+    case TS_INDEX_MAX:
+        return put(a > b ? a : b, out);
+    case TS_INDEX_LESS:
+        return put(a < b, out);
+    case TS_INDEX_AT_LEAST:
+        return put(a >= b, out);
+    case TS_INDEX_EITHER:
+        return put(a || b, out);
+    default:
+        return false;
+    }
+}
+
+static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
+    switch (kind) {
+    case TS_INDEX_NEGATE:
+        return ts_mul(a, -1, out);
     case TS_INDEX_SHIFT_LEFT:
         return shift(a, b, LEFT, out);
     case TS_INDEX_SHIFT_RIGHT:
@@ -57,21 +75,9 @@ static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
         return divide(a, b, out);
     case TS_INDEX_MODULO:
         return modulo(a, b, out);
-    case TS_INDEX_MIN:
-        return put(a < b ? a : b, out);
-    case TS_INDEX_MAX:
-        return put(a > b ? a : b, out);
-    case TS_INDEX_LESS:
-        return put(a < b, out);
-    case TS_INDEX_AT_LEAST:
-        return put(a >= b, out);
-    case TS_INDEX_EITHER:
-        return put(a || b, out);
-    case TS_INDEX_CONSTANT:
-    case TS_INDEX_VARIABLE:
-        break;
+    default:
+        return combine_fitting(kind, a, b, out);
     }
-    return false;
 }
 
 /* The operands of a step, the top of `stack`, are replaced by its value. */
