@@ -163,31 +163,38 @@ static bool use(parser *p, int *value) {
 
 /* ---- Types ---- */
 
-static bool read_type(parser *p, const mlir_type **out) {
-    mlir_span text;
-    const char *begin;
-    skip(p);
-    begin = p->at;
-    if (!value_text(p, &text)) return false;
-    const char *stop = text.text; /* a type ends where a location or an attribute begins */
-    for (int depth = 0; stop < text.text + text.length && (depth > 0 || *stop != ' '); stop++) {
+/* A type ends where a location or an attribute begins. */
+static bool type_text(parser *p, mlir_span *text) {
+    if (!value_text(p, text)) return false;
+    const char *stop = text->text;
+    for (int depth = 0; stop < text->text + text->length && (depth > 0 || *stop != ' '); stop++) {
         depth += *stop == '<' || *stop == '(';
         depth -= *stop == '>' || *stop == ')';
     }
-    text.length = (size_t)(stop - text.text);
+    text->length = (size_t)(stop - text->text);
     p->at = stop;
+    return true;
+}
+
+static known_type *add_type(parser *p, mlir_span text, known_type **bucket) {
+    known_type *new = TS_NEW(p->arena, known_type);
+    if (!mlir_type_read(text, &new->type)) {
+        int shown = text.length > 60 ? 60 : (int)text.length;
+        ts_error_at(p->err, TS_ERROR_INPUT, p->source, (size_t)(text.text - p->source->text),
+                    "unknown type '%.*s'", shown, text.text);
+        return NULL;
+    }
+    new->next = *bucket;
+    return *bucket = new;
+}
+
+static bool read_type(parser *p, const mlir_type **out) {
+    mlir_span text;
+    if (!type_text(p, &text)) return false;
     known_type **bucket = &p->types[hash(text)], *known = *bucket;
     while (known && !same(known->type.text, text)) known = known->next;
-    if (!known) {
-        known = TS_NEW(p->arena, known_type);
-        if (!mlir_type_read(text, &known->type)) {
-            int shown = text.length > 60 ? 60 : (int)text.length;
-            return ts_error_at(p->err, TS_ERROR_INPUT, p->source, (size_t)(begin - p->source->text),
-                               "unknown type '%.*s'", shown, text.text);
-        }
-        known->next = *bucket;
-        *bucket = known;
-    }
+    if (!known) known = add_type(p, text, bucket);
+    if (!known) return false;
     *out = &known->type;
     return true;
 }
