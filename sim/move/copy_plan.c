@@ -16,44 +16,65 @@ static int64_t group_bytes(const ts_copy_plan *j, const batch *b) {
 }
 
 /* Makes their lines, whose elements are of another type. */
-static void convert_tiles(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
+static int line_elements(const ts_copy_plan *j) {
+    return j->tile.line_bytes / (ts_copy_width(&j->m->dst) / 8);
+}
+
+/* All by one call. */
+static void convert_together(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
     const ts_copy_context *m = j->m;
-    int line_bytes = j->tile.line_bytes;
     int64_t at[TS_TILE_LINES];
-    if (m->convert && m->src.element_bits >= 8) {
-        for (int i = 0; i < j->narrow.lines; i++) at[i] = j->line_bits[i] / 8;
-        ts_convert_lines all = {.groups = b->groups.count,
-                                .group_step = b->groups.src_step / 8,
-                                .tiles = b->tiles.count,
-                                .step = b->tiles.src_step / 8,
-                                .count = line_bytes / (ts_copy_width(&m->dst) / 8),
-                                .lines = j->narrow.lines,
-                                .line = at,
-                                .have = j->tile.masks ? j->have : NULL};
-        if (all.lines == 1 && !all.have &&
-            all.step == all.count * m->src.element_bits / 8) { /* one long line */
-            all.count *= all.tiles;
-            all.tiles = 1;
-        }
-        m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
-        return;
+    for (int i = 0; i < j->narrow.lines; i++) at[i] = j->line_bits[i] / 8;
+    ts_convert_lines all = {.groups = b->groups.count,
+                            .group_step = b->groups.src_step / 8,
+                            .tiles = b->tiles.count,
+                            .step = b->tiles.src_step / 8,
+                            .count = line_elements(j),
+                            .lines = j->narrow.lines,
+                            .line = at,
+                            .have = j->tile.masks ? j->have : NULL};
+    if (all.lines == 1 && !all.have && all.step == all.count * m->src.element_bits / 8) { /* one long line */
+        all.count *= all.tiles;
+        all.tiles = 1;
     }
-    uint8_t raw[TS_SCRATCH_BYTES], *next = raw; /* of elements narrower than a byte, a byte each */
-    int count = line_bytes / (ts_copy_width(&m->dst) / 8);
+    m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
+}
+
+/* Where a tile begins. */
+static int64_t tile_bits(const batch *b, int64_t n) {
+    return b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
+}
+
+static void convert_each(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
+    const ts_copy_context *m = j->m;
+    int count = line_elements(j);
     for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
-        int64_t from =
-            b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
-        for (int i = 0; i < j->narrow.lines; i++) {
-            int64_t at_bits = from + j->line_bits[i];
-            if (m->src.element_bits < 8)
-                ts_fill_bytes(m, at_bits, next, count);
-            else
-                ts_fill_convert(m, m->src.bytes + at_bits / 8, lines + (next - raw) * line_bytes / count,
-                                j->tile.masks ? j->have[i] : count);
-            next += count;
-        }
+        int64_t from = tile_bits(b, n);
+        for (int i = 0; i < j->narrow.lines; i++, lines += j->tile.line_bytes)
+            ts_fill_convert(m, m->src.bytes + (from + j->line_bits[i]) / 8, lines,
+                            j->tile.masks ? j->have[i] : count);
     }
-    if (m->src.element_bits < 8) ts_fill_convert(m, raw, lines, next - raw);
+}
+
+/* Elements narrower than a byte are given a byte each first. */
+static void convert_narrow(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
+    uint8_t raw[TS_SCRATCH_BYTES], *next = raw;
+    int count = line_elements(j);
+    for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
+        int64_t from = tile_bits(b, n);
+        for (int i = 0; i < j->narrow.lines; i++, next += count)
+            ts_fill_bytes(j->m, from + j->line_bits[i], next, count);
+    }
+    ts_fill_convert(j->m, raw, lines, next - raw);
+}
+
+static void convert_tiles(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
+    if (j->m->src.element_bits < 8)
+        convert_narrow(j, b, lines);
+    else if (j->m->convert)
+        convert_together(j, b, lines);
+    else
+        convert_each(j, b, lines);
 }
 
 /* Makes their lines, whose elements are narrower than a byte on a side. */
