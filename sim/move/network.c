@@ -73,42 +73,56 @@ static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *po
     tile->orders_again = fill_order(tile->order_again, unit_log2, low, second);
 }
 
+/* The source line's digits when it has been arranged: what stays, in the destination's order, below what leaves. The
+ * top digit of two lanes is apart. */
+typedef struct {
+    int positions[TS_TILE_STAGES], used;
+    bool has_lanes;
+    int top; /* the digit that stays as the lane's; -1: that one leaves */
+} arrangement;
+
+/* Digits of the destination that the source has too stay, others enter. */
+static void let_enter(ts_tile *tile, const ts_network *network, arrangement *a, ts_digit *enters) {
+    for (int i = 0; i < network->count; i++) {
+        int position = position_of(&network->dst[i], network->src, network->count);
+        if (position < 0) {
+            tile->granules |= 1 << (network->unit_log2 + i);
+            enters[tile->stages++] = network->dst[i];
+        } else if (a->has_lanes && i == network->count - 1) {
+            a->top = position;
+        } else {
+            a->positions[a->used++] = position;
+        }
+    }
+}
+
+/* As many as enter: the highest first, but that of the lanes last. */
+static void let_leave(const ts_tile *tile, const ts_network *network, arrangement *a, ts_digit *leaves) {
+    for (int i = 0; i < network->count; i++)
+        if (position_of(&network->src[i], network->dst, network->count) < 0) a->positions[a->used++] = i;
+    for (int j = 0; j < tile->stages; j++) leaves[j] = network->src[a->positions[a->used - 1 - j]];
+    if (!a->has_lanes) return;
+    if (a->top >= 0) {
+        a->positions[a->used++] = a->top;
+        return;
+    }
+    for (int j = 0; j + 1 < tile->stages; j++) leaves[j] = leaves[j + 1];
+    leaves[tile->stages - 1] = network->src[a->positions[a->used - 1]];
+}
+
 void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters, ts_digit *leaves) {
-    const ts_digit *src = network->src, *dst = network->dst;
     int count = network->count, unit_log2 = network->unit_log2;
-    /* positions: of the source line's digits when it has been arranged: what stays, in the destination's order,
-     * below what leaves. The top digit of two lanes is apart. */
-    int positions[TS_TILE_STAGES], used = 0, top = -1;
-    bool lanes = network->line_bytes == 32 && count > 0;
+    arrangement a = {.has_lanes = network->line_bytes == 32 && count > 0, .top = -1};
     tile->line_bytes = network->line_bytes;
     tile->unit_log2 = unit_log2;
     tile->stages = tile->granules = 0;
-    for (int i = 0; i < count; i++) {
-        int position = position_of(&dst[i], src, count);
-        if (position < 0) {
-            tile->granules |= 1 << (unit_log2 + i);
-            enters[tile->stages++] = dst[i];
-        } else if (lanes && i == count - 1) {
-            top = position;
-        } else {
-            positions[used++] = position;
-        }
-    }
-    for (int i = 0; i < count; i++)
-        if (position_of(&src[i], dst, count) < 0) positions[used++] = i;
-    for (int j = 0; j < tile->stages; j++) leaves[j] = src[positions[used - 1 - j]];
-    if (lanes && top < 0) {
-        /* the highest digit that leaves is the lane's, and leaves last */
-        for (int j = 0; j + 1 < tile->stages; j++) leaves[j] = leaves[j + 1];
-        leaves[tile->stages - 1] = src[positions[used - 1]];
-    } else if (lanes) {
-        positions[used++] = top;
-    }
-    assert(used == count);
+    let_enter(tile, network, &a, enters);
+    let_leave(tile, network, &a, leaves);
+    assert(a.used == count);
     tile->orders = tile->swaps = tile->orders_again = false;
-    if (in_order(positions, count)) return;
-    if (lanes)
-        arrange_lanes(tile, unit_log2, count, positions);
+    if (in_order(a.positions, count)) return;
+    if (a.has_lanes)
+        arrange_lanes(tile, unit_log2, count, a.positions);
     else
-        tile->orders = fill_order(tile->order, unit_log2, count, positions);
+        tile->orders = fill_order(tile->order, unit_log2, count, a.positions);
 }
