@@ -58,40 +58,62 @@ static int64_t find_ahead(const ts_copy_plan *j) {
     return AHEAD_BYTES;
 }
 
+/* What the kernel turns itself: its tiles, or a run. */
+typedef struct {
+    int slot;                 /* of the next loop that it gets; -1: none is free */
+    int64_t lines, line_bits; /* of a tile; a run is one, and has none of a tile's */
+    int64_t together;         /* tiles of eight lines */
+    bool is_short;            /* its lines are shorter than the memory's */
+} inner;
+
+static inner inner_of(const ts_copy_plan *j) {
+    if (!j->tile_function) return (inner){.slot = 1, .lines = 1, .together = 8};
+    int64_t lines = 1 << j->tile.stages;
+    return (inner){.slot = j->fills ? 1 : TS_TILE_LOOPS - 1,
+                   .lines = lines,
+                   .line_bits = 8 * j->tile.line_bytes,
+                   .together = lines < 8 ? 8 / lines : 1,
+                   .is_short = j->tile.line_bytes < LINE_OF_MEMORY};
+}
+
+/* The loop that continues the lines it writes, so that whole lines of memory are written at once: all of it where it
+ * goes on in the source too, else bands. Is there one? `outermost` is it if the kernel gets bands of a stream. */
+static bool give_written(ts_copy_plan *j, inner *in, int *outermost) {
+    const ts_copy_context *m = j->m;
+    if (in->lines < 2 || !(in->is_short || m->streams)) return false;
+    int64_t band =
+        BAND_BYTES / j->tile.line_bytes > in->together ? BAND_BYTES / j->tile.line_bytes : in->together;
+    int loop = loop_of_step(j, TS_DST, in->line_bits);
+    bool all = loop >= 0 && loop == j->loop_count - 1 &&
+               (m->streams || llabs(j->loops[loop].src_bits) <= 8 * LINE_OF_MEMORY);
+    if (!give(j, &in->slot, loop, all ? INT64_MAX : band)) return false;
+    if (m->streams && j->loops[loop].count > j->loops[loop].most) *outermost = loop;
+    return true;
+}
+
+/* Where its lines are shorter than the memory's, the loop that continues the lines it reads. */
+static void give_read(ts_copy_plan *j, inner *in, bool continues) {
+    const ts_copy_context *m = j->m;
+    if (in->lines < 2 || !in->is_short) return;
+    int64_t step = in->line_bits / ts_copy_width(&m->dst) * ts_copy_width(&m->src);
+    int loop = loop_of_step(j, TS_SRC, step);
+    bool all = !continues && m->streams && loop == j->loop_count - 1;
+    give(j, &in->slot, loop, all ? INT64_MAX : 2 * in->together);
+}
+
 /* Orders the loops of a copy, and gives the innermost to the kernel. What is larger than the caches is read in the
  * order of the source; within a cache that of the destination, which the plan has, is as good. The kernel gets first
- * the loop that continues the lines it writes, so that whole lines of memory are written at once; where its lines are
- * shorter than the memory's, then the loop that continues the lines it reads; then the rest, innermost first. */
+ * what continues its lines; then the rest, innermost first. */
 void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
     const ts_copy_context *m = j->m;
-    ts_tile *tile = &j->tile;
-    bool continues = false, is_short = j->tile_function && tile->line_bytes < LINE_OF_MEMORY;
-    int slot = TS_TILE_LOOPS - 1;
-    int outermost = -1; /* the loop that the kernel gets bands of: it gets none outside it */
-    if (!j->tile_function || j->fills) slot = 1;
+    inner in = inner_of(j);
+    int outermost = -1; /* the kernel gets no loop outside it */
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
     if (m->streams) qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], by_source);
-    int64_t lines = j->tile_function ? 1 << tile->stages : 1;
-    int64_t line_bits = j->tile_function ? 8 * tile->line_bytes : 0; /* a run has no tile */
-    int64_t together = lines < 8 ? 8 / lines : 1;
-    if ((is_short || m->streams) && lines > 1) {
-        int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
-        int loop = loop_of_step(j, TS_DST, line_bits);
-        /* a whole loop, where it goes on in the source too */
-        bool last = loop >= 0 && loop == j->loop_count - 1 &&
-                    (m->streams || llabs(j->loops[loop].src_bits) <= 8 * LINE_OF_MEMORY);
-        continues = give(j, &slot, loop, last ? INT64_MAX : band);
-        if (continues && m->streams && j->loops[loop].count > j->loops[loop].most) outermost = loop;
-    }
+    bool continues = give_written(j, &in, &outermost);
     j->streams = j->tile_function && m->streams && can_stream(j, box, continues);
-    if (is_short && lines > 1) {
-        int64_t src_bits =
-            line_bits / (m->dst.element_bits < 8 ? 8 : m->dst.element_bits) * ts_copy_width(&m->src);
-        int loop = loop_of_step(j, TS_SRC, src_bits);
-        bool all = !continues && m->streams && loop == j->loop_count - 1;
-        give(j, &slot, loop, all ? INT64_MAX : 2 * together);
-    }
-    for (int i = j->loop_count - 1; i > outermost; i--) give(j, &slot, i, INT64_MAX);
-    tile->ahead_bytes = m->streams ? find_ahead(j) : m->ahead_bytes;
-    j->narrow.ahead_bytes = tile->ahead_bytes;
+    give_read(j, &in, continues);
+    for (int i = j->loop_count - 1; i > outermost; i--) give(j, &in.slot, i, INT64_MAX);
+    j->tile.ahead_bytes = m->streams ? find_ahead(j) : m->ahead_bytes;
+    j->narrow.ahead_bytes = j->tile.ahead_bytes;
 }
