@@ -142,35 +142,53 @@ static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box,
            (bytes < TS_LINE_BYTES && (are_lines(box, columns) || (is_small && !takes_five)));
 }
 
-bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
-    for (int i = 0; i < box->loop_count; i++) {
-        times[i] = 1;
+/* Do all loops step by whole bytes? */
+static bool steps_by_bytes(const ts_plan_box *box) {
+    for (int i = 0; i < box->loop_count; i++)
         if (box->loops[i].src_bits % 8 != 0 || box->loops[i].dst_bits % 8 != 0) return false;
+    return true;
+}
+
+/* Takes loops into rows and columns, the shorter first, while there are any that continue them. */
+static void grow(const ts_plan_box *box, side *rows, side *columns, int64_t *times) {
+    bool grows = true;
+    while (grows) {
+        bool rows_first = rows->count < columns->count;
+        grows = extend(box, rows_first ? rows : columns, times) ||
+                extend(box, rows_first ? columns : rows, times);
     }
-    int64_t width = find_width(box, j->m->dst.element_bits, times);
-    side columns = {.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width},
-         rows = {.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
-    for (bool grows = width > 0; grows;) {
-        side *shorter = rows.count < columns.count ? &rows : &columns;
-        grows = extend(box, shorter, times) || extend(box, shorter == &rows ? &columns : &rows, times);
-    }
-    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
-    if (width == 0 || !kernels) return false;
-    if (is_better_in_lines(j->m, box, &rows, &columns, width / 8)) return false;
+}
+
+static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, const side *columns,
+                     int64_t width, const int64_t *times) {
+    const ts_tile_kernels *kernels = j->kernels;
     ts_tile *tile = &j->tile;
     tile->line_bytes = kernels->line_bytes;
     tile->stages = 0;
     tile->masks = false;
-    set_offsets(box, &rows, times, 128 / width, &tile->rows);
-    set_offsets(box, &columns, times, INT64_MAX, &tile->columns);
-    bool is_short = rows.count * width / 8 < kernels->line_bytes;
+    set_offsets(box, rows, times, 128 / width, &tile->rows);
+    set_offsets(box, columns, times, INT64_MAX, &tile->columns);
+    bool is_short = rows->count * width / 8 < kernels->line_bytes;
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   count_colliding(&tile->rows, tile->line_bytes * 8 / width) > FEW_WAYS;
     tile->collides = !j->m->staging && !is_short && tile->columns.step % LINE_OF_MEMORY != 0 &&
                      count_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width) > FEW_COLUMNS;
-    j->fills = j->joins = false;
+}
+
+bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    if (!steps_by_bytes(box)) return false;
+    for (int i = 0; i < box->loop_count; i++) times[i] = 1;
+    int64_t width = find_width(box, j->m->dst.element_bits, times);
+    if (width == 0) return false;
+    side columns = {.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width},
+         rows = {.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
+    grow(box, &rows, &columns, times);
+    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
+    if (!kernels || is_better_in_lines(j->m, box, &rows, &columns, width / 8)) return false;
     j->kernels = kernels;
+    set_tile(j, box, &rows, &columns, width, times);
+    j->fills = j->joins = false;
     j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
     ts_copy_plan_set_loops(j, box, times);
     return ts_copy_plan_steps_by(j, box, 8, 8);
