@@ -191,22 +191,36 @@ static bool are_whole(const ts_copy_plan *j, const ts_plan_box *box, const ts_di
     return offsets % 8 == 0 && ts_copy_plan_steps_by(j, box, width < 8 ? width : 8, 8);
 }
 
+/* The digits that tell the lines of a tile apart, where these are whole. */
+typedef struct {
+    ts_digit digits[2 * TS_TILE_STAGES + 3], enters[TS_TILE_STAGES], leaves[TS_TILE_STAGES];
+    bool is_pairs;
+} whole_lines;
+
+/* Finds them and their network. */
+static bool find_whole(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels,
+                       whole_lines *lines, int64_t *times) {
+    const ts_copy_context *m = j->m;
+    int unit_log2 = log2_of(ts_copy_width(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
+    ts_digit *src = lines->digits, *dst = src + count;
+    if (count < 0 || !ts_digits_find(box, TS_SRC, ts_copy_width(&m->src), count, src)) return false;
+    int parts = find_parts(j, box, src, count, dst + count);
+    if (!ts_digits_find(box, TS_DST, (int64_t)m->dst.element_bits << parts, count, dst) ||
+        !count_times(box, src, 2 * count + parts, times))
+        return false;
+    ts_network network = {kernels->line_bytes, unit_log2, count, src, dst};
+    ts_network_make(&j->tile, &network, lines->enters, lines->leaves);
+    lines->is_pairs = is_pairs(&j->tile, unit_log2, count, src, dst);
+    return true;
+}
+
 static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels,
                        int64_t *times) {
-    const ts_copy_context *m = j->m;
-    ts_load how = load_of(m);
     ts_tile *tile = &j->tile;
-    int unit_log2 = log2_of(ts_copy_width(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
-    ts_digit digits[2 * TS_TILE_STAGES + 3], *dst = digits + count, enters[TS_TILE_STAGES],
-                                             leaves[TS_TILE_STAGES];
-    if (count < 0 || !ts_digits_find(box, TS_SRC, ts_copy_width(&m->src), count, digits)) return false;
-    int parts = find_parts(j, box, digits, count, digits + 2 * count);
-    if (!ts_digits_find(box, TS_DST, (int64_t)m->dst.element_bits << parts, count, dst) ||
-        !count_times(box, digits, 2 * count + parts, times))
-        return false;
-    ts_network network = {kernels->line_bytes, unit_log2, count, digits, dst};
-    ts_network_make(tile, &network, enters, leaves);
-    if (how == TS_LOAD_BF16_FROM_F32 && is_pairs(tile, unit_log2, count, digits, dst))
+    ts_load how = load_of(j->m);
+    whole_lines lines;
+    if (!find_whole(j, box, kernels, &lines, times)) return false;
+    if (how == TS_LOAD_BF16_FROM_F32 && lines.is_pairs)
         how = TS_LOAD_BF16_PAIRS;
     else if ((tile->orders || tile->swaps) && !kernels->orders)
         return false;
@@ -214,9 +228,9 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
     j->kernels = kernels;
     j->narrow.lines = 1 << tile->stages;
     set_widths(j, how);
-    set_lines(j, enters, leaves);
+    set_lines(j, lines.enters, lines.leaves);
     ts_copy_plan_set_loops(j, box, times);
-    if (!are_whole(j, box, leaves)) return false;
+    if (!are_whole(j, box, lines.leaves)) return false;
     j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]
                        : are_bytes(j)       ? kernels->bytes[false]
                                             : kernels->by_stages[how][tile->stages];
