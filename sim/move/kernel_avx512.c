@@ -178,12 +178,25 @@ typedef struct {
     int stages;
 } kind;
 
+INLINE wide load_of_tile(const kind k, const ts_tile *tile, int line, const uint8_t *src) {
+    if (k.how != TS_LOAD_BF16_PAIRS)
+        return load_line(k.how, k.masked, tile, line, src + tile->src_line[line]);
+    return round_pairs(src + tile->src_line[0] + line * 64, src + tile->src_line[1] + line * 64);
+}
+
+/* All lines of some tiles: as they were loaded, then as they are stored. */
+INLINE void arrange_tiles(const kind k, int all, const ts_tile *tile, const unpacks *u, wide *v) {
+    if (k.how != TS_LOAD_BF16_PAIRS) {
+        if (k.stages == 0 && tile->orders) arrange_all(tile->order, all, v);
+        network(0, k.stages, all, u, v);
+    }
+    if (k.stages == 0 && k.masked && tile->packs) arrange_all(tile->pack, all, v);
+}
+
 /* `tiles` of the inner loop: all are loaded before the first is stored. Up to 16 lines stay in registers. */
 INLINE void move_some(const kind k, int tiles, const ts_tile *tile, const unpacks *u, uint8_t *dst,
                       const uint8_t *src) {
-    const ts_load how = k.how;
-    const bool masked = k.masked;
-    const int stages = k.stages, lines = 1 << stages, all = tiles * lines;
+    const int lines = 1 << k.stages, all = tiles * lines;
     const int64_t src_step = tile->loops[3].src_step, dst_step = tile->loops[3].dst_step,
                   ahead = tile->ahead_bytes;
     const bool streams = tile->streams;
@@ -191,25 +204,15 @@ INLINE void move_some(const kind k, int tiles, const ts_tile *tile, const unpack
     if (!streams && !ahead)
         UNROLL for (int i = 0; i < all; i++)
             prefetch_stored(dst + i / lines * dst_step + tile->dst_line[i % lines], 64);
-    UNROLL for (int i = 0; i < all; i++) {
-        const uint8_t *from = src + i / lines * src_step;
-        v[i] = how == TS_LOAD_BF16_PAIRS
-                   ? round_pairs(from + tile->src_line[0] + i % lines * 64,
-                                 from + tile->src_line[1] + i % lines * 64)
-                   : load_line(how, masked, tile, i % lines, from + tile->src_line[i % lines]);
-    }
+    UNROLL for (int i = 0; i < all; i++) v[i] = load_of_tile(k, tile, i % lines, src + i / lines * src_step);
     if (ahead) {
         UNROLL for (int i = 0; i < all; i++) {
-            prefetch(how, src + i / lines * src_step + tile->src_line[i % lines] + ahead);
+            prefetch(k.how, src + i / lines * src_step + tile->src_line[i % lines] + ahead);
         }
     }
-    if (how != TS_LOAD_BF16_PAIRS) {
-        if (stages == 0 && tile->orders) arrange_all(tile->order, all, v);
-        network(0, stages, all, u, v);
-    }
-    if (stages == 0 && masked && tile->packs) arrange_all(tile->pack, all, v);
+    arrange_tiles(k, all, tile, u, v);
     UNROLL for (int i = 0; i < all; i++)
-        store_line(masked ? &tile->dst_mask[i % lines] : NULL, streams,
+        store_line(k.masked ? &tile->dst_mask[i % lines] : NULL, streams,
                    dst + i / lines * dst_step + tile->dst_line[i % lines], v[i]);
 }
 
