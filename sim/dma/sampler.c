@@ -129,7 +129,11 @@ static ts_traversal_amount between(ts_traversal *traversal, int64_t from, int64_
 typedef struct {
     double ticks, engine; /* what the memory took for it, and the engine alone would have */
     bool is_engine_bound;
-    bool is_far; /* from being that */
+    bool is_far;   /* from being that */
+    bool is_even;  /* all channels have as much to do */
+    int64_t end;   /* the block behind it */
+    int64_t lines; /* that were begun in it */
+    ts_traversal_amount amount;
 } window;
 
 /* Where the engine sets the pace, or nearly, refreshes are hidden. */
@@ -141,27 +145,38 @@ static window measure(const sampler *s, const sampler_sample *now) {
     double rate = engine * 8 > ticks * 7 ? ticks : quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
     bool is_bound = ticks * 1000 <= engine * 1003 || rate < engine;
-    return (window){rate, engine, is_bound, engine * 4 < rate * 3};
+    return (window){rate, engine, .is_engine_bound = is_bound, .is_far = engine * 4 < rate * 3};
+}
+
+/* The window that ends here. */
+static window close_window(const sampler *s, ts_traversal *traversal, const sampler_sample *now,
+                           int64_t next) {
+    const sampler_box *b = &s->box;
+    window w = measure(s, now);
+    w.end = next;
+    w.lines = lines_of(traversal) - b->open_line;
+    w.amount = between(traversal, b->open_block, next);
+    if (b->is_joined) w.amount.work = w.lines * TS_TRAVERSAL_LINE_WORK;
+    return w;
 }
 
 /* Windows hold more elements or fewer: the mean is that of all of them. The engine may be ahead of the memory
  * in some windows and wait for nothing in others, so what counts is which of the two takes longer in all. */
-static void add_measured(sampler_box *b, const sampler_sample *now, const window *w,
-                         ts_traversal_amount amount) {
+static void add_measured(sampler_box *b, const sampler_sample *now, const window *w) {
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
         b->paced = 0;
         b->measured = (sampler_sample){0};
         b->measured_amount = (ts_traversal_amount){0};
     }
-    ts_ratio_add(&b->ticks, w->ticks, (double)amount.work);
-    double work = (double)amount.work;
+    double work = (double)w->amount.work;
+    ts_ratio_add(&b->ticks, w->ticks, work);
     if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, w->engine / work});
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
     b->paced += w->is_engine_bound;
     add_sample(&b->measured, now, 1, 1);
     add_sample(&b->measured, &b->open, -1, 1);
-    add_amount(&b->measured_amount, amount);
+    add_amount(&b->measured_amount, w->amount);
 }
 
 /* Of boxes as one the first window counts only if no other ends. */
@@ -248,23 +263,23 @@ static double weight_of(const sampler *s, const sampler_sample *now, double rate
 }
 
 /* After the first window: is it worth to leave out anything of the rest? */
-static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w,
-                            int64_t elements, bool is_even) {
+static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w) {
     sampler_box *b = &s->box;
     int64_t next, count;
     ts_traversal_position(traversal, &next, &count);
     b->base = b->stretch = next;
     b->before = *now;
-    b->is_fine = !s->is_mixed && w->is_far && is_even;
-    b->weight = weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / (double)elements);
+    b->is_fine = !s->is_mixed && w->is_far && w->is_even;
+    double elements = (double)w->amount.elements;
+    b->weight = weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / elements);
     int64_t length = next - b->open_block;
-    b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / (double)elements);
+    b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / elements);
     if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;
     b->period = SAMPLER_BLOCKS;
-    b->least = !is_large(b) ? 2 : is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN;
+    b->least = !is_large(b) ? 2 : w->is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN;
     bool is_turning = is_large(b) && s->is_mixed && !w->is_engine_bound;
     b->worth = is_turning ? SAMPLER_WORTH_TURNING : SAMPLER_WORTH * b->least;
-    if (is_even) return take_length(b, length, count);
+    if (w->is_even) return take_length(b, length, count);
     b->length = length;
     if (take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
     b->period = SAMPLER_BLOCKS;
@@ -426,9 +441,9 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
 }
 
 /* Does the first window begin again, when the queues have settled? */
-static bool settle(sampler *s, const window *w, bool is_even) {
+static bool settle(sampler *s, const window *w) {
     sampler_box *b = &s->box;
-    int64_t line = (is_even && !b->is_joined ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;
+    int64_t line = (w->is_even && !b->is_joined ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;
     if (b->length > 0 || w->is_engine_bound || b->open_line >= line) return false;
     b->from_line = line;
     b->phase = SAMPLER_WARMS;
@@ -436,12 +451,25 @@ static bool settle(sampler *s, const window *w, bool is_even) {
 }
 
 /* After the first window of all boxes as one: may there be so many windows as it takes until boxes agree? */
-static bool is_worth_joining(const sampler *s, ts_traversal *traversal, const window *w, int64_t lines) {
+static bool is_worth_joining(const sampler *s, ts_traversal *traversal, const window *w) {
     int64_t next, count, all = (int64_t)SAMPLER_UNEVEN * s->memory.lines;
     ts_traversal_position(traversal, &next, &count);
-    all += (int64_t)SAMPLER_JOINED_MANY * (lines + SAMPLER_JOINED_WARM * s->memory.lines);
+    all += (int64_t)SAMPLER_JOINED_MANY * (w->lines + SAMPLER_JOINED_WARM * s->memory.lines);
     return w->is_engine_bound ||
            ts_traversal_before(traversal, count).work >= SAMPLER_JOINED * all * TS_TRAVERSAL_LINE_WORK;
+}
+
+/* False: it is the first, and not worth to leave out anything of the rest. */
+static bool add_window(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w) {
+    sampler_box *b = &s->box;
+    bool is_first = b->length == 0;
+    if (!is_first)
+        add_amount(&b->simulated, between(traversal, b->stretch, w->end));
+    else if (!begin_positions(s, traversal, now, w))
+        return false;
+    add_measured(b, now, w);
+    if (is_first && b->is_sorted) set_aside(b);
+    return true;
 }
 
 bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now, bool is_even,
@@ -454,23 +482,15 @@ bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now
         open_window(s, traversal, next, now);
         return false;
     }
-    ts_traversal_amount amount = between(traversal, b->open_block, next);
-    int64_t lines = lines_of(traversal) - b->open_line;
-    if (b->is_joined) amount.work = lines * TS_TRAVERSAL_LINE_WORK;
-    window w = measure(s, now);
-    if (b->is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w, lines)) {
+    window w = close_window(s, traversal, now, next);
+    w.is_even = is_even;
+    if (b->is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w)) {
         split_boxes(b, next, skip);
         return true;
     }
-    if (settle(s, &w, is_even)) return false;
+    if (settle(s, &w)) return false;
     b->phase = SAMPLER_RESTS;
-    bool is_first = b->length == 0;
-    if (!is_first)
-        add_amount(&b->simulated, between(traversal, b->stretch, next));
-    else if (!begin_positions(s, traversal, now, &w, amount.elements, is_even))
-        return false;
-    add_measured(b, now, &w, amount);
-    if (is_first && b->is_sorted) set_aside(b);
+    if (!add_window(s, traversal, now, &w)) return false;
     go_on(s, traversal, now, skip);
     b->stretch = skip->to;
     b->stretch_amount = between(traversal, b->base, b->stretch);
