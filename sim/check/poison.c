@@ -192,7 +192,7 @@ static void store_row(const ts_poison_op *op, int64_t row, int i) {
     bool poisoned = (op->words.mask || origin_of(&op->sources[0])) &&
                     ts_space_set_poison(poison->setup.vmem, row * 8, TS_LANES, from);
     if (!poisoned)
-        ts_space_mark(poison->setup.vmem, row * 8, TS_LANES * 32, true);
+        ts_space_mark_valid(poison->setup.vmem, row * 8, TS_LANES * 32);
     else if (cause_of(op))
         poison->rows[row / (TS_LANES * 4)] = (ts_poison_row){op->words.instruction, cause_of(op)};
 }
@@ -210,7 +210,10 @@ static void run_scalar_load(const ts_poison_op *op, int64_t address) {
 }
 
 static void run_scalar_store(const ts_poison_op *op, int64_t address) {
-    ts_space_mark(op->poison->setup.smem, address * 8, 32, !scalar_origin(op));
+    if (scalar_origin(op))
+        ts_space_mark_poison(op->poison->setup.smem, address * 8, 32);
+    else
+        ts_space_mark_valid(op->poison->setup.smem, address * 8, 32);
 }
 
 void ts_poison_run(const ts_poison_op *op, int64_t address) {

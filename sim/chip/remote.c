@@ -145,7 +145,7 @@ bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle) {
     if (m->values) {
         ts_space *from = space_of(chip, m, &t->what->source);
         if (from->shadow && !m->memory->shadow) ts_space_track(m->memory, m->arena);
-        if (from->shadow) ts_space_mark(m->memory, 0, m->room * 8, false);
+        if (from->shadow) ts_space_mark_poison(m->memory, 0, m->room * 8);
         good = move_values(err, chip, plan_into(err, chip, m), from, m->memory);
     }
     t->message = NULL;

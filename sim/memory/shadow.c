@@ -54,28 +54,35 @@ static uint64_t word_mask(int64_t first, int64_t count) {
     return (n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1) << shift;
 }
 
-static void mark_in_page(struct ts_shadow *shadow, page *p, int64_t first, int64_t count, bool valid) {
-    page_state all = valid ? ALL_VALID : ALL_POISON;
+static void mark_in_page(struct ts_shadow *shadow, page *p, int64_t first, int64_t count, page_state all) {
     if (count == PAGE_BITS) p->state = (uint8_t)all;
     if (p->state == all) return;
     uint64_t *bitmap = open_bitmap(shadow->arena, p);
     for (int64_t done = 0; done < count; done += 64 - (first + done) % 64) {
         uint64_t mask = word_mask(first + done, count - done);
-        if (valid)
+        if (all == ALL_VALID)
             bitmap[(first + done) / 64] |= mask;
         else
             bitmap[(first + done) / 64] &= ~mask;
     }
 }
 
-void ts_space_mark(ts_space *space, int64_t first_bit, int64_t count, bool valid) {
+static void mark(ts_space *space, int64_t first_bit, int64_t count, page_state all) {
     if (!space->shadow) return;
     while (count > 0) {
         int64_t in_page = first_bit % PAGE_BITS, room = PAGE_BITS - in_page, n = count < room ? count : room;
-        mark_in_page(space->shadow, open_page(space->shadow, first_bit), in_page, n, valid);
+        mark_in_page(space->shadow, open_page(space->shadow, first_bit), in_page, n, all);
         first_bit += n;
         count -= n;
     }
+}
+
+void ts_space_mark_valid(ts_space *space, int64_t first_bit, int64_t count) {
+    mark(space, first_bit, count, ALL_VALID);
+}
+
+void ts_space_mark_poison(ts_space *space, int64_t first_bit, int64_t count) {
+    mark(space, first_bit, count, ALL_POISON);
 }
 
 static int64_t find_in_page(const page *p, int64_t first, int64_t count) {

@@ -85,8 +85,9 @@ int64_t ts_space_partition_bits(const ts_space *space);
 /* ---- The shadow: one bit a data bit, kept a page at a time as all poison, all valid, or a bitmap. ---- */
 
 void ts_space_track(ts_space *space, ts_arena *arena); /* everything is poison from here on */
-void ts_space_mark(ts_space *space, int64_t first_bit, int64_t count,
-                   bool valid); /* no-op when not tracked */
+/* Nothing happens when not tracked. */
+void ts_space_mark_valid(ts_space *space, int64_t first_bit, int64_t count);
+void ts_space_mark_poison(ts_space *space, int64_t first_bit, int64_t count);
 /* The first poisoned bit in the range, or -1 (also when not tracked). */
 int64_t ts_space_find_poison(const ts_space *space, int64_t first_bit, int64_t count);
 /* 32-bit words from a bit that is a multiple of 64 on; an even number of them, within 64 KiB. A set bit is

@@ -17,9 +17,12 @@ static void meet_poison(shadow_context *m, int64_t src_bit, int64_t dst_bit) {
 }
 
 static void one(shadow_context *m, int64_t src_bit, int64_t dst_bit) {
-    bool valid = ts_space_find_poison(m->src, src_bit, m->src_bits) < 0;
-    if (!valid) meet_poison(m, src_bit, dst_bit);
-    if (m->dst) ts_space_mark(m->dst, dst_bit, m->dst_bits, valid);
+    if (ts_space_find_poison(m->src, src_bit, m->src_bits) >= 0) {
+        meet_poison(m, src_bit, dst_bit);
+        if (m->dst) ts_space_mark_poison(m->dst, dst_bit, m->dst_bits);
+    } else if (m->dst) {
+        ts_space_mark_valid(m->dst, dst_bit, m->dst_bits);
+    }
 }
 
 static void row(shadow_context *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *loop) {
@@ -27,11 +30,11 @@ static void row(shadow_context *m, int64_t src_bit, int64_t dst_bit, const ts_pl
     bool whole = last >= 0 && ts_space_find_poison(m->src, src_bit, last + m->src_bits) < 0;
     if (whole && !m->dst) return;
     if (whole && loop->dst_bits == m->dst_bits) {
-        ts_space_mark(m->dst, dst_bit, loop->extent * m->dst_bits, true);
+        ts_space_mark_valid(m->dst, dst_bit, loop->extent * m->dst_bits);
         return;
     }
     for (int64_t i = 0; whole && i < loop->extent; i++)
-        ts_space_mark(m->dst, dst_bit + i * loop->dst_bits, m->dst_bits, true);
+        ts_space_mark_valid(m->dst, dst_bit + i * loop->dst_bits, m->dst_bits);
     for (int64_t i = 0; !whole && i < loop->extent; i++)
         one(m, src_bit + i * loop->src_bits, dst_bit + i * loop->dst_bits);
 }

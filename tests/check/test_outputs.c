@@ -35,7 +35,7 @@ static world *open_world(void) {
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         w->spaces[i] = ts_space_new(arena, "space", 1 << 16);
         ts_space_track(w->spaces[i], arena);
-        ts_space_mark(w->spaces[i], 0, 8 << 16, true);
+        ts_space_mark_valid(w->spaces[i], 0, 8 << 16);
     }
     w->outputs[Y] = w->outputs[N] = w->inputs[XB] = w->inputs[N] = true;
     w->findings = TS_NEW(arena, ts_findings);
@@ -139,7 +139,7 @@ static void the_index_of_what_was_not_written(void **state) {
         ts_error err = {0};
         w->tensors[N].shape = parse_shape(w->arena, named[i].shape);
         int64_t byte = 32 + (w->tensors[N].shape->layout->rank > 0 ? 4 : 0);
-        ts_space_mark(smem, byte * 8, 32, false);
+        ts_space_mark_poison(smem, byte * 8, 32);
         assert_true(ts_outputs_find_unwritten(&err, &w->all, N, smem, (ts_location){&source, 3, 1}, CYCLE));
         assert_int_equal(w->findings->count, 1);
         assert_string_equal(w->findings->list[0].text, named[i].text);
@@ -167,7 +167,7 @@ static void undefined_values_that_are_sent(void **state) {
         world *w = open_world();
         ts_in_flight t = in_flight(w, 0, undefined[i].from_row);
         int64_t byte = Y_BYTE + byte_of(undefined[i].row, undefined[i].column);
-        ts_space_mark(w->spaces[TS_SPACE_HBM], byte * 8, 32, false);
+        ts_space_mark_poison(w->spaces[TS_SPACE_HBM], byte * 8, 32);
         ts_outputs_done(&w->all, &t, NULL);
         if (w->findings->count != (undefined[i].text != NULL)) fail_msg("row %zu: %d", i, w->findings->count);
         if (undefined[i].text) {
@@ -228,7 +228,7 @@ static void the_store_that_left_it(void **state) {
         world *w = open_world();
         const ts_poison *poison = stored(w, rows[i].origin);
         ts_in_flight t = in_flight(w, 0, 0);
-        ts_space_mark(w->spaces[TS_SPACE_HBM], (Y_BYTE + byte_of(rows[i].row, 99)) * 8, 32, false);
+        ts_space_mark_poison(w->spaces[TS_SPACE_HBM], (Y_BYTE + byte_of(rows[i].row, 99)) * 8, 32);
         ts_outputs_done(&w->all, &t, poison);
         assert_int_equal(w->findings->count, 1);
         const ts_finding *f = &w->findings->list[0];
@@ -251,12 +251,12 @@ static void elements_that_were_never_written(void **state) {
     ts_space *hbm = w->spaces[TS_SPACE_HBM], *smem = w->spaces[TS_SPACE_SMEM];
     ts_location where = {&source, 2, 1};
     ts_error err = {0};
-    ts_space_mark(hbm, (Y_BYTE + byte_of(3, 100)) * 8, 32, false); /* padding */
-    ts_space_mark(hbm, (Y_BYTE - 4) * 8, 32, false);
+    ts_space_mark_poison(hbm, (Y_BYTE + byte_of(3, 100)) * 8, 32); /* padding */
+    ts_space_mark_poison(hbm, (Y_BYTE - 4) * 8, 32);
     assert_true(ts_outputs_find_unwritten(&err, &w->all, Y, hbm, where, CYCLE));
     assert_int_equal(w->findings->count, 0);
-    ts_space_mark(hbm, (Y_BYTE + byte_of(12, 34)) * 8, 1, false);
-    ts_space_mark(smem, (32 + 4) * 8, 32, false);
+    ts_space_mark_poison(hbm, (Y_BYTE + byte_of(12, 34)) * 8, 1);
+    ts_space_mark_poison(smem, (32 + 4) * 8, 32);
     assert_true(ts_outputs_find_unwritten(&err, &w->all, Y, hbm, where, CYCLE));
     where.line = 3;
     assert_true(ts_outputs_find_unwritten(&err, &w->all, N, smem, where, CYCLE));

@@ -34,8 +34,8 @@ static world *open_world(void) {
     w->smem = ts_space_new(arena, "smem", SMEM_BYTES);
     ts_space_track(w->vmem, arena);
     ts_space_track(w->smem, arena);
-    ts_space_mark(w->vmem, 0, VMEM_BYTES * 8, true);
-    ts_space_mark(w->smem, 0, SMEM_BYTES * 8, true);
+    ts_space_mark_valid(w->vmem, 0, VMEM_BYTES * 8);
+    ts_space_mark_valid(w->smem, 0, SMEM_BYTES * 8);
     w->findings = TS_NEW(arena, ts_findings);
     w->lines = TS_NEW_ARRAY(arena, ts_instruction, 64);
     ts_poison_setup setup = {&w->code, &limits, w->sregs, w->vregs, w->vmasks, w->vmem, w->smem, w->findings};
@@ -160,7 +160,7 @@ static int origin_of_sreg(world *w, int reg) {
 
 static void undefine(world *w, int word, uint32_t bits) {
     for (int i = 0; i < 32; i++)
-        if (bits >> i & 1) ts_space_mark(w->vmem, word * 32 + i, 1, false);
+        if (bits >> i & 1) ts_space_mark_poison(w->vmem, word * 32 + i, 1);
 }
 
 /* ---- VMEM ---- */
@@ -366,7 +366,7 @@ static void scalars(void **state) {
 static void words_of_smem(void **state) {
     (void)state;
     world *w = open_world();
-    ts_space_mark(w->smem, 3 * 32 + 31, 1, false);
+    ts_space_mark_poison(w->smem, 3 * 32 + 31, 1);
     run(w, "sld s1 [3]\nsld s2 [2]\nsld s3 [4]");
     assert_int_equal(origin_of_sreg(w, 1), 1);
     assert_int_equal(origin_of_sreg(w, 2), 0);

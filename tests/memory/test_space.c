@@ -284,15 +284,15 @@ static void shadows_take_what_is_marked(void **state) {
     assert_true(ts_space_find_poison(space, far, 64) == far);
     assert_true(ts_space_get_poison(space, far, 2, poison));
     assert_int_equal(poison[0] & poison[1], 0xffffffff);
-    ts_space_mark(space, far, 2 * page, true);
+    ts_space_mark_valid(space, far, 2 * page);
     assert_int_equal(ts_space_find_poison(space, far, 2 * page), -1);
     assert_true(ts_space_find_poison(space, far, 2 * page + 1) == far + 2 * page);
     assert_false(ts_space_get_poison(space, far, 2, poison));
     assert_int_equal(poison[0] | poison[1], 0);
-    ts_space_mark(space, leaf - 3, 6, true); /* over the end of a leaf */
+    ts_space_mark_valid(space, leaf - 3, 6); /* over the end of a leaf */
     assert_true(ts_space_find_poison(space, leaf - 3, 7) == leaf + 3);
     assert_true(ts_space_find_poison(space, leaf - 4, 7) == leaf - 4);
-    ts_space_mark(space, leaf - 1, 2, false);
+    ts_space_mark_poison(space, leaf - 1, 2);
     assert_true(ts_space_find_poison(space, leaf - 3, 6) == leaf - 1);
     assert_true(ts_space_find_poison(space, leaf, 6) == leaf);
     assert_true(ts_space_find_poison(space, leaf + 1, 2) == -1);
@@ -305,7 +305,7 @@ static void shadows_take_what_is_marked(void **state) {
     assert_int_equal(ts_space_find_poison(space, far, page), -1);
     const int64_t last = (INT64_C(1) << 47) - 1;
     assert_true(ts_space_find_poison(space, last, 1) == last);
-    ts_space_mark(space, last, 1, true);
+    ts_space_mark_valid(space, last, 1);
     assert_true(ts_space_find_poison(space, last - 1, 2) == last - 1);
     assert_int_equal(ts_space_find_poison(space, last, 1), -1);
     ts_space_free(space);

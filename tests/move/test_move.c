@@ -158,8 +158,8 @@ static void poison_goes_with_the_elements(void **state) {
     ts_space *a = ts_space_new(arena, "a", 1 << 20), *b = ts_space_new(arena, "b", 1 << 20);
     ts_space_track(a, arena);
     ts_space_track(b, arena);
-    ts_space_mark(a, 0, 100 * 32, true);
-    ts_space_mark(a, 40 * 32 + 5, 1, false);
+    ts_space_mark_valid(a, 0, 100 * 32);
+    ts_space_mark_poison(a, 40 * 32 + 5, 1);
     ts_plan_side src = {shape, NULL, NULL, 0}, dst = {shape, NULL, NULL, 64 * 8};
     const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, dims);
     assert_true(ts_dma_move(&err, plan, a, b));
