@@ -317,6 +317,13 @@ INLINE wide load_squares(int across, const uint8_t *const *row, int64_t at) {
     return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(row[3] + at)));
 }
 
+INLINE void store_whole(const uint64_t *mask, uint8_t *p, wide v) {
+    if (mask)
+        _mm512_mask_storeu_epi8(p, *mask, v);
+    else
+        WIDE_STORE(p, v);
+}
+
 INLINE void store_half(const uint64_t *mask, uint8_t *p, __m256i v) {
     if (mask)
         _mm256_mask_storeu_epi8(p, (__mmask32)*mask, v);
@@ -333,7 +340,7 @@ INLINE void store_lane(const uint64_t *mask, uint8_t *p, __m128i v) {
 
 INLINE void store_squares(int across, const uint64_t *mask, uint8_t *const *column, wide v) {
     if (across == 1) {
-        store_line(mask, false, column[0], v);
+        store_whole(mask, column[0], v);
         return;
     }
     if (across == 2) v = _mm512_shuffle_i64x2(v, v, 0xd8); /* the lanes of a column together */
@@ -382,13 +389,13 @@ typedef wide squares;
 
 /* ---- Elements narrower than a byte ---- */
 
-INLINE wide load_parts(const ts_narrow *narrow, bool ahead, int line, const uint8_t *src) {
+INLINE wide load_parts(const ts_narrow *narrow, prefetching ahead, int line, const uint8_t *src) {
     int width = narrow->src_width < 8 ? narrow->src_width : narrow->dst_width;
     wide v = _mm512_setzero_si512(), mask = _mm512_set1_epi8((char)((1 << width) - 1));
     for (int y = narrow->parts - 1; y >= 0; y--) {
         int64_t at = narrow->src_line[line] + narrow->part[y];
         wide part = WIDE_LOAD(src + (at >> 3));
-        if (ahead) __builtin_prefetch(src + (at >> 3) + narrow->ahead_bytes, 0, 2);
+        if (ahead == PREFETCH_AHEAD) __builtin_prefetch(src + (at >> 3) + narrow->ahead_bytes, 0, 2);
         if (narrow->truth && narrow->src_width == 8) {
             v = _mm512_add_epi8(v, v);
             v = _mm512_mask_add_epi8(v, _mm512_test_epi8_mask(part, part), v, _mm512_set1_epi8(1));
@@ -419,8 +426,8 @@ TARGET static void load_narrow(const ts_narrow *narrow, uint8_t *lines, const ui
                                int64_t step) {
     for (int64_t n = 0; n < tiles; n++, src += step) {
         for (int i = 0; i < narrow->lines; i++, lines += 64) {
-            WIDE_STORE(lines, narrow->ahead_bytes ? load_parts(narrow, true, i, src)
-                                                  : load_parts(narrow, false, i, src));
+            WIDE_STORE(lines, narrow->ahead_bytes ? load_parts(narrow, PREFETCH_AHEAD, i, src)
+                                                  : load_parts(narrow, NO_PREFETCH, i, src));
         }
     }
 }

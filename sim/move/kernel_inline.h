@@ -19,6 +19,9 @@
 #define INLINE static inline __attribute__((always_inline)) TARGET
 #endif
 
+/* Do loads ask for what is to be loaded later? */
+typedef enum { NO_PREFETCH, PREFETCH_AHEAD } prefetching;
+
 /* Asks for the lines of a store that comes soon. Stores reach a cache in their order: between those that find their
  * line there, each that has to wait for one holds up all behind it. */
 INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
