@@ -171,10 +171,12 @@ static void fill_scratch(stage *s, const block *b, int64_t offset) {
     ts_move_elements(&s->in, &box);
 }
 
+typedef enum { BRING, STORE } direction;
+
 /* Runs of the fastest row loop of a block: brought what was carried to them, or stored. */
 static void take_rows(const stage *s, const block *b, const ts_staged_runs *runs, uint8_t *dst, uint8_t *at,
-                      bool stores) {
-    if (stores) {
+                      direction way) {
+    if (way == STORE) {
         s->in.kernels->stream_staged(dst, at, runs);
         return;
     }
@@ -188,7 +190,7 @@ static void take_rows(const stage *s, const block *b, const ts_staged_runs *runs
 }
 
 /* All runs of a block. */
-static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t *dst, bool stores) {
+static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t *dst, direction way) {
     int64_t at[TS_PLAN_MAX_LOOPS] = {0}, bytes = s->in.dst.element_bits / 8;
     ts_staged_runs runs = {.count = 1, .begins = b->begins, .ends = b->ends, .carried = b->carried};
     for (int i = 0; i < s->box.loop_count; i++) bytes *= s->in_run[i] ? b->extent[i] : 1;
@@ -199,7 +201,7 @@ static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t 
         runs.dst_step = s->box.loops[s->row].dst_bits / 8;
     }
     for (;;) {
-        take_rows(s, b, &runs, dst, scratch, stores);
+        take_rows(s, b, &runs, dst, scratch, way);
         runs.carried += runs.count * LINE_OF_MEMORY;
         int i = s->box.loop_count - 1;
         for (; i >= 0; i--) {
@@ -218,9 +220,9 @@ static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t 
 static void move_block(stage *s, const block *b) {
     uint8_t *dst = s->dst + b->dst_bits / 8;
     int64_t offset = (intptr_t)dst % LINE_OF_MEMORY;
-    take_runs(s, b, s->in.dst.bytes + offset, dst, false);
+    take_runs(s, b, s->in.dst.bytes + offset, dst, BRING);
     fill_scratch(s, b, offset);
-    take_runs(s, b, s->in.dst.bytes + offset, dst, true);
+    take_runs(s, b, s->in.dst.bytes + offset, dst, STORE);
 }
 
 /* ---- All blocks ---- */
