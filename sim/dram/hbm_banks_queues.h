@@ -59,9 +59,9 @@ static inline int32_t *bucket_of(struct hbm_banks *b, uint64_t burst) {
 }
 
 /* The read, or the write, of the burst. */
-static inline int32_t find(struct hbm_banks *b, uint64_t burst, bool is_write) {
+static inline int32_t find(struct hbm_banks *b, uint64_t burst, int direction) {
     int32_t slot = *bucket_of(b, burst);
-    while (slot != NONE && (b->entries[slot].burst != burst || b->entries[slot].is_write != is_write))
+    while (slot != NONE && (b->entries[slot].burst != burst || b->entries[slot].is_write != direction))
         slot = b->entries[slot].same;
     return slot;
 }

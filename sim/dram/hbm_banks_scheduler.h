@@ -103,7 +103,7 @@ ALWAYS static inline bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t, cons
     bool is_write = b->draining > 0;
     int32_t slot = oldest(b, is_write);
     if (slot == NONE) return false;
-    if (is_write && find(b, b->entries[slot].burst, false) != NONE) { /* the read goes first */
+    if (is_write && find(b, b->entries[slot].burst, DRAM_READ) != NONE) { /* the read goes first */
         b->draining = 0;
         if (!is_stuck(hbm, ch, t)) return true;
         is_write = false;
@@ -412,8 +412,8 @@ typedef struct {
 } offered;
 
 /* What comes in the cycle of a column command comes before it: the burst is still pending then. */
-static inline bool is_just_served(const struct hbm_banks *b, uint64_t burst, bool is_write, int32_t at) {
-    return b->column_burst == burst && b->column_at == at && b->column_is_write == is_write;
+static inline bool is_just_served(const struct hbm_banks *b, uint64_t burst, int direction, int32_t at) {
+    return b->column_burst == burst && b->column_at == at && b->column_is_write == direction;
 }
 
 /* A read of a burst that is to be read anyway: they are done together. */
@@ -443,14 +443,14 @@ static inline void enter(hbm_channel *ch, const offered *o) {
     ch->next = min32(ch->next, o->at + 1);
 }
 
-static inline bool is_pending(struct hbm_banks *b, const offered *o, bool is_write) {
-    return find(b, o->burst, is_write) != NONE || is_just_served(b, o->burst, is_write, o->at);
+static inline bool is_pending(struct hbm_banks *b, const offered *o, int direction) {
+    return find(b, o->burst, direction) != NONE || is_just_served(b, o->burst, direction, o->at);
 }
 
 /* A write of what is to be written anyway, or a read of what is to be written or read. */
 static __attribute__((noinline)) void join(const ts_hbm *hbm, hbm_channel *ch, const offered *o) {
-    int32_t read = find(ch->banks, o->burst, false), end = o->at + hbm->read_latency;
-    bool from_write = is_pending(ch->banks, o, true);
+    int32_t read = find(ch->banks, o->burst, DRAM_READ), end = o->at + hbm->read_latency;
+    bool from_write = is_pending(ch->banks, o, DRAM_WRITE);
     *(o->is_write ? &ch->stats.coalesced : &ch->stats.forwarded) += 1;
     if (from_write) end = o->is_write ? o->at : o->at + 1;
     if (from_write || read == NONE)
@@ -466,7 +466,7 @@ ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, h
         int32_t at = step_to_room(hbm, ch, p->is_write, max32(p->at[half], ch->last_accept), sh);
         const offered o = {p->location ^ (hbm->pair & -(uint64_t)half), st, p->ticket[half], at, p->is_write};
         ch->accepted[p->is_write]++;
-        if (is_pending(ch->banks, &o, true) || (!o.is_write && is_pending(ch->banks, &o, false)))
+        if (is_pending(ch->banks, &o, DRAM_WRITE) || (!o.is_write && is_pending(ch->banks, &o, DRAM_READ)))
             join(hbm, ch, &o);
         else
             enter(ch, &o);
