@@ -12,22 +12,7 @@ static void add(numbers *to, int sreg) {
     to->count++;
 }
 
-static void add_affine(numbers *to, const ts_affine *affine) {
-    for (int i = 0; i < affine->term_count; i++) add(to, affine->terms[i].sreg);
-}
-
-static void add_slice(numbers *to, const ts_slice *slice) {
-    for (int dim = 0; dim < slice->rank; dim++) add_affine(to, &slice->begin[dim]);
-}
-
-static void add_transfer(numbers *to, const ts_transfer *transfer) {
-    add_slice(to, &transfer->source);
-    add_slice(to, &transfer->destination);
-    add(to, transfer->semaphore.sreg);
-    if (!transfer->remote) return;
-    add_affine(to, &transfer->device);
-    add(to, transfer->receive.sreg);
-}
+static void add_of_transfer(void *to, int sreg) { add(to, sreg); }
 
 static void collect(const ts_code *code, const ts_instruction *instruction, numbers *controls,
                     numbers *values) {
@@ -42,7 +27,7 @@ static void collect(const ts_code *code, const ts_instruction *instruction, numb
         } else if (operand->kind == TS_OPERAND_SEMAPHORE) {
             add(controls, operand->as.semaphore.sreg);
         } else if (operand->kind == TS_OPERAND_TRANSFER) {
-            add_transfer(controls, &code->transfers[operand->as.transfer]);
+            ts_transfer_sregs(&code->transfers[operand->as.transfer], add_of_transfer, controls);
         }
     }
 }

@@ -18,6 +18,27 @@ bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instructio
 
 /* ---- Registers ---- */
 
+static void give_affine(const ts_affine *affine, ts_sreg_function *take, void *self) {
+    for (int i = 0; i < affine->term_count; i++) take(self, affine->terms[i].sreg);
+}
+
+static void give_slice(const ts_slice *slice, ts_sreg_function *take, void *self) {
+    for (int dim = 0; dim < slice->rank; dim++) give_affine(&slice->begin[dim], take, self);
+}
+
+static void give_semaphore(const ts_semaphore_operand *semaphore, ts_sreg_function *take, void *self) {
+    if (semaphore->sreg >= 0) take(self, semaphore->sreg);
+}
+
+void ts_transfer_sregs(const ts_transfer *transfer, ts_sreg_function *take, void *self) {
+    give_slice(&transfer->source, take, self);
+    give_slice(&transfer->destination, take, self);
+    give_semaphore(&transfer->semaphore, take, self);
+    if (!transfer->remote) return;
+    give_affine(&transfer->device, take, self);
+    give_semaphore(&transfer->receive, take, self);
+}
+
 static void add_read(ts_register_use *use, ts_operand_kind kind, int reg) {
     for (int i = 0; i < use->read_count; i++)
         if (use->reads[i].kind == kind && use->reads[i].reg == reg) return;
@@ -25,26 +46,7 @@ static void add_read(ts_register_use *use, ts_operand_kind kind, int reg) {
     use->reads[use->read_count++] = (ts_register){kind, reg};
 }
 
-static void add_semaphore(ts_register_use *use, const ts_semaphore_operand *semaphore) {
-    if (semaphore->sreg >= 0) add_read(use, TS_OPERAND_SREG, semaphore->sreg);
-}
-
-static void add_affine(ts_register_use *use, const ts_affine *affine) {
-    for (int i = 0; i < affine->term_count; i++) add_read(use, TS_OPERAND_SREG, affine->terms[i].sreg);
-}
-
-static void add_slice(ts_register_use *use, const ts_slice *slice) {
-    for (int dim = 0; dim < slice->rank; dim++) add_affine(use, &slice->begin[dim]);
-}
-
-static void add_transfer(ts_register_use *use, const ts_transfer *transfer) {
-    add_slice(use, &transfer->source);
-    add_slice(use, &transfer->destination);
-    add_semaphore(use, &transfer->semaphore);
-    if (!transfer->remote) return;
-    add_affine(use, &transfer->device);
-    add_semaphore(use, &transfer->receive);
-}
+static void add_sreg(void *use, int sreg) { add_read(use, TS_OPERAND_SREG, sreg); }
 
 static void add_address(ts_register_use *use, const ts_address *address) {
     for (int i = 0; i < address->term_count; i++) add_read(use, TS_OPERAND_SREG, address->terms[i].sreg);
@@ -67,10 +69,10 @@ static void add_operand(const ts_code *code, ts_register_use *use, const ts_oper
         add_address(use, operand->as.address);
         break;
     case TS_OPERAND_SEMAPHORE:
-        add_semaphore(use, &operand->as.semaphore);
+        give_semaphore(&operand->as.semaphore, add_sreg, use);
         break;
     case TS_OPERAND_TRANSFER:
-        add_transfer(use, &code->transfers[operand->as.transfer]);
+        ts_transfer_sregs(&code->transfers[operand->as.transfer], add_sreg, use);
         break;
     default:
         break;

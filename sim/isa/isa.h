@@ -204,6 +204,10 @@ typedef struct {
     int line, column;
 } ts_transfer;
 
+/* Gives each sreg that a transfer reads, in the order of its operands; one that is read twice is given twice. */
+typedef void ts_sreg_function(void *self, int sreg);
+void ts_transfer_sregs(const ts_transfer *transfer, ts_sreg_function *take, void *self);
+
 /* A program ready to run. Registers are as many as the machine has. */
 typedef struct {
     const char *name; /* of the file, for messages */
