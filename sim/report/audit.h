@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_AUDIT_H
 #define TILESIM_REPORT_AUDIT_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "audit/audit.h"
 
 typedef struct {

@@ -1,6 +1,8 @@
 /* How fast this host moves a tensor. */
 #include "report/bench.h"
 
+#include "report/json.h"
+
 static double gb_per_s(const ts_bench_report *r, double seconds) {
     return seconds > 0 ? (double)r->result.bytes / seconds / 1e9 : 0;
 }

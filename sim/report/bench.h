@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_BENCH_H
 #define TILESIM_REPORT_BENCH_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "study/bench.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_CALIBRATION_H
 #define TILESIM_REPORT_CALIBRATION_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "validate/calibrate.h"
 
 void ts_report_calibration(const ts_calibration *calibration, ts_text *out);

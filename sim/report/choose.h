@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_CHOOSE_H
 #define TILESIM_REPORT_CHOOSE_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "choose/choose.h"
 
 typedef struct {

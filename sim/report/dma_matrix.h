@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_DMA_MATRIX_H
 #define TILESIM_REPORT_DMA_MATRIX_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "study/layouts.h"
 
 void ts_report_matrix(const ts_transfer_matrix *matrix, ts_text *out);

@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_HBM_H
 #define TILESIM_REPORT_HBM_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "study/hbm_run.h"
 
 typedef struct {

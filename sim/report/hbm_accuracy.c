@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "plain.h"
+#include "report/json.h"
 
 static double row_hit_rate(const ts_hbm_stats *s) {
     return ts_fraction(s->row_hits, s->row_hits + s->row_misses + s->row_conflicts);

@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_HBM_ACCURACY_H
 #define TILESIM_REPORT_HBM_ACCURACY_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "validate/hbm_reference.h"
 
 /* For people, and the section of docs/accuracy.md. */

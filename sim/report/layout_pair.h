@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_LAYOUT_PAIR_H
 #define TILESIM_REPORT_LAYOUT_PAIR_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "study/transfer.h"
 
 typedef struct {

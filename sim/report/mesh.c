@@ -6,6 +6,7 @@
 
 #include "mesh/embedded.h"
 #include "mesh/mesh_file.h"
+#include "report/json.h"
 
 void ts_report_dims(const ts_mesh *mesh, ts_text *out) {
     for (int i = 0; i < mesh->dim_count; i++)

@@ -2,8 +2,8 @@
 #ifndef TILESIM_REPORT_MESH_H
 #define TILESIM_REPORT_MESH_H
 
+#include "base/text.h"
 #include "mesh/mesh.h"
-#include "report/json.h"
 
 bool ts_report_meshes(ts_error *err, ts_arena *arena, ts_text *out);
 bool ts_report_meshes_json(ts_error *err, ts_arena *arena, ts_text *out);

@@ -5,6 +5,7 @@
 
 #include "layout/shape.h"
 #include "program/live.h"
+#include "report/json.h"
 
 /* ---- Live ranges ---- */
 

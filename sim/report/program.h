@@ -2,8 +2,8 @@
 #ifndef TILESIM_REPORT_PROGRAM_H
 #define TILESIM_REPORT_PROGRAM_H
 
+#include "base/text.h"
 #include "program/program.h"
-#include "report/json.h"
 
 /* A row a register, '#' where it is live; a column is one bundle, or several. */
 void ts_report_live(const ts_program *program, const ts_target *target, ts_text *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "program/embedded.h"
+#include "report/json.h"
 
 /* Those of programs/ and of programs/mesh/, without what they include. */
 static bool is_program(const ts_embedded_file *file) {

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "report/json.h"
+
 void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_price *price, ts_text *out) {
     const ts_relayout *plan = &price->plan;
     ts_text_add(out, "from       ");

@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_RELAYOUT_H
 #define TILESIM_REPORT_RELAYOUT_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "study/relayout.h"
 
 void ts_report_relayout(const ts_relayout_price_request *request, const ts_relayout_price *price,

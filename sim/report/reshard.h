@@ -2,8 +2,8 @@
 #ifndef TILESIM_REPORT_RESHARD_H
 #define TILESIM_REPORT_RESHARD_H
 
+#include "base/text.h"
 #include "mesh/reshard.h"
-#include "report/json.h"
 
 typedef struct {
     const ts_machine *machine;

@@ -2,7 +2,7 @@
 #ifndef TILESIM_REPORT_TRANSFER_H
 #define TILESIM_REPORT_TRANSFER_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "study/layouts.h"
 
 /* Also the loops of the plan's boxes (the first of them, when there are many)? */

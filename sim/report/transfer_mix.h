@@ -3,7 +3,7 @@
 #ifndef TILESIM_REPORT_TRANSFER_MIX_H
 #define TILESIM_REPORT_TRANSFER_MIX_H
 
-#include "report/json.h"
+#include "base/text.h"
 #include "study/transfer.h"
 
 void ts_report_transfer_mix(const ts_transfer_mix *mix, ts_text *out);

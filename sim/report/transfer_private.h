@@ -3,6 +3,7 @@
 #define TILESIM_REPORT_TRANSFER_PRIVATE_H
 
 #include "page.h"
+#include "report/json.h"
 #include "report/transfer.h"
 
 /* Of useful data. */
