@@ -187,48 +187,72 @@ static void type_and_order_in_one_pass_or_two(void **state) {
 
 /* ---- As the nearest ---- */
 
-/* Twelve of a kind are priced; then others of it are as the nearest, by padded bytes, and one of another
- * kind is priced while there is room. */
+/* f32 of so many rows, with the other order of dims. */
+static audit_wanted turned(int rows) {
+    return wanted(ts_text_format(arena, "f32[%d,128]{1,0:T(8,128)}", rows),
+                  ts_text_format(arena, "f32[%d,128]{0,1:T(8,128)}", rows), HBM, TS_AUDIT_ORDER);
+}
+
+/* Prices the first twelve of a kind: of 128, 256, .. rows. */
+static void price_first(audit_prices *prices, audit_price *priced, int64_t *lines) {
+    for (int i = 0; i < PRICED_FIRST; i++) {
+        const audit_wanted w = turned(128 * (i + 1));
+        lines[i] = audit_prices_line(prices, &w.traffic).cycles;
+        priced[i] = audit_prices_move(prices, &w);
+        assert_false(priced[i].scaled);
+    }
+}
+
+/* Twelve of a kind are priced; then others of it are as the nearest, by padded bytes. */
 static void later_ones_are_as_the_nearest(void **state) {
+    (void)state;
+    static const struct { int rows, nearest; } later[] = {{120, 0}, {130, 1}, {700, 5}, {900, 7}, {4096, 11}};
+    ts_audit_request request;
+    audit_prices prices;
+    audit_price priced[PRICED_FIRST];
+    int64_t lines[PRICED_FIRST];
+    begin(&request, &prices, false);
+    price_first(&prices, priced, lines);
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        const audit_price *nearest = &priced[later[i].nearest];
+        const audit_wanted w = turned(later[i].rows);
+        int64_t line = audit_prices_line(&prices, &w.traffic).cycles;
+        double times = (double)nearest->cycles / (double)lines[later[i].nearest];
+        audit_price price = audit_prices_move(&prices, &w);
+        assert_true(price.scaled && same_text(price.by, nearest->by));
+        assert_in_range(price.cycles, (int64_t)((double)line * times) - 1,
+                        (int64_t)((double)line * times) + 1);
+    }
+    assert_int_equal(prices.exact_count, PRICED_FIRST);
+    end(&prices);
+}
+
+/* One of another kind is priced behind them, then others are as that. */
+static void another_kind_is_priced(void **state) {
     (void)state;
     ts_audit_request request;
     audit_prices prices;
     audit_price priced[PRICED_FIRST];
     int64_t lines[PRICED_FIRST];
-    char src[64], dst[64];
     begin(&request, &prices, false);
-    for (int i = 0; i < PRICED_FIRST; i++) {
-        snprintf(src, sizeof src, "f32[%d,128]{1,0:T(8,128)}", 128 * (i + 1));
-        snprintf(dst, sizeof dst, "f32[%d,128]{0,1:T(8,128)}", 128 * (i + 1));
-        const audit_wanted w = wanted(src, dst, HBM, TS_AUDIT_ORDER);
-        lines[i] = audit_prices_line(&prices, &w.traffic).cycles;
-        priced[i] = audit_prices_move(&prices, &w);
-        assert_false(priced[i].scaled);
-    }
-    static const struct { int rows, nearest; } later[] = {{120, 0}, {130, 1}, {700, 5}, {900, 7}, {4096, 11}};
-    for (int i = 0; i < 5; i++) {
-        snprintf(src, sizeof src, "f32[%d,128]{1,0:T(8,128)}", later[i].rows);
-        snprintf(dst, sizeof dst, "f32[%d,128]{0,1:T(8,128)}", later[i].rows);
-        const audit_wanted w = wanted(src, dst, HBM, TS_AUDIT_ORDER);
-        int64_t line = audit_prices_line(&prices, &w.traffic).cycles;
-        double times = (double)priced[later[i].nearest].cycles / (double)lines[later[i].nearest];
-        audit_price price = audit_prices_move(&prices, &w);
-        assert_true(price.scaled && same_text(price.by, priced[later[i].nearest].by));
-        assert_in_range(price.cycles, (int64_t)((double)line * times) - 1,
-                        (int64_t)((double)line * times) + 1);
-    }
-    assert_int_equal(prices.exact_count, PRICED_FIRST);
+    price_first(&prices, priced, lines);
     assert_false(
         move(&prices, "f32[384,128]{0,1:T(8,128)}", "f32[384,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
     assert_true(
         move(&prices, "f32[256,128]{0,1:T(8,128)}", "f32[256,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
     assert_int_equal(prices.exact_count, PRICED_FIRST + 1);
     end(&prices);
+}
+
+static void all_are_priced_where_that_is_asked_for(void **state) {
+    (void)state;
+    ts_audit_request request;
+    audit_prices prices;
     begin(&request, &prices, true);
     prices.exact_count = 0;
     for (int i = 0; i < PRICED_FIRST + 2; i++) {
-        snprintf(src, sizeof src, "f32[8,%d]{1,0:T(8,128)}", 128 * (i + 1));
-        snprintf(dst, sizeof dst, "f32[8,%d]{1,0:T(4,128)}", 128 * (i + 1));
+        const char *src = ts_text_format(arena, "f32[8,%d]{1,0:T(8,128)}", 128 * (i + 1)),
+                   *dst = ts_text_format(arena, "f32[8,%d]{1,0:T(4,128)}", 128 * (i + 1));
         assert_false(move(&prices, src, dst, TS_AUDIT_TILE).scaled);
     }
     end(&prices);
@@ -313,6 +337,8 @@ int main(void) {
                                        cmocka_unit_test(a_transpose_keeps_the_places),
                                        cmocka_unit_test(type_and_order_in_one_pass_or_two),
                                        cmocka_unit_test(later_ones_are_as_the_nearest),
+                                       cmocka_unit_test(another_kind_is_priced),
+                                       cmocka_unit_test(all_are_priced_where_that_is_asked_for),
                                        cmocka_unit_test(transposes_are_a_kind),
                                        cmocka_unit_test(orders_are_far),
                                        cmocka_unit_test(there_is_room_for_so_many)};
