@@ -332,24 +332,39 @@ static void semaphores_are_sides(void **state) {
 
 /* ---- Watches and values ---- */
 
-static void what_is_watched_stops(void **state) {
-    (void)state;
-    fixture f;
+/* Watch 1: a byte of the first tile of xb; watch 2: a box over the end of that tile. */
+static const ts_tensor *watch_xb(fixture *f) {
     ts_error err = {0};
-    ts_watch_range range;
-    begin(&f, "tpu-v5e", NULL, alone);
-    open(&f);
-    const ts_tensor *xb = &f.request.built->code.tensors[1];
+    const ts_tensor *xb = &f->request.built->code.tensors[1];
     const int64_t begin_at[] = {7, 0}, sizes[] = {2, 4};
     const ts_session_box box = {1, begin_at, sizes};
     assert_int_equal(
-        ts_session_watch_bytes(&err, f.session, TS_SPACE_VMEM, xb->base_bytes + 4, xb->base_bytes + 5), 1);
-    assert_int_equal(ts_session_watch_box(&err, f.session, &box), 2);
+        ts_session_watch_bytes(&err, f->session, TS_SPACE_VMEM, xb->base_bytes + 4, xb->base_bytes + 5), 1);
+    assert_int_equal(ts_session_watch_box(&err, f->session, &box), 2);
+    return xb;
+}
+
+static void watches_have_ranges(void **state) {
+    (void)state;
+    fixture f;
+    ts_watch_range range;
+    begin(&f, "tpu-v5e", NULL, alone);
+    open(&f);
+    const ts_tensor *xb = watch_xb(&f);
     assert_true(ts_session_watch(f.session, 2, &range));
     assert_int_equal(range.space, TS_SPACE_VMEM);
     assert_int_equal(range.first, xb->base_bytes + 7 * 512);
     assert_int_equal(range.end, xb->base_bytes + TILE_BYTES + 16);
     assert_false(ts_session_watch(f.session, 3, &range));
+    end(&f);
+}
+
+static void what_is_watched_stops(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, "tpu-v5e", NULL, alone);
+    open(&f);
+    const ts_tensor *xb = watch_xb(&f);
     assert_null(ts_session_hit(f.session));
     assert_int_equal(step(&f, INT64_MAX), TS_STOP_WATCH); /* the transfer */
     const ts_watch_hit *hit = ts_session_hit(f.session);
@@ -572,19 +587,13 @@ static void a_device_s_memory_is_watched(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_a_bundle),
-        cmocka_unit_test(a_cycle_is_reached),
-        cmocka_unit_test(names_stand_for),
-        cmocka_unit_test(places_are_known),
-        cmocka_unit_test(conditions_hold),
-        cmocka_unit_test(semaphores_are_sides),
-        cmocka_unit_test(what_is_watched_stops),
-        cmocka_unit_test(watches_are_numbered),
-        cmocka_unit_test(ranges_are_checked),
-        cmocka_unit_test(values_are_those_of_now),
-        cmocka_unit_test(devices_stop_together),
-        cmocka_unit_test(devices_step_together),
-        cmocka_unit_test(a_device_s_memory_is_watched),
+        cmocka_unit_test(a_step_is_a_bundle),      cmocka_unit_test(a_cycle_is_reached),
+        cmocka_unit_test(names_stand_for),         cmocka_unit_test(places_are_known),
+        cmocka_unit_test(conditions_hold),         cmocka_unit_test(semaphores_are_sides),
+        cmocka_unit_test(watches_have_ranges),     cmocka_unit_test(what_is_watched_stops),
+        cmocka_unit_test(watches_are_numbered),    cmocka_unit_test(ranges_are_checked),
+        cmocka_unit_test(values_are_those_of_now), cmocka_unit_test(devices_stop_together),
+        cmocka_unit_test(devices_step_together),   cmocka_unit_test(a_device_s_memory_is_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
