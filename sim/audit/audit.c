@@ -9,12 +9,12 @@
 
 /* ---- Computations ---- */
 
-static bool is_fused(ts_hlo_span name) {
+static bool is_fused(ts_span name) {
     return ts_hlo_begins(name, "fused_computation") || memmem(name.text, name.length, "fusion", 6) != NULL ||
            memmem(name.text, name.length, ".fused", 6) != NULL;
 }
 
-static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
+static int32_t computation_named(ts_audit *a, int64_t line, ts_span name) {
     name = audit_bare_name(name);
     uint64_t hash = audit_hash_name(name);
     int32_t known = audit_table_get(&a->computation_table, hash);
@@ -24,7 +24,7 @@ static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
     return made;
 }
 
-static void call(ts_audit *a, int64_t line, ts_hlo_span name, uint8_t level, int64_t trips) {
+static void call(ts_audit *a, int64_t line, ts_span name, uint8_t level, int64_t trips) {
     if (name.length == 0) return;
     audit_reserve_call(a, line, name);
     audit_add_call(a, line, computation_named(a, line, name), level, trips);
@@ -32,7 +32,7 @@ static void call(ts_audit *a, int64_t line, ts_hlo_span name, uint8_t level, int
 
 /* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without, or quoted in a quote; AUDIT_NONE: it does
  * not say. */
-static int64_t stated_trips(ts_hlo_span attributes) {
+static int64_t stated_trips(ts_span attributes) {
     static const char key[] = "\"known_trip_count";
     const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
     const char *end = attributes.text + attributes.length;
@@ -56,13 +56,13 @@ static int64_t trips_of(ts_audit *a, const ts_hlo_instruction *i) {
 
 static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *attribute, uint8_t level,
                        int64_t trips) {
-    ts_hlo_span value, item;
+    ts_span value, item;
     if (!ts_hlo_attribute(i->attributes, attribute, &value)) return;
     if (value.length < 2 || *value.text != '{') {
         call(a, i->line, value, level, trips);
         return;
     }
-    value = (ts_hlo_span){value.text + 1, value.length - 2};
+    value = (ts_span){value.text + 1, value.length - 2};
     while (ts_hlo_next(&value, &item)) call(a, i->line, item, level, trips);
 }
 
@@ -94,7 +94,7 @@ static void read_applied(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode
 }
 
 static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    ts_hlo_span name;
+    ts_span name;
     for (size_t k = 0; k < sizeof callers / sizeof callers[0]; k++)
         if (callers[k].opcode == opcode) call_named(a, i, callers[k].attribute, callers[k].level, 1);
     read_applied(a, i, opcode);
@@ -112,7 +112,7 @@ static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
 
 /* ---- Events ---- */
 
-static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
+static void on_module(void *self, int64_t line, ts_span name, ts_span attributes) {
     ts_audit *a = self;
     audit_forget_shapes(a);
     audit_settle(a); /* another module may use the names again */
@@ -121,7 +121,7 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
 }
 
 /* One that the text had before is another module's: that may use all names again. */
-static int32_t begun_computation(ts_audit *a, int64_t line, ts_hlo_span name) {
+static int32_t begun_computation(ts_audit *a, int64_t line, ts_span name) {
     int32_t number = computation_named(a, line, name);
     if (a->computations[number].begun && name.length > 0) {
         a->current = AUDIT_NONE;
@@ -132,7 +132,7 @@ static int32_t begun_computation(ts_audit *a, int64_t line, ts_hlo_span name) {
     return number;
 }
 
-static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
+static void on_computation(void *self, int64_t line, ts_span name, bool entry) {
     ts_audit *a = self;
     audit_copies_begin(a, audit_bare_name(name), entry);
     audit_close_block(a);
@@ -199,7 +199,7 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     if (a->block.open && a->block.labelled) audit_close_block(a);
     bool in_report = a->block.labelled = a->block.open;
     if (in_report && shape == AUDIT_NONE && a->block.shape[0] && i->opcode.length > 0)
-        shape = audit_intern(a, i->line, (ts_hlo_span){a->block.shape, strlen(a->block.shape)});
+        shape = audit_intern(a, i->line, (ts_span){a->block.shape, strlen(a->block.shape)});
     if (opcode == TS_HLO_OP_PARAMETER) shape = audit_argument(a, i, shape);
     if (shape != AUDIT_NONE) remember(a, i, opcode, shape);
     audit_follow_value(a, i, opcode);
@@ -213,9 +213,9 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     a->now = NULL;
 }
 
-static void on_return(void *self, ts_hlo_span operands) { audit_copies_return(self, operands); }
+static void on_return(void *self, ts_span operands) { audit_copies_return(self, operands); }
 
-static void on_part(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values) {
+static void on_part(void *self, int64_t line, ts_hlo_part part, ts_span values) {
     ts_audit *a = self;
     if (part == TS_HLO_REGION_END)
         audit_region_end(a);
@@ -225,12 +225,12 @@ static void on_part(void *self, int64_t line, ts_hlo_part part, ts_hlo_span valu
         audit_loop_part(a, part, values);
 }
 
-static void on_message(void *self, int64_t line, ts_hlo_span text) {
+static void on_message(void *self, int64_t line, ts_span text) {
     audit_forget_shapes(self);
     audit_message(self, line, text);
 }
 
-static void on_table(void *self, ts_hlo_span text) {
+static void on_table(void *self, ts_span text) {
     ts_audit *a = self;
     ts_hlo_locations_row(a->locations, text);
 }

@@ -13,8 +13,8 @@ typedef struct {
 } member_path;
 
 /* "1,0": its numbers. */
-static bool is_path(ts_hlo_span text, const member_path *path) {
-    ts_hlo_span item;
+static bool is_path(ts_span text, const member_path *path) {
+    ts_span item;
     int at = 0;
     for (; ts_hlo_next(&text, &item); at++) {
         int number = 0;
@@ -28,12 +28,11 @@ static bool is_path(ts_hlo_span text, const member_path *path) {
 }
 
 /* aliases: "{1,0}: (2, {}), {0}: (3, {})", by member of the result. */
-static bool is_aliased(ts_hlo_span aliases, const member_path *path) {
-    ts_hlo_span item;
+static bool is_aliased(ts_span aliases, const member_path *path) {
+    ts_span item;
     while (ts_hlo_next(&aliases, &item)) {
         const char *close = item.length > 0 && *item.text == '{' ? memchr(item.text, '}', item.length) : NULL;
-        if (close && is_path((ts_hlo_span){item.text + 1, (size_t)(close - item.text) - 1}, path))
-            return true;
+        if (close && is_path((ts_span){item.text + 1, (size_t)(close - item.text) - 1}, path)) return true;
     }
     return false;
 }
@@ -47,14 +46,14 @@ static void add_leaves(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
 }
 
 /* Of this part of the result what lies in no operand's. */
-static void add_unaliased(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_span part, ts_hlo_span aliases,
+static void add_unaliased(ts_audit *a, const ts_hlo_instruction *i, ts_span part, ts_span aliases,
                           const member_path *path) {
     if (is_aliased(aliases, path)) return;
     if (part.length < 2 || *part.text != '(' || path->count == DEEPEST) {
         add_leaves(a, i, ts_hlo_opcode_find(i->opcode), audit_intern(a, i->line, part));
         return;
     }
-    ts_hlo_span rest = {part.text + 1, part.length - 2}, item;
+    ts_span rest = {part.text + 1, part.length - 2}, item;
     member_path inner = *path;
     inner.numbers[inner.count++] = 0;
     for (; ts_hlo_next(&rest, &item); inner.numbers[inner.count - 1]++)
@@ -70,9 +69,9 @@ static bool makes_buffers(const ts_audit *a, ts_hlo_opcode opcode) {
            a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
 }
 
-static bool find_aliases(const ts_hlo_instruction *i, ts_hlo_opcode opcode, ts_hlo_span *aliases) {
+static bool find_aliases(const ts_hlo_instruction *i, ts_hlo_opcode opcode, ts_span *aliases) {
     static const char sent[] = "{0}: (0, {})";
-    *aliases = (ts_hlo_span){sent, sizeof sent - 1};
+    *aliases = (ts_span){sent, sizeof sent - 1};
     if (opcode == TS_HLO_OP_SEND) return i->shape.length > 0;
     if (opcode != TS_HLO_OP_FUSION && opcode != TS_HLO_OP_CUSTOM_CALL) return false;
     if (!ts_hlo_attribute(i->attributes, "output_to_operand_aliasing", aliases) || aliases->length < 2)
@@ -82,10 +81,10 @@ static bool find_aliases(const ts_hlo_instruction *i, ts_hlo_opcode opcode, ts_h
 }
 
 void audit_add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
-    ts_hlo_span aliases;
+    ts_span aliases;
     if (!makes_buffers(a, opcode)) return;
     if (*i->shape.text == '(' && audit_is_start(opcode)) {
-        ts_hlo_span made = audit_started(opcode, i->shape);
+        ts_span made = audit_started(opcode, i->shape);
         shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
     }
     if (find_aliases(i, opcode, &aliases))

@@ -34,23 +34,23 @@ static bool find_kind(ts_hlo_opcode opcode, ts_collective_kind *kind) {
 }
 
 /* "mesh['x'=2,'y'=2], device_ids=(0,2,1,3) {'x'}": the comma is of the value. */
-static void add_device_ids(ts_hlo_span attributes, ts_hlo_span *text) {
+static void add_device_ids(ts_span attributes, ts_span *text) {
     const char *behind = text->text + text->length, *end = attributes.text + attributes.length;
-    ts_hlo_span rest = {behind, (size_t)(end - behind)}, item;
+    ts_span rest = {behind, (size_t)(end - behind)}, item;
     if (!ts_hlo_begins(*text, "mesh[") || !ts_hlo_begins(rest, ",")) return;
     rest.text++, rest.length--;
     if (ts_hlo_next(&rest, &item) && ts_hlo_begins(item, "device_ids="))
         text->length = (size_t)(item.text + item.length - text->text);
 }
 
-int32_t audit_keep_groups(ts_audit *a, ts_hlo_span attributes) {
-    ts_hlo_span text;
+int32_t audit_keep_groups(ts_audit *a, ts_span attributes) {
+    ts_span text;
     if (!ts_hlo_attribute(attributes, "replica_groups", &text) &&
         !ts_hlo_attribute(attributes, "source_target_pairs", &text))
         return 0;
     add_device_ids(attributes, &text);
     for (int32_t i = 0; i < a->group_text_count; i++)
-        if (ts_hlo_is(text, a->group_texts[i])) return i + 1;
+        if (ts_span_is(text, a->group_texts[i])) return i + 1;
     if (a->group_text_count == AUDIT_GROUP_TEXTS || text.length > MOST_TEXT_BYTES) return 0;
     a->group_texts[a->group_text_count] = ts_arena_copy_text(a->arena, text.text, text.length);
     return ++a->group_text_count;

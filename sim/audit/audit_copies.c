@@ -49,7 +49,7 @@ static audit_copies *get(ts_audit *a) {
 
 /* ---- While text comes ---- */
 
-void audit_copies_begin(ts_audit *a, ts_hlo_span name, bool entry) {
+void audit_copies_begin(ts_audit *a, ts_span name, bool entry) {
     audit_copies *c = get(a);
     c->in_entry = entry && !c->has_entry;
     c->has_entry |= entry;
@@ -57,11 +57,11 @@ void audit_copies_begin(ts_audit *a, ts_hlo_span name, bool entry) {
     c->callees[c->callee_count++] = (callee){.name = audit_hash_name(name)};
 }
 
-static unsigned read_dims(ts_hlo_span attributes, const char *name) {
-    ts_hlo_span list, item;
+static unsigned read_dims(ts_span attributes, const char *name) {
+    ts_span list, item;
     unsigned dims = 0;
     if (!ts_hlo_attribute(attributes, name, &list) || list.length < 2) return 0;
-    list = (ts_hlo_span){list.text + 1, list.length - 2};
+    list = (ts_span){list.text + 1, list.length - 2};
     while (ts_hlo_next(&list, &item))
         if (item.length == 1 && *item.text >= '0' && *item.text < '0' + AUDIT_ORDER_DIMS)
             dims |= 1u << (*item.text - '0');
@@ -69,8 +69,8 @@ static unsigned read_dims(ts_hlo_span attributes, const char *name) {
 }
 
 /* "b01f_01io->b01f" */
-static void read_labels(ts_hlo_span attributes, audit_operation *op) {
-    ts_hlo_span text;
+static void read_labels(ts_span attributes, audit_operation *op) {
+    ts_span text;
     if (!ts_hlo_attribute(attributes, "dim_labels", &text)) return;
     int part = 0, count = 0;
     for (size_t i = 0; i < text.length && part < 3; i++) {
@@ -83,7 +83,7 @@ static void read_labels(ts_hlo_span attributes, audit_operation *op) {
 
 static audit_operation read_operation(const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     audit_operation op = {.opcode = opcode};
-    ts_hlo_span list, item;
+    ts_span list, item;
     if (opcode == TS_HLO_OP_REDUCE) op.dims = read_dims(i->attributes, "dimensions");
     if (opcode == TS_HLO_OP_GATHER) op.dims = read_dims(i->attributes, "collapsed_slice_dims");
     if (opcode == TS_HLO_OP_CONVOLUTION) read_labels(i->attributes, &op);
@@ -95,13 +95,13 @@ static audit_operation read_operation(const ts_hlo_instruction *i, ts_hlo_opcode
     }
     bool lists = opcode == TS_HLO_OP_TRANSPOSE || opcode == TS_HLO_OP_BROADCAST;
     if (!lists || !ts_hlo_attribute(i->attributes, "dimensions", &list) || list.length < 2) return op;
-    list = (ts_hlo_span){list.text + 1, list.length - 2};
+    list = (ts_span){list.text + 1, list.length - 2};
     for (int k = 0; k < AUDIT_ORDER_DIMS && ts_hlo_next(&list, &item); k++)
         op.permutation[k] = (int8_t)(item.length == 1 ? (*item.text - '0') & (AUDIT_ORDER_DIMS - 1) : 0);
     return op;
 }
 
-static bool read_array(ts_audit *a, ts_hlo_span text, audit_array *array) {
+static bool read_array(ts_audit *a, ts_span text, audit_array *array) {
     const ts_shape *shape = audit_parse(NULL, a->scratch, text.text, text.length);
     bool fits = shape && shape->layout && shape->xla && shape->xla->rank <= AUDIT_ORDER_DIMS &&
                 ts_layout_element_count(shape->layout) > 0;
@@ -113,13 +113,13 @@ static bool read_array(ts_audit *a, ts_hlo_span text, audit_array *array) {
     return fits;
 }
 
-static int32_t find(const audit_copies *c, ts_hlo_span item) {
+static int32_t find(const audit_copies *c, ts_span item) {
     return audit_table_get(&c->names, audit_hash_operand(item));
 }
 
 /* A loop's results are what it begins with: "%a = %x, %b = %y" says so. */
 static void name_results(audit_copies *c, const ts_hlo_instruction *i) {
-    ts_hlo_span rest = i->operands, item;
+    ts_span rest = i->operands, item;
     char name[TS_AUDIT_NAME_BYTES];
     for (int k = 0; ts_hlo_next(&rest, &item); k++) {
         int32_t first = find(c, item);
@@ -164,7 +164,7 @@ static bool read_given(ts_audit *a, int32_t shape, const audit_array *array, aud
 void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     audit_copies *c = get(a);
     audit_array array;
-    ts_hlo_span rest = i->operands, item;
+    ts_span rest = i->operands, item;
     if (!c->in_entry) {
         see_callee(c, i, opcode);
         return;
@@ -187,9 +187,9 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
     if (i->root) audit_copies_return(a, i->name);
 }
 
-void audit_copies_return(ts_audit *a, ts_hlo_span operands) {
+void audit_copies_return(ts_audit *a, ts_span operands) {
     audit_copies *c = get(a);
-    ts_hlo_span item;
+    ts_span item;
     for (int k = 0; c->in_entry && ts_hlo_next(&operands, &item); k++) {
         c->overflows |= c->returned_count == MOST_RESULTS;
         result one = {.number = find(c, item)};

@@ -225,12 +225,12 @@ static void add_entry(ts_audit *a) {
     a->current = AUDIT_NONE;
     for (int64_t i = 0; i < a->entry_count; i++) {
         int length = snprintf(name, sizeof name, "parameter %lld", (long long)i);
-        audit_add_buffer(a, 1, (ts_hlo_span){name, (size_t)length}, TS_HLO_OP_PARAMETER, a->entry_shapes[i]);
+        audit_add_buffer(a, 1, (ts_span){name, (size_t)length}, TS_HLO_OP_PARAMETER, a->entry_shapes[i]);
     }
 }
 
 static void note_text(ts_audit *a, const ts_hlo_counts *text) {
-    ts_hlo_span none = {"", 0};
+    ts_span none = {"", 0};
     const struct {
         int64_t count;
         const char *kind;

@@ -7,19 +7,19 @@
 enum { ENTRY_SHAPES = 1 << 16 };
 
 /* "{(f32[8]{0}, s32[])": is none of them a tuple? */
-static bool are_arrays(ts_hlo_span list) {
-    ts_hlo_span item;
+static bool are_arrays(ts_span list) {
+    ts_span item;
     const char *open = memchr(list.text, '(', list.length);
     if (!open) return false;
-    list = (ts_hlo_span){open + 1, list.length - (size_t)(open + 1 - list.text)};
+    list = (ts_span){open + 1, list.length - (size_t)(open + 1 - list.text)};
     while (ts_hlo_next(&list, &item))
         if (ts_hlo_begins(item, "(")) return false;
     return true;
 }
 
 /* How many are behind the `kept` ones now. */
-static int64_t read_shapes(ts_audit *a, int64_t line, ts_hlo_span list, int64_t kept) {
-    ts_hlo_span shape;
+static int64_t read_shapes(ts_audit *a, int64_t line, ts_span list, int64_t kept) {
+    ts_span shape;
     int64_t count = 0;
     while (count < ENTRY_SHAPES && ts_hlo_find_shape(&list, &shape)) {
         int32_t number = audit_intern(a, line, shape);
@@ -29,12 +29,12 @@ static int64_t read_shapes(ts_audit *a, int64_t line, ts_hlo_span list, int64_t 
 }
 
 /* "{(arguments)->results}" */
-static void read_layout(ts_audit *a, int64_t line, ts_hlo_span layout) {
+static void read_layout(ts_audit *a, int64_t line, ts_span layout) {
     const char *arrow = memmem(layout.text, layout.length, "->", 2);
-    ts_hlo_span results = {"", 0};
+    ts_span results = {"", 0};
     a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + layout.length / 4);
     if (arrow) {
-        results = ts_hlo_trim((ts_hlo_span){arrow + 2, layout.length - (size_t)(arrow + 2 - layout.text)});
+        results = ts_hlo_trim((ts_span){arrow + 2, layout.length - (size_t)(arrow + 2 - layout.text)});
         layout.length = (size_t)(arrow - layout.text);
     }
     a->entry_is_flat = are_arrays(layout);
@@ -43,8 +43,8 @@ static void read_layout(ts_audit *a, int64_t line, ts_hlo_span layout) {
         a->result_count = read_shapes(a, line, results, a->entry_count);
 }
 
-void audit_read_header(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
-    ts_hlo_span layout;
+void audit_read_header(ts_audit *a, int64_t line, ts_span name, ts_span attributes) {
+    ts_span layout;
     a->unscheduled = !memmem(attributes.text, attributes.length, "is_scheduled=true", 17);
     a->entry_is_flat = false;
     a->result_count = 0;
@@ -62,7 +62,7 @@ static bool same_array(const char *x, const char *y) {
 }
 
 /* "3", of parameter(3). */
-static int64_t number_of(ts_hlo_span text) {
+static int64_t number_of(ts_span text) {
     int64_t number = text.length > 0 ? 0 : -1;
     for (size_t k = 0; k < text.length && number >= 0; k++)
         number = ts_is_digit(text.text[k]) && number < ENTRY_SHAPES ? 10 * number + (text.text[k] - '0') : -1;

@@ -9,7 +9,7 @@ enum { MOST_TEXT_BYTES = 64 << 20, MOST_DEPTH = 64 };
 
 /* ---- Shapes ---- */
 
-static const char *without_comments(ts_audit *a, ts_hlo_span text) {
+static const char *without_comments(ts_audit *a, ts_span text) {
     char *out = ts_arena_alloc(a->texts, text.length + 1, 1);
     size_t length = 0;
     for (size_t i = 0; i < text.length; i++)
@@ -33,7 +33,7 @@ static void size_ruled(ts_audit *a, const ts_shape *shape, shape_record *record)
     record->ruled.assumed = true;
 }
 
-static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record *record) {
+static bool size_array(ts_audit *a, int64_t line, ts_span text, shape_record *record) {
     ts_error err = {0};
     const ts_shape *shape = audit_parse(&err, a->scratch, text.text, text.length);
     if (!shape || !shape->xla) {
@@ -72,12 +72,12 @@ static void add_leaf(ts_audit *a, leaf_list *leaves, int32_t leaf) {
 }
 
 /* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
-static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, leaf_list *leaves) {
-    ts_hlo_span rest = {text.text + 1, text.length - 2}, item;
+static void read_leaves(ts_audit *a, int64_t line, ts_span text, int depth, leaf_list *leaves) {
+    ts_span rest = {text.text + 1, text.length - 2}, item;
     while (ts_hlo_next(&rest, &item)) {
         if (item.length == 0) continue;
         if (*item.text == '(' && depth == MOST_DEPTH) {
-            audit_note(a, 1, line, "tuples nested more than 64 deep", (ts_hlo_span){"", 0});
+            audit_note(a, 1, line, "tuples nested more than 64 deep", (ts_span){"", 0});
             continue;
         }
         if (*item.text == '(') {
@@ -93,7 +93,7 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
     }
 }
 
-int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
+int32_t audit_intern(ts_audit *a, int64_t line, ts_span text) {
     uint64_t hash = audit_hash_name(text);
     int32_t known = audit_table_get(&a->shape_table, hash);
     if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
@@ -140,7 +140,7 @@ static int space_class(int space) {
     return SPACE_OTHER;
 }
 
-void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape) {
+void audit_add_buffer(ts_audit *a, int64_t line, ts_span name, ts_hlo_opcode opcode, int32_t shape) {
     const shape_record *record = &a->shapes[shape];
     int space = record->linear.memory_space;
     bool headed = space == 0 && a->current < 0 && a->heading_space > 0 && opcode == TS_HLO_OP_UNKNOWN;
@@ -162,14 +162,14 @@ void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode
 }
 
 /* The member that a start operation makes; the others exist already, or are flags. */
-ts_hlo_span audit_started(ts_hlo_opcode opcode, ts_hlo_span shape) {
+ts_span audit_started(ts_hlo_opcode opcode, ts_span shape) {
     int wanted = opcode == TS_HLO_OP_COPY_START ? 0 : 1;
-    ts_hlo_span rest, item;
+    ts_span rest, item;
     if (shape.length < 2 || *shape.text != '(') return shape;
-    rest = (ts_hlo_span){shape.text + 1, shape.length - 2};
+    rest = (ts_span){shape.text + 1, shape.length - 2};
     while (ts_hlo_next(&rest, &item))
         if (wanted-- == 0) return item;
-    return (ts_hlo_span){"", 0};
+    return (ts_span){"", 0};
 }
 
 /* all-reduce-start has the shape of its result alone. */

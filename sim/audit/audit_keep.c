@@ -14,7 +14,7 @@ enum {
     FEW_TEXT_BYTES = 8 << 20,
 };
 
-static void copy_name(char out[TS_AUDIT_NAME_BYTES], ts_hlo_span name) {
+static void copy_name(char out[TS_AUDIT_NAME_BYTES], ts_span name) {
     size_t length = name.length < TS_AUDIT_NAME_BYTES ? name.length : TS_AUDIT_NAME_BYTES - 1;
     memcpy(out, name.text, length);
     out[length] = '\0';
@@ -30,7 +30,7 @@ static void *grown(ts_audit *a, const void *old, int64_t count, int64_t *capacit
 
 /* ---- What is not understood ---- */
 
-void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt) {
+void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_span excerpt) {
     int k = 0;
     while (k < a->kind_count && strcmp(a->kinds[k].kind, kind) != 0) k++;
     if (k == TS_AUDIT_KINDS) k--;
@@ -88,7 +88,7 @@ static void drop_buffers(ts_audit *a) {
     a->buffers_settled = 0;
 }
 
-void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span name) {
+void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_span name) {
     if (a->buffers_dropped > 0 && buffer->waste_bytes <= a->least_waste) {
         a->buffers_dropped++;
         return;
@@ -167,7 +167,7 @@ static void drop_moves(ts_audit *a) {
     a->moves_settled = 0;
 }
 
-void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name) {
+void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_span name) {
     if (a->moves_dropped > 0 && bytes_of(move) <= a->least_bytes) {
         a->moves_dropped++;
         return;
@@ -278,7 +278,7 @@ void audit_settle(ts_audit *a) {
     kept->by_name = now.by_name;
 }
 
-int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name) {
+int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_span name) {
     if (a->computation_count == TS_AUDIT_COMPUTATIONS) {
         audit_note(a, 1, line,
                    "computations beyond those that are kept: how earlier ones are called is forgotten", name);
@@ -293,7 +293,7 @@ int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_s
     return number;
 }
 
-void audit_reserve_call(ts_audit *a, int64_t line, ts_hlo_span name) {
+void audit_reserve_call(ts_audit *a, int64_t line, ts_span name) {
     if (a->call_count < AUDIT_CALLS) return;
     audit_note(a, 1, line, "calls beyond those that are kept: how earlier ones are called is forgotten",
                name);
@@ -308,7 +308,7 @@ space_sum *audit_sums(ts_audit *a, int64_t line) {
         audit_note(
             a, 1, line,
             "computations with buffers beyond those that are kept: how earlier ones are called is forgotten",
-            (ts_hlo_span){"", 0});
+            (ts_span){"", 0});
         audit_settle(a);
         number = &a->computations[a->current].sums;
     }

@@ -10,17 +10,17 @@
 
 enum { FIGURES = 256, ALLOCATIONS = 1 << 14, WORD = 16 };
 
-static const char *find(ts_hlo_span text, const char *label) {
+static const char *find(ts_span text, const char *label) {
     const char *at = memmem(text.text, text.length, label, strlen(label));
     return at ? at + strlen(label) : NULL;
 }
 
-static ts_hlo_span from(ts_hlo_span text, const char *at) {
-    return (ts_hlo_span){at, (size_t)(text.text + text.length - at)};
+static ts_span from(ts_span text, const char *at) {
+    return (ts_span){at, (size_t)(text.text + text.length - at)};
 }
 
 /* "8.00MiB", "276.0K", "4096", "0B" as printed, without "iB"; behind it, or NULL: none is there. */
-static const char *read_size(ts_hlo_span text, char word[WORD], int64_t *bytes) {
+static const char *read_size(ts_span text, char word[WORD], int64_t *bytes) {
     static const char units[] = "KMGTPE";
     const char *at = text.text, *end = at + text.length;
     size_t length = 0;
@@ -50,7 +50,7 @@ static const char *read_size(ts_hlo_span text, char word[WORD], int64_t *bytes) 
 /* ---- Figures ---- */
 
 /* XLA's number of a memory whose name the text begins with; AUDIT_NONE: it is none. */
-static int space_named(ts_hlo_span text) {
+static int space_named(ts_span text) {
     static const struct {
         const char *name;
         int space;
@@ -66,7 +66,7 @@ static int space_named(ts_hlo_span text) {
 static void add_figure(ts_audit *a, int64_t line, const char *name, const char *word, int64_t bytes) {
     if (!a->figures) a->figures = TS_NEW_ARRAY(a->arena, ts_audit_figure, FIGURES);
     if (a->figure_count == FIGURES) {
-        audit_note(a, 1, line, "figures of memory beyond those that are kept", (ts_hlo_span){"", 0});
+        audit_note(a, 1, line, "figures of memory beyond those that are kept", (ts_span){"", 0});
         return;
     }
     ts_audit_figure *f = &a->figures[a->figure_count++];
@@ -124,7 +124,7 @@ static const struct {
                {"total fragmentation: ", NULL, "fragmentation", true}};
 
 /* "Total hbm usage >= 4.0K: reserved 1.0K program unknown size arguments 3.0K": what a part's label is followed by. */
-static const char *find_part(ts_hlo_span text, const char *label) {
+static const char *find_part(ts_span text, const char *label) {
     const char *total = find(text, "usage >= "), *at;
     const char *parts = total ? memchr(total, ':', from(text, total).length) : NULL;
     if (ts_hlo_begins(text, label)) return text.text + strlen(label);
@@ -134,7 +134,7 @@ static const char *find_part(ts_hlo_span text, const char *label) {
     return NULL;
 }
 
-static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t which) {
+static bool read_figure(ts_audit *a, int64_t line, ts_span text, size_t which) {
     char word[WORD];
     int64_t bytes;
     const char *label = figures[which].label, *behind;
@@ -150,7 +150,7 @@ static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t whic
     /* "Used 20.00G of 15.48G hbm.", "program HBM usage: 3.51G / 15.75G" */
     char limit[WORD];
     int64_t most;
-    ts_hlo_span rest = from(text, behind);
+    ts_span rest = from(text, behind);
     const char *of = ts_hlo_begins(rest, " of ")  ? behind + 4
                      : ts_hlo_begins(rest, " / ") ? behind + 3
                                                   : NULL;
@@ -163,7 +163,7 @@ static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t whic
 }
 
 /* "Memory Space: vmem (color=1)": the number counts, names are the compiler's. */
-static int space_of_heading(ts_hlo_span text) {
+static int space_of_heading(ts_span text) {
     static const char *const headings[] = {"allocations in ", "in memory space ", "out of memory on ",
                                            "', space="};
     const char *color = ts_hlo_begins(text, "Memory Space: ") ? find(text, " (color=") : NULL;
@@ -176,7 +176,7 @@ static int space_of_heading(ts_hlo_span text) {
 }
 
 /* Figures, and the headings of lists. */
-static bool read_figures(ts_audit *a, int64_t line, ts_hlo_span text) {
+static bool read_figures(ts_audit *a, int64_t line, ts_span text) {
     int space = space_of_heading(text);
     bool any = space >= 0 && space < TS_AUDIT_SPACES;
     if (any) a->heading_space = space;
@@ -190,7 +190,7 @@ static bool read_figures(ts_audit *a, int64_t line, ts_hlo_span text) {
 /* NULL: there are too many. */
 static ts_audit_allocation *new_allocation(ts_audit *a, int64_t line, const char *word, int64_t bytes) {
     if (a->allocation_count == ALLOCATIONS) {
-        audit_note(a, 1, line, "allocations beyond those that are kept", (ts_hlo_span){"", 0});
+        audit_note(a, 1, line, "allocations beyond those that are kept", (ts_span){"", 0});
         return NULL;
     }
     if (a->allocation_count == a->allocation_capacity) {
@@ -206,7 +206,7 @@ static ts_audit_allocation *new_allocation(ts_audit *a, int64_t line, const char
     return made;
 }
 
-static void name_it(char out[TS_AUDIT_NAME_BYTES], ts_hlo_span text) {
+static void name_it(char out[TS_AUDIT_NAME_BYTES], ts_span text) {
     text = ts_hlo_trim(text);
     size_t length = text.length < TS_AUDIT_NAME_BYTES ? text.length : TS_AUDIT_NAME_BYTES - 1;
     for (size_t i = 0; i < length; i++) {
@@ -220,48 +220,48 @@ void audit_keep_block(ts_audit *a, int32_t shape) {
     const report_block *block = &a->block;
     char word[WORD];
     int64_t bytes;
-    ts_hlo_span size = {block->size, strlen(block->size)};
+    ts_span size = {block->size, strlen(block->size)};
     if (!read_size(size, word, &bytes)) return;
     ts_audit_allocation *made = new_allocation(a, block->line, word, bytes);
     if (!made) return;
     made->shape = shape;
     made->at_peak = a->section == SECTION_ENTRIES;
-    name_it(made->name, (ts_hlo_span){block->kind, strlen(block->kind)});
+    name_it(made->name, (ts_span){block->kind, strlen(block->kind)});
 }
 
 /* Allocation (size=8192) would exceed .. [shape = 'f32[16,128]{1,0}', space=hbm, .., tag = 'output of fusion@{}'] */
-static bool read_failed(ts_audit *a, int64_t line, ts_hlo_span text) {
+static bool read_failed(ts_audit *a, int64_t line, ts_span text) {
     char word[WORD];
     int64_t bytes;
-    ts_hlo_span shape;
+    ts_span shape;
     const char *size = find(text, "Allocation (size="),
                *at = size ? find(from(text, size), "shape = '") : NULL;
     if (!at || !read_size(from(text, size), word, &bytes)) return false;
-    ts_hlo_span rest = from(text, at);
+    ts_span rest = from(text, at);
     if (!ts_hlo_find_shape(&rest, &shape) || shape.text != at) return false;
     read_figures(a, line, text);
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
     int32_t number = audit_intern(a, line, shape);
-    if (number != AUDIT_NONE) number = audit_add_reported(a, line, (ts_hlo_span){"", 0}, number, word);
+    if (number != AUDIT_NONE) number = audit_add_reported(a, line, (ts_span){"", 0}, number, word);
     if (!made) return true;
     made->shape = number;
     const char *tag = find(rest, "tag = '"), *end = tag ? memchr(tag, '\'', from(rest, tag).length) : NULL;
-    if (end) name_it(made->name, (ts_hlo_span){tag, (size_t)(end - tag)});
+    if (end) name_it(made->name, (ts_span){tag, (size_t)(end - tag)});
     return true;
 }
 
 /* "parameter 0", "preallocated-temp": what follows the size, without the shape. */
-static void name_kind(ts_audit_allocation *made, ts_hlo_span rest) {
+static void name_kind(ts_audit_allocation *made, ts_span rest) {
     const char *shape = find(rest, "shape ");
     const char *comma = memchr(rest.text, ',', rest.length);
     if (comma) rest = from(rest, comma + 1);
     if (shape && shape - 6 >= rest.text) rest.length = (size_t)(shape - 6 - rest.text);
     while (rest.length > 0 && strchr(":, ", rest.text[rest.length - 1])) rest.length--;
-    name_it(made->name, shape && rest.length == 0 ? (ts_hlo_span){"output", 6} : rest);
+    name_it(made->name, shape && rest.length == 0 ? (ts_span){"output", 6} : rest);
 }
 
 /* allocation 5: size 8.00MiB, parameter 0, shape |f32[1024,2048]| at ShapeIndex {}: */
-static bool read_allocation(ts_audit *a, int64_t line, ts_hlo_span text) {
+static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
     char word[WORD], *end;
     int64_t bytes;
     const char *number = find(text, "allocation ");
@@ -278,18 +278,18 @@ static bool read_allocation(ts_audit *a, int64_t line, ts_hlo_span text) {
     if (!made) return true;
     made->index = (int32_t)index;
     a->allocation = a->allocation_count - 1;
-    ts_hlo_span rest = from(text, behind);
+    ts_span rest = from(text, behind);
     const char *color = find(rest, ", color "); /* the memory's number, where it is not 0 */
     made->space = color ? (int)strtol(color, &end, 10) : 0;
     name_kind(made, rest);
     const char *bar = memchr(rest.text, '|', rest.length), *close = NULL;
     if (bar) close = memchr(bar + 1, '|', (size_t)(text.text + text.length - bar - 1));
-    if (close) made->shape = audit_intern(a, line, (ts_hlo_span){bar + 1, (size_t)(close - bar - 1)});
+    if (close) made->shape = audit_intern(a, line, (ts_span){bar + 1, (size_t)(close - bar - 1)});
     return true;
 }
 
 /* value: <6 p0 @0> (size=4096,offset=0): f32[8,128]{1,0:T(8,128)} */
-static bool read_value(ts_audit *a, int64_t line, ts_hlo_span text) {
+static bool read_value(ts_audit *a, int64_t line, ts_span text) {
     char word[WORD];
     int64_t bytes;
     const char *at = find(text, "value: <"), *size = at ? find(from(text, at), "(size=") : NULL,
@@ -297,7 +297,7 @@ static bool read_value(ts_audit *a, int64_t line, ts_hlo_span text) {
     if (!shape || !read_size(from(text, size), word, &bytes)) return false;
     const char *name = memchr(at, ' ', (size_t)(size - at));
     const char *end = name ? memchr(name + 1, ' ', (size_t)(size - name - 1)) : NULL;
-    ts_hlo_span named = end ? (ts_hlo_span){name + 1, (size_t)(end - name - 1)} : (ts_hlo_span){"", 0};
+    ts_span named = end ? (ts_span){name + 1, (size_t)(end - name - 1)} : (ts_span){"", 0};
     if (a->allocation != AUDIT_NONE) a->allocations[a->allocation].values++;
     uint64_t hash = audit_hash(at, (size_t)(size - at));
     if (audit_table_get(&a->value_table, hash) >= 0) return true; /* listed before */
@@ -318,14 +318,14 @@ static int64_t times_before(const char *begin, const char *shape) {
     return times > 0 ? times : 1;
 }
 
-static bool skip_to(ts_hlo_span *rest, char mark) {
+static bool skip_to(ts_span *rest, char mark) {
     const char *at = memchr(rest->text, mark, rest->length);
     if (at) *rest = from(*rest, at + 1);
     return at != NULL;
 }
 
 /* The values that share an allocation: the size is that of a value that has it alone. */
-static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_hlo_span shapes) {
+static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_span shapes) {
     const char *begin = shapes.text;
     int64_t line = made->line, values = made->values;
     char size[WORD];
@@ -333,37 +333,37 @@ static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_hlo_span sha
     shapes = ts_hlo_trim(shapes);
     if (ts_hlo_begins(shapes, "(") && values == 1) { /* a tuple's table */
         int32_t tuple = audit_intern(a, line, shapes);
-        if (tuple != AUDIT_NONE) audit_add_reported(a, line, (ts_hlo_span){"", 0}, tuple, size);
+        if (tuple != AUDIT_NONE) audit_add_reported(a, line, (ts_span){"", 0}, tuple, size);
         return;
     }
     if (memchr(shapes.text, '(', shapes.length)) return;
-    for (ts_hlo_span shape; ts_hlo_find_shape(&shapes, &shape); begin = shapes.text) {
+    for (ts_span shape; ts_hlo_find_shape(&shapes, &shape); begin = shapes.text) {
         int64_t times = times_before(begin, shape.text);
         int32_t number = audit_intern(a, line, shape);
         if (number == AUDIT_NONE) continue;
-        if (values == 1) number = audit_add_reported(a, line, (ts_hlo_span){"", 0}, number, size);
+        if (values == 1) number = audit_add_reported(a, line, (ts_span){"", 0}, number, size);
         if (values == 1) made->shape = number;
         if (values > 1) number = audit_with_tiles(a, line, number, "");
         for (int64_t i = 0; values > 1 && i < times && i < values; i++)
-            audit_add_buffer(a, line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, number);
+            audit_add_buffer(a, line, (ts_span){"", 0}, TS_HLO_OP_UNKNOWN, number);
     }
 }
 
 /* cumulative_size; size; offset; used_by_n_values; shapes_list
  * 4.00MiB( 44%);    4.00MiB;            0;       2; f32[12,12], f32[1000,784] */
-static bool read_usage(ts_audit *a, int64_t line, ts_hlo_span text) {
+static bool read_usage(ts_audit *a, int64_t line, ts_span text) {
     char word[WORD];
     int64_t bytes;
     const char *behind = read_size(text, word, &bytes);
     if (!behind || !ts_hlo_begins(from(text, behind), "(")) return false;
-    ts_hlo_span rest = from(text, behind);
+    ts_span rest = from(text, behind);
     if (!skip_to(&rest, ';') || !(behind = read_size(rest, word, &bytes))) return false;
     rest = from(rest, behind);
     if (!ts_hlo_begins(rest, ";") || !skip_to(&rest, ';')) return false;
-    ts_hlo_span offset = rest;
+    ts_span offset = rest;
     if (!skip_to(&rest, ';')) return false;
     offset.length = (size_t)(rest.text - 1 - offset.text);
-    ts_hlo_span values = rest;
+    ts_span values = rest;
     if (!skip_to(&rest, ';')) return false;
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
     if (!made) return true;
@@ -377,7 +377,7 @@ static bool read_usage(ts_audit *a, int64_t line, ts_hlo_span text) {
 
 /* ---- What lives at the peak ---- */
 
-static bool begins_section(ts_audit *a, ts_hlo_span text) {
+static bool begins_section(ts_audit *a, ts_span text) {
     static const struct {
         const char *begins;
         audit_section section;
@@ -401,7 +401,7 @@ static bool begins_section(ts_audit *a, ts_hlo_span text) {
 }
 
 /* name{}: 16 bytes (cumulative: 16 bytes) */
-static void read_live(ts_audit *a, int64_t line, ts_hlo_span text) {
+static void read_live(ts_audit *a, int64_t line, ts_span text) {
     char word[WORD];
     int64_t bytes;
     const char *colon = find(text, ": "), *end = colon ? read_size(from(text, colon), word, &bytes) : NULL;
@@ -409,11 +409,11 @@ static void read_live(ts_audit *a, int64_t line, ts_hlo_span text) {
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
     if (!made) return;
     made->at_peak = true;
-    name_it(made->name, (ts_hlo_span){text.text, (size_t)(colon - 2 - text.text)});
+    name_it(made->name, (ts_span){text.text, (size_t)(colon - 2 - text.text)});
 }
 
 /* A line of the lists of values, positions, uses and ranges, which say where and when, not how much. */
-static bool is_listed(ts_hlo_span text) {
+static bool is_listed(ts_span text) {
     char last = text.length > 0 ? text.text[text.length - 1] : ' ';
     const char *blank = memchr(text.text, ' ', text.length);
     return *text.text == '<' || last == ':' || !blank || blank[1] == '{' || find(text, ", operand ") ||
@@ -421,7 +421,7 @@ static bool is_listed(ts_hlo_span text) {
 }
 
 /* Without the time and place that logs write before it, "I0320 03:59:34.7 855 compiler.cc:2163] ". */
-static ts_hlo_span without_stamp(ts_hlo_span text) {
+static ts_span without_stamp(ts_span text) {
     const char *at = text.text, *end = at + text.length;
     while ((at = memchr(at, ']', (size_t)(end - at))) != NULL) {
         const char *digit = at++;
@@ -431,7 +431,7 @@ static ts_hlo_span without_stamp(ts_hlo_span text) {
     return text;
 }
 
-audit_line audit_memory_line(ts_audit *a, int64_t line, ts_hlo_span text) {
+audit_line audit_memory_line(ts_audit *a, int64_t line, ts_span text) {
     text = without_stamp(text);
     if (text.length == 0) return AUDIT_LINE_ALL;
     if (read_failed(a, line, text)) return AUDIT_LINE_ALL;
@@ -456,7 +456,7 @@ void audit_finish_memory(ts_audit *a) {
     for (int i = 0; i < a->allocation_count; i++) {
         ts_audit_allocation *one = &a->allocations[i];
         if (one->index == AUDIT_NONE || one->values > 0 || one->shape == AUDIT_NONE) continue;
-        ts_hlo_span name = {one->name, strlen(one->name)};
+        ts_span name = {one->name, strlen(one->name)};
         one->shape = audit_add_reported(a, one->line, name, one->shape, one->text);
     }
     if (a->allocation_count > 0)

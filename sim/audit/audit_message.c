@@ -16,7 +16,7 @@
 enum { LOOK_BACK = 48 };
 
 /* The word behind `label` in the text; false when the label is not there. */
-static bool word_after(ts_hlo_span text, const char *label, char *out, size_t size) {
+static bool word_after(ts_span text, const char *label, char *out, size_t size) {
     const char *at = memmem(text.text, text.length, label, strlen(label)), *end = text.text + text.length;
     size_t length = 0;
     if (!at) return false;
@@ -32,17 +32,17 @@ void audit_close_block(ts_audit *a) {
     if (!block->open) return;
     block->open = false;
     if (!block->shape[0])
-        audit_note(a, 1, block->line, "reported allocations without a shape", (ts_hlo_span){"", 0});
+        audit_note(a, 1, block->line, "reported allocations without a shape", (ts_span){"", 0});
     if (!block->shape[0]) {
         audit_keep_block(a, AUDIT_NONE);
         return;
     }
-    int32_t shape = audit_intern(a, block->line, (ts_hlo_span){block->shape, strlen(block->shape)});
+    int32_t shape = audit_intern(a, block->line, (ts_span){block->shape, strlen(block->shape)});
     if (shape == AUDIT_NONE) return;
     shape = audit_with_tiles(a, block->line, shape, block->size);
     audit_keep_block(a, shape);
     if (!a->shapes[shape].is_tuple)
-        audit_add_buffer(a, block->line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
+        audit_add_buffer(a, block->line, (ts_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
     bool printed = block->size[0] >= '0' && block->size[0] <= '9';
     if (printed) audit_compare(a, block->line, shape, block->size, block->expansion);
 }
@@ -54,8 +54,8 @@ static void open_block(ts_audit *a, int64_t line) {
 
 /* "size 5242880", "size=5242880" before the shape, or at the text's beginning for an allocation that failed.
  */
-static bool size_before(ts_hlo_span all, const char *shape, const char *after, char out[16]) {
-    ts_hlo_span before = {shape - (shape - after < LOOK_BACK ? shape - after : LOOK_BACK), 0};
+static bool size_before(ts_span all, const char *shape, const char *after, char out[16]) {
+    ts_span before = {shape - (shape - after < LOOK_BACK ? shape - after : LOOK_BACK), 0};
     before.length = (size_t)(shape - before.text);
     const char *key = memmem(all.text, all.length, "Allocation (size=", 17), *end = shape;
     if (key) {
@@ -71,8 +71,8 @@ static bool size_before(ts_hlo_span all, const char *shape, const char *after, c
     return length > 0;
 }
 
-static bool read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
-    ts_hlo_span rest = text, found;
+static bool read_shapes(ts_audit *a, int64_t line, ts_span text) {
+    ts_span rest = text, found;
     const char *after = text.text;
     char size[16];
     bool any = false;
@@ -83,7 +83,7 @@ static bool read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
         any = true;
         if (shape == AUDIT_NONE || a->shapes[shape].is_tuple) continue;
         shape = audit_with_tiles(a, line, shape, reported ? size : "");
-        audit_add_buffer(a, line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
+        audit_add_buffer(a, line, (ts_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
         if (reported) audit_compare(a, line, shape, size, "");
     }
     return any;
@@ -91,21 +91,21 @@ static bool read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
 
 /* What follows a label, wherever a log puts it; NULL: it is not there. Logs write a time and a location before
  * the line. */
-static const char *behind(ts_hlo_span text, const char *label) {
+static const char *behind(ts_span text, const char *label) {
     const char *at = memmem(text.text, text.length, label, strlen(label));
     bool starts = at && (at == text.text || at[-1] == ' ' || at[-1] == '\t');
     return starts ? at + strlen(label) : NULL;
 }
 
-static bool is_size(ts_hlo_span text) {
+static bool is_size(ts_span text) {
     const char *at = behind(text, "Size: ");
     return at && at < text.text + text.length && ts_is_digit(*at);
 }
 
-static void read_block_shape(ts_audit *a, int64_t line, ts_hlo_span text, const char *at) {
+static void read_block_shape(ts_audit *a, int64_t line, ts_span text, const char *at) {
     report_block *block = &a->block;
     if (!block->open || block->shape[0]) open_block(a, line);
-    ts_hlo_span shape = ts_hlo_trim((ts_hlo_span){at, (size_t)(text.text + text.length - at)});
+    ts_span shape = ts_hlo_trim((ts_span){at, (size_t)(text.text + text.length - at)});
     if (shape.length < sizeof block->shape)
         memcpy(block->shape, shape.text, shape.length);
     else
@@ -113,7 +113,7 @@ static void read_block_shape(ts_audit *a, int64_t line, ts_hlo_span text, const 
 }
 
 /* What else an entry says of its allocation. */
-static void read_entry(report_block *block, ts_hlo_span text) {
+static void read_entry(report_block *block, ts_span text) {
     const char *kind = behind(text, "Allocation type: ");
     if (behind(text, "Unpadded size:"))
         word_after(text, "Unpadded size:", block->unpadded, sizeof block->unpadded);
@@ -125,7 +125,7 @@ static void read_entry(report_block *block, ts_hlo_span text) {
         snprintf(block->kind, sizeof block->kind, "%.*s", (int)(text.text + text.length - kind), kind);
 }
 
-void audit_message(ts_audit *a, int64_t line, ts_hlo_span text) {
+void audit_message(ts_audit *a, int64_t line, ts_span text) {
     report_block *block = &a->block;
     const char *shape = behind(text, "Shape: "), *parameter = behind(text, "Entry Parameter Subshape: ");
     bool ends = ts_hlo_begins(text, "=") || memmem(text.text, text.length, "=====", 5) != NULL;

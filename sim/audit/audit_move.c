@@ -6,8 +6,8 @@
 #include "layout/notation/xla.h"
 
 /* An operand: its shape by its own text or by its name, with what else is known of the name. */
-static int32_t find_operand(ts_audit *a, int64_t line, ts_hlo_span operands, int number, int32_t *flags) {
-    ts_hlo_span item;
+static int32_t find_operand(ts_audit *a, int64_t line, ts_span operands, int number, int32_t *flags) {
+    ts_span item;
     bool cut;
     *flags = 0;
     do {
@@ -17,17 +17,17 @@ static int32_t find_operand(ts_audit *a, int64_t line, ts_hlo_span operands, int
     const char *behind = item.length > 0 ? ts_hlo_shape_end(item.text, end, &cut) : NULL;
     int32_t known = audit_table_get(&a->names, audit_hash_operand(item));
     if (known >= 0) *flags = known & ~NAME_SHAPE;
-    if (behind) return audit_intern(a, line, (ts_hlo_span){item.text, (size_t)(behind - item.text)});
+    if (behind) return audit_intern(a, line, (ts_span){item.text, (size_t)(behind - item.text)});
     return known >= 0 ? known & NAME_SHAPE : AUDIT_NONE;
 }
 
 /* dimensions={1,0}; false: there are none, or not as many as the array has. */
-static bool read_permutation(ts_hlo_span attributes, int rank, int *permutation) {
-    ts_hlo_span value, item;
+static bool read_permutation(ts_span attributes, int rank, int *permutation) {
+    ts_span value, item;
     bool seen[TS_LAYOUT_MAX_DIMS] = {false};
     int count = 0;
     if (!ts_hlo_attribute(attributes, "dimensions", &value) || value.length < 2) return false;
-    value = (ts_hlo_span){value.text + 1, value.length - 2};
+    value = (ts_span){value.text + 1, value.length - 2};
     while (ts_hlo_next(&value, &item)) {
         int dim = item.length == 0 ? -1 : 0;
         for (size_t k = 0; k < item.length && dim >= 0; k++) {
@@ -71,10 +71,10 @@ static int32_t only_array(const ts_audit *a, int32_t shape) {
 static int space_of(const ts_audit *a, int32_t shape) { return a->shapes[shape].linear.memory_space; }
 
 /* The array that is member `number` of a tuple's text, or of the tuple that this member is. */
-static int32_t member(ts_audit *a, int64_t line, ts_hlo_span tuple, int number, int within) {
-    ts_hlo_span rest, item;
+static int32_t member(ts_audit *a, int64_t line, ts_span tuple, int number, int within) {
+    ts_span rest, item;
     if (tuple.length < 2 || *tuple.text != '(') return AUDIT_NONE;
-    rest = (ts_hlo_span){tuple.text + 1, tuple.length - 2};
+    rest = (ts_span){tuple.text + 1, tuple.length - 2};
     do {
         if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
     } while (number-- > 0);
@@ -83,7 +83,7 @@ static int32_t member(ts_audit *a, int64_t line, ts_hlo_span tuple, int number, 
 }
 
 /* copy-start: (destination, source, flag); the others: ((operands), destination, flag). */
-static void read_started(ts_audit *a, int64_t line, ts_hlo_opcode opcode, ts_hlo_span shape, int32_t *src,
+static void read_started(ts_audit *a, int64_t line, ts_hlo_opcode opcode, ts_span shape, int32_t *src,
                          int32_t *dst) {
     bool copies = opcode == TS_HLO_OP_COPY_START, updates = opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
     int32_t all = audit_intern(a, line, shape);
@@ -96,7 +96,7 @@ static void read_started(ts_audit *a, int64_t line, ts_hlo_opcode opcode, ts_hlo
     *src = copies ? AUDIT_NONE : member(a, line, shape, 0, updates ? 1 : 0);
 }
 
-void audit_started_spaces(ts_audit *a, int64_t line, ts_hlo_span shape, int spaces[2]) {
+void audit_started_spaces(ts_audit *a, int64_t line, ts_span shape, int spaces[2]) {
     int32_t src, dst;
     read_started(a, line, TS_HLO_OP_SLICE_START, shape, &src, &dst);
     if (src == AUDIT_NONE || dst == AUDIT_NONE) return;
@@ -115,7 +115,7 @@ static bool is_transfer(ts_hlo_opcode opcode) {
 
 static void move_collective(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     if (*i->shape.text == '(' && audit_is_start(opcode)) {
-        ts_hlo_span made = audit_started(opcode, i->shape);
+        ts_span made = audit_started(opcode, i->shape);
         shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
         if (shape == AUDIT_NONE) return;
     }
@@ -147,9 +147,9 @@ static const char no_operand[] = "a move whose operand is not in the text";
 static void move_concatenated(ts_audit *a, const ts_hlo_instruction *i, ts_audit_move *move) {
     int64_t bytes[TS_AUDIT_SPACES] = {0};
     int32_t flags;
-    ts_hlo_span rest = i->operands, item;
+    ts_span rest = i->operands, item;
     for (int k = 0; ts_hlo_next(&rest, &item); k++) {
-        ts_hlo_span one = item;
+        ts_span one = item;
         int32_t src = only_array(a, find_operand(a, i->line, one, 0, &flags));
         if (src == AUDIT_NONE) return note_unpriced(a, i, no_operand);
         int space = space_of(a, src);
@@ -212,7 +212,7 @@ static ts_hlo_opcode started_move(ts_audit *a, const ts_hlo_instruction *i, int3
     ts_hlo_class class = ts_hlo_opcode_class(opcode);
     if (opcode == TS_HLO_OP_UNKNOWN || (class != TS_HLO_MOVES && class != TS_HLO_COLLECTIVE))
         return TS_HLO_OP_ASYNC_START;
-    ts_hlo_span made = audit_started(TS_HLO_OP_ASYNC_START, i->shape);
+    ts_span made = audit_started(TS_HLO_OP_ASYNC_START, i->shape);
     *shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
     return *shape == AUDIT_NONE ? TS_HLO_OP_ASYNC_START : opcode;
 }

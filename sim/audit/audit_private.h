@@ -23,8 +23,8 @@ void audit_table_clear(audit_table *table);
 int32_t audit_table_get(const audit_table *table, uint64_t hash);
 bool audit_table_put(audit_table *table, uint64_t hash, int32_t value); /* false: full */
 uint64_t audit_hash(const char *text, size_t length);
-uint64_t audit_hash_name(ts_hlo_span name);
-ts_hlo_span audit_bare_name(ts_hlo_span name); /* without its mark, % or @ */
+uint64_t audit_hash_name(ts_span name);
+ts_span audit_bare_name(ts_span name); /* without its mark, % or @ */
 
 /* Facts of a shape that printed, or assumed, tiles give it. */
 bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *out);

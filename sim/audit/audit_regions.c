@@ -3,7 +3,7 @@
 
 #include "audit_state.h"
 
-static const ts_hlo_span no_name = {"", 0};
+static const ts_span no_name = {"", 0};
 
 void audit_region(ts_audit *a, int64_t line, ts_hlo_part part) {
     char key[48]; /* what no name can be */

@@ -60,7 +60,7 @@ int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *r
         return shape;
     }
     bool tiles = a->any_tiles; /* these were not printed */
-    int32_t tiled = audit_intern(a, line, (ts_hlo_span){record->rule_text, strlen(record->rule_text)});
+    int32_t tiled = audit_intern(a, line, (ts_span){record->rule_text, strlen(record->rule_text)});
     a->any_tiles = tiles;
     if (tiled == AUDIT_NONE) return shape;
     a->shapes[tiled].linear.assumed = a->shapes[tiled].ruled.assumed = true;
@@ -86,7 +86,7 @@ void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reporte
                 (!expansion[0] || strcmp(expansion, r->computed_expansion) == 0);
 }
 
-int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported) {
+int32_t audit_add_reported(ts_audit *a, int64_t line, ts_span name, int32_t shape, const char *reported) {
     shape = audit_with_tiles(a, line, shape, reported);
     if (!a->shapes[shape].is_tuple) audit_add_buffer(a, line, name, TS_HLO_OP_UNKNOWN, shape);
     audit_compare(a, line, shape, reported, "");

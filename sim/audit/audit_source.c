@@ -3,14 +3,14 @@
 
 #include "audit_state.h"
 
-uint64_t audit_hash_operand(ts_hlo_span operand) {
+uint64_t audit_hash_operand(ts_span operand) {
     const char *end = operand.text + operand.length, *name = end;
     while (name > operand.text && name[-1] != ' ' && name[-1] != '%') name--;
     return audit_hash(name, (size_t)(end - name));
 }
 
 /* The end of a name without backslashes, those of \' in d['b']; ".." stands for what is cut off. */
-static void keep_end(ts_hlo_span name, char out[TS_AUDIT_NAME_BYTES]) {
+static void keep_end(ts_span name, char out[TS_AUDIT_NAME_BYTES]) {
     size_t at = TS_AUDIT_NAME_BYTES - 1, i = name.length;
     for (out[at] = '\0'; i > 0 && at > 0; i--)
         if (name.text[i - 1] != '\\') out[--at] = name.text[i - 1];
@@ -22,7 +22,7 @@ static void keep_end(ts_hlo_span name, char out[TS_AUDIT_NAME_BYTES]) {
 }
 
 void audit_find_source(ts_audit *a, ts_audit_source *source) {
-    ts_hlo_span fields, op;
+    ts_span fields, op;
     *source = (ts_audit_source){.location = AUDIT_NONE};
     if (!a->now || !ts_hlo_metadata(a->now->attributes, &fields)) return;
     source->location = ts_hlo_locations_find(a->locations, fields);
@@ -35,12 +35,12 @@ void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 
 /* Where the operand was made. */
 static int32_t location_of_maker(const ts_audit *a) {
-    ts_hlo_span rest = a->now->operands, item;
+    ts_span rest = a->now->operands, item;
     if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
     return audit_table_get(&a->made_at, audit_hash_operand(item));
 }
 
-void audit_await_reader(ts_audit *a, ts_hlo_span name) {
+void audit_await_reader(ts_audit *a, ts_span name) {
     ts_audit_source *source = &a->moves[a->move_count - 1].source;
     if (source->location >= 0 || a->current == AUDIT_NONE || !a->now) return;
     source->location = location_of_maker(a);
@@ -71,7 +71,7 @@ static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t opera
 }
 
 void audit_see_location(ts_audit *a, const ts_hlo_instruction *i) {
-    ts_hlo_span rest = i->operands, item, fields;
+    ts_span rest = i->operands, item, fields;
     if (a->current_fused || a->current == AUDIT_NONE) return;
     int32_t location =
         ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_locations_find(a->locations, fields) : AUDIT_NONE;

@@ -160,24 +160,24 @@ static inline int64_t audit_times(int64_t a, int64_t b) {
 }
 
 /* Counts so many under a kind; `kind` is copied. */
-void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt);
+void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_span excerpt);
 /* The number of a shape's text, or AUDIT_NONE, which is counted. */
-int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text);
+int32_t audit_intern(ts_audit *a, int64_t line, ts_span text);
 const ts_audit_shape *audit_shape_now(const ts_audit *a,
                                       int32_t shape); /* with what is known of tiles so far */
 /* Text that is no instruction: shapes in it, and reports of sizes. */
-void audit_message(ts_audit *a, int64_t line, ts_hlo_span text);
+void audit_message(ts_audit *a, int64_t line, ts_span text);
 void audit_close_block(ts_audit *a);
 /* The array with the tiles that its text leaves out: those that explain the reported size, else the rule's. */
 int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *reported);
 /* A reported size, and how many times that of the values it is ("" where that is not said). */
 void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion);
 /* An array whose size the text reports: a buffer, compared. The shape with the tiles that this explains. */
-int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported);
+int32_t audit_add_reported(ts_audit *a, int64_t line, ts_span name, int32_t shape, const char *reported);
 
 /* ---- A module's header (audit_header.c) ---- */
 
-void audit_read_header(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_span attributes);
+void audit_read_header(ts_audit *a, int64_t line, ts_span name, ts_span attributes);
 /* The shape of a parameter, with the layout that the header gives it, if it says none itself and no compiler has laid
  * out the module. */
 int32_t audit_argument(const ts_audit *a, const ts_hlo_instruction *i, int32_t shape);
@@ -187,22 +187,22 @@ int32_t audit_result(const ts_audit *a, int64_t number);
 /* ---- Collectives (audit_collective.c) ---- */
 
 /* The number of the groups, or pairs, that the attributes state; 0: none, or too many are kept. */
-int32_t audit_keep_groups(ts_audit *a, ts_hlo_span attributes);
+int32_t audit_keep_groups(ts_audit *a, ts_span attributes);
 void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *group);
 
 /* ---- Reports of memory (audit_memory.c) ---- */
 
 typedef enum { AUDIT_LINE_NONE, AUDIT_LINE_FIGURES, AUDIT_LINE_ALL } audit_line; /* what of it was read */
-audit_line audit_memory_line(ts_audit *a, int64_t line, ts_hlo_span text);
+audit_line audit_memory_line(ts_audit *a, int64_t line, ts_span text);
 void audit_keep_block(ts_audit *a, int32_t shape); /* the entry that ends, of an out-of-memory message */
 void audit_finish_memory(ts_audit *a);
-void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape);
+void audit_add_buffer(ts_audit *a, int64_t line, ts_span name, ts_hlo_opcode opcode, int32_t shape);
 /* Those of an instruction's result that are its own (audit_buffers.c). */
 void audit_add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 /* Where what async-start moves lies, by the shape ((operands), result, ..). Left as they are: it says
  * nothing. */
-void audit_started_spaces(ts_audit *a, int64_t line, ts_hlo_span shape, int spaces[2]);
+void audit_started_spaces(ts_audit *a, int64_t line, ts_span shape, int spaces[2]);
 
 /* ---- How often loops run (audit_trips.c) ---- */
 
@@ -213,7 +213,7 @@ void audit_forget_values(ts_audit *a); /* with the computations */
 /* How often the body of a `while` runs, by its condition; AUDIT_NONE: that does not say. */
 int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
 /* What the loops of StableHLO begin with, carry and give. */
-void audit_loop_part(ts_audit *a, ts_hlo_part part, ts_hlo_span values);
+void audit_loop_part(ts_audit *a, ts_hlo_part part, ts_span values);
 /* The same of the innermost loop, whose body ends. */
 int64_t audit_count_loop(ts_audit *a);
 
@@ -237,34 +237,34 @@ void audit_settle_calls(ts_audit *a);
 /* ---- Where it comes from in the user's program (audit_source.c) ---- */
 
 /* The hash of the name that an operand ends with. */
-uint64_t audit_hash_operand(ts_hlo_span operand);
+uint64_t audit_hash_operand(ts_span operand);
 /* Of the instruction that is looked at. */
 void audit_find_source(ts_audit *a, ts_audit_source *source);
 /* If the move that was kept last has no location, what reads it later may. */
-void audit_await_reader(ts_audit *a, ts_hlo_span name);
+void audit_await_reader(ts_audit *a, ts_span name);
 /* An instruction that may read what is awaited, or make what is moved. */
 void audit_see_location(ts_audit *a, const ts_hlo_instruction *i);
 void audit_forget_awaited(ts_audit *a); /* a computation ends, or moves get other numbers */
 
 /* ---- Which copies a compiler will insert (audit_copies.c) ---- */
 
-void audit_copies_begin(ts_audit *a, ts_hlo_span name, bool entry); /* a computation */
+void audit_copies_begin(ts_audit *a, ts_span name, bool entry); /* a computation */
 /* shape: the instruction's, with the layout that a header gives it. */
 void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
-void audit_copies_return(ts_audit *a, ts_hlo_span operands);
+void audit_copies_return(ts_audit *a, ts_span operands);
 void audit_copies_finish(ts_audit *a, ts_audit_result *r);
 
 /* ---- What is kept, and bounded ---- */
 
 void audit_keep_init(ts_audit *a);
-void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span name);
+void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_span name);
 int audit_by_waste(const void *x, const void *y); /* compares buffers: the most waste first, then by line */
-void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name);
+void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_span name);
 /* In an order of their own; moves that differ in nothing but where they are become one. */
 void audit_merge_moves(ts_audit *a);
-int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name);
+int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_span name);
 /* Makes room for one more call: what `name` stands for is looked up behind it. */
-void audit_reserve_call(ts_audit *a, int64_t line, ts_hlo_span name);
+void audit_reserve_call(ts_audit *a, int64_t line, ts_span name);
 /* Of the computation that the text is in. */
 space_sum *audit_sums(ts_audit *a, int64_t line);
 /* No further text says how the computations so far are called: their buffers and moves count as they are, and
@@ -279,7 +279,7 @@ void audit_forget_shapes(ts_audit *a);
 /* Does it start what another instruction waits for, and is its shape a tuple with the operands? The member
  * that it makes. */
 bool audit_is_start(ts_hlo_opcode opcode);
-ts_hlo_span audit_started(ts_hlo_opcode opcode, ts_hlo_span shape);
+ts_span audit_started(ts_hlo_opcode opcode, ts_span shape);
 
 /* What a name stands for, in the table of names. */
 enum { NAME_SHAPE = (1 << 24) - 1, NAME_PARAMETER = 1 << 24, NAME_KERNEL = 1 << 25 };

@@ -20,9 +20,9 @@ uint64_t audit_hash(const char *text, size_t length) {
     return hash ^ (hash >> 32);
 }
 
-uint64_t audit_hash_name(ts_hlo_span name) { return audit_hash(name.text, name.length); }
+uint64_t audit_hash_name(ts_span name) { return audit_hash(name.text, name.length); }
 
-ts_hlo_span audit_bare_name(ts_hlo_span name) {
+ts_span audit_bare_name(ts_span name) {
     if (name.length > 0 && (*name.text == '%' || *name.text == '@')) name.text++, name.length--;
     return name;
 }

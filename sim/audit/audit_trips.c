@@ -51,20 +51,20 @@ static value push_all(ts_audit *a, value made, const value *members, int32_t cou
 
 /* ---- Instructions ---- */
 
-static value named(const ts_audit *a, ts_hlo_span operand) {
+static value named(const ts_audit *a, ts_span operand) {
     int32_t number = audit_table_get(&a->values.names, audit_hash_operand(operand));
     return number < 0 ? none : *at(a, number);
 }
 
 static value operand(const ts_audit *a, const ts_hlo_instruction *i, int number) {
-    ts_hlo_span rest = i->operands, item;
+    ts_span rest = i->operands, item;
     do {
         if (!ts_hlo_next(&rest, &item)) return none;
     } while (number-- > 0);
     return named(a, item);
 }
 
-static bool read_integer(ts_hlo_span text, int64_t *number) {
+static bool read_integer(ts_span text, int64_t *number) {
     text = ts_hlo_trim(text);
     bool negative = text.length > 0 && *text.text == '-';
     size_t k = negative;
@@ -80,19 +80,19 @@ static bool read_integer(ts_hlo_span text, int64_t *number) {
 }
 
 static bool integer_attribute(const ts_hlo_instruction *i, const char *name, int32_t *number) {
-    ts_hlo_span text;
+    ts_span text;
     int64_t read;
     if (!ts_hlo_attribute(i->attributes, name, &text) || !read_integer(text, &read)) return false;
     *number = read < 0 || read > INT32_MAX ? INT32_MAX : (int32_t)read;
     return true;
 }
 
-static value literal(ts_hlo_span text) {
+static value literal(ts_span text) {
     int64_t number;
     return read_integer(text, &number) ? constant(number) : none;
 }
 
-static value parameter(ts_hlo_span text) {
+static value parameter(ts_span text) {
     int64_t number;
     if (!read_integer(text, &number) || number < 0 || number > INT32_MAX) return none;
     return (value){.kind = VALUE_MEMBER, .parameter = (int32_t)number, .index = WHOLE};
@@ -126,20 +126,20 @@ static value sum(value x, value y, int sign) {
 static value compared(ts_audit *a, const ts_hlo_instruction *i) {
     static const char *const names[] = {"LT", "LE", "GT", "GE", "EQ", "NE"};
     value sides[2] = {operand(a, i, 0), operand(a, i, 1)};
-    ts_hlo_span text;
+    ts_span text;
     if (!ts_hlo_attribute(i->attributes, "direction", &text)) return none;
     for (uint8_t k = 0; k < sizeof names / sizeof names[0]; k++)
-        if (ts_hlo_is(text, names[k]))
+        if (ts_span_is(text, names[k]))
             return push_all(a, (value){.kind = VALUE_COMPARE, .direction = k}, sides, 2);
     return none;
 }
 
 enum { MOST_MEMBERS = 4096 };
 
-static value tuple_of(ts_audit *a, ts_hlo_span rest) {
+static value tuple_of(ts_audit *a, ts_span rest) {
     value members[MOST_MEMBERS];
     int32_t count = 0, last = 0;
-    ts_hlo_span item;
+    ts_span item;
     for (; count < MOST_MEMBERS && ts_hlo_next(&rest, &item); count++) {
         members[count] = named(a, item);
         if (members[count].kind > VALUE_MEMBER) members[count] = none;
@@ -164,14 +164,14 @@ static value called_with(ts_audit *a, const ts_hlo_instruction *i, value v) {
     return push_all(a, v, members, v.count);
 }
 
-static value root_of(const ts_audit *a, ts_hlo_span name) {
+static value root_of(const ts_audit *a, ts_span name) {
     int32_t callee = audit_table_get(&a->computation_table, audit_hash_name(audit_bare_name(name)));
     int32_t root = callee < 0 ? AUDIT_NONE : a->computations[callee].root;
     return root == AUDIT_NONE ? none : *at(a, root);
 }
 
 static value called(ts_audit *a, const ts_hlo_instruction *i, const char *attribute) {
-    ts_hlo_span name;
+    ts_span name;
     if (!ts_hlo_attribute(i->attributes, attribute, &name)) return none;
     return called_with(a, i, root_of(a, name));
 }
@@ -213,7 +213,7 @@ static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
 }
 
 /* An array of one element of no dims, or a tuple. */
-static bool may_count(ts_hlo_span shape) {
+static bool may_count(ts_span shape) {
     if (shape.length > 0 && *shape.text == '(') return true;
     const char *bracket = memchr(shape.text, '[', shape.length);
     return bracket && bracket + 1 < shape.text + shape.length && bracket[1] == ']';
@@ -322,7 +322,7 @@ static int64_t count(const ts_audit *a, const loop *l) {
 }
 
 int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i) {
-    ts_hlo_span condition, body;
+    ts_span condition, body;
     if (!ts_hlo_attribute(i->attributes, "condition", &condition) ||
         !ts_hlo_attribute(i->attributes, "body", &body))
         return AUDIT_NONE;
@@ -332,7 +332,7 @@ int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i) {
 /* ---- Loops of StableHLO ---- */
 
 /* A loop whose regions the text lacks makes room for the next one. */
-static void begin_loop(ts_audit *a, ts_hlo_span init) {
+static void begin_loop(ts_audit *a, ts_span init) {
     audit_values *all = &a->values;
     bool stale = all->loop_count > 0 && all->loops[all->loop_count - 1].condition == AUDIT_NONE;
     if (stale || all->loop_count == AUDIT_LOOPS) all->loop_count--;
@@ -341,15 +341,15 @@ static void begin_loop(ts_audit *a, ts_hlo_span init) {
         (audit_loop){push(a, &v), AUDIT_NONE, AUDIT_NONE, AUDIT_NONE, -1 - ++all->loops_begun};
 }
 
-static void name_carried(ts_audit *a, ts_hlo_span names, int32_t parameter) {
-    ts_hlo_span item;
+static void name_carried(ts_audit *a, ts_span names, int32_t parameter) {
+    ts_span item;
     for (int32_t k = 0; k < MOST_MEMBERS && ts_hlo_next(&names, &item); k++) {
         value v = {.kind = VALUE_MEMBER, .parameter = parameter, .index = k};
         audit_table_put(&a->values.names, audit_hash_operand(item), push(a, &v));
     }
 }
 
-void audit_loop_part(ts_audit *a, ts_hlo_part part, ts_hlo_span values) {
+void audit_loop_part(ts_audit *a, ts_hlo_part part, ts_span values) {
     if (part == TS_HLO_LOOP) begin_loop(a, values);
     if (a->values.loop_count == 0) return;
     audit_loop *now = &a->values.loops[a->values.loop_count - 1];

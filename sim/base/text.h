@@ -51,6 +51,16 @@ static inline bool ts_text_is(const char *bytes, size_t length, const char *word
 
 bool ts_text_ends(const char *text, const char *end);
 
+/* Bytes of a longer text. */
+typedef struct {
+    const char *text;
+    size_t length;
+} ts_span;
+
+static inline bool ts_span_is(ts_span span, const char *word) {
+    return ts_text_is(span.text, span.length, word);
+}
+
 /* Of `count` names the one nearest to `word` (optimal string alignment distance at most 1 + length / 4), or
  * NULL; among equally near ones the one that begins most alike, then the first; but NULL where three are as
  * near and as much alike: any of them may be meant. `names` has pointers `stride_bytes` apart, so that it can

@@ -71,7 +71,7 @@ static bool goes_on(const char *attributes, const char *end) {
 static answer read_operation(const char *at, const char *end, ts_hlo_instruction *i) {
     const char *word = at;
     while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
-    i->opcode = (ts_hlo_span){at, (size_t)(word - at)};
+    i->opcode = (ts_span){at, (size_t)(word - at)};
     if (word == at) {
         i->cut = true;
         return at >= end ? ENDS_EARLY : says_more(at, end) && *at == '.' ? WHOLE : NOT_ONE;
@@ -90,8 +90,8 @@ static answer read_operation(const char *at, const char *end, ts_hlo_instruction
     }
     const char *close = hlo_bracket_end(word, end), *from = word + 1;
     i->cut = close == NULL;
-    i->operands = (ts_hlo_span){from, (size_t)((close ? close - 1 : end) - from)};
-    if (close) i->attributes = (ts_hlo_span){close, (size_t)(end - close)};
+    i->operands = (ts_span){from, (size_t)((close ? close - 1 : end) - from)};
+    if (close) i->attributes = (ts_span){close, (size_t)(end - close)};
     if (close && goes_on(close, end)) return ENDS_EARLY;
     return close || says_more(from, end) ? WHOLE : ENDS_EARLY;
 }
@@ -106,7 +106,7 @@ static const char *read_left_side(const char *at, const char *end, ts_hlo_instru
     *marked = at < end && *at == '%';
     const char *name = at += *marked;
     while (at < end && hlo_is_name(*at)) at++;
-    i->name = (ts_hlo_span){name, (size_t)(at - name)};
+    i->name = (ts_span){name, (size_t)(at - name)};
     at = hlo_skip_space(at, end);
     return i->name.length == 0 || at >= end || *at != '=' ? NULL : hlo_skip_space(at + 1, end);
 }
@@ -128,12 +128,12 @@ static answer read_instruction(const char *at, const char *end, ts_hlo_instructi
     if (at >= end) return i->cut = true, marked ? ENDS_EARLY : NOT_ONE;
     const char *close = ts_hlo_shape_end(at, end, &cut);
     if (close == NULL && cut) {
-        i->shape = (ts_hlo_span){at, (size_t)(end - at)};
+        i->shape = (ts_span){at, (size_t)(end - at)};
         i->cut = true;
         return says_more(at, end) ? WHOLE : ENDS_EARLY;
     }
     if (close != NULL) {
-        i->shape = (ts_hlo_span){at, (size_t)(close - at)};
+        i->shape = (ts_span){at, (size_t)(close - at)};
         return read_operation(hlo_skip_space(close, end), end, i);
     }
     answer found = read_operation(at, end, i);
@@ -164,7 +164,7 @@ static answer read_labelled(const char *at, const char *end, ts_hlo_instruction 
 
 /* Spans that are missing are empty, not NULL. */
 static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
-    ts_hlo_span *spans[] = {&i->name, &i->shape, &i->opcode, &i->operands, &i->attributes};
+    ts_span *spans[] = {&i->name, &i->shape, &i->opcode, &i->operands, &i->attributes};
     for (int k = 0; k < 5; k++)
         if (!spans[k]->text) spans[k]->text = "";
     i->line = line;
@@ -174,7 +174,7 @@ static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
 }
 
 /* A constant's values may go over many lines, none of which matters. */
-static bool is_literal(const ts_hlo_instruction *i) { return ts_hlo_is(i->opcode, "constant"); }
+static bool is_literal(const ts_hlo_instruction *i) { return ts_span_is(i->opcode, "constant"); }
 
 static void begin_literal(ts_hlo_reader *r, ts_hlo_instruction *i) {
     i->cut = false;
@@ -193,8 +193,8 @@ static void append(ts_hlo_reader *r, const char *at, size_t length) {
 
 /* A loop without its computations is not all of it. */
 static bool lacks_calls(const ts_hlo_instruction *i) {
-    ts_hlo_span a = i->attributes;
-    return ts_hlo_is(i->opcode, "while") &&
+    ts_span a = i->attributes;
+    return ts_span_is(i->opcode, "while") &&
            (a.length == 0 || memmem(a.text, a.length, "condition=", 10) == NULL ||
             memmem(a.text, a.length, "body=", 5) == NULL);
 }
@@ -241,7 +241,7 @@ static void end_computation(ts_hlo_reader *r) {
     r->in_computation = false;
 }
 
-static void begin_computation(ts_hlo_reader *r, ts_hlo_span name, bool entry) {
+static void begin_computation(ts_hlo_reader *r, ts_span name, bool entry) {
     if (r->in_computation) r->counts.unended_computations++;
     end_computation(r);
     r->in_computation = true;
@@ -257,7 +257,7 @@ static bool is_computation(ts_hlo_reader *r, const char *at, const char *end) {
     if (*at == '%') at++;
     const char *name = at;
     while (at < end && hlo_is_name(*at)) at++;
-    ts_hlo_span span = {name, (size_t)(at - name)};
+    ts_span span = {name, (size_t)(at - name)};
     at = hlo_skip_space(at, end);
     bool signature = at < end && *at == '(' && memmem(at, (size_t)(end - at), "->", 2) != NULL;
     if (at != end - 1 && !signature) return false;
@@ -297,16 +297,15 @@ static void give_header(ts_hlo_reader *r) {
     const char *end = r->joined + r->joined_length, *name = hlo_skip_space(r->joined + MODULE_WORD, end);
     const char *behind = name;
     while (behind < end && hlo_is_name(*behind)) behind++;
-    ts_hlo_span rest = {behind, (size_t)(end - behind)};
+    ts_span rest = {behind, (size_t)(end - behind)};
     if (rest.length > 0 && *rest.text == ',') rest.text++, rest.length--;
     if (r->events->module)
-        r->events->module(r->events->self, r->header_line, (ts_hlo_span){name, (size_t)(behind - name)},
-                          rest);
+        r->events->module(r->events->self, r->header_line, (ts_span){name, (size_t)(behind - name)}, rest);
     r->header_line = 0;
 }
 
 static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
-    ts_hlo_span line = {at, (size_t)(end - at)};
+    ts_span line = {at, (size_t)(end - at)};
     if (hlo_table_of(line) >= 0) r->in_table = true;
     if (r->in_table && !ts_is_digit(*at) && !(*at >= 'A' && *at <= 'Z')) r->in_table = false;
     return r->in_table;
@@ -314,7 +313,7 @@ static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
 
 static void take_table(ts_hlo_reader *r, const char *at, const char *end) {
     count(r, TS_HLO_TABLE);
-    if (r->events->table) r->events->table(r->events->self, (ts_hlo_span){at, (size_t)(end - at)});
+    if (r->events->table) r->events->table(r->events->self, (ts_span){at, (size_t)(end - at)});
 }
 
 static bool is_mark(char c) { return c == '=' || c == '-' || c == '*' || c == '.' || c == '+' || c == '_'; }
@@ -337,7 +336,7 @@ static void take_other(ts_hlo_reader *r, const char *at, const char *end) {
     } else {
         count(r, TS_HLO_OTHER);
         if (r->events->message)
-            r->events->message(r->events->self, r->counts.lines, (ts_hlo_span){at, (size_t)(end - at)});
+            r->events->message(r->events->self, r->counts.lines, (ts_span){at, (size_t)(end - at)});
     }
 }
 
@@ -478,7 +477,7 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
         r->in_table = false;
         count(r, TS_HLO_BLANK);
         if (at < end && *at == '=' && r->events->message)
-            r->events->message(r->events->self, r->counts.lines, (ts_hlo_span){at, (size_t)(end - at)});
+            r->events->message(r->events->self, r->counts.lines, (ts_span){at, (size_t)(end - at)});
         return;
     }
     if (*at == '#') return count(r, TS_HLO_COMMENT);

@@ -13,25 +13,21 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 
 enum {
     TS_HLO_LINE_BYTES = 1 << 20, /* of a line that are looked at; of a longer one the middle is skipped */
     TS_HLO_JOINED_LINES = 64,    /* pieces that one wrapped instruction may have */
 };
 
-/* Text that is valid during the call. */
+/* Spans are valid during the call. */
 typedef struct {
-    const char *text;
-    size_t length;
-} ts_hlo_span;
-
-typedef struct {
-    int64_t line;      /* where it begins, from 1 */
-    ts_hlo_span name;  /* without '%'; of StableHLO without '%' too */
-    ts_hlo_span shape; /* one array or tuple, as printed; empty where the line has none */
-    ts_hlo_span opcode;
-    ts_hlo_span operands;   /* between the parentheses */
-    ts_hlo_span attributes; /* behind them */
+    int64_t line;  /* where it begins, from 1 */
+    ts_span name;  /* without '%'; of StableHLO without '%' too */
+    ts_span shape; /* one array or tuple, as printed; empty where the line has none */
+    ts_span opcode;
+    ts_span operands;   /* between the parentheses */
+    ts_span attributes; /* behind them */
     bool root;
     bool cut;   /* the text ends, or says "...", before the operands do */
     bool mlir;  /* from StableHLO or MHLO: shapes have no layouts */
@@ -64,19 +60,19 @@ typedef enum {
 typedef struct {
     void *self;
     /* `HloModule name, ...`: the whole header, but for what it quotes; told when it has ended. */
-    void (*module)(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes);
+    void (*module)(void *self, int64_t line, ts_span name, ts_span attributes);
     /* A computation begins, or a function of StableHLO. */
-    void (*computation)(void *self, int64_t line, ts_hlo_span name, bool entry);
+    void (*computation)(void *self, int64_t line, ts_span name, bool entry);
     void (*end)(void *self); /* it ends */
     void (*instruction)(void *self, const ts_hlo_instruction *instruction);
     /* A line that is none of these and no table. */
-    void (*message)(void *self, int64_t line, ts_hlo_span text);
+    void (*message)(void *self, int64_t line, ts_span text);
     /* A line of the tables of names, locations and stack frames (host/hlo_location.h). */
-    void (*table)(void *self, ts_hlo_span text);
+    void (*table)(void *self, ts_span text);
     /* What a function of StableHLO gives. */
-    void (*returns)(void *self, ts_hlo_span operands);
+    void (*returns)(void *self, ts_span operands);
     /* A part of a loop or branch within it; values "%a, %b" where the part has some. */
-    void (*part)(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values);
+    void (*part)(void *self, int64_t line, ts_hlo_part part, ts_span values);
 } ts_hlo_events;
 
 typedef struct {
@@ -100,13 +96,12 @@ const ts_hlo_counts *ts_hlo_get_counts(const ts_hlo_reader *reader);
 const char *ts_hlo_shape_end(const char *at, const char *end, bool *cut);
 /* The next operand, or member of a tuple: text between commas that no bracket or quote encloses, without
  * spaces and comments around it. False when there is none; *rest is what follows. */
-bool ts_hlo_next(ts_hlo_span *rest, ts_hlo_span *item);
+bool ts_hlo_next(ts_span *rest, ts_span *item);
 /* The next shape anywhere in a text, such as a message; *rest is what follows it. False: no more. */
-bool ts_hlo_find_shape(ts_hlo_span *rest, ts_hlo_span *shape);
+bool ts_hlo_find_shape(ts_span *rest, ts_span *shape);
 /* The value of `name=` at no depth in the attributes: up to the comma that ends it. */
-bool ts_hlo_attribute(ts_hlo_span attributes, const char *name, ts_hlo_span *value);
-bool ts_hlo_is(ts_hlo_span span, const char *text);
-bool ts_hlo_begins(ts_hlo_span span, const char *text);
-ts_hlo_span ts_hlo_trim(ts_hlo_span span); /* without white space around it */
+bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value);
+bool ts_hlo_begins(ts_span span, const char *text);
+ts_span ts_hlo_trim(ts_span span); /* without white space around it */
 
 #endif

@@ -50,7 +50,7 @@ void ts_hlo_locations_begin(ts_hlo_locations *p) {
 
 /* ---- Fields: name=value between blanks, name="quoted" ---- */
 
-bool ts_hlo_field(ts_hlo_span text, const char *name, ts_hlo_span *value) {
+bool ts_hlo_field(ts_span text, const char *name, ts_span *value) {
     const char *at = text.text, *end = at + text.length;
     size_t length = strlen(name);
     while (at < end) {
@@ -65,7 +65,7 @@ bool ts_hlo_field(ts_hlo_span text, const char *name, ts_hlo_span *value) {
         bool quoted = at < end && *at == '"';
         if (quoted) at = hlo_quote_end(at, end);
         while (!quoted && at < end && !hlo_is_space(*at) && *at != '}') at++;
-        *value = (ts_hlo_span){from + quoted, (size_t)(at - from) - (quoted ? 2 : 0)};
+        *value = (ts_span){from + quoted, (size_t)(at - from) - (quoted ? 2 : 0)};
         if (quoted && (at - from < 2 || at[-1] != '"')) return false; /* it does not end */
         if (named) return true;
     }
@@ -73,8 +73,8 @@ bool ts_hlo_field(ts_hlo_span text, const char *name, ts_hlo_span *value) {
 }
 
 /* 0: there is none. */
-static int64_t find_number(ts_hlo_span text, const char *name) {
-    ts_hlo_span value;
+static int64_t find_number(ts_span text, const char *name) {
+    ts_span value;
     int64_t number = 0;
     if (!ts_hlo_field(text, name, &value)) return 0;
     for (size_t i = 0; i < value.length && ts_is_digit(value.text[i]) && number < INT32_MAX / 10; i++)
@@ -82,20 +82,20 @@ static int64_t find_number(ts_hlo_span text, const char *name) {
     return number;
 }
 
-bool ts_hlo_metadata(ts_hlo_span attributes, ts_hlo_span *fields) {
+bool ts_hlo_metadata(ts_span attributes, ts_span *fields) {
     if (!ts_hlo_attribute(attributes, "metadata", fields) || fields->length < 2) return false;
-    *fields = (ts_hlo_span){fields->text + 1, fields->length - 1};
+    *fields = (ts_span){fields->text + 1, fields->length - 1};
     return true;
 }
 
 /* ---- Tables ---- */
 
-static const char *keep_text(ts_hlo_locations *p, ts_hlo_span text) {
+static const char *keep_text(ts_hlo_locations *p, ts_span text) {
     return ts_arena_copy_text(p->arena, text.text, text.length < MOST_NAME ? text.length : MOST_NAME);
 }
 
 /* Rows come in order, from number 1. */
-static void add_row(ts_hlo_locations *p, ts_hlo_span fields) {
+static void add_row(ts_hlo_locations *p, ts_span fields) {
     table *t = &p->tables[p->current];
     if (t->count == TS_HLO_LOCATIONS) return;
     row *made =
@@ -105,8 +105,8 @@ static void add_row(ts_hlo_locations *p, ts_hlo_span fields) {
     if (p->current == FILES || p->current == FUNCTIONS) {
         const char *at = fields.text, *end = at + fields.length;
         if (at < end && *at == '"')
-            made->text = keep_text(
-                p, (ts_hlo_span){at + 1, (size_t)(end - at) - 1 - (end - at > 1 && end[-1] == '"')});
+            made->text =
+                keep_text(p, (ts_span){at + 1, (size_t)(end - at) - 1 - (end - at > 1 && end[-1] == '"')});
         return;
     }
     made->file = (int32_t)find_number(fields, "file_name_id");
@@ -118,14 +118,14 @@ static void add_row(ts_hlo_locations *p, ts_hlo_span fields) {
     if (p->current == FRAMES && t->count == 1) p->parent_offset = made->parent == 1;
 }
 
-int hlo_table_of(ts_hlo_span line) {
+int hlo_table_of(ts_span line) {
     static const char *const names[TABLES] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
     for (int i = 0; i < TABLES; i++)
-        if (ts_hlo_is(line, names[i])) return i;
+        if (ts_span_is(line, names[i])) return i;
     return -1;
 }
 
-void ts_hlo_locations_row(ts_hlo_locations *p, ts_hlo_span line) {
+void ts_hlo_locations_row(ts_hlo_locations *p, ts_span line) {
     const char *at = line.text, *end = at + line.length;
     int begun = hlo_table_of(line);
     if (begun >= 0) p->current = (table_kind)begun;
@@ -133,7 +133,7 @@ void ts_hlo_locations_row(ts_hlo_locations *p, ts_hlo_span line) {
     if (at == line.text || p->current == TABLES) return;
     at = hlo_skip_space(at, end);
     bool braced = at < end && *at == '{';
-    add_row(p, (ts_hlo_span){at + braced, (size_t)(end - at) - braced});
+    add_row(p, (ts_span){at + braced, (size_t)(end - at) - braced});
 }
 
 static const row *row_of(const ts_hlo_locations *p, table_kind kind, int64_t number) {
@@ -196,18 +196,18 @@ static int32_t find_frame(ts_hlo_locations *p, int64_t number) {
 }
 
 /* source_file="a.py" source_line=3, of older modules. Neighbours are often of one line. */
-static int32_t find_source(ts_hlo_locations *p, ts_hlo_span fields) {
-    ts_hlo_span file;
+static int32_t find_source(ts_hlo_locations *p, ts_span fields) {
+    ts_span file;
     if (!ts_hlo_field(fields, "source_file", &file) || file.length == 0) return -1;
     int64_t line = find_number(fields, "source_line");
     const ts_hlo_location *last = p->count > 0 ? &p->list[p->count - 1] : NULL;
-    bool same = last && last->function[0] == '\0' && ts_hlo_is(file, last->file);
+    bool same = last && last->function[0] == '\0' && ts_span_is(file, last->file);
     if (same && last->line == line) return p->count - 1;
     if (p->count == TS_HLO_LOCATIONS) return -1;
     return add_location(p, &(ts_hlo_location){same ? last->file : keep_text(p, file), "", line});
 }
 
-int32_t ts_hlo_locations_find(ts_hlo_locations *p, ts_hlo_span fields) {
+int32_t ts_hlo_locations_find(ts_hlo_locations *p, ts_span fields) {
     int64_t frame = find_number(fields, "stack_frame_id");
     return frame > 0 ? find_frame(p, frame) : find_source(p, fields);
 }

@@ -30,7 +30,7 @@ static const struct {
 /* ---- Lists ---- */
 
 /* As ts_hlo_next, where '<' and '>' are brackets too. */
-static bool next_item(ts_hlo_span *rest, ts_hlo_span *item) {
+static bool next_item(ts_span *rest, ts_span *item) {
     const char *at = rest->text, *end = at + rest->length;
     int64_t depth = 0;
     if (rest->length == 0) return false;
@@ -42,9 +42,9 @@ static bool next_item(ts_hlo_span *rest, ts_hlo_span *item) {
         else if (*at == ')' || *at == ']' || *at == '}' || (*at == '>' && at[-1] != '-'))
             depth--;
     if (at > end) at = end;
-    *item = (ts_hlo_span){rest->text, (size_t)(at - rest->text)};
+    *item = (ts_span){rest->text, (size_t)(at - rest->text)};
     if (at < end) at++;
-    *rest = (ts_hlo_span){at, (size_t)(end - at)};
+    *rest = (ts_span){at, (size_t)(end - at)};
     return true;
 }
 
@@ -77,7 +77,7 @@ static void copy_opcode(char out[HLO_MLIR_NAME], const char *at, size_t length) 
 }
 
 /* The next "%name" outside braces from `at`; NULL: none. */
-static const char *next_value(const char *at, const char *end, ts_hlo_span *name) {
+static const char *next_value(const char *at, const char *end, ts_span *name) {
     int64_t depth = 0;
     for (; at < end; at++)
         if (*at == '"')
@@ -91,12 +91,12 @@ static const char *next_value(const char *at, const char *end, ts_hlo_span *name
     if (at >= end) return NULL;
     const char *from = ++at;
     while (at < end && (hlo_is_name(*at) || *at == '#')) at++;
-    *name = (ts_hlo_span){from, (size_t)(at - from)};
+    *name = (ts_span){from, (size_t)(at - from)};
     return at;
 }
 
-static ts_hlo_span span_of(const ts_text *text) {
-    return (ts_hlo_span){text->bytes ? text->bytes : "", text->length};
+static ts_span span_of(const ts_text *text) {
+    return (ts_span){text->bytes ? text->bytes : "", text->length};
 }
 
 /* Of several results the last alone is kept, or a tuple of all. */
@@ -129,8 +129,8 @@ static const char *behind_arrow(hlo_mlir *m, const char *at, const char *end) {
 }
 
 /* Of values that all have this type. */
-static void add_alike(hlo_mlir *m, const char *values, const char *values_end, ts_hlo_span type) {
-    ts_hlo_span name;
+static void add_alike(hlo_mlir *m, const char *values, const char *values_end, ts_span type) {
+    ts_span name;
     while ((values = next_value(values, values_end, &name)) != NULL) {
         if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
         ts_text_add_bytes(&m->operands, type.text, type.length);
@@ -151,7 +151,7 @@ static void add_arrow_types(hlo_mlir *m, const char *values, const char *values_
  */
 static void add_types(hlo_mlir *m, const char *values, const char *values_end, const char *at,
                       const char *end, result_form form) {
-    ts_hlo_span name;
+    ts_span name;
     at = hlo_skip_space(at, end);
     const char *behind = behind_arrow(m, at, end);
     if (behind && behind < end) return add_arrow_types(m, values, values_end, at, behind, end);
@@ -170,7 +170,7 @@ static void add_types(hlo_mlir *m, const char *values, const char *values_end, c
     const char *result = function ? hlo_skip_space(arrow + 2, end) : at;
     bool tuple = form == AS_TUPLE || (result < end && *result == '(');
     add_result_types(m, result, end, tuple ? AS_TUPLE : AS_WRITTEN);
-    if (!function) add_alike(m, values, values_end, tuple ? (ts_hlo_span){"", 0} : span_of(&m->shape));
+    if (!function) add_alike(m, values, values_end, tuple ? (ts_span){"", 0} : span_of(&m->shape));
 }
 
 static void clear(hlo_mlir *m) {
@@ -181,7 +181,7 @@ static void clear(hlo_mlir *m) {
 
 /* %name[:n] = ["]dialect.operation["], or "%name, %other = ..", and what is behind it. */
 typedef struct {
-    ts_hlo_span name;
+    ts_span name;
     bool many;
     char opcode[HLO_MLIR_NAME];
     const char *rest;
@@ -190,7 +190,7 @@ typedef struct {
 static bool read_head(const char *at, const char *end, operation_head *head) {
     const char *name = at + 1, *word = name, *dot = NULL;
     while (word < end && hlo_is_name(*word)) word++;
-    head->name = (ts_hlo_span){name, (size_t)(word - name)};
+    head->name = (ts_span){name, (size_t)(word - name)};
     head->many = word < end && (*word == ':' || *word == ',');
     while (word < end && (*word == ':' || ts_is_digit(*word))) word++;
     while (word < end && (*word == ',' || *word == '%' || *word == ' ' || hlo_is_name(*word))) word++;
@@ -245,7 +245,7 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, con
     /* The opcode is kept in front of the attributes, where it lives as long as they do. */
     size_t length = strlen(head.opcode);
     ts_text_add(&m->attributes, "%s", head.opcode);
-    ts_hlo_span all = span_of(&m->attributes);
+    ts_span all = span_of(&m->attributes);
     *i = (ts_hlo_instruction){.line = teller->line,
                               .name = head.name,
                               .shape = span_of(&m->shape),
@@ -281,9 +281,8 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
 }
 
 /* "%arg0: tensor<8xf32>, .." */
-static void read_parameters(hlo_mlir *m, ts_hlo_span list, const ts_hlo_events *events,
-                            ts_hlo_counts *counts) {
-    ts_hlo_span item, value;
+static void read_parameters(hlo_mlir *m, ts_span list, const ts_hlo_events *events, ts_hlo_counts *counts) {
+    ts_span item, value;
     while (next_item(&list, &item)) {
         const char *type = memchr(item.text, ':', item.length);
         if (!type || !next_value(item.text, type, &value)) continue;
@@ -301,7 +300,7 @@ static void read_parameters(hlo_mlir *m, ts_hlo_span list, const ts_hlo_events *
     }
 }
 
-static void begin_function(hlo_mlir *m, ts_hlo_span name, bool private, const ts_hlo_events *events,
+static void begin_function(hlo_mlir *m, ts_span name, bool private, const ts_hlo_events *events,
                            ts_hlo_counts *counts) {
     hlo_mlir_end_regions(m, &(hlo_teller){events, counts->lines}, INT64_MIN);
     counts->computations++;
@@ -318,10 +317,9 @@ static void read_function(hlo_mlir *m, const char *at, const char *end, const ts
     if (!name) return;
     const char *behind = ++name;
     while (behind < end && hlo_is_name(*behind)) behind++;
-    begin_function(m, (ts_hlo_span){name, (size_t)(behind - name)}, private, events, counts);
+    begin_function(m, (ts_span){name, (size_t)(behind - name)}, private, events, counts);
     const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
-    if (close)
-        read_parameters(m, (ts_hlo_span){behind + 1, (size_t)(close - 1 - behind - 1)}, events, counts);
+    if (close) read_parameters(m, (ts_span){behind + 1, (size_t)(close - 1 - behind - 1)}, events, counts);
 }
 
 /* "func.func"() <{.., sym_name = "name", sym_visibility = "private"}> ({, whose first block has the parameters.
@@ -334,7 +332,7 @@ static void read_generic_function(hlo_mlir *m, const char *at, const char *end, 
     if (!name) return;
     const char *behind = name += sizeof key - 1;
     while (behind < end && *behind != '"') behind++;
-    begin_function(m, (ts_hlo_span){name, (size_t)(behind - name)}, private, events, counts);
+    begin_function(m, (ts_span){name, (size_t)(behind - name)}, private, events, counts);
 }
 
 /* ^bb0(%arg0: tensor<..>, ..): of a function. */
@@ -342,12 +340,12 @@ static void read_block(hlo_mlir *m, const char *at, const char *end, const ts_hl
                        ts_hlo_counts *counts) {
     const char *open = memchr(at, '(', (size_t)(end - at)), *close = open ? hlo_bracket_end(open, end) : NULL;
     if (close && m->in_function && m->depth == m->function_depth + 1)
-        read_parameters(m, (ts_hlo_span){open + 1, (size_t)(close - 1 - open - 1)}, events, counts);
+        read_parameters(m, (ts_span){open + 1, (size_t)(close - 1 - open - 1)}, events, counts);
 }
 
 /* return %a, %b : types; what is within an operation's body is none of the function's. */
 static void read_return(const hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events) {
-    ts_hlo_span values = hlo_mlir_values(at, end);
+    ts_span values = hlo_mlir_values(at, end);
     if (values.length > 0 && events->returns && m->muted_above < 0 && m->in_function)
         events->returns(events->self, values);
 }

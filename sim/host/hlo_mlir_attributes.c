@@ -15,14 +15,14 @@ static const char *value_of(const char *at, const char *end, const char *word) {
 }
 
 /* The number-th list "[..]" behind `word =`, of "contracting_dims = [1] x [0]". */
-static ts_hlo_span list_of(const char *at, const char *end, const char *word, int number) {
+static ts_span list_of(const char *at, const char *end, const char *word, int number) {
     const char *open = value_of(at, end, word), *close = NULL;
     for (; open && number >= 0; number--) {
         open = memchr(open, '[', (size_t)(end - open));
         close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
         if (number > 0) open = close;
     }
-    return open && close ? (ts_hlo_span){open + 1, (size_t)(close - open - 1)} : (ts_hlo_span){"", 0};
+    return open && close ? (ts_span){open + 1, (size_t)(close - open - 1)} : (ts_span){"", 0};
 }
 
 /* Lists of dims of other operations, as HLO names them. */
@@ -41,7 +41,7 @@ static void add_lists(hlo_mlir *m, const char *opcode, const char *at, const cha
                  {"gather", "collapsed_slice_dims", 0, "collapsed_slice_dims"}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (strcmp(lists[i].opcode, opcode) != 0) continue;
-        ts_hlo_span list = list_of(at, end, lists[i].word, lists[i].number);
+        ts_span list = list_of(at, end, lists[i].word, lists[i].number);
         if (list.length == 0) continue;
         ts_text_add(&m->attributes, ", %s={", lists[i].name);
         for (size_t k = 0; k < list.length; k++)
@@ -55,7 +55,7 @@ static void add_labels(hlo_mlir *m, const char *opcode, const char *at, const ch
     if (strcmp(opcode, "convolution") != 0) return;
     for (int number = 0; number < 3; number++) {
         static const char *const before[] = {", dim_labels=", "_", "->"};
-        ts_hlo_span list = list_of(at, end, "dim_numbers", number);
+        ts_span list = list_of(at, end, "dim_numbers", number);
         if (list.length == 0) return;
         ts_text_add(&m->attributes, "%s", before[number]);
         for (size_t k = 0; k < list.length; k++)

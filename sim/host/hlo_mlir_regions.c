@@ -3,11 +3,11 @@
 
 #include "hlo_private.h"
 
-static void tell(const hlo_teller *teller, ts_hlo_part part, ts_hlo_span values) {
+static void tell(const hlo_teller *teller, ts_hlo_part part, ts_span values) {
     if (teller->events->part) teller->events->part(teller->events->self, teller->line, part, values);
 }
 
-static const ts_hlo_span no_values = {"", 0};
+static const ts_span no_values = {"", 0};
 
 void hlo_mlir_begin_region(hlo_mlir *m, const hlo_teller *teller, ts_hlo_part part, int64_t depth) {
     if (m->muted_above >= 0) return;
@@ -24,38 +24,38 @@ void hlo_mlir_end_regions(hlo_mlir *m, const hlo_teller *teller, int64_t depth) 
         tell(teller, TS_HLO_REGION_END, no_values);
 }
 
-ts_hlo_span hlo_mlir_values(const char *at, const char *end) {
+ts_span hlo_mlir_values(const char *at, const char *end) {
     const char *values = memchr(at, '%', (size_t)(end - at)), *behind = values;
     while (behind && behind < end && *behind != ':' && *behind != ')') behind++;
-    return values ? ts_hlo_trim((ts_hlo_span){values, (size_t)(behind - values)}) : no_values;
+    return values ? ts_hlo_trim((ts_span){values, (size_t)(behind - values)}) : no_values;
 }
 
 typedef enum { BEFORE_MARK, BEHIND_MARK } half_side;
 
 /* Of items "%a = %x", or "%a: type", what is before the mark or behind it; of those without one, all. */
-static ts_hlo_span halves(ts_text *out, ts_hlo_span list, char mark, half_side side) {
-    ts_hlo_span item;
+static ts_span halves(ts_text *out, ts_span list, char mark, half_side side) {
+    ts_span item;
     ts_text_clear(out);
     while (ts_hlo_next(&list, &item)) {
         const char *found = memchr(item.text, mark, item.length), *end = item.text + item.length;
-        ts_hlo_span half = item;
+        ts_span half = item;
         if (found) half.length = (size_t)((side == BEHIND_MARK ? end : found) - item.text);
-        if (found && side == BEHIND_MARK) half = (ts_hlo_span){found + 1, (size_t)(end - found - 1)};
+        if (found && side == BEHIND_MARK) half = (ts_span){found + 1, (size_t)(end - found - 1)};
         half = ts_hlo_trim(half);
         if (half.length == 0 || *half.text != '%') continue; /* the rest of a type: tensor<2x?xf32, #enc> */
         ts_text_add(out, "%s%.*s", out->length > 0 ? ", " : "", (int)half.length, half.text);
     }
-    return (ts_hlo_span){out->bytes ? out->bytes : "", out->length};
+    return (ts_span){out->bytes ? out->bytes : "", out->length};
 }
 
 /* What is in the brackets at `at`. */
-static ts_hlo_span in_brackets(const char *at, const char *end) {
+static ts_span in_brackets(const char *at, const char *end) {
     const char *close = at < end && *at == '(' ? hlo_bracket_end(at, end) : NULL;
-    return close ? (ts_hlo_span){at + 1, (size_t)(close - at - 2)} : no_values;
+    return close ? (ts_span){at + 1, (size_t)(close - at - 2)} : no_values;
 }
 
 void hlo_mlir_loop(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end) {
-    ts_hlo_span list = in_brackets(at, end);
+    ts_span list = in_brackets(at, end);
     if (m->muted_above >= 0 || m->region_count == HLO_MLIR_OPEN) return;
     tell(teller, TS_HLO_LOOP, halves(&m->operands, list, '=', BEHIND_MARK));
     if (memchr(list.text, '=', list.length) == NULL) return; /* each region names them */

@@ -38,9 +38,9 @@ static const char *angle_end(const char *at, const char *end) {
 }
 
 /* Of "!quant.uniform<i8<-128:127>:f32, ..>" the type that is stored. */
-static ts_hlo_span stored_type(const char *at, size_t length) {
+static ts_span stored_type(const char *at, size_t length) {
     static const char quantized[] = "!quant.uniform<";
-    ts_hlo_span type = {at, length};
+    ts_span type = {at, length};
     if (!ts_hlo_begins(type, quantized)) return type;
     type.text += sizeof quantized - 1;
     type.length = 0;
@@ -49,7 +49,7 @@ static ts_hlo_span stored_type(const char *at, size_t length) {
 }
 
 static void add_element(ts_text *out, const char *text, size_t bytes) {
-    const ts_hlo_span type = stored_type(text, bytes);
+    const ts_span type = stored_type(text, bytes);
     const char *at = type.text;
     size_t length = type.length;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -62,16 +62,16 @@ static void add_element(ts_text *out, const char *text, size_t bytes) {
 }
 
 /* The bound of a dim whose size is not known, of "#stablehlo.bounds<8, ?>" in the encoding; "": none. */
-static ts_hlo_span bound_of(const char *encoding, const char *end, int dim) {
+static ts_span bound_of(const char *encoding, const char *end, int dim) {
     static const char key[] = "bounds<";
     const char *at = encoding ? memmem(encoding, (size_t)(end - encoding), key, sizeof key - 1) : NULL;
-    if (!at) return (ts_hlo_span){"", 0};
-    ts_hlo_span rest = {at + sizeof key - 1, (size_t)(end - (at + sizeof key - 1))}, item = {"", 0};
+    if (!at) return (ts_span){"", 0};
+    ts_span rest = {at + sizeof key - 1, (size_t)(end - (at + sizeof key - 1))}, item = {"", 0};
     const char *close = memchr(rest.text, '>', rest.length);
     if (close) rest.length = (size_t)(close - rest.text);
     for (int i = 0; i <= dim; i++)
-        if (!ts_hlo_next(&rest, &item)) return (ts_hlo_span){"", 0};
-    return item.length > 0 && ts_is_digit(*item.text) ? item : (ts_hlo_span){"", 0};
+        if (!ts_hlo_next(&rest, &item)) return (ts_span){"", 0};
+    return item.length > 0 && ts_is_digit(*item.text) ? item : (ts_span){"", 0};
 }
 
 /* 8x?x16xf32[, encoding] */
@@ -88,7 +88,7 @@ static void add_tensor(ts_text *out, const char *at, const char *end) {
     add_element(out, at, (size_t)(element_end - at));
     ts_text_add_char(out, '[');
     for (const char *c = dims; c + 1 < at; c++) {
-        ts_hlo_span bound = *c == '?' ? bound_of(comma, end, dim) : (ts_hlo_span){"", 0};
+        ts_span bound = *c == '?' ? bound_of(comma, end, dim) : (ts_span){"", 0};
         dim += *c == 'x';
         if (bound.length > 0)
             ts_text_add(out, "<=%.*s", (int)bound.length, bound.text);

@@ -13,12 +13,12 @@ static const struct {
 #undef HLO_OPCODE
 };
 
-static int compare(ts_hlo_span name, const char *other) {
+static int compare(ts_span name, const char *other) {
     int order = strncmp(name.text, other, name.length);
     return order != 0 ? order : other[name.length] == '\0' ? 0 : -1;
 }
 
-static ts_hlo_opcode find_listed(ts_hlo_span name) {
+static ts_hlo_opcode find_listed(ts_span name) {
     int low = 0, high = TS_HLO_OPCODES;
     while (low < high && name.length > 0) {
         int middle = (low + high) / 2, order = compare(name, opcodes[middle].name);
@@ -32,16 +32,16 @@ static ts_hlo_opcode find_listed(ts_hlo_span name) {
 }
 
 /* The rest of "X-start" where X is an instruction; unknown otherwise. */
-static ts_hlo_opcode find_before(ts_hlo_span name, const char *ending) {
+static ts_hlo_opcode find_before(ts_span name, const char *ending) {
     size_t length = strlen(ending);
     if (name.length <= length || memcmp(name.text + name.length - length, ending, length) != 0)
         return TS_HLO_OP_UNKNOWN;
-    return find_listed((ts_hlo_span){name.text, name.length - length});
+    return find_listed((ts_span){name.text, name.length - length});
 }
 
-ts_hlo_opcode ts_hlo_opcode_started(ts_hlo_span name) { return find_before(name, "-start"); }
+ts_hlo_opcode ts_hlo_opcode_started(ts_span name) { return find_before(name, "-start"); }
 
-ts_hlo_opcode ts_hlo_opcode_find(ts_hlo_span name) {
+ts_hlo_opcode ts_hlo_opcode_find(ts_span name) {
     ts_hlo_opcode listed = find_listed(name);
     if (listed != TS_HLO_OP_UNKNOWN) return listed;
     if (find_before(name, "-start") != TS_HLO_OP_UNKNOWN) return TS_HLO_OP_ASYNC_START;

@@ -21,9 +21,9 @@ typedef enum {
 } ts_hlo_opcode;
 
 /* Of "dot-start", "dot-update" and "dot-done", as of all that is started so without a name here: async-start .. */
-ts_hlo_opcode ts_hlo_opcode_find(ts_hlo_span name);
+ts_hlo_opcode ts_hlo_opcode_find(ts_span name);
 /* What "dot-start" starts. Unknown: of another name. */
-ts_hlo_opcode ts_hlo_opcode_started(ts_hlo_span name);
+ts_hlo_opcode ts_hlo_opcode_started(ts_span name);
 const char *ts_hlo_opcode_name(ts_hlo_opcode opcode);   /* "(unknown)" */
 ts_hlo_class ts_hlo_opcode_class(ts_hlo_opcode opcode); /* unknown: computes */
 

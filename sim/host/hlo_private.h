@@ -19,7 +19,7 @@ static inline bool hlo_is_name(char c) {
 
 /* Does the text from `at` to `end` begin so? */
 static inline bool hlo_begins(const char *at, const char *end, const char *text) {
-    return ts_hlo_begins((ts_hlo_span){at, (size_t)(end - at)}, text);
+    return ts_hlo_begins((ts_span){at, (size_t)(end - at)}, text);
 }
 
 /* Behind white space and comments. */
@@ -41,7 +41,7 @@ void hlo_header_begin(hlo_header *header, const char *at, const char *end); /* i
 bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end);
 
 /* Which of the tables of locations the line begins, from 0; -1: none. */
-int hlo_table_of(ts_hlo_span line);
+int hlo_table_of(ts_span line);
 
 enum { HLO_MLIR_OPEN = 32, HLO_MLIR_NAME = 64 };
 
@@ -77,7 +77,7 @@ void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const 
 /* Of a collective. */
 void hlo_mlir_add_groups(ts_text *out, const char *opcode, const char *at, const char *end);
 /* The values of "return %a, %b : types" or of "(%a, %b) : types". */
-ts_hlo_span hlo_mlir_values(const char *at, const char *end);
+ts_span hlo_mlir_values(const char *at, const char *end);
 
 /* ---- Loops and branches (hlo_mlir_regions.c) ---- */
 

@@ -8,9 +8,7 @@
 
 enum { LONGEST_TYPE = 16 };
 
-bool ts_hlo_is(ts_hlo_span span, const char *text) { return ts_text_is(span.text, span.length, text); }
-
-bool ts_hlo_begins(ts_hlo_span span, const char *text) {
+bool ts_hlo_begins(ts_span span, const char *text) {
     size_t length = strlen(text);
     return span.length >= length && memcmp(span.text, text, length) == 0;
 }
@@ -27,7 +25,7 @@ const char *hlo_skip_space(const char *at, const char *end) {
     }
 }
 
-ts_hlo_span ts_hlo_trim(ts_hlo_span span) {
+ts_span ts_hlo_trim(ts_span span) {
     while (span.length > 0 && hlo_is_space(*span.text)) span.text++, span.length--;
     while (span.length > 0 && hlo_is_space(span.text[span.length - 1])) span.length--;
     return span;
@@ -68,7 +66,7 @@ const char *hlo_bracket_end(const char *at, const char *end) {
     return NULL;
 }
 
-bool ts_hlo_next(ts_hlo_span *rest, ts_hlo_span *item) {
+bool ts_hlo_next(ts_span *rest, ts_span *item) {
     const char *at = rest->text, *end = at + rest->length, *from;
     int64_t depth = 0;
     from = at = hlo_skip_space(at, end);
@@ -85,15 +83,15 @@ bool ts_hlo_next(ts_hlo_span *rest, ts_hlo_span *item) {
             break;
     }
     if (at > end) at = end;
-    *item = ts_hlo_trim((ts_hlo_span){from, (size_t)(at - from)});
+    *item = ts_hlo_trim((ts_span){from, (size_t)(at - from)});
     if (at < end) at++;
-    *rest = (ts_hlo_span){at, (size_t)(end - at)};
+    *rest = (ts_span){at, (size_t)(end - at)};
     return true;
 }
 
 /* One name=value of the attributes at a time. */
-bool ts_hlo_attribute(ts_hlo_span attributes, const char *name, ts_hlo_span *value) {
-    ts_hlo_span item;
+bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value) {
+    ts_span item;
     size_t length = strlen(name);
     if (attributes.length <= length) return false;
     const char *found = memmem(attributes.text, attributes.length, name, length), *at = attributes.text;
@@ -104,7 +102,7 @@ bool ts_hlo_attribute(ts_hlo_span attributes, const char *name, ts_hlo_span *val
     while (ts_hlo_next(&attributes, &item)) {
         if (item.length <= length || memcmp(item.text, name, length) != 0 || item.text[length] != '=')
             continue;
-        *value = ts_hlo_trim((ts_hlo_span){item.text + length + 1, item.length - length - 1});
+        *value = ts_hlo_trim((ts_span){item.text + length + 1, item.length - length - 1});
         return true;
     }
     return false;
@@ -149,15 +147,15 @@ const char *ts_hlo_shape_end(const char *at, const char *end, bool *cut) {
     return close;
 }
 
-bool ts_hlo_find_shape(ts_hlo_span *rest, ts_hlo_span *shape) {
+bool ts_hlo_find_shape(ts_span *rest, ts_span *shape) {
     const char *first = rest->text, *end = first + rest->length, *at = first, *type;
     bool cut;
     while (at < end && (at = memchr(at, '[', (size_t)(end - at))) != NULL) {
         if (type_before(first, at, &type)) {
             const char *close = array_end(at, end, &cut);
             if (close != NULL) {
-                *shape = (ts_hlo_span){type, (size_t)(close - type)};
-                *rest = (ts_hlo_span){close, (size_t)(end - close)};
+                *shape = (ts_span){type, (size_t)(close - type)};
+                *rest = (ts_span){close, (size_t)(end - close)};
                 return true;
             }
         }

@@ -310,12 +310,12 @@ static const struct {
 
 static bool lower_named(lowering *l) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (mlir_is(l->op->name, table[i].name))
+        if (ts_span_is(l->op->name, table[i].name))
             return (table[i].of_vectors || check_vreg_types(l)) && table[i].function(l);
     bool known;
     bool good = lower_elementwise(l, &known);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0] && !known; i++)
-        if (mlir_is(l->op->name, refused[i].name)) return refuse(l, refused[i].why);
+        if (ts_span_is(l->op->name, refused[i].name)) return refuse(l, refused[i].why);
     return known ? good : refuse(l, NULL);
 }
 
@@ -330,7 +330,7 @@ bool lower_block(lowering *l, const mlir_block *block) {
     int outer = l->products;
     bool good = true;
     l->products = 0;
-    for (int i = 0; i < block->op_count; i++) l->products += mlir_is(block->ops[i]->name, "tpu.matmul");
+    for (int i = 0; i < block->op_count; i++) l->products += ts_span_is(block->ops[i]->name, "tpu.matmul");
     for (int i = 0; i < block->op_count && good; i++) good = lower_op(l, block->ops[i]);
     matmul_flush(l);
     l->products = outer;

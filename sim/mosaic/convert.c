@@ -163,8 +163,9 @@ ts_operand join_masks(lowering *l, const ts_operand *words, int bits) {
 
 static bool read_format(lowering *l, bool *rows) {
     const mlir_attribute *a = mlir_find(l->op, "pack_format");
-    *rows = a && mlir_is(a->value, "#tpu.pack_format<compressed>");
-    return !a || *rows || mlir_is(a->value, "#tpu.pack_format<interleaved>") || malformed(l, "a pack_format");
+    *rows = a && ts_span_is(a->value, "#tpu.pack_format<compressed>");
+    return !a || *rows || ts_span_is(a->value, "#tpu.pack_format<interleaved>") ||
+           malformed(l, "a pack_format");
 }
 
 /* An f32 from an integer, or the integer nearest to an f32: of few bits the largest or smallest of what is beyond
@@ -237,7 +238,7 @@ static bool unpack_as(lowering *l, const mlir_type *from, packed_values source) 
 
 static bool says(const lowering *l, const char *name, const char *word) {
     const mlir_attribute *a = mlir_find(l->op, name);
-    return a && mlir_is(a->value, word);
+    return a && ts_span_is(a->value, word);
 }
 
 bool lower_pack(lowering *l) {

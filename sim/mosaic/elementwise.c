@@ -48,7 +48,7 @@ static bool on_words(lowering *l, const elementwise_row *row, const ts_operand *
 
 /* Integers are read with their sign, but for operations of those without one and of bits. */
 static bool reads_sign(const lowering *l) {
-    mlir_span name = l->op->name;
+    ts_span name = l->op->name;
     return memcmp(name.text + name.length - 2, "ui", 2) != 0 && memcmp(name.text, "math.ct", 7) != 0;
 }
 
@@ -218,12 +218,12 @@ bool lower_select(lowering *l) {
 static bool scalar_width(lowering *l) {
     ts_operand a = value_at(l, 0)->one;
     int from = type_at(l, 0)->bits, to = result_type(l, 0)->bits;
-    bool cut = mlir_is(l->op->name, "arith.extui") && from > 1 && from < 32;
+    bool cut = ts_span_is(l->op->name, "arith.extui") && from > 1 && from < 32;
     if (from > 32 || to > 32) return refuse(l, "of 64 bits");
     if (cut || (to == 1 && from > 1))
         return set_scalar(l, scalar2(l, TS_OP_sand, a, ts_integer((INT64_C(1) << (cut ? from : 1)) - 1)));
     if (to < from) return set_scalar(l, lowest_bits(l, a, to));
-    bool sign = mlir_is(l->op->name, "arith.extsi") && from == 1;
+    bool sign = ts_span_is(l->op->name, "arith.extsi") && from == 1;
     return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a) : a);
 }
 
@@ -240,10 +240,10 @@ static bool vector_width(lowering *l) {
     if (is_mask_type(type_at(l, 0)) && bits >= 4 && bits <= 32) {
         uint32_t ones = 1;
         for (int have = bits; have < 32; have *= 2) ones |= ones << have;
-        ts_operand one = in_vreg(l, ts_integer(mlir_is(l->op->name, "arith.extsi") ? -1 : (int32_t)ones));
+        ts_operand one = in_vreg(l, ts_integer(ts_span_is(l->op->name, "arith.extsi") ? -1 : (int32_t)ones));
         return set_vector(l, emit3(l, TS_OP_vsel, a, one, ts_integer(0)));
     }
-    if (mlir_is(l->op->name, "arith.trunci") && is_mask_type(result_type(l, 0)) &&
+    if (ts_span_is(l->op->name, "arith.trunci") && is_mask_type(result_type(l, 0)) &&
         type_at(l, 0)->bits == 32) {
         ts_operand bit = emit2(l, TS_OP_vand_i32, a, ts_integer(1));
         return set_vector(l, emit2(l, TS_OP_vcmp_ne_i32, bit, ts_integer(0)));
@@ -261,7 +261,7 @@ bool lower_width(lowering *l) {
 bool lower_elementwise(lowering *l, bool *known) {
     *known = true;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (mlir_is(l->op->name, rows[i].name)) return check_vreg_types(l) && lower_row(l, &rows[i]);
+        if (ts_span_is(l->op->name, rows[i].name)) return check_vreg_types(l) && lower_row(l, &rows[i]);
     *known = false;
     return false;
 }

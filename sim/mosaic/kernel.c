@@ -33,15 +33,15 @@ static void tile_array(mlir_type *t) {
     }
 }
 
-static bool read_fill_number(mlir_span text, const char *key, double *out) {
-    mlir_span items[4];
+static bool read_fill_number(ts_span text, const char *key, double *out) {
+    ts_span items[4];
     int count = mlir_items(text, items, 4);
     size_t length = strlen(key);
     uint32_t bits;
     for (int i = 0; i < count; i++) {
         if (items[i].length > length + 1 && memcmp(items[i].text, key, length) == 0 &&
             items[i].text[length] == '=') {
-            mlir_span number = {items[i].text + length + 1, items[i].length - length - 1};
+            ts_span number = {items[i].text + length + 1, items[i].length - length - 1};
             if (!mlir_float(number, &bits)) return false;
             *out = (double)ts_f32_from_bits(bits);
         }
@@ -50,7 +50,7 @@ static bool read_fill_number(mlir_span text, const char *key, double *out) {
 }
 
 /* "(\22x.npy\22)": a file beside the module. */
-static bool read_file(kernel *k, mlir_span list, ts_tensor_use *use) {
+static bool read_file(kernel *k, ts_span list, ts_tensor_use *use) {
     static const char quote[] = "\\22";
     const char *module = k->l->module->source->name, *slash = strrchr(module, '/');
     if (list.length < 9 || memcmp(list.text + 1, quote, 3) != 0 ||
@@ -66,22 +66,22 @@ static bool read_file(kernel *k, mlir_span list, ts_tensor_use *use) {
 }
 
 /* "\"random(seed=1, lo=-1, hi=1)\"", "\"iota\"", "\"zeros\"". */
-static bool read_fill(kernel *k, mlir_span text, ts_tensor_use *use) {
+static bool read_fill(kernel *k, ts_span text, ts_tensor_use *use) {
     double seed = 1;
     if (text.length < 2) return false;
-    mlir_span s = {text.text + 1, text.length - 2};
+    ts_span s = {text.text + 1, text.length - 2};
     const char *open = memchr(s.text, '(', s.length);
-    mlir_span word = {s.text, open ? (size_t)(open - s.text) : s.length};
-    if (mlir_is(word, "zeros") || mlir_is(word, "iota")) {
+    ts_span word = {s.text, open ? (size_t)(open - s.text) : s.length};
+    if (ts_span_is(word, "zeros") || ts_span_is(word, "iota")) {
         use->fill = word.text[0] == 'z' ? TS_FILL_ZEROS : TS_FILL_IOTA;
         return true;
     }
     use->fill = TS_FILL_RANDOM;
     use->low = -1;
     use->high = 1;
-    mlir_span list = {open, open ? (size_t)(s.text + s.length - open) : 0};
-    if (mlir_is(word, "file")) return read_file(k, list, use);
-    bool good = mlir_is(word, "random") && open && read_fill_number(list, "seed", &seed) &&
+    ts_span list = {open, open ? (size_t)(s.text + s.length - open) : 0};
+    if (ts_span_is(word, "file")) return read_file(k, list, use);
+    bool good = ts_span_is(word, "random") && open && read_fill_number(list, "seed", &seed) &&
                 read_fill_number(list, "lo", &use->low) && read_fill_number(list, "hi", &use->high);
     use->seed = (int64_t)seed;
     return good && use->low <= use->high && seed >= 0;
@@ -89,7 +89,7 @@ static bool read_fill(kernel *k, mlir_span text, ts_tensor_use *use) {
 
 /* What the text says of an operand. */
 typedef struct {
-    mlir_span type, fill, array;
+    ts_span type, fill, array;
 } operand_text;
 
 static bool make_operand(kernel *k, int number, const operand_text *text) {
@@ -136,7 +136,7 @@ static bool read_operands(kernel *k) {
     const mlir_attribute *types = mlir_find(top, "tilesim.operands"),
                          *results = mlir_find(top, "tilesim.results"),
                          *fills = mlir_find(top, "tilesim.fills"), *arrays = mlir_find(top, "tilesim.arrays");
-    mlir_span items[OPERANDS_MAX], words[OPERANDS_MAX] = {{0}}, wholes[OPERANDS_MAX] = {{0}};
+    ts_span items[OPERANDS_MAX], words[OPERANDS_MAX] = {{0}}, wholes[OPERANDS_MAX] = {{0}};
     int64_t result_count;
     k->l->op = top;
     if (!types || !results || !mlir_integer(results->value, &result_count))
@@ -156,13 +156,13 @@ static bool read_operands(kernel *k) {
 
 /* ---- The grid and the windows ---- */
 
-static const mlir_op *find_function(const mlir_module *module, mlir_span name) {
+static const mlir_op *find_function(const mlir_module *module, ts_span name) {
     const mlir_op *top = module->top;
     const mlir_block *block =
         top->region_count == 1 && top->regions[0].block_count == 1 ? top->regions[0].blocks[0] : NULL;
     for (int i = 0; block && i < block->op_count; i++) {
         const mlir_attribute *a = mlir_find(block->ops[i], "sym_name");
-        if (a && mlir_is(block->ops[i]->name, "func.func") && a->value.length == name.length + 2 &&
+        if (a && ts_span_is(block->ops[i]->name, "func.func") && a->value.length == name.length + 2 &&
             memcmp(a->value.text + 1, name.text, name.length) == 0 && block->ops[i]->region_count == 1 &&
             block->ops[i]->regions[0].block_count == 1)
             return block->ops[i];
@@ -191,7 +191,7 @@ static bool read_grid(kernel *k) {
            read_count(k, "scratch_operands", &k->scratch_count);
 }
 
-static bool contains(mlir_span text, const char *word) {
+static bool contains(ts_span text, const char *word) {
     size_t length = strlen(word);
     for (size_t i = 0; i + length <= text.length; i++)
         if (memcmp(text.text + i, word, length) == 0) return true;
@@ -199,10 +199,9 @@ static bool contains(mlir_span text, const char *word) {
 }
 
 /* Of an operand that is not in HBM: the whole array, or what window_params say. */
-static bool read_window(kernel *k, kernel_window *w, mlir_span params) {
-    mlir_span bounds = mlir_member(params, "window_bounds"),
-              indices = mlir_member(params, "transform_indices");
-    mlir_span kind = mlir_member(params, "window_kind");
+static bool read_window(kernel *k, kernel_window *w, ts_span params) {
+    ts_span bounds = mlir_member(params, "window_bounds"), indices = mlir_member(params, "transform_indices");
+    ts_span kind = mlir_member(params, "window_kind");
     const mlir_type *array = &w->operand->array;
     memcpy(w->block, w->type.dims, sizeof w->block);
     if (bounds.length > 0 && mlir_integers(bounds, w->block, MLIR_RANK_MAX) != w->type.rank)
@@ -217,7 +216,7 @@ static bool read_window(kernel *k, kernel_window *w, mlir_span params) {
     if (w->elements && !contains(kind, "[0, 0],") && contains(kind, "[1"))
         return refuse(k->l, "with padded element windows");
     if (indices.length > 1) {
-        w->transform = find_function(k->l->module, (mlir_span){indices.text + 1, indices.length - 1});
+        w->transform = find_function(k->l->module, (ts_span){indices.text + 1, indices.length - 1});
         if (!w->transform) return malformed(k->l, "the function of transform_indices");
     }
     return true;
@@ -247,7 +246,7 @@ static bool is_fixed(const kernel *k, const kernel_window *w) {
     const mlir_op *end = block->op_count > 0 ? block->ops[block->op_count - 1] : NULL;
     for (int i = 0; end && i < end->operand_count; i++) {
         const mlir_op *from = k->l->module->values[end->operands[i]].op;
-        if (!from || !mlir_is(from->name, "arith.constant")) return false;
+        if (!from || !ts_span_is(from->name, "arith.constant")) return false;
     }
     return true;
 }
@@ -255,7 +254,7 @@ static bool is_fixed(const kernel *k, const kernel_window *w) {
 static bool read_windows(kernel *k) {
     const mlir_block *body = k->main->regions[0].blocks[0];
     const mlir_attribute *a = mlir_find(k->main, "window_params");
-    mlir_span params[OPERANDS_MAX] = {{0}};
+    ts_span params[OPERANDS_MAX] = {{0}};
     int first = k->grid_rank + k->prefetch_count, windowed = k->operand_count - k->prefetch_count;
     if (a && mlir_items(a->value, params, OPERANDS_MAX) != windowed)
         return malformed(k->l, "window_params of all operands that are not prefetched");
@@ -286,7 +285,7 @@ static bool make_windows(kernel *k) {
 bool kernel_read(kernel *k) {
     k->l->op = k->l->module->top;
     k->fetched = -1;
-    k->main = find_function(k->l->module, (mlir_span){"main", 4});
+    k->main = find_function(k->l->module, (ts_span){"main", 4});
     if (!k->main) return malformed(k->l, "a func.func @main");
     if (!kernel_check_mesh(k)) return false;
     k->l->op = k->main;

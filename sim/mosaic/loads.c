@@ -127,7 +127,7 @@ bool lower_store(lowering *l) {
         return malformed(l, "operandSegmentSizes");
     if (!find_address(l, 1, (int)sizes[2], &m) || !find_rows(l, m)) return false;
     const mlir_attribute *add = mlir_find(l->op, "add");
-    if ((add && !mlir_is(add->value, "false")) || value_at(l, 0)->count != 1)
+    if ((add && !ts_span_is(add->value, "false")) || value_at(l, 0)->count != 1)
         return refuse(l, "that adds, or of several vregs");
     ts_operand source = in_vreg(l, value_at(l, 0)->one), mask;
     bool masked = sizes[3] == 1;

@@ -28,9 +28,9 @@ static bool as_matrix(lowering *l, const value *v, const mlir_type *type, int pa
 static bool contracted(lowering *l, int64_t *left, int64_t *right) {
     const mlir_attribute *a = mlir_find(l->op, "dimension_numbers");
     const char *open = a ? memchr(a->value.text, '<', a->value.length) : NULL;
-    mlir_span items[8];
+    ts_span items[8];
     int count =
-        open ? mlir_items((mlir_span){open, (size_t)(a->value.text + a->value.length - open)}, items, 8) : 0;
+        open ? mlir_items((ts_span){open, (size_t)(a->value.text + a->value.length - open)}, items, 8) : 0;
     *left = 1;
     *right = 0;
     if (!a) return true;

@@ -218,7 +218,7 @@ bool lower_erase(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
 static int64_t multiple_of(const lowering *l, int operand) {
     const mlir_op *op = l->module->values[l->op->operands[operand]].op;
     const mlir_attribute *a =
-        op && mlir_is(op->name, "tpu.assume_multiple") ? mlir_find(op, "multiple") : NULL;
+        op && ts_span_is(op->name, "tpu.assume_multiple") ? mlir_find(op, "multiple") : NULL;
     int64_t n;
     return a && mlir_integer(a->value, &n) && n > 0 ? n & -n : 1;
 }
@@ -300,7 +300,7 @@ bool lower_alloca(lowering *l) {
 }
 
 static bool is_scratch(const mlir_value *v) {
-    return v->op && mlir_is(v->op->name, "tpu.internal_scratch") && v->type->kind == MLIR_MEMREF &&
+    return v->op && ts_span_is(v->op->name, "tpu.internal_scratch") && v->type->kind == MLIR_MEMREF &&
            v->type->space == MLIR_VMEM;
 }
 

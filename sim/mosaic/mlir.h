@@ -5,14 +5,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "isa/isa.h"
 #include "layout/dtype.h"
-
-/* Bytes of the source. */
-typedef struct {
-    const char *text;
-    size_t length;
-} mlir_span;
 
 typedef enum {
     MLIR_OTHER, /* a type that is only carried along */
@@ -34,7 +29,7 @@ typedef enum { MLIR_VMEM, MLIR_SMEM, MLIR_HBM, MLIR_ANY, MLIR_SEMAPHORE_MEM, MLI
 /* `element` is the kind of what a vector, memref or tensor holds; of others it is their own. */
 typedef struct {
     mlir_kind kind, element;
-    mlir_span text;
+    ts_span text;
     ts_dtype dtype; /* of the element; of index s32 */
     int bits;
     int rank;
@@ -50,7 +45,7 @@ typedef struct {
 } mlir_type;
 
 typedef struct {
-    mlir_span name, value; /* a unit attribute has an empty value */
+    ts_span name, value; /* a unit attribute has an empty value */
 } mlir_attribute;
 
 typedef struct mlir_op mlir_op;
@@ -73,15 +68,15 @@ typedef struct {
 } mlir_region;
 
 struct mlir_op {
-    mlir_span name; /* "tpu.load", without quotes */
-    size_t offset;  /* of the name in the source */
+    ts_span name;  /* "tpu.load", without quotes */
+    size_t offset; /* of the name in the source */
     int operand_count, result_count, first_result;
     const int *operands; /* values */
     int attribute_count; /* properties and attributes */
     const mlir_attribute *attributes;
     int region_count, successor_count;
     const mlir_region *regions;
-    mlir_span location;
+    ts_span location;
 };
 
 typedef struct {
@@ -96,11 +91,10 @@ typedef struct {
 /* The whole source must be one operation and aliases. */
 const mlir_module *mlir_parse(ts_error *err, ts_arena *arena, const ts_source *source);
 
-bool mlir_is(mlir_span span, const char *text);
 /* NULL: the operation has none of that name. */
 const mlir_attribute *mlir_find(const mlir_op *op, const char *name);
 /* Where the operation came from: the innermost file and line. False: it is not known. */
-bool mlir_locate(const mlir_module *module, mlir_span location, mlir_span *file, int *line);
+bool mlir_locate(const mlir_module *module, ts_span location, ts_span *file, int *line);
 /* An error at the operation, with the line of Python that it came from. False. */
 bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_error_kind kind,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -108,19 +102,19 @@ bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_
 /* ---- Types and attributes ---- */
 
 /* False: the text is no type that is known. */
-bool mlir_type_read(mlir_span text, mlir_type *out);
+bool mlir_type_read(ts_span text, mlir_type *out);
 /* "12 : i32", "true", "-3": false where it is none. */
-bool mlir_integer(mlir_span value, int64_t *out);
+bool mlir_integer(ts_span value, int64_t *out);
 /* "1.5 : f32", "0xFF800000 : f32": bits of f32 (of bf16, widened). */
-bool mlir_float(mlir_span value, uint32_t *bits);
+bool mlir_float(ts_span value, uint32_t *bits);
 /* "[1, 2]", "array<i64: 1, 2>", "array<i1: true>": up to `most` integers, -1: something else. */
-int mlir_integers(mlir_span value, int64_t *out, int most);
+int mlir_integers(ts_span value, int64_t *out, int most);
 /* What is between the brackets of "[a, {b}, c]" or "{..}", up to `most` items; -1: no list, or a longer one. */
-int mlir_items(mlir_span list, mlir_span *items, int most);
+int mlir_items(ts_span list, ts_span *items, int most);
 /* The value of `name` in a dictionary; an empty span: it has none. */
-mlir_span mlir_member(mlir_span dictionary, const char *name);
+ts_span mlir_member(ts_span dictionary, const char *name);
 /* "dense<1.0> : vector<8x128xf32>": the text within, if it is one number for all. */
-bool mlir_splat(mlir_span value, mlir_span *number);
+bool mlir_splat(ts_span value, ts_span *number);
 /* The end of what begins at `at`: a value up to a comma or a closing bracket that is not its own; `end` if
  * brackets or quotes stay open, or go too deep. */
 const char *mlir_value_end(const char *at, const char *end);

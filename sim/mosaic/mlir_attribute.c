@@ -11,8 +11,6 @@
 
 /* ---- Texts ---- */
 
-bool mlir_is(mlir_span span, const char *text) { return ts_text_is(span.text, span.length, text); }
-
 const char *mlir_value_end(const char *at, const char *end) {
     char open[MLIR_DEPTH_MAX];
     int depth = 0;
@@ -36,13 +34,13 @@ const char *mlir_value_end(const char *at, const char *end) {
     return end;
 }
 
-static mlir_span trim(const char *begin, const char *end) {
+static ts_span trim(const char *begin, const char *end) {
     while (begin < end && (*begin == ' ' || *begin == '\n')) begin++;
     while (end > begin && (end[-1] == ' ' || end[-1] == '\n')) end--;
-    return (mlir_span){begin, (size_t)(end - begin)};
+    return (ts_span){begin, (size_t)(end - begin)};
 }
 
-int mlir_items(mlir_span list, mlir_span *items, int most) {
+int mlir_items(ts_span list, ts_span *items, int most) {
     int count = 0;
     if (list.length < 2) return -1;
     const char *at = list.text + 1, *end = list.text + list.length - 1;
@@ -55,32 +53,32 @@ int mlir_items(mlir_span list, mlir_span *items, int most) {
     return count;
 }
 
-mlir_span mlir_member(mlir_span dictionary, const char *name) {
+ts_span mlir_member(ts_span dictionary, const char *name) {
     enum { MEMBERS = 32 };
-    mlir_span items[MEMBERS];
+    ts_span items[MEMBERS];
     size_t length = strlen(name);
     int count = mlir_items(dictionary, items, MEMBERS);
     for (int i = 0; i < count; i++) {
         const char *end = items[i].text + items[i].length,
                    *equals = memchr(items[i].text, '=', items[i].length);
-        mlir_span key = trim(items[i].text, equals ? equals : end);
+        ts_span key = trim(items[i].text, equals ? equals : end);
         if (equals && key.length == length && memcmp(key.text, name, length) == 0)
             return trim(equals + 1, end);
     }
-    return (mlir_span){0};
+    return (ts_span){0};
 }
 
 /* ---- Numbers ---- */
 
-static mlir_span untyped(mlir_span value) {
+static ts_span untyped(ts_span value) {
     const char *colon = memchr(value.text, ':', value.length);
     return trim(value.text, colon ? colon : value.text + value.length);
 }
 
-bool mlir_integer(mlir_span value, int64_t *out) {
-    mlir_span n = untyped(value);
+bool mlir_integer(ts_span value, int64_t *out) {
+    ts_span n = untyped(value);
     char text[32], *end;
-    if (mlir_is(n, "true") || mlir_is(n, "false")) {
+    if (ts_span_is(n, "true") || ts_span_is(n, "false")) {
         *out = n.text[0] == 't';
         return true;
     }
@@ -91,8 +89,8 @@ bool mlir_integer(mlir_span value, int64_t *out) {
     return *end == 0;
 }
 
-bool mlir_float(mlir_span value, uint32_t *bits) {
-    mlir_span n = untyped(value);
+bool mlir_float(ts_span value, uint32_t *bits) {
+    ts_span n = untyped(value);
     const char *colon = memchr(value.text, ':', value.length);
     bool narrow = colon && memchr(colon, 'b', (size_t)(value.text + value.length - colon));
     char text[64], *end;
@@ -108,13 +106,13 @@ bool mlir_float(mlir_span value, uint32_t *bits) {
     return *end == 0;
 }
 
-int mlir_integers(mlir_span value, int64_t *out, int most) {
-    mlir_span items[256], list = value;
+int mlir_integers(ts_span value, int64_t *out, int most) {
+    ts_span items[256], list = value;
     static const char array[] = "array<";
     if (value.length > sizeof array && memcmp(value.text, array, sizeof array - 1) == 0) {
         const char *colon = memchr(value.text, ':', value.length);
         if (!colon) return 0; /* array<i64> */
-        list = (mlir_span){colon, (size_t)(value.text + value.length - colon)};
+        list = (ts_span){colon, (size_t)(value.text + value.length - colon)};
     }
     int count = mlir_items(list, items, most < 256 ? most : 256);
     for (int i = 0; i < count; i++)
@@ -122,7 +120,7 @@ int mlir_integers(mlir_span value, int64_t *out, int most) {
     return count;
 }
 
-bool mlir_splat(mlir_span value, mlir_span *number) {
+bool mlir_splat(ts_span value, ts_span *number) {
     static const char dense[] = "dense<";
     size_t skip = sizeof dense - 1;
     if (value.length < skip || memcmp(value.text, dense, skip) != 0) return false;
@@ -134,7 +132,7 @@ bool mlir_splat(mlir_span value, mlir_span *number) {
 
 /* ---- Types ---- */
 
-static bool take(mlir_span *s, const char *text) {
+static bool take(ts_span *s, const char *text) {
     size_t length = strlen(text);
     if (s->length < length || memcmp(s->text, text, length) != 0) return false;
     s->text += length;
@@ -167,9 +165,9 @@ static const struct {
                {"!tpu.dma_semaphore", MLIR_DMA_SEMAPHORE, TS_DTYPE_OPAQUE, 32},
                {"!tpu.semaphore", MLIR_SEMAPHORE, TS_DTYPE_OPAQUE, 32}};
 
-static bool scalar_type(mlir_span text, mlir_type *out) {
+static bool scalar_type(ts_span text, mlir_type *out) {
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
-        if (mlir_is(text, scalars[i].text)) {
+        if (ts_span_is(text, scalars[i].text)) {
             out->kind = out->element = scalars[i].kind;
             out->dtype = scalars[i].dtype;
             out->bits = scalars[i].bits;
@@ -180,13 +178,13 @@ static bool scalar_type(mlir_span text, mlir_type *out) {
 }
 
 /* "(8,128)(2,1),[8,1]" of #tpu.tiled<..>. */
-static bool read_tiles(mlir_span text, mlir_type *out) {
+static bool read_tiles(ts_span text, mlir_type *out) {
     const char *at = text.text, *end = text.text + text.length;
     out->tiled = true;
     while (at < end && *at == '(') {
         const char *stop = memchr(at, ')', (size_t)(end - at));
         if (!stop || out->tile_count == MLIR_TILES_MAX) return false;
-        int rank = mlir_integers((mlir_span){at, (size_t)(stop - at) + 1}, out->tiles[out->tile_count].dims,
+        int rank = mlir_integers((ts_span){at, (size_t)(stop - at) + 1}, out->tiles[out->tile_count].dims,
                                  MLIR_RANK_MAX);
         if (rank < 1) return false;
         for (int i = 0; i < rank; i++)
@@ -195,10 +193,10 @@ static bool read_tiles(mlir_span text, mlir_type *out) {
         at = stop + 1;
     }
     at += at < end && *at == ',';
-    return mlir_integers((mlir_span){at, (size_t)(end - at)}, out->strides, MLIR_RANK_MAX) == out->rank;
+    return mlir_integers((ts_span){at, (size_t)(end - at)}, out->strides, MLIR_RANK_MAX) == out->rank;
 }
 
-static bool read_memory_space(mlir_span text, mlir_type *out) {
+static bool read_memory_space(ts_span text, mlir_type *out) {
     static const struct {
         const char *text;
         mlir_space space;
@@ -208,18 +206,18 @@ static bool read_memory_space(mlir_span text, mlir_type *out) {
                 {"any", MLIR_ANY},
                 {"semaphore_mem", MLIR_SEMAPHORE_MEM}};
     const char *comma = memchr(text.text, ',', text.length);
-    mlir_span name = trim(text.text, comma ? comma : text.text + text.length);
+    ts_span name = trim(text.text, comma ? comma : text.text + text.length);
     out->space = MLIR_OTHER_SPACE;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (mlir_is(name, rows[i].text)) out->space = rows[i].space;
+        if (ts_span_is(name, rows[i].text)) out->space = rows[i].space;
     return true;
 }
 
 /* "4x8x" before the type of the elements. */
-static bool read_dims(mlir_span *s, mlir_type *out) {
+static bool read_dims(ts_span *s, mlir_type *out) {
     while (s->length > 0 && ((s->text[0] >= '0' && s->text[0] <= '9') || s->text[0] == '?')) {
         const char *x = memchr(s->text, 'x', s->length);
-        mlir_span n = {s->text, x ? (size_t)(x - s->text) : 0};
+        ts_span n = {s->text, x ? (size_t)(x - s->text) : 0};
         int64_t *dim = &out->dims[out->rank];
         if (!x || out->rank == MLIR_RANK_MAX) return false;
         *dim = MLIR_DYNAMIC;
@@ -231,10 +229,10 @@ static bool read_dims(mlir_span *s, mlir_type *out) {
     return true;
 }
 
-static bool read_shaped(mlir_span inner, mlir_type *out) {
-    mlir_span parts[6], layout;
+static bool read_shaped(ts_span inner, mlir_type *out) {
+    ts_span parts[6], layout;
     mlir_kind kind = out->kind;
-    mlir_span list = {inner.text - 1, inner.length + 2};
+    ts_span list = {inner.text - 1, inner.length + 2};
     int count = mlir_items(list, parts, 6);
     if (count < 1 || !read_dims(&parts[0], out) || !scalar_type(parts[0], out)) return false;
     out->kind = kind;
@@ -249,8 +247,8 @@ static bool read_shaped(mlir_span inner, mlir_type *out) {
     return true;
 }
 
-bool mlir_type_read(mlir_span text, mlir_type *out) {
-    mlir_span s = text;
+bool mlir_type_read(ts_span text, mlir_type *out) {
+    ts_span s = text;
     *out = (mlir_type){.text = text};
     if (scalar_type(text, out)) return true;
     out->kind = take(&s, "vector<")   ? MLIR_VECTOR
@@ -268,13 +266,13 @@ bool mlir_type_read(mlir_span text, mlir_type *out) {
 
 const mlir_attribute *mlir_find(const mlir_op *op, const char *name) {
     for (int i = 0; i < op->attribute_count; i++)
-        if (mlir_is(op->attributes[i].name, name)) return &op->attributes[i];
+        if (ts_span_is(op->attributes[i].name, name)) return &op->attributes[i];
     return NULL;
 }
 
-static bool locate(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth);
+static bool locate(const mlir_module *module, ts_span l, ts_span *file, int *line, int depth);
 
-static bool follow_alias(const mlir_module *module, mlir_span name, mlir_span *file, int *line, int depth) {
+static bool follow_alias(const mlir_module *module, ts_span name, ts_span *file, int *line, int depth) {
     for (int i = 0; i < module->alias_count; i++)
         if (module->aliases[i].name.length == name.length &&
             memcmp(module->aliases[i].name.text, name.text, name.length) == 0)
@@ -283,51 +281,51 @@ static bool follow_alias(const mlir_module *module, mlir_span name, mlir_span *f
 }
 
 /* "file.py":4:21 to :27, or "name"(location). */
-static bool locate_quoted(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
+static bool locate_quoted(const mlir_module *module, ts_span l, ts_span *file, int *line, int depth) {
     const char *end = l.text + l.length, *quote = memchr(l.text + 1, '"', l.length - 1);
     int64_t n;
     if (!quote || quote + 1 >= end) return false;
     if (quote[1] == '(') {
-        mlir_span inner = {quote + 2, (size_t)(end - quote - 2)};
+        ts_span inner = {quote + 2, (size_t)(end - quote - 2)};
         inner.length -= inner.length > 0;
         return locate(module, inner, file, line, depth);
     }
     const char *second = quote[1] == ':' ? memchr(quote + 2, ':', (size_t)(end - quote - 2)) : NULL;
-    if (!second || !mlir_integer((mlir_span){quote + 2, (size_t)(second - quote - 2)}, &n) || n < 1 ||
+    if (!second || !mlir_integer((ts_span){quote + 2, (size_t)(second - quote - 2)}, &n) || n < 1 ||
         n > INT32_MAX)
         return false;
-    *file = (mlir_span){l.text + 1, (size_t)(quote - l.text - 1)};
+    *file = (ts_span){l.text + 1, (size_t)(quote - l.text - 1)};
     *line = (int)n;
     return true;
 }
 
-static bool locate(const mlir_module *module, mlir_span l, mlir_span *file, int *line, int depth) {
-    mlir_span items[16], s = l;
+static bool locate(const mlir_module *module, ts_span l, ts_span *file, int *line, int depth) {
+    ts_span items[16], s = l;
     if (depth == 0 || l.length < 2) return false;
     if (l.text[0] == '#')
-        return follow_alias(module, (mlir_span){l.text + 1, l.length - 1}, file, line, depth - 1);
+        return follow_alias(module, (ts_span){l.text + 1, l.length - 1}, file, line, depth - 1);
     if (l.text[0] == '"') return locate_quoted(module, l, file, line, depth - 1);
     if (take(&s, "callsite(")) { /* the callee is the innermost */
         const char *at = s.text;
         while (at + 4 <= s.text + s.length && memcmp(at, " at ", 4) != 0) at++;
-        return locate(module, (mlir_span){s.text, (size_t)(at - s.text)}, file, line, depth - 1);
+        return locate(module, (ts_span){s.text, (size_t)(at - s.text)}, file, line, depth - 1);
     }
     const char *bracket = memchr(l.text, '[', l.length);
     if (!take(&s, "fused") || !bracket) return false;
-    int count = mlir_items((mlir_span){bracket, (size_t)(l.text + l.length - bracket)}, items, 16);
+    int count = mlir_items((ts_span){bracket, (size_t)(l.text + l.length - bracket)}, items, 16);
     for (int i = 0; i < count; i++)
         if (locate(module, items[i], file, line, depth - 1)) return true;
     return false;
 }
 
-bool mlir_locate(const mlir_module *module, mlir_span location, mlir_span *file, int *line) {
+bool mlir_locate(const mlir_module *module, ts_span location, ts_span *file, int *line) {
     return locate(module, location, file, line, 16);
 }
 
 bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_error_kind kind,
                 const char *format, ...) {
     char text[300], location[160] = "";
-    mlir_span file;
+    ts_span file;
     int line;
     va_list arguments;
     va_start(arguments, format);

@@ -11,7 +11,7 @@ enum { OPS_MAX = 1 << 21, LIST_MAX = 1 << 16, BUCKETS = 1 << 12 };
 
 /* A name that stands for a value; what is found first was defined last. */
 typedef struct binding {
-    mlir_span name;
+    ts_span name;
     int value, count; /* its first result, and how many */
     struct binding *next;
     uint32_t bucket;
@@ -84,14 +84,14 @@ static bool is_word(char c) {
 }
 
 /* The name behind a mark such as '%' or '^', or a word. */
-static mlir_span word(parser *p) {
-    mlir_span out = {p->at, 0};
+static ts_span word(parser *p) {
+    ts_span out = {p->at, 0};
     while (p->at < p->end && is_word(*p->at)) p->at++;
     out.length = (size_t)(p->at - out.text);
     return out;
 }
 
-static bool quoted(parser *p, mlir_span *out) {
+static bool quoted(parser *p, ts_span *out) {
     if (!take(p, "\"")) return fail(p, "'\"'");
     out->text = p->at;
     while (p->at < p->end && *p->at != '"' && *p->at != '\n')
@@ -100,10 +100,10 @@ static bool quoted(parser *p, mlir_span *out) {
     return expect(p, "\"");
 }
 
-static bool value_text(parser *p, mlir_span *out) {
+static bool value_text(parser *p, ts_span *out) {
     skip(p);
     const char *stop = mlir_value_end(p->at, p->end);
-    *out = (mlir_span){p->at, (size_t)(stop - p->at)};
+    *out = (ts_span){p->at, (size_t)(stop - p->at)};
     p->at = stop;
     while (out->length > 0 && (out->text[out->length - 1] == ' ' || out->text[out->length - 1] == '\n'))
         out->length--;
@@ -112,17 +112,17 @@ static bool value_text(parser *p, mlir_span *out) {
 
 /* ---- Names of values ---- */
 
-static uint32_t hash(mlir_span text) {
+static uint32_t hash(ts_span text) {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < text.length; i++) h = (h ^ (unsigned char)text.text[i]) * 16777619u;
     return h % BUCKETS;
 }
 
-static bool same(mlir_span a, mlir_span b) {
+static bool same(ts_span a, ts_span b) {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-static void bind(parser *p, mlir_span name, int value, int count) {
+static void bind(parser *p, ts_span name, int value, int count) {
     binding *new = TS_NEW(p->arena, binding);
     *new = (binding){name, value, count, NULL, hash(name)};
     new->next = p->buckets[new->bucket];
@@ -146,7 +146,7 @@ static int small_number(parser *p) {
 static bool use(parser *p, int *value) {
     const char *begin = p->at;
     if (!take(p, "%")) return fail(p, "a value such as %0");
-    mlir_span name = word(p);
+    ts_span name = word(p);
     int part = p->at < p->end && *p->at == '#' ? (p->at++, small_number(p)) : 0;
     const binding *b = p->buckets[hash(name)];
     while (b && !same(b->name, name)) b = b->next;
@@ -164,7 +164,7 @@ static bool use(parser *p, int *value) {
 /* ---- Types ---- */
 
 /* A type ends where a location or an attribute begins. */
-static bool type_text(parser *p, mlir_span *text) {
+static bool type_text(parser *p, ts_span *text) {
     if (!value_text(p, text)) return false;
     const char *stop = text->text;
     for (int depth = 0; stop < text->text + text->length && (depth > 0 || *stop != ' '); stop++) {
@@ -176,7 +176,7 @@ static bool type_text(parser *p, mlir_span *text) {
     return true;
 }
 
-static known_type *add_type(parser *p, mlir_span text, known_type **bucket) {
+static known_type *add_type(parser *p, ts_span text, known_type **bucket) {
     known_type *new = TS_NEW(p->arena, known_type);
     if (!mlir_type_read(text, &new->type)) {
         int shown = text.length > 60 ? 60 : (int)text.length;
@@ -189,7 +189,7 @@ static known_type *add_type(parser *p, mlir_span text, known_type **bucket) {
 }
 
 static bool read_type(parser *p, const mlir_type **out) {
-    mlir_span text;
+    ts_span text;
     if (!type_text(p, &text)) return false;
     known_type **bucket = &p->types[hash(text)], *known = *bucket;
     while (known && !same(known->type.text, text)) known = known->next;
@@ -226,7 +226,7 @@ static bool read_signature(parser *p, mlir_op *op) {
 
 /* ---- Operations ---- */
 
-static bool read_location(parser *p, mlir_span *out) {
+static bool read_location(parser *p, ts_span *out) {
     if (!take(p, "loc")) return true;
     return expect(p, "(") && value_text(p, out) && expect(p, ")");
 }
@@ -255,9 +255,9 @@ static bool read_arguments(parser *p, mlir_block *block) {
     if (take(p, "(")) {
         while (!take(p, ")")) {
             const mlir_type *type;
-            mlir_span ignored;
+            ts_span ignored;
             if ((list.count > 0 && !expect(p, ",")) || !expect(p, "%")) return false;
-            mlir_span name = word(p);
+            ts_span name = word(p);
             if (!expect(p, ":") || !read_type(p, &type) || !read_location(p, &ignored)) return false;
             *PUSH(p->arena, &list) = new_value(p, type, NULL);
             bind(p, name, p->values.count - 1, 1);
@@ -329,7 +329,7 @@ static bool read_regions(parser *p, mlir_op *op) {
 }
 
 /* "%0:2, %1 = ", whose values are known only when the types are. */
-static bool read_results(parser *p, mlir_span *names, int *counts, int *count, int most) {
+static bool read_results(parser *p, ts_span *names, int *counts, int *count, int most) {
     *count = 0;
     if (!next_is(p, "%")) return true;
     do {
@@ -341,7 +341,7 @@ static bool read_results(parser *p, mlir_span *names, int *counts, int *count, i
     return expect(p, "=");
 }
 
-static bool bind_results(parser *p, const mlir_op *op, const mlir_span *names, const int *counts, int count) {
+static bool bind_results(parser *p, const mlir_op *op, const ts_span *names, const int *counts, int count) {
     int first = op->first_result, all = 0;
     for (int i = 0; i < count; i++) {
         bind(p, names[i], first + all, counts[i]);
@@ -352,7 +352,7 @@ static bool bind_results(parser *p, const mlir_op *op, const mlir_span *names, c
 
 static bool read_op(parser *p, const mlir_op **out) {
     enum { NAMES = 64 };
-    mlir_span names[NAMES];
+    ts_span names[NAMES];
     int counts[NAMES], count;
     mlir_op *op = TS_NEW(p->arena, mlir_op);
     if (++p->ops > OPS_MAX) return fail(p, "fewer operations");

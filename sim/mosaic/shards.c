@@ -4,9 +4,9 @@
 #include "kernel.h"
 
 /* What is between the quotes of a string. */
-static mlir_span unquote(mlir_span text) {
+static ts_span unquote(ts_span text) {
     bool quoted = text.length >= 2 && text.text[0] == '"';
-    return quoted ? (mlir_span){text.text + 1, text.length - 2} : (mlir_span){0};
+    return quoted ? (ts_span){text.text + 1, text.length - 2} : (ts_span){0};
 }
 
 /* "data=2,model=4": device numbers in the code are of these axes, in this order. */
@@ -14,7 +14,7 @@ bool kernel_check_mesh(kernel *k) {
     const mlir_attribute *a = mlir_find(k->l->module->top, "tilesim.mesh");
     const ts_mesh *mesh = k->l->target->mesh;
     if (!a) return true;
-    mlir_span wanted = unquote(a->value);
+    ts_span wanted = unquote(a->value);
     if (wanted.length == 0 || wanted.length > 200) return malformed(k->l, "tilesim.mesh such as \"x=2,y=4\"");
     ts_text given = ts_text_begin(k->l->arena);
     for (int i = 0; mesh && i < mesh->axis_count; i++)
@@ -40,14 +40,14 @@ static bool are_parts(const lowering *l, const ts_sharding *sharding, const mlir
 }
 
 /* "f32[32,128]{1,0:T(8,128)} P('x', None)", from "[32,128] P('x', None)" and the shape of a part. */
-static bool print_array(lowering *l, mlir_span array, const ts_shape *part, ts_text *out) {
+static bool print_array(lowering *l, ts_span array, const ts_shape *part, ts_text *out) {
     ts_text own = ts_text_begin(l->arena);
     ts_shape_print(part, &own);
     const char *dims = strchr(own.bytes, '['), *layout = strchr(own.bytes, ']') + 1,
                *end = array.length > 0 ? memchr(array.text, ']', array.length) : NULL;
     if (array.length > 0 && (array.text[0] != '[' || !end)) return false;
-    mlir_span whole = array.length > 0 ? (mlir_span){array.text, (size_t)(end + 1 - array.text)}
-                                       : (mlir_span){dims, (size_t)(layout - dims)};
+    ts_span whole = array.length > 0 ? (ts_span){array.text, (size_t)(end + 1 - array.text)}
+                                     : (ts_span){dims, (size_t)(layout - dims)};
     ts_text_add_bytes(out, own.bytes, (size_t)(dims - own.bytes));
     ts_text_add_bytes(out, whole.text, whole.length);
     ts_text_add(out, "%s", layout);
@@ -55,7 +55,7 @@ static bool print_array(lowering *l, mlir_span array, const ts_shape *part, ts_t
     return true;
 }
 
-bool kernel_shard(kernel *k, mlir_span array, const mlir_type *part, ts_tensor_use *use) {
+bool kernel_shard(kernel *k, ts_span array, const mlir_type *part, ts_tensor_use *use) {
     lowering *l = k->l;
     const ts_shape *own = shape_of_type(l, TS_SPACE_HBM, part, 1);
     ts_sharding *sharding = TS_NEW(l->arena, ts_sharding);

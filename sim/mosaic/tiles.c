@@ -226,8 +226,8 @@ bool matmul_awaits(const lowering *l, const value *v) {
 }
 
 bool matmul_is_read(const lowering *l) {
-    bool passes_on = mlir_is(l->op->name, "tpu.matmul") || mlir_is(l->op->name, "tpu.roll_vectors") ||
-                     mlir_is(l->op->name, "tpu.unroll_vectors");
+    bool passes_on = ts_span_is(l->op->name, "tpu.matmul") || ts_span_is(l->op->name, "tpu.roll_vectors") ||
+                     ts_span_is(l->op->name, "tpu.unroll_vectors");
     bool reads = false;
     for (int i = 0; l->matmuls && !passes_on && i < l->op->operand_count && !reads; i++)
         reads = matmul_awaits(l, value_at(l, i));

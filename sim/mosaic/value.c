@@ -203,7 +203,7 @@ static void read_python(lowering *l, ts_source *file) {
         file->text = text;
 }
 
-static ts_source *file_named(lowering *l, mlir_span name) {
+static ts_source *file_named(lowering *l, ts_span name) {
     for (int i = 0; i < l->files.count; i++)
         if (strlen(l->files.items[i]->name) == name.length &&
             memcmp(l->files.items[i]->name, name.text, name.length) == 0)
@@ -217,7 +217,7 @@ static ts_source *file_named(lowering *l, mlir_span name) {
 
 /* An operation without a location has that of the one before it. */
 void find_source_line(lowering *l) {
-    mlir_span file;
+    ts_span file;
     int line;
     if (mlir_locate(l->module, l->op->location, &file, &line)) {
         l->file = file_named(l, file);

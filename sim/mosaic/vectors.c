@@ -25,7 +25,7 @@ static bool splat_small(lowering *l, uint32_t f32, const mlir_type *type, ts_ope
 }
 
 /* A number of the type in every part of a word. */
-static bool splat(lowering *l, mlir_span number, const mlir_type *type, ts_operand *out) {
+static bool splat(lowering *l, ts_span number, const mlir_type *type, ts_operand *out) {
     uint32_t bits;
     int64_t n;
     if (type->element == MLIR_FLOAT) {
@@ -48,7 +48,7 @@ static bool splat(lowering *l, mlir_span number, const mlir_type *type, ts_opera
 bool lower_constant(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     const mlir_attribute *a = mlir_find(l->op, "value");
-    mlir_span number;
+    ts_span number;
     ts_operand out;
     if (!a) return malformed(l, "value");
     if (type->kind != MLIR_VECTOR) {
@@ -265,7 +265,8 @@ bool lower_reduce(lowering *l) {
         return refuse(l, "of this type");
     for (size_t i = 0; a && i < sizeof reductions / sizeof reductions[0]; i++) {
         ts_opcode opcode = (floats ? reductions[i].f32 : reductions[i].i32)[dim];
-        if (!mlir_is(a->value, reductions[i].kind) || opcode == TS_OP_nop || (halves && reductions[i].index))
+        if (!ts_span_is(a->value, reductions[i].kind) || opcode == TS_OP_nop ||
+            (halves && reductions[i].index))
             continue;
         if (halves) return reduce_halves(l, opcode);
         ts_operand v = in_vreg(l, value_at(l, 0)->one);

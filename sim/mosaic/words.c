@@ -144,7 +144,7 @@ bool words_weird(lowering *l, const ts_operand *in, ts_operand *out) {
 
 bool words_fptosi(lowering *l, const ts_operand *in, ts_operand *out) {
     const mlir_attribute *a = mlir_find(l->op, "rounding_mode");
-    bool nearest = a && mlir_is(a->value, "#tpu.rounding_mode<to_nearest_even>");
+    bool nearest = a && ts_span_is(a->value, "#tpu.rounding_mode<to_nearest_even>");
     return give(out, emit1(l, TS_OP_vcvt_i32_f32, nearest ? emit1(l, TS_OP_vround_f32, in[0]) : in[0]));
 }
 
@@ -158,6 +158,7 @@ bool words_ctlz(lowering *l, const ts_operand *in, ts_operand *out) {
 /* What is wider or narrower is changed on the way to and from words. */
 bool words_same(lowering *l, const ts_operand *in, ts_operand *out) {
     const mlir_attribute *a = mlir_find(l->op, "rounding_mode");
-    if (a && !mlir_is(a->value, "#tpu.rounding_mode<to_nearest_even>")) return refuse(l, "of this rounding");
+    if (a && !ts_span_is(a->value, "#tpu.rounding_mode<to_nearest_even>"))
+        return refuse(l, "of this rounding");
     return give(out, in[0]);
 }

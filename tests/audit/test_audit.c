@@ -483,7 +483,7 @@ static void tables_find_what_they_hold(void **state) {
         for (int i = 0; i < LIMIT; i++) {
             char name[16];
             snprintf(name, sizeof name, "%%add.%d", i * 7);
-            const ts_hlo_span bare = audit_bare_name((ts_hlo_span){name, strlen(name)});
+            const ts_span bare = audit_bare_name((ts_span){name, strlen(name)});
             const uint64_t hash = audit_hash_name(bare);
             assert_ptr_equal(bare.text, name + 1);
             assert_int_equal(audit_table_get(&table, hash), -1);
@@ -494,7 +494,7 @@ static void tables_find_what_they_hold(void **state) {
         for (int i = 0; i < LIMIT; i++) {
             char name[16];
             snprintf(name, sizeof name, "add.%d", i * 7);
-            assert_int_equal(audit_table_get(&table, audit_hash_name((ts_hlo_span){name, strlen(name)})), i);
+            assert_int_equal(audit_table_get(&table, audit_hash_name((ts_span){name, strlen(name)})), i);
         }
         audit_table_clear(&table);
     }

@@ -87,10 +87,10 @@ static void names_are_bare_without_their_sign(void **state) {
         const char *name, *bare;
     } rows[] = {{"%add.1", "add.1"}, {"@main", "main"}, {"add", "add"}, {"%", ""}, {"", ""}, {"%%x", "%x"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_hlo_span bare = audit_bare_name((ts_hlo_span){rows[i].name, strlen(rows[i].name)});
+        ts_span bare = audit_bare_name((ts_span){rows[i].name, strlen(rows[i].name)});
         assert_int_equal(bare.length, strlen(rows[i].bare));
         assert_memory_equal(bare.text, rows[i].bare, bare.length);
-        assert_int_equal(audit_bare_name((ts_hlo_span){rows[i].name, 0}).length, 0);
+        assert_int_equal(audit_bare_name((ts_span){rows[i].name, 0}).length, 0);
         assert_true(audit_hash_name(bare) == audit_hash(rows[i].bare, strlen(rows[i].bare)));
     }
 }

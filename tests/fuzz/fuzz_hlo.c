@@ -10,18 +10,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void mix(void *self, ts_hlo_span span) {
+static void mix(void *self, ts_span span) {
     uint64_t *hash = self;
     for (size_t i = 0; i < span.length; i++)
         *hash = (*hash ^ (uint8_t)span.text[i]) * UINT64_C(0x100000001b3);
     *hash = (*hash ^ span.length) * UINT64_C(0x100000001b3);
 }
 
-static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
+static void on_module(void *self, int64_t line, ts_span name, ts_span attributes) {
     (void)line, mix(self, name), mix(self, attributes);
 }
 
-static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
+static void on_computation(void *self, int64_t line, ts_span name, bool entry) {
     *(uint64_t *)self += (uint64_t)line + entry;
     mix(self, name);
 }
@@ -29,7 +29,7 @@ static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entr
 static void on_end(void *self) { *(uint64_t *)self *= 3; }
 
 static void on_instruction(void *self, const ts_hlo_instruction *i) {
-    ts_hlo_span rest = i->operands, item;
+    ts_span rest = i->operands, item;
     while (ts_hlo_next(&rest, &item)) mix(self, item);
     rest = i->shape;
     while (ts_hlo_find_shape(&rest, &item)) mix(self, item);
@@ -38,17 +38,17 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     *(uint64_t *)self += (uint64_t)i->line + (uint64_t)ts_hlo_opcode_find(i->opcode);
 }
 
-static void on_message(void *self, int64_t line, ts_hlo_span text) {
-    ts_hlo_span rest = text, item;
+static void on_message(void *self, int64_t line, ts_span text) {
+    ts_span rest = text, item;
     *(uint64_t *)self += (uint64_t)line;
     while (ts_hlo_find_shape(&rest, &item)) mix(self, item);
     mix(self, text);
 }
 
-static void on_table(void *self, ts_hlo_span text) { mix(self, text); }
+static void on_table(void *self, ts_span text) { mix(self, text); }
 
-static void on_part(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values) {
-    ts_hlo_span item;
+static void on_part(void *self, int64_t line, ts_hlo_part part, ts_span values) {
+    ts_span item;
     *(uint64_t *)self += (uint64_t)line * 8 + (uint64_t)part;
     while (ts_hlo_next(&values, &item)) mix(self, item);
 }

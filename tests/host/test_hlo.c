@@ -14,18 +14,18 @@
 
 /* ---- Events as text, one a line ---- */
 
-static void add(ts_text *out, const char *label, ts_hlo_span span) {
+static void add(ts_text *out, const char *label, ts_span span) {
     if (span.length > 0) ts_text_add(out, " %s<%.*s>", label, (int)span.length, span.text);
 }
 
-static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
+static void on_module(void *self, int64_t line, ts_span name, ts_span attributes) {
     ts_text_add(self, "%d module", (int)line);
     add(self, "", name);
     add(self, "", attributes);
     ts_text_add(self, "\n");
 }
 
-static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
+static void on_computation(void *self, int64_t line, ts_span name, bool entry) {
     ts_text_add(self, "%d %s", (int)line, entry ? "entry" : "computation");
     add(self, "", name);
     ts_text_add(self, "\n");
@@ -43,11 +43,11 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     ts_text_add(self, "\n");
 }
 
-static void on_message(void *self, int64_t line, ts_hlo_span text) {
+static void on_message(void *self, int64_t line, ts_span text) {
     ts_text_add(self, "%d message <%.*s>\n", (int)line, (int)text.length, text.text);
 }
 
-static void on_part(void *self, int64_t line, ts_hlo_part part, ts_hlo_span values) {
+static void on_part(void *self, int64_t line, ts_hlo_part part, ts_span values) {
     static const char *const names[] = {"loop",   "carried", "condition", "body",
                                         "branch", "gives",   "region end"};
     ts_text_add(self, "%d %s", (int)line, names[part]);
@@ -369,11 +369,11 @@ static void finds_shapes(void **state) {
     (void)state;
     static const char text[] =
         "expected f32[8,4]{1,0:T(8,128)} but xs8[3] devices=[1,4]<=[4] got 'pred[]' and (bf16[<=2]{0}, y[3])";
-    ts_hlo_span rest = {text, sizeof text - 1}, shape;
+    ts_span rest = {text, sizeof text - 1}, shape;
     static const char *const expected[] = {"f32[8,4]{1,0:T(8,128)}", "pred[]", "bf16[<=2]{0}"};
     for (int i = 0; i < 3; i++) {
         assert_true(ts_hlo_find_shape(&rest, &shape));
-        assert_true(ts_hlo_is(shape, expected[i]));
+        assert_true(ts_span_is(shape, expected[i]));
     }
     assert_false(ts_hlo_find_shape(&rest, &shape));
 }
@@ -381,15 +381,15 @@ static void finds_shapes(void **state) {
 static void lists_and_attributes(void **state) {
     (void)state;
     static const char text[] = "f32[8,4]{1,0} %a, /*index=1*/ %b , \"x,y\"";
-    ts_hlo_span rest = {text, sizeof text - 1}, item;
-    assert_true(ts_hlo_next(&rest, &item) && ts_hlo_is(item, "f32[8,4]{1,0} %a"));
-    assert_true(ts_hlo_next(&rest, &item) && ts_hlo_is(item, "%b"));
-    assert_true(ts_hlo_next(&rest, &item) && ts_hlo_is(item, "\"x,y\""));
+    ts_span rest = {text, sizeof text - 1}, item;
+    assert_true(ts_hlo_next(&rest, &item) && ts_span_is(item, "f32[8,4]{1,0} %a"));
+    assert_true(ts_hlo_next(&rest, &item) && ts_span_is(item, "%b"));
+    assert_true(ts_hlo_next(&rest, &item) && ts_span_is(item, "\"x,y\""));
     assert_false(ts_hlo_next(&rest, &item));
     static const char more[] = ", condition=%c, body=%b.1, backend_config={\"body=\":\"x, y\"}";
-    ts_hlo_span attributes = {more, sizeof more - 1};
-    assert_true(ts_hlo_attribute(attributes, "body", &item) && ts_hlo_is(item, "%b.1"));
-    assert_true(ts_hlo_attribute(attributes, "condition", &item) && ts_hlo_is(item, "%c"));
+    ts_span attributes = {more, sizeof more - 1};
+    assert_true(ts_hlo_attribute(attributes, "body", &item) && ts_span_is(item, "%b.1"));
+    assert_true(ts_hlo_attribute(attributes, "condition", &item) && ts_span_is(item, "%c"));
     assert_false(ts_hlo_attribute(attributes, "calls", &item));
 }
 
@@ -397,7 +397,7 @@ static void opcodes(void **state) {
     (void)state;
     for (ts_hlo_opcode code = 0; code < TS_HLO_OPCODES; code++) {
         const char *name = ts_hlo_opcode_name(code);
-        assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){name, strlen(name)}), code);
+        assert_int_equal(ts_hlo_opcode_find((ts_span){name, strlen(name)}), code);
     }
     static const struct {
         const char *name;
@@ -410,12 +410,12 @@ static void opcodes(void **state) {
                    {"transpose-done", TS_HLO_OP_ASYNC_DONE, TS_HLO_OP_UNKNOWN},
                    {"copy-start", TS_HLO_OP_COPY_START, TS_HLO_OP_COPY}};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        ts_hlo_span name = {endings[i].name, strlen(endings[i].name)};
+        ts_span name = {endings[i].name, strlen(endings[i].name)};
         assert_int_equal(ts_hlo_opcode_find(name), endings[i].opcode);
         assert_int_equal(ts_hlo_opcode_started(name), endings[i].started);
     }
-    assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"cop", 3}), TS_HLO_OP_UNKNOWN);
-    assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"", 0}), TS_HLO_OP_UNKNOWN);
+    assert_int_equal(ts_hlo_opcode_find((ts_span){"cop", 3}), TS_HLO_OP_UNKNOWN);
+    assert_int_equal(ts_hlo_opcode_find((ts_span){"", 0}), TS_HLO_OP_UNKNOWN);
 }
 
 int main(void) {

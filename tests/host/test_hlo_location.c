@@ -9,17 +9,17 @@
 
 #include "host/hlo_location.h"
 
-static ts_hlo_span span(const char *text) { return (ts_hlo_span){text, strlen(text)}; }
+static ts_span span(const char *text) { return (ts_span){text, strlen(text)}; }
 
-static void on_table(void *self, ts_hlo_span text) { ts_hlo_locations_row(self, text); }
+static void on_table(void *self, ts_span text) { ts_hlo_locations_row(self, text); }
 
 static int32_t find(ts_hlo_locations *places, const char *attributes) {
-    ts_hlo_span fields;
+    ts_span fields;
     return ts_hlo_metadata(span(attributes), &fields) ? ts_hlo_locations_find(places, fields) : -1;
 }
 
-static bool field(ts_hlo_span attributes, const char *name, ts_hlo_span *value) {
-    ts_hlo_span fields;
+static bool field(ts_span attributes, const char *name, ts_span *value) {
+    ts_span fields;
     return ts_hlo_metadata(attributes, &fields) && ts_hlo_field(fields, name, value);
 }
 
@@ -131,13 +131,13 @@ static void sources(void **state) {
 }
 
 static void fields(void **state) {
-    ts_hlo_span value;
+    ts_span value;
     (void)state;
-    ts_hlo_span attributes =
+    ts_span attributes =
         span("x={op_name=\"no\"}, metadata={op_type=\"T\" op_name=\"d[\\'b\\']/a=1\" line=3 z=}");
-    assert_true(field(attributes, "op_name", &value) && ts_hlo_is(value, "d[\\'b\\']/a=1"));
-    assert_true(field(attributes, "op_type", &value) && ts_hlo_is(value, "T"));
-    assert_true(field(attributes, "line", &value) && ts_hlo_is(value, "3"));
+    assert_true(field(attributes, "op_name", &value) && ts_span_is(value, "d[\\'b\\']/a=1"));
+    assert_true(field(attributes, "op_type", &value) && ts_span_is(value, "T"));
+    assert_true(field(attributes, "line", &value) && ts_span_is(value, "3"));
     assert_true(field(attributes, "z", &value) && value.length == 0);
     assert_false(field(attributes, "op", &value));
     assert_false(field(attributes, "a", &value));

@@ -24,7 +24,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static mlir_span span(const char *text) { return (mlir_span){text, strlen(text)}; }
+static ts_span span(const char *text) { return (ts_span){text, strlen(text)}; }
 
 static const mlir_module *parse(ts_error *err, const char *text) {
     ts_source *source = TS_NEW(arena, ts_source);
@@ -46,8 +46,8 @@ static void reads_an_operation_of_each_part(void **state) {
                     "}) : () -> ()\n#loc1 = loc(\"k.py\":7:13)\n");
     assert_non_null(m);
     assert_int_equal(m->value_count, 5);
-    assert_true(mlir_is(m->top->name, "builtin.module"));
-    assert_true(mlir_is(mlir_find(m->top, "sym_name")->value, "\"k\""));
+    assert_true(ts_span_is(m->top->name, "builtin.module"));
+    assert_true(ts_span_is(mlir_find(m->top, "sym_name")->value, "\"k\""));
     assert_null(mlir_find(m->top, "sym"));
     const mlir_region *region = &m->top->regions[0];
     assert_int_equal(region->block_count, 2);
@@ -63,7 +63,7 @@ static void reads_an_operation_of_each_part(void **state) {
     assert_ptr_equal(m->values[op->first_result].op, op);
     assert_int_equal(op->attribute_count, 3);
     assert_int_equal(mlir_find(op, "unit")->value.length, 0);
-    assert_true(mlir_is(mlir_find(op, "s")->value, "\"x, }\""));
+    assert_true(ts_span_is(mlir_find(op, "s")->value, "\"x, }\""));
     op = block->ops[1];
     assert_int_equal(op->successor_count, 1);
     assert_int_equal(op->region_count, 2);
@@ -162,7 +162,7 @@ static void reads_attributes(void **state) {
     (void)state;
     int64_t n, list[4];
     uint32_t bits;
-    mlir_span number, items[3];
+    ts_span number, items[3];
     assert_true(mlir_integer(span("-12 : i32"), &n) && n == -12);
     assert_true(mlir_integer(span("true"), &n) && n == 1);
     assert_true(mlir_integer(span("false"), &n) && n == 0);
@@ -180,11 +180,11 @@ static void reads_attributes(void **state) {
     assert_int_equal(mlir_integers(span("array<i64>"), list, 4), 0);
     assert_int_equal(mlir_integers(span("[1, 2, 3, 4, 5]"), list, 4), -1);
     assert_int_equal(mlir_integers(span("[x]"), list, 4), -1);
-    assert_true(mlir_splat(span("dense<2.0> : vector<8x128xf32>"), &number) && mlir_is(number, "2.0"));
+    assert_true(mlir_splat(span("dense<2.0> : vector<8x128xf32>"), &number) && ts_span_is(number, "2.0"));
     assert_false(mlir_splat(span("dense<[1, 2]> : vector<2xi32>"), &number));
     assert_int_equal(mlir_items(span("[{a = [1, 2]}, @f, #x.y<(1, 2) -> 3>]"), items, 3), 3);
-    assert_true(mlir_is(items[2], "#x.y<(1, 2) -> 3>"));
-    assert_true(mlir_is(mlir_member(span("{a = 1 : i64, b = @f}"), "b"), "@f"));
+    assert_true(ts_span_is(items[2], "#x.y<(1, 2) -> 3>"));
+    assert_true(ts_span_is(mlir_member(span("{a = 1 : i64, b = @f}"), "b"), "@f"));
     assert_int_equal(mlir_member(span("{ab = 1}"), "a").length, 0);
 }
 
@@ -195,14 +195,14 @@ static void finds_the_innermost_place(void **state) {
         parse(&err, "\"m\"() : () -> ()\n#loc1 = loc(\"k.py\":4:21 to :27)\n#loc2 = loc(\"f\"(#loc1))\n"
                     "#loc3 = loc(callsite(#loc2 at #loc9))\n#loc4 = loc(fused[unknown, #loc3])\n"
                     "#loc5 = loc(#loc5)\n");
-    mlir_span file;
+    ts_span file;
     int line = 0;
     assert_non_null(m);
     for (int i = 1; i <= 4; i++) {
         char alias[20];
         snprintf(alias, sizeof alias, "#loc%d", i);
         assert_true(mlir_locate(m, span(alias), &file, &line));
-        assert_true(mlir_is(file, "k.py"));
+        assert_true(ts_span_is(file, "k.py"));
         assert_int_equal(line, 4);
     }
     static const char *const none[] = {"unknown", "#loc5", "#loc9", "\"k.py\":0:1", "\"k.py\"", "", "\"k.py"};
