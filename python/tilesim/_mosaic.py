@@ -191,7 +191,7 @@ def _has_kernel(eqn) -> bool:
 
 
 def _of_arrays(jaxpr, consts) -> Tuple[Any, Sequence[Any]]:
-    """A jaxpr with kernels that write into refs (`pl.kernel`, `core_map`) becomes one of arrays, whose kernels are `pallas_call`s."""
+    """Of kernels that write into refs (`pl.kernel`, `core_map`), a jaxpr of arrays, whose kernels are `pallas_call`s."""
     if any(eqn.primitive.name == "core_map" for eqn in jaxpr.eqns):
         return discharge_state(jaxpr, consts)
     return jaxpr, consts

@@ -80,8 +80,8 @@ def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mappi
     """Runs a program: a path, ``"tilesim:/softmax.tsim"`` of those that the library carries, or a :class:`Program`.
 
     `inputs` by tensor, those of kernels by number; others are as the program says. `params` are its ``.param``.
-    `convert`: round inputs of another type; `time_only`: no values; `check`: look for undefined values, races and what is left over; `exact`: nothing is left
-    out of the time; `max_cycles`: a program that still runs then has failed, 0: no limit.
+    `convert`: round inputs of another type; `time_only`: no values; `check`: look for undefined values, races and what is
+    left over; `exact`: nothing is left out of the time; `max_cycles`: a program that still runs then has failed, 0: no limit.
     `mesh`: "4x4" or "data=2,model=8": devices that all run the program, arrays being whole, None: those that the program
     was read for; `topology`: how their chips lie; `threads`: that step them, with the same result.
     """
