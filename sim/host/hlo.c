@@ -4,11 +4,8 @@
 #include <string.h>
 
 #include "hlo_private.h"
-#include "host/hlo_opcode.h"
 
-enum { LABELS_TRIED = 8, TAIL_BYTES = 1 << 12, MODULE_WORD = 9 /* HloModule */ };
-
-typedef enum { NOT_ONE, WHOLE, ENDS_EARLY } answer;
+enum { TAIL_BYTES = 1 << 12, MODULE_WORD = 9 /* HloModule */ };
 
 struct ts_hlo_reader {
     const ts_hlo_events *events;
@@ -49,119 +46,6 @@ const ts_hlo_counts *ts_hlo_get_counts(const ts_hlo_reader *r) { return &r->coun
 
 /* ---- Instructions ---- */
 
-static bool says_more(const char *at, const char *end) {
-    return end - at >= 3 && memcmp(end - 3, "...", 3) == 0;
-}
-
-static int64_t depth_of(const char *at, const char *end) {
-    int64_t depth = 0;
-    for (; at < end; at++) depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
-    return depth;
-}
-
-/* Attributes that the next line continues: behind a comma or "=", or in brackets that are open at the end of
- * the line. */
-static bool goes_on(const char *attributes, const char *end) {
-    if (attributes == end) return false;
-    bool may = end[-1] != '\0' && strchr("{}()", end[-1]) != NULL;
-    return end[-1] == ',' || end[-1] == '=' || (may && depth_of(attributes, end) > 0);
-}
-
-/* opcode "(" operands ")" attributes, at `at`. */
-static answer read_operation(const char *at, const char *end, ts_hlo_instruction *i) {
-    const char *word = at;
-    while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
-    i->opcode = (ts_span){at, (size_t)(word - at)};
-    if (word == at) {
-        i->cut = true;
-        return at >= end ? ENDS_EARLY : says_more(at, end) && *at == '.' ? WHOLE : NOT_ONE;
-    }
-    if (word >= end) { /* of which it may be a part */
-        i->opcode.length = 0;
-        return i->cut = true, ENDS_EARLY;
-    }
-    const char *bracket = hlo_skip_space(word, end);
-    if (bracket > word && bracket < end && *bracket == '(' &&
-        ts_hlo_opcode_find(i->opcode) != TS_HLO_OP_UNKNOWN)
-        word = bracket; /* of the next line */
-    if (*word != '(') {
-        if (!says_more(word, end)) return NOT_ONE;
-        return i->cut = true, WHOLE;
-    }
-    const char *close = hlo_bracket_end(word, end), *from = word + 1;
-    i->cut = close == NULL;
-    i->operands = (ts_span){from, (size_t)((close ? close - 1 : end) - from)};
-    if (close) i->attributes = (ts_span){close, (size_t)(end - close)};
-    if (close && goes_on(close, end)) return ENDS_EARLY;
-    return close || says_more(from, end) ? WHOLE : ENDS_EARLY;
-}
-
-/* [ROOT] [%]name =, and where the text goes on; NULL: it is none. */
-static const char *read_left_side(const char *at, const char *end, ts_hlo_instruction *i, bool *marked) {
-    at = hlo_skip_space(at, end);
-    if (end - at > 5 && memcmp(at, "ROOT ", 5) == 0) {
-        i->root = true;
-        at = hlo_skip_space(at + 5, end);
-    }
-    *marked = at < end && *at == '%';
-    const char *name = at += *marked;
-    while (at < end && hlo_is_name(*at)) at++;
-    i->name = (ts_span){name, (size_t)(at - name)};
-    at = hlo_skip_space(at, end);
-    return i->name.length == 0 || at >= end || *at != '=' ? NULL : hlo_skip_space(at + 1, end);
-}
-
-/* [ROOT] name = alone, of a computation. */
-static bool is_left_side(const char *at, const char *end) {
-    ts_hlo_instruction i = {0};
-    bool marked;
-    const char *right = read_left_side(at, end, &i, &marked);
-    return right != NULL && right == end;
-}
-
-/* The left side, then [shape] opcode(operands), attributes */
-static answer read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {
-    bool cut, marked;
-    *i = (ts_hlo_instruction){0};
-    at = read_left_side(at, end, i, &marked);
-    if (at == NULL) return NOT_ONE;
-    if (at >= end) return i->cut = true, marked ? ENDS_EARLY : NOT_ONE;
-    const char *close = ts_hlo_shape_end(at, end, &cut);
-    if (close == NULL && cut) {
-        i->shape = (ts_span){at, (size_t)(end - at)};
-        i->cut = true;
-        return says_more(at, end) ? WHOLE : ENDS_EARLY;
-    }
-    if (close != NULL) {
-        i->shape = (ts_span){at, (size_t)(close - at)};
-        return read_operation(hlo_skip_space(close, end), end, i);
-    }
-    answer found = read_operation(at, end, i);
-    return found != NOT_ONE && i->operands.text && ts_hlo_opcode_find(i->opcode) != TS_HLO_OP_UNKNOWN
-               ? found
-               : NOT_ONE;
-}
-
-/* The same behind the time stamp or label that a log puts before it. */
-static answer read_labelled(const char *at, const char *end, ts_hlo_instruction *i) {
-    const char *equals = at;
-    for (int tried = 0; tried < LABELS_TRIED; tried++) {
-        equals = memmem(equals, (size_t)(end - equals), " = ", 3);
-        if (equals == NULL) break;
-        const char *name = equals;
-        while (name > at && name[-1] == ' ') name--;
-        while (name > at && hlo_is_name(name[-1])) name--;
-        static const char again[] = "from instruction: ";
-        size_t length = sizeof again - 1, before = (size_t)(name - at);
-        answer found = read_instruction(name, end, i);
-        if (before > 0 && name[-1] == '%') before--;
-        i->again = before >= length && memcmp(at + before - length, again, length) == 0;
-        if (found != NOT_ONE) return found;
-        equals += 3;
-    }
-    return NOT_ONE;
-}
-
 /* Spans that are missing are empty, not NULL. */
 static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
     ts_span *spans[] = {&i->name, &i->shape, &i->opcode, &i->operands, &i->attributes};
@@ -178,7 +62,7 @@ static bool is_literal(const ts_hlo_instruction *i) { return ts_span_is(i->opcod
 
 static void begin_literal(ts_hlo_reader *r, ts_hlo_instruction *i) {
     i->cut = false;
-    r->literal_depth = 1 + depth_of(i->operands.text, i->operands.text + i->operands.length);
+    r->literal_depth = 1 + hlo_depth_of(i->operands.text, i->operands.text + i->operands.length);
 }
 
 static void append(ts_hlo_reader *r, const char *at, size_t length) {
@@ -199,9 +83,9 @@ static bool lacks_calls(const ts_hlo_instruction *i) {
             memmem(a.text, a.length, "body=", 5) == NULL);
 }
 
-static void hold(ts_hlo_reader *r, answer found, const ts_hlo_instruction *i, const char *at,
+static void hold(ts_hlo_reader *r, hlo_answer found, const ts_hlo_instruction *i, const char *at,
                  const char *end) {
-    r->joined_whole = found == WHOLE;
+    r->joined_whole = found == HLO_WHOLE;
     r->joined_lacks = lacks_calls(i);
     r->joined_length = 0;
     append(r, at, (size_t)(end - at));
@@ -214,7 +98,8 @@ static void give_joined(ts_hlo_reader *r) {
     if (r->joined_lines == 0) return;
     const char *at = r->joined, *end = at + r->joined_length;
     r->joined_lines = 0;
-    if (read_instruction(at, end, &i) == NOT_ONE && read_labelled(at, end, &i) == NOT_ONE) return;
+    if (hlo_read_instruction(at, end, &i) == HLO_NOT_ONE && hlo_read_labelled(at, end, &i) == HLO_NOT_ONE)
+        return;
     give(r, &i, r->joined_line);
 }
 
@@ -363,25 +248,25 @@ static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
 static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i;
     if (r->is_mlir && take_mlir(r, at, end)) return;
-    answer found = read_instruction(at, end, &i);
-    if (found == NOT_ONE && *at == '}') {
+    hlo_answer found = hlo_read_instruction(at, end, &i);
+    if (found == HLO_NOT_ONE && *at == '}') {
         if (r->in_computation)
             end_computation(r);
         else
             count(r, TS_HLO_LITERAL);
         return;
     }
-    if (found == NOT_ONE && (is_module(r, at, end) || is_computation(r, at, end))) return;
-    if (found == NOT_ONE && is_table(r, at, end)) return take_table(r, at, end);
-    if (found == NOT_ONE && take_mlir(r, at, end)) return;
-    if (found == NOT_ONE && r->in_computation && is_left_side(at, end))
-        return hold(r, ENDS_EARLY, &i, at, end);
-    if (found == NOT_ONE) found = read_labelled(at, end, &i);
-    if (found == NOT_ONE) return take_other(r, at, end);
+    if (found == HLO_NOT_ONE && (is_module(r, at, end) || is_computation(r, at, end))) return;
+    if (found == HLO_NOT_ONE && is_table(r, at, end)) return take_table(r, at, end);
+    if (found == HLO_NOT_ONE && take_mlir(r, at, end)) return;
+    if (found == HLO_NOT_ONE && r->in_computation && hlo_is_left_side(at, end))
+        return hold(r, HLO_ENDS_EARLY, &i, at, end);
+    if (found == HLO_NOT_ONE) found = hlo_read_labelled(at, end, &i);
+    if (found == HLO_NOT_ONE) return take_other(r, at, end);
     r->in_table = false;
-    bool goes = found == ENDS_EARLY ? !is_literal(&i) : may_go_on(r, &i);
+    bool goes = found == HLO_ENDS_EARLY ? !is_literal(&i) : may_go_on(r, &i);
     if (goes) return hold(r, found, &i, at, end);
-    if (found == ENDS_EARLY) begin_literal(r, &i);
+    if (found == HLO_ENDS_EARLY) begin_literal(r, &i);
     give(r, &i, r->counts.lines);
 }
 
@@ -390,7 +275,7 @@ static bool is_beginning(const char *at, const char *end) {
     ts_hlo_instruction i;
     if (at == end || *at == '}') return true;
     if (memcmp(at, "HloModule", (size_t)(end - at) < 9 ? (size_t)(end - at) : 9) == 0) return true;
-    return read_instruction(at, end, &i) != NOT_ONE;
+    return hlo_read_instruction(at, end, &i) != HLO_NOT_ONE;
 }
 
 /* Do the joined lines end in braces of an attribute that are open, and not in operands that were cut? */
@@ -408,24 +293,24 @@ static bool in_attribute(const ts_hlo_reader *r, bool may_be_cut) {
 static void read_joined(ts_hlo_reader *r) {
     ts_hlo_instruction i;
     const char *all = r->joined, *all_end = all + r->joined_length;
-    answer found = read_instruction(all, all_end, &i);
-    if (found == NOT_ONE) found = read_labelled(all, all_end, &i);
-    if (found == WHOLE && !is_literal(&i) && in_attribute(r, true)) found = ENDS_EARLY;
-    r->joined_whole = found == WHOLE;
+    hlo_answer found = hlo_read_instruction(all, all_end, &i);
+    if (found == HLO_NOT_ONE) found = hlo_read_labelled(all, all_end, &i);
+    if (found == HLO_WHOLE && !is_literal(&i) && in_attribute(r, true)) found = HLO_ENDS_EARLY;
+    r->joined_whole = found == HLO_WHOLE;
     r->joined_lacks = lacks_calls(&i);
-    if (found == WHOLE && may_go_on(r, &i)) return;
-    if (found == ENDS_EARLY && !is_literal(&i)) return;
-    if (found == ENDS_EARLY) begin_literal(r, &i);
+    if (found == HLO_WHOLE && may_go_on(r, &i)) return;
+    if (found == HLO_ENDS_EARLY && !is_literal(&i)) return;
+    if (found == HLO_ENDS_EARLY) begin_literal(r, &i);
     r->joined_lines = 0;
-    if (found != NOT_ONE) give(r, &i, r->joined_line);
+    if (found != HLO_NOT_ONE) give(r, &i, r->joined_line);
 }
 
 /* True: the line went on with what came before. */
 static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i;
     if (r->literal_depth > 0) {
-        if (read_instruction(at, end, &i) != NOT_ONE) return r->literal_depth = 0, false;
-        r->literal_depth += depth_of(at, end);
+        if (hlo_read_instruction(at, end, &i) != HLO_NOT_ONE) return r->literal_depth = 0, false;
+        r->literal_depth += hlo_depth_of(at, end);
         count(r, TS_HLO_LITERAL);
         return true;
     }

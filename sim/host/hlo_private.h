@@ -29,6 +29,19 @@ const char *hlo_quote_end(const char *at, const char *end);
 /* Behind the bracket that closes the one at `at`; NULL: none does. */
 const char *hlo_bracket_end(const char *at, const char *end);
 
+/* ---- An instruction (hlo_instruction.c) ---- */
+
+typedef enum { HLO_NOT_ONE, HLO_WHOLE, HLO_ENDS_EARLY /* the next line may go on */ } hlo_answer;
+
+/* [ROOT] name = [shape] opcode(operands), attributes. The spans are of the text. */
+hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i);
+/* The same behind the time stamp or label that a log puts before it. */
+hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction *i);
+/* [ROOT] name = alone, of a computation. */
+bool hlo_is_left_side(const char *at, const char *end);
+/* Brackets that are open at the end. */
+int64_t hlo_depth_of(const char *at, const char *end);
+
 /* ---- The header of a module (hlo_header.c) ---- */
 
 typedef struct {

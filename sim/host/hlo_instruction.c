@@ -1,0 +1,117 @@
+/* HLO text: an instruction on a line, and what a line that ends early lacks. */
+#include <string.h>
+
+#include "hlo_private.h"
+#include "host/hlo_opcode.h"
+
+enum { LABELS_TRIED = 8 };
+
+static bool says_more(const char *at, const char *end) {
+    return end - at >= 3 && memcmp(end - 3, "...", 3) == 0;
+}
+
+int64_t hlo_depth_of(const char *at, const char *end) {
+    int64_t depth = 0;
+    for (; at < end; at++) depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+    return depth;
+}
+
+/* Attributes that the next line continues: behind a comma or "=", or in brackets that are open at the end of
+ * the line. */
+static bool goes_on(const char *attributes, const char *end) {
+    if (attributes == end) return false;
+    bool may = end[-1] != '\0' && strchr("{}()", end[-1]) != NULL;
+    return end[-1] == ',' || end[-1] == '=' || (may && hlo_depth_of(attributes, end) > 0);
+}
+
+/* opcode "(" operands ")" attributes, at `at`. */
+static hlo_answer read_operation(const char *at, const char *end, ts_hlo_instruction *i) {
+    const char *word = at;
+    while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
+    i->opcode = (ts_span){at, (size_t)(word - at)};
+    if (word == at) {
+        i->cut = true;
+        return at >= end ? HLO_ENDS_EARLY : says_more(at, end) && *at == '.' ? HLO_WHOLE : HLO_NOT_ONE;
+    }
+    if (word >= end) { /* of which it may be a part */
+        i->opcode.length = 0;
+        return i->cut = true, HLO_ENDS_EARLY;
+    }
+    const char *bracket = hlo_skip_space(word, end);
+    if (bracket > word && bracket < end && *bracket == '(' &&
+        ts_hlo_opcode_find(i->opcode) != TS_HLO_OP_UNKNOWN)
+        word = bracket; /* of the next line */
+    if (*word != '(') {
+        if (!says_more(word, end)) return HLO_NOT_ONE;
+        return i->cut = true, HLO_WHOLE;
+    }
+    const char *close = hlo_bracket_end(word, end), *from = word + 1;
+    i->cut = close == NULL;
+    i->operands = (ts_span){from, (size_t)((close ? close - 1 : end) - from)};
+    if (close) i->attributes = (ts_span){close, (size_t)(end - close)};
+    if (close && goes_on(close, end)) return HLO_ENDS_EARLY;
+    return close || says_more(from, end) ? HLO_WHOLE : HLO_ENDS_EARLY;
+}
+
+/* [ROOT] [%]name =, and where the text goes on; NULL: it is none. */
+static const char *read_left_side(const char *at, const char *end, ts_hlo_instruction *i, bool *marked) {
+    at = hlo_skip_space(at, end);
+    if (end - at > 5 && memcmp(at, "ROOT ", 5) == 0) {
+        i->root = true;
+        at = hlo_skip_space(at + 5, end);
+    }
+    *marked = at < end && *at == '%';
+    const char *name = at += *marked;
+    while (at < end && hlo_is_name(*at)) at++;
+    i->name = (ts_span){name, (size_t)(at - name)};
+    at = hlo_skip_space(at, end);
+    return i->name.length == 0 || at >= end || *at != '=' ? NULL : hlo_skip_space(at + 1, end);
+}
+
+bool hlo_is_left_side(const char *at, const char *end) {
+    ts_hlo_instruction i = {0};
+    bool marked;
+    const char *right = read_left_side(at, end, &i, &marked);
+    return right != NULL && right == end;
+}
+
+hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {
+    bool cut, marked;
+    *i = (ts_hlo_instruction){0};
+    at = read_left_side(at, end, i, &marked);
+    if (at == NULL) return HLO_NOT_ONE;
+    if (at >= end) return i->cut = true, marked ? HLO_ENDS_EARLY : HLO_NOT_ONE;
+    const char *close = ts_hlo_shape_end(at, end, &cut);
+    if (close == NULL && cut) {
+        i->shape = (ts_span){at, (size_t)(end - at)};
+        i->cut = true;
+        return says_more(at, end) ? HLO_WHOLE : HLO_ENDS_EARLY;
+    }
+    if (close != NULL) {
+        i->shape = (ts_span){at, (size_t)(close - at)};
+        return read_operation(hlo_skip_space(close, end), end, i);
+    }
+    hlo_answer found = read_operation(at, end, i);
+    return found != HLO_NOT_ONE && i->operands.text && ts_hlo_opcode_find(i->opcode) != TS_HLO_OP_UNKNOWN
+               ? found
+               : HLO_NOT_ONE;
+}
+
+hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction *i) {
+    const char *equals = at;
+    for (int tried = 0; tried < LABELS_TRIED; tried++) {
+        equals = memmem(equals, (size_t)(end - equals), " = ", 3);
+        if (equals == NULL) break;
+        const char *name = equals;
+        while (name > at && name[-1] == ' ') name--;
+        while (name > at && hlo_is_name(name[-1])) name--;
+        static const char again[] = "from instruction: ";
+        size_t length = sizeof again - 1, before = (size_t)(name - at);
+        hlo_answer found = hlo_read_instruction(name, end, i);
+        if (before > 0 && name[-1] == '%') before--;
+        i->again = before >= length && memcmp(at + before - length, again, length) == 0;
+        if (found != HLO_NOT_ONE) return found;
+        equals += 3;
+    }
+    return HLO_NOT_ONE;
+}
