@@ -111,21 +111,11 @@ INLINE void move_tile(bool masked, const ts_tile *tile, const arrangement *a, ui
 }
 
 INLINE void move_tiles(bool masked, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
-    const ts_kernel_loop *l = tile->loops;
     uint8_t order[TS_LINE_BYTES], pack[TS_LINE_BYTES];
     set_order(tile, order);
     set_pack(tile, masked && tile->packs, pack);
     const arrangement a = {_mm512_loadu_si512(order), _mm512_loadu_si512(pack)};
-    for (int64_t x = 0; x < l[0].count; x++) {
-        for (int64_t y = 0; y < l[1].count; y++) {
-            for (int64_t z = 0; z < l[2].count; z++) {
-                uint8_t *to = dst + x * l[0].dst_step + y * l[1].dst_step + z * l[2].dst_step;
-                const uint8_t *from = src + x * l[0].src_step + y * l[1].src_step + z * l[2].src_step;
-                for (int64_t n = 0; n < l[3].count; n++, to += l[3].dst_step, from += l[3].src_step)
-                    move_tile(masked, tile, &a, to, from);
-            }
-        }
-    }
+    EACH_TILE(tile->loops, dst, src, move_tile(masked, tile, &a, to, from));
 }
 
 TARGET static void whole(const ts_tile *restrict tile, uint8_t *restrict dst, const uint8_t *restrict src) {

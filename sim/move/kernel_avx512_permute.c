@@ -83,19 +83,9 @@ INLINE void permute_lines(const kind k, const ts_tile *tile, wide (*order)[PAIRS
 }
 
 INLINE void permute_all(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
-    const ts_kernel_loop *l = tile->loops;
     wide order[TS_PERMUTE_FEW][PAIRS];
     UNROLL for (int i = 0; i < k.lines; i++) load_order(k, tile, i, order[i]);
-    for (int64_t x = 0; x < l[0].count; x++) {
-        for (int64_t y = 0; y < l[1].count; y++) {
-            for (int64_t z = 0; z < l[2].count; z++) {
-                uint8_t *to = dst + x * l[0].dst_step + y * l[1].dst_step + z * l[2].dst_step;
-                const uint8_t *from = src + x * l[0].src_step + y * l[1].src_step + z * l[2].src_step;
-                for (int64_t n = 0; n < l[3].count; n++, to += l[3].dst_step, from += l[3].src_step)
-                    permute_lines(k, tile, order, to, from);
-            }
-        }
-    }
+    EACH_TILE(tile->loops, dst, src, permute_lines(k, tile, order, to, from));
 }
 
 INLINE bool is_whole(const ts_tile *tile, int sources) {

@@ -29,6 +29,22 @@ INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
     __builtin_prefetch(p + bytes - 1, 1, 3);
 }
 
+/* Does `move` for each tile of the four loops, the last the innermost: it goes from `from` to `to`. */
+#define EACH_TILE(loops, dst, src, move)                                                                     \
+    for (int64_t x = 0; x < (loops)[0].count; x++) {                                                         \
+        for (int64_t y = 0; y < (loops)[1].count; y++) {                                                     \
+            for (int64_t z = 0; z < (loops)[2].count; z++) {                                                 \
+                uint8_t *to =                                                                                \
+                    (dst) + x * (loops)[0].dst_step + y * (loops)[1].dst_step + z * (loops)[2].dst_step;     \
+                const uint8_t *from =                                                                        \
+                    (src) + x * (loops)[0].src_step + y * (loops)[1].src_step + z * (loops)[2].src_step;     \
+                for (int64_t n = 0; n < (loops)[3].count;                                                    \
+                     n++, to += (loops)[3].dst_step, from += (loops)[3].src_step)                            \
+                    move;                                                                                    \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+
 /* Loops that compilers turn into vectors. */
 INLINE void join_run(uint8_t *restrict dst, const uint8_t *restrict bytes, int64_t count, int width) {
     const int many = 8 / width;
