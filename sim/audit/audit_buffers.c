@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "audit_state.h"
-#include "base/number.h"
 
 enum { DEEPEST = 16 }; /* member of a tuple within tuples that an alias names */
 
@@ -16,14 +15,8 @@ typedef struct {
 static bool is_path(ts_span text, const member_path *path) {
     ts_span item;
     int at = 0;
-    for (; ts_hlo_next(&text, &item); at++) {
-        int number = 0;
-        for (size_t k = 0; k < item.length; k++) {
-            if (!ts_is_digit(item.text[k]) || number > AUDIT_SUMS) return false;
-            number = 10 * number + (item.text[k] - '0');
-        }
-        if (at >= path->count || number != path->numbers[at]) return false;
-    }
+    for (; ts_hlo_next(&text, &item); at++)
+        if (at >= path->count || ts_hlo_number(item) != path->numbers[at]) return false;
     return at == path->count;
 }
 

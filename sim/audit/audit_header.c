@@ -61,19 +61,11 @@ static bool same_array(const char *x, const char *y) {
     return strcspn(y, "{") == length && memcmp(x, y, length) == 0;
 }
 
-/* "3", of parameter(3). */
-static int64_t number_of(ts_span text) {
-    int64_t number = text.length > 0 ? 0 : -1;
-    for (size_t k = 0; k < text.length && number >= 0; k++)
-        number = ts_is_digit(text.text[k]) && number < ENTRY_SHAPES ? 10 * number + (text.text[k] - '0') : -1;
-    return number;
-}
-
 int32_t audit_argument(const ts_audit *a, const ts_hlo_instruction *i, int32_t shape) {
     bool entry = a->current >= 0 && a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
     if (!a->unscheduled || !a->entry_is_flat || !entry || shape == AUDIT_NONE) return shape;
     if (a->shapes[shape].is_tuple || a->shapes[shape].linear.tiled) return shape;
-    int64_t number = number_of(ts_hlo_trim(i->operands));
+    int64_t number = ts_hlo_number(ts_hlo_trim(i->operands)); /* of parameter(3) */
     if (number < 0 || number >= a->entry_count) return shape;
     int32_t given = a->entry_shapes[number];
     bool fits = !a->shapes[given].is_tuple && same_array(a->shapes[given].text, a->shapes[shape].text);

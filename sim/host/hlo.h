@@ -102,6 +102,7 @@ bool ts_hlo_find_shape(ts_span *rest, ts_span *shape);
 /* The value of `name=` at no depth in the attributes: up to the comma that ends it. */
 bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value);
 bool ts_hlo_begins(ts_span span, const char *text);
-ts_span ts_hlo_trim(ts_span span); /* without white space around it */
+ts_span ts_hlo_trim(ts_span span);     /* without white space around it */
+int64_t ts_hlo_number(ts_span digits); /* below 2^31; -1: it is none */
 
 #endif

@@ -31,6 +31,15 @@ ts_span ts_hlo_trim(ts_span span) {
     return span;
 }
 
+int64_t ts_hlo_number(ts_span digits) {
+    int64_t number = digits.length > 0 ? 0 : -1;
+    for (size_t i = 0; i < digits.length && number >= 0; i++) {
+        number = ts_is_digit(digits.text[i]) ? 10 * number + (digits.text[i] - '0') : -1;
+        if (number > INT32_MAX) number = -1;
+    }
+    return number;
+}
+
 /* What a byte means to whoever looks for the end of a bracket. */
 static const uint8_t marks[256] = {
     ['('] = 1, ['['] = 1, ['{'] = 1, [')'] = 2, [']'] = 2, ['}'] = 2, ['"'] = 3, [','] = 4, ['\''] = 0};

@@ -418,8 +418,28 @@ static void opcodes(void **state) {
     assert_int_equal(ts_hlo_opcode_find((ts_span){"", 0}), TS_HLO_OP_UNKNOWN);
 }
 
+static void numbers_are_digits_alone(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t number;
+    } numbers[] = {{"0", 0},
+                   {"10", 10},
+                   {"2147483647", INT32_MAX},
+                   {"2147483648", -1},
+                   {"99999999999999999999", -1},
+                   {"", -1},
+                   {"1a", -1},
+                   {"-1", -1},
+                   {" 1", -1}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        assert_int_equal(ts_hlo_number((ts_span){numbers[i].text, strlen(numbers[i].text)}),
+                         numbers[i].number);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_digits_alone),
         cmocka_unit_test(each_line),
         cmocka_unit_test(torn),
         cmocka_unit_test(cut_anywhere),
