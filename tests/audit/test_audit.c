@@ -13,8 +13,6 @@
 
 enum { MOST_FILE_BYTES = 1 << 20, SMALL = 4000 };
 
-static ts_audit_request request;
-
 /* ---- A result as text ---- */
 
 static void add_where(ts_text *out, const char *name, ts_hlo_opcode opcode, int64_t line,
@@ -127,7 +125,7 @@ static void assert_found(const char *text, size_t length, const char *expected) 
     static const size_t pieces[] = {0, 1, 61};
     for (int i = 0; i < (length < SMALL ? 3 : 1); i++) { /* cut anywhere */
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){text, length, pieces[i]}, &r);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text, length, pieces[i]}, &r);
         ts_text out = ts_text_begin(arena);
         add_buffers(&out, &r);
         const ts_audit_group *groups = sorted(r.groups, r.group_count, sizeof *r.groups, by_line);
@@ -391,7 +389,7 @@ static void loops_say_how_often_they_run(void **state) {
                     "body=%%body\n}\n",
                     loops[i].first);
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
         assert_int_equal(r.group_count, 1);
         const ts_audit_move *move = &r.groups[0].first;
         if (move->runs != (loops[i].runs ? loops[i].runs : 1) || move->trips_unknown != (loops[i].runs == 0))
@@ -435,7 +433,7 @@ static void moves_read_and_write(void **state) {
                     "  ROOT %%m = %s\n}\n",
                     moves[i].instruction);
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
         assert_int_equal(r.group_count, 1);
         const ts_audit_move *m = &r.groups[0].first;
         if (m->changes != moves[i].changes || m->read_bytes != moves[i].read ||
@@ -460,7 +458,7 @@ static void copies_are_placed_by_others(void **state) {
         "  ROOT %n = " A " negate(%d), metadata={op_name=\"f/neg\" source_file=\"a.py\" "
         "source_line=4}\n}\n";
     ts_audit_result r;
-    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text, sizeof text - 1, 0}, &r);
     assert_int_equal(r.group_count, 2);
     for (int i = 0; i < 2; i++) {
         const ts_audit_move *m = &r.groups[i].first;
@@ -520,17 +518,11 @@ static void bytes_are_printed_as_compilers_do(void **state) {
     }
 }
 
-static int make_machine(void **state) {
-    begin_group(state);
-    request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
-    return request.machine ? 0 : -1;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_of_a_loop),           cmocka_unit_test(a_module_of_a_compiler),
         cmocka_unit_test(what_a_compiler_reported),   cmocka_unit_test(loops_say_how_often_they_run),
         cmocka_unit_test(moves_read_and_write),       cmocka_unit_test(copies_are_placed_by_others),
         cmocka_unit_test(tables_find_what_they_hold), cmocka_unit_test(bytes_are_printed_as_compilers_do)};
-    return cmocka_run_group_tests(tests, make_machine, end_group);
+    return cmocka_run_group_tests(tests, begin_audits, end_group);
 }

@@ -3,6 +3,7 @@
 
 #include "audit/audit_private.h"
 #include "layout/notation/xla.h"
+#include "tests/support/audited.h"
 #include "tests/support/group.h"
 
 enum {
@@ -13,8 +14,6 @@ enum {
     SHAPE = TS_AUDIT_SHAPE,
     PADDING = TS_AUDIT_PADDING
 };
-
-static const ts_machine *machine;
 
 static const ts_shape *parse(const char *text) {
     ts_error err = {0};
@@ -96,7 +95,8 @@ static void the_rule_s_tiles(void **state) {
     for (size_t i = 0; i < sizeof tiled / sizeof tiled[0]; i++) {
         for (int chosen = 0; chosen < 2; chosen++) {
             const char *want = chosen ? tiled[i].chosen : tiled[i].before;
-            const ts_shape *got = audit_shape_tiled(arena, machine, parse(tiled[i].text), chosen != 0);
+            const ts_shape *got =
+                audit_shape_tiled(arena, v6e_audit.machine, parse(tiled[i].text), chosen != 0);
             ts_text text = ts_text_begin(arena);
             if (got) ts_shape_print(got, &text);
             assert_string_equal(got ? text.bytes : "as it is", want ? want : "as it is");
@@ -172,10 +172,9 @@ static const struct {
 
 static void better_ones_are_found(void **state) {
     (void)state;
-    const ts_audit_request request = {.machine = machine};
     for (size_t i = 0; i < sizeof better / sizeof better[0]; i++) {
         audit_better order = {0}, fold = {0};
-        audit_find_better(arena, &request, better[i].text, &order, &fold);
+        audit_find_better(arena, &v6e_audit, better[i].text, &order, &fold);
         assert_string_equal(order.text ? order.text : "none", better[i].order ? better[i].order : "none");
         assert_string_equal(fold.text ? fold.text : "none", better[i].fold ? better[i].fold : "none");
         assert_int_equal(order.bytes, better[i].order_bytes);
@@ -184,16 +183,10 @@ static void better_ones_are_found(void **state) {
     }
 }
 
-static int make_machine(void **state) {
-    begin_group(state);
-    machine = ts_machine_load(NULL, arena, "tpu-v6e");
-    return machine ? 0 : -1;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_shape_is_read), cmocka_unit_test(sizes_and_what_pads),
         cmocka_unit_test(the_rule_s_tiles), cmocka_unit_test(differences_are_told),
         cmocka_unit_test(better_ones_are_found)};
-    return cmocka_run_group_tests(tests, make_machine, end_group);
+    return cmocka_run_group_tests(tests, begin_audits, end_group);
 }

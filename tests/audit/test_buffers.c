@@ -6,8 +6,6 @@
 #include "tests/support/audited.h"
 #include "tests/support/group.h"
 
-static ts_audit_request request;
-
 #define A "f32[8,128]{1,0:T(8,128)}" /* of 4,096 bytes */
 #define B "f32[16,128]{1,0:T(8,128)}"
 #define S "s32[]{:T(128)}" /* of 512 */
@@ -50,7 +48,7 @@ static void results_that_lie_in_operands_are_none(void **state) {
         ts_text_add(&text, "HloModule m, is_scheduled=true\n\nENTRY %%main {\n  ROOT %%r = %s\n}\n",
                     results[i].instruction);
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
         if (r.sum.buffers != results[i].buffers || r.sum.padded_bytes != results[i].padded_bytes)
             fail_msg("%s: %d buffers of %d", results[i].instruction, (int)r.sum.buffers,
                      (int)r.sum.padded_bytes);
@@ -81,7 +79,7 @@ static void what_is_started_moves(void **state) {
                     "  %%b = " B " parameter(1)\n  ROOT %%s = %s\n}\n",
                     started[i].instruction);
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
         assert_int_equal(r.group_count, 1);
         assert_int_equal(r.groups[0].first.opcode, started[i].opcode);
         assert_int_equal(r.groups[0].first.read_bytes, started[i].read);
@@ -105,7 +103,7 @@ static void what_is_called_is_known(void **state) {
         "  %f = ((" A "), " A ", " S ") fusion-start(%a), kind=kLoop, calls=%one\n"
         "  ROOT %c = ((" A "), " A ", " S ") call-start(%a), to_apply=%part\n}\n";
     ts_audit_result r;
-    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text, sizeof text - 1, 0}, &r);
     assert_int_equal(r.sum.buffers, 7); /* a, t twice, k, f, c, and q in it */
     assert_int_equal(r.sum.padded_bytes, 7 * 4096);
     ts_audit_free(audit);
@@ -117,7 +115,7 @@ static void shapes_left_out_are_told(void **state) {
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = " A " parameter(0)\n"
                                "  %b = negate(%a)\n  %t = tuple(%a, %b)\n  ROOT %c = copy(%b)\n}\n";
     ts_audit_result r;
-    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text, sizeof text - 1, 0}, &r);
     assert_int_equal(r.sum.buffers, 1);
     assert_int_equal(r.kind_count, 1);
     assert_int_equal(r.kinds[0].count, 2);
@@ -135,17 +133,11 @@ static void a_header_alone_has_arguments(void **state) {
                     "HloModule m, is_scheduled=true, entry_computation_layout={(" A ", " B ")%s" A "}\n",
                     arrows[i]);
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
         assert_int_equal(r.sum.buffers, 2);
         assert_int_equal(r.sum.padded_bytes, 12288);
         ts_audit_free(audit);
     }
-}
-
-static int make_machine(void **state) {
-    begin_group(state);
-    request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
-    return request.machine ? 0 : -1;
 }
 
 int main(void) {
@@ -153,5 +145,5 @@ int main(void) {
         cmocka_unit_test(results_that_lie_in_operands_are_none), cmocka_unit_test(what_is_started_moves),
         cmocka_unit_test(what_is_called_is_known), cmocka_unit_test(a_header_alone_has_arguments),
         cmocka_unit_test(shapes_left_out_are_told)};
-    return cmocka_run_group_tests(tests, make_machine, end_group);
+    return cmocka_run_group_tests(tests, begin_audits, end_group);
 }

@@ -7,8 +7,6 @@
 #include "tests/support/audited.h"
 #include "tests/support/group.h"
 
-static ts_audit_request request;
-
 #define HEADER                                                                                               \
     "entry_computation_layout={(f32[4,2]{1,0:T(4,128)}, "                                                    \
     "/*index=1*/f32[512,1024]{0,1:T(8,128)})->f32[512,1024]{1,0:T(8,128)}}\n\n"
@@ -48,7 +46,8 @@ static void arguments_are_as_the_header_says(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){rows[i].text, strlen(rows[i].text), 0}, &r);
+        ts_audit *audit =
+            audited(arena, &v6e_audit, (audited_text){rows[i].text, strlen(rows[i].text), 0}, &r);
         assert_int_equal(r.sum.buffers, 5);
         assert_int_equal(r.sum.padded_bytes, rows[i].padded_bytes);
         assert_int_equal(r.copies_predicted ? r.copy_count : -1, rows[i].copies);
@@ -75,13 +74,13 @@ static void results_are_as_the_header_says(void **state) {
                                                 "f32[512,1024]{1,0} negate(a)\n}\n",
          "a f32[512,1024]{0,1:T(8,128)};"},
         /* One array twice, in two orders; what is in no order of tiles has the default one. */
-        {RESULTS(
-             "f32[512,1024]{1,0:T(8,128)}", "(f32[512,1024]{1,0:T(8,128)}, f32[512,1024]{0,1:T(8,128)}, "
-                                            "f32[512,1024]{0,1})") "  a = f32[512,1024]{1,0} parameter(0)\n  "
-                                                                   "b = f32[512,1024]{1,0} negate(a)\n"
-                                                                   "  ROOT t = (f32[512,1024]{1,0}, "
-                                                                   "f32[512,1024]{1,0}, f32[512,1024]{1,0}) "
-                                                                   "tuple(b, b, a)\n}\n",
+        {RESULTS("f32[512,1024]{1,0:T(8,128)}",
+                 "(f32[512,1024]{1,0:T(8,128)}, f32[512,1024]{0,1:T(8,128)}, "
+                 "f32[512,1024]{0,1})") "  a = f32[512,1024]{1,0} parameter(0)\n  "
+                                        "b = f32[512,1024]{1,0} negate(a)\n"
+                                        "  ROOT t = (f32[512,1024]{1,0}, "
+                                        "f32[512,1024]{1,0}, f32[512,1024]{1,0}) "
+                                        "tuple(b, b, a)\n}\n",
          "b f32[512,1024]{0,1:T(8,128)};"},
         /* Of other results, or in tuples. */
         {RESULTS("f32[512,1024]{1,0:T(8,128)}",
@@ -103,7 +102,8 @@ static void results_are_as_the_header_says(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_audit_result r;
-        ts_audit *audit = audited(arena, &request, (audited_text){rows[i].text, strlen(rows[i].text), 0}, &r);
+        ts_audit *audit =
+            audited(arena, &v6e_audit, (audited_text){rows[i].text, strlen(rows[i].text), 0}, &r);
         ts_text found = ts_text_begin(arena);
         for (int k = 0; k < r.copy_count; k++)
             ts_text_add(&found, "%s %s;", r.copies[k].name, r.copies[k].to);
@@ -114,16 +114,10 @@ static void results_are_as_the_header_says(void **state) {
     }
 }
 
-static int make_machine(void **state) {
-    begin_group(state);
-    request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
-    return request.machine ? 0 : -1;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_are_as_the_header_says),
         cmocka_unit_test(results_are_as_the_header_says),
     };
-    return cmocka_run_group_tests(tests, make_machine, end_group);
+    return cmocka_run_group_tests(tests, begin_audits, end_group);
 }

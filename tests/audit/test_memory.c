@@ -7,8 +7,6 @@
 #include "tests/support/audited.h"
 #include "tests/support/group.h"
 
-static ts_audit_request request;
-
 static const struct {
     const char *text, *read; /* figures, then allocations: name, memory, size */
 } messages[] = {
@@ -68,7 +66,7 @@ static void messages_are_read(void **state) {
     for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
         ts_audit_result r;
         ts_audit *audit =
-            audited(arena, &request, (audited_text){messages[i].text, strlen(messages[i].text), 0}, &r);
+            audited(arena, &v6e_audit, (audited_text){messages[i].text, strlen(messages[i].text), 0}, &r);
         assert_string_equal(read_of(&r), messages[i].read);
         int allocations = r.allocation_count;
         assert_int_equal(r.sum.buffers, allocations);
@@ -77,13 +75,7 @@ static void messages_are_read(void **state) {
     }
 }
 
-static int make_machine(void **state) {
-    begin_group(state);
-    request.machine = ts_machine_load(NULL, arena, "tpu-v6e");
-    return request.machine ? 0 : -1;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_are_read)};
-    return cmocka_run_group_tests(tests, make_machine, end_group);
+    return cmocka_run_group_tests(tests, begin_audits, end_group);
 }

@@ -1,7 +1,15 @@
 /* Audits of texts. */
 #include "tests/support/audited.h"
 
-#include "tests/support/test.h"
+#include "tests/support/group.h"
+
+ts_audit_request v6e_audit;
+
+int begin_audits(void **state) {
+    begin_group(state);
+    v6e_audit.machine = ts_machine_load(NULL, arena, "tpu-v6e");
+    return v6e_audit.machine ? 0 : -1;
+}
 
 ts_audit *audited(ts_arena *to, const ts_audit_request *request, audited_text of, ts_audit_result *result) {
     ts_error err = {0};
