@@ -84,13 +84,6 @@ static bool read_members(sharding_reader *r, const axis_name *names, const shard
     return ts_cursor_at_end(&r->cursor) || ts_cursor_unexpected(r->err, &r->cursor, "the end of the groups");
 }
 
-static int64_t number_at(const sharding_order *order, int64_t index) {
-    int64_t number = 0;
-    for (int i = order->count - 1; i >= 0; index /= order->extent[i--])
-        number += index % order->extent[i] * order->stride[i];
-    return number;
-}
-
 static bool is_first(const sharding_order *members, int64_t flat) {
     for (int i = 0; i < members->count; i++)
         if (flat / members->stride[i] % members->extent[i] != 0) return false;
@@ -118,6 +111,6 @@ int64_t *sharding_read_groups(sharding_reader *r, int64_t shape[2]) {
     }
     for (int64_t flat = 0; flat < all; flat++)
         for (int64_t m = 0; is_first(&members, flat) && m < shape[1]; m++)
-            listed[count++] = number_at(&devices, flat + number_at(&members, m));
+            listed[count++] = sharding_device_at(&devices, flat + sharding_device_at(&members, m));
     return listed;
 }

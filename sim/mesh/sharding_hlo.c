@@ -56,6 +56,13 @@ bool sharding_read_iota(sharding_reader *r, sharding_order *order) {
     return true;
 }
 
+int64_t sharding_device_at(const sharding_order *order, int64_t flat) {
+    int64_t device = 0;
+    for (int i = order->count - 1; i >= 0; flat /= order->extent[i--])
+        device += flat % order->extent[i] * order->stride[i];
+    return device;
+}
+
 /* A list of devices is taken where it is a product of strides, as all lists are that a mesh gives. */
 static bool list_order(sharding_reader *r, const int64_t *devices, int64_t count, sharding_order *order) {
     sharding_order minor_first = {0};
@@ -68,18 +75,13 @@ static bool list_order(sharding_reader *r, const int64_t *devices, int64_t count
         minor_first.stride[minor_first.count++] = stride;
         step *= extent;
     }
-    for (int64_t flat = 0; flat < count; flat++) {
-        int64_t left = flat, device = 0;
-        for (int i = 0; i < minor_first.count; i++) {
-            device += left % minor_first.extent[i] * minor_first.stride[i];
-            left /= minor_first.extent[i];
-        }
-        if (device != devices[flat]) return sharding_refuse(r, "the devices are in no order of a mesh");
-    }
     for (order->count = 0; order->count < minor_first.count; order->count++) {
         order->extent[order->count] = minor_first.extent[minor_first.count - 1 - order->count];
         order->stride[order->count] = minor_first.stride[minor_first.count - 1 - order->count];
     }
+    for (int64_t flat = 0; flat < count; flat++)
+        if (sharding_device_at(order, flat) != devices[flat])
+            return sharding_refuse(r, "the devices are in no order of a mesh");
     return true;
 }
 

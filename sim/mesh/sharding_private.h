@@ -37,6 +37,7 @@ typedef struct {
 } sharding_order;
 
 /* sharding_hlo.c */
+int64_t sharding_device_at(const sharding_order *order, int64_t flat);
 bool sharding_read_hlo(sharding_reader *r);
 bool sharding_read_iota(sharding_reader *r, sharding_order *order); /* "[4,2]T(1,0)": all devices */
 bool sharding_read_list(sharding_reader *r, sharding_order *order); /* "0,2,1,3" */
