@@ -62,17 +62,17 @@ static int64_t find_ahead(const ts_copy_plan *j) {
 typedef struct {
     int slot;                 /* of the next loop that it gets; -1: none is free */
     int64_t lines, line_bits; /* of a tile; a run is one, and has none of a tile's */
-    int64_t together;         /* tiles of eight lines */
+    int64_t tiles;            /* that make eight lines */
     bool is_short;            /* its lines are shorter than the memory's */
 } inner;
 
 static inner inner_of(const ts_copy_plan *j) {
-    if (!j->tile_function) return (inner){.slot = 1, .lines = 1, .together = 8};
+    if (!j->tile_function) return (inner){.slot = 1, .lines = 1, .tiles = 8};
     int64_t lines = 1 << j->tile.stages;
     return (inner){.slot = j->fills ? 1 : TS_TILE_LOOPS - 1,
                    .lines = lines,
                    .line_bits = 8 * j->tile.line_bytes,
-                   .together = lines < 8 ? 8 / lines : 1,
+                   .tiles = lines < 8 ? 8 / lines : 1,
                    .is_short = j->tile.line_bytes < LINE_OF_MEMORY};
 }
 
@@ -81,8 +81,7 @@ static inner inner_of(const ts_copy_plan *j) {
 static bool give_written(ts_copy_plan *j, inner *in, int *outermost) {
     const ts_copy_context *m = j->m;
     if (in->lines < 2 || !(in->is_short || m->streams)) return false;
-    int64_t band =
-        BAND_BYTES / j->tile.line_bytes > in->together ? BAND_BYTES / j->tile.line_bytes : in->together;
+    int64_t band = BAND_BYTES / j->tile.line_bytes > in->tiles ? BAND_BYTES / j->tile.line_bytes : in->tiles;
     int loop = loop_of_step(j, TS_DST, in->line_bits);
     bool all = loop >= 0 && loop == j->loop_count - 1 &&
                (m->streams || llabs(j->loops[loop].src_bits) <= 8 * LINE_OF_MEMORY);
@@ -98,7 +97,7 @@ static void give_read(ts_copy_plan *j, inner *in, bool continues) {
     int64_t step = in->line_bits / ts_copy_width(&m->dst) * ts_copy_width(&m->src);
     int loop = loop_of_step(j, TS_SRC, step);
     bool all = !continues && m->streams && loop == j->loop_count - 1;
-    give(j, &in->slot, loop, all ? INT64_MAX : 2 * in->together);
+    give(j, &in->slot, loop, all ? INT64_MAX : 2 * in->tiles);
 }
 
 /* Orders the loops of a copy, and gives the innermost to the kernel. What is larger than the caches is read in the

@@ -33,7 +33,7 @@ typedef struct {
     const ts_plan_box *box;
     int64_t *times;
     int64_t most_sources;         /* lines */
-    int unit, step;               /* bytes of an element, and what are permuted together */
+    int unit, step;               /* bytes of an element, and those that are permuted as one */
     int count, loops[MOST_LOOPS]; /* that may be taken, of few steps first */
     window sides[2];
     int apart; /* bytes a clock that lines must move which lie apart; 0: they may not */
@@ -126,7 +126,7 @@ static int find_step(const choice *c) {
     return bytes % TS_PERMUTE_WORD == 0 ? TS_PERMUTE_WORD : 1;
 }
 
-/* Where the elements lie on a side, in lines one behind the other: those of the longest loop together. */
+/* Where the elements lie on a side, in lines one behind the other: those of the longest loop as one. */
 static int list_elements(const choice *c, const window *w, uint16_t *at) {
     int used = 1;
     at[0] = 0;
