@@ -108,10 +108,10 @@ static const struct {
 };
 enum { WHOLE = sizeof whole / sizeof whole[0] };
 
-/* What the children find: seconds of the inputs (made, stored), of the machine, of all; bytes of the values
- * that the host knows. */
+/* What the children find: seconds of the inputs (made, stored), of the machine, of all; bytes of the tensors
+ * in HBM, and of all. */
 typedef struct {
-    double inputs, machine, all, values;
+    double inputs, machine, all, hbm_bytes, tensor_bytes;
 } shares;
 
 static bool run_parts(ts_error *err, ts_arena *arena, const ts_run_request *request, shares *found) {
@@ -132,8 +132,9 @@ static bool run_all(ts_error *err, ts_arena *arena, const ts_run_request *reques
     bool good = ts_run(err, arena, request, &result);
     found->all = seconds() - start;
     for (int i = 0; good && i < result.program->code.tensor_count; i++) {
-        size_t before = result.tensors[i].before.length, after = result.tensors[i].after.length;
-        found->values += (double)(before > after ? before : after);
+        const ts_tensor *t = &result.program->code.tensors[i];
+        found->tensor_bytes += (double)t->bytes;
+        if (t->space == TS_SPACE_HBM) found->hbm_bytes += (double)t->bytes;
     }
     return good;
 }
@@ -165,7 +166,8 @@ static bool measure(const ts_run_request *request, shares *found, shares *least,
         if (i == 0 || found->machine < least->machine) least->machine = found->machine;
         if (i == 0 || found->all < least->all) least->all = found->all;
     }
-    least->values = found->values;
+    least->hbm_bytes = found->hbm_bytes;
+    least->tensor_bytes = found->tensor_bytes;
     *bytes = (double)used.ru_maxrss * 1024;
     return true;
 }
@@ -180,9 +182,9 @@ static bool bench_whole(const ts_machine *machine, shares *found, int number) {
     double bytes;
     if (!measure(&request, found, &least, &bytes)) return false;
     double rest = least.all - least.inputs - least.machine, percent = 100 / least.all;
-    printf("%-30s %8.3f %8.0f %% %8.0f %% %8.0f %% %9.0f %8.2f\n", whole[number].path, least.all,
+    printf("%-30s %8.3f %8.0f %% %8.0f %% %8.0f %% %9.0f %8.2f %9.2f\n", whole[number].path, least.all,
            least.machine * percent, least.inputs * percent, rest * percent, bytes * 1e-6,
-           bytes / least.values);
+           bytes / least.hbm_bytes, bytes / least.tensor_bytes);
     return true;
 }
 
@@ -192,8 +194,8 @@ int main(void) {
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
     shares *found = mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool good = machine != NULL && found != MAP_FAILED;
-    printf("%-30s %8s %10s %10s %10s %9s %8s\n", "program", "CPU s", "machine", "inputs", "reference", "MB",
-           "/ values");
+    printf("%-30s %8s %10s %10s %10s %9s %8s %9s\n", "program", "CPU s", "machine", "inputs", "reference",
+           "MB", "/ HBM's", "/ tensors");
     for (int i = 0; good && i < WHOLE; i++)
         good = bench_whole(machine, found, i); /* children: while we are small */
     printf("\n%-26s %-18s %10s %12s %10s\n", "program", "", "bundles/s", "vector ops/s", "GFLOP/s");
