@@ -42,7 +42,7 @@ static bool read_fill_number(ts_span text, const char *key, double *out) {
         if (items[i].length > length + 1 && memcmp(items[i].text, key, length) == 0 &&
             items[i].text[length] == '=') {
             ts_span number = {items[i].text + length + 1, items[i].length - length - 1};
-            if (!mlir_float(number, &bits)) return false;
+            if (!mlir_float(number, TS_DTYPE_F32, &bits)) return false;
             *out = (double)ts_f32_from_bits(bits);
         }
     }

@@ -105,8 +105,8 @@ bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_
 bool mlir_type_read(ts_span text, mlir_type *out);
 /* "12 : i32", "true", "-3": false where it is none. */
 bool mlir_integer(ts_span value, int64_t *out);
-/* "1.5 : f32", "0xFF800000 : f32": bits of f32 (of bf16, widened). */
-bool mlir_float(ts_span value, uint32_t *bits);
+/* "1.5 : f32", "0xFF800000 : f32": the type's bits, which hexadecimal digits are. The type has at most 32. */
+bool mlir_float(ts_span value, ts_dtype type, uint32_t *bits);
 /* "[1, 2]", "array<i64: 1, 2>", "array<i1: true>": up to `most` integers, -1: something else. */
 int mlir_integers(ts_span value, int64_t *out, int most);
 /* What is between the brackets of "[a, {b}, c]" or "{..}", up to `most` items; -1: no list, or a longer one. */

@@ -89,20 +89,24 @@ bool mlir_integer(ts_span value, int64_t *out) {
     return *end == 0;
 }
 
-bool mlir_float(ts_span value, uint32_t *bits) {
+/* A number of a type of at most 32 bits, as its bits. */
+static uint32_t encode_number(ts_dtype type, float number) {
+    const ts_float_format *format = ts_dtype_get(type)->format;
+    return format ? ts_float_encode(format, number) : ts_f32_bits(number);
+}
+
+bool mlir_float(ts_span value, ts_dtype type, uint32_t *bits) {
     ts_span n = untyped(value);
-    const char *colon = memchr(value.text, ':', value.length);
-    bool narrow = colon && memchr(colon, 'b', (size_t)(value.text + value.length - colon));
     char text[64], *end;
     if (n.length == 0 || n.length >= sizeof text) return false;
     memcpy(text, n.text, n.length);
     text[n.length] = 0;
     if (n.length > 2 && text[1] == 'x') {
-        *bits = (uint32_t)strtoul(text, &end, 16);
-        *bits <<= narrow || n.length <= 6 ? 16 : 0;
-    } else {
-        *bits = ts_f32_bits(strtof(text, &end));
+        unsigned long long digits = strtoull(text, &end, 16);
+        *bits = (uint32_t)digits;
+        return *end == 0 && digits >> ts_dtype_get(type)->value_bits == 0;
     }
+    *bits = encode_number(type, strtof(text, &end));
     return *end == 0;
 }
 

@@ -16,12 +16,9 @@ bool is_vreg(const lowering *l, int operand) {
 
 /* ---- Constants ---- */
 
-/* Of 8 bits, in every byte. */
-static bool splat_small(lowering *l, uint32_t f32, const mlir_type *type, ts_operand *out) {
-    const ts_float_format *format = ts_dtype_get(type->dtype)->format;
-    if (!format || type->bits != 8) return refuse(l, "of such floats");
-    *out = splat_bits(ts_float_encode(format, ts_f32_from_bits(f32)) * 0x01010101u);
-    return true;
+static uint32_t in_every_part(uint32_t bits, int width) {
+    for (; width < 32; width *= 2) bits |= bits << width;
+    return bits;
 }
 
 /* A number of the type in every part of a word. */
@@ -29,18 +26,13 @@ static bool splat(lowering *l, ts_span number, const mlir_type *type, ts_operand
     uint32_t bits;
     int64_t n;
     if (type->element == MLIR_FLOAT) {
-        if (!mlir_float(number, &bits)) return malformed(l, "a number");
-        if (type->bits == 16 && type->dtype != TS_DTYPE_BF16) return refuse(l, "of f16");
-        if (type->bits < 16) return splat_small(l, bits, type, out);
-        *out = splat_bits(type->bits == 16 ? ts_bf16_from_f32(ts_f32_from_bits(bits)) * 0x10001u : bits);
+        if (!mlir_float(number, type->dtype, &bits)) return malformed(l, "a number");
+        *out = splat_bits(in_every_part(bits, type->bits));
         return true;
     }
     if (!mlir_integer(number, &n) || type->bits > 32) return malformed(l, "an integer of at most 32 bits");
     bits = (uint32_t)n;
-    if (type->bits > 1 && type->bits < 32) {
-        bits &= (1u << type->bits) - 1;
-        for (int have = type->bits; have < 32; have *= 2) bits |= bits << have;
-    }
+    if (type->bits > 1 && type->bits < 32) bits = in_every_part(bits & ((1u << type->bits) - 1), type->bits);
     *out = ts_integer(type->bits == 1 ? (n & 1) : (int32_t)bits);
     return true;
 }

@@ -158,10 +158,46 @@ static void reads_types(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(mlir_type_read(span(bad[i]), &t));
 }
 
+/* As ml_dtypes rounds them; hexadecimal digits are the bits. */
+static void reads_floats(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        ts_dtype type;
+        uint32_t bits;
+    } rows[] = {{"1.000000e+00 : f32", TS_DTYPE_F32, 0x3f800000},
+                {"0xFF800000 : f32", TS_DTYPE_F32, 0xff800000},
+                {"0x7FC0 : f32", TS_DTYPE_F32, 0x7fc0},
+                {"0xFF80 : bf16", TS_DTYPE_BF16, 0xff80},
+                {"0xFF80", TS_DTYPE_BF16, 0xff80},
+                {"1.0e-3", TS_DTYPE_BF16, 0x3a83},
+                {"0x3C00 : f16", TS_DTYPE_F16, 0x3c00},
+                {"0x7E00", TS_DTYPE_F16, 0x7e00},
+                {"-6.550400e+04", TS_DTYPE_F16, 0xfbff},
+                {"1.0e-7", TS_DTYPE_F16, 0x2},
+                {"0x3C", TS_DTYPE_F8E4M3FN, 0x3c},
+                {"0x7F : f8E4M3FN", TS_DTYPE_F8E4M3FN, 0x7f},
+                {"1.5", TS_DTYPE_F8E4M3FN, 0x3c},
+                {"0xFC", TS_DTYPE_F8E5M2, 0xfc},
+                {"1.5", TS_DTYPE_F8E5M2, 0x3e},
+                {"0x80", TS_DTYPE_F8E4M3B11FNUZ, 0x80},
+                {"-1.5", TS_DTYPE_F8E4M3B11FNUZ, 0xdc}};
+    static const struct {
+        const char *text;
+        ts_dtype type;
+    } bad[] = {
+        {"one", TS_DTYPE_F32}, {"", TS_DTYPE_F32}, {"0x100", TS_DTYPE_F8E5M2}, {"0x1FFFFFFFF", TS_DTYPE_F32}};
+    uint32_t bits;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (!mlir_float(span(rows[i].text), rows[i].type, &bits) || bits != rows[i].bits)
+            fail_msg("%s: 0x%x", rows[i].text, bits);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(mlir_float(span(bad[i].text), bad[i].type, &bits));
+}
+
 static void reads_attributes(void **state) {
     (void)state;
     int64_t n, list[4];
-    uint32_t bits;
     ts_span number, items[3];
     assert_true(mlir_integer(span("-12 : i32"), &n) && n == -12);
     assert_true(mlir_integer(span("true"), &n) && n == 1);
@@ -169,10 +205,6 @@ static void reads_attributes(void **state) {
     assert_true(mlir_integer(span("0x1F"), &n) && n == 31);
     assert_false(mlir_integer(span("1.5"), &n));
     assert_false(mlir_integer(span(""), &n));
-    assert_true(mlir_float(span("1.000000e+00 : f32"), &bits) && bits == 0x3f800000);
-    assert_true(mlir_float(span("0xFF800000 : f32"), &bits) && bits == 0xff800000);
-    assert_true(mlir_float(span("0xFF80 : bf16"), &bits) && bits == 0xff800000);
-    assert_false(mlir_float(span("one"), &bits));
     assert_int_equal(mlir_integers(span("array<i64: 4, -5>"), list, 4), 2);
     assert_int_equal(list[1], -5);
     assert_int_equal(mlir_integers(span("array<i1: true, false>"), list, 4), 2);
@@ -216,6 +248,7 @@ int main(void) {
         cmocka_unit_test(errors_have_a_place),
         cmocka_unit_test(regions_have_a_bound),
         cmocka_unit_test(reads_types),
+        cmocka_unit_test(reads_floats),
         cmocka_unit_test(reads_attributes),
         cmocka_unit_test(finds_the_innermost_place),
     };
