@@ -95,6 +95,39 @@ bool words_round(lowering *l, const ts_operand *in, ts_operand *out) {
     return give(out, with_sign(l, emit3(l, TS_OP_vsel, up, high, low), in[0]));
 }
 
+/* Less the nearest multiple of b whose factor has 12 bits; b in two parts of 12, so that nothing is rounded. */
+static ts_operand less_multiple(lowering *l, ts_operand a, ts_operand inverse, const ts_operand *parts) {
+    ts_operand q = emit2(l, TS_OP_vadd_i32, emit2(l, TS_OP_vmul_f32, a, inverse), ts_integer(0x800));
+    q = emit1(l, TS_OP_vround_f32, emit2(l, TS_OP_vand_i32, q, ts_integer(~0xfff)));
+    a = emit2(l, TS_OP_vsub_f32, a, emit2(l, TS_OP_vmul_f32, q, parts[0]));
+    return emit2(l, TS_OP_vsub_f32, a, emit2(l, TS_OP_vmul_f32, q, parts[1]));
+}
+
+/* a mod b, of magnitudes, b near 1; NaN where three steps of 12 bits leave more than b. */
+static ts_operand remainder_of(lowering *l, ts_operand a, ts_operand b) {
+    enum { STEPS = 3 };
+    ts_operand inverse = emit1(l, TS_OP_vrcp_f32, b), parts[2];
+    parts[0] = emit2(l, TS_OP_vand_i32, b, ts_integer(~0xfff));
+    parts[1] = emit2(l, TS_OP_vsub_f32, b, parts[0]);
+    for (int i = 0; i < STEPS; i++) a = less_multiple(l, a, inverse, parts);
+    ts_operand below = emit2(l, TS_OP_vcmp_lt_f32, a, in_vreg(l, f32_number(0)));
+    a = emit3(l, TS_OP_vsel, below, emit2(l, TS_OP_vadd_f32, a, b), a);
+    ts_operand within = emit2(l, TS_OP_vcmp_lt_f32, emit1(l, TS_OP_vabs_f32, a), b);
+    return emit3(l, TS_OP_vsel, within, a, in_vreg(l, ts_integer(0x7fc00000)));
+}
+
+/* fmod. What is large is made small first, and the other way round, which is exact. */
+bool words_remf(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand a = emit1(l, TS_OP_vabs_f32, in[0]), b = emit1(l, TS_OP_vabs_f32, in[1]);
+    ts_operand down = in_vreg(l, f32_number(0x1p-64)), up = in_vreg(l, f32_number(0x1p64));
+    ts_operand large = emit2(l, TS_OP_vcmp_ge_f32, b, f32_number(1));
+    ts_operand scale = emit3(l, TS_OP_vsel, large, down, up);
+    ts_operand rest = remainder_of(l, emit2(l, TS_OP_vmul_f32, a, scale), emit2(l, TS_OP_vmul_f32, b, scale));
+    rest = emit2(l, TS_OP_vmul_f32, rest, emit3(l, TS_OP_vsel, large, up, down));
+    ts_operand smaller = emit2(l, TS_OP_vcmp_lt_f32, a, b);
+    return give(out, with_sign(l, emit3(l, TS_OP_vsel, smaller, a, rest), in[0]));
+}
+
 /* exp2(x) = exp(x ln 2). */
 bool words_exp2(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand scaled = emit2(l, TS_OP_vmul_f32, in[0], f32_number(0.693147180559945));

@@ -775,3 +775,23 @@ def update_refs(x, y, block=16):
             spec = _rows(block, x.shape[1])
             pltpu.emit_pipeline(step, grid=(x.shape[0] // block,), in_specs=[spec, spec], out_specs=[spec])(x, y, y)
     return updated((x, y))[1]
+
+
+def remainders(x, y):
+    """fmod: of small and of large quotients, of what is smaller, by 0, of and by what is infinite or NaN."""
+    def function(a, b):
+        inf = jnp.asarray(jnp.inf, a.dtype)
+        some = [lax.rem(a, b), lax.rem(a * 3e4, b * 1e-3), lax.rem(a, jnp.where(b > 0, 0, inf))]
+        more = [jnp.remainder(a, b), lax.rem(b, a), lax.rem(a, jnp.full_like(a, 0.7)), lax.rem(a * 1e30, b * 1e30), lax.rem(a * 1e-30, b * 1e-30),
+                lax.rem(jnp.where(a > 0, inf, a - a), b), lax.rem(a * 3e38, b * 1e38)]
+        return some + more if a.dtype == jnp.float32 else some
+    return _whole(function, x.dtype, x, y)
+
+
+def narrow_constants(x):
+    """Constants whose bits are written in hexadecimal: infinity and NaN of narrow floats."""
+    def kernel(x, first, second):
+        e5m2, e4m3 = jnp.asarray(jnp.inf, jnp.float8_e5m2), jnp.asarray(jnp.nan, jnp.float8_e4m3fn)
+        first[...] = jnp.where(x[...] > 0, e5m2, x[...].astype(jnp.float8_e5m2)).astype(jnp.float32)
+        second[...] = jnp.where(x[...] > 0, e4m3, x[...].astype(jnp.float8_e4m3fn)).astype(jnp.float32)
+    return pl.pallas_call(kernel, out_shape=[_shape(x.shape, jnp.float32)] * 2)(x)

@@ -49,9 +49,10 @@ def rounded(kind, values):
 
 
 def apart(result, expected, near):
-    """How many values are farther from what is expected than the case allows, and the largest difference; NaN is as NaN."""
+    """How many values are farther from what is expected than the case allows, and the largest difference; NaN is as NaN, infinity as infinity."""
     result, expected = wide(result), wide(expected)
-    difference = np.where(np.isnan(result) & np.isnan(expected), 0, np.abs(result - expected))
+    same = (result == expected) | np.isnan(result) & np.isnan(expected)
+    difference = np.abs(np.subtract(result, expected, where=~same, out=np.zeros(same.shape)))
     bad = ~(difference <= near[0] + near[1] * np.abs(np.nan_to_num(expected)))
     return int(bad.sum()), float(difference.max())
 
@@ -120,6 +121,8 @@ def a_wrong_value_is_seen():
     found = ts.run(cases.text_path("softmax", 5), {"0": np.zeros((32, 256), np.float32)})
     bad, _ = apart(found.outputs["1"], np.load(cases.FOLDER / "softmax.out0.npy"), case.near)
     assert bad > 0
+    odd = np.array([np.inf, np.nan, 1, -np.inf])
+    assert apart(odd, odd, (0, 0))[0] == 0 and apart(odd, odd[::-1], (1e-2, 1e-2))[0] == 4
 
 
 # A kernel without some of its operations, and what is said of it, with the line of Python.

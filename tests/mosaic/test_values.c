@@ -6,7 +6,9 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tilesim.h"
 
@@ -26,6 +28,10 @@ static const kernel_case cases[] = {
     {"integers_narrow", "tpu-v5e", "2", "integers_narrow.out0", 0, 0},
     {"divisions", "tpu-v5e", "3", "divisions.out0", 0, 0},
     {"divisions", "tpu-v5e", "4", "divisions.out1", 0, 0},
+    {"remainders", "tpu-v5e", "2", "remainders.out0", 0, 0},
+    {"remainders_bf16.v7", "tpu-v7x", "2", "remainders_bf16.out0", 0, 0},
+    {"narrow_constants", "tpu-v5e", "1", "narrow_constants.out0", 0, 0},
+    {"narrow_constants", "tpu-v5e", "2", "narrow_constants.out1", 0, 0},
     {"scalars_bf16", "tpu-v5e", "1", "scalars_bf16.out0", 1e-2, 0x1p-7},
     {"conversions", "tpu-v5e", "4", "conversions.out0", 0, 0},
     {"to_narrow", "tpu-v5e", "1", "to_narrow.out0", 0, 0},
@@ -102,7 +108,33 @@ static void values_are_those_of_interpret_mode(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
 }
 
+/* Floats of 16 bits that are not bf16 have no instructions, on no machine. */
+static void f16_is_not_computed_as_bf16(void **state) {
+    (void)state;
+    static char bytes[1 << 16];
+    FILE *file = fopen("tests/mosaic/kernels/add_bf16.v6.mlir", "rb");
+    assert_non_null(file);
+    size_t length = fread(bytes, 1, sizeof bytes - 1, file);
+    assert_true(length > 0 && feof(file));
+    fclose(file);
+    for (char *at = bytes; (at = strstr(at, "bf16"));) memmove(at, at + 1, strlen(at));
+    char path[] = "/tmp/f16XXXXXX.mlir";
+    int made = mkstemps(path, (int)strlen(".mlir"));
+    assert_true(made >= 0 && write(made, bytes, strlen(bytes)) == (ssize_t)strlen(bytes) && close(made) == 0);
+    ts_error *err = ts_error_new();
+    ts_arena *arena = ts_arena_new();
+    ts_program_request request = {
+        .struct_bytes = sizeof request, .machine = ts_machine_load(err, arena, "tpu-v6e"), .source = path};
+    assert_null(ts_program_read(err, arena, &request));
+    remove(path);
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_UNMODELLED);
+    assert_non_null(strstr(ts_error_message(err), "'arith.addf' is not modelled: of such types"));
+    ts_arena_free(arena);
+    ts_error_free(err);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_interpret_mode)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_interpret_mode),
+                                       cmocka_unit_test(f16_is_not_computed_as_bf16)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
