@@ -49,15 +49,22 @@ int64_t ts_collective_members(const ts_collective *collective) {
 
 /* ---- Common digits ---- */
 
-bool ts_sharding_refine(ts_sharding *a, ts_sharding *b) {
+static bool cut_alike(ts_sharding *a, ts_sharding *b) {
     for (int i = 0; i < b->digit_count; i++)
         if (!ts_sharding_cut(a, b->digits[i].stride)) return false;
     for (int i = 0; i < a->digit_count; i++)
         if (!ts_sharding_cut(b, a->digits[i].stride)) return false;
-    if (a->digit_count != b->digit_count) return false;
-    for (int i = 0; i < a->digit_count; i++)
-        if (a->digits[i].stride != b->digits[i].stride || a->digits[i].extent != b->digits[i].extent)
-            return false;
+    return true;
+}
+
+bool ts_sharding_refine(ts_sharding *a, ts_sharding *b) {
+    ts_sharding x = *a, y = *b;
+    if (!cut_alike(&x, &y)) { /* where one was cut, at axes, the other may not divide */
+        ts_sharding_join(a), ts_sharding_join(b);
+        return cut_alike(a, b);
+    }
+    *a = x;
+    *b = y;
     return true;
 }
 

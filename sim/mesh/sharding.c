@@ -96,6 +96,23 @@ bool ts_sharding_cut(ts_sharding *sharding, int64_t stride) {
     return true;
 }
 
+static bool follow(const ts_mesh_digit *major, const ts_mesh_digit *minor) {
+    return major->kind == minor->kind && major->stride == minor->stride * minor->extent &&
+           (major->kind != TS_DIGIT_SHARD ||
+            (major->dim == minor->dim && major->weight == minor->weight * minor->extent));
+}
+
+void ts_sharding_join(ts_sharding *sharding) {
+    int count = 0;
+    for (int i = 0; i < sharding->digit_count; i++) {
+        ts_mesh_digit digit = sharding->digits[i];
+        if (count > 0 && follow(&sharding->digits[count - 1], &digit))
+            digit.extent *= sharding->digits[--count].extent;
+        sharding->digits[count++] = digit;
+    }
+    sharding->digit_count = count;
+}
+
 /* ---- Printing ---- */
 
 /* Whether what a device holds of a dim is one run. */

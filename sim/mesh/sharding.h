@@ -61,6 +61,8 @@ int64_t ts_sharding_addend(const ts_sharding *sharding, int64_t device);
 
 /* Makes two digits of the one that `stride` lies within, if one does; false: it does not divide. */
 bool ts_sharding_cut(ts_sharding *sharding, int64_t stride);
+/* Makes one digit of those that follow each other, in the devices and in their dim. */
+void ts_sharding_join(ts_sharding *sharding);
 
 /* The same as HLO, as an Axe layout over the mesh's axes and the device's own row-major memory, and as a partition
  * spec; what a notation cannot say is not written, and the answer is false. */

@@ -250,6 +250,7 @@ static bool complete(sharding_reader *r) {
     }
     if (!fill(r, reached, r->mesh->device_count)) return false;
     sort_by_stride(sharding);
+    ts_sharding_join(sharding);
     for (int i = 0; i < r->mesh->axis_count; i++) (void)ts_sharding_cut(sharding, r->mesh->axes[i].stride);
     return true;
 }

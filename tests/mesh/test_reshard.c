@@ -363,6 +363,35 @@ static void test_refused(void **state) {
     }
 }
 
+/* Devices that are counted across the axes: where copies are all that the other side has, or it can be cut too. */
+static void test_orders_across_axes(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to;
+        ts_collective_kind kind;
+    } rows[] = {
+        {"f32[6,6] {devices=[1,6]<=[2,3]}", "f32[6,6]", TS_COLLECTIVE_ALL_GATHER},
+        {"f32[6,6] {devices=[6,1]<=[2,3]T(1,0)}", "f32[6,6]", TS_COLLECTIVE_ALL_GATHER},
+        {"f32[6,6] {devices=[2,3]<=[6]}", "f32[6,6] P(None)", TS_COLLECTIVE_ALL_GATHER},
+        {"f32[6,6]", "f32[6,6] {devices=[2,3]<=[6]}", TS_COLLECTIVE_SLICE},
+        {"f32[6,6] P(('x','y'))", "f32[6,6] {devices=[2,3]<=[6]}", TS_COLLECTIVE_ALL_TO_ALL},
+        {"f32[6,6] {devices=[2,1,3]<=[6] last_tile_dims={unreduced}}",
+         "f32[6,6] {devices=[2,1,3]<=[6] last_tile_dim_replicate}", TS_COLLECTIVE_ALL_REDUCE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_reshard_proof proof;
+        begin(&f, "tpu-v4", "3x2", "3x2");
+        if (!make_plan(&f, rows[i].from, rows[i].to, TS_ALGORITHM_COUNT))
+            fail_msg("row %zu: %s", i, f.err.message);
+        if (f.plan.count != 1 || f.plan.collectives[0].kind != rows[i].kind)
+            fail_msg("row %zu: %d of kind %d", i, f.plan.count, f.plan.collectives[0].kind);
+        if (!ts_reshard_prove(&f.err, f.arena, &f.plan, 1 << 14, &proof))
+            fail_msg("row %zu: %s", i, f.err.message);
+        ts_arena_free(f.arena);
+    }
+}
+
 /* ---- Sums that are made of values ---- */
 
 /* Nothing moves where elements are already; else they go there first, and sums are made last. */
@@ -568,6 +597,7 @@ int main(void) {
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_sums_of_values),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_orders_across_axes),
         cmocka_unit_test(test_proofs),
         cmocka_unit_test(test_collectives),
         cmocka_unit_test(test_groups_by_axes),
