@@ -224,7 +224,7 @@ static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operatio
     else if (m->muted_above < 0) {
         m->muted_above = m->depth;
         ts_text_clear(&m->groups);
-        hlo_mlir_add_groups(&m->groups, head->opcode, head->rest, end);
+        hlo_mlir_add_groups(m, &m->groups, head->opcode, head->rest, end);
     }
 }
 
@@ -266,7 +266,7 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
     if (m->muted_above >= 0) return HLO_MLIR_YES;
     clear(m);
     if (found) add_types(m, at, at, found, end, AS_WRITTEN);
-    hlo_mlir_add_groups(&m->groups, open->opcode, at, end);
+    hlo_mlir_add_groups(m, &m->groups, open->opcode, at, end);
     ts_text_add_bytes(&m->attributes, m->groups.bytes, m->groups.length);
     ts_text_clear(&m->groups);
     *i = (ts_hlo_instruction){.line = open->line,
@@ -398,7 +398,7 @@ static bool read_other(hlo_mlir *m, const char *at, const char *end, const ts_hl
     else if (hlo_begins(at, end, "reducer(") && m->muted_above < 0)
         m->muted_above = m->depth;
     else
-        return is_known(at, end);
+        return hlo_mlir_mesh(m, at, end) || is_known(at, end);
     return true;
 }
 

@@ -4,19 +4,9 @@
 
 #include "hlo_private.h"
 
-/* Behind `word` and the "=" that follows it, whatever blanks are between; NULL: it is not there. */
-static const char *value_of(const char *at, const char *end, const char *word) {
-    size_t length = strlen(word);
-    while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) {
-        const char *equals = hlo_skip_space(at += length, end);
-        if (equals < end && *equals == '=') return equals + 1;
-    }
-    return NULL;
-}
-
 /* The number-th list "[..]" behind `word =`, of "contracting_dims = [1] x [0]". */
 static ts_span list_of(const char *at, const char *end, const char *word, int number) {
-    const char *open = value_of(at, end, word), *close = NULL;
+    const char *open = hlo_mlir_value_of(at, end, word), *close = NULL;
     for (; open && number >= 0; number--) {
         open = memchr(open, '[', (size_t)(end - open));
         close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
@@ -77,8 +67,8 @@ static void add_callee(hlo_mlir *m, const char *opcode, const char *at, const ch
 /* dims = [1, 0], permutation = dense<[1, 0]> or array<i64: 1, 0>; slices [0:2, 1:3]. */
 static void add_moved(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     bool transpose = strcmp(opcode, "transpose") == 0, slice = strcmp(opcode, "slice") == 0;
-    const char *found = transpose ? value_of(at, end, "permutation") : NULL;
-    if (transpose && !found) found = value_of(at, end, "dims");
+    const char *found = transpose ? hlo_mlir_value_of(at, end, "permutation") : NULL;
+    if (transpose && !found) found = hlo_mlir_value_of(at, end, "dims");
     if (slice) found = memmem(at, (size_t)(end - at), " [", 2);
     if (!found) return;
     while (found < end && *found != '[' && *found != ':') found++;
@@ -115,39 +105,6 @@ static void add_number(hlo_mlir *m, const char *opcode, const char *at, const ch
     if (behind < end && *behind == '>') ts_text_add_bytes(&m->operands, number, (size_t)(behind - number));
 }
 
-static bool is_collective(const char *opcode) {
-    static const char *const names[] = {"all-", "reduce-scatter", "collective-", "cross-replica-sum"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(opcode, names[i], strlen(names[i])) == 0) return true;
-    return false;
-}
-
-/* dense<[[0, 1], [2, 3]]> as {{0,1},{2,3}}, dense<0> as {{0}}, dense<> as {}; of all else the first word, which is no
- * list: better no groups than those of all devices. */
-static void add_dense(ts_text *out, const char *at, const char *end) {
-    const char *behind = hlo_begins(at, end, "dense<") ? memchr(at, '>', (size_t)(end - at)) : NULL;
-    if (behind == NULL || at[6] == '"') {
-        while (at < end && *at != '<' && *at != ',' && *at != ' ') ts_text_add_char(out, *at++);
-        return;
-    }
-    at += 6;
-    bool list = *at == '[', one = ts_is_digit(*at);
-    if (!list) ts_text_add(out, one ? "{{" : "{");
-    for (; at < behind; at++)
-        if (*at != ' ') ts_text_add_char(out, *at == '[' ? '{' : *at == ']' ? '}' : *at);
-    if (!list) ts_text_add(out, one ? "}}" : "}");
-}
-
-void hlo_mlir_add_groups(ts_text *out, const char *opcode, const char *at, const char *end) {
-    static const char *const names[] = {"replica_groups", "source_target_pairs"};
-    for (int i = 0; i < 2 && is_collective(opcode); i++) {
-        const char *value = value_of(at, end, names[i]);
-        if (value == NULL) continue;
-        ts_text_add(out, ", %s=", names[i]);
-        add_dense(out, hlo_skip_space(value, end), end);
-    }
-}
-
 void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     add_moved(m, opcode, at, end);
     add_lists(m, opcode, at, end);
@@ -155,5 +112,5 @@ void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const 
     add_callee(m, opcode, at, end);
     add_direction(m, opcode, at, end);
     add_number(m, opcode, at, end);
-    hlo_mlir_add_groups(&m->attributes, opcode, at, end);
+    hlo_mlir_add_groups(m, &m->attributes, opcode, at, end);
 }

@@ -62,6 +62,7 @@ enum { HLO_MLIR_OPEN = 32, HLO_MLIR_NAME = 64 };
 typedef struct {
     ts_text shape, operands, attributes; /* of the instruction made last */
     ts_text groups;                      /* of the collective whose body is open */
+    ts_text meshes;                      /* "@name=mesh['x'=2]" by line */
     int64_t depth, function_depth;       /* braces open, and before the function's */
     int64_t muted_above;                 /* what is deeper is the body of a reduction; -1: nothing is */
     int64_t lost_above; /* what is deeper is in regions that are not told of; -1: nothing is */
@@ -87,10 +88,18 @@ typedef struct {
 const char *hlo_mlir_add_type(ts_text *out, const char *at, const char *end);
 /* Those that movements and counters need, to m->attributes; a constant of one number, to m->operands. */
 void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end);
-/* Of a collective. */
-void hlo_mlir_add_groups(ts_text *out, const char *opcode, const char *at, const char *end);
+/* Behind `word` and the "=" that follows it, whatever blanks are between; NULL: it is not there. */
+const char *hlo_mlir_value_of(const char *at, const char *end, const char *word);
 /* The values of "return %a, %b : types" or of "(%a, %b) : types". */
 ts_span hlo_mlir_values(const char *at, const char *end);
+
+/* ---- Groups of devices (hlo_mlir_groups.c) ---- */
+
+/* Those of a collective, as HLO has them. */
+void hlo_mlir_add_groups(const hlo_mlir *m, ts_text *out, const char *opcode, const char *at,
+                         const char *end);
+/* Is the line a mesh, "sdy.mesh @name = <["x"=2]>"? Then it is kept. */
+bool hlo_mlir_mesh(hlo_mlir *m, const char *at, const char *end);
 
 /* ---- Loops and branches (hlo_mlir_regions.c) ---- */
 

@@ -116,7 +116,7 @@ static void without_devices_none_is_priced(void **state) {
     ts_audit_free(audit);
 }
 
-/* Of rows of the mesh, of columns, and of what is no list. */
+/* Of rows of the mesh, of columns, of axes, half ones too, and of what is no list. */
 static void groups_of_stablehlo(void **state) {
     (void)state;
     static const struct {
@@ -128,12 +128,22 @@ static void groups_of_stablehlo(void **state) {
         {"dense<[[0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15]]> : tensor<4x4xi64>",
          FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB},
         {"#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = \"x\">]>", 0},
+        {"#stablehlo.replica_group_mesh_axes<mesh = @n, axes = [#stablehlo.axis_ref<name = \"x\">]>",
+         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB},
+        {"#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "
+         "\"x\", size = "
+         "4>, #stablehlo.mesh_axis<name = \"y\", size = 4>]>, axes = [#stablehlo.axis_ref<name = \"y\", "
+         "sub_axis_info "
+         "= (2)2>]>",
+         FIXED + 2 + 2 * (ARRAY / 2) / GB},
         {"dense<\"0x0001\"> : tensor<4x4xi64>", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text,
-                    "func.func @main(%%a: tensor<256x1024xf32>) {\n  %%0 = \"stablehlo.all_reduce\"(%%a) <{"
+                    "module @m {\n  sdy.mesh @n = <[\"x\"=4, \"y\"=4]>\nfunc.func @main(%%a: "
+                    "tensor<256x1024xf32>) {\n  %%0 "
+                    "= \"stablehlo.all_reduce\"(%%a) <{"
                     "replica_groups = %s}> ({\n  ^bb0(%%x: tensor<f32>):\n    stablehlo.return %%x : "
                     "tensor<f32>\n  }) : (tensor<256x1024xf32>) -> tensor<256x1024xf32>\n  return\n}\n",
                     rows[i].groups);
