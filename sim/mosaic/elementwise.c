@@ -22,7 +22,7 @@ static const elementwise_row rows[] = {
 #include "ops.def"
 };
 
-static bool is_bf16(const mlir_type *t) { return t->element == MLIR_FLOAT && t->dtype == TS_DTYPE_BF16; }
+static bool is_bf16(const mlir_type *t) { return t->dtype == TS_DTYPE_BF16; }
 
 static bool commutes(ts_opcode opcode) {
     return opcode != TS_OP_vsub_f32 && opcode != TS_OP_vsub_i32 && opcode != TS_OP_vsub_bf16 &&
