@@ -325,11 +325,13 @@ static int print_diff(ts_error *err, const command_state *c) {
     ts_text out = ts_text_begin(c->line.arena);
     (cli_value(&c->line, "json") ? ts_report_sweep_diff_json : ts_report_sweep_diff)(&view, &out);
     cli_print(&out);
-    if (limit == 0 || (diff.worst <= limit && diff.broken == 0 && diff.both > 0)) return 0;
+    if (limit == 0 || (diff.worst <= limit && diff.broken == 0 && diff.measured > 0)) return 0;
     ts_text_clear(&out);
     ts_report_sweep_worst(&diff, &out);
     if (diff.both == 0)
         ts_error_set(err, TS_ERROR_FAULT, "no point is in both, and --fail-over is given");
+    else if (diff.measured == 0)
+        ts_error_set(err, TS_ERROR_FAULT, "%s, and --fail-over is given", out.bytes);
     else
         ts_error_set(err, TS_ERROR_FAULT, "%s: more than --fail-over %gx", out.bytes, limit);
     return cli_fail(err);

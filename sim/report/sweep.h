@@ -39,7 +39,7 @@ typedef struct {
     const char *before, *after; /* files */
     int rows;
 } ts_sweep_diff_view;
-/* "cycles 1.2500x what it was; 0 no longer ok" */
+/* "cycles 1.2500x what it was; 0 no longer ok"; no point has them: that */
 void ts_report_sweep_worst(const ts_sweep_diff *diff, ts_text *out);
 void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out);
 void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out);

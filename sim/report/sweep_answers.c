@@ -81,7 +81,9 @@ static void add_change(ts_text *out, const ts_sweep_change *c, const char *colum
 }
 
 void ts_report_sweep_worst(const ts_sweep_diff *diff, ts_text *out) {
-    if (isinf(diff->worst))
+    if (diff->measured == 0)
+        ts_text_add(out, "no point has %s in both", diff->column);
+    else if (isinf(diff->worst))
         ts_text_add(out, "%s was 0, and is no longer", diff->column);
     else
         ts_text_add(out, "%s %.4fx what it was", diff->column, diff->worst);
@@ -130,6 +132,7 @@ void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out) {
     ts_json_int(&json, "both", d->both);
     ts_json_int(&json, "only_before", d->only_before);
     ts_json_int(&json, "only_after", d->only_after);
+    ts_json_int(&json, "measured", d->measured);
     ts_json_int(&json, "older", d->older);
     ts_json_int(&json, "broken", d->broken);
     ts_json_real(&json, "worst", d->worst, 6);

@@ -95,6 +95,7 @@ static void note(ts_sweep_diff *diff, ts_sweep_change *changes, const point *a, 
     ts_sweep_change c = {b->parameters, b->question, b->machine, a->status,
                          b->status,     a->number,   b->number,  0};
     diff->both++;
+    diff->measured += !isnan(a->number) && !isnan(b->number);
     bool same = a->number == b->number || (isnan(a->number) && isnan(b->number));
     if (a->status == b->status && same) return;
     if (a->number >= 0 && b->number > 0) c.ratio = b->number / a->number;

@@ -626,6 +626,11 @@ def differences():
     assert run("sweep", "--diff", one, other)[0] == 0
     expect(["sweep", "--diff", one, other, "--fail-over", "2"], 3, None,
            "tilesim: fault: no point is in both, and --fail-over is given\n")
+    code, out, err = run("sweep", "--diff", other, other, "--fail-over", "2")  # a layout takes no time
+    assert code == 3 and "\nworst      no point has microseconds in both; 0 no longer ok\n" in out, (code, out)
+    assert err == "tilesim: fault: no point has microseconds in both; 0 no longer ok, and --fail-over is given\n", err
+    value = expect_json(["sweep", "--diff", other, other, "--fail-over", "2", "--column", "padded_bytes"])
+    assert (value["both"], value["measured"], value["worst"]) == (1, 1, 1), value
 
 
 @test
