@@ -16,6 +16,8 @@ struct ts_array {
  * none, or of a newer version that asks for more than this one knows. `what` is the struct's name. */
 bool api_read_request(ts_error *err, const char *what, const void *request, void *own, size_t own_bytes);
 
+/* "NAME_count is -1, expected 0 or more", or there is no list. */
+bool api_need_list(ts_error *err, const char *name, const void *list, int count);
 bool api_need_defines(ts_error *err, const ts_define *defines, int count);
 
 ts_array *api_array_of(ts_arena *arena, const ts_host_array *host);

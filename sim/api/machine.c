@@ -10,7 +10,9 @@
 
 const ts_machine *ts_machine_change(ts_error *err, ts_arena *arena, const char *name,
                                     const char *const *changes, int count) {
-    return ts_machine_load_with(err, arena, name, "changes", changes, count);
+    return api_need_list(err, "change", changes, count)
+               ? ts_machine_load_with(err, arena, name, "changes", changes, count)
+               : NULL;
 }
 
 const char *ts_machine_name(int number) {

@@ -197,6 +197,9 @@ void ts_builder_add(ts_builder *b, const char *mnemonic, int count, ...) {
 
 void ts_builder_add_masked(ts_builder *b, int vmask, const char *mnemonic, int count, ...) {
     va_list values;
+    if (vmask < 0 && !b->failed)
+        b->failed = !ts_error_set(b->err, TS_ERROR_INPUT, "there is no vmask %d", vmask);
+    if (b->failed) return;
     va_start(values, count);
     add(b, vmask, mnemonic, count, values);
     va_end(values);

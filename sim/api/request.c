@@ -23,8 +23,15 @@ bool api_read_request(ts_error *err, const char *what, const void *request, void
     return true;
 }
 
+bool api_need_list(ts_error *err, const char *name, const void *list, int count) {
+    if (count < 0)
+        return ts_error_set(err, TS_ERROR_USAGE, "%s_count is %d, expected 0 or more", name, count);
+    return list || count == 0 ||
+           ts_error_set(err, TS_ERROR_USAGE, "%s_count is %d, and the list NULL", name, count);
+}
+
 bool api_need_defines(ts_error *err, const ts_define *defines, int count) {
-    bool good = true;
+    bool good = api_need_list(err, "define", defines, count);
     for (int i = 0; good && i < count; i++)
         good = ts_error_need(err, "a define's name", defines[i].name) &&
                ts_error_need(err, "a define's value", defines[i].value);

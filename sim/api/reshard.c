@@ -38,6 +38,7 @@ const ts_reshard_answer *ts_reshard_find(ts_error *err, ts_arena *arena, const t
         ts_error_set(err, TS_ERROR_USAGE, "ts_reshard_query needs a mesh, a source and a destination");
         return NULL;
     }
+    if (!api_need_list(err, "failed_link", own.failed_links, own.failed_link_count)) return NULL;
     for (int i = 0; i < own.failed_link_count; i++)
         if (!ts_error_need(err, "a failed link", own.failed_links[i])) return NULL;
     return find(err, arena, &own, &answer->report) ? answer : NULL;

@@ -608,6 +608,46 @@ static void texts_that_are_missing(void **state) {
     missing(ts_reshard_find(err, arena, &query), "a failed link");
 }
 
+static void fewer_than_none(const void *result, const char *name) {
+    char message[100];
+    assert_null(result);
+    snprintf(message, sizeof message, "%s_count is -1, expected 0 or more", name);
+    failed(TS_ERROR_USAGE, message);
+}
+
+static void counts_below_0(void **state) {
+    (void)state;
+    ts_program_request program = {sizeof program, machine(), "tilesim:/add.tsim", NULL, -1, NULL, NULL};
+    ts_choice_request choice = {.struct_bytes = sizeof choice, .shape = "f32[8,8]{1,0}", .change_count = -1};
+    ts_reshard_query query = {.struct_bytes = sizeof query,
+                              .machine = machine(),
+                              .mesh = "2x2",
+                              .source = "f32[8]",
+                              .destination = "f32[8]",
+                              .failed_link_count = -1};
+    fewer_than_none(ts_program_read(err, arena, &program), "define");
+    fewer_than_none(ts_program_assemble(err, arena, &program), "define");
+    fewer_than_none(ts_choose_layouts(err, arena, &choice), "change");
+    choice.change_count = 0;
+    choice.define_count = -1;
+    fewer_than_none(ts_choose_layouts(err, arena, &choice), "define");
+    fewer_than_none(ts_reshard_find(err, arena, &query), "failed_link");
+    fewer_than_none(ts_machine_change(err, arena, "tpu-v5e", NULL, -1), "change");
+    assert_non_null(ts_machine_change(err, arena, "tpu-v5e", NULL, 0));
+    program.define_count = 1;
+    assert_null(ts_program_read(err, arena, &program));
+    failed(TS_ERROR_USAGE, "define_count is 1, and the list NULL");
+}
+
+static void masks_that_are_missing(void **state) {
+    (void)state;
+    ts_builder *b = ts_builder_new(err, arena, machine(), "p");
+    ts_value v0 = ts_builder_vreg(b, 0);
+    ts_builder_add_masked(b, -1, "vadd.f32", 3, v0, v0, v0);
+    assert_null(ts_builder_end(b));
+    failed(TS_ERROR_INPUT, "there is no vmask -1");
+}
+
 static void texts_that_a_builder_misses(void **state) {
     (void)state;
     ts_builder *b = ts_builder_new(err, arena, machine(), NULL);
@@ -797,6 +837,8 @@ int main(void) {
         TEST(builder_errors),
         TEST(texts_that_are_missing),
         TEST(texts_that_a_builder_misses),
+        TEST(counts_below_0),
+        TEST(masks_that_are_missing),
         TEST(names_that_are_missing),
         TEST(builder_parts),
         TEST(choices),
