@@ -75,8 +75,11 @@ static division divide_words(lowering *l, ts_operand a, ts_operand b) {
     ts_operand r_down = emit2(l, TS_OP_vadd_i32, r, step), q_down = emit2(l, TS_OP_vsub_i32, q, one);
     r = emit3(l, TS_OP_vsel, wrong, r_down, r);
     q = emit3(l, TS_OP_vsel, wrong, q_down, q);
-    ts_operand more = emit2(l, TS_OP_vsub_i32, r, step); /* 0, or of the sign of a: it goes once more */
-    ts_operand again = emit2(l, TS_OP_vcmp_ge_i32, emit2(l, TS_OP_vxor_i32, more, a), zero);
+    /* 0, or of the sign of a: it goes once more; of a rest of 0 it overflows where b is the least */
+    ts_operand more = emit2(l, TS_OP_vsub_i32, r, step);
+    ts_operand differ =
+        emit2(l, TS_OP_vor_i32, emit2(l, TS_OP_vxor_i32, more, a), emit2(l, TS_OP_vxor_i32, r, a));
+    ts_operand again = emit2(l, TS_OP_vcmp_ge_i32, differ, zero);
     again = emit2(l, TS_OP_mor, again, emit2(l, TS_OP_vcmp_eq_i32, more, zero));
     return (division){emit3(l, TS_OP_vsel, again, emit2(l, TS_OP_vadd_i32, q, one), q),
                       emit3(l, TS_OP_vsel, again, more, r)};

@@ -44,6 +44,7 @@ def uniform(kind: str, seed: int, low: float = -1, high: float = 1) -> str:
 QKV = [uniform("bf16[2,128,128]", seed) for seed in (1, 2, 3)]
 PAGES = [[37, 100, 64], [[3, 1, 0, 0], [7, 2, 5, 4], [6, 0, 0, 0]]]
 PAGED = PAGES + [uniform("bf16[3,16,128]", 1), uniform("bf16[8,64,128]", 2), uniform("bf16[8,64,128]", 3)]
+LIMITS = [-1 << 31, (1 << 31) - 1, 1 - (1 << 31), -1, 0, 1, 7, -7, 1 << 30, -1 << 30, 123456789, -987654321, 3, -3, (1 << 31) - 2, 100]
 CASES = {
     "add": Case("elementwise", "add", [uniform("f32[32,256]", 1), uniform("f32[32,256]", 2)], EXACT, generations=(4, 5, 6, 7)),
     "add_ragged": Case("elementwise", "add", [uniform("f32[40,200]", 1), uniform("f32[40,200]", 2)], EXACT),
@@ -94,6 +95,7 @@ CASES = {
     "functions": Case("functions", "functions", [uniform("f32[8,128]", 1, -4, 4)], F32),
     "functions_bf16": Case("functions", "functions_bf16", [uniform("bf16[16,128]", 1, -4, 4)], BF16, generations=(5, 7)),
     "integers": Case("functions", "integers", [uniform("s32[8,128]", 1, -2147483648, 2147483520), uniform("s32[8,128]", 2, -2147483648, 2147483520)], EXACT),
+    "integers_limits": Case("functions", "integers", [np.resize(np.repeat(LIMITS, 16), (8, 32)).tolist(), np.resize(LIMITS, (8, 32)).tolist()], EXACT),
     "integers_narrow": Case("functions", "integers_narrow", [uniform("s16[16,128]", 1, -9999, 9999), uniform("s16[16,128]", 2, -9999, 9999)], EXACT),
     "conversions": Case("conversions", "conversions", [uniform("f8e4m3fn[32,128]", 1, -400, 400), uniform("f8e5m2[32,128]", 2, -4, 4), uniform("s4[64,128]", 3, -8, 7), uniform("s8[32,128]", 4, -128, 127)], EXACT),
     "to_narrow": Case("conversions", "to_narrow", [uniform("f32[64,128]", 1)], EXACT, generations=(5, 7)),

@@ -25,6 +25,7 @@ static const kernel_case cases[] = {
     {"functions_bf16", "tpu-v5e", "1", "functions_bf16.out0", 1e-2, 0x1p-7},
     {"functions_bf16.v7", "tpu-v7x", "1", "functions_bf16.out0", 1e-2, 0x1p-7},
     {"integers", "tpu-v5e", "2", "integers.out0", 0, 0},
+    {"integers_limits", "tpu-v5e", "2", "integers_limits.out0", 0, 0},
     {"integers_narrow", "tpu-v5e", "2", "integers_narrow.out0", 0, 0},
     {"divisions", "tpu-v5e", "3", "divisions.out0", 0, 0},
     {"divisions", "tpu-v5e", "4", "divisions.out1", 0, 0},
