@@ -195,8 +195,8 @@ static void contains(void **state) {
 /* ---- Placing shapes ---- */
 
 /* 16 partitions P of 64 bytes, in them elements E of any type; G, whose steps are words; H, which only the capacity
- * bounds, in steps of 16 bytes. */
-static const ts_machine_axis axes[] = {{"P", 16, 64}, {"E", 0, 0}, {"G", 8, 4}, {"H", 0, 16}};
+ * bounds, in steps of a byte. */
+static const ts_machine_axis axes[] = {{"P", 16, 64}, {"E", 0, 0}, {"G", 8, 4}, {"H", 0, 1}};
 static const ts_machine_memory partitioned = {
     .name = "pe", .capacity_bytes = 1024, .axis_count = 4, .axes = axes};
 
@@ -229,10 +229,10 @@ static const struct {
      "the layout takes 65 bytes on axis 'E' of pe, whose partitions have 64",
      0,
      {0}},
-    {"f32[8] S[8:1@G]", NULL, 0, {0, 32}},
+    {"s8[8] S[8:1@G]", NULL, 0, {0, 32}},
     {"f32[2] S[2:-1@E]", "the layout reaches -1 to 0 on axis 'E' of pe, which has 0 to 1023", 0, {0}},
     {"f32[2] S[2:1@Q]", "pe has no axis 'Q'", 0, {0}},
-    {"f32[8] S[8:1@H]", NULL, 0, {0, 128}},
+    {"s8[65] S[65:1@H]", NULL, 0, {0, 8}},
 };
 
 static void shapes_are_placed(void **state) {
@@ -312,6 +312,44 @@ static void shadows_take_what_is_marked(void **state) {
     ts_arena_free(arena);
 }
 
+/* Words of the shadow are read, and others take their place. */
+static void words_are_as_bits(ts_space *space, uint8_t *poison, int64_t first, const uint32_t want[4]) {
+    uint32_t old[4];
+    bool any = want[0] | want[1] | want[2] | want[3];
+    assert_int_equal(ts_space_get_poison(space, first, 4, old), memchr(poison + first, 1, 128) != NULL);
+    for (int bit = 0; bit < 128; bit++) assert_int_equal(old[bit / 32] >> bit % 32 & 1, poison[first + bit]);
+    assert_int_equal(ts_space_set_poison(space, first, 4, want), any);
+    for (int bit = 0; bit < 128; bit++) poison[first + bit] = want[bit / 32] >> bit % 32 & 1;
+}
+
+/* A shadow is an array of bits, whatever is marked in whatever order: words, some bits at the edges of pages, pages. */
+static void a_shadow_is_an_array(void **state) {
+    (void)state;
+    enum { PAGE = 1 << 19, PAGES = 3, BITS = PAGES * PAGE, ROUNDS = 4000, LONGEST = 200 };
+    static uint8_t poison[BITS];
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "vmem", BITS / 8);
+    uint64_t seed = 7;
+    memset(poison, 1, BITS);
+    ts_space_track(space, arena);
+    for (int i = 0; i < ROUNDS; i++) {
+        bool is_poison = random_below(&seed, 2);
+        int64_t near =
+            (int64_t)random_below(&seed, PAGES + 1) * PAGE - LONGEST + random_below(&seed, 2 * LONGEST);
+        int64_t first = near < 0 ? 0 : near < BITS ? near : BITS - 1, room = BITS - first;
+        int64_t count = random_below(&seed, i % 500 == 0 ? 2 * PAGE : LONGEST);
+        if (count > room) count = room;
+        const uint8_t *found = memchr(poison + first, 1, (size_t)count);
+        assert_int_equal(ts_space_find_poison(space, first, count), found ? found - poison : -1);
+        uint32_t words[4] = {0};
+        if (is_poison) words[first % 128 / 32] = 1u << first % 32;
+        if (i % 3 == 0) words_are_as_bits(space, poison, first / 128 * 128, words);
+        (is_poison ? ts_space_mark_poison : ts_space_mark_valid)(space, first, count);
+        memset(poison + first, is_poison, (size_t)count);
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_reserved),
@@ -325,6 +363,7 @@ int main(void) {
         cmocka_unit_test(shapes_are_placed),
         cmocka_unit_test(addresses_fit_in_64_bits),
         cmocka_unit_test(shadows_take_what_is_marked),
+        cmocka_unit_test(a_shadow_is_an_array),
     };
     return cmocka_run_group_tests_name("memory/space", tests, NULL, NULL);
 }
