@@ -26,29 +26,33 @@ static void moves_are_described_and_timed(void **state) {
     static const struct {
         const char *src, *dst;
         int64_t elements, bytes;
-        bool gathers;
+        int64_t boxes; /* of a gather one an element */
         int threads;
+        ts_move_stores stores;
     } rows[] = {
-        {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 64 * 256, 64 * 256 * 8, false, 1},
-        {"f32[64,256]{1,0}", "bf16[64,256]{0,1}", 64 * 256, 64 * 256 * 6, false, 1},
-        {"f32[64,256]{1,0}[0:8]", "f32[8,256]{1,0}", 8 * 256, 8 * 256 * 8, false, 2},
-        {"s4[63,3]{1,0:E(4)}", "s4[63,3]{0,1:E(4)}", 189, 189, false, 1},
-        {"f32[64] lambda i: [i ^ 5]", "f32[64]{0}", 64, 64 * 8, true, 1},
-        {"f32[4,8] S[(4,8):(1@P,1@F)]", "f32[4,8]{1,0}", 32, 32 * 8, false, 1},
-        {"f8e8m0fnu[256]{0}", "f8e8m0fnu[256]{0}", 256, 512, false, 1},
+        {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 64 * 256, 64 * 256 * 8, 1, 1, TS_STORES_STREAMING},
+        {"f32[65,256]{1,0}", "f32[65,256]{1,0:T(8,128)}", 65 * 256, 65 * 256 * 8, 2, 1, TS_STORES_BY_SIZE},
+        {"f32[64,256]{1,0}", "bf16[64,256]{0,1}", 64 * 256, 64 * 256 * 6, 1, 1, TS_STORES_ORDINARY},
+        {"f32[64,256]{1,0}[0:8]", "f32[8,256]{1,0}", 8 * 256, 8 * 256 * 8, 1, 2, TS_STORES_BY_SIZE},
+        {"s4[63,3]{1,0:E(4)}", "s4[63,3]{0,1:E(4)}", 189, 189, 1, 1, TS_STORES_BY_SIZE},
+        {"f32[64] lambda i: [i ^ 5]", "f32[64]{0}", 64, 64 * 8, 64, 1, TS_STORES_BY_SIZE},
+        {"f32[4,8] S[(4,8):(1@P,1@F)]", "f32[4,8]{1,0}", 32, 32 * 8, 1, 1, TS_STORES_BY_SIZE},
+        {"f8e8m0fnu[256]{0}", "f8e8m0fnu[256]{0}", 256, 512, 1, 1, TS_STORES_BY_SIZE},
     };
     bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const ts_bench bench = bench_of(rows[i].src, rows[i].dst, rows[i].threads);
+        ts_bench bench = bench_of(rows[i].src, rows[i].dst, rows[i].threads);
         ts_bench_result result;
         ts_error err = {0};
+        bool gathers = rows[i].boxes == rows[i].elements;
+        bench.how.stores = rows[i].stores;
         if (!ts_bench_run(&err, arena, &bench, &result)) fail_msg("row %zu: %s", i, err.message);
         assert_int_equal(result.elements, rows[i].elements);
         assert_int_equal(result.bytes, rows[i].bytes);
-        assert_int_equal(result.gathers, rows[i].gathers);
-        assert_int_equal(result.why_gather != NULL, rows[i].gathers);
-        assert_true(result.boxes >= 1 || rows[i].gathers);
-        assert_false(result.streams);
+        assert_int_equal(result.boxes, rows[i].boxes);
+        assert_int_equal(result.gathers, gathers);
+        assert_int_equal(result.why_gather != NULL, gathers);
+        assert_int_equal(result.streams, rows[i].stores == TS_STORES_STREAMING && can_stream);
         assert_int_equal(result.rounds, 3);
         assert_true(result.move_seconds > 0 && result.move_seconds < 1);
         assert_true(result.memcpy_seconds > 0 && result.memcpy_seconds < 1);
@@ -72,6 +76,9 @@ static void what_is_refused(void **state) {
         {"s4[4294967296]{0:E(4)}", "s4[4294967296]{0:E(4)}",
          "source:1:1: error: the tensor takes 2147483648 bytes, and a bench at most 1073741824\n"
          "s4[4294967296]{0:E(4)}\n^\n"},
+        {"s8[3,5] S[(3,5):(200000000@P,100000000@F)]", "f32[8]{0}", /* F innermost: 4e8 + 1 times 4e8 + 1 */
+         "source:1:1: error: the tensor takes 160000000800000001 bytes, and a bench at most 1073741824\n"
+         "s8[3,5] S[(3,5):(200000000@P,100000000@F)]\n^\n"},
         {"f32[8]{0}", "f32[9]{0}",
          "destination:1:4: error: the destination takes [9] and the source gives [8]\nf32[9]{0}\n   ^\n"},
     };
