@@ -173,6 +173,8 @@ static void test_uneven(void **state) {
     static const char *const texts[][2] = {
         {"f32[12] {devices=[2,3]<=[3,2] last_tile_dim_replicate}",
          "the devices are in no order of a mesh: a dim's tiles split one of <=[..] unevenly"},
+        {"f32[6] {devices=[6]0,1,4,5,2,3}",
+         "the devices are in no order of a mesh"}, /* nor of 2 x 2 x 2 cut short */
         {"f32[12] #sdy.sharding<@m, [{\"x\":(1)4}]>", "(1)4 does not divide the axis, which has 6"},
         {"f32[12] #sdy.sharding<@m, [{\"x\":(1)2}], replicated={\"x\":(3)2}>",
          "two parts of the sharding use the axis 'x', or parts of it that overlap"},
