@@ -123,7 +123,7 @@ static int64_t link_ps(const pod_links *links, int64_t bytes) {
 
 /* When a chunk of the chip's own may go out from `ps` on. */
 static int64_t inject(pod_links *links, const pod_event *event, int64_t ps) {
-    if (!event->flow || links->mesh->ici->injection == 0) return ps;
+    if (!event->flow) return ps;
     int64_t taken = whole_ps(ts_mesh_injection_ps(links->mesh, (double)event->bytes)),
             beyond = taken - link_ps(links, event->bytes);
     if (links->injected_ps > ps) ps = links->injected_ps;
