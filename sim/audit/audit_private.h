@@ -98,7 +98,7 @@ void audit_bound(const audit_prices *prices, const audit_traffic *traffic, audit
 typedef struct {
     const char *src, *dst;     /* shapes; src NULL: not known */
     audit_traffic traffic;     /* whose memory spaces need not be the shapes' */
-    const int8_t *permutation; /* of a transpose; NULL otherwise */
+    const int8_t *permutation; /* of a transpose, of at most TS_AUDIT_PERMUTED dims; NULL otherwise */
     unsigned changes;
 } audit_wanted;
 /* Where order, tiles or type change between the same dims, by the plan; else in order. */

@@ -47,7 +47,6 @@ static const ts_shape *parse(ts_arena *arena, const char *text) {
 static bool read_relayout(audit_prices *p, const audit_wanted *w, relayout *r) {
     *r = (relayout){parse(p->scratch, w->src), parse(p->scratch, w->dst), w->traffic.from, w->traffic.to};
     if (!r->src || !r->dst) return false;
-    if (w->permutation && r->src->xla->rank > TS_AUDIT_PERMUTED) return false;
     if (w->permutation && r->src->xla->rank != r->dst->xla->rank) return false;
     if (w->permutation) r->src = audit_permuted(p->scratch, r->src, w->permutation);
     return r->src && same_dims(r->src, r->dst);

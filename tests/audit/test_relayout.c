@@ -109,6 +109,7 @@ static void what_does_not_reorder_is_in_order(void **state) {
         {rows, columns, TS_AUDIT_SPACE | TS_AUDIT_SHAPE | TS_AUDIT_PADDING, NULL},
         {NULL, columns, REORDERS, NULL},
         {"f32[64,256", columns, REORDERS, NULL},
+        {rows, "f32[64,256", REORDERS, NULL},
         {rows, "f32[256,64]{1,0:T(8,128)}", REORDERS, NULL},
         {rows, "f32[64,65792]{1,0:T(8,128)}", REORDERS, NULL},
         {rows, "f32[64,2,128]{2,1,0:T(8,128)}", REORDERS, NULL},
@@ -274,6 +275,8 @@ static void transposes_are_a_kind(void **state) {
     move(&prices, pairs[2], pairs[3], TS_AUDIT_ORDER);
     assert_int_equal(prices.exact[1].kind, prices.exact[2].kind);
     assert_int_equal(prices.exact[1].orders, prices.exact[2].orders);
+    move(&prices, "f32[1,1]{1,0:T(1,128)}", "f32[1,1]{0,1:T(1,128)}", TS_AUDIT_ORDER);
+    assert_int_equal(prices.exact[3].kind, prices.exact[0].kind);
     end(&prices);
 }
 
