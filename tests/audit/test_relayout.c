@@ -280,13 +280,13 @@ static void transposes_are_a_kind(void **state) {
     end(&prices);
 }
 
-/* Twice the bytes are nearer than another order of dims. */
+/* Ten times the bytes are nearer than another order of dims. */
 static void orders_are_far(void **state) {
     (void)state;
-    static const char *const rows[] = {"f32[512,512]{1,0:T(8,128)}", "f32[512,512]{1,0:T(4,128)}"},
-                             *const columns[] = {"f32[1024,512]{0,1:T(8,128)}",
-                                                 "f32[1024,512]{0,1:T(4,128)}"},
-                             *const asked[] = {"f32[512,512]{0,1:T(8,128)}", "f32[512,512]{0,1:T(4,128)}"};
+    static const char *const rows[] = {"f32[128,512]{1,0:T(8,128)}", "f32[128,512]{1,0:T(4,128)}"},
+                             *const columns[] = {"f32[1280,512]{0,1:T(8,128)}",
+                                                 "f32[1280,512]{0,1:T(4,128)}"},
+                             *const asked[] = {"f32[128,512]{0,1:T(8,128)}", "f32[128,512]{0,1:T(4,128)}"};
     ts_audit_request request;
     audit_prices prices;
     begin(&request, &prices, false);
