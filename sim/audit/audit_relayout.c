@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit_private.h"
+#include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 
@@ -59,6 +60,7 @@ typedef struct {
     const char *by; /* a program, or NULL: the engine */
 } way;
 
+/* It becomes the best where it takes less; what surely takes more is not priced to its end. */
 static void try_machine(audit_prices *p, const ts_machine *machine, const ts_plan *plan, const relayout *r,
                         way *best) {
     ts_dma_cost cost;
@@ -67,7 +69,7 @@ static void try_machine(audit_prices *p, const ts_machine *machine, const ts_pla
                dst = {.in_hbm = audit_is_hbm(machine, r->to)};
     ts_error err = {0};
     ts_plan_price_request request = {
-        machine, p->prices, plan, src, dst, p->request->exact, best->cycles > 0 ? best->cycles : 0};
+        machine, p->prices, plan, src, dst, p->request->exact, ts_max(best->cycles, 0)};
     bool good = ts_plan_price(&err, p->scratch, &request, &cost, &by);
     ts_error_keep_system(&p->failure, &err);
     if (good && !cost.is_over && (best->cycles < 0 || cost.cycles < best->cycles))
@@ -83,14 +85,13 @@ static way one_pass(audit_prices *p, const relayout *r) {
     if (!plan) return best;
     try_machine(p, p->machine, plan, r, &best);
     ts_dma_kind kind = ts_dma_classify(plan);
-    if (kind == TS_DMA_COPY || best.by || p->machine->dma.bytes_per_cycle[kind] == 0) return best;
+    if (kind == TS_DMA_COPY || p->machine->dma.bytes_per_cycle[kind] == 0) return best;
     ts_machine *without = TS_NEW(p->scratch, ts_machine);
     *without = *p->machine;
     without->dma.bytes_per_cycle[kind] = 0;
-    way program = {-1, NULL};
+    way program = best;
     try_machine(p, without, plan, r, &program);
-    if (program.by && (best.cycles < 0 || program.cycles < best.cycles)) best = program;
-    return best;
+    return program.by ? program : best;
 }
 
 /* The source's order, with the target's type. */
