@@ -40,6 +40,8 @@ static void errors_point_at_the_end(void **state) {
         {TILE, "f32[8,128]{1,0:T(8,128)S(7)}",
          "destination:1:24: error: tpu-v5e has no memory space S(7)\n"
          "f32[8,128]{1,0:T(8,128)S(7)}\n                       ^\n"},
+        {"f32[8]{0}", "f32[8] S[8:0@m]",
+         "destination:1:1: error: the destination puts (0) and (1) in one place\nf32[8] S[8:0@m]\n^\n"},
         {TILE, "f32[8,129]{1,0}",
          "destination:1:4: error: the destination takes [8,129] and the source gives [8,128]\n"
          "f32[8,129]{1,0}\n   ^\n"},
@@ -119,6 +121,13 @@ static void partitions_are_filled_side_by_side(void **state) {
         if (!ts_transfer_price(&err, arena, &request, &study)) fail_msg("row %zu: %s", i, err.message);
         assert_int_equal(study.dst.at, rows[i].dst_at);
     }
+    static const char *const whole = "f32[128,49152] S[(128,49152):(1@P,1@F)] S(1)"; /* of 192 KiB each */
+    const ts_transfer_request full = request_of(trainium, whole, whole);
+    ts_transfer_study study;
+    ts_error err = {0};
+    assert_false(ts_transfer_price(&err, arena, &full, &study));
+    assert_string_equal(err.message,
+                        "the tensor takes 25165824 bytes at byte 196608 of sbuf, which has 25165824 bytes");
 }
 
 static void what_does_not_fit_is_refused(void **state) {
@@ -144,6 +153,7 @@ static void what_does_not_fit_is_refused(void **state) {
         assert_false(ts_transfer_price(&err, arena, &request, &study));
         assert_string_equal(err.message, rows[i].message);
         assert_string_equal(err.name, rows[i].name);
+        assert_int_equal(err.column, 1);
     }
     ts_transfer_request last = request_of(v5e, TILE, TILE);
     ts_transfer_study study;
@@ -198,6 +208,7 @@ static void a_mix_is_placed_one_behind_the_other(void **state) {
         {TILE, IN_VMEM, -1, 9 * BYTES, 2 * BYTES},
         {TILE, TILE, 5 * BYTES, 10 * BYTES, 5 * BYTES},
         {TILE, TILE, -1, 11 * BYTES, 12 * BYTES},
+        {IN_VMEM, TILE, 0, 3 * BYTES, 0},
     };
     enum { COUNT = sizeof rows / sizeof rows[0] };
     ts_transfer_end ends[COUNT][2];
@@ -223,23 +234,37 @@ static void a_mix_is_placed_one_behind_the_other(void **state) {
     assert_int_equal(mix.count, COUNT);
     assert_int_equal(mix.mix.cycles, slowest);
     assert_true(mix.mix.cycles >= longest && mix.mix.cycles <= sum);
-    assert_int_equal(mix.mix.moved_bytes, 9 * BYTES);
+    assert_int_equal(mix.mix.moved_bytes, 10 * BYTES);
 }
 
-static void only_the_engine_can_be_mixed(void **state) {
+static void only_what_the_engine_does_is_mixed(void **state) {
     (void)state;
-    ts_transfer_end ends[1][2] = {
-        {end_of("source", "f32[64,256]{1,0:T(8,128)}"), end_of("destination", "f32[64,256]{0,1:T(8,128)}")}};
+    static const struct {
+        const char *src, *dst;
+        ts_error_kind kind;
+        const char *error;
+    } rows[] = {
+        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{0,1:T(8,128)}", TS_ERROR_UNMODELLED,
+         "destination:1:1: not modelled: programs/transpose.tsim does this one, and only the engine's "
+         "transfers can be mixed\nf32[64,256]{0,1:T(8,128)}\n^\n"},
+        {TILE, "f32[8,128]{1,0:S(7)}", TS_ERROR_INPUT,
+         "destination:1:16: error: tpu-v5e has no memory space S(7)\nf32[8,128]{1,0:S(7)}\n               "
+         "^\n"},
+        {TILE, "f32[9,128]{1,0}", TS_ERROR_INPUT,
+         "destination:1:4: error: the destination takes [9,128] and the source gives [8,128]\n"
+         "f32[9,128]{1,0}\n   ^\n"},
+    };
     ts_machine machine = *v5e;
     machine.dma.bytes_per_cycle[TS_DMA_TRANSPOSE] = 0;
-    const ts_transfer_mix_request request = {&machine, ts_prices_new(arena), ends, 1, false};
-    ts_transfer_mix mix;
-    ts_error err = {0};
-    assert_false(ts_transfer_price_concurrent(&err, arena, &request, &mix));
-    assert_error(
-        &err, TS_ERROR_UNMODELLED,
-        "destination:1:1: not modelled: programs/transpose.tsim does this one, and only the engine's "
-        "transfers can be mixed\nf32[64,256]{0,1:T(8,128)}\n^\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_transfer_end ends[2][2] = {{end_of("source", TILE), end_of("destination", TILE)},
+                                      {end_of("source", rows[i].src), end_of("destination", rows[i].dst)}};
+        const ts_transfer_mix_request request = {&machine, ts_prices_new(arena), ends, 2, false};
+        ts_transfer_mix mix;
+        ts_error err = {0};
+        assert_false(ts_transfer_price_concurrent(&err, arena, &request, &mix));
+        assert_error(&err, rows[i].kind, rows[i].error);
+    }
 }
 
 static int set_up(void **state) {
@@ -255,6 +280,6 @@ int main(void) {
                                        cmocka_unit_test(what_does_not_fit_is_refused),
                                        cmocka_unit_test(energy_is_of_what_was_moved),
                                        cmocka_unit_test(a_mix_is_placed_one_behind_the_other),
-                                       cmocka_unit_test(only_the_engine_can_be_mixed)};
+                                       cmocka_unit_test(only_what_the_engine_does_is_mixed)};
     return cmocka_run_group_tests(tests, set_up, end_group);
 }
