@@ -1,5 +1,6 @@
 /* Addresses of vector and scalar loads and stores: an index of a tensor becomes words by the tensor's layout.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,19 +68,10 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
     }
     if (factor % g->divisor != 0)
         return no_words(d, "a register's factor is neither a part nor a multiple of a tile");
-    if (bias % g->divisor != 0 && g->last) return no_boundary(d, bias, g->divisor);
-    factor /= g->divisor;
-    bias = ts_floor_div(bias, g->divisor);
-    if (g->modulus != 0 && (factor < 0 || g->modulus % factor != 0 || bias % factor != 0))
-        return no_words(d, "a register's factor does not divide the tiles of the layout");
-    ts_address_term term = {sreg, false, 0, 1, 0, 0};
-    if (g->modulus != 0) {
-        term.bias = bias / factor;
-        term.modulus = g->modulus / factor;
-    } else {
-        d->bits += bias * g->words * WORD_BITS;
-    }
-    term.multiplier = factor * g->words;
+    factor /= g->divisor; /* the first digit, whose modulus is 0, has seen to it that all divide */
+    assert(g->modulus % factor == 0 && bias % (factor * g->divisor) == 0);
+    ts_address_term term = {
+        sreg, false, bias / g->divisor / factor, 1, g->modulus / factor, factor * g->words};
     return add_term(d, &term);
 }
 
