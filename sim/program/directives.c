@@ -116,13 +116,22 @@ static bool assemble_sem(assembler *as, const token *word, const token **at, con
 
 /* ---- .check TENSOR ~= EXPRESSION ulp=1 ---- */
 
+/* Words of the line as it stands in the text? Arguments of a macro are of another line, or parts of a name. */
+static bool is_as_written(const token *word, const token *begin, const token *end) {
+    for (const token *at = begin; at < end; at++)
+        if (at->source != word->source || at->line != word->line ||
+            (at->kind == TOKEN_NAME && at->text != at->source->text + at->offset))
+            return false;
+    return true;
+}
+
 /* The rest of the line, for the parser of reference expressions. */
 static bool rest_of_line(assembler *as, const token *word, const token **at, const char *what,
                          ts_program_check *out) {
     const token *begin = *at;
     while (!token_ends_line(*at)) ++*at;
     if (begin == *at) return token_unexpected(as->err, begin, what);
-    if (begin->source != word->source || (*at - 1)->source != word->source) {
+    if (!is_as_written(word, begin, *at)) {
         return TOKEN_ERROR(as->err, word, "a %.*s cannot use the arguments of a macro", (int)word->length - 1,
                            word->text + 1);
     }

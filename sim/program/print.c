@@ -23,7 +23,7 @@ static void print_float(ts_text *out, double value, int digits) {
     if (strpbrk(out->bytes + begin, ".e") == NULL) ts_text_add(out, ".0");
 }
 
-/* Checks name them; nothing else does any more. */
+/* Checks and reports name them; nothing else does any more. */
 static void print_param(printer *p, const ts_param *param) {
     ts_text_add(p->out, ".param %s = ", param->name);
     if (param->is_float)
@@ -322,8 +322,8 @@ static int change_region(printer *p, int from, int to) {
 void ts_program_print(const ts_program *program, ts_text *out) {
     printer p = new_printer(program, out);
     const bool *targets = find_targets(p.code, out->arena);
-    for (int i = 0; program->check_count > 0 && i < program->param_count; i++)
-        print_param(&p, &program->params[i]);
+    bool named = program->check_count > 0 || program->report_count > 0;
+    for (int i = 0; named && i < program->param_count; i++) print_param(&p, &program->params[i]);
     if (p.code->cores > 0) ts_text_add(out, ".cores %d\n", p.code->cores);
     for (int i = 0; i < p.code->tensor_count; i++) print_tensor(&p, i);
     print_semaphores(&p);

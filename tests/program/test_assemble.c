@@ -171,6 +171,10 @@ static void test_programs(void **state) {
          ".tensor y hbm f32[2,600]{1,0} out\n.tensor n hbm s32[10]{0} inout iota\n.tensor f hbm f32[10]{0} "
          "in\n"
          ".sem a[1]\n.sem b[2]\n.check y ~= x * R + 1 ulp=2\n"},
+        {".param HALF = 0.1\n.param N = 3\n.tensor x hbm f32[8] in file(\"w.npy\")\n.report top = max(x) * "
+         "HALF ; all\n",
+         ".param HALF = 0.10000000000000001\n.param N = 3\n.tensor x hbm f32[8]{0} in file(\"w.npy\")\n"
+         ".report top = max(x) * HALF\n"},
         /* a tile's letter is not the parameter */
         {".param T = 8\n.tensor x hbm f32[T,256]{1,0:T(T,128)} out",
          ".tensor x hbm f32[8,256]{1,0:T(8,128)} out\n"},
@@ -203,6 +207,10 @@ static void test_operands(void **state) {
          "a.tsim:8:12: error: found ',', expected a number\ndma h[1, 8:, :]\n           ^\n"},
         {"dma x[s1*8 + 8:s1*8+16, 0:128] <- b[s3 - 1, 0:8, 128:+128], done[s3 + 1]",
          "dma x[s1 * 8 + 8:+8, 0:+128] <- b[s3 - 1, 0:+8, 128:+128], done[s3 + 1]"},
+        {"dma b[1] <- x[0:16], one priority=1",
+         "dma b[1, 0:+16, 0:+512] <- x[0:+16, 0:+512], one[0] priority=1"},
+        {"dma b[1] <- x[0:16], one, done[s2] device=s1 * 2 + 1",
+         "dma b[1, 0:+16, 0:+512] <- x[0:+16, 0:+512], one[0], done[s2] device=s1 * 2 + 1"},
         {"wait done[1], 2", "wait done[1], 2"},
         {"wait one", "wait one[0]"},
         {"vld v1, b[0, 0, 0]", "vld v1, b.words[0]"},
@@ -215,6 +223,10 @@ static void test_operands(void **state) {
         {"vld v1, b[0, 3, 0] stride=0", "vld v1, b.words[384] stride=0 mask=0xff"},
         {"vld v1, b[0, s1, 0] mask=0x3",
          "vld v1, b.words[0 + s1 // 8 * 4096 + s1 % 8 * 128] stride=1 mask=0x03"},
+        {"vld v1, b[0, s1 * 2 + 4, 0] mask=0x3",
+         "vld v1, b.words[0 + (s1 + 2) // 4 * 4096 + (s1 + 2) % 4 * 256] stride=1 mask=0x03"},
+        {"vld v1, b[0, s1 * 4 + 8, s2 * 512 - 256] stride=1",
+         "vld v1, b.words[2048 + s1 // 2 * 4096 + (s1 + 2) % 2 * 512 + s2 * 4096]"},
         {"vst h[0, s1, 0], v2 if m1", "vst h.words[0 + s1 / 8 * 2048], v2 if m1"},
         {"vst b.words[128 + (s1 - 1) // 2 % 4 * 256 - s2], v2",
          "vst b.words[128 + (s1 - 1) // 2 % 4 * 256 + s2 * -1], v2"},
@@ -307,6 +319,43 @@ static void test_errors(void **state) {
         {"vld v0, b[0, s1 * s2, 0]",
          "8:17: registers may only be added, subtracted and multiplied by constants here"},
         {"sld s0, k[0, 0, 0]", "8:15: found ',', expected ']'"},
+        {"vld v0, b.words[1.5]", "8:17: not an address in words"},
+        {"vld v0, b.words[s1 + 9223372036854775807 + 1]", "8:44: not an address in words"},
+        {"vld v0, h.words[9223372036854775807]", "8:9: not an address in words"},
+        {"vld v0, b.words[s1 // 0]", "8:23: expected an integer from 1 to 2147483647"},
+        {"vld v0, b.words[s1 * 1.5]", "8:22: expected an integer from -2147483648 to 2147483647"},
+        {"vld v0, b.words[(s1 + s2) % 4]", "8:23: unknown name 's2'"},
+        {"vld v0, b.words[s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9]",
+         "8:37: the index into 'b' gives no address: it has too many terms; keep the address in a register"},
+        {"dma b[1] <- x[0:16], one, done[1]",
+         "8:34: found the end of the text, expected device=, whose semaphore this is"},
+        {"dma b[1] <- x[0:16], one priority=16", "8:35: the priority is 16, expected 0 to 15"},
+        {"dma b[1] <- x[0:16], one priority 1", "8:35: found '1', expected '='"},
+        {".tensor c hbm c64[16,512]\ndma b[1] <- c, one", "9:5: c64 cannot become f32"},
+        {".sem many[1022]", "8:6: expected 1 to 1024 semaphores"},
+        {".sem many[1021]\n.sem more", "9:6: expected 1 to 1024 semaphores"},
+        {".pack on", "8:7: found 'on', expected auto, pipeline or off"},
+        {".pack pipeline s1", "8:16: found 's1', expected a vreg from v1 on, or the end of the line"},
+        {".pack pipeline v0", "8:16: found 'v0', expected a vreg from v1 on, or the end of the line"},
+        {".pack pipeline v8\nvmov v7, 1\nvmov v8, 1", "10:1: v8 is the packer's, as .pack pipeline says"},
+        {".cores 2", "8:8: toy has 1 TensorCore, expected 1 to 1"},
+        {".cores 1\n.cores 1", "9:1: a second .cores"},
+        {".tensor y hbm f32[64] P(\"x\")", "8:23: a sharding needs a mesh of devices: run it with --mesh"},
+        {".tensor w hbm f32[8] in file(w)", "8:30: found 'w', expected the name of a file in double quotes"},
+        {".tensor w hbm f32[8] in file(\"w.npy\"", "8:37: found the end of the text, expected ')'"},
+        {".report = x", "8:9: found '=', expected a name"},
+        {".report top x", "8:13: found 'x', expected '='"},
+        {".macro m a\n.report top = a\n.end\nm x",
+         "9:1: a report cannot use the arguments of a macro (in macro 'm' used on line 11)"},
+        {".macro m a\n.report top = a + 1\n.end\nm max(x)",
+         "9:1: a report cannot use the arguments of a macro (in macro 'm' used on line 11)"},
+        {".macro m a\n.check x ~= max(a)\n.end\nm x",
+         "9:1: a check cannot use the arguments of a macro (in macro 'm' used on line 11)"},
+        {".macro m a\n.check x ~= machine.a\n.end\nm x",
+         "9:1: a check cannot use the arguments of a macro (in macro 'm' used on line 11)"},
+        {"delay 2 * one", "8:11: 'one' is a semaphore, expected a number or a parameter"},
+        {".reg acc = s1\ndelay 2 * acc", "9:11: 'acc' is a register, expected a number or a parameter"},
+        {".macro m\n.end\ndelay 2 * m", "10:11: 'm' is a macro, expected a number or a parameter"},
         {".for I = 0, 3\nnop", "8:1: .for has no .end"},
         {".end", "8:1: .end without .for, .loop, .if or .macro"},
         {".macro m a\nsadd s1, s1, a\n.end\nm", "11:1: macro 'm' takes 1 argument, found 0"},
@@ -467,6 +516,8 @@ static void test_defines(void **state) {
     assert_string_equal(result, "    delay 6\n");
     assemble(text, (ts_define[]){{"NN", "5"}}, 1, result, sizeof(result));
     assert_string_equal(result, "error: -D NN: the program has no such parameter; did you mean 'N'?\n");
+    assemble(text, (ts_define[]){{"N", "5"}, {"N", "6"}}, 2, result, sizeof(result));
+    assert_string_equal(result, "error: -D N is given twice\n");
     assemble(text, (ts_define[]){{"N", "5 5"}}, 1, result, sizeof(result));
     assert_string_equal(result, "-D N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
 }
