@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mesh/mesh.h"
 #include "program/program.h"
 #include "tests/support/rounds.h"
 
@@ -29,13 +30,18 @@ static const ts_target target = {
     .space_bytes = {[TS_SPACE_HBM] = 1 << 30, [TS_SPACE_VMEM] = 1 << 20, [TS_SPACE_SMEM] = 1 << 12},
 };
 
+typedef struct {
+    const ts_define *items;
+    int count;
+} define_list;
+
 /* The program printed, or the error as the user sees it. */
-static void assemble(const char *text, const ts_define *defines, int define_count, char *result,
-                     size_t bytes) {
+static void assemble_for(const ts_target *machine, const char *text, define_list defines, char *result,
+                         size_t bytes) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_source source = {.name = "a.tsim", .text = text, .length = strlen(text)};
-    const ts_program *program = ts_program_parse(&err, arena, &source, &target, defines, define_count);
+    const ts_program *program = ts_program_parse(&err, arena, &source, machine, defines.items, defines.count);
     if (program == NULL) {
         assert_int_not_equal(err.kind, TS_ERROR_NONE);
         ts_error_format(&err, result, bytes);
@@ -45,6 +51,11 @@ static void assemble(const char *text, const ts_define *defines, int define_coun
         snprintf(result, bytes, "%s", out.bytes);
     }
     ts_arena_free(arena);
+}
+
+static void assemble(const char *text, const ts_define *defines, int define_count, char *result,
+                     size_t bytes) {
+    assemble_for(&target, text, (define_list){defines, define_count}, result, bytes);
 }
 
 typedef struct {
@@ -522,6 +533,56 @@ static void test_defines(void **state) {
     assert_string_equal(result, "-D N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
 }
 
+#define ARRAY ".tensor x hbm f32[16,512]{1,0:T(8,128)} "
+
+/* On a mesh of x=2, y=4: a tensor has what a device has of it, and is printed whole. */
+static void test_sharded(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {ARRAY "in\n", NULL},
+        {ARRAY "P('x', None) in\n", NULL},
+        {ARRAY "P('x') in", ARRAY "P('x', None) in\n"},
+        {ARRAY "P('x', 'y') in random(seed=2, lo=-1, hi=0.5)\n", NULL},
+        {ARRAY "P(None, ('y', 'x')) out\n", NULL},
+        {ARRAY "{devices=[2,4]<=[2,4]} in", ARRAY "P('x', 'y') in\n"},
+        {ARRAY "P(None, None) in", ARRAY "in\n"},
+        {ARRAY "P('x')\n.tensor y hbm f32[8,512]{1,0:T(8,128)}\n.sem s\ndma y <- x, s\n",
+         ARRAY "P('x', None)\n.tensor y hbm f32[8,512]{1,0:T(8,128)}\n.sem s[1]\n"
+               "    dma y[0:+8, 0:+512] <- x[0:+8, 0:+512], s[0]\n"},
+        {".tensor v vmem f32[16,512]{1,0:T(8,128)} P('x', 'y')\nvld v1, v[0, 128]",
+         "a.tsim:2:14: error: index 128 is outside dim 1, which has 128\nvld v1, v[0, 128]\n             "
+         "^\n"},
+        {"delay mesh.size.x * 10 + mesh.size.y", "    delay 24\n"},
+        {"delay mesh.size.z", "a.tsim:1:7: error: unknown name 'mesh.size.z'; did you mean 'mesh.size.y'?\n"
+                              "delay mesh.size.z\n      ^\n"},
+        {ARRAY "P('z')", "a.tsim:1:43: error: the mesh has no axis 'z'\n" ARRAY
+                         "P('z')\n                                          ^\n"},
+        {ARRAY "P('x', unreduced={'y'})", "a.tsim:1:15: error: the sum over devices is no tensor of a "
+                                          "program: give the addends a dim of their "
+                                          "own, split over the axis, and check sum(.., axis=0)\n" ARRAY
+                                          "P('x', unreduced={'y'})\n              ^\n"},
+        {".tensor x hbm f32[16] S[(2,8):(1@x,1)] + R[4:1@y]",
+         "a.tsim:1:15: error: the layout of a sharded tensor must be in XLA's notation\n"
+         ".tensor x hbm f32[16] S[(2,8):(1@x,1)] + R[4:1@y]\n              ^\n"},
+    };
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_mesh mesh;
+    const ts_mesh_request request = {.machine = ts_machine_load(&err, arena, "tpu-v4"),
+                                     .axes = {"--mesh", "x=2,y=4", 7}};
+    assert_true(request.machine && ts_mesh_read(&err, arena, &request, &mesh));
+    ts_target machine = target;
+    machine.mesh = &mesh;
+    int failures = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char result[4096];
+        assemble_for(&machine, rows[i].text, (define_list){NULL, 0}, result, sizeof result);
+        failures += differs(rows[i].text, result, rows[i].expect ? rows[i].expect : rows[i].text);
+    }
+    assert_int_equal(failures, 0);
+    ts_arena_free(arena);
+}
+
 /* As those of the whole program; an error before the first instruction is the same. */
 static void test_parameters_alone(void **state) {
     (void)state;
@@ -556,7 +617,7 @@ int main(void) {
         cmocka_unit_test(test_operands),         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_deep_blocks),      cmocka_unit_test(test_many_errors),
         cmocka_unit_test(test_how_many_errors),  cmocka_unit_test(test_defines),
-        cmocka_unit_test(test_parameters_alone),
+        cmocka_unit_test(test_parameters_alone), cmocka_unit_test(test_sharded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
