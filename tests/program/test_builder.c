@@ -173,6 +173,78 @@ static void a_view_takes_no_space(void **state) {
     assert_non_null(strstr(f->err.message, "x"));
 }
 
+/* ---- What kernels need beside ---- */
+
+static const ts_program *printed(fixture *f, ts_text *out) {
+    const ts_program *program = ts_program_end(f->b);
+    assert_string_equal(f->err.message, "");
+    assert_non_null(program);
+    *out = ts_text_begin(f->arena);
+    ts_program_print(program, out);
+    return program;
+}
+
+static ts_operand block_in(fixture *f) {
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    int64_t rows[] = {32, 256}, one[] = {1, 32, 256};
+    return ts_program_transfer(f->b, box(f->xb, zero, one), box(f->x, zero, rows), ts_semaphore(f->in));
+}
+
+/* To another device; where another tensor is; counted in bytes; with a report. */
+static void as_text_has_it(void **state) {
+    fixture *f = *state;
+    ts_text out;
+    declare(f);
+    int again = ts_program_tensor(f->b, "again", TS_SPACE_VMEM, shape_of(f, "s32[64,256]{1,0:T(8,128)}"),
+                                  &(ts_tensor_use){0});
+    assert_int_equal(ts_program_get_tensor(f->b, again)->base_bytes, 64 * 256 * 4);
+    ts_program_share(f->b, again, f->xb);
+    for (int i = 0; i < 2; i++) ts_program_count_bytes(f->b, f->in + i);
+    ts_program_report_text(f->b, "top", "max(x)");
+    ts_operand transfer = block_in(f);
+    ts_program_to_device(f->b, transfer, ts_semaphore_of(f->in, 2, 3), ts_index_of(4, 2, 1));
+    ts_program_add(f->b, TS_OP_dma, 1, transfer);
+    const ts_program *program = printed(f, &out);
+    assert_int_equal(program->code.tensors[again].base_bytes, program->code.tensors[f->xb].base_bytes);
+    assert_string_equal(
+        out.bytes, ".tensor x hbm f32[64,256]{1,0:T(8,128)} in iota\n"
+                   ".tensor xb vmem f32[2,32,256]{2,1,0:T(8,128)}\n"
+                   ".tensor again vmem s32[64,256]{1,0:T(8,128)}\n"
+                   ".sem in[2] bytes\n.sem out[1]\n.report top = max(x)\n"
+                   "    dma xb[0, 0:+32, 0:+256] <- x[0:+32, 0:+256], in[0], in[s3] device=s4 * 2 + 1\n");
+}
+
+/* Instructions are of a line of a text, as far as it has that. */
+static void lines_are_of_texts(void **state) {
+    fixture *f = *state;
+    const ts_source own = {"kernels/own.py", "one\ntwo\nthree", 13},
+                    other = {"kernels/lib/other.py", "a\nb", 3};
+    const struct {
+        const ts_source *source;
+        int line, found;
+    } rows[] = {{&own, 2, 2}, {&other, 1, 1}, {&other, 7, 2}, {&own, 3, 3}, {&other, 2, 2}};
+    enum { ROWS = sizeof rows / sizeof rows[0] };
+    for (int i = 0; i < ROWS; i++) {
+        ts_program_from(f->b, rows[i].source, rows[i].line);
+        ts_program_add(f->b, TS_OP_smov, 2, ts_sreg(i), ts_integer(i));
+    }
+    ts_text out;
+    const ts_program *program = printed(f, &out);
+    assert_int_equal(program->code.bundle_count, ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        ts_text where = ts_text_begin(f->arena), bundle = ts_text_begin(f->arena);
+        assert_ptr_equal(ts_program_source(program, i), rows[i].source);
+        assert_int_equal(ts_program_line(program, i), rows[i].found);
+        ts_program_print_location(program, ts_program_source(program, i), ts_program_line(program, i),
+                                  &where);
+        assert_string_equal(where.bytes, ts_text_format(f->arena, "line %d", rows[i].found));
+        ts_program_print_bundle(program, i, &bundle);
+        assert_string_equal(bundle.bytes, ts_text_format(f->arena, "smov s%d, %d", i, i));
+    }
+}
+
+/* ---- Errors ---- */
+
 static void error_of(fixture *f, const char *message) {
     assert_null(ts_program_end(f->b));
     assert_string_equal(f->err.message, message);
@@ -290,12 +362,91 @@ static void wrong_name(void **state) {
     assert_true(strstr(f->err.message, "'x'") != NULL);
 }
 
+static void no_such_tensor(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_program_at(f->b, 2, (ts_affine[]){ts_index(0), ts_index(0), ts_index(0)});
+    error_of(f, "there is no tensor 2");
+}
+
+static void no_such_source(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    int64_t one[] = {1, 32, 256};
+    ts_program_transfer(f->b, box(f->xb, zero, one), box(-1, zero, one), ts_semaphore(f->in));
+    error_of(f, "there is no tensor -1");
+}
+
+static void no_such_space(void **state) {
+    fixture *f = *state;
+    ts_tensor_use use = {0};
+    assert_int_equal(ts_program_tensor(f->b, "c", TS_SPACE_CMEM, shape_of(f, "f32[8,128]{1,0}"), &use), -1);
+    error_of(f, "tpu-v5e has no cmem");
+}
+
+static void no_such_instruction(void **state) {
+    fixture *f = *state;
+    ts_program_add_named(f->b, -1, "vad.f32", 1, (const ts_operand[]){ts_vreg(0)});
+    error_of(f, "unknown instruction 'vad.f32'; did you mean 'vadd.f32'?");
+}
+
+/* At least one sublane, at most 8; strides from 0. */
+static void wrong_rows(void **state) {
+    fixture *f = *state;
+    static const struct {
+        int64_t stride;
+        int mask;
+    } rows[] = {{-1, 1}, {1, 0}, {1, 0x100}, {INT64_C(1) << 31, 1}};
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        f->err = (ts_error){0};
+        f->b = ts_program_begin(&f->err, f->arena, "built", &f->target);
+        declare(f);
+        ts_program_rows(f->b, f->xb, zero, 0, 1);
+        assert_int_equal(f->err.kind, TS_ERROR_NONE);
+        ts_program_rows(f->b, f->xb, zero, rows[i].stride, rows[i].mask);
+        error_of(f, "expected a stride from 0 and a mask of 1 to 8 sublanes");
+    }
+}
+
+static void wrong_receiver(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_program_to_device(f->b, block_in(f), ts_sreg(1), ts_index(0));
+    error_of(f, "expected a transfer, and a semaphore of the device that it goes to");
+}
+
+static void wrong_transfer(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_program_to_device(f->b, ts_sreg(1), ts_semaphore(f->in), ts_index(0));
+    error_of(f, "expected a transfer, and a semaphore of the device that it goes to");
+}
+
+static void wrong_device(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_program_to_device(f->b, block_in(f), ts_semaphore(f->in), ts_index_of(400, 1, 0));
+    assert_null(ts_program_end(f->b));
+    assert_true(strncmp(f->err.message, "there is no sreg s400: ", 23) == 0);
+}
+
+static void no_such_receiver(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_program_to_device(f->b, block_in(f), ts_semaphore(3), ts_index(0));
+    error_of(f, "there is no semaphore 3");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(the_same_program_as_from_text),
         TEST(it_runs_and_is_checked),
         TEST(a_view_takes_no_space),
+        TEST(as_text_has_it),
+        TEST(lines_are_of_texts),
         TEST(wrong_operand),
         TEST(wrong_count),
         TEST(wrong_register),
@@ -311,6 +462,15 @@ int main(void) {
         TEST(narrow_integers),
         TEST(no_semaphore),
         TEST(wrong_name),
+        TEST(no_such_tensor),
+        TEST(no_such_source),
+        TEST(no_such_space),
+        TEST(no_such_instruction),
+        TEST(wrong_rows),
+        TEST(wrong_receiver),
+        TEST(wrong_transfer),
+        TEST(wrong_device),
+        TEST(no_such_receiver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
