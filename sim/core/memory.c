@@ -68,7 +68,7 @@ static void gather_rows(ts_core *core, const core_op *op, int64_t address, uint3
 
 typedef enum { READS, WRITES } access_kind;
 
-/* Told row by row where rows are apart. */
+/* Told row by row where some between them are not accessed. */
 static void tell(const ts_core *core, const core_op *op, const ts_space *space, int64_t address,
                  access_kind kind) {
     const ts_core_ports *ports = core->setup.ports;
@@ -80,7 +80,8 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
                         .end = address + a->high_bytes,
                         .writes = kind == WRITES,
                         .cycle = core->now};
-    bool apart = space == core->setup.vmem && (a->source->stride > 1 || a->source->stride < 0);
+    int rows = space == core->setup.vmem ? __builtin_popcount(a->source->sublane_mask) : 0;
+    bool apart = rows > 0 && a->high_bytes - a->low_bytes > rows * ROW_BYTES;
     for (int i = 0; apart && i < TS_SUBLANES; i++) {
         access.first = address + i * a->source->stride * ROW_BYTES;
         access.end = access.first + ROW_BYTES;

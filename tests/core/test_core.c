@@ -224,6 +224,48 @@ static void stores_follow_stride_rows_and_mask(void **state) {
     }
 }
 
+/* ---- What is told of accesses ---- */
+
+static struct {
+    uint8_t bytes[1 << 16]; /* of VMEM */
+    int count, writes;
+} told;
+
+static void tell(void *chip, const ts_access *access) {
+    assert_ptr_equal(access->space, ((fixture *)chip)->vmem);
+    assert_int_equal(access->cycle, 0);
+    assert_true(access->first >= 0 && access->first < access->end && access->end <= 1 << 16);
+    memset(told.bytes + access->first, 1, (size_t)(access->end - access->first));
+    told.count++;
+    told.writes += access->writes;
+}
+
+/* All rows of the access, and no others. */
+static void accesses_are_told_row_for_row(void **state) {
+    (void)state;
+    enum { WORD = 4096, ROW = 512 };
+    static const int masks[] = {0xff, 0x01, 0x80, 0x3c, 0x05, 0x99};
+    static uint8_t rows[sizeof told.bytes];
+    for (size_t k = 0; k < sizeof masks / sizeof masks[0]; k++)
+        for (int stride = -2; stride <= 3; stride++)
+            for (int writes = 0; writes < 2; writes++) {
+                char text[64];
+                fixture *f = fixture_new();
+                snprintf(text, sizeof text,
+                         writes ? "vst [%d] v1 stride=%d rows=0x%x" : "vld v1 [%d] stride=%d rows=0x%x", WORD,
+                         stride, (unsigned)masks[k]);
+                memset(&told, 0, sizeof told);
+                memset(rows, 0, sizeof rows);
+                for (int i = 0; i < 8; i++)
+                    if (masks[k] >> i & 1) memset(rows + 4 * WORD + i * stride * ROW, 1, ROW);
+                f->ports.accessed = tell;
+                fixture_do(f, text);
+                if (memcmp(told.bytes, rows, sizeof rows) != 0) fail_msg("%s", text);
+                assert_int_equal(told.writes, writes * told.count);
+                fixture_free(f);
+            }
+}
+
 static void writes_under_a_mask_keep_the_rest(void **state) {
     (void)state;
     fixture *f = fixture_new();
@@ -381,6 +423,7 @@ int main(void) {
         cmocka_unit_test(vector_bundles_read_before_they_write),
         cmocka_unit_test(loads_follow_stride_rows_and_mask),
         cmocka_unit_test(stores_follow_stride_rows_and_mask),
+        cmocka_unit_test(accesses_are_told_row_for_row),
         cmocka_unit_test(writes_under_a_mask_keep_the_rest),
         cmocka_unit_test(the_hosts_rounding_mode_does_not_matter),
         cmocka_unit_test(a_dma_gives_the_begins_and_the_semaphore),

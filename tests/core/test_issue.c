@@ -133,6 +133,13 @@ static void a_load_waits_only_for_stores_to_its_bytes(void **state) {
     assert_int_equal(fixture_issued(f, 2), 2);
     assert_int_equal(fixture_issued(f, 3), 20);
     fixture_free(f);
+    f = new_fixture(); /* the rows before the address, to word 128 */
+    f->config.latency_cycles[TS_LATENCY_VECTOR_STORE] = 20;
+    fixture_do(f, "vst [1024] v1 stride=-1\nvld v2 [1152]\nvld v2 [0] rows=0x01\nvld v2 [0] rows=0x02");
+    assert_int_equal(fixture_issued(f, 1), 1);
+    assert_int_equal(fixture_issued(f, 2), 2);
+    assert_int_equal(fixture_issued(f, 3), 20);
+    fixture_free(f);
 }
 
 static void the_constraint_met_last_names_the_stall(void **state) {
