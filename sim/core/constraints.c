@@ -50,10 +50,9 @@ static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction
     const ts_address *address = instruction->operands[at].as.address;
     for (int i = 0; i < TS_SUBLANES && address->stride != 0; i++) {
         int same = 0;
-        for (int j = 0; j < TS_SUBLANES; j++) {
-            bool both = (address->sublane_mask >> i & 1) && (address->sublane_mask >> j & 1);
-            same += both && ts_floor_mod((i - j) * address->stride, config->vmem_banks) == 0;
-        }
+        for (int j = 0; j < TS_SUBLANES; j++)
+            same += (address->sublane_mask >> j & 1) &&
+                    ts_floor_mod((i - j) * address->stride, config->vmem_banks) == 0;
         most = same > most ? same : most;
     }
     return most > 1 ? most - 1 : 0;
@@ -122,7 +121,6 @@ void core_units_new(ts_arena *arena, ts_core *core) {
 }
 
 /* ---- Bundles ---- */
-
 
 static int add_reads(const ts_core *core, const ts_register_use *use, int *reads, int count) {
     for (int i = 0; i < use->read_count; i++) {
