@@ -199,6 +199,7 @@ bool fixture_load(fixture *f, const char *text) {
                            .ports = &f->ports,
                            .time_only = f->time_only,
                            .profile = f->profile,
+                           .findings = f->findings,
                            .patience = f->patience,
                            .max_cycles = f->max_cycles};
     f->event_count = f->start_count = 0;

@@ -34,6 +34,7 @@ typedef struct {
     ts_core_ports ports;
     bool time_only, profile;
     int64_t patience, max_cycles;
+    ts_findings *findings; /* NULL: undefined values are not followed; else the spaces need a shadow */
     ts_core *core;
     ts_error err;
     fixture_start starts[16];
