@@ -142,6 +142,23 @@ static void a_load_waits_only_for_stores_to_its_bytes(void **state) {
     fixture_free(f);
 }
 
+/* As many as can be on their way: four a bundle, in each cycle of the latency. */
+static void no_store_on_its_way_is_forgotten(void **state) {
+    (void)state;
+    enum { LATENCY = 3, SLOTS = 4 };
+    for (int k = 0; k < LATENCY * SLOTS; k++) {
+        fixture *f = new_fixture();
+        char text[512] = "";
+        f->config.latency_cycles[TS_LATENCY_VECTOR_STORE] = LATENCY;
+        for (int i = 0; i < LATENCY * SLOTS; i++)
+            sprintf(text + strlen(text), "vst [%d] v1%s", i * 1024, i % SLOTS == SLOTS - 1 ? "\n" : " ; ");
+        sprintf(text + strlen(text), "vld v2 [%d]", k * 1024);
+        fixture_do(f, text);
+        assert_int_equal(fixture_issued(f, LATENCY), k / SLOTS + LATENCY);
+        fixture_free(f);
+    }
+}
+
 static void the_constraint_met_last_names_the_stall(void **state) {
     (void)state;
     fixture *f = new_fixture();
@@ -409,6 +426,7 @@ int main(void) {
         cmocka_unit_test(a_slot_has_as_many_units_as_slots),
         cmocka_unit_test(a_later_write_lands_later),
         cmocka_unit_test(a_load_waits_only_for_stores_to_its_bytes),
+        cmocka_unit_test(no_store_on_its_way_is_forgotten),
         cmocka_unit_test(the_constraint_met_last_names_the_stall),
         cmocka_unit_test(delay_and_branch_count_once),
         cmocka_unit_test(an_untaken_branch_costs_one_cycle),

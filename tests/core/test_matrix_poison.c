@@ -49,7 +49,9 @@ static undefined random_poison(ts_space *vmem, const multiply *m, uint64_t *seed
     uint32_t edge = (uint32_t)m->edge, rows = (uint32_t)rows_of(m), bits = (uint32_t)m->bits;
     ts_space_mark_valid(vmem, 0, vmem->capacity_bytes * 8);
     for (int i = 0; i < SPOTS; i++) {
-        int row = (int)random_below(seed, edge), column = (int)random_below(seed, edge);
+        bool corner = i == 0;
+        int row = (int)(corner ? random_below(seed, 2) * (edge - 1) : random_below(seed, edge)),
+            column = (int)(corner ? random_below(seed, 2) * (edge - 1) : random_below(seed, edge));
         poison(vmem, m, TILE_AT, row, column, (int)random_below(seed, bits));
         u.columns[m->transposed ? row : column] = true;
     }
