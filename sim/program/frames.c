@@ -1,11 +1,9 @@
 /* Frames: the calls, inclusions and loops that instructions are in. */
-#include <string.h>
-
 #include "assembler.h"
 
+/* In one frame a line opens one macro, file or loop; without a text of its own a program has all files at line 1. */
 static bool is_like(const ts_program_frame *a, const ts_program_frame *b) {
-    return a->kind == b->kind && a->source == b->source && a->line == b->line && a->body == b->body &&
-           a->first_line == b->first_line && strcmp(a->name, b->name) == 0;
+    return a->source == b->source && a->line == b->line && a->body == b->body;
 }
 
 int open_frame(assembler *as, ts_program_frame what) {
