@@ -310,9 +310,10 @@ static const struct {
     int latches, results;
 } unit_types[UNITS] = {{"f32", 16, 1}, {"bf16", 8, 2}};
 
-/* Results that are not popped yet, a unit. */
+/* Results that are not popped yet, a unit; is there a place for sums? */
 typedef struct {
     int pending[UNITS];
+    bool sums;
 } queues;
 
 static void add_push(uint64_t *seed, ts_text *out, queues *q, int unit) {
@@ -329,7 +330,7 @@ static void add_pops(uint64_t *seed, ts_text *out, queues *q, int unit, int left
 static void add_matrix(uint64_t *seed, ts_text *out, queues *q) {
     int unit = (int)random_below(seed, UNITS);
     unsigned v = random_below(seed, VREGS), accumulator = random_below(seed, 3);
-    switch (random_below(seed, 8)) {
+    switch (q->sums ? random_below(seed, 8) : 2 + random_below(seed, 6)) {
     case 0:
         ts_text_add(out, "mxu.acc.%s %d, v%u, %u\n", unit_types[unit].type, unit, v, accumulator);
         break;
@@ -360,9 +361,9 @@ static void add_product(uint64_t *seed, ts_text *out) {
         ts_text_add(out, "mxu.pop v%u, %d\nvst y[s7%s, 0], v%u\n", v, unit, i ? " + 8" : "", v);
 }
 
-/* In one of four, results of an iteration are popped by the next one. */
-static void random_matrix_loop(uint64_t *seed, ts_text *out) {
-    queues q = {{0}};
+/* In one of four, the result of an iteration is popped by the next one. */
+static void random_matrix_loop(uint64_t *seed, bool sums, ts_text *out) {
+    queues q = {.sums = sums};
     for (int unit = 0; unit < UNITS; unit++) {
         for (int i = 0; i < unit_types[unit].latches; i++)
             ts_text_add(out, "mxu.latch.%s %d, v%d\n", unit_types[unit].type, unit, 1 + i % 3);
@@ -371,10 +372,10 @@ static void random_matrix_loop(uint64_t *seed, ts_text *out) {
     bool carried = random_below(seed, 4) == 0;
     if (carried) add_push(seed, out, &q, 0);
     ts_text_add(out, "smov s6, 3\n.loop s7 = 0, %u, 8\n", 8 + random_below(seed, 100));
+    if (carried) ts_text_add(out, "mxu.pop v4, 0\nvst y[s7, 0], v4\nvld v5, w[s7, 0]\nmxu.push.f32 0, v5\n");
     for (uint32_t n = 1 + random_below(seed, 2); n > 0 && !carried; n--) add_product(seed, out);
-    for (uint32_t n = carried ? 8 : random_below(seed, 2) * 6; n > 0; n--) add_matrix(seed, out, &q);
+    for (uint32_t n = carried ? 0 : random_below(seed, 2) * 6; n > 0; n--) add_matrix(seed, out, &q);
     for (int unit = 0; unit < UNITS; unit++) add_pops(seed, out, &q, unit, carried && unit == 0);
-    if (carried && q.pending[0] == 0) add_push(seed, out, &q, 0);
     ts_text_add(out, ".end\n");
     add_pops(seed, out, &q, 0, 0);
 }
@@ -390,15 +391,16 @@ static void test_matrix_loops_have_the_same_results(void **state) {
         ts_target target = make_target(&seed);
         ts_text body, text;
         target.core.limits.vregs = 8 + (int)random_below(&seed, 24);
+        target.core.latency_cycles[TS_LATENCY_MXU_PUSH] = 1 + random_below(&seed, 100);
         target.core.mxu = (ts_machine_mxu){.units = UNITS,
                                            .edge = 128,
                                            .rate = {1, 1, 1, 2, 4},
                                            .staging = 2,
-                                           .accumulators = 8,
+                                           .accumulators = 8 * (int)random_below(&seed, 2),
                                            .result_vregs = RESULTS_MOST + (int)random_below(&seed, 6)};
         body = ts_text_begin(arena);
         text = ts_text_begin(arena);
-        random_matrix_loop(&seed, &body);
+        random_matrix_loop(&seed, target.core.mxu.accumulators > 0, &body);
         ts_text_add(&text, "%s%s", loop_head, body.bytes);
         run(arena, &target, text.bytes, &plain);
         for (int mode = 0; mode < 3; mode++) {
