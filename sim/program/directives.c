@@ -116,7 +116,7 @@ static bool assemble_sem(assembler *as, const token *word, const token **at, con
 
 /* ---- .check TENSOR ~= EXPRESSION ulp=1 ---- */
 
-/* Words of the line as it stands in the text? Arguments of a macro are of another line, or parts of a name. */
+/* Words of the line as it is in the text? A macro's arguments are of other lines, or parts of a name. */
 static bool is_as_written(const token *word, const token *begin, const token *end) {
     for (const token *at = begin; at < end; at++)
         if (at->source != word->source || at->line != word->line ||

@@ -1,7 +1,7 @@
 /* Frames: the calls, inclusions and loops that instructions are in. */
 #include "assembler.h"
 
-/* In one frame a line opens one macro, file or loop; without a text of its own a program has all files at line 1. */
+/* In one frame a line opens one macro, file or loop; a program made in C has all its texts at line 1. */
 static bool is_like(const ts_program_frame *a, const ts_program_frame *b) {
     return a->source == b->source && a->line == b->line && a->body == b->body;
 }

@@ -1,4 +1,4 @@
-/* What is undefined in products of the matrix units: the rows with an undefined element, and the columns with one. */
+/* What is undefined in products of the matrix units: rows and columns with an undefined element. */
 #include <stdio.h>
 #include <string.h>
 

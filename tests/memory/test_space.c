@@ -322,7 +322,7 @@ static void words_are_as_bits(ts_space *space, uint8_t *poison, int64_t first, c
     for (int bit = 0; bit < 128; bit++) poison[first + bit] = want[bit / 32] >> bit % 32 & 1;
 }
 
-/* A shadow is an array of bits, whatever is marked in whatever order: words, some bits at the edges of pages, pages. */
+/* A shadow is an array of bits, whatever is marked in whatever order: words, bits at edges of pages, pages. */
 static void a_shadow_is_an_array(void **state) {
     (void)state;
     enum { PAGE = 1 << 19, PAGES = 3, BITS = PAGES * PAGE, ROUNDS = 4000, LONGEST = 200 };

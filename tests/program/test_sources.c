@@ -1,0 +1,70 @@
+/* Texts of programs: those of the binary by their names, what is near to one, and the files that a text names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "program/program.h"
+#include "tests/support/group.h"
+
+static void texts_of_the_binary_have_names(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"tilesim:/softmax.tsim", "tilesim:/softmax.tsim"},
+        {"softmax", "tilesim:/softmax.tsim"},
+        {"mesh/all_reduce", "tilesim:/mesh/all_reduce.tsim"},
+        {"tilesim:/mesh/../softmax.tsim", "tilesim:/mesh/../softmax.tsim"},
+        {"tilesim:/mesh/all/../softmax.tsim", NULL},
+        {"softma", NULL},
+        {"tilesim:/softmax", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int count;
+        const ts_program_file *files = ts_program_files(arena, rows[i][0], &count);
+        assert_true(count > 0);
+        assert_string_equal(files[0].path, rows[i][0]);
+        if (!rows[i][1] != !files[0].text) fail_msg("%s", rows[i][0]);
+        if (rows[i][1]) assert_string_equal(files[0].text->name, rows[i][1]);
+    }
+}
+
+static void what_is_near_is_suggested(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"tilesim:/softmx.tsim", "cannot open 'tilesim:/softmx.tsim': No such file or directory; did you "
+                                 "mean 'tilesim:/softmax.tsim'?"},
+        {"nowhere/softmax.tsim", "cannot open 'nowhere/softmax.tsim': No such file or directory; did you "
+                                 "mean 'tilesim:/softmax.tsim'?"},
+        {"nowhere/softmx.tsim", "cannot open 'nowhere/softmx.tsim': No such file or directory"},
+        {"tilesim:/qqqqqqqqqqqq.tsim", "cannot open 'tilesim:/qqqqqqqqqqqq.tsim': No such file or directory"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        assert_null(ts_program_load(&err, arena, rows[i][0], &(ts_target){.machine = "toy"}, NULL, 0));
+        assert_string_equal(err.message, rows[i][1]);
+        assert_int_equal(err.kind, TS_ERROR_IO);
+    }
+}
+
+/* Beside the text that names them, each once. */
+static void texts_name_files(void **state) {
+    (void)state;
+    int count;
+    const ts_program_file *files = ts_program_files(arena, "mesh/all_reduce", &count);
+    assert_true(count > 2);
+    assert_string_equal(files[1].path, "tilesim:/mesh/include/ring.tsim");
+    assert_string_equal(files[2].path, "tilesim:/mesh/include/scatter.tsim");
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++) assert_string_not_equal(files[i].path, files[k].path);
+    assert_true(files[1].text != NULL && files[2].text != NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(texts_of_the_binary_have_names),
+                                       cmocka_unit_test(what_is_near_is_suggested),
+                                       cmocka_unit_test(texts_name_files)};
+    return cmocka_run_group_tests(tests, begin_group, end_group);
+}
