@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "audit_state.h"
+#include "base/number.h"
 #include "layout/notation/xla.h"
 #include "study/transfer.h"
 
@@ -31,15 +32,15 @@ static void sum_up(const space_sum *sums, ts_audit_result *r, bool ruled) {
 
 static int buffers_by_shape(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
-    if (a->shape != b->shape) return a->shape < b->shape ? -1 : 1;
-    if (a->space != b->space) return a->space < b->space ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    if (a->shape != b->shape) return ts_order(a->shape, b->shape);
+    if (a->space != b->space) return ts_order(a->space, b->space);
+    return ts_order(a->line, b->line);
 }
 
 static int classes_by_waste(const void *x, const void *y) {
     const ts_audit_class *a = x, *b = y;
     if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
-    return (a->first.line > b->first.line) - (a->first.line < b->first.line);
+    return ts_order(a->first.line, b->first.line);
 }
 
 static void list_buffers(ts_audit *a, ts_audit_result *r) {
@@ -74,7 +75,7 @@ static int groups_by_bytes(const void *x, const void *y) {
     const ts_audit_group *a = x, *b = y;
     int64_t p = traffic_of(a), q = traffic_of(b);
     if (p != q) return p < q ? 1 : -1;
-    return (a->first.line > b->first.line) - (a->first.line < b->first.line);
+    return ts_order(a->first.line, b->first.line);
 }
 
 static int groups_by_time(const void *x, const void *y) {

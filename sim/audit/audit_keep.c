@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "audit_state.h"
 
 enum {
@@ -52,16 +53,16 @@ void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_s
 
 static int buffers_by_shape(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
-    if (a->computation != b->computation) return a->computation < b->computation ? -1 : 1;
-    if (a->shape != b->shape) return a->shape < b->shape ? -1 : 1;
-    if (a->space != b->space) return a->space < b->space ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    if (a->computation != b->computation) return ts_order(a->computation, b->computation);
+    if (a->shape != b->shape) return ts_order(a->shape, b->shape);
+    if (a->space != b->space) return ts_order(a->space, b->space);
+    return ts_order(a->line, b->line);
 }
 
 int audit_by_waste(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
     if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
-    return (a->line > b->line) - (a->line < b->line);
+    return ts_order(a->line, b->line);
 }
 
 static void merge_buffers(ts_audit *a) {
@@ -113,29 +114,29 @@ static int64_t bytes_of(const ts_audit_move *move) { return move->read_bytes + m
 static int moves_by_bytes(const void *x, const void *y) {
     const ts_audit_move *a = x, *b = y;
     if (bytes_of(a) != bytes_of(b)) return bytes_of(a) < bytes_of(b) ? 1 : -1;
-    return (a->line > b->line) - (a->line < b->line);
+    return ts_order(a->line, b->line);
 }
 
 static int order_moves(const ts_audit_move *a, const ts_audit_move *b) {
-    if (a->computation != b->computation) return a->computation < b->computation ? -1 : 1;
-    if (a->opcode != b->opcode) return a->opcode < b->opcode ? -1 : 1;
-    if (a->src != b->src) return a->src < b->src ? -1 : 1;
-    if (a->dst != b->dst) return a->dst < b->dst ? -1 : 1;
-    if (a->from != b->from) return a->from < b->from ? -1 : 1;
-    if (a->to != b->to) return a->to < b->to ? -1 : 1;
-    if (a->groups != b->groups) return a->groups < b->groups ? -1 : 1;
-    if (a->read_bytes != b->read_bytes) return a->read_bytes < b->read_bytes ? -1 : 1;
+    if (a->computation != b->computation) return ts_order(a->computation, b->computation);
+    if (a->opcode != b->opcode) return ts_order(a->opcode, b->opcode);
+    if (a->src != b->src) return ts_order(a->src, b->src);
+    if (a->dst != b->dst) return ts_order(a->dst, b->dst);
+    if (a->from != b->from) return ts_order(a->from, b->from);
+    if (a->to != b->to) return ts_order(a->to, b->to);
+    if (a->groups != b->groups) return ts_order(a->groups, b->groups);
+    if (a->read_bytes != b->read_bytes) return ts_order(a->read_bytes, b->read_bytes);
     if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
     int transposed = memcmp(a->permutation, b->permutation, sizeof a->permutation);
     if (transposed != 0) return transposed;
     if (a->in_branch != b->in_branch) return a->in_branch - b->in_branch;
-    return (a->level > b->level) - (a->level < b->level);
+    return ts_order(a->level, b->level);
 }
 
 static int moves_by_kind(const void *x, const void *y) {
     const ts_audit_move *a = x, *b = y;
     int order = order_moves(a, b);
-    return order ? order : (a->line > b->line) - (a->line < b->line);
+    return order ? order : ts_order(a->line, b->line);
 }
 
 void audit_merge_moves(ts_audit *a) {

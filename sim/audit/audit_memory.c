@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
 #include "audit_state.h"
 
 enum { FIGURES = 256, ALLOCATIONS = 1 << 14, WORD = 16 };
@@ -449,7 +450,7 @@ static int by_bytes(const void *x, const void *y) {
     const ts_audit_allocation *a = x, *b = y;
     if (a->at_peak != b->at_peak) return a->at_peak - b->at_peak;
     if (a->bytes != b->bytes) return a->bytes < b->bytes ? 1 : -1;
-    return (a->line > b->line) - (a->line < b->line);
+    return ts_order(a->line, b->line);
 }
 
 void audit_finish_memory(ts_audit *a) {

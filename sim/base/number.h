@@ -13,6 +13,9 @@ static inline bool ts_add(int64_t a, int64_t b, int64_t *out) { return !__builti
 
 static inline int64_t ts_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ts_max(int64_t a, int64_t b) { return a > b ? a : b; }
+/* As qsort wants it: below 0 where a comes first. */
+static inline int ts_order(int64_t a, int64_t b) { return (a > b) - (a < b); }
+static inline int ts_order_reals(double a, double b) { return (a > b) - (a < b); }
 
 /* Floor division and modulus (toward minus infinity), b > 0. */
 static inline int64_t ts_floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }

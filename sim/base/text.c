@@ -213,6 +213,8 @@ static size_t common_prefix(const char *a, const char *b) {
     return length;
 }
 
+bool ts_text_starts(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
 bool ts_text_ends(const char *text, const char *end) {
     size_t length = strlen(text), tail = strlen(end);
     return length >= tail && strcmp(text + length - tail, end) == 0;

@@ -49,6 +49,7 @@ static inline bool ts_text_is(const char *bytes, size_t length, const char *word
     return strlen(word) == length && memcmp(bytes, word, length) == 0;
 }
 
+bool ts_text_starts(const char *text, const char *start);
 bool ts_text_ends(const char *text, const char *end);
 
 /* Bytes of a longer text. */

@@ -89,10 +89,10 @@ static bool is_marked(const ts_candidate *c) { return c->is_now || c->is_rule; }
  * text is the greatest. */
 static int by_bound(const void *x, const void *y) {
     const ts_candidate *a = x, *b = y;
-    if (a->bound_cycles != b->bound_cycles) return a->bound_cycles < b->bound_cycles ? -1 : 1;
+    if (a->bound_cycles != b->bound_cycles) return ts_order(a->bound_cycles, b->bound_cycles);
     if (a->combines != b->combines) return a->combines ? 1 : -1;
     if (is_marked(a) != is_marked(b)) return is_marked(a) ? -1 : 1;
-    if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
+    if (a->bytes != b->bytes) return ts_order(a->bytes, b->bytes);
     return strcmp(b->text, a->text);
 }
 
@@ -100,8 +100,8 @@ static int by_cycles(const void *x, const void *y) {
     const ts_candidate *a = x, *b = y;
     if (a->priced != b->priced) return a->priced ? -1 : 1;
     if (!a->priced) return by_bound(x, y);
-    if (a->cycles != b->cycles) return a->cycles < b->cycles ? -1 : 1;
-    if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
+    if (a->cycles != b->cycles) return ts_order(a->cycles, b->cycles);
+    if (a->bytes != b->bytes) return ts_order(a->bytes, b->bytes);
     if (a->combines != b->combines) return a->combines ? 1 : -1;
     if (is_marked(a) != is_marked(b)) return is_marked(a) ? -1 : 1;
     return strcmp(b->text, a->text); /* row-major, whose text is the greatest, first */

@@ -8,20 +8,18 @@
 
 enum { RIVALS = 4, RIVALS_OF_PROGRAM = 3 };
 
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
 static bool is_timing(const char *path) {
     static const char *const groups[] = {"dma.", "hbm.", "core.timing.", "core.slots."};
-    if (begins(path, "hbm.energy.")) return false;
+    if (ts_text_starts(path, "hbm.energy.")) return false;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (begins(path, groups[i])) return true;
+        if (ts_text_starts(path, groups[i])) return true;
     return false;
 }
 
 /* Is it the time of instructions that the program does not have? */
 static bool is_idle(const ts_program *program, const char *path) {
     static const char timing[] = "core.timing.";
-    if (!program || !begins(path, timing)) return false;
+    if (!program || !ts_text_starts(path, timing)) return false;
     const char *key = path + sizeof timing - 1;
     size_t length = strcspn(key, ".");
     for (int i = 0; i < program->code.bundle_count; i++) {
@@ -46,7 +44,7 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
     moved->machine =
         ts_machine_load_with(err, arena, request->machine_name, "assumed", sets, request->set_count + 1);
     if (!moved->machine) return false;
-    bool core = begins(override, "core.");
+    bool core = ts_text_starts(override, "core.");
     ts_choose_use *uses = TS_NEW_ARRAY(arena, ts_choose_use, TS_CHOOSE_USES);
     for (int i = 0; i < request->use_count; i++) {
         uses[i] = request->uses[i];
@@ -68,7 +66,7 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
  * which take longer the more bytes they have, and the rival has no fewer bytes and no fewer cycles of the core. */
 static bool is_beaten(const choose_pricer *now, const char *override, const ts_candidate *best,
                       const ts_candidate *rival) {
-    bool core = begins(override, "core.") && best->core_cycles > 0;
+    bool core = ts_text_starts(override, "core.") && best->core_cycles > 0;
     return !now->program && !core && rival->bytes >= best->bytes && rival->core_cycles >= best->core_cycles;
 }
 

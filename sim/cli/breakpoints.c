@@ -76,7 +76,7 @@ static bool read_condition(ts_error *err, const cli_breakpoints *b, const char *
                            ts_condition *condition) {
     size_t left = strcspn(text, "=!<> \t"), at = left + strspn(text + left, " \t");
     for (int i = TS_TEST_NONE + 1; i < TESTS && condition->test == TS_TEST_NONE; i++)
-        if (strncmp(text + at, tests[i], strlen(tests[i])) == 0) condition->test = (ts_test)i;
+        if (ts_text_starts(text + at, tests[i])) condition->test = (ts_test)i;
     if (condition->test == TS_TEST_NONE)
         return ts_error_set(err, TS_ERROR_INPUT, "'%.60s' is no condition, expected one like s1 == 4", text);
     const char *right = text + at + strlen(tests[condition->test]);

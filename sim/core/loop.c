@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "state.h"
 
 /* After so many branches back the state is kept first; the work is looked at as often. */
@@ -170,7 +171,7 @@ const ts_instruction *ts_core_loop(const ts_core *core, char *text, size_t bytes
 static int order(const int64_t *a, const int64_t *b, int count, bool last) {
     for (int i = 0; i < count; i++) {
         int dim = last ? count - 1 - i : i;
-        if (a[dim] != b[dim]) return a[dim] < b[dim] ? -1 : 1;
+        if (a[dim] != b[dim]) return ts_order(a[dim], b[dim]);
     }
     return 0;
 }

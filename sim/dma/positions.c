@@ -306,8 +306,8 @@ int64_t ts_traversal_work_elsewhere(const ts_traversal *traversal, int64_t most)
 
 static int compare_work(const void *left, const void *right) {
     const traversal_sorted_box *a = left, *b = right;
-    if (a->own != b->own) return a->own < b->own ? -1 : 1;
-    return a->box < b->box ? -1 : a->box > b->box;
+    if (a->own != b->own) return ts_order(a->own, b->own);
+    return ts_order(a->box, b->box);
 }
 
 static void sort_boxes(ts_traversal *traversal) {

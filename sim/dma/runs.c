@@ -1,6 +1,7 @@
 /* How long the runs of a plan are on each side. */
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "dma/breakdown.h"
 
 typedef struct {
@@ -9,7 +10,7 @@ typedef struct {
 
 static int compare(const void *left, const void *right) {
     int64_t a = ((const side_loop *)left)->stride, b = ((const side_loop *)right)->stride;
-    return a < b ? -1 : a > b;
+    return ts_order(a, b);
 }
 
 static void add(ts_dma_runs *runs, int64_t bits, int64_t count) {

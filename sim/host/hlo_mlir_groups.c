@@ -16,7 +16,7 @@ const char *hlo_mlir_value_of(const char *at, const char *end, const char *word)
 static bool is_collective(const char *opcode) {
     static const char *const names[] = {"all-", "reduce-scatter", "collective-", "cross-replica-sum"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(opcode, names[i], strlen(names[i])) == 0) return true;
+        if (ts_text_starts(opcode, names[i])) return true;
     return false;
 }
 

@@ -227,10 +227,10 @@ enum { SEARCH_VISITS = 100 * 1000 * 1000 };
 
 static int compare_items(const void *left, const void *right) {
     const search_item *a = left, *b = right;
-    if (a->iter->axis != b->iter->axis) return a->iter->axis < b->iter->axis ? -1 : 1;
+    if (a->iter->axis != b->iter->axis) return ts_order(a->iter->axis, b->iter->axis);
     int64_t sa = llabs(a->iter->stride), sb = llabs(b->iter->stride);
-    if (sa != sb) return sa > sb ? -1 : 1;
-    return a->position < b->position ? -1 : a->position > b->position;
+    if (sa != sb) return ts_order(sb, sa);
+    return ts_order(a->position, b->position);
 }
 
 static void fill_items(search *s) {

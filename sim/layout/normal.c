@@ -17,7 +17,7 @@ typedef struct {
 
 static int compare_digits(const void *left, const void *right) {
     const plain_digit *a = left, *b = right;
-    return a->divisor > b->divisor ? -1 : a->divisor < b->divisor;
+    return ts_order(b->divisor, a->divisor);
 }
 
 /* The digits of one variable that have more than one value; -1 when one of them is biased. */
@@ -316,7 +316,7 @@ static int compare_strides(const void *left, const void *right) {
     const ts_iter *a = left, *b = right;
     if (a->axis != b->axis) return a->axis - b->axis;
     int64_t sa = llabs(a->stride), sb = llabs(b->stride);
-    return sa < sb ? -1 : sa > sb;
+    return ts_order(sa, sb);
 }
 
 /* Each stride beyond the reach of the smaller ones of its axis: no two combinations of digits meet. */

@@ -393,8 +393,8 @@ static void add_run(ts_arena *arena, run_list *list, run next) {
 
 static int by_wanter(const void *a, const void *b) {
     const run *x = a, *y = b;
-    if (x->wanter != y->wanter) return x->wanter < y->wanter ? -1 : 1;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
+    if (x->wanter != y->wanter) return ts_order(x->wanter, y->wanter);
+    return ts_order(x->begin, y->begin);
 }
 
 static void find_runs(ts_arena *arena, const ts_collective *c, int dim, run_list *list) {

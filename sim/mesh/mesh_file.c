@@ -76,7 +76,7 @@ static const ts_tree *defaults(ts_arena *arena, const ts_machine *machine) {
     ts_text_add(&text, "axes: {}\norder: row_major # the last dim the fastest\nici:\n");
     for (int i = 0; i < machine->leaf_count; i++) {
         const ts_field_leaf *leaf = &machine->leaves[i];
-        if (strncmp(leaf->path, "ici.", 4) != 0) continue;
+        if (!ts_text_starts(leaf->path, "ici.")) continue;
         ts_text_add(&text, "    %s: ", leaf->path + 4);
         ts_field_print_given(&text, leaf);
         ts_text_add(&text, " # %s\n", leaf->node->comment);
@@ -132,7 +132,7 @@ const ts_mesh_file *ts_mesh_file_load(ts_error *err, ts_arena *arena, const char
 
 const ts_tree *ts_mesh_file_node(const ts_mesh_file *file, const char *path) {
     for (int i = 0; i < file->leaf_count; i++)
-        if (strncmp(file->leaves[i].path, path, strlen(path)) == 0) return file->leaves[i].node;
+        if (ts_text_starts(file->leaves[i].path, path)) return file->leaves[i].node;
     return ts_mesh_file_node(file, "dims.");
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "accesses.h"
 
 enum { NONE = -1, UNITS_MAX = 64 };
@@ -277,7 +278,7 @@ typedef struct {
 
 static int by_position(const void *x, const void *y) {
     const graph_root *a = x, *b = y;
-    return a->behind != b->behind ? (a->behind < b->behind ? -1 : 1) : (a->at > b->at) - (a->at < b->at);
+    return a->behind != b->behind ? ts_order(a->behind, b->behind) : ts_order(a->at, b->at);
 }
 
 /* Of those that live on, behind all that read the old one. */

@@ -246,7 +246,7 @@ static bool combine(parser *p, const operator* op, const token *location, const 
     } else if (a->is_float || b->is_float) {
         truth = compare(op->mark, (as_number(a) > as_number(b)) - (as_number(a) < as_number(b)));
     } else {
-        truth = compare(op->mark, (a->integer > b->integer) - (a->integer < b->integer));
+        truth = compare(op->mark, ts_order(a->integer, b->integer));
     }
     *out = (constant){.integer = truth};
     return true;

@@ -19,7 +19,7 @@ static const char *without_up(const char *name) {
 
 /* NULL: the binary has no such file, or the path is no name of one. */
 static const ts_embedded_file *find_embedded(const char *path) {
-    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) != 0) return NULL;
+    if (!ts_text_starts(path, embedded_prefix)) return NULL;
     for (size_t i = 0; i < ts_embedded_program_count; i++)
         if (strcmp(ts_embedded_programs[i].name, without_up(path + sizeof embedded_prefix - 1)) == 0)
             return &ts_embedded_programs[i];
@@ -60,7 +60,7 @@ const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
 void suggest_embedded(ts_error *err, const char *path) {
     char name[120];
     const char *slash = strrchr(path, '/'), *found = NULL;
-    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) == 0) {
+    if (ts_text_starts(path, embedded_prefix)) {
         found = ts_text_nearest(path + sizeof embedded_prefix - 1, &ts_embedded_programs[0].name,
                                 ts_embedded_program_count, sizeof ts_embedded_programs[0]);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "page.h"
+#include "base/number.h"
 #include "report/json.h"
 
 /* A path has a line of its own where it does not fit its column. */
@@ -77,7 +78,7 @@ static int by_difference(const void *one, const void *other) {
     const ts_compare_change *a = *(const ts_compare_change *const *)one,
                             *b = *(const ts_compare_change *const *)other;
     double x = difference(a), y = difference(b);
-    return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
+    return x != y ? ts_order_reals(y, x) : (a > b) - (a < b);
 }
 
 static bool same_section(const ts_compare_change *a, const ts_compare_change *b) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "lines_private.h"
 #include "source_text.h"
 
@@ -85,9 +86,8 @@ int report_hot_loops(const ts_profile *p) {
 
 static int compare_locations(const void *x, const void *y) {
     const frame_location *a = x, *b = y;
-    int parents = (a->parent > b->parent) - (a->parent < b->parent),
-        lines = (a->line > b->line) - (a->line < b->line);
-    return parents ? parents : lines ? lines : (a->frame > b->frame) - (a->frame < b->frame);
+    int parents = ts_order(a->parent, b->parent), lines = ts_order(a->line, b->line);
+    return parents ? parents : lines ? lines : ts_order(a->frame, b->frame);
 }
 
 /* The first at the line, or behind it. */

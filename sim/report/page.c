@@ -285,7 +285,7 @@ static void add_picture(page *p, const ts_text *svg) {
     while (*at) {
         const char *name = NULL;
         for (int i = 0; i < 2; i++)
-            if (strncmp(at, names[i], strlen(names[i])) == 0) name = names[i];
+            if (ts_text_starts(at, names[i])) name = names[i];
         if (name)
             ts_text_add(p->out, "%.*s-%d%c", (int)strlen(name) - 1, name, number, name[strlen(name) - 1]);
         else

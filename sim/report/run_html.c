@@ -7,6 +7,7 @@
 
 #include "padding.h"
 #include "roofline.h"
+#include "base/number.h"
 #include "report/layout.h"
 #include "report/run.h"
 #include "report/run_mesh.h"
@@ -75,8 +76,8 @@ static const char *reason_text(int reason) {
 
 static int compare_sums(const void *x, const void *y) {
     const reason_sum *a = x, *b = y;
-    int order = (a->cycles < b->cycles) - (a->cycles > b->cycles);
-    return order ? order : (a->reason > b->reason) - (a->reason < b->reason);
+    int order = ts_order(b->cycles, a->cycles);
+    return order ? order : ts_order(a->reason, b->reason);
 }
 
 /* Bundles, then the longest stall first. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 /* In pixels, but for what MOST_ and KINDS count. What is at the right and below grows with its texts. */
 enum {
     PLOT_WIDTH = 514,
@@ -345,7 +347,7 @@ static void add_names(const picture *p) {
 
 static int by_x(const void *one, const void *other) {
     const mark *a = one, *b = other;
-    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->y > b->y) - (a->y < b->y);
+    return a->x != b->x ? ts_order_reals(a->x, b->x) : ts_order_reals(a->y, b->y);
 }
 
 /* The beginning of a path in the looks of the line. */

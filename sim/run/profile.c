@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "profile_private.h"
 
 /* ---- Lines ---- */
@@ -19,18 +20,16 @@ static location location_of(const ts_program *program, int bundle, int index) {
     return (location){at.frame, at.line, instruction->column, bundle, index};
 }
 
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
 static int compare_lines(const location *a, const location *b) {
-    int frames = compare(a->frame, b->frame);
-    return frames ? frames : compare(a->line, b->line);
+    int frames = ts_order(a->frame, b->frame);
+    return frames ? frames : ts_order(a->line, b->line);
 }
 
 static int compare_locations(const void *x, const void *y) {
     const location *a = x, *b = y;
-    int lines = compare_lines(a, b), columns = compare(a->column, b->column);
-    int bundles = compare(a->bundle, b->bundle);
-    return lines ? lines : columns ? columns : bundles ? bundles : compare(a->index, b->index);
+    int lines = compare_lines(a, b), columns = ts_order(a->column, b->column);
+    int bundles = ts_order(a->bundle, b->bundle);
+    return lines ? lines : columns ? columns : bundles ? bundles : ts_order(a->index, b->index);
 }
 
 static location *find_locations(ts_arena *arena, const ts_program *program, int *count) {

@@ -1,6 +1,7 @@
 /* Loops of a profile: the branches back of the code, and the lines that they go over. */
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "profile_private.h"
 
 /* Bundles head .. end; several branches back to one head are one loop. */
@@ -23,8 +24,7 @@ static int target_of(const ts_bundle *bundle) {
 /* By head, the largest first: a loop comes behind those around it. */
 static int compare_code(const void *x, const void *y) {
     const code_loop *a = x, *b = y;
-    return a->head != b->head ? (a->head > b->head) - (a->head < b->head)
-                              : (a->end < b->end) - (a->end > b->end);
+    return a->head != b->head ? ts_order(a->head, b->head) : ts_order(b->end, a->end);
 }
 
 static code_loop *find_code(ts_arena *scratch, const ts_code *code, int *count) {
@@ -137,15 +137,15 @@ static int compare_spans(const void *x, const void *y) {
     const lines_loop *a = x, *b = y;
     if (a->loop.source != b->loop.source)
         return (uintptr_t)a->loop.source < (uintptr_t)b->loop.source ? -1 : 1;
-    if (a->loop.first_line != b->loop.first_line) return a->loop.first_line < b->loop.first_line ? -1 : 1;
-    if (a->loop.last_line != b->loop.last_line) return a->loop.last_line < b->loop.last_line ? -1 : 1;
-    return (a->head > b->head) - (a->head < b->head);
+    if (a->loop.first_line != b->loop.first_line) return ts_order(a->loop.first_line, b->loop.first_line);
+    if (a->loop.last_line != b->loop.last_line) return ts_order(a->loop.last_line, b->loop.last_line);
+    return ts_order(a->head, b->head);
 }
 
 static int compare_heat(const void *x, const void *y) {
     const lines_loop *a = x, *b = y;
-    if (a->loop.own_cycles != b->loop.own_cycles) return a->loop.own_cycles > b->loop.own_cycles ? -1 : 1;
-    return (a->head > b->head) - (a->head < b->head);
+    if (a->loop.own_cycles != b->loop.own_cycles) return ts_order(b->loop.own_cycles, a->loop.own_cycles);
+    return ts_order(a->head, b->head);
 }
 
 /* Those of the same lines become one; returns how many are left. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 typedef struct {
     int64_t tick, number; /* in the order in which they were told */
     int32_t row;
@@ -53,13 +55,11 @@ void ts_hbm_commands_observe(ts_hbm_commands *commands, ts_hbm *hbm) {
     ts_hbm_observe_commands(hbm, keep, commands);
 }
 
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
 static int by_time(const void *a, const void *b) {
     const kept *x = a, *y = b;
-    int order = compare(x->tick, y->tick);
-    if (order == 0) order = compare(x->bus, y->bus);
-    return order ? order : compare(x->number, y->number);
+    int order = ts_order(x->tick, y->tick);
+    if (order == 0) order = ts_order(x->bus, y->bus);
+    return order ? order : ts_order(x->number, y->number);
 }
 
 static const char *name_of(int command) {

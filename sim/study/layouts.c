@@ -121,7 +121,7 @@ static bool try_one(ts_error *err, const ts_transfer_request *request, ts_dma_co
 
 static int by_cycles(const void *a, const void *b) {
     const ts_transfer_other *left = a, *right = b;
-    return left->cycles < right->cycles ? -1 : left->cycles > right->cycles;
+    return ts_order(left->cycles, right->cycles);
 }
 
 /* The layouts that are like the other end's: its own, and its order of dims without tiles and with the usual
@@ -192,7 +192,7 @@ static bool try_all(ts_error *err, ts_arena *arena, variation *v, ts_transfer_ot
 static int by_promise(const void *a, const void *b) {
     const candidate *left = a, *right = b;
     if (left->kind != right->kind) return (int)left->kind - (int)right->kind;
-    if (left->cycles != right->cycles) return left->cycles < right->cycles ? -1 : 1;
+    if (left->cycles != right->cycles) return ts_order(left->cycles, right->cycles);
     return left->number - right->number;
 }
 

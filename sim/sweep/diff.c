@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 typedef struct {
     const char *parameters, *question, *machine;
     char key[33];
@@ -85,7 +87,7 @@ static bool is_broken(const ts_sweep_change *c) {
 static int by_harm(const void *one, const void *other) {
     const ts_sweep_change *a = one, *b = other;
     if (is_broken(a) != is_broken(b)) return is_broken(a) ? -1 : 1;
-    int order = (a->ratio < b->ratio) - (a->ratio > b->ratio);
+    int order = ts_order_reals(b->ratio, a->ratio);
     if (order == 0) order = strcmp(a->question, b->question);
     if (order == 0) order = strcmp(a->parameters, b->parameters);
     return order ? order : strcmp(a->machine, b->machine);

@@ -111,6 +111,6 @@ bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, 
 /* ---- Paths ---- */
 
 const char *sweep_beside(ts_arena *arena, const ts_sweep_study *study, const char *path) {
-    if (path[0] == '/' || strncmp(path, "tilesim:/", strlen("tilesim:/")) == 0) return path;
+    if (path[0] == '/' || ts_text_starts(path, "tilesim:/")) return path;
     return ts_text_format(arena, "%s%s", study->folder, path);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "names.h"
 
 /* ---- The runs ---- */
@@ -85,8 +86,7 @@ typedef struct {
 
 static int by_cycles(const void *one, const void *other) {
     const ranked *a = one, *b = other;
-    return a->cycles != b->cycles ? (a->cycles > b->cycles) - (a->cycles < b->cycles)
-                                  : (a->point > b->point) - (a->point < b->point);
+    return a->cycles != b->cycles ? ts_order(a->cycles, b->cycles) : ts_order(a->point, b->point);
 }
 
 static void rank(ts_arena *arena, int64_t count, ts_sweep_blocks *blocks) {

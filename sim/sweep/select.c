@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "sweep/table.h"
 
 void ts_sweep_table_select(ts_arena *arena, const ts_sweep_table *table, const int64_t *rows, int64_t count,
@@ -26,14 +27,12 @@ typedef struct {
     int64_t row;
 } candidate;
 
-static int compare(double a, double b) { return (a > b) - (a < b); }
-
 /* By the first column, then by the next, then in the order of the table. */
 static int by_values(const void *one, const void *other) {
     const candidate *a = one, *b = other;
     int order = 0;
-    for (int i = 0; i < a->count && order == 0; i++) order = compare(a->values[i], b->values[i]);
-    return order ? order : compare((double)a->row, (double)b->row);
+    for (int i = 0; i < a->count && order == 0; i++) order = ts_order_reals(a->values[i], b->values[i]);
+    return order ? order : ts_order(a->row, b->row);
 }
 
 static bool read_values(const ts_sweep_table *table, int64_t row, const int *columns, int count,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "config/scale.h"
 
 /* ---- The study ---- */
@@ -114,7 +115,7 @@ static ts_sweep_elasticity measure(const results *r, const ts_sweep_moved *moved
 static int by_elasticity(const void *one, const void *other) {
     const ts_sweep_elasticity *a = one, *b = other;
     double x = fabs(a->elasticity), y = fabs(b->elasticity);
-    return x != y ? (x < y) - (x > y) : (a->moved > b->moved) - (a->moved < b->moved);
+    return x != y ? ts_order_reals(y, x) : (a->moved > b->moved) - (a->moved < b->moved);
 }
 
 const ts_sweep_elasticity *ts_sweep_elasticities(ts_arena *arena, const ts_sweep_changes *changes,

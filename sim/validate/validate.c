@@ -7,6 +7,7 @@
 
 #include "embedded.h"
 #include "base/file.h"
+#include "base/number.h"
 
 /* ---- Tables ---- */
 
@@ -143,8 +144,7 @@ double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements,
 /* ---- Groups ---- */
 
 static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return ts_order_reals(*(const double *)a, *(const double *)b);
 }
 
 ts_validation_errors ts_validated_errors(double *errors, int count) {

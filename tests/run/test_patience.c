@@ -8,8 +8,6 @@
 
 enum { PATIENCE = 1 << 22 }; /* the command line's is 32 times as much */
 
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
 /* Runs a loop from line 4 to line 7 until it is given up; returns how often it was then taken. */
 static int turns(int rows, const char *last) {
     static const char before[] = "a loop without an end in sight: this branch back to line 4 was taken ";
@@ -25,7 +23,7 @@ static int turns(int rows, const char *last) {
     assert_false(run_patiently(&err, arena, text, PATIENCE));
     assert_int_equal(err.kind, TS_ERROR_FAULT);
     assert_int_equal(err.line, 7);
-    assert_true(begins(err.message, before));
+    assert_true(ts_text_starts(err.message, before));
     int taken = 0;
     const char *at = err.message + strlen(before);
     for (; *at != ' '; at++) taken = *at == ',' ? taken : taken * 10 + (*at - '0');

@@ -184,8 +184,8 @@ static int compare_replicas(const void *left, const void *right) {
     const ts_axe_iter *a = left, *b = right;
     int names = strcmp(a->axis, b->axis);
     if (names != 0) return names;
-    if (a->stride != b->stride) return a->stride < b->stride ? -1 : 1;
-    return a->extent < b->extent ? -1 : a->extent > b->extent;
+    if (a->stride != b->stride) return ts_order(a->stride, b->stride);
+    return ts_order(a->extent, b->extent);
 }
 
 static void sort_replicas(ts_axe_list *list) {

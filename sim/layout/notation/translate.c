@@ -175,7 +175,7 @@ typedef struct {
 
 static int compare_parts(const void *left, const void *right) {
     const part *a = left, *b = right;
-    return a->stride > b->stride ? -1 : a->stride < b->stride;
+    return ts_order(b->stride, a->stride);
 }
 
 /* The digits of an axis that have more than one value, widest stride first. */

@@ -31,7 +31,7 @@ typedef struct {
 
 static int compare_strides(const void *left, const void *right) {
     const digit *a = left, *b = right;
-    return a->stride > b->stride ? -1 : a->stride < b->stride;
+    return ts_order(b->stride, a->stride);
 }
 
 static bool xla_can_say(ts_error *err, const ts_layout *layout) {
