@@ -12,7 +12,7 @@ static void add(numbers *to, int sreg) {
     to->count++;
 }
 
-static void add_of_transfer(void *to, int sreg) { add(to, sreg); }
+static void add_of_transfer(void *to, const int *sreg) { add(to, *sreg); }
 
 static void collect(const ts_code *code, const ts_instruction *instruction, numbers *controls,
                     numbers *values) {

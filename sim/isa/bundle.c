@@ -19,7 +19,7 @@ bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instructio
 /* ---- Registers ---- */
 
 static void give_affine(const ts_affine *affine, ts_sreg_function *take, void *self) {
-    for (int i = 0; i < affine->term_count; i++) take(self, affine->terms[i].sreg);
+    for (int i = 0; i < affine->term_count; i++) take(self, &affine->terms[i].sreg);
 }
 
 static void give_slice(const ts_slice *slice, ts_sreg_function *take, void *self) {
@@ -27,7 +27,7 @@ static void give_slice(const ts_slice *slice, ts_sreg_function *take, void *self
 }
 
 static void give_semaphore(const ts_semaphore_operand *semaphore, ts_sreg_function *take, void *self) {
-    if (semaphore->sreg >= 0) take(self, semaphore->sreg);
+    if (semaphore->sreg >= 0) take(self, &semaphore->sreg);
 }
 
 void ts_transfer_sregs(const ts_transfer *transfer, ts_sreg_function *take, void *self) {
@@ -46,7 +46,7 @@ static void add_read(ts_register_use *use, ts_operand_kind kind, int reg) {
     use->reads[use->read_count++] = (ts_register){kind, reg};
 }
 
-static void add_sreg(void *use, int sreg) { add_read(use, TS_OPERAND_SREG, sreg); }
+static void add_sreg(void *use, const int *sreg) { add_read(use, TS_OPERAND_SREG, *sreg); }
 
 static void add_address(ts_register_use *use, const ts_address *address) {
     for (int i = 0; i < address->term_count; i++) add_read(use, TS_OPERAND_SREG, address->terms[i].sreg);

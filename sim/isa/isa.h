@@ -204,8 +204,9 @@ typedef struct {
     int line, column;
 } ts_transfer;
 
-/* Gives each sreg that a transfer reads, in the order of its operands; one that is read twice is given twice. */
-typedef void ts_sreg_function(void *self, int sreg);
+/* Gives each sreg that a transfer reads, in the order of its operands, where the transfer names it; one that is read
+ * twice is given twice. */
+typedef void ts_sreg_function(void *self, const int *sreg);
 void ts_transfer_sregs(const ts_transfer *transfer, ts_sreg_function *take, void *self);
 
 /* A program ready to run. Registers are as many as the machine has. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { OPERANDS = MOSAIC_REGISTERS - 1 }; /* and the destination */
+
 int mosaic_register(mosaic_code *code, ts_operand_kind kind) {
     *PUSH(code->arena, &code->kinds) = (unsigned char)kind;
     return code->kinds.count - 1;
@@ -36,54 +38,32 @@ ts_operand mosaic_spill_slot(ts_arena *arena, int tensor, int64_t word) {
     return (ts_operand){TS_OPERAND_ADDRESS, {.address = address}};
 }
 
-static bool add_register(mosaic_registers *out, int *reg) {
-    if (out->count >= MOSAIC_REGISTERS - 2) return false;
-    out->registers[out->count++] = reg;
-    return true;
+/* Those that there is no room for are counted. */
+static void add_register(void *self, const int *reg) {
+    mosaic_registers *out = self;
+    if (out->count < OPERANDS) out->registers[out->count] = (int *)(uintptr_t)reg;
+    out->count++;
 }
 
-static bool add_affine(mosaic_registers *out, ts_affine *affine) {
-    for (int i = 0; i < affine->term_count; i++)
-        if (!add_register(out, &affine->terms[i].sreg)) return false;
-    return true;
-}
-
-static bool add_slice(mosaic_registers *out, ts_slice *slice) {
-    for (int dim = 0; dim < slice->rank; dim++)
-        if (!add_affine(out, (ts_affine *)(uintptr_t)&slice->begin[dim])) return false;
-    return true;
-}
-
-static bool add_semaphore(mosaic_registers *out, ts_semaphore_operand *semaphore) {
-    return semaphore->sreg < 0 || add_register(out, &semaphore->sreg);
-}
-
-static bool add_transfer(mosaic_registers *out, ts_transfer *t) {
-    return add_slice(out, &t->source) && add_slice(out, &t->destination) &&
-           add_semaphore(out, &t->semaphore) &&
-           (!t->remote || (add_affine(out, &t->device) && add_semaphore(out, &t->receive)));
-}
-
-static bool add_address(mosaic_registers *out, ts_address *address) {
-    for (int i = 0; i < address->term_count; i++)
-        if (!add_register(out, &address->terms[i].sreg)) return false;
-    return true;
-}
-
-static bool add_operand(mosaic_code *code, mosaic_registers *out, ts_operand *operand) {
+static void add_operand(mosaic_code *code, mosaic_registers *out, const ts_operand *operand) {
     switch (operand->kind) {
     case TS_OPERAND_SREG:
     case TS_OPERAND_VREG:
     case TS_OPERAND_VMASK:
-        return add_register(out, &operand->as.reg);
+        add_register(out, &operand->as.reg);
+        break;
     case TS_OPERAND_ADDRESS:
-        return add_address(out, (ts_address *)(uintptr_t)operand->as.address);
+        for (int i = 0; i < operand->as.address->term_count; i++)
+            add_register(out, &operand->as.address->terms[i].sreg);
+        break;
     case TS_OPERAND_SEMAPHORE:
-        return add_semaphore(out, &operand->as.semaphore);
+        if (operand->as.semaphore.sreg >= 0) add_register(out, &operand->as.semaphore.sreg);
+        break;
     case TS_OPERAND_TRANSFER:
-        return add_transfer(out, &code->transfers.items[operand->as.transfer]);
+        ts_transfer_sregs(&code->transfers.items[operand->as.transfer], add_register, out);
+        break;
     default:
-        return true;
+        break;
     }
 }
 
@@ -100,10 +80,11 @@ bool mosaic_find_registers(mosaic_code *code, ts_instruction *instruction, mosai
         const ts_operand_class *class = ts_opcode_operand(info, i);
         if (class->written)
             written = i;
-        else if (!add_operand(code, out, &instruction->operands[i]))
-            return false;
+        else
+            add_operand(code, out, &instruction->operands[i]);
     }
     if (instruction->mask >= 0) add_register(out, &instruction->mask);
+    if (out->count > OPERANDS) return out->count = OPERANDS, false;
     out->writes = written >= 0;
     out->merges = out->writes && merges(instruction);
     if (out->writes) out->registers[out->count++] = &instruction->operands[written].as.reg;
