@@ -36,13 +36,9 @@ static int64_t stated_trips(ts_span attributes) {
     static const char key[] = "\"known_trip_count";
     const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
     const char *end = attributes.text + attributes.length;
-    int64_t trips = 0;
     if (!found) return AUDIT_NONE;
     for (found += sizeof key - 1; found < end && strchr(" :{\"n\\", *found) && *found;) found++;
-    if (found == end || *found < '0' || *found > '9') return AUDIT_NONE;
-    for (; found < end && ts_is_digit(*found) && trips < INT32_MAX; found++)
-        trips = 10 * trips + (*found - '0');
-    return trips;
+    return ts_hlo_number(ts_hlo_digits((ts_span){found, (size_t)(end - found)}));
 }
 
 /* By the condition, else as the compiler states it. */

@@ -103,6 +103,7 @@ bool ts_hlo_find_shape(ts_span *rest, ts_span *shape);
 bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value);
 bool ts_hlo_begins(ts_span span, const char *text);
 ts_span ts_hlo_trim(ts_span span);     /* without white space around it */
-int64_t ts_hlo_number(ts_span digits); /* below 2^31; -1: it is none */
+int64_t ts_hlo_number(ts_span digits); /* of at most 18; -1: it is none */
+ts_span ts_hlo_digits(ts_span text);   /* those that it begins with */
 
 #endif

@@ -75,11 +75,8 @@ bool ts_hlo_field(ts_span text, const char *name, ts_span *value) {
 /* 0: there is none. */
 static int64_t find_number(ts_span text, const char *name) {
     ts_span value;
-    int64_t number = 0;
-    if (!ts_hlo_field(text, name, &value)) return 0;
-    for (size_t i = 0; i < value.length && ts_is_digit(value.text[i]) && number < INT32_MAX / 10; i++)
-        number = 10 * number + (value.text[i] - '0');
-    return number;
+    int64_t number = ts_hlo_field(text, name, &value) ? ts_hlo_number(ts_hlo_digits(value)) : 0;
+    return number > 0 && number <= INT32_MAX ? number : 0;
 }
 
 bool ts_hlo_metadata(ts_span attributes, ts_span *fields) {

@@ -31,12 +31,16 @@ ts_span ts_hlo_trim(ts_span span) {
     return span;
 }
 
+ts_span ts_hlo_digits(ts_span text) {
+    size_t length = 0;
+    while (length < text.length && ts_is_digit(text.text[length])) length++;
+    return (ts_span){text.text, length};
+}
+
 int64_t ts_hlo_number(ts_span digits) {
-    int64_t number = digits.length > 0 ? 0 : -1;
-    for (size_t i = 0; i < digits.length && number >= 0; i++) {
-        number = ts_is_digit(digits.text[i]) ? 10 * number + (digits.text[i] - '0') : -1;
-        if (number > INT32_MAX) number = -1;
-    }
+    int64_t number = 0;
+    if (digits.length == 0 || digits.length > 18 || ts_hlo_digits(digits).length < digits.length) return -1;
+    for (size_t i = 0; i < digits.length; i++) number = 10 * number + (digits.text[i] - '0');
     return number;
 }
 

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -459,8 +458,9 @@ static void numbers_are_digits_alone(void **state) {
         int64_t number;
     } numbers[] = {{"0", 0},
                    {"10", 10},
-                   {"2147483647", INT32_MAX},
-                   {"2147483648", -1},
+                   {"2147483648", INT64_C(1) << 31},
+                   {"999999999999999999", INT64_C(999999999999999999)},
+                   {"1000000000000000000", -1},
                    {"99999999999999999999", -1},
                    {"", -1},
                    {"1a", -1},
