@@ -76,16 +76,12 @@ bool choose_load_program(ts_error *err, ts_arena *arena, choose_pricer *p) {
 
 /* ---- Running it ---- */
 
-static int64_t bytes_of(const ts_shape *shape) {
-    return shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
-}
-
 /* In its place if it fits there, else behind all that is in its memory. */
 static int64_t address_of(const choose_pricer *p, const ts_shape *shape) {
     const ts_code *code = &p->program->code;
     const ts_tensor *own = &code->tensors[p->tensor];
     int64_t end = 0;
-    if (bytes_of(shape) <= own->bytes) return own->base_bytes;
+    if (ts_shape_memory_bytes(shape) <= own->bytes) return own->base_bytes;
     for (int i = 0; i < code->tensor_count; i++) {
         const ts_tensor *t = &code->tensors[i];
         if (t->space == own->space && t->base_bytes + t->bytes > end) end = t->base_bytes + t->bytes;
@@ -97,7 +93,7 @@ bool choose_fits(const choose_pricer *p, const ts_shape *shape) {
     ts_target target;
     int64_t end;
     ts_run_target(p->machine, &target);
-    return ts_add(address_of(p, shape), bytes_of(shape), &end) &&
+    return ts_add(address_of(p, shape), ts_shape_memory_bytes(shape), &end) &&
            end <= target.space_bytes[p->program->code.tensors[p->tensor].space];
 }
 
@@ -109,7 +105,7 @@ static ts_program with_layout(const choose_pricer *p, const ts_shape *shape) {
     ts_tensor *tensor = &tensors[p->tensor];
     tensor->base_bytes = address_of(p, shape);
     tensor->shape = shape;
-    tensor->bytes = bytes_of(shape);
+    tensor->bytes = ts_shape_memory_bytes(shape);
     copy.code.tensors = tensors;
     return copy;
 }

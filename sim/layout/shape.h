@@ -31,6 +31,11 @@ struct ts_shape {
     const char *layout_text;         /* and the layout's own text, canonical */
 };
 
+/* What a memory holds for it: with what no element is in. */
+static inline int64_t ts_shape_memory_bytes(const ts_shape *shape) {
+    return shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
+}
+
 /* A shape in any notation. The whole source must be one shape:
  *
  *   shape    = XLA's: TYPE "[" dims "]" ["{" .. "}"], or a tuple or buffer of such

@@ -10,7 +10,7 @@ enum { SHOWN = 5 };
 
 int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots) {
     const ts_shape *shape = shape_of_type(l, TS_SPACE_VMEM, type, slots);
-    return !shape ? -1 : shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
+    return shape ? ts_shape_memory_bytes(shape) : -1;
 }
 
 static bool take_vmem(lowering *l, const char *name, const mlir_type *type, int slots) {

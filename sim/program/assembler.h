@@ -183,7 +183,6 @@ item *add_item(assembler *as, const token *location, ts_opcode opcode, item_bund
 
 /* builder.c: the parts behind the parser. */
 bool allocate_tensor(assembler *as, const token *name, ts_tensor *tensor);
-int64_t tensor_bytes(const ts_shape *shape); /* with what no element is in */
 symbol *add_semaphores(assembler *as, const token *name, int64_t count);
 bool derive_address(assembler *as, const token *location, const ts_affine *index, ts_address *out);
 bool check_slice(assembler *as, const token *location, const ts_slice *slice);

@@ -82,7 +82,8 @@ int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind spa
 
 int ts_program_view(ts_program_builder *b, const char *name, const ts_shape *shape, int of) {
     ts_tensor new = *ts_program_get_tensor(b, of);
-    const token *location = b->failed || tensor_bytes(shape) != new.bytes ? NULL : location_of(b, name);
+    const token *location =
+        b->failed || ts_shape_memory_bytes(shape) != new.bytes ? NULL : location_of(b, name);
     symbol *named = location ? scope_add(b->as.err, b->as.global, SYMBOL_TENSOR, location) : NULL;
     if (location && !named) fail(b);
     if (!named) return -1;

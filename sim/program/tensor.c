@@ -212,16 +212,12 @@ static bool refuse_size(assembler *as, const token *name, const ts_tensor *new) 
         new->name, bytes, used, space, as->target->machine, total, over);
 }
 
-int64_t tensor_bytes(const ts_shape *shape) {
-    return shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
-}
-
 /* Tensors of a space follow each other, each at the start of a vreg's worth of bytes (SMEM: of a word). */
 bool allocate_tensor(assembler *as, const token *name, ts_tensor *new) {
     int64_t alignment = new->space == TS_SPACE_SMEM ? 4 : TS_VREG_BYTES;
     int64_t *used = &as->used_bytes[new->space], capacity = as->target->space_bytes[new->space];
     new->base_bytes = ts_round_up(*used, alignment);
-    new->bytes = tensor_bytes(new->shape);
+    new->bytes = ts_shape_memory_bytes(new->shape);
     if (new->base_bytes > capacity || new->bytes > capacity - new->base_bytes)
         return refuse_size(as, name, new);
     *used = new->base_bytes + new->bytes;

@@ -101,7 +101,7 @@ static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memor
 static int64_t end_of(ts_arena *arena, const ts_transfer_end *end, const ts_machine_memory *memory) {
     const ts_shape *shape = end->shape;
     const ts_space *space = ts_space_of_machine(arena, memory);
-    int64_t bytes = shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
+    int64_t bytes = ts_shape_memory_bytes(shape);
     int64_t bits[TS_LAYOUT_MAX_AXES], last = shape->element_bits, partition = ts_space_partition_bits(space),
                                       low, high;
     if (partition > 0 && ts_space_place(NULL, space, shape, end->at, bits)) {
