@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "layout/shape.h"
+#include "tests/support/shapes.h"
+#include "base/host_clock.h"
 
 enum { SINGLE_RUNS = 2000000, PARSE_RUNS = 20000, BULK = 1 << 24 };
 
@@ -29,25 +29,14 @@ static const char *const shapes[] = {
     "f32[16,255,64,64] NCHW16c",
 };
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    return ts_shape_parse(NULL, arena, &source);
-}
-
 static double parse_seconds(const char *text) {
     ts_arena *arena = ts_arena_new();
-    double start = seconds(), elapsed = 0;
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID), elapsed = 0;
     int runs = 0;
     for (; runs < PARSE_RUNS && elapsed < 1; runs++) { /* a map that is enumerated takes long */
-        if (parse(arena, text) == NULL) abort();
+        if (read_shape(NULL, arena, text) == NULL) abort();
         ts_arena_reset(arena);
-        elapsed = seconds() - start;
+        elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     }
     ts_arena_free(arena);
     return elapsed / runs;
@@ -65,12 +54,12 @@ static double single_seconds(const ts_layout *layout) {
             flat /= layout->dims[k];
         }
     }
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; i < SINGLE_RUNS; i++) {
         ts_layout_forward(layout, indices[i % INDICES], point);
         sum += point[0];
     }
-    double elapsed = seconds() - start;
+    double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     if (sum == 0) abort();
     return elapsed / SINGLE_RUNS;
 }
@@ -79,20 +68,20 @@ static double single_seconds(const ts_layout *layout) {
 static double bulk_seconds(const ts_layout *layout, int64_t *offsets) {
     int64_t count = ts_layout_element_count(layout), done = 0;
     if (count > BULK) count = BULK;
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (; done < BULK; done += count) {
         ts_arena *scratch = ts_arena_new();
         if (!ts_layout_forward_many(NULL, scratch, layout, 0, count, offsets)) abort();
         ts_arena_free(scratch);
     }
-    return (seconds() - start) / (double)done;
+    return (ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)done;
 }
 
 static double memcpy_seconds(int64_t *to, const int64_t *from) {
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     memcpy(to, from, BULK * sizeof *to);
     __asm__ volatile("" ::"r"(to) : "memory");
-    return (seconds() - start) / BULK;
+    return (ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start) / BULK;
 }
 
 int main(void) {
@@ -104,7 +93,7 @@ int main(void) {
     printf("%-46s %9s %9s %12s %10s\n", "shape", "parse us", "one ns", "bulk M/s", "x memcpy");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         ts_arena *arena = ts_arena_new();
-        const ts_shape *shape = parse(arena, shapes[i]);
+        const ts_shape *shape = read_shape(NULL, arena, shapes[i]);
         if (shape == NULL) abort();
         printf("%-46.46s %9.2f %9.1f", shapes[i], 1e6 * parse_seconds(shapes[i]),
                1e9 * single_seconds(shape->layout));

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "tests/support/random_transfer.h"
+#include "tests/support/shapes.h"
 #include "dma/price.h"
 #include "machine/machine.h"
 #include "study/layouts.h"
@@ -36,16 +37,11 @@ static double milliseconds(void) {
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    return ts_shape_parse(NULL, arena, &source);
-}
-
 /* From the middle of larger tensors where the shape is that of a slice. */
 static const ts_plan *plan_of(ts_arena *arena, const char *from, const char *to, bool is_slice) {
     static const int64_t middle[2] = {1024, 1024}, start[2] = {0, 0};
-    const ts_shape *src = parse(arena, is_slice ? "f32[4096,4096]{1,0:T(8,128)}" : from),
-                   *dst = parse(arena, to);
+    const ts_shape *src = read_shape(NULL, arena, is_slice ? "f32[4096,4096]{1,0:T(8,128)}" : from),
+                   *dst = read_shape(NULL, arena, to);
     ts_plan_side a = {.shape = src, .begin = is_slice ? middle : NULL},
                  b = {.shape = dst, .begin = is_slice ? start : NULL, .base_bits = INT64_C(1) << 36};
     return ts_plan_new(NULL, arena, &a, &b, dst->layout->rank, dst->layout->dims);
@@ -119,10 +115,11 @@ static void print_table(const char *name, const char *from, const char *to) {
     const ts_machine *machine = ts_machine_load(NULL, arena, name);
     ts_transfer_study study;
     ts_transfer_others others[2];
-    ts_transfer_request request = {.machine = machine,
-                                   .prices = ts_prices_new(arena),
-                                   .src = {.shape = parse(arena, from), .at = TS_TRANSFER_ANYWHERE},
-                                   .dst = {.shape = parse(arena, to), .at = TS_TRANSFER_ANYWHERE}};
+    ts_transfer_request request = {
+        .machine = machine,
+        .prices = ts_prices_new(arena),
+        .src = {.shape = read_shape(NULL, arena, from), .at = TS_TRANSFER_ANYWHERE},
+        .dst = {.shape = read_shape(NULL, arena, to), .at = TS_TRANSFER_ANYWHERE}};
     double start = milliseconds();
     bool good = machine && ts_transfer_price(NULL, arena, &request, &study);
     double alone = milliseconds() - start;

@@ -10,6 +10,7 @@
 #include "config/scale.h"
 #include "run/run.h"
 #include "tests/support/group.h"
+#include "tests/support/run_text.h"
 #include "tests/support/shapes.h"
 
 static const ts_machine *machine;
@@ -320,17 +321,6 @@ static const struct {
     {"{1,0:T(8,128)S(1)}", 32764, false},
 };
 
-static const ts_program *assembled(const char *text) {
-    ts_source *source = TS_NEW(arena, ts_source);
-    *source = (ts_source){"a.tsim", text, strlen(text)};
-    ts_target target;
-    ts_run_target(machine, &target);
-    ts_error err = {0};
-    const ts_program *program = ts_program_parse(&err, arena, source, &target, NULL, 0);
-    if (!program) fail_msg("line %d: %s", err.line, err.message);
-    return program;
-}
-
 static void a_layout_lies_in_place_or_behind(void **state) {
     (void)state;
     const ts_choose_request request = {.machine = machine};
@@ -341,7 +331,7 @@ static void a_layout_lies_in_place_or_behind(void **state) {
                     ".tensor h hbm s32[9999999]\n sadd s1, s1, s1\n",
                     rooms[i].units * 1024);
         choose_pricer p = pricer_of(&request);
-        p.program = assembled(text.bytes);
+        p.program = assemble_text(arena, machine, text.bytes);
         ts_text shape = ts_text_begin(arena);
         ts_text_add(&shape, "f32[1000,3]%s", rooms[i].layout);
         if (choose_fits(&p, parse_shape(arena, shape.bytes)) != rooms[i].fits) fail_msg("row %zu", i);
@@ -355,8 +345,9 @@ static void a_run_is_cut_at_its_limit(void **state) {
     const ts_choose_request request = {.machine = machine, .program = "a.tsim"};
     choose_pricer p = pricer_of(&request);
     p.program =
-        assembled(".tensor x hbm f32[64,1000]{1,0:T(8,128)}\n.tensor y vmem f32[64,1000]{1,0:T(8,128)}\n"
-                  ".sem s\n dma y <- x, s\n wait s\n");
+        assemble_text(arena, machine,
+                      ".tensor x hbm f32[64,1000]{1,0:T(8,128)}\n.tensor y vmem f32[64,1000]{1,0:T(8,128)}\n"
+                      ".sem s\n dma y <- x, s\n wait s\n");
     ts_run_request run = {.program = "a.tsim",
                           .built = p.program,
                           .machine = machine,

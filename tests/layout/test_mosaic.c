@@ -3,26 +3,14 @@
 #include "tests/support/test.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/random_layout.h"
+#include "tests/support/shapes.h"
 #include "layout/notation/vpad.h"
 #include "layout/shape.h"
 
 enum { SUBLANES = 8, LANES = 128, MOST = 64 };
-
-static const ts_shape *parse(ts_error *err, ts_arena *arena, const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    return ts_shape_parse(err, arena, &source);
-}
-
-static const ts_shape *parsed(ts_arena *arena, const char *text) {
-    ts_error err = {0};
-    const ts_shape *shape = parse(&err, arena, text);
-    if (shape == NULL) fail_msg("%s: %s", text, err.message);
-    return shape;
-}
 
 static void test_canonical(void **state) {
     static const struct {
@@ -55,11 +43,11 @@ static void test_canonical(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text text;
-        const ts_shape *shape = parsed(arena, rows[i].text);
+        const ts_shape *shape = parse_shape(arena, rows[i].text);
         text = ts_text_begin(arena);
         ts_shape_print(shape, &text);
         assert_string_equal(text.bytes, rows[i].canonical);
-        const ts_shape *again = parsed(arena, text.bytes);
+        const ts_shape *again = parse_shape(arena, text.bytes);
         assert_int_equal(shape->storage_bytes, rows[i].bytes);
         assert_int_equal(again->storage_bytes, rows[i].bytes);
         assert_int_equal(again->memory_space, shape->memory_space);
@@ -121,7 +109,7 @@ static void test_errors(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
-        if (parse(&err, arena, rows[i].text) != NULL) fail_msg("%s is read", rows[i].text);
+        if (read_shape(&err, arena, rows[i].text) != NULL) fail_msg("%s is read", rows[i].text);
         if (strcmp(err.message, rows[i].message) != 0 || err.column != rows[i].column)
             fail_msg("%s: column %d: %s", rows[i].text, err.column, err.message);
         ts_arena_free(arena);
@@ -269,7 +257,7 @@ static void test_places_in_vregs(void **state) {
         ts_arena *arena = ts_arena_new();
         value v = random_value(&seed);
         const char *text = text_of(arena, &v);
-        const ts_shape *shape = parsed(arena, text);
+        const ts_shape *shape = parse_shape(arena, text);
         for (int i = 0; i < 8; i++) {
             int64_t index[3] = {0};
             for (int k = 0; k < shape->layout->rank; k++)
@@ -310,7 +298,7 @@ static void test_places_in_memrefs(void **state) {
                     dims[1], dims[2], types[log]);
         if (log > 0) ts_text_add(&text, "(%d,1)", 1 << log);
         ts_text_add(&text, ",[%" PRId64 ",%" PRId64 ",%" PRId64 "]>>", strides[0], strides[1], strides[2]);
-        const ts_layout *layout = parsed(arena, text.bytes)->layout;
+        const ts_layout *layout = parse_shape(arena, text.bytes)->layout;
         for (int i = 0; i < 20; i++) {
             int64_t index[3], found;
             for (int k = 0; k < 3; k++) index[k] = (int64_t)random_below(&seed, (uint32_t)dims[k]);
@@ -337,8 +325,8 @@ static void test_memrefs_are_xlas(void **state) {
         ts_arena *arena = ts_arena_new();
         ts_layout_comparison same;
         ts_error err = {0};
-        assert_true(ts_layout_compare(&err, arena, parsed(arena, rows[i].memref)->layout,
-                                      parsed(arena, rows[i].xla)->layout, 1 << 20, &same));
+        assert_true(ts_layout_compare(&err, arena, parse_shape(arena, rows[i].memref)->layout,
+                                      parse_shape(arena, rows[i].xla)->layout, 1 << 20, &same));
         assert_true(same.equal);
         ts_arena_free(arena);
     }

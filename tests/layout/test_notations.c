@@ -1,23 +1,13 @@
 /* Shapes in every notation: what is read and how it is printed, the errors and their columns, and
  * translations. */
 #include "tests/support/laws.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "layout/notation/xla.h"
-
-static const ts_shape *parse(ts_error *err, ts_arena *arena, const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    return ts_shape_parse(err, arena, &source);
-}
-
-static const char *print(ts_arena *arena, const ts_shape *shape) {
-    ts_text text = ts_text_begin(arena);
-    ts_shape_print(shape, &text);
-    return text.bytes;
-}
 
 /* ---- Reading and printing ---- */
 
@@ -62,12 +52,12 @@ static void test_canonical(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
-        const ts_shape *shape = parse(&err, arena, rows[i].text);
+        const ts_shape *shape = read_shape(&err, arena, rows[i].text);
         if (!shape) fail_msg("%s: %s", rows[i].text, err.message);
-        assert_string_equal(print(arena, shape), rows[i].canonical);
-        const ts_shape *again = parse(&err, arena, rows[i].canonical);
+        assert_string_equal(ts_shape_text(arena, shape), rows[i].canonical);
+        const ts_shape *again = read_shape(&err, arena, rows[i].canonical);
         assert_non_null(again);
-        assert_string_equal(print(arena, again), rows[i].canonical);
+        assert_string_equal(ts_shape_text(arena, again), rows[i].canonical);
         assert_int_equal(shape->padded_elements, again->padded_elements);
         assert_int_equal(shape->memory_space, again->memory_space);
         assert_int_equal(shape->element_bits, again->element_bits);
@@ -142,13 +132,13 @@ static void test_printed_is_read(void **state) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
         const char *text = random_text(&seed, arena);
-        const ts_shape *shape = parse(NULL, arena, text);
+        const ts_shape *shape = read_shape(NULL, arena, text);
         if (shape) {
-            const char *printed = print(arena, shape);
-            const ts_shape *again = parse(&err, arena, printed);
+            const char *printed = ts_shape_text(arena, shape);
+            const ts_shape *again = read_shape(&err, arena, printed);
             if (!again) fail_msg("'%s' prints '%s': %s", text, printed, err.message);
-            if (strcmp(print(arena, again), printed) != 0)
-                fail_msg("'%s' prints '%s' and then '%s'", text, printed, print(arena, again));
+            if (strcmp(ts_shape_text(arena, again), printed) != 0)
+                fail_msg("'%s' prints '%s' and then '%s'", text, printed, ts_shape_text(arena, again));
             assert_int_equal(again->dtype, shape->dtype);
             assert_int_equal(again->padded_elements, shape->padded_elements);
             assert_int_equal(again->bytes, shape->bytes);
@@ -182,7 +172,7 @@ static void test_sizes(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
-        const ts_shape *shape = parse(NULL, arena, rows[i].text);
+        const ts_shape *shape = read_shape(NULL, arena, rows[i].text);
         assert_non_null(shape);
         if (shape->padded_elements != rows[i].places || shape->bytes != rows[i].bytes ||
             shape->storage_bytes != rows[i].bytes || shape->unpadded_bytes != rows[i].unpadded)
@@ -340,7 +330,7 @@ static void test_errors(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
-        const ts_shape *shape = parse(&err, arena, rows[i].text);
+        const ts_shape *shape = read_shape(&err, arena, rows[i].text);
         if (shape || err.line != 1 || err.column != rows[i].column ||
             strcmp(err.message, rows[i].message) != 0)
             fail_msg("%s: %d: %s", rows[i].text, err.column, shape ? "accepted" : err.message);
@@ -469,10 +459,10 @@ static void test_translations(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
-        const ts_shape *shape = parse(&err, arena, rows[i].text);
+        const ts_shape *shape = read_shape(&err, arena, rows[i].text);
         assert_non_null(shape);
         const ts_shape *other = ts_shape_translate(&err, arena, shape, rows[i].notation);
-        assert_string_equal(other ? print(arena, other) : err.message, rows[i].expected);
+        assert_string_equal(other ? ts_shape_text(arena, other) : err.message, rows[i].expected);
         ts_arena_free(arena);
     }
 }
@@ -570,7 +560,7 @@ static void law_names(trial *t) {
     for (int i = 0; i < rank; i++)
         sprintf(text + strlen(text), "%s%d", i ? "," : "", (int)(dims[i] = 1 + below(t, 5)));
     sprintf(text + strlen(text), "] %s", n.text);
-    const ts_shape *shape = parse(NULL, t->arena, text);
+    const ts_shape *shape = read_shape(NULL, t->arena, text);
     if (!shape) fail_msg("seed %llu, round %d: %s", (unsigned long long)first_seed, t->round, text);
     do {
         ts_layout_forward(shape->layout, index, &offset);
@@ -592,7 +582,7 @@ static void law_translated(trial *t) {
         snprintf(text, sizeof text, "f32[%d,%d,%d,%d] %s", 1 + below(t, 3), 1 + below(t, 9), 1 + below(t, 4),
                  1 + below(t, 4), n.text);
     }
-    const ts_shape *shape = parse(NULL, t->arena, text);
+    const ts_shape *shape = read_shape(NULL, t->arena, text);
     assert_non_null(shape);
     for (int i = 0; i < 4; i++) {
         ts_error err = {0};
@@ -606,7 +596,7 @@ static void law_translated(trial *t) {
         const ts_shape *back = i == 0 ? other : ts_shape_translate(NULL, t->arena, other, "xla");
         if (!same_map(t->arena, shape, other) || (back && !same_map(t->arena, shape, back)))
             fail_msg("seed %llu, round %d: %s is not %s", (unsigned long long)first_seed, t->round, text,
-                     print(t->arena, other));
+                     ts_shape_text(t->arena, other));
     }
 }
 

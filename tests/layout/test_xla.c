@@ -4,26 +4,15 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
+#include "tests/support/shapes.h"
 #include "tests/support/xla_oracle.h"
 #include "base/number.h"
 #include "layout/notation/xla.h"
-
-static const ts_shape *parse(ts_arena *arena, const char *text, ts_error *err) {
-    ts_source source = {"shape", text, strlen(text)};
-    return ts_shape_parse(err, arena, &source);
-}
-
-static const char *print(ts_arena *arena, const ts_shape *shape) {
-    ts_text text = ts_text_begin(arena);
-    ts_shape_print(shape, &text);
-    return text.bytes;
-}
 
 /* ---- Rows ---- */
 
@@ -69,10 +58,11 @@ static void prints_canonical_text(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        const ts_shape *shape = parse(arena, rows[i].text, &err);
+        const ts_shape *shape = read_shape(&err, arena, rows[i].text);
         if (shape == NULL) fail_msg("%s: %s", rows[i].text, err.message);
-        assert_string_equal(print(arena, shape), rows[i].canonical);
-        assert_string_equal(print(arena, parse(arena, rows[i].canonical, &err)), rows[i].canonical);
+        assert_string_equal(ts_shape_text(arena, shape), rows[i].canonical);
+        assert_string_equal(ts_shape_text(arena, read_shape(&err, arena, rows[i].canonical)),
+                            rows[i].canonical);
         ts_arena_free(arena);
     }
 }
@@ -212,10 +202,10 @@ static void refuses_exactly(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        assert_null(parse(arena, rows[i].text, &err));
+        assert_null(read_shape(&err, arena, rows[i].text));
         if (strcmp(err.message, rows[i].message) != 0 || err.column != rows[i].column)
             fail_msg("%s: column %d, %s", rows[i].text, err.column, err.message);
-        assert_null(parse(arena, rows[i].text, NULL));
+        assert_null(read_shape(NULL, arena, rows[i].text));
         ts_arena_free(arena);
     }
 }
@@ -249,7 +239,7 @@ static void sizes_where_xla_contradicts_itself(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
-        const ts_shape *shape = parse(arena, rows[i].text, NULL);
+        const ts_shape *shape = read_shape(NULL, arena, rows[i].text);
         assert_non_null(shape);
         assert_int_equal(shape->padded_elements, rows[i].padded_elements);
         assert_int_equal(shape->bytes, rows[i].bytes);
@@ -273,11 +263,11 @@ static void says_why_there_is_no_layout(void **state) {
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
-        assert_null(ts_shape_layout(&err, parse(arena, rows[i].text, NULL), "the source"));
+        assert_null(ts_shape_layout(&err, read_shape(NULL, arena, rows[i].text), "the source"));
         assert_int_equal(err.kind, rows[i].kind);
         assert_string_equal(err.message, rows[i].message);
     }
-    assert_non_null(ts_shape_layout(NULL, parse(arena, "f32[8]", NULL), "the source"));
+    assert_non_null(ts_shape_layout(NULL, read_shape(NULL, arena, "f32[8]"), "the source"));
     ts_arena_free(arena);
 }
 
@@ -286,8 +276,9 @@ static void makes_row_major_shapes(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_BF16, 2, (const int64_t[]){3, 5});
-    assert_string_equal(print(arena, shape), "bf16[3,5]{1,0}");
-    assert_string_equal(print(arena, ts_shape_row_major(&err, arena, TS_DTYPE_PRED, 0, NULL)), "pred[]");
+    assert_string_equal(ts_shape_text(arena, shape), "bf16[3,5]{1,0}");
+    assert_string_equal(ts_shape_text(arena, ts_shape_row_major(&err, arena, TS_DTYPE_PRED, 0, NULL)),
+                        "pred[]");
     assert_null(ts_shape_row_major(&err, arena, TS_DTYPE_F32, 2, (const int64_t[]){INT64_MAX, 2}));
     assert_string_equal(err.message, "the array up to here has more than 2^63 - 1 elements or bytes");
     ts_arena_free(arena);
@@ -335,10 +326,10 @@ static void nests_tuples_as_deep_as_xla(void **state) {
         char *text = ts_arena_alloc(arena, 2 * (DEPTH + 1) + 1, 1);
         memset(text, '(', (size_t)(DEPTH + extra));
         memset(text + DEPTH + extra, ')', (size_t)(DEPTH + extra));
-        const ts_shape *shape = parse(arena, text, &err);
+        const ts_shape *shape = read_shape(&err, arena, text);
         assert_int_equal(shape != NULL, extra == 0);
         if (shape != NULL)
-            assert_string_equal(print(arena, shape), text);
+            assert_string_equal(ts_shape_text(arena, shape), text);
         else
             assert_string_equal(err.message, "tuples are nested more than 8192 deep");
         ts_arena_free(arena);
@@ -463,10 +454,10 @@ static void printing_and_parsing_is_the_identity(void **state) {
         const ts_shape *shape = make(arena, dtype, &r);
         assert_true(same_fields(&r.f, shape->xla));
         assert_int_equal(shape->dtype, dtype);
-        const char *text = print(arena, shape), *loose = loosen(&seed, arena, text);
-        const ts_shape *again = parse(arena, loose, NULL);
+        const char *text = ts_shape_text(arena, shape), *loose = loosen(&seed, arena, text);
+        const ts_shape *again = read_shape(NULL, arena, loose);
         if (again == NULL) fail_msg("%s", loose);
-        assert_string_equal(print(arena, again), text);
+        assert_string_equal(ts_shape_text(arena, again), text);
         ts_arena_free(arena);
     }
 }
@@ -512,7 +503,8 @@ static void agrees_with_the_oracle(void **state) {
                 assert_int_equal(shape->bytes, array_size(&r, oracle.element_count));
             for (int64_t flat = 0; flat < oracle.element_count; flat++, next_index(r.f.rank, r.dims, index)) {
                 ts_layout_forward(shape->layout, index, &offset);
-                if (offset != oracle.offset[flat]) fail_msg("%s: element %d", print(arena, shape), (int)flat);
+                if (offset != oracle.offset[flat])
+                    fail_msg("%s: element %d", ts_shape_text(arena, shape), (int)flat);
             }
             for (int64_t slot = 0; slot < oracle.slot_count && slot < 200; slot++) {
                 ts_index_list found;

@@ -3,24 +3,14 @@
 
 #include <string.h>
 
+#include "tests/support/run_text.h"
 #include "tests/support/test.h"
 
 static const ts_machine *machine;
 
-static const ts_program *assembled(ts_arena *arena, const char *text) {
-    ts_source *source = TS_NEW(arena, ts_source);
-    *source = (ts_source){"a.tsim", text, strlen(text)};
-    ts_target target;
-    ts_run_target(machine, &target);
-    ts_error err = {0};
-    const ts_program *program = ts_program_parse(&err, arena, source, &target, NULL, 0);
-    if (!program) fail_msg("line %d: %s", err.line, err.message);
-    return program;
-}
-
 static ts_run_request request_of(ts_arena *arena, const char *text) {
     return (ts_run_request){.program = "a.tsim",
-                            .built = assembled(arena, text),
+                            .built = assemble_text(arena, machine, text),
                             .machine = machine,
                             .keep_outputs = true,
                             .max_cycles = INT64_MAX};
@@ -127,7 +117,7 @@ static void names_are_checked(void **state) {
     request.time_only = true;
     assert_refused(&request, arena, "error: -o y: --time-only computes no values\n");
     request.output_count = 0;
-    request.built = assembled(arena, "; nothing\n");
+    request.built = assemble_text(arena, machine, "; nothing\n");
     request.array_count = 0;
     assert_refused(&request, arena, "error: 'a.tsim' has no instructions\n");
     ts_arena_free(arena);
@@ -173,13 +163,13 @@ static void inputs_that_nobody_brings(void **state) {
     }
     request.time_only = true;
     request.keep_outputs = false;
-    request.built =
-        assembled(arena, ".tensor x hbm s32[8] in\n.tensor y vmem s32[8]\n.sem s\n dma y <- x, s\n wait s\n");
+    request.built = assemble_text(
+        arena, machine, ".tensor x hbm s32[8] in\n.tensor y vmem s32[8]\n.sem s\n dma y <- x, s\n wait s\n");
     assert_true(ts_run(&err, arena, &request, &result));
-    request.built =
-        assembled(arena, ".tensor x hbm s32[8] in\n.tensor y smem s32[8]\n.sem s\n dma y <- x, s\n wait s\n");
+    request.built = assemble_text(
+        arena, machine, ".tensor x hbm s32[8] in\n.tensor y smem s32[8]\n.sem s\n dma y <- x, s\n wait s\n");
     assert_refused(&request, arena, "error: the tensor 'x' has no values, expected -i x=FILE\n");
-    request.built = assembled(arena, ".tensor x smem s32[8] in\n sadd s1, s1, s1\n");
+    request.built = assemble_text(arena, machine, ".tensor x smem s32[8] in\n sadd s1, s1, s1\n");
     assert_refused(&request, arena, "error: the tensor 'x' has no values, expected -i x=FILE\n");
     ts_arena_free(arena);
 }

@@ -4,19 +4,11 @@
 #include <string.h>
 
 #include "tests/support/group.h"
-
-static ts_transfer_end end_of(const char *name, const char *text) {
-    ts_source *source = TS_NEW(arena, ts_source);
-    ts_transfer_end end;
-    ts_error err = {0};
-    *source = (ts_source){name, text, strlen(text)};
-    if (!ts_transfer_end_parse(&err, arena, source, &end)) fail_msg("%s: %s", text, err.message);
-    return end;
-}
+#include "tests/support/transfers.h"
 
 static ts_bench bench_of(const char *src, const char *dst, int threads) {
-    return (ts_bench){.src = end_of("source", src),
-                      .dst = end_of("destination", dst),
+    return (ts_bench){.src = parse_end(arena, "source", src),
+                      .dst = parse_end(arena, "destination", dst),
                       .how = {.kernels = ts_kernels_best(), .threads = threads}};
 }
 

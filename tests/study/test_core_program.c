@@ -8,6 +8,7 @@
 #include "tests/support/rounds.h"
 #include "tests/support/group.h"
 #include "tests/support/shapes.h"
+#include "tests/support/transfers.h"
 
 /* A machine whose engine cannot do these either: their bits by ts_dma_kind. */
 static const ts_machine *machine_without(const char *name, unsigned kinds) {
@@ -20,15 +21,8 @@ static const ts_machine *machine_without(const char *name, unsigned kinds) {
     return machine;
 }
 
-static ts_transfer_request request_of(const ts_machine *machine, const char *src, const char *dst) {
-    return (ts_transfer_request){.machine = machine,
-                                 .prices = ts_prices_new(arena),
-                                 .src = {.shape = parse_shape(arena, src), .at = TS_TRANSFER_ANYWHERE},
-                                 .dst = {.shape = parse_shape(arena, dst), .at = TS_TRANSFER_ANYWHERE}};
-}
-
 static ts_dma_cost price(const ts_machine *machine, const char *src, const char *dst, bool exact) {
-    ts_transfer_request request = request_of(machine, src, dst);
+    ts_transfer_request request = parse_transfer(arena, machine, src, dst);
     ts_transfer_study study;
     request.exact = exact;
     assert_true(ts_transfer_price(NULL, arena, &request, &study));
@@ -104,7 +98,7 @@ static void the_price_is_that_of_the_program(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i += (size_t)stride(1, 3)) {
         const ts_machine *machine = machine_without(small[i].machine, small[i].without);
-        ts_transfer_request request = request_of(machine, small[i].src, small[i].dst);
+        ts_transfer_request request = parse_transfer(arena, machine, small[i].src, small[i].dst);
         ts_transfer_study study;
         request.exact = true;
         assert_true(ts_transfer_price(NULL, arena, &request, &study));
@@ -161,7 +155,7 @@ static void within_limits(const ts_machine *machine, const char *src, const char
         bool is_over;
     } limits[] = {{75, true}, {101, false}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        ts_transfer_request request = request_of(machine, src, dst);
+        ts_transfer_request request = parse_transfer(arena, machine, src, dst);
         ts_transfer_study study;
         request.limit = cost->cycles * limits[i].percent / 100;
         assert_true(ts_transfer_price(NULL, arena, &request, &study));
@@ -246,8 +240,8 @@ static void its_parts_are_what_they_are_called(void **state) {
 
 static void the_engine_takes_what_it_does_faster(void **state) {
     (void)state;
-    ts_transfer_request request =
-        request_of(machine_without("tpu-v5e", 0), "s8[64,56,56,4]{2,3,1,0}", "s8[64,56,56,4] NCHW4c");
+    ts_transfer_request request = parse_transfer(arena, machine_without("tpu-v5e", 0),
+                                                 "s8[64,56,56,4]{2,3,1,0}", "s8[64,56,56,4] NCHW4c");
     ts_transfer_study study;
     assert_true(ts_transfer_price(NULL, arena, &request, &study));
     assert_int_equal(study.cost.transfer.kind, TS_DMA_GATHER);
@@ -274,7 +268,7 @@ static void what_nobody_does_is_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         const ts_machine *machine = machine_without("tpu-v5e", refused[i].without | GATHER);
-        ts_transfer_request request = request_of(machine, refused[i].src, refused[i].dst);
+        ts_transfer_request request = parse_transfer(arena, machine, refused[i].src, refused[i].dst);
         ts_transfer_study study;
         ts_error err = {0};
         ts_text text = ts_text_begin(arena);
@@ -286,7 +280,8 @@ static void what_nobody_does_is_refused(void **state) {
         if (!strstr(err.message, text.bytes))
             fail_msg("%s -> %s: %s", refused[i].src, refused[i].dst, err.message);
         /* Element by element it can. */
-        request = request_of(machine_without("tpu-v5e", refused[i].without), refused[i].src, refused[i].dst);
+        request = parse_transfer(arena, machine_without("tpu-v5e", refused[i].without), refused[i].src,
+                                 refused[i].dst);
         assert_true(ts_transfer_price(&err, arena, &request, &study));
         assert_int_equal(study.cost.transfer.kind, TS_DMA_GATHER);
     }

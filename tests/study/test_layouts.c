@@ -2,15 +2,8 @@
 #include "study/layouts.h"
 
 #include "tests/support/shapes.h"
+#include "tests/support/transfers.h"
 #include "tests/support/test.h"
-
-static ts_transfer_request request_of(ts_arena *arena, const ts_machine *machine, const char *src,
-                                      const char *dst) {
-    return (ts_transfer_request){.machine = machine,
-                                 .prices = ts_prices_new(arena),
-                                 .src = {.shape = parse_shape(arena, src), .at = TS_TRANSFER_ANYWHERE},
-                                 .dst = {.shape = parse_shape(arena, dst), .at = TS_TRANSFER_ANYWHERE}};
-}
 
 static const struct {
     const char *machine, *src, *dst;
@@ -27,7 +20,7 @@ static void the_cheapest_is_that_of_all(void **state) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, pairs[i].machine);
-        ts_transfer_request request = request_of(arena, machine, pairs[i].src, pairs[i].dst);
+        ts_transfer_request request = parse_transfer(arena, machine, pairs[i].src, pairs[i].dst);
         ts_transfer_study study;
         ts_transfer_others all[2], cheapest[2];
         assert_true(ts_transfer_price(NULL, arena, &request, &study));
@@ -63,12 +56,12 @@ static void a_limit_changes_no_price(void **state) {
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
         ts_transfer_study study, limited;
-        ts_transfer_request request = request_of(arena, machine, moved[i].src, moved[i].dst);
+        ts_transfer_request request = parse_transfer(arena, machine, moved[i].src, moved[i].dst);
         assert_true(ts_transfer_price(NULL, arena, &request, &study));
         assert_false(study.cost.is_over);
         int64_t cycles = study.cost.cycles, limits[] = {1, cycles / 3, cycles, 2 * cycles};
         for (int k = 0; k < 4; k++) {
-            request = request_of(arena, machine, moved[i].src, moved[i].dst);
+            request = parse_transfer(arena, machine, moved[i].src, moved[i].dst);
             request.limit = limits[k];
             assert_true(ts_transfer_price(NULL, arena, &request, &limited));
             assert_int_equal(limited.cost.is_over, k < 2);
@@ -166,7 +159,7 @@ static void others_are_like_the_other_end(void **state) {
     for (size_t i = 0; i < sizeof others_of / sizeof others_of[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
-        ts_transfer_request request = request_of(arena, machine, others_of[i].src, others_of[i].dst);
+        ts_transfer_request request = parse_transfer(arena, machine, others_of[i].src, others_of[i].dst);
         ts_transfer_study study;
         ts_transfer_others all[2];
         assert_true(ts_transfer_price(NULL, arena, &request, &study));

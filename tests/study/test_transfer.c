@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "tests/support/group.h"
+#include "tests/support/transfers.h"
 
 #define TILE    "f32[8,128]{1,0:T(8,128)}"
 #define IN_VMEM "f32[8,128]{1,0:T(8,128)S(1)}"
@@ -12,20 +13,11 @@ enum { BYTES = 4096, DMA_FJ = 1000, VMEM_FJ = 70 };
 
 static const ts_machine *v5e;
 
-static ts_transfer_end end_of(const char *name, const char *text) {
-    ts_source *source = TS_NEW(arena, ts_source);
-    ts_transfer_end end;
-    ts_error err = {0};
-    *source = (ts_source){name, text, strlen(text)};
-    if (!ts_transfer_end_parse(&err, arena, source, &end)) fail_msg("%s: %s", text, err.message);
-    return end;
-}
-
 static ts_transfer_request request_of(const ts_machine *machine, const char *src, const char *dst) {
     return (ts_transfer_request){.machine = machine,
                                  .prices = ts_prices_new(arena),
-                                 .src = end_of("source", src),
-                                 .dst = end_of("destination", dst)};
+                                 .src = parse_end(arena, "source", src),
+                                 .dst = parse_end(arena, "destination", dst)};
 }
 
 /* ---- Errors ---- */
@@ -213,8 +205,8 @@ static void a_mix_is_placed_one_behind_the_other(void **state) {
     enum { COUNT = sizeof rows / sizeof rows[0] };
     ts_transfer_end ends[COUNT][2];
     for (int i = 0; i < COUNT; i++) {
-        ends[i][0] = end_of("source", rows[i].src);
-        ends[i][1] = end_of("destination", rows[i].dst);
+        ends[i][0] = parse_end(arena, "source", rows[i].src);
+        ends[i][1] = parse_end(arena, "destination", rows[i].dst);
         ends[i][1].at = rows[i].at;
     }
     const ts_transfer_mix_request request = {v5e, ts_prices_new(arena), ends, COUNT, false};
@@ -257,8 +249,9 @@ static void only_what_the_engine_does_is_mixed(void **state) {
     ts_machine machine = *v5e;
     machine.dma.bytes_per_cycle[TS_DMA_TRANSPOSE] = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_transfer_end ends[2][2] = {{end_of("source", TILE), end_of("destination", TILE)},
-                                      {end_of("source", rows[i].src), end_of("destination", rows[i].dst)}};
+        ts_transfer_end ends[2][2] = {
+            {parse_end(arena, "source", TILE), parse_end(arena, "destination", TILE)},
+            {parse_end(arena, "source", rows[i].src), parse_end(arena, "destination", rows[i].dst)}};
         const ts_transfer_mix_request request = {&machine, ts_prices_new(arena), ends, 2, false};
         ts_transfer_mix mix;
         ts_error err = {0};

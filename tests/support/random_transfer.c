@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/support/random_layout.h"
+#include "tests/support/shapes.h"
 #include "base/number.h"
 #include "layout/shape.h"
 
@@ -86,13 +87,8 @@ static void draw_shape(uint64_t *seed, int type, int rank, const int64_t *dims, 
     add(&w, "}");
 }
 
-static const ts_shape *parse(ts_arena *arena, const char *text) {
-    ts_source source = {"shape", text, strlen(text)};
-    return ts_shape_parse(NULL, arena, &source);
-}
-
 static void make_plan(random_transfer *t, ts_arena *arena, int64_t most) {
-    const ts_shape *src = parse(arena, t->src), *dst = parse(arena, t->dst);
+    const ts_shape *src = read_shape(NULL, arena, t->src), *dst = read_shape(NULL, arena, t->dst);
     static const int64_t zero[RANDOM_TRANSFER_DIMS];
     t->plan = NULL;
     if (!src || !dst || !src->layout || !dst->layout || src->bytes > most || dst->bytes > most) return;

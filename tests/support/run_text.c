@@ -5,14 +5,15 @@
 
 #include "tests/support/test.h"
 
-/* For this machine; NULL after an error. */
-static const ts_program *assembled(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                   const char *text) {
+const ts_program *assemble_text(ts_arena *arena, const ts_machine *machine, const char *text) {
     ts_source *source = TS_NEW(arena, ts_source);
     *source = (ts_source){"a.tsim", text, strlen(text)};
     ts_target target;
     ts_run_target(machine, &target);
-    return ts_program_parse(err, arena, source, &target, NULL, 0);
+    ts_error err = {0};
+    const ts_program *program = ts_program_parse(&err, arena, source, &target, NULL, 0);
+    if (!program) fail_msg("line %d: %s", err.line, err.message);
+    return program;
 }
 
 bool run_patiently(ts_error *err, ts_arena *arena, const char *text, int64_t patience) {
@@ -20,11 +21,10 @@ bool run_patiently(ts_error *err, ts_arena *arena, const char *text, int64_t pat
     const ts_machine *machine = ts_machine_load(err, arena, "tpu-v5e");
     assert_non_null(machine);
     ts_run_request request = {.program = "a.tsim",
-                              .built = assembled(err, arena, machine, text),
+                              .built = assemble_text(arena, machine, text),
                               .machine = machine,
                               .max_cycles = INT64_MAX,
                               .patience = patience};
-    assert_non_null(request.built);
     return ts_run(err, arena, &request, &result);
 }
 
@@ -33,9 +33,7 @@ run_of_text run_text(const char *machine_name, const char *text, bool time_only)
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, r.arena, machine_name);
     assert_non_null(machine);
-    r.program = assembled(&err, r.arena, machine, text);
-    if (!r.program) print_error("line %d: %s\n", err.line, err.message);
-    assert_non_null(r.program);
+    r.program = assemble_text(r.arena, machine, text);
     ts_run_request request = {.program = "a.tsim",
                               .built = r.program,
                               .machine = machine,

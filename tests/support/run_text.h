@@ -10,6 +10,8 @@ typedef struct {
     ts_run_result result;
 } run_of_text;
 
+/* Fails the test where the text is no program. */
+const ts_program *assemble_text(ts_arena *arena, const ts_machine *machine, const char *text);
 /* Whether it ran; without a profile, on the default machine, with that patience (ts_core_setup). */
 bool run_patiently(ts_error *err, ts_arena *arena, const char *text, int64_t patience);
 
