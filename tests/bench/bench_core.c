@@ -2,15 +2,9 @@
  * vreg. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/support/core_fixture.h"
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+#include "base/host_clock.h"
 
 typedef struct {
     const char *name, *text; /* a loop of s1 rounds */
@@ -38,12 +32,12 @@ static const program programs[] = {
 
 static double memcpy_seconds(void) {
     static char from[TS_VREG_BYTES], to[TS_VREG_BYTES];
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; i < 1000000; i++) {
         memcpy(to, from, sizeof(to));
         __asm__ volatile("" ::"r"(to) : "memory");
     }
-    return (seconds() - start) / 1e6;
+    return (ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start) / 1e6;
 }
 
 int main(void) {
@@ -56,9 +50,9 @@ int main(void) {
         f->ports.stalled = NULL;
         f->time_only = programs[i].time_only;
         if (!fixture_load(f, programs[i].text)) return 1;
-        double start = seconds();
+        double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (!fixture_run(f)) return 1;
-        double elapsed = seconds() - start;
+        double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
         ts_core_count(f->core, &counters);
         int64_t operations = counters.bundles;
         const int64_t *used = counters.instructions;

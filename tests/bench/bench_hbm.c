@@ -4,18 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/host_clock.h"
 #include "validate/hbm_reference.h"
 
 enum { RUNS = 7 };
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* The best of some runs, from opening a pattern, or a trace, to the last statistics. */
 static double run_seconds(const ts_machine *machine, const char *requests_of, bool exact) {
@@ -23,11 +17,11 @@ static double run_seconds(const ts_machine *machine, const char *requests_of, bo
     for (int i = 0; i < RUNS; i++) {
         ts_arena *arena = ts_arena_new();
         ts_hbm_run run;
-        double start = seconds();
+        double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
         ts_hbm_requests *requests = ts_hbm_requests_open(NULL, arena, requests_of, &machine->hbm);
         const ts_hbm_run_request request = {&machine->hbm, requests, 65536, exact, NULL};
         if (!requests || !ts_hbm_run_requests(NULL, arena, &request, &run)) return -1;
-        double elapsed = seconds() - start;
+        double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
         if (elapsed < best) best = elapsed;
         ts_hbm_requests_close(requests);
         ts_arena_free(arena);

@@ -5,19 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "tests/support/random_transfer.h"
 #include "base/file.h"
+#include "base/host_clock.h"
 #include "audit/audit.h"
 
 enum { CHUNK = 1 << 20, TEXT_BYTES = 256 << 20, SEED = 20251122, LINE = 1 << 10 };
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void print(const char *what, int64_t bytes, double elapsed) {
     printf("%-32s %10.0f MB/s\n", what, (double)bytes / elapsed / 1e6);
@@ -28,10 +22,10 @@ static double read_lines(const char *text, size_t length) {
     ts_hlo_events events = {0};
     ts_arena *arena = ts_arena_new();
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int64_t done = 0; done < TEXT_BYTES; done += (int64_t)length) ts_hlo_feed(reader, text, length);
     ts_hlo_finish(reader);
-    double elapsed = seconds() - start;
+    double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     ts_arena_free(arena);
     return elapsed;
 }
@@ -41,9 +35,9 @@ static double audit(const ts_machine *machine, const char *text, size_t length) 
     ts_audit_result result;
     ts_arena *arena = ts_arena_new();
     ts_audit *state = ts_audit_new(arena, &request);
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int64_t done = 0; done < TEXT_BYTES; done += (int64_t)length) ts_audit_feed(state, text, length);
-    double elapsed = seconds() - start;
+    double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     if (!ts_audit_finish(NULL, state, NULL, NULL, &result)) abort();
     ts_audit_free(state);
     ts_arena_free(arena);
@@ -53,12 +47,12 @@ static double audit(const ts_machine *machine, const char *text, size_t length) 
 static double copy(const char *text, size_t length) {
     char *to = malloc(length);
     if (!to) abort();
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int64_t done = 0; done < TEXT_BYTES; done += (int64_t)length) {
         memcpy(to, text, length);
         __asm__ volatile("" : : "r"(to) : "memory");
     }
-    double elapsed = seconds() - start;
+    double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     free(to);
     return elapsed;
 }

@@ -4,16 +4,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/host_clock.h"
 #include "run/session.h"
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static const struct {
     const char *path;
@@ -54,10 +48,10 @@ static bool bench_core(ts_error *err, ts_arena *arena, const ts_chip_config *con
     ts_space_hold(setup.vmem, 0, setup.vmem->capacity_bytes);
     ts_space_hold(setup.smem, 0, setup.smem->capacity_bytes);
     ts_core *core = ts_core_new(err, arena, &setup);
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     bool good = core != NULL;
     while (good && !ts_core_halted(core)) good = ts_core_step(err, core, INT64_MAX, INT64_MAX);
-    double elapsed = seconds() - start;
+    double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     if (good) ts_core_count(core, &counters);
     if (good) print(number, "core, values", &counters, elapsed);
     ts_space_free(setup.vmem);
@@ -70,9 +64,9 @@ static bool bench_chip(ts_error *err, ts_arena *arena, const ts_chip_config *con
     ts_chip_counters counters;
     ts_chip *chip = ts_chip_new(err, arena, config, code, NULL);
     if (!chip) return false;
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     bool good = ts_chip_run(err, chip, INT64_MAX);
-    double elapsed = seconds() - start;
+    double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     ts_chip_count(chip, &counters);
     print(number, config->time_only ? "chip, time only" : "chip, values", &counters.cores[0], elapsed);
     ts_chip_free(chip);
@@ -117,20 +111,20 @@ typedef struct {
 static bool run_parts(ts_error *err, ts_arena *arena, const ts_run_request *request, shares *found) {
     ts_stop stop;
     const ts_session_goal end = {.bundles = INT64_MAX, .until = INT64_MAX};
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     ts_session *session = ts_session_open(err, arena, request);
-    found->inputs = seconds() - start;
+    found->inputs = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     bool good = session && ts_session_go(err, session, &end, &stop);
-    found->machine = seconds() - start - found->inputs;
+    found->machine = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start - found->inputs;
     ts_session_close(session);
     return good;
 }
 
 static bool run_all(ts_error *err, ts_arena *arena, const ts_run_request *request, shares *found) {
     ts_run_result result;
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     bool good = ts_run(err, arena, request, &result);
-    found->all = seconds() - start;
+    found->all = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     for (int i = 0; good && i < result.program->code.tensor_count; i++) {
         const ts_tensor *t = &result.program->code.tensors[i];
         found->tensor_bytes += (double)t->bytes;
