@@ -8,16 +8,14 @@
 
 #include "mosaic/accesses.h"
 
+#include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 
 enum { COUNT = 300 };
 
 static uint64_t seed;
 
-static int below(int n) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int)(seed >> 33) % n;
-}
+static int below(int n) { return (int)random_below(&seed, (uint32_t)n); }
 
 /* Few tensors, terms and places, so that many meet; some reach far, and begin before word 0. */
 static graph_node random_access(ts_arena *arena) {

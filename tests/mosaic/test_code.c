@@ -9,24 +9,13 @@
 
 #include "mosaic/graph.h"
 
+#include "tests/support/group.h"
+#include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 
 enum { VREGS = 16, SREGS = 8, VMASKS = 4, WORDS = 64 };
 
-static ts_arena *arena;
 static uint64_t seed;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
 
 static ts_core_config machine(void) {
     ts_core_config core = {
@@ -154,10 +143,7 @@ static void check_registers(const mosaic_code *code) {
 
 /* ---- Random code ---- */
 
-static int below(int n) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int)(seed >> 33) % n;
-}
+static int below(int n) { return (int)random_below(&seed, (uint32_t)n); }
 
 /* Loads, then sums of any that are there, then stores: more values than registers. Those of `carried` are changed in a
  * loop, which is block 1. */
@@ -477,5 +463,5 @@ int main(void) {
         cmocka_unit_test(results_are_added_as_they_come),
         cmocka_unit_test(new_scalars_come_last),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }

@@ -5,24 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mosaic/mlir.h"
-
-static ts_arena *arena;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
+#include "tests/support/group.h"
 
 static ts_span span(const char *text) { return (ts_span){text, strlen(text)}; }
 
@@ -252,5 +238,5 @@ int main(void) {
         cmocka_unit_test(reads_attributes),
         cmocka_unit_test(finds_the_innermost_place),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }

@@ -9,6 +9,7 @@
 
 #include "mosaic/mosaic.h"
 #include "run/run.h"
+#include "tests/support/group.h"
 
 #define WINDOW "memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>"
 #define ALL                                                                                                  \
@@ -20,20 +21,11 @@
 #define BITS(name) name " = \"tpu.prng_random_bits\"() : () -> vector<8x128xi32>\n"
 #define COPY       LOAD STORE("%a")
 
-static ts_arena *arena;
 static ts_error err;
 
 static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
     err = (ts_error){0};
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
+    return begin_group(state);
 }
 
 /* A kernel of one input of `in` rows and one result of `out` rows of 128, in blocks of 8; %g is the grid index, and each
@@ -518,5 +510,5 @@ int main(void) {
         cmocka_unit_test(what_is_not_modelled_is_refused),
         cmocka_unit_test(what_does_not_fit_is_told_by_its_parts),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, end_group);
 }

@@ -1,10 +1,9 @@
 /* Kernels on the devices of a mesh: what becomes of their transfers and signals, and of which arrays they have parts. */
-#include <stdio.h>
 #include <string.h>
 
 #include "mosaic/mosaic.h"
 #include "run/run.h"
-#include "tests/support/test.h"
+#include "tests/support/group.h"
 
 #define ARRAY   "memref<8x128xf32, #tpu.memory_space<any>>"
 #define DONE    "memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>"
@@ -22,22 +21,14 @@
 #define PARTS                                                                                                \
     "tilesim.mesh = \"x=3\", tilesim.arrays = [\"[24,128] P('x', None)\", \"[24,128] P('x', None)\"]"
 
-static ts_arena *arena;
 static ts_error err;
 static const ts_machine *machine;
 
 static int set_up(void **state) {
-    (void)state;
-    arena = ts_arena_new();
+    begin_group(state);
     err = (ts_error){0};
     machine = ts_machine_load(&err, arena, "tpu-v5e");
     return machine ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
 }
 
 static const ts_mesh *mesh_of(const char *axes) {
@@ -325,16 +316,16 @@ static void a_kernel_of_a_mesh_needs_it(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(parts_go_to_the_next_device, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(registers_choose_device_and_semaphore, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(semaphores_of_transfers_count_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(slices_of_slices_begin_at_the_sum, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(devices_signal_each_other, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(waits_in_a_circle_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(devices_have_numbers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(copies_are_compared, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_not_modelled_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_kernel_of_a_mesh_needs_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parts_go_to_the_next_device, set_up, end_group),
+        cmocka_unit_test_setup_teardown(registers_choose_device_and_semaphore, set_up, end_group),
+        cmocka_unit_test_setup_teardown(semaphores_of_transfers_count_bytes, set_up, end_group),
+        cmocka_unit_test_setup_teardown(slices_of_slices_begin_at_the_sum, set_up, end_group),
+        cmocka_unit_test_setup_teardown(devices_signal_each_other, set_up, end_group),
+        cmocka_unit_test_setup_teardown(waits_in_a_circle_are_told, set_up, end_group),
+        cmocka_unit_test_setup_teardown(devices_have_numbers, set_up, end_group),
+        cmocka_unit_test_setup_teardown(copies_are_compared, set_up, end_group),
+        cmocka_unit_test_setup_teardown(what_is_not_modelled_is_refused, set_up, end_group),
+        cmocka_unit_test_setup_teardown(a_kernel_of_a_mesh_needs_it, set_up, end_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

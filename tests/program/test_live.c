@@ -11,22 +11,15 @@
 #include "machine/machine.h"
 #include "program/live.h"
 #include "run/run.h"
+#include "tests/support/group.h"
 
-static ts_arena *arena;
 static ts_target target;
 
-static int setup(void **state) {
-    (void)state;
-    arena = ts_arena_new();
+static int set_up(void **state) {
+    begin_group(state);
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     assert_non_null(machine);
     ts_run_target(machine, &target);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    ts_arena_free(arena);
     return 0;
 }
 
@@ -130,5 +123,5 @@ static void by_hand(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(shipped_programs)};
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up, end_group);
 }

@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "study/transfer.h"
-#include "tests/support/test.h"
-
-static ts_arena *arena;
+#include "tests/support/group.h"
 
 static const struct {
     const char *text, *printed; /* printed NULL: the same */
@@ -157,22 +155,10 @@ static void ends_fit_each_other(void **state) {
     }
 }
 
-static int begin(void **state) {
-    (void)state;
-    arena = ts_arena_new();
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    ts_arena_free(arena);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ends_are_read),
                                        cmocka_unit_test(wrong_slices_are_refused),
                                        cmocka_unit_test(pairs_are_read), cmocka_unit_test(errors_are_placed),
                                        cmocka_unit_test(ends_fit_each_other)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin_group, end_group);
 }
