@@ -9,12 +9,25 @@
 enum { HBM = 0, VMEM = 1, PRICED_FIRST = 12, REORDERS = TS_AUDIT_TYPE | TS_AUDIT_ORDER | TS_AUDIT_TILE };
 
 static ts_machine machine;
+static ts_audit_request common;
+static audit_prices prices;
 
-static void begin(ts_audit_request *request, audit_prices *prices, bool exact) {
-    *request = (ts_audit_request){.machine = &machine, .exact = exact};
-    audit_prices_init(prices, arena, request);
+/* Before and behind each test. */
+static int begin(void **state) {
+    (void)state;
+    common = (ts_audit_request){.machine = &machine};
+    audit_prices_init(&prices, arena, &common);
+    return 0;
 }
-static void end(audit_prices *prices) { ts_arena_free(prices->scratch); }
+static int end(void **state) {
+    (void)state;
+    ts_arena_free(prices.scratch);
+    return 0;
+}
+static void begin_again(void) {
+    end(NULL);
+    begin(NULL);
+}
 
 static const ts_shape *shape_of(const char *text) {
     const ts_shape *shape = audit_parse(NULL, arena, text, strlen(text));
@@ -27,9 +40,9 @@ static audit_wanted wanted(const char *src, const char *dst, int to, unsigned ch
                           .changes = changes};
 }
 
-static audit_price move(audit_prices *prices, const char *src, const char *dst, unsigned changes) {
+static audit_price move(const char *src, const char *dst, unsigned changes) {
     const audit_wanted w = wanted(src, dst, HBM, changes);
-    audit_price price = audit_prices_move(prices, &w);
+    audit_price price = audit_prices_move(&prices, &w);
     assert_true(price.known && price.cycles > 0);
     return price;
 }
@@ -75,10 +88,8 @@ static void the_faster_way_is_taken(void **state) {
     };
     const ts_machine shipped = machine;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_audit_request request;
-        audit_prices prices;
         machine.dma.bytes_per_cycle[rows[i].kind] = rows[i].rate;
-        begin(&request, &prices, false);
+        begin_again();
         const audit_wanted w = wanted(rows[i].src, rows[i].dst, rows[i].to, rows[i].changes);
         audit_price price = audit_prices_move(&prices, &w);
         const char *by, *by_program;
@@ -91,7 +102,6 @@ static void the_faster_way_is_taken(void **state) {
         assert_true(same_text(price.by, by));
         assert_int_equal(audit_prices_move(&prices, &w).cycles, best); /* again */
         assert_int_equal(prices.exact_count, 1);
-        end(&prices);
         machine = shipped;
     }
 }
@@ -116,9 +126,6 @@ static void what_does_not_reorder_is_in_order(void **state) {
         {rows, "f32[64,2,128]{2,1,0:T(8,128)}", REORDERS, swapped},
         {rows, columns, REORDERS, swapped},
     };
-    ts_audit_request request;
-    audit_prices prices;
-    begin(&request, &prices, false);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const audit_wanted w = {
             cases[i].src, cases[i].dst, {HBM, HBM, 1 << 16, 1 << 16}, cases[i].permutation, cases[i].changes};
@@ -127,7 +134,6 @@ static void what_does_not_reorder_is_in_order(void **state) {
         assert_int_equal(price.cycles, line.cycles);
     }
     assert_int_equal(prices.exact_count, 0);
-    end(&prices);
 }
 
 /* f32 [2,3,4] with dim 0 the most minor, as [4,2,3]: what was dim 0 is dim 1. */
@@ -140,9 +146,6 @@ static void a_transpose_keeps_the_places(void **state) {
         assert_int_equal(out->xla->dims[i], dims[i]);
         assert_int_equal(out->xla->minor_to_major[i], order[i]);
     }
-    ts_audit_request request;
-    audit_prices prices;
-    begin(&request, &prices, false);
     static const int8_t swapped[TS_AUDIT_PERMUTED] = {1, 0};
     audit_wanted plain =
                      wanted("f32[256,64]{0,1:T(8,128)}", "f32[256,64]{1,0:T(8,128)}", HBM, TS_AUDIT_ORDER),
@@ -152,7 +155,6 @@ static void a_transpose_keeps_the_places(void **state) {
     int64_t cycles = audit_prices_move(&prices, &plain).cycles;
     assert_int_equal(audit_prices_move(&prices, &transposed).cycles, cycles);
     assert_int_equal(prices.exact_count, 2);
-    end(&prices);
 }
 
 /* ---- In two passes ---- */
@@ -166,13 +168,10 @@ static void type_and_order_in_one_pass_or_two(void **state) {
     const ts_machine shipped = machine;
     int in_two = 0;
     for (int i = 0; i < 2; i++) {
-        ts_audit_request request;
-        audit_prices prices;
         machine.dma.bytes_per_cycle[TS_DMA_GATHER] = gather[i];
-        begin(&request, &prices, false);
-        audit_price type = move(&prices, src, between, TS_AUDIT_TYPE),
-                    order = move(&prices, between, dst, TS_AUDIT_ORDER),
-                    both = move(&prices, src, dst, TS_AUDIT_TYPE | TS_AUDIT_ORDER);
+        begin_again();
+        audit_price type = move(src, between, TS_AUDIT_TYPE), order = move(between, dst, TS_AUDIT_ORDER),
+                    both = move(src, dst, TS_AUDIT_TYPE | TS_AUDIT_ORDER);
         const char *by;
         int64_t one = plan_cycles(&machine, src, dst, HBM, &by), two = type.cycles + order.cycles;
         assert_int_equal(both.cycles, one >= 0 && one <= two ? one : two);
@@ -180,7 +179,6 @@ static void type_and_order_in_one_pass_or_two(void **state) {
             assert_string_equal(both.by, "two passes: type, then order");
             in_two++;
         }
-        end(&prices);
         machine = shipped;
     }
     assert_true(in_two > 0);
@@ -195,11 +193,11 @@ static audit_wanted turned(int rows) {
 }
 
 /* Prices the first twelve of a kind: of 128, 256, .. rows. */
-static void price_first(audit_prices *prices, audit_price *priced, int64_t *lines) {
+static void price_first(audit_price *priced, int64_t *lines) {
     for (int i = 0; i < PRICED_FIRST; i++) {
         const audit_wanted w = turned(128 * (i + 1));
-        lines[i] = audit_prices_line(prices, &w.traffic).cycles;
-        priced[i] = audit_prices_move(prices, &w);
+        lines[i] = audit_prices_line(&prices, &w.traffic).cycles;
+        priced[i] = audit_prices_move(&prices, &w);
         assert_false(priced[i].scaled);
     }
 }
@@ -208,12 +206,9 @@ static void price_first(audit_prices *prices, audit_price *priced, int64_t *line
 static void later_ones_are_as_the_nearest(void **state) {
     (void)state;
     static const struct { int rows, nearest; } later[] = {{120, 0}, {130, 1}, {700, 5}, {900, 7}, {4096, 11}};
-    ts_audit_request request;
-    audit_prices prices;
     audit_price priced[PRICED_FIRST];
     int64_t lines[PRICED_FIRST];
-    begin(&request, &prices, false);
-    price_first(&prices, priced, lines);
+    price_first(priced, lines);
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
         const audit_price *nearest = &priced[later[i].nearest];
         const audit_wanted w = turned(later[i].rows);
@@ -225,59 +220,45 @@ static void later_ones_are_as_the_nearest(void **state) {
                         (int64_t)((double)line * times) + 1);
     }
     assert_int_equal(prices.exact_count, PRICED_FIRST);
-    end(&prices);
 }
 
 /* One of another kind is priced behind them, then others are as that. */
 static void another_kind_is_priced(void **state) {
     (void)state;
-    ts_audit_request request;
-    audit_prices prices;
     audit_price priced[PRICED_FIRST];
     int64_t lines[PRICED_FIRST];
-    begin(&request, &prices, false);
-    price_first(&prices, priced, lines);
-    assert_false(
-        move(&prices, "f32[384,128]{0,1:T(8,128)}", "f32[384,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
-    assert_true(
-        move(&prices, "f32[256,128]{0,1:T(8,128)}", "f32[256,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
+    price_first(priced, lines);
+    assert_false(move("f32[384,128]{0,1:T(8,128)}", "f32[384,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
+    assert_true(move("f32[256,128]{0,1:T(8,128)}", "f32[256,128]{1,0:T(8,128)}", TS_AUDIT_TILE).scaled);
     assert_int_equal(prices.exact_count, PRICED_FIRST + 1);
-    end(&prices);
 }
 
 static void all_are_priced_where_that_is_asked_for(void **state) {
     (void)state;
-    ts_audit_request request;
-    audit_prices prices;
-    begin(&request, &prices, true);
+    common.exact = true;
     prices.exact_count = 0;
     for (int i = 0; i < PRICED_FIRST + 2; i++) {
         const char *src = ts_text_format(arena, "f32[8,%d]{1,0:T(8,128)}", 128 * (i + 1)),
                    *dst = ts_text_format(arena, "f32[8,%d]{1,0:T(4,128)}", 128 * (i + 1));
-        assert_false(move(&prices, src, dst, TS_AUDIT_TILE).scaled);
+        assert_false(move(src, dst, TS_AUDIT_TILE).scaled);
     }
-    end(&prices);
 }
 
 /* What changes the minor dim is another kind; dims of 1 are no dims, those of 2 are. */
 static void transposes_are_a_kind(void **state) {
     (void)state;
-    ts_audit_request request;
-    audit_prices prices;
-    begin(&request, &prices, false);
     static const char *const flat = "f32[1,640]{1,0:T(1,128)}", *const same = "f32[1,640]{0,1:T(1,128)}";
     static const char *const pairs[] = {"f32[2,640]{1,0:T(2,128)}", "f32[2,640]{0,1:T(2,128)}",
                                         "f32[2,768]{1,0:T(2,128)}", "f32[2,768]{0,1:T(2,128)}"};
-    move(&prices, flat, same, TS_AUDIT_ORDER);
-    move(&prices, pairs[0], pairs[1], TS_AUDIT_ORDER);
+    move(flat, same, TS_AUDIT_ORDER);
+    move(pairs[0], pairs[1], TS_AUDIT_ORDER);
     assert_int_equal(prices.exact_count, 2);
     assert_int_not_equal(prices.exact[0].kind, prices.exact[1].kind);
-    move(&prices, pairs[2], pairs[3], TS_AUDIT_ORDER);
+    move(pairs[2], pairs[3], TS_AUDIT_ORDER);
     assert_int_equal(prices.exact[1].kind, prices.exact[2].kind);
     assert_int_equal(prices.exact[1].orders, prices.exact[2].orders);
-    move(&prices, "f32[1,1]{1,0:T(1,128)}", "f32[1,1]{0,1:T(1,128)}", TS_AUDIT_ORDER);
+    move("f32[1,1]{1,0:T(1,128)}", "f32[1,1]{0,1:T(1,128)}", TS_AUDIT_ORDER);
     assert_int_equal(prices.exact[3].kind, prices.exact[0].kind);
-    end(&prices);
 }
 
 /* Ten times the bytes are nearer than another order of dims. */
@@ -287,10 +268,7 @@ static void orders_are_far(void **state) {
                              *const columns[] = {"f32[1280,512]{0,1:T(8,128)}",
                                                  "f32[1280,512]{0,1:T(4,128)}"},
                              *const asked[] = {"f32[128,512]{0,1:T(8,128)}", "f32[128,512]{0,1:T(4,128)}"};
-    ts_audit_request request;
-    audit_prices prices;
-    begin(&request, &prices, false);
-    move(&prices, rows[0], rows[1], TS_AUDIT_TILE);
+    move(rows[0], rows[1], TS_AUDIT_TILE);
     const audit_wanted near = wanted(columns[0], columns[1], HBM, TS_AUDIT_TILE),
                        w = wanted(asked[0], asked[1], HBM, TS_AUDIT_TILE);
     double times = (double)audit_prices_move(&prices, &near).cycles /
@@ -298,22 +276,18 @@ static void orders_are_far(void **state) {
     for (int i = 2; i < PRICED_FIRST; i++) {
         char src[64];
         snprintf(src, sizeof src, "s32[8,%d]{1,0:T(8,128)}", 128 * i);
-        move(&prices, src, src, TS_AUDIT_TILE);
+        move(src, src, TS_AUDIT_TILE);
     }
     audit_price price = audit_prices_move(&prices, &w);
     int64_t cycles = (int64_t)(times * (double)audit_prices_line(&prices, &w.traffic).cycles);
     assert_true(price.scaled);
     assert_in_range(price.cycles, cycles - 1, cycles + 1);
-    end(&prices);
 }
 
 /* One of each kind, up to 32; of what is new then the price is that in order. */
 static void there_is_room_for_so_many(void **state) {
     (void)state;
     static const char *const types[] = {"f32", "s32", "u32", "s64", "f64"};
-    ts_audit_request request;
-    audit_prices prices;
-    begin(&request, &prices, false);
     for (int i = 0; i < AUDIT_EXACT + 2; i++) {
         char src[64], dst[64];
         snprintf(src, sizeof src, "%s[8,%d]{1,0:T(8,128)}", types[i / 7], 128 * (i + 1));
@@ -324,7 +298,6 @@ static void there_is_room_for_so_many(void **state) {
         assert_int_equal(prices.exact_count, i < AUDIT_EXACT ? i + 1 : AUDIT_EXACT);
         if (i >= AUDIT_EXACT) assert_int_equal(price.cycles, line.cycles);
     }
-    end(&prices);
 }
 
 static int set_up(void **state) {
@@ -334,16 +307,18 @@ static int set_up(void **state) {
     return loaded ? 0 : -1;
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_faster_way_is_taken),
-                                       cmocka_unit_test(what_does_not_reorder_is_in_order),
-                                       cmocka_unit_test(a_transpose_keeps_the_places),
-                                       cmocka_unit_test(type_and_order_in_one_pass_or_two),
-                                       cmocka_unit_test(later_ones_are_as_the_nearest),
-                                       cmocka_unit_test(another_kind_is_priced),
-                                       cmocka_unit_test(all_are_priced_where_that_is_asked_for),
-                                       cmocka_unit_test(transposes_are_a_kind),
-                                       cmocka_unit_test(orders_are_far),
-                                       cmocka_unit_test(there_is_room_for_so_many)};
+    const struct CMUnitTest tests[] = {TEST(the_faster_way_is_taken),
+                                       TEST(what_does_not_reorder_is_in_order),
+                                       TEST(a_transpose_keeps_the_places),
+                                       TEST(type_and_order_in_one_pass_or_two),
+                                       TEST(later_ones_are_as_the_nearest),
+                                       TEST(another_kind_is_priced),
+                                       TEST(all_are_priced_where_that_is_asked_for),
+                                       TEST(transposes_are_a_kind),
+                                       TEST(orders_are_far),
+                                       TEST(there_is_room_for_so_many)};
     return cmocka_run_group_tests(tests, set_up, end_group);
 }
