@@ -91,14 +91,6 @@ static void operands_of(world *w, const ts_instruction *instruction, ts_poison_o
     }
 }
 
-static int64_t address_of(const ts_instruction *instruction) {
-    for (int i = 0; i < instruction->operand_count; i++) {
-        const ts_operand *operand = &instruction->operands[i];
-        if (operand->kind == TS_OPERAND_ADDRESS) return operand->as.address->word * 4;
-    }
-    return 0;
-}
-
 /* Does lines; their numbers go on from those before. */
 static void run(world *w, const char *text) {
     fixture_assemble(w->arena, &w->code, text);
@@ -112,7 +104,7 @@ static void run(world *w, const char *text) {
         operands_of(w, line, &operands);
         ts_poison_bundle(w->poison, &operands, 1, &op);
         ts_poison_check(op, CYCLE);
-        ts_poison_run(op, address_of(line));
+        ts_poison_run(op, fixture_address(line));
     }
 }
 

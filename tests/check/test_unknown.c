@@ -11,14 +11,6 @@
 
 enum { SREGS = 12, SMEM_BYTES = 64, CYCLE = 77 };
 
-static int64_t address_of(const ts_instruction *instruction) {
-    for (int i = 0; i < instruction->operand_count; i++) {
-        const ts_operand *operand = &instruction->operands[i];
-        if (operand->kind == TS_OPERAND_ADDRESS) return operand->as.address->word * 4;
-    }
-    return 0;
-}
-
 /* Runs the bundles one after another, `times` over; false at what is refused. */
 static bool run(ts_error *err, ts_arena *arena, ts_unknown *unknown, const ts_code *code, int times) {
     ts_unknown_op *ops[32][4];
@@ -31,7 +23,7 @@ static bool run(ts_error *err, ts_arena *arena, ts_unknown *unknown, const ts_co
         for (int i = 0; i < bundle->count; i++) {
             if (!own[i]) continue;
             if (!ts_unknown_check(err, unknown, own[i], CYCLE)) return false;
-            ts_unknown_begin(unknown, own[i], address_of(&bundle->instructions[i]));
+            ts_unknown_begin(unknown, own[i], fixture_address(&bundle->instructions[i]));
         }
         for (int i = 0; i < bundle->count; i++)
             if (own[i]) ts_unknown_settle(unknown, own[i]);

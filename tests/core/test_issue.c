@@ -273,12 +273,7 @@ static void stepping_stops_before_the_cycle_and_after_a_start(void **state) {
 
 /* ---- Random programs: every cycle issues or has one reason, and a second scoreboard agrees ---- */
 
-static uint32_t next_random(uint64_t *seed) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*seed >> 33);
-}
-
-static int below(uint64_t *seed, int n) { return (int)(next_random(seed) % (uint32_t)n); }
+static int below(uint64_t *seed, int n) { return (int)(fixture_random(seed) % (uint32_t)n); }
 
 /* Straight-line bundles of instructions whose destinations are all different (their number is the place). */
 static void random_program(uint64_t *seed, char *text, size_t bytes, int bundles) {

@@ -12,11 +12,6 @@
 #include "core/vector.h"
 #include "base/number.h"
 
-static uint32_t next_random(uint64_t *seed) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*seed >> 33);
-}
-
 static fixture *new_fixture(int edge, int staging, int results) {
     fixture *f = fixture_new();
     f->config.mxu = (ts_machine_mxu){.units = 2,
@@ -67,7 +62,7 @@ static const type_row types[] = {
 
 /* A random finite number of the type, small enough for nothing to overflow. */
 static uint32_t random_bits(const type_row *type, uint64_t *seed) {
-    uint32_t word = next_random(seed);
+    uint32_t word = fixture_random(seed);
     if (type->bits == 32) return ts_f32_bits((float)(int32_t)(word << 8) * 1e-9f);
     if (type->bits == 16) return ts_f32_bits((float)(int32_t)(word << 8) * 1e-9f) >> 16;
     if (type->bits == 8 && !type->integer)
@@ -158,8 +153,8 @@ static void the_hosts_tables_agree(void **state) {
     static float a[16 * 128], w[128 * 128], want[16 * 128], got[16 * 128];
     uint64_t seed = 5;
     if (!__builtin_cpu_supports("avx2")) return;
-    for (int i = 0; i < 16 * 128; i++) a[i] = (float)(int32_t)next_random(&seed);
-    for (int i = 0; i < 128 * 128; i++) w[i] = (float)(int32_t)next_random(&seed);
+    for (int i = 0; i < 16 * 128; i++) a[i] = (float)(int32_t)fixture_random(&seed);
+    for (int i = 0; i < 128 * 128; i++) w[i] = (float)(int32_t)fixture_random(&seed);
     const ts_matrix_functions *tables[] = {&ts_matrix_avx2, ts_matrix_select()};
     for (int i = 0; i < 2; i++) {
         ts_matrix_base.f32(want, a, w, 16, 128);
@@ -437,7 +432,7 @@ static void blocks_come_out_transposed(void **state) {
     for (int i = 0; i < 24; i++) sprintf(text + strlen(text), "vtr.pop v%d\n", 100 + i);
     assert_true(fixture_load(f, text));
     uint64_t seed = 11;
-    for (int i = 0; i < 16 * TS_VREG_WORDS; i++) fixture_vreg(f, 0)[i] = next_random(&seed);
+    for (int i = 0; i < 16 * TS_VREG_WORDS; i++) fixture_vreg(f, 0)[i] = fixture_random(&seed);
     assert_true(fixture_run(f));
     const uint32_t *in = fixture_vreg(f, 0), *out = fixture_vreg(f, 100), *halves = fixture_vreg(f, 116);
     for (int r = 0; r < 128; r++) {

@@ -246,3 +246,16 @@ int64_t fixture_stalled(const fixture *f, const char *name) {
     fprintf(stderr, "fixture: no stall %s\n", name);
     abort();
 }
+
+int64_t fixture_address(const ts_instruction *instruction) {
+    for (int i = 0; i < instruction->operand_count; i++) {
+        const ts_operand *operand = &instruction->operands[i];
+        if (operand->kind == TS_OPERAND_ADDRESS) return operand->as.address->word * 4;
+    }
+    return 0;
+}
+
+uint32_t fixture_random(uint64_t *seed) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33);
+}

@@ -61,4 +61,8 @@ int64_t fixture_issued(const fixture *f, int bundle);
 /* The cycles charged to the stall of that name. */
 int64_t fixture_stalled(const fixture *f, const char *name);
 
+/* Where the instruction reads or writes, in bytes; 0: in no memory. */
+int64_t fixture_address(const ts_instruction *instruction);
+uint32_t fixture_random(uint64_t *seed); /* 31 bits */
+
 #endif
