@@ -3,11 +3,10 @@
 #ifndef TILESIM_MOSAIC_CODE_H
 #define TILESIM_MOSAIC_CODE_H
 
+#include "base/list.h"
 #include "isa/isa.h"
 #include "machine/core_config.h"
 #include "program/builder.h"
-
-#include "list.h"
 
 typedef struct {
     LIST_OF(ts_instruction) list;

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/text.h"
 
-#include "list.h"
 #include "mlir.h"
 
 enum { OPS_MAX = 1 << 21, LIST_MAX = 1 << 16, BUCKETS = 1 << 12 };

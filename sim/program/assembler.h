@@ -2,24 +2,12 @@
 #ifndef TILESIM_PROGRAM_ASSEMBLER_H
 #define TILESIM_PROGRAM_ASSEMBLER_H
 
+#include "base/list.h"
 #include "program/program.h"
 
 #include "expr.h"
 
 enum { INSTRUCTIONS_MAX = 1 << 20, EXPANSION_MAX = 32, BLOCKS_MAX = 512, WORK_MAX = 1 << 22 };
-
-/* A list that grows in the arena. */
-#define LIST(type)                                                                                           \
-    struct {                                                                                                 \
-        type *items;                                                                                         \
-        int count, capacity;                                                                                 \
-    }
-void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size);
-/* The address of a new zeroed item at the end. */
-#define LIST_ADD(arena, list)                                                                                \
-    ((list)->items =                                                                                         \
-         list_room((arena), (list)->items, (list)->count, &(list)->capacity, sizeof(*(list)->items)),        \
-     &(list)->items[(list)->count++])
 
 /* One instruction. */
 typedef struct {
@@ -67,26 +55,26 @@ typedef struct assembler {
     int cores;              /* of .cores; 0: none was given */
     int region;             /* first item that may still be packed */
     int frame;              /* the innermost that is open, -1: none */
-    LIST(ts_program_frame) frames;
-    LIST(frame_links) frame_links; /* of the same */
-    int first_frame;               /* -1: none; of those in no other */
-    int named_region;              /* the innermost .region that is open, -1: none */
-    int outer_region;              /* the one that was open where the block began */
+    LIST_OF(ts_program_frame) frames;
+    LIST_OF(frame_links) frame_links; /* of the same */
+    int first_frame;                  /* -1: none; of those in no other */
+    int named_region;                 /* the innermost .region that is open, -1: none */
+    int outer_region;                 /* the one that was open where the block began */
 
-    LIST(item) items;
-    LIST(ts_tensor) tensors;
-    LIST(ts_tensor_use) uses;
-    LIST(ts_transfer) transfers;
-    LIST(const char *) semaphores;
-    LIST(bool) semaphore_bytes; /* whether each counts these */
-    LIST(ts_param) params;
-    LIST(ts_program_check) checks;
-    LIST(ts_program_report) reports;
-    LIST(ts_program_pipeline) pipelines;
-    LIST(ts_program_alias) aliases; /* `bundle` is an item until all are known */
-    LIST(ts_program_macro) macros;
-    LIST(ts_program_region) regions;
-    LIST(const token *) region_words; /* their words */
+    LIST_OF(item) items;
+    LIST_OF(ts_tensor) tensors;
+    LIST_OF(ts_tensor_use) uses;
+    LIST_OF(ts_transfer) transfers;
+    LIST_OF(const char *) semaphores;
+    LIST_OF(bool) semaphore_bytes; /* whether each counts these */
+    LIST_OF(ts_param) params;
+    LIST_OF(ts_program_check) checks;
+    LIST_OF(ts_program_report) reports;
+    LIST_OF(ts_program_pipeline) pipelines;
+    LIST_OF(ts_program_alias) aliases; /* `bundle` is an item until all are known */
+    LIST_OF(ts_program_macro) macros;
+    LIST_OF(ts_program_region) regions;
+    LIST_OF(const token *) region_words; /* their words */
     int64_t used_bytes[TS_SPACE_COUNT];
 
     /* Statements in [at, stop). Directives, which are statements, have some inside. */
@@ -96,8 +84,8 @@ typedef struct assembler {
     const char *name; /* of the program's own text */
     const ts_source *source;
     ts_error now;
-    LIST(ts_error) errors;
-    LIST(included) includes;
+    LIST_OF(ts_error) errors;
+    LIST_OF(included) includes;
     struct {
         const token *location;
         const char *kind;

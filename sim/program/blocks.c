@@ -58,7 +58,7 @@ bool assemble_macro(assembler *as, const token *word, const token **at, const to
     new->end = find_end(as, word, *at, stop, END_ONLY);
     if (new->end == NULL) return false;
     *at = new->end + 1;
-    *LIST_ADD(as->arena, &as->macros) =
+    *PUSH(as->arena, &as->macros) =
         (ts_program_macro){named->name, word->source, new->begin->line, new->end->line};
     return true;
 }

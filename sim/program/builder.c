@@ -12,7 +12,7 @@
 struct ts_program_builder {
     assembler as;
     const char *name;
-    LIST(int) labels;             /* the item each stands before; -1: not placed */
+    LIST_OF(int) labels;          /* the item each stands before; -1: not placed */
     const ts_source *from_source; /* NULL: instructions come from no text */
     ts_program_location from;
     bool open; /* a bundle is */
@@ -58,8 +58,8 @@ ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char 
 /* ---- What there is ---- */
 
 static int add_tensor(ts_program_builder *b, const ts_tensor *new, const ts_tensor_use *use) {
-    *LIST_ADD(b->as.arena, &b->as.tensors) = *new;
-    *LIST_ADD(b->as.arena, &b->as.uses) = *use;
+    *PUSH(b->as.arena, &b->as.tensors) = *new;
+    *PUSH(b->as.arena, &b->as.uses) = *use;
     return b->as.tensors.count - 1;
 }
 
@@ -120,7 +120,7 @@ void ts_program_share(ts_program_builder *b, int tensor, int with) {
 
 void ts_program_report_text(ts_program_builder *b, const char *name, const char *expression) {
     const token *location = location_of(b, expression);
-    *LIST_ADD(b->as.arena, &b->as.reports) =
+    *PUSH(b->as.arena, &b->as.reports) =
         (ts_program_report){ts_arena_copy_text(b->as.arena, name, strlen(name)),
                             {location->source, 0, location->source->length, 1}};
 }
@@ -158,8 +158,7 @@ void ts_program_from(ts_program_builder *b, const ts_source *source, int line) {
 
 void ts_program_check_text(ts_program_builder *b, const char *check) {
     const token *location = location_of(b, check);
-    *LIST_ADD(b->as.arena, &b->as.checks) =
-        (ts_program_check){location->source, 0, location->source->length, 1};
+    *PUSH(b->as.arena, &b->as.checks) = (ts_program_check){location->source, 0, location->source->length, 1};
 }
 
 /* ---- Operands ---- */
@@ -351,7 +350,7 @@ void ts_program_close(ts_program_builder *b) {
 }
 
 ts_operand ts_program_label(ts_program_builder *b) {
-    *LIST_ADD(b->as.arena, &b->labels) = -1;
+    *PUSH(b->as.arena, &b->labels) = -1;
     return (ts_operand){TS_OPERAND_LABEL, {.label = b->labels.count - 1}};
 }
 

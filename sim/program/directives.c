@@ -42,7 +42,7 @@ static bool assemble_param(assembler *as, const token *word, const token **at, c
     if (define != NULL && !read_define(as, define, &v)) return false;
     named->value = v;
     if (as->names == as->global) {
-        *LIST_ADD(as->arena, &as->params) =
+        *PUSH(as->arena, &as->params) =
             (ts_param){named->name, v.is_float, v.integer, v.number, as->expansions > 0 && define == NULL};
     }
     return true;
@@ -64,7 +64,7 @@ static bool assemble_reg(assembler *as, const token *word, const token **at, con
     if (named == NULL) return false;
     named->kind = kind;
     named->index = number;
-    *LIST_ADD(as->arena, &as->aliases) = (ts_program_alias){named->name, kind, number, as->items.count};
+    *PUSH(as->arena, &as->aliases) = (ts_program_alias){named->name, kind, number, as->items.count};
     return expect_line_end(as, *at, "the end of the line");
 }
 
@@ -82,8 +82,8 @@ symbol *add_semaphores(assembler *as, const token *name, int64_t count) {
     named->index = as->semaphores.count;
     named->count = (int)count;
     for (int i = 0; i < count; i++) {
-        *LIST_ADD(as->arena, &as->semaphores) = ts_text_format(as->arena, "%s[%d]", named->name, i);
-        *LIST_ADD(as->arena, &as->semaphore_bytes) = false;
+        *PUSH(as->arena, &as->semaphores) = ts_text_format(as->arena, "%s[%d]", named->name, i);
+        *PUSH(as->arena, &as->semaphore_bytes) = false;
     }
     return named;
 }
@@ -143,8 +143,7 @@ static bool rest_of_line(assembler *as, const token *word, const token **at, con
 
 static bool assemble_check(assembler *as, const token *word, const token **at, const token *stop) {
     (void)stop;
-    return rest_of_line(as, word, at, "a tensor, '~=' and what it should hold",
-                        LIST_ADD(as->arena, &as->checks));
+    return rest_of_line(as, word, at, "a tensor, '~=' and what it should hold", PUSH(as->arena, &as->checks));
 }
 
 /* ---- .report NAME = EXPRESSION ---- */
@@ -152,7 +151,7 @@ static bool assemble_check(assembler *as, const token *word, const token **at, c
 static bool assemble_report(assembler *as, const token *word, const token **at, const token *stop) {
     (void)stop;
     const token *name;
-    ts_program_report *new = LIST_ADD(as->arena, &as->reports);
+    ts_program_report *new = PUSH(as->arena, &as->reports);
     if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) return false;
     new->name = ts_arena_copy_text(as->arena, name->text, name->length);
     return rest_of_line(as, word, at, "what to report", &new->text);

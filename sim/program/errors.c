@@ -27,7 +27,7 @@ static int leading_line(const assembler *as, const char *name, int line) {
 
 void note_include(assembler *as, const token *location, const char *name) {
     int line = leading_line(as, location->source->name, location->line);
-    *LIST_ADD(as->arena, &as->includes) = (included){name, line};
+    *PUSH(as->arena, &as->includes) = (included){name, line};
 }
 
 /* A location has one error, however often macros and loops come by. */
@@ -59,7 +59,7 @@ static void keep(assembler *as) {
         return;
     }
     note_uses(as, &as->now);
-    *LIST_ADD(as->arena, &as->errors) = as->now;
+    *PUSH(as->arena, &as->errors) = as->now;
 }
 
 void keep_error(assembler *as) {

@@ -1,12 +1,6 @@
 /* What all statements are read with. */
 #include "assembler.h"
 
-void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size) {
-    if (count < *capacity) return items;
-    *capacity = *capacity == 0 ? 16 : *capacity * 2;
-    return ts_arena_grow(arena, items, (size_t)count, (size_t)*capacity, size);
-}
-
 bool expect_mark(assembler *as, const token **at, int mark, const char *what) {
     if (!token_is(*at, mark)) return token_unexpected(as->err, *at, what);
     ++*at;
@@ -37,7 +31,7 @@ item *add_item(assembler *as, const token *location, ts_opcode opcode, item_bund
         give_up(as);
         return NULL;
     }
-    item *added = LIST_ADD(as->scratch, &as->items);
+    item *added = PUSH(as->scratch, &as->items);
     *added = (item){.first = bundle == NEW_BUNDLE,
                     .location = location,
                     .label_operand = -1,

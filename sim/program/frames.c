@@ -13,8 +13,8 @@ int open_frame(assembler *as, ts_program_frame what) {
     if (*link < 0) {
         *link = as->frames.count; /* before the list grows: `link` may point into it */
         what.parent = outer;
-        *LIST_ADD(as->arena, &as->frames) = what;
-        *LIST_ADD(as->arena, &as->frame_links) = (frame_links){-1, -1};
+        *PUSH(as->arena, &as->frames) = what;
+        *PUSH(as->arena, &as->frame_links) = (frame_links){-1, -1};
         as->frame = as->frames.count - 1;
     } else {
         as->frame = *link;

@@ -145,7 +145,7 @@ static void note_pipeline(assembler *as, const token *location, const pipeline *
     ts_program_pipeline facts = pack_loop_facts(p);
     facts.source = location->source;
     facts.line = location->line;
-    *LIST_ADD(as->arena, &as->pipelines) = facts;
+    *PUSH(as->arena, &as->pipelines) = facts;
 }
 
 static bool close_loop(assembler *as, const token *location, const loop *l, int target) {
@@ -166,7 +166,7 @@ static bool close_loop(assembler *as, const token *location, const loop *l, int 
     note_pipeline(as, location, p);
     pack_loop_end(p);
     int plain = as->region = as->items.count;
-    for (int i = 0; i < counted.count && good; i++) *LIST_ADD(as->scratch, &as->items) = body[i];
+    for (int i = 0; i < counted.count && good; i++) *PUSH(as->scratch, &as->items) = body[i];
     good = good && close_plainly(as, location, l, plain);
     for (int i = target; i < plain; i++)
         if (as->items.items[i].label_operand >= 0 && as->items.items[i].target == -1)

@@ -90,7 +90,7 @@ static bool ordered(const node *a, const node *b, bool *together) {
 }
 
 static void add_edge(region *r, edge e) {
-    *LIST_ADD(r->scratch, &r->edges) = e;
+    *PUSH(r->scratch, &r->edges) = e;
     r->nodes[e.to].waits_for++;
 }
 

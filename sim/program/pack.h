@@ -42,9 +42,9 @@ typedef struct {
     ts_arena *scratch;
     int count;
     node *nodes;
-    LIST(edge) edges; /* in the order of `from` */
-    int *first_edge;  /* [count + 1] */
-    int *open;        /* those that wait for none, and are not placed */
+    LIST_OF(edge) edges; /* in the order of `from` */
+    int *first_edge;     /* [count + 1] */
+    int *open;           /* those that wait for none, and are not placed */
     int open_count;
     result_count *results; /* of the matrix units, in the regions before that it goes on from */
 } region;

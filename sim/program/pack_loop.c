@@ -23,7 +23,7 @@ struct pipeline {
     int copies; /* iterations that were unrolled into one */
     int64_t step;
     bool free_queues; /* pushes and pops of different iterations go in any order */
-    LIST(link) links;
+    LIST_OF(link) links;
     int *first_out, *first_in;
     int64_t *height;
     /* of a schedule */
@@ -114,8 +114,7 @@ static item *copy_body(assembler *as, const counted_loop *loop, const item *body
 /* ---- Dependences ---- */
 
 static void add_link(pipeline *p, int from, int to, int distance, int64_t latency) {
-    *LIST_ADD(p->r.scratch, &p->links) =
-        (link){from, to, distance, latency, p->first_out[from], p->first_in[to]};
+    *PUSH(p->r.scratch, &p->links) = (link){from, to, distance, latency, p->first_out[from], p->first_in[to]};
     p->first_out[from] = p->first_in[to] = p->links.count - 1;
 }
 
@@ -328,7 +327,7 @@ static bool schedule(pipeline *p, int64_t interval) {
  * iterations: it tells whether the last copy is there. */
 static void add_copy(const pipeline *p, const item *from, bool *first, int64_t iterations) {
     assembler *as = p->r.as;
-    item *new = LIST_ADD(as->scratch, &as->items);
+    item *new = PUSH(as->scratch, &as->items);
     *new = *from;
     new->first = *first;
     new->made = true;
@@ -337,7 +336,7 @@ static void add_copy(const pipeline *p, const item *from, bool *first, int64_t i
 }
 
 static void add_control(const pipeline *p, const item *control) {
-    item *new = LIST_ADD(p->r.as->scratch, &p->r.as->items);
+    item *new = PUSH(p->r.as->scratch, &p->r.as->items);
     *new = *control;
 }
 

@@ -5,8 +5,8 @@
 bool assemble_region(assembler *as, const token *word, const token **at, const token *stop) {
     (void)stop;
     const token *name = NULL;
-    ts_program_region *new = LIST_ADD(as->arena, &as->regions);
-    *LIST_ADD(as->arena, &as->region_words) = word;
+    ts_program_region *new = PUSH(as->arena, &as->regions);
+    *PUSH(as->arena, &as->region_words) = word;
     pack_region(as);
     *new = (ts_program_region){.name = "", .parent = as->named_region};
     as->named_region = as->regions.count - 1;

@@ -169,7 +169,7 @@ bool add_transfer(assembler *as, const token *location, ts_transfer *new, ts_ope
     }
     *out = (ts_operand){.kind = TS_OPERAND_TRANSFER, .as.transfer = as->transfers.count};
     new->bytes = bytes_of(as, &new->destination);
-    *LIST_ADD(as->arena, &as->transfers) = *new;
+    *PUSH(as->arena, &as->transfers) = *new;
     return true;
 }
 

@@ -236,8 +236,8 @@ bool assemble_tensor(assembler *as, const token **at) {
     new.name = named->name;
     named->index = as->tensors.count;
     if (!allocate_tensor(as, name, &new)) return false;
-    *LIST_ADD(as->arena, &as->tensors) = new;
-    *LIST_ADD(as->arena, &as->uses) = use;
+    *PUSH(as->arena, &as->tensors) = new;
+    *PUSH(as->arena, &as->uses) = use;
     return true;
 }
 

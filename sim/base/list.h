@@ -1,6 +1,6 @@
 /* A list that grows in an arena and begins empty. */
-#ifndef TILESIM_MOSAIC_LIST_H
-#define TILESIM_MOSAIC_LIST_H
+#ifndef TILESIM_BASE_LIST_H
+#define TILESIM_BASE_LIST_H
 
 #include "base/arena.h"
 
