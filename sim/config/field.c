@@ -96,11 +96,7 @@ static bool check_keys(ts_error *err, const reader *r, const char *prefix, const
 
 static void add_leaf(const reader *r, const ts_field *field, const void *at, const ts_tree *node) {
     ts_field_leaves *l = r->leaves;
-    if (l->count == l->capacity) {
-        size_t capacity = l->capacity ? 2 * (size_t)l->capacity : 256;
-        l->leaves = ts_arena_grow(r->arena, l->leaves, (size_t)l->count, capacity, sizeof l->leaves[0]);
-        l->capacity = (int32_t)capacity;
-    }
+    l->leaves = ts_arena_extend(r->arena, l->leaves, (size_t)l->count, sizeof l->leaves[0]);
     l->leaves[l->count++] = (ts_field_leaf){join(r->arena, r->prefix, field->path), field, at, node};
 }
 
@@ -141,8 +137,7 @@ static bool read_scalar(ts_error *err, const reader *r, const ts_field *field, c
     } else {
         int64_t value, clock_khz = 0;
         if (field->kind == TS_FIELD_CYCLES) memcpy(&clock_khz, r->out + field->clock, sizeof clock_khz);
-        if (!ts_value_parse(field, node->text, node->quoted, clock_khz, &value))
-            return fail_expected(err, r, field, node);
+        if (!ts_value_parse(field, node, clock_khz, &value)) return fail_expected(err, r, field, node);
         store(field, at, value);
     }
     add_leaf(r, field, at, node);

@@ -54,7 +54,7 @@ typedef struct {
 
 typedef struct {
     ts_field_leaf *leaves;
-    int32_t count, capacity;
+    int32_t count;
 } ts_field_leaves;
 
 /* Fills the struct `out` (zeroed by the caller). Every field must be there; unknown keys are refused. */

@@ -151,10 +151,10 @@ static bool read_key(ts_error *err, parser *p, const ts_tree *map, const item *i
 }
 
 static void append(parser *p, ts_tree *node, const ts_tree_entry *entry) {
-    size_t count = (size_t)node->count;
-    if (count == 0 || (count >= 8 && (count & (count - 1)) == 0)) /* full at 0, 8, 16, 32, ... */
-        node->entries = ts_arena_grow(p->arena, node->entries, count, count ? 2 * count : 8, sizeof *entry);
-    ((ts_tree_entry *)node->entries)[node->count++] = *entry;
+    ts_tree_entry *entries =
+        ts_arena_extend(p->arena, (void *)(uintptr_t)node->entries, (size_t)node->count, sizeof *entry);
+    entries[node->count++] = *entry;
+    node->entries = entries;
 }
 
 static const ts_tree *read_node(ts_error *err, parser *p, const item *it, int depth);

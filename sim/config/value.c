@@ -61,10 +61,18 @@ static bool parse_number(const char *text, size_t length, int64_t factor, int64_
     return true;
 }
 
+/* How long the number is; the unit stands behind it and blanks. */
+static size_t number_before(const char *text, const char **unit_text) {
+    size_t number = strspn(text, "0123456789.");
+    *unit_text = text + number + strspn(text + number, " ");
+    return number;
+}
+
 static bool parse_quantity(const char *text, const unit *units, int64_t *value) {
-    size_t number = strspn(text, "0123456789."), blank = strspn(text + number, " ");
+    const char *behind;
+    size_t number = number_before(text, &behind);
     for (const unit *u = units; u->text; u++)
-        if (strcmp(text + number + blank, u->text) == 0) return parse_number(text, number, u->factor, value);
+        if (strcmp(behind, u->text) == 0) return parse_number(text, number, u->factor, value);
     return false;
 }
 
@@ -96,13 +104,14 @@ static bool parse_word(const char *text, const char *const *words, int64_t *valu
 
 static const char *const bool_words[] = {"false", "true", NULL};
 
-bool ts_value_parse(const ts_field *field, const char *text, bool quoted, int64_t clock_khz, int64_t *value) {
-    if (field->kind == TS_FIELD_CHOICE) return parse_word(text, field->choices, value);
-    if (quoted) return false;
-    if (field->kind == TS_FIELD_BOOL) return parse_word(text, bool_words, value);
-    bool good = field->kind == TS_FIELD_INTEGER  ? parse_integer(text, value)
-                : field->kind == TS_FIELD_CYCLES ? parse_cycles(text, clock_khz, value)
-                                                 : parse_quantity(text, kinds[field->kind].units, value);
+bool ts_value_parse(const ts_field *field, const ts_tree *node, int64_t clock_khz, int64_t *value) {
+    if (field->kind == TS_FIELD_CHOICE) return parse_word(node->text, field->choices, value);
+    if (node->quoted) return false;
+    if (field->kind == TS_FIELD_BOOL) return parse_word(node->text, bool_words, value);
+    bool good = field->kind == TS_FIELD_INTEGER ? parse_integer(node->text, value)
+                : field->kind == TS_FIELD_CYCLES
+                    ? parse_cycles(node->text, clock_khz, value)
+                    : parse_quantity(node->text, kinds[field->kind].units, value);
     bool power = good && *value > 0 && (*value & (*value - 1)) == 0;
     return good && *value >= field->min && *value <= field->max && (power || !field->power_of_two);
 }
@@ -173,8 +182,9 @@ void ts_field_print_given(ts_text *out, const ts_field_leaf *leaf) {
         ts_field_print(out, leaf->field, leaf->at);
         return;
     }
-    size_t number = strspn(text, "0123456789."), blank = strspn(text + number, " ");
-    ts_text_add(out, "%.*s %s", (int)number, text, text + number + blank);
+    const char *behind;
+    int number = (int)number_before(text, &behind);
+    ts_text_add(out, "%.*s %s", number, text, behind);
 }
 
 static void print_bound(ts_text *out, const ts_field *field, int64_t value) {

@@ -5,7 +5,7 @@
 #include "config/field.h"
 
 /* Reads a figure of the field's kind. clock_khz: for times, which are stored in cycles of that clock.
- * False when the text is no such figure, or out of range. */
-bool ts_value_parse(const ts_field *field, const char *text, bool quoted, int64_t clock_khz, int64_t *value);
+ * False when the node's text is no such figure, or out of range. */
+bool ts_value_parse(const ts_field *field, const ts_tree *node, int64_t clock_khz, int64_t *value);
 
 #endif
