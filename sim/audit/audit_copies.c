@@ -36,7 +36,7 @@ struct audit_copies {
     callee callees[MOST_CALLEES];
     bool in_entry, has_entry, overflows;
     ts_audit_copy *list;
-    int list_count, list_capacity;
+    int list_count;
 };
 
 static audit_copies *get(ts_audit *a) {
@@ -231,11 +231,7 @@ static void rewrite(ts_audit *a, audit_copies *c) {
 
 static void add_copy(ts_audit *a, const ts_audit_copy *copy) {
     audit_copies *c = a->copies;
-    if (c->list_count == c->list_capacity) {
-        int more = c->list_capacity ? 2 * c->list_capacity : 8;
-        c->list = ts_arena_grow(a->arena, c->list, (size_t)c->list_count, (size_t)more, sizeof *c->list);
-        c->list_capacity = more;
-    }
+    c->list = ts_arena_extend(a->arena, c->list, (size_t)c->list_count, sizeof *c->list);
     c->list[c->list_count++] = *copy;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "audit_state.h"
+#include "base/list.h"
 #include "layout/notation/xla.h"
 
 enum { MOST_TEXT_BYTES = 64 << 20, MOST_DEPTH = 64 };
@@ -55,20 +56,11 @@ static bool size_array(ts_audit *a, int64_t line, ts_span text, shape_record *re
     return true;
 }
 
-typedef struct {
-    int32_t *items;
-    int32_t count, capacity;
-} leaf_list;
+typedef LIST_OF(int32_t) leaf_list;
 
 static void add_leaf(ts_audit *a, leaf_list *leaves, int32_t leaf) {
     if (leaf == AUDIT_NONE) return;
-    if (leaves->count == leaves->capacity) {
-        int32_t more = leaves->capacity ? 2 * leaves->capacity : 8;
-        leaves->items = ts_arena_grow(a->texts, leaves->items, (size_t)leaves->count, (size_t)more,
-                                      sizeof *leaves->items);
-        leaves->capacity = more;
-    }
-    leaves->items[leaves->count++] = leaf;
+    *PUSH(a->texts, leaves) = leaf;
 }
 
 /* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */

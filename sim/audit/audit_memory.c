@@ -194,12 +194,8 @@ static ts_audit_allocation *new_allocation(ts_audit *a, int64_t line, const char
         audit_note(a, 1, line, "allocations beyond those that are kept", (ts_span){"", 0});
         return NULL;
     }
-    if (a->allocation_count == a->allocation_capacity) {
-        int capacity = a->allocation_capacity ? 2 * a->allocation_capacity : 64;
-        a->allocations = ts_arena_grow(a->arena, a->allocations, (size_t)a->allocation_count,
-                                       (size_t)capacity, sizeof *a->allocations);
-        a->allocation_capacity = capacity;
-    }
+    a->allocations =
+        ts_arena_extend(a->arena, a->allocations, (size_t)a->allocation_count, sizeof *a->allocations);
     ts_audit_allocation *made = &a->allocations[a->allocation_count++];
     *made = (ts_audit_allocation){
         .line = line, .bytes = bytes, .space = a->heading_space, .shape = AUDIT_NONE, .index = AUDIT_NONE};
@@ -449,7 +445,7 @@ audit_line audit_memory_line(ts_audit *a, int64_t line, ts_span text) {
 static int by_bytes(const void *x, const void *y) {
     const ts_audit_allocation *a = x, *b = y;
     if (a->at_peak != b->at_peak) return a->at_peak - b->at_peak;
-    if (a->bytes != b->bytes) return a->bytes < b->bytes ? 1 : -1;
+    if (a->bytes != b->bytes) return ts_order(b->bytes, a->bytes);
     return ts_order(a->line, b->line);
 }
 

@@ -76,7 +76,7 @@ typedef struct {
     const ts_machine *machine;
     ts_prices *prices;
     ts_error failure; /* of the system: what was priced then is not to be shown */
-    int exact_count, exact_capacity;
+    int exact_count;
     struct audit_exact {
         uint64_t key, kind, orders;         /* of the two shapes; of what is alike; of the dims */
         int64_t bytes, line_cycles, cycles; /* cycles -1: no plan, or none that anyone can do */

@@ -184,12 +184,7 @@ static uint64_t key_of(const audit_wanted *w) {
 }
 
 static void keep(audit_prices *p, struct audit_exact exact) {
-    if (p->exact_count == p->exact_capacity) {
-        int capacity = p->exact_capacity + AUDIT_EXACT;
-        p->exact =
-            ts_arena_grow(p->arena, p->exact, (size_t)p->exact_count, (size_t)capacity, sizeof *p->exact);
-        p->exact_capacity = capacity;
-    }
+    p->exact = ts_arena_extend(p->arena, p->exact, (size_t)p->exact_count, sizeof *p->exact);
     p->exact[p->exact_count++] = exact;
 }
 

@@ -19,12 +19,7 @@ void ts_audit_print_bytes(char out[16], int64_t bytes) {
 
 static ts_audit_report *new_report(ts_audit *a) {
     if (a->report_count == REPORTS) return NULL;
-    if (a->report_count == a->report_capacity) {
-        int capacity = a->report_capacity ? 2 * a->report_capacity : 32;
-        a->reports = ts_arena_grow(a->arena, a->reports, (size_t)a->report_count, (size_t)capacity,
-                                   sizeof *a->reports);
-        a->report_capacity = capacity;
-    }
+    a->reports = ts_arena_extend(a->arena, a->reports, (size_t)a->report_count, sizeof *a->reports);
     a->reports[a->report_count] = (ts_audit_report){0};
     return &a->reports[a->report_count++];
 }

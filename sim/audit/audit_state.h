@@ -119,6 +119,7 @@ struct ts_audit {
     audit_values values;
     audit_copies *copies;
     bool current_fused, any_tiles, has_entry, has_mlir, binary;
+    bool ruled;       /* shapes without tiles are those of the compiler's rule, else they lie in rows */
     bool unscheduled; /* a module's header does not say is_scheduled: no compiler is done with it */
     ts_audit_buffer *buffers;
     ts_audit_move *moves;
@@ -136,7 +137,7 @@ struct ts_audit {
     bool entry_is_flat;                /* an array each, and the module is the first */
     report_block block;
     ts_audit_report *reports;
-    int report_count, report_capacity;
+    int report_count;
     /* Reports of memory. */
     audit_section section;
     int heading_space; /* that the text named last; -1: none */
@@ -144,7 +145,7 @@ struct ts_audit {
     audit_table value_table;
     ts_audit_figure *figures;
     ts_audit_allocation *allocations;
-    int figure_count, allocation_count, allocation_capacity;
+    int figure_count, allocation_count;
 };
 
 enum { AUDIT_NONE = -1, AUDIT_SUMS = 1 << 16 /* computations with buffers */, AUDIT_CALLS = 1 << 20 };

@@ -144,8 +144,9 @@ void *ts_arena_grow(ts_arena *arena, const void *old, size_t old_count, size_t n
 }
 
 void *ts_arena_extend(ts_arena *arena, void *items, size_t count, size_t size) {
-    if ((count & (count - 1)) != 0) return items;
-    return ts_arena_grow(arena, items, count, count > 0 ? 2 * count : 1, size);
+    enum { FIRST = 4 };
+    if (count > 0 && (count < FIRST || (count & (count - 1)) != 0)) return items;
+    return ts_arena_grow(arena, items, count, count > 0 ? 2 * count : FIRST, size);
 }
 
 char *ts_arena_copy_text(ts_arena *arena, const char *text, size_t length) {

@@ -114,19 +114,22 @@ static void write_sums(ts_text *out, const arithmetic *a, const choose_kernel_ru
     ts_text_add(out, ".end\n");
 }
 
+/* What adds words of several values as they are; NULL: they are unpacked. */
+static const char *whole_addition(const arithmetic *a, int packing, const ts_machine *machine) {
+    if (packing == 1) return a->add;
+    if (packing != 2 || strcmp(a->unpack, "bf16") != 0) return "vadd.i32";
+    return machine->core.limits.bf16 ? "vadd.bf16" : NULL;
+}
+
 /* Each vreg is read, one operation is done with its values, and it is written. */
-static void write_pass(ts_text *out, const arithmetic *a, int packing, grouping g, bool native) {
+static void write_pass(ts_text *out, const arithmetic *a, const char *whole, grouping g) {
     int outputs = g.outputs;
-    bool unpacks = packing == 2 && strcmp(a->unpack, "bf16") == 0 && !native;
-    const char *whole = packing == 1                                               ? a->add
-                        : native && packing == 2 && strcmp(a->unpack, "bf16") == 0 ? "vadd.bf16"
-                                                                                   : "vadd.i32";
     ts_text_add(out, ".loop from = %lld * 1024, %lld * 1024, %d * 1024\n", (long long)g.first,
                 (long long)(g.first + g.count * outputs), outputs);
     for (int k = 0; k < outputs; k++)
         ts_text_add(out, "        vld v%d, xb.words[from + 1024 * %d]\n", 8 + k, k);
     for (int k = 0; k < outputs; k++) {
-        if (!unpacks) {
+        if (whole) {
             ts_text_add(out, "        %s v%d, v%d, v%d\n", whole, 8 + k, 8 + k, 8 + k);
             continue;
         }
@@ -148,7 +151,8 @@ static int outputs_of(choose_kernel kernel, int packing) {
 }
 
 /* Whole groups in a loop, then what is left. */
-static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_run *what, bool native) {
+static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_run *what,
+                         const ts_machine *machine) {
     int outputs = outputs_of(what->kernel, what->packing);
     int64_t whole = what->sums / outputs;
     ts_text_add(out,
@@ -160,7 +164,7 @@ static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_
         if (tail) g = (grouping){(int)(what->sums - whole * outputs), whole * outputs, 1};
         if (g.outputs == 0 || g.count == 0) continue;
         if (what->kernel == CHOOSE_STREAM)
-            write_pass(out, a, what->packing, g, native);
+            write_pass(out, a, whole_addition(a, what->packing, machine), g);
         else
             write_sums(out, a, what, g, outputs / g.outputs);
     }
@@ -201,14 +205,9 @@ static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *wha
     const arithmetic *a = arithmetic_of(err, core->dtype);
     if (!a) return false;
     ts_text text = ts_text_begin(core->arena);
-    write_kernel(&text, a, what, core->machine->core.limits.bf16);
+    write_kernel(&text, a, what, core->machine);
     if (!run(err, core->machine, &text, &what->cycles)) return false;
-    if (core->run_count == core->run_capacity) {
-        int capacity = core->run_capacity ? 2 * core->run_capacity : 64;
-        core->runs = ts_arena_grow(core->arena, core->runs, (size_t)core->run_count, (size_t)capacity,
-                                   sizeof *core->runs);
-        core->run_capacity = capacity;
-    }
+    core->runs = ts_arena_extend(core->arena, core->runs, (size_t)core->run_count, sizeof *core->runs);
     core->runs[core->run_count++] = *what;
     return true;
 }

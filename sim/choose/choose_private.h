@@ -32,7 +32,7 @@ typedef struct {
     const ts_machine *machine;
     ts_dtype dtype;
     choose_kernel_run *runs;
-    int run_count, run_capacity;
+    int run_count;
     int64_t extended_bytes; /* a tensor was larger than the blocks of so many bytes that kernels are run on;
                                0: none */
 } choose_core;

@@ -37,7 +37,7 @@ typedef struct {
     core_op *ops, *tail; /* of the same */
     ts_vector_function *const *vectors;
     uint32_t **fills; /* constant vregs made so far */
-    int fill_count, fill_capacity;
+    int fill_count;
 } decoder;
 
 /* ---- Operands ---- */
@@ -57,12 +57,7 @@ static const uint32_t *constant_vreg(decoder *dec, uint32_t word) {
     if (dec->core->setup.time_only) return dec->core->scratch; /* as all vregs */
     for (int i = 0; i < dec->fill_count; i++)
         if (dec->fills[i][0] == word) return dec->fills[i];
-    if (dec->fill_count == dec->fill_capacity) {
-        int grown = dec->fill_capacity * 2 + 16;
-        dec->fills = ts_arena_grow(dec->arena, dec->fills, (size_t)dec->fill_count, (size_t)grown,
-                                   sizeof(dec->fills[0]));
-        dec->fill_capacity = grown;
-    }
+    dec->fills = ts_arena_extend(dec->arena, dec->fills, (size_t)dec->fill_count, sizeof dec->fills[0]);
     uint32_t *vreg = new_vreg(dec->arena, 1);
     ts_vector_fill(vreg, word);
     dec->fills[dec->fill_count++] = vreg;

@@ -230,7 +230,7 @@ static const node *new_binary(parser *in, const char *operator, size_t offset, c
     node *call = new_node(in, NODE_CALL, offset);
     call->name = operator;
     call->function = ts_reference_find(operator);
-    call->items = TS_NEW_ARRAY(in->arena, const node *, 2);
+    call->items = ts_arena_extend(in->arena, NULL, 0, sizeof *call->items);
     call->items[call->count++] = left;
     call->depth = left->depth;
     return add_item(in, call, right) ? call : NULL;

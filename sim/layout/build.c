@@ -11,12 +11,7 @@ static void fail(ts_layout_builder *b, const char *what) {
 }
 
 static ts_stage *push(ts_layout_builder *b, ts_stage_kind kind, int dim) {
-    if (b->stage_count == b->stage_capacity) {
-        int capacity = b->stage_capacity * 2 + 8;
-        b->stages =
-            ts_arena_grow(b->arena, b->stages, (size_t)b->stage_count, (size_t)capacity, sizeof *b->stages);
-        b->stage_capacity = capacity;
-    }
+    b->stages = ts_arena_extend(b->arena, b->stages, (size_t)b->stage_count, sizeof *b->stages);
     ts_stage *stage = &b->stages[b->stage_count++];
     *stage = (ts_stage){.kind = kind, .dim = dim};
     return stage;

@@ -219,7 +219,7 @@ typedef struct {
     int item_count;
     int64_t rest[TS_LAYOUT_MAX_AXES];
     int64_t values[TS_LAYOUT_MAX_DIMS];
-    int64_t limit, visits, capacity;
+    int64_t limit, visits;
     ts_index_list *found;
 } search;
 
@@ -257,14 +257,9 @@ static bool add_found(search *s, const int64_t *index) {
         return ts_error_set(s->err, TS_ERROR_INPUT, "more than %lld logical indices map to this point",
                             (long long)s->limit);
     }
-    if (s->found->count == s->capacity) {
-        int64_t capacity = s->capacity * 2 + 4;
-        s->found->indices = ts_arena_grow(s->arena, s->found->indices, (size_t)(s->capacity * rank),
-                                          (size_t)(capacity * rank), sizeof(int64_t));
-        s->capacity = capacity;
-    }
-    memcpy(s->found->indices + s->found->count * rank, index, (size_t)rank * sizeof *index);
-    s->found->count++;
+    size_t bytes = (size_t)rank * sizeof *index;
+    s->found->indices = ts_arena_extend(s->arena, s->found->indices, (size_t)s->found->count, bytes);
+    memcpy(s->found->indices + s->found->count++ * rank, index, bytes);
     return true;
 }
 

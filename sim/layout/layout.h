@@ -95,7 +95,7 @@ typedef struct {
     const int64_t *dims;
     int64_t extents[TS_LAYOUT_MAX_DIMS]; /* the current dims */
     ts_stage *stages;
-    int stage_count, stage_capacity;
+    int stage_count;
 } ts_layout_builder;
 
 /* dims are copied. Extents must be >= 0; their product must fit in int64. */

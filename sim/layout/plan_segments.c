@@ -9,7 +9,7 @@
 typedef struct {
     ts_arena *arena;
     plan_segment *segments;
-    int64_t count, capacity;
+    int64_t count;
     bool full;
 } solver;
 
@@ -23,12 +23,7 @@ static void emit(solver *s, const plan_interval *at) {
         s->full = true;
         return;
     }
-    if (s->count == s->capacity) {
-        int64_t capacity = s->capacity * 2 + 4;
-        s->segments =
-            ts_arena_grow(s->arena, s->segments, (size_t)s->count, (size_t)capacity, sizeof *s->segments);
-        s->capacity = capacity;
-    }
+    s->segments = ts_arena_extend(s->arena, s->segments, (size_t)s->count, sizeof *s->segments);
     plan_segment *out = &s->segments[s->count++];
     *out = *p;
     out->src += at->src_slope * at->low;

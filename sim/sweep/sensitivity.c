@@ -15,7 +15,13 @@ typedef struct {
     ts_grid_axis axis;
 } change_list;
 
-/* The number of the new value; 0: there is no such machine. */
+static int add_value(change_list *m, const char *value) {
+    m->axis.values = ts_arena_extend(m->arena, m->axis.values, (size_t)m->axis.count, sizeof *m->axis.values);
+    m->axis.values[m->axis.count] = value;
+    return m->axis.count++;
+}
+
+/* The number of the new value; 0, that of none: there is no such machine. */
 static int add_change(change_list *m, const ts_field_leaf *leaf, ts_field_scaling scaling) {
     const ts_sweep_case *asked = m->asked;
     ts_text text = ts_text_begin(m->arena);
@@ -28,9 +34,7 @@ static int add_change(change_list *m, const ts_field_leaf *leaf, ts_field_scalin
         ts_machine_load_with(NULL, scratch, asked->machine, "set", sets, asked->set_count + 1) != NULL;
     ts_arena_free(scratch);
     if (!good) return 0;
-    m->axis.values = ts_arena_extend(m->arena, m->axis.values, (size_t)m->axis.count, sizeof *m->axis.values);
-    m->axis.values[m->axis.count] = text.bytes;
-    return m->axis.count++;
+    return add_value(m, text.bytes);
 }
 
 static const char *value_of(ts_arena *arena, const ts_field_leaf *leaf) {
@@ -41,10 +45,10 @@ static const char *value_of(ts_arena *arena, const ts_field_leaf *leaf) {
 
 bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
                            ts_sweep_changes *changes) {
-    static const char *none[] = {""};
     ts_sweep_point point;
     ts_sweep_case asked;
-    change_list m = {arena, &asked, {TS_SWEEP_CHANGE, none, 1}};
+    change_list m = {arena, &asked, {.name = TS_SWEEP_CHANGE}};
+    add_value(&m, "");
     ts_sweep_point_get(arena, study, 0, &point);
     if (!ts_sweep_case_of(err, arena, &point, &asked)) return false;
     const ts_machine *machine =

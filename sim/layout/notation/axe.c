@@ -8,12 +8,7 @@
 #include "base/number.h"
 
 void ts_axe_list_add(ts_axe_list *list, ts_axe_iter iter) {
-    if (list->count == list->capacity) {
-        int capacity = list->capacity * 2 + 8;
-        list->items =
-            ts_arena_grow(list->arena, list->items, (size_t)list->count, (size_t)capacity, sizeof iter);
-        list->capacity = capacity;
-    }
+    list->items = ts_arena_extend(list->arena, list->items, (size_t)list->count, sizeof iter);
     list->items[list->count++] = iter;
 }
 

@@ -17,7 +17,7 @@ static inline const ts_axe_iter *ts_axe_from(const ts_axe *axe, int at) {
 typedef struct {
     ts_arena *arena;
     ts_axe_iter *items;
-    int count, capacity;
+    int count;
 } ts_axe_list;
 void ts_axe_list_add(ts_axe_list *list, ts_axe_iter iter);
 

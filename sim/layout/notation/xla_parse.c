@@ -4,26 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/number.h"
 #include "xla_shape.h"
 #include "xla_token.h"
 
 enum { MAX_NESTING = 8192 }; /* of tuples: hlo_parser.h kDefaultMaxRecursionDepth */
 
-typedef struct {
-    int64_t *values;
-    int count, capacity;
-} int_list;
-
-static void append(xla_reader *r, int_list *list, int64_t value) {
-    if (list->count == list->capacity) {
-        int capacity = list->capacity == 0 ? 4 : 2 * list->capacity;
-        list->values =
-            ts_arena_grow(r->arena, list->values, (size_t)list->count, (size_t)capacity, sizeof(int64_t));
-        list->capacity = capacity;
-    }
-    list->values[list->count++] = value;
-}
+typedef LIST_OF(int64_t) int_list;
 
 /* ---- Dimensions ---- */
 
@@ -52,20 +40,27 @@ static bool read_dims(xla_reader *r, ts_dtype dtype, ts_xla_layout *f) {
     while (more) {
         if (!read_dim(r, &dim, &is_dynamic)) return false;
         if (!count_dim(r, dim, ts_dtype_get(dtype)->stored_bits / 8, &elements)) return false;
-        append(r, &dims, dim);
-        append(r, &dynamic, is_dynamic);
+        *PUSH(r->arena, &dims) = dim;
+        *PUSH(r->arena, &dynamic) = is_dynamic;
         more = xla_take(r, ",");
     }
     if (xla_peek(r) != ']') return xla_unexpected(r, "',' or ']'");
     bool *flags = TS_NEW_ARRAY(r->arena, bool, dims.count + 1);
-    for (int i = 0; i < dims.count; i++) flags[i] = dynamic.values[i] != 0;
+    for (int i = 0; i < dims.count; i++) flags[i] = dynamic.items[i] != 0;
     f->rank = dims.count;
-    f->dims = dims.values;
+    f->dims = dims.items;
     f->dynamic = flags;
     return xla_expect(r, "]");
 }
 
 /* ---- Layout fields ---- */
+
+static bool read_dim_number(xla_reader *r, const ts_xla_layout *f, const char *what, int64_t *dim) {
+    if (!xla_read_int(r, what, dim)) return false;
+    return (*dim >= 0 && *dim < f->rank) ||
+           XLA_REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", *dim, f->rank,
+                      f->rank == 1 ? "" : "s");
+}
 
 static bool read_minor_to_major(xla_reader *r, ts_xla_layout *f) {
     int *order = TS_NEW_ARRAY(r->arena, int, f->rank + 1), count = 0;
@@ -73,10 +68,7 @@ static bool read_minor_to_major(xla_reader *r, ts_xla_layout *f) {
     int64_t dim;
     bool more = xla_peek(r) != ':' && xla_peek(r) != '}';
     while (more) {
-        if (!xla_read_int(r, "a dimension number", &dim)) return false;
-        if (dim < 0 || dim >= f->rank)
-            return XLA_REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim,
-                              f->rank, f->rank == 1 ? "" : "s");
+        if (!read_dim_number(r, f, "a dimension number", &dim)) return false;
         if (seen[dim]) return XLA_REFUSE(r, "dimension %" PRId64 " is listed twice", dim);
         seen[dim] = true;
         order[count++] = (int)dim;
@@ -127,27 +119,24 @@ static bool read_tile(xla_reader *r, ts_xla_tile *tile) {
     while (more) {
         if (!read_tile_dim(r, &dim)) return false;
         size_t start = r->cursor->token;
-        append(r, &dims, dim);
+        *PUSH(r->arena, &dims) = dim;
         more = xla_take(r, ",");
         if (more || dim != TS_XLA_COMBINE) continue;
         return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, start,
                            "the last entry of a tile cannot be '*': no dimension is more minor");
     }
     if (xla_peek(r) != ')') return xla_unexpected(r, "',' or ')'");
-    *tile = (ts_xla_tile){dims.count, dims.values};
+    *tile = (ts_xla_tile){dims.count, dims.items};
     return xla_expect(r, ")");
 }
 
 static bool read_tiles(xla_reader *r, ts_xla_layout *f) {
     ts_xla_tile *tiles = NULL, tile;
-    int count = 0, capacity = 0;
+    int count = 0;
     if (xla_peek(r) != '(') return xla_unexpected(r, "'(' and a tile");
     while (xla_peek(r) == '(') {
         if (!read_tile(r, &tile)) return false;
-        if (count == capacity) {
-            capacity = capacity == 0 ? 2 : 2 * capacity;
-            tiles = ts_arena_grow(r->arena, tiles, (size_t)count, (size_t)capacity, sizeof *tiles);
-        }
+        tiles = ts_arena_extend(r->arena, tiles, (size_t)count, sizeof *tiles);
         tiles[count++] = tile;
     }
     f->tiles = tiles;
@@ -193,20 +182,17 @@ static bool read_split_indices(xla_reader *r, int64_t size, ts_xla_split *split)
         if (size != TS_XLA_UNBOUNDED && index >= size)
             return XLA_REFUSE(r, "split index %" PRId64 " must be less than the dimension, %" PRId64, index,
                               size);
-        append(r, &indices, last = index);
+        *PUSH(r->arena, &indices) = last = index;
         more = xla_take(r, ",");
     }
     split->count = indices.count;
-    split->indices = indices.values;
+    split->indices = indices.items;
     return true;
 }
 
 static bool read_split(xla_reader *r, const ts_xla_layout *f, bool *seen, ts_xla_split *split) {
     int64_t dim;
-    if (!xla_expect(r, "(") || !xla_read_int(r, "a physical dimension", &dim)) return false;
-    if (dim < 0 || dim >= f->rank)
-        return XLA_REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim,
-                          f->rank, f->rank == 1 ? "" : "s");
+    if (!xla_expect(r, "(") || !read_dim_number(r, f, "a physical dimension", &dim)) return false;
     if (seen[dim]) return XLA_REFUSE(r, "dimension %" PRId64 " is split twice", dim);
     seen[dim] = true;
     split->dim = (int)dim;
