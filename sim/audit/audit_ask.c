@@ -167,7 +167,7 @@ static void ask_for_loop(const audit_orders *o, audit_node *v) {
     v->has_want = true;
 }
 
-bool audit_order_of_result(const audit_orders *o, const audit_node *v, audit_order *order) {
+static bool order_of_result(const audit_orders *o, const audit_node *v, audit_order *order) {
     if (!v->has_due) return audit_order_default(o, &v->array, order);
     *order = v->due;
     return true;
@@ -179,7 +179,7 @@ void audit_graph_ask(const audit_orders *o, audit_graph *g) {
         audit_node *v = &g->list[i];
         const audit_node *x = audit_operand(g, v, 0);
         v->op.of_argument = x && x->op.opcode == TS_HLO_OP_PARAMETER;
-        if (v->op.is_result) v->has_want = audit_order_of_result(o, v, &v->want);
+        if (v->op.is_result) v->has_want = order_of_result(o, v, &v->want);
         if (v->lives && v->loops) ask_for_loop(o, v);
         if (v->lives && v->has_want && !audit_ends_here(v->op.opcode)) ask_operands(o, g, v);
         if (v->lives) ask_by_itself(o, g, v);

@@ -207,8 +207,8 @@ static void look_at_group(finder *f, int index) {
 static int findings_by_time(const void *x, const void *y) {
     const ts_audit_finding *a = x, *b = y;
     if (a->microseconds_saved != b->microseconds_saved)
-        return a->microseconds_saved < b->microseconds_saved ? 1 : -1;
-    if (a->bytes_saved != b->bytes_saved) return a->bytes_saved < b->bytes_saved ? 1 : -1;
+        return ts_order_reals(b->microseconds_saved, a->microseconds_saved);
+    if (a->bytes_saved != b->bytes_saved) return ts_order(b->bytes_saved, a->bytes_saved);
     return (a->is_move - b->is_move) ? b->is_move - a->is_move : a->index - b->index;
 }
 

@@ -16,14 +16,15 @@ const char *ts_audit_level_text(ts_audit_level level) {
 
 /* ---- Sums ---- */
 
-static void sum_up(const space_sum *sums, ts_audit_result *r, bool ruled) {
+static void sum_up(const ts_audit *a, ts_audit_result *r) {
     for (int k = 0; k < SPACE_CLASSES; k++) {
+        const space_sum *sum = &a->settled[k];
         ts_audit_sum *to[2] = {&r->sum, &r->spaces[audit_space_numbers[k]]};
         for (int i = 0; i < 2; i++) {
-            to[i]->buffers += sums[k].buffers;
-            audit_add(&to[i]->logical_bytes, sums[k].logical);
-            audit_add(&to[i]->widened_bytes, sums[k].widened);
-            audit_add(&to[i]->padded_bytes, ruled ? sums[k].ruled : sums[k].linear);
+            to[i]->buffers += sum->buffers;
+            audit_add(&to[i]->logical_bytes, sum->logical);
+            audit_add(&to[i]->widened_bytes, sum->widened);
+            audit_add(&to[i]->padded_bytes, a->ruled ? sum->ruled : sum->linear);
         }
     }
 }
@@ -39,7 +40,7 @@ static int buffers_by_shape(const void *x, const void *y) {
 
 static int classes_by_waste(const void *x, const void *y) {
     const ts_audit_class *a = x, *b = y;
-    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
+    if (a->waste_bytes != b->waste_bytes) return ts_order(b->waste_bytes, a->waste_bytes);
     return ts_order(a->first.line, b->first.line);
 }
 
@@ -74,15 +75,14 @@ static int64_t traffic_of(const ts_audit_group *group) {
 static int groups_by_bytes(const void *x, const void *y) {
     const ts_audit_group *a = x, *b = y;
     int64_t p = traffic_of(a), q = traffic_of(b);
-    if (p != q) return p < q ? 1 : -1;
-    return ts_order(a->first.line, b->first.line);
+    return p != q ? ts_order(q, p) : ts_order(a->first.line, b->first.line);
 }
 
 static int groups_by_time(const void *x, const void *y) {
     const ts_audit_group *a = x, *b = y;
     if (a->priced != b->priced) return a->priced ? -1 : 1;
     if (a->total_microseconds != b->total_microseconds)
-        return a->total_microseconds < b->total_microseconds ? 1 : -1;
+        return ts_order_reals(b->total_microseconds, a->total_microseconds);
     return groups_by_bytes(x, y);
 }
 
@@ -265,11 +265,10 @@ static void begin_result(const ts_audit *a, ts_audit_result *r) {
     }
 }
 
-/* Shapes without tiles are those of the compiler's rule, or lie in rows. */
-static void take_shapes(const ts_audit *a, bool ruled, ts_audit_result *r) {
+static void take_shapes(const ts_audit *a, ts_audit_result *r) {
     ts_audit_shape *shapes = TS_NEW_ARRAY(a->arena, ts_audit_shape, a->shape_count + 1);
     for (int64_t i = 0; i < a->shape_count; i++) {
-        shapes[i] = ruled ? a->shapes[i].ruled : a->shapes[i].linear;
+        shapes[i] = a->ruled ? a->shapes[i].ruled : a->shapes[i].linear;
         if (!shapes[i].text) shapes[i].text = "()";
         r->assumed_tiles |= shapes[i].assumed;
     }
@@ -283,12 +282,12 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     add_entry(a);
     audit_finish_memory(a);
     audit_settle(a);
-    bool ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
-                 (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+    a->ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
+               (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
     begin_result(a, r);
-    take_shapes(a, ruled, r);
-    sum_up(a->settled, r, ruled);
-    if (ruled) audit_copies_finish(a, r);
+    take_shapes(a, r);
+    sum_up(a, r);
+    if (a->ruled) audit_copies_finish(a, r);
     list_buffers(a, r);
     ts_audit_group *groups = group_moves(a, r);
     audit_prices_init(&prices, a->arena, a->request);

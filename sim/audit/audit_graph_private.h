@@ -36,8 +36,6 @@ audit_dot audit_dot_of(const audit_graph *g, const audit_node *v); /* of a produ
 /* The values as the TPU compiler rewrites them before it lays them out. numbers: of each, in `out`. */
 void audit_graph_rewrite(const audit_graph *values, audit_graph *out, int32_t *numbers);
 
-/* By the header, or the default. False: there is none. */
-bool audit_order_of_result(const audit_orders *o, const audit_node *v, audit_order *order);
 /* What is wanted of each, and what each then needs of its operands. */
 void audit_graph_ask(const audit_orders *o, audit_graph *graph);
 

@@ -61,7 +61,7 @@ static int buffers_by_shape(const void *x, const void *y) {
 
 int audit_by_waste(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
-    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
+    if (a->waste_bytes != b->waste_bytes) return ts_order(b->waste_bytes, a->waste_bytes);
     return ts_order(a->line, b->line);
 }
 
@@ -113,7 +113,7 @@ static int64_t bytes_of(const ts_audit_move *move) { return move->read_bytes + m
 
 static int moves_by_bytes(const void *x, const void *y) {
     const ts_audit_move *a = x, *b = y;
-    if (bytes_of(a) != bytes_of(b)) return bytes_of(a) < bytes_of(b) ? 1 : -1;
+    if (bytes_of(a) != bytes_of(b)) return ts_order(bytes_of(b), bytes_of(a));
     return ts_order(a->line, b->line);
 }
 
