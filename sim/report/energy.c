@@ -1,6 +1,7 @@
 /* Energies, as text and as JSON. */
 #include "report/energy.h"
 
+#include <math.h>
 #include <string.h>
 
 static void add_hbm(ts_text *out, int indent, const ts_energy *energy, double microseconds) {
@@ -46,18 +47,12 @@ void report_hbm_energy_json(ts_json *json, const char *key, const double joules[
     ts_json_close(json);
 }
 
-static void add_joules(ts_json *json, const char *key, bool stated, double joules) {
-    if (stated)
-        ts_json_real(json, key, joules, DECIMALS);
-    else
-        ts_json_null(json, key);
-}
-
 void report_energy_json(ts_json *json, const ts_energy *energy) {
     report_hbm_energy_json(json, "hbm_energy_joules", energy->hbm);
     ts_json_object(json, "op_energy_joules");
-    add_joules(json, "total", energy->any_stated, energy->ops_total);
+    ts_json_real(json, "total", energy->any_stated ? energy->ops_total : (double)NAN, DECIMALS);
     for (int i = 0; i < TS_ENERGY_OPS; i++)
-        add_joules(json, ts_energy_op_name((ts_energy_op)i), energy->stated[i], energy->ops[i]);
+        ts_json_real(json, ts_energy_op_name((ts_energy_op)i),
+                     energy->stated[i] ? energy->ops[i] : (double)NAN, DECIMALS);
     ts_json_close(json);
 }

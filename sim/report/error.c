@@ -7,13 +7,6 @@ static const char *const kinds[] = {
     [TS_ERROR_WARNING] = "warning", [TS_ERROR_NOTE] = "note",   [TS_ERROR_CAPACITY] = "input",
 };
 
-static void add_number(ts_json *json, const char *key, bool known, int64_t value) {
-    if (known)
-        ts_json_int(json, key, value);
-    else
-        ts_json_null(json, key);
-}
-
 void ts_report_error_key(ts_json *json, const char *key, const ts_error *err) {
     bool located = err->line > 0;
     ts_json_object(json, key);
@@ -21,10 +14,10 @@ void ts_report_error_key(ts_json *json, const char *key, const ts_error *err) {
     ts_json_text(json, "message", err->message);
     ts_json_int(json, "exit_code", ts_error_exit_code(err));
     ts_json_text(json, "source", located ? err->name : NULL);
-    add_number(json, "line", located, err->line);
-    add_number(json, "column", located, err->column);
+    ts_json_count(json, "line", located ? err->line : -1);
+    ts_json_count(json, "column", located ? err->column : -1);
     ts_json_text(json, "excerpt", located ? err->excerpt : NULL);
-    add_number(json, "cycle", err->kind == TS_ERROR_FAULT && err->cycle >= 0, err->cycle);
+    ts_json_count(json, "cycle", err->kind == TS_ERROR_FAULT ? err->cycle : -1);
     ts_json_close(json);
 }
 

@@ -1,8 +1,6 @@
 /* What a run of HBM requests took. */
 #include "report/hbm.h"
 
-#include <inttypes.h>
-
 #include "base/number.h"
 #include "report/energy.h"
 #include "report/machine.h"
@@ -152,10 +150,7 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_report_machine_keys(r->machine, &json);
     ts_json_text(&json, "requests_from", r->what);
     ts_json_text(&json, "address_map", r->machine->hbm.address_map);
-    if (r->lookahead_bytes < 0)
-        ts_json_null(&json, "lookahead_bytes");
-    else
-        ts_json_int(&json, "lookahead_bytes", r->lookahead_bytes);
+    ts_json_count(&json, "lookahead_bytes", r->lookahead_bytes);
     add_json_time(&json, r);
     add_json_counts(&json, s);
     add_json_limiters(&json, r);

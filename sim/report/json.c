@@ -63,6 +63,13 @@ void ts_json_int(ts_json *json, const char *key, int64_t value) {
     ts_text_add(json->out, "%" PRId64, value);
 }
 
+void ts_json_count(ts_json *json, const char *key, int64_t value) {
+    if (value < 0)
+        ts_json_null(json, key);
+    else
+        ts_json_int(json, key, value);
+}
+
 void ts_json_real(ts_json *json, const char *key, double value, int decimals) {
     start_value(json, key);
     if (isfinite(value))

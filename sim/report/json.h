@@ -26,6 +26,7 @@ void ts_json_object(ts_json *json, const char *key);
 void ts_json_array(ts_json *json, const char *key);
 void ts_json_close(ts_json *json); /* the innermost object or array */
 void ts_json_int(ts_json *json, const char *key, int64_t value);
+void ts_json_count(ts_json *json, const char *key, int64_t value); /* below 0: null, it is not known */
 /* With that many digits behind the point; null when it is not finite. */
 void ts_json_real(ts_json *json, const char *key, double value, int decimals);
 /* With 17 digits, which tell doubles apart; null when it is not finite. */

@@ -351,19 +351,12 @@ static void add_layout_json(ts_arena *arena, const ts_layout *layout, ts_json *j
     ts_json_close(json);
 }
 
-static void add_size_json(ts_json *json, const char *key, int64_t size) {
-    if (size == TS_SIZE_UNKNOWN)
-        ts_json_null(json, key);
-    else
-        ts_json_int(json, key, size);
-}
-
 void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json) {
     ts_json_text(json, "canonical", ts_shape_text(arena, shape));
-    add_size_json(json, "padded_elements", shape->padded_elements);
-    add_size_json(json, "bytes", shape->bytes);
-    add_size_json(json, "storage_bytes", shape->storage_bytes);
-    add_size_json(json, "unpadded_bytes", shape->unpadded_bytes);
+    ts_json_count(json, "padded_elements", shape->padded_elements);
+    ts_json_count(json, "bytes", shape->bytes);
+    ts_json_count(json, "storage_bytes", shape->storage_bytes);
+    ts_json_count(json, "unpadded_bytes", shape->unpadded_bytes);
     if (shape->bytes != TS_SIZE_UNKNOWN && shape->unpadded_bytes != TS_SIZE_UNKNOWN)
         report_padding_json(json, shape->unpadded_bytes, shape->bytes);
     if (shape->layout == NULL) return;

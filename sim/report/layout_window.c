@@ -21,10 +21,7 @@ static void add_tiling(const ts_layout *layout, const tiling *t, ts_json *json) 
     ts_json_ints(json, "tile", rank, first);
     ts_json_ints(json, "second_tile", rank, second);
     ts_json_int(json, "run", t->run);
-    if (layout->swizzle.present)
-        ts_json_int(json, "swizzle_keep", layout->swizzle.keep);
-    else
-        ts_json_null(json, "swizzle_keep");
+    ts_json_count(json, "swizzle_keep", layout->swizzle.present ? layout->swizzle.keep : -1);
 }
 
 /* What of `wanted` cells from `begin` on there is below `end`. */

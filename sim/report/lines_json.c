@@ -26,18 +26,11 @@ static void add_location(const ts_source *source, int first, int last, const cha
     ts_json_int(json, "line", first);
 }
 
-static void add_frame_number(const char *key, int frame, ts_json *json) {
-    if (frame < 0)
-        ts_json_null(json, key);
-    else
-        ts_json_int(json, key, frame);
-}
-
 static void add_loop(const ts_profile_loop *loop, ts_json *json) {
     ts_json_object(json, NULL);
     add_location(loop->source, loop->first_line, loop->last_line, "", json);
     ts_json_int(json, "last_line", loop->last_line);
-    add_frame_number("frame", loop->frame, json);
+    ts_json_count(json, "frame", loop->frame);
     ts_json_int(json, "places", loop->locations);
     ts_json_int(json, "own_cycles", loop->own_cycles);
     add_counts(&loop->counts, json);
@@ -51,7 +44,7 @@ static void add_frame(const ts_program_frame *frame, const ts_line_counts *count
                  json);
     ts_json_text(json, "kind", kinds[frame->kind]);
     ts_json_text(json, "name", frame->name);
-    add_frame_number("parent", frame->parent, json);
+    ts_json_count(json, "parent", frame->parent);
     ts_json_text(json, "body_file", frame->body->name);
     ts_json_int(json, "body_line", frame->first_line);
     ts_json_int(json, "body_end_line", frame->end_line);
@@ -72,7 +65,7 @@ void ts_report_lines_json(const ts_run_result *result, ts_json *json) {
     for (int i = 0; i < p->line_count; i++) {
         ts_json_object(json, NULL);
         add_location(p->lines[i].source, p->lines[i].line, p->lines[i].line, "", json);
-        add_frame_number("frame", p->lines[i].frame, json);
+        ts_json_count(json, "frame", p->lines[i].frame);
         add_counts(&p->lines[i].counts, json);
         ts_json_close(json);
     }

@@ -1,6 +1,8 @@
 /* Padding: its share, and how much larger it makes the data. */
 #include "padding.h"
 
+#include <math.h>
+
 double report_padding_percent(int64_t data_bytes, int64_t padded_bytes) {
     return padded_bytes > data_bytes ? 100.0 * (double)(padded_bytes - data_bytes) / (double)padded_bytes : 0;
 }
@@ -11,8 +13,6 @@ double report_expansion(int64_t data_bytes, int64_t padded_bytes) {
 
 void report_padding_json(ts_json *json, int64_t data_bytes, int64_t padded_bytes) {
     ts_json_real(json, "padding_percent", report_padding_percent(data_bytes, padded_bytes), 4);
-    if (data_bytes > 0)
-        ts_json_real(json, "expansion", report_expansion(data_bytes, padded_bytes), 6);
-    else
-        ts_json_null(json, "expansion");
+    ts_json_real(json, "expansion", data_bytes > 0 ? report_expansion(data_bytes, padded_bytes) : (double)NAN,
+                 6);
 }

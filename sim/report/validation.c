@@ -1,6 +1,7 @@
 /* Measurements beside models, as text and JSON. */
 #include "report/validation.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "plain.h"
@@ -142,10 +143,7 @@ static void add_json_group(ts_json *json, const ts_validated_group *g) {
 }
 
 static void add_time(ts_json *json, const char *key, double us) {
-    if (us > 0)
-        ts_json_real(json, key, us, 6);
-    else
-        ts_json_null(json, key);
+    ts_json_real(json, key, us > 0 ? us : (double)NAN, 6);
 }
 
 static void add_json_row(ts_json *json, const ts_validated_row *r) {

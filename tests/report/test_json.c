@@ -31,6 +31,8 @@ static void writes_every_kind_of_value(void **state) {
     out = ts_text_begin(arena);
     ts_json_begin(&json, &out, "test");
     ts_json_int(&json, "low", INT64_MIN);
+    ts_json_count(&json, "none of them", 0);
+    ts_json_count(&json, "not counted", -1);
     ts_json_real(&json, "real", -0.125, 4);
     ts_json_real(&json, "none", 1.0 / 0.0, 4);
     ts_json_double(&json, "double", 0.1);
@@ -54,6 +56,8 @@ static void writes_every_kind_of_value(void **state) {
     assert_string_equal(out.bytes,
                         HEAD ",\n"
                              "  \"low\": -9223372036854775808,\n"
+                             "  \"none of them\": 0,\n"
+                             "  \"not counted\": null,\n"
                              "  \"real\": -0.1250,\n"
                              "  \"none\": null,\n"
                              "  \"double\": 0.10000000000000001,\n"
