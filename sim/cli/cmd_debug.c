@@ -154,8 +154,8 @@ static bool do_device(ts_error *err, debugger *d) {
     return do_where(err, d);
 }
 
-static bool print_register(ts_error *err, debugger *d, ts_operand_kind kind, int reg) {
-    ts_register_view view = kind == TS_OPERAND_VMASK ? TS_VIEW_HEX : TS_VIEW_F32;
+static bool print_register(ts_error *err, debugger *d, ts_register reg) {
+    ts_register_view view = reg.kind == TS_OPERAND_VMASK ? TS_VIEW_HEX : TS_VIEW_F32;
     bool whole = false;
     for (int i = 2; i < d->word_count; i++) {
         bool all = strcmp(d->words[i], "all") == 0;
@@ -163,7 +163,7 @@ static bool print_register(ts_error *err, debugger *d, ts_operand_kind kind, int
         if (!all && !ts_register_view_find(d->words[i], &view))
             return complain(err, d, i, "f32, i32, hex, bf16 or all");
     }
-    ts_report_register(d->session, kind, reg, view, whole, d->out);
+    ts_report_register(d->session, reg, view, whole, d->out);
     return true;
 }
 
@@ -243,7 +243,7 @@ static bool do_print(ts_error *err, debugger *d) {
     if (!find_name(err, d, &name, &length)) return false;
     switch (name.kind) {
     case TS_NAME_REGISTER:
-        return print_register(err, d, name.reg, name.index);
+        return print_register(err, d, (ts_register){name.reg, name.index});
     case TS_NAME_TENSOR:
         return print_tensor(err, d, name.index, length);
     case TS_NAME_PARAM:

@@ -281,11 +281,11 @@ static ts_core *followed(ts_session *session) {
     return (ts_core *)(uintptr_t)ts_chip_core(ts_session_chip(session), ts_session_followed(session));
 }
 
-void ts_report_register(ts_session *session, ts_operand_kind kind, int reg, ts_register_view view, bool whole,
+void ts_report_register(ts_session *session, ts_register reg, ts_register_view view, bool whole,
                         ts_text *out) {
-    const uint32_t *words = ts_core_register(followed(session), kind, reg);
-    if (kind == TS_OPERAND_SREG) {
-        ts_text_add(out, "s%d = %d (0x%08x)\n", reg, (int32_t)words[0], words[0]);
+    const uint32_t *words = ts_core_register(followed(session), reg.kind, reg.reg);
+    if (reg.kind == TS_OPERAND_SREG) {
+        ts_text_add(out, "s%d = %d (0x%08x)\n", reg.reg, (int32_t)words[0], words[0]);
         return;
     }
     add_grid(out, words, view, whole);

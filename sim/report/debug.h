@@ -32,7 +32,7 @@ typedef enum { TS_VIEW_F32, TS_VIEW_I32, TS_VIEW_HEX, TS_VIEW_BF16 } ts_register
 bool ts_register_view_find(const char *text, ts_register_view *view);
 /* whole: every word of a vreg or vmask, else six lanes of each sublane with the least and the largest of all.
  */
-void ts_report_register(ts_session *session, ts_operand_kind kind, int reg, ts_register_view view, bool whole,
+void ts_report_register(ts_session *session, ts_register reg, ts_register_view view, bool whole,
                         ts_text *out);
 /* Scalar registers that are not 0. */
 void ts_report_scalars(ts_session *session, ts_text *out);
