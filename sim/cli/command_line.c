@@ -92,23 +92,24 @@ static void refused_name(const cli_command *command, char *const *argv, char out
                                      : command->options[optopt - FIRST_OPTION].name);
 }
 
-static void refuse_option(cli_line *line, bool value_missing, char *const *argv) {
+/* found: as getopt_long, '?' or ':'. */
+static void refuse_option(cli_line *line, int found, char *const *argv) {
     const cli_command *command = line->command;
     char name[64], near[64];
     ts_error err = {0};
     refused_name(command, argv, name);
-    if (value_missing)
+    if (found == ':')
         ts_error_set(&err, TS_ERROR_USAGE, "option '%s' needs a value", name);
     else if (optopt >= HELP)
         ts_error_set(&err, TS_ERROR_USAGE, "option '%s' takes no value", name);
     else
         ts_error_set(&err, TS_ERROR_USAGE, "unknown option '%s'", name);
-    const char *found = optopt != 0 || strlen(name) < 3 || command->option_count == 0
-                            ? NULL
-                            : ts_text_nearest(name + 2, &command->options[0].name,
-                                              (size_t)command->option_count, sizeof(cli_option));
-    if (found != NULL) snprintf(near, sizeof near, "--%s", found);
-    ts_error_hint(&err, found != NULL ? near : NULL);
+    const char *nearest = optopt != 0 || strlen(name) < 3 || command->option_count == 0
+                              ? NULL
+                              : ts_text_nearest(name + 2, &command->options[0].name,
+                                                (size_t)command->option_count, sizeof(cli_option));
+    if (nearest != NULL) snprintf(near, sizeof near, "--%s", nearest);
+    ts_error_hint(&err, nearest != NULL ? near : NULL);
     line->exit_code = cli_usage_error(line, &err);
 }
 
@@ -144,7 +145,7 @@ static bool read_options(cli_line *line, int argc, char **argv) {
     for (;;) {
         int found = getopt_long(argc, argv, shorts, longs, NULL);
         if (found == -1) break;
-        if (found == '?' || found == ':') return refuse_option(line, found == ':', argv), false;
+        if (found == '?' || found == ':') return refuse_option(line, found, argv), false;
         if (found == HELP || found == 'h') return print_help(line), false;
         if (found == VERSION || found == 'V') return print_version(line), false;
         int option = found >= FIRST_OPTION ? found - FIRST_OPTION : option_of_letter(line->command, found);
