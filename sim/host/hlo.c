@@ -279,16 +279,20 @@ static bool is_beginning(const char *at, const char *end) {
     return hlo_read_instruction(at, end, &i) != HLO_NOT_ONE;
 }
 
-/* Do the joined lines end in braces of an attribute that are open, and not in operands that were cut? */
-static bool in_attribute(const ts_hlo_reader *r, bool may_be_cut) {
-    int64_t round = 0, curly = 0;
+/* How many more of the opening bracket the joined lines have than of the closing one. */
+static int64_t count_open(const ts_hlo_reader *r, char opening, char closing) {
+    int64_t open = 0;
     for (const char *at = r->joined, *end = at + r->joined_length; at < end;) {
-        round += (*at == '(') - (*at == ')');
-        curly += (*at == '{') - (*at == '}');
+        open += (*at == opening) - (*at == closing);
         at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
     }
-    return curly > 0 && (round <= 0 || !may_be_cut);
+    return open;
 }
+
+static bool in_braces(const ts_hlo_reader *r) { return count_open(r, '{', '}') > 0; }
+
+/* Do the joined lines end in braces of an attribute that are open, and not in operands that were cut? */
+static bool in_attribute(const ts_hlo_reader *r) { return in_braces(r) && count_open(r, '(', ')') <= 0; }
 
 /* Reads what the joined lines are by now, and gives it away unless more may come. */
 static void read_joined(ts_hlo_reader *r) {
@@ -296,7 +300,7 @@ static void read_joined(ts_hlo_reader *r) {
     const char *all = r->joined, *all_end = all + r->joined_length;
     hlo_answer found = hlo_read_instruction(all, all_end, &i);
     if (found == HLO_NOT_ONE) found = hlo_read_labelled(all, all_end, &i);
-    if (found == HLO_WHOLE && !is_literal(&i) && in_attribute(r, true)) found = HLO_ENDS_EARLY;
+    if (found == HLO_WHOLE && !is_literal(&i) && in_attribute(r)) found = HLO_ENDS_EARLY;
     r->joined_whole = found == HLO_WHOLE;
     r->joined_lacks = lacks_calls(&i);
     if (found == HLO_WHOLE && may_go_on(r, &i)) return;
@@ -318,7 +322,8 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
     /* "}" alone ends a computation where operands were cut, "}," does not. */
-    bool closes = length > 0 && at[0] == '}' && in_attribute(r, length == 1 || at[1] != ',');
+    bool comma = length > 1 && at[1] == ',',
+         closes = length > 0 && at[0] == '}' && (comma ? in_braces(r) : in_attribute(r));
     bool ends = r->joined_whole ? !continues(r, at, end) : is_beginning(at, end) && !closes;
     if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);

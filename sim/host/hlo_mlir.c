@@ -300,24 +300,24 @@ static void read_parameters(hlo_mlir *m, ts_span list, const ts_hlo_events *even
     }
 }
 
-static void begin_function(hlo_mlir *m, ts_span name, bool private, const ts_hlo_events *events,
+static void begin_function(hlo_mlir *m, ts_span name, bool entry, const ts_hlo_events *events,
                            ts_hlo_counts *counts) {
     hlo_mlir_end_regions(m, &(hlo_teller){events, counts->lines}, INT64_MIN);
     counts->computations++;
     m->in_function = true;
     m->function_depth = m->depth;
-    if (events->computation) events->computation(events->self, counts->lines, name, !private);
+    if (events->computation) events->computation(events->self, counts->lines, name, entry);
 }
 
 /* func.func [public] @name(%arg0: tensor<..> {..}, ...) -> .. { */
 static void read_function(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
                           ts_hlo_counts *counts) {
-    bool private = memmem(at, (size_t)(end - at), " private ", 9) != NULL;
+    bool entry = memmem(at, (size_t)(end - at), " private ", 9) == NULL;
     const char *name = memchr(at, '@', (size_t)(end - at));
     if (!name) return;
     const char *behind = ++name;
     while (behind < end && hlo_is_name(*behind)) behind++;
-    begin_function(m, (ts_span){name, (size_t)(behind - name)}, private, events, counts);
+    begin_function(m, (ts_span){name, (size_t)(behind - name)}, entry, events, counts);
     const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
     if (close) read_parameters(m, (ts_span){behind + 1, (size_t)(close - 1 - behind - 1)}, events, counts);
 }
@@ -328,11 +328,11 @@ static void read_generic_function(hlo_mlir *m, const char *at, const char *end, 
                                   ts_hlo_counts *counts) {
     static const char key[] = "sym_name = \"", hidden[] = "sym_visibility = \"private\"";
     const char *name = memmem(at, (size_t)(end - at), key, sizeof key - 1);
-    bool private = memmem(at, (size_t)(end - at), hidden, sizeof hidden - 1) != NULL;
+    bool entry = memmem(at, (size_t)(end - at), hidden, sizeof hidden - 1) == NULL;
     if (!name) return;
     const char *behind = name += sizeof key - 1;
     while (behind < end && *behind != '"') behind++;
-    begin_function(m, (ts_span){name, (size_t)(behind - name)}, private, events, counts);
+    begin_function(m, (ts_span){name, (size_t)(behind - name)}, entry, events, counts);
 }
 
 /* ^bb0(%arg0: tensor<..>, ..): of a function. */

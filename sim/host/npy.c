@@ -221,7 +221,7 @@ static bool find_header(ts_error *err, const ts_source *file, size_t *begin, siz
     return true;
 }
 
-static bool take_data(ts_error *err, ts_arena *arena, const ts_source *file, size_t begin, bool fortran,
+static bool take_data(ts_error *err, ts_arena *arena, const ts_source *file, size_t begin,
                       ts_host_array *array) {
     size_t length = file->length - begin;
     if (!ts_host_array_size(err, file->name, array->dtype, array->rank, array->dims, &array->length))
@@ -234,11 +234,13 @@ static bool take_data(ts_error *err, ts_arena *arena, const ts_source *file, siz
                             length < array->length ? " (the file is cut short)" : "");
     }
     array->bytes = (uint8_t *)file->text + begin;
-    if (!fortran || array->rank < 2) return true;
+    return true;
+}
+
+static void take_c_order(ts_arena *arena, ts_host_array *array) {
     const uint8_t *source = array->bytes;
     array->bytes = ts_arena_alloc(arena, array->length, 1);
     copy_to_c_order(source, (size_t)ts_dtype_get(array->dtype)->stored_bits / 8, array);
-    return true;
 }
 
 bool ts_npy_parse(ts_error *err, ts_arena *arena, const ts_source *file, const ts_host_expect *expect,
@@ -253,8 +255,9 @@ bool ts_npy_parse(ts_error *err, ts_arena *arena, const ts_source *file, const t
         return false;
     array->rank = head.rank;
     memcpy(array->dims, head.dims, sizeof head.dims);
-    return take_data(err, arena, file, begin + length, head.fortran, array) &&
-           ts_host_array_check(err, file->name, array, expect);
+    if (!take_data(err, arena, file, begin + length, array)) return false;
+    if (head.fortran && array->rank > 1) take_c_order(arena, array);
+    return ts_host_array_check(err, file->name, array, expect);
 }
 
 static void add_header(ts_text *out, const ts_host_array *array) {

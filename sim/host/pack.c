@@ -191,7 +191,7 @@ bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) 
         return ts_error_set(err, TS_ERROR_INPUT, "the layout has %d axes; a file holds one",
                             shape->layout->axis_count);
     }
-    *bytes = shape->bytes > shape->storage_bytes ? shape->bytes : shape->storage_bytes;
+    *bytes = ts_shape_memory_bytes(shape);
     return true;
 }
 
