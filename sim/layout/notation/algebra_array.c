@@ -1,5 +1,4 @@
 /* The functions of arrays: TYPE[DIMS] and a layout in any notation. */
-#include <inttypes.h>
 
 #include "algebra_private.h"
 #include "layout/notation/xla.h"
@@ -24,14 +23,7 @@ static bool linear_index(ts_call *call, ts_value *out) {
     if (layout->axis_count != 1)
         return ts_error_set(call->err, TS_ERROR_INPUT, "the layout has %d axes, expected one",
                             layout->axis_count);
-    if (index->count != layout->rank)
-        return ts_error_set(call->err, TS_ERROR_INPUT, "the coordinate has %d entries, expected %d",
-                            index->count, layout->rank);
-    for (int i = 0; i < layout->rank; i++)
-        if (index->integers[i] < 0 || index->integers[i] >= layout->dims[i])
-            return ts_error_set(call->err, TS_ERROR_INPUT,
-                                "the coordinate %" PRId64 " is outside dimension %d of %" PRId64,
-                                index->integers[i], i, layout->dims[i]);
+    if (!ts_argument_inside(call->err, index, layout->rank, layout->dims)) return false;
     ts_layout_forward(layout, index->integers, &offset);
     return ts_value_integer(out, offset);
 }

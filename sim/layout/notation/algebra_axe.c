@@ -30,18 +30,6 @@ static const ts_layout *common(ts_call *call, const ts_axe *axe, ts_axe_shape sh
     return ts_axe_layout(call->err, call->arena, axe, shape.rank, shape.dims);
 }
 
-static bool inside(ts_call *call, ts_axe_shape shape, const ts_argument *index) {
-    if (index->count != shape.rank)
-        return ts_error_set(call->err, TS_ERROR_INPUT, "the coordinate has %d entries, expected %d",
-                            index->count, shape.rank);
-    for (int i = 0; i < shape.rank; i++)
-        if (index->integers[i] < 0 || index->integers[i] >= shape.dims[i])
-            return ts_error_set(call->err, TS_ERROR_INPUT,
-                                "the coordinate %" PRId64 " is outside dimension %d of %" PRId64,
-                                index->integers[i], i, shape.dims[i]);
-    return true;
-}
-
 static bool axe_or_none(ts_value *out, const ts_axe_answer *answer) {
     if (!answer->found) return ts_value_word(out, "none");
     out->kind = TS_VALUE_AXE;
@@ -89,7 +77,7 @@ static bool add_points(ts_call *call, const ts_layout *layout, const int64_t *in
 
 static bool forward(ts_call *call, ts_value *out) {
     ts_axe_shape shape = shape_or_flat(call, C);
-    if (!inside(call, shape, &call->arguments[B])) return false;
+    if (!ts_argument_inside(call->err, &call->arguments[B], shape.rank, shape.dims)) return false;
     const ts_layout *layout = common(call, &call->arguments[A].axe, shape);
     return layout && add_points(call, layout, call->arguments[B].integers, out);
 }

@@ -81,6 +81,8 @@ bool ts_takes_kind(ts_takes takes, ts_value_kind kind);
 /* Errors that have no location of their own have none yet. */
 bool ts_argument_from(ts_error *err, ts_arena *arena, ts_takes takes, const ts_value *value,
                       ts_argument *out);
+/* Is it the coordinate of an element of an array? */
+bool ts_argument_inside(ts_error *err, const ts_argument *coordinate, int rank, const int64_t *dims);
 
 /* ---- Results ---- */
 bool ts_value_word(ts_value *out, const char *word);

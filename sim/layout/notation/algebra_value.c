@@ -300,6 +300,18 @@ bool ts_argument_from(ts_error *err, ts_arena *arena, ts_takes takes, const ts_v
     return takers[takes].convert(err, arena, value, out);
 }
 
+bool ts_argument_inside(ts_error *err, const ts_argument *coordinate, int rank, const int64_t *dims) {
+    if (coordinate->count != rank)
+        return ts_error_set(err, TS_ERROR_INPUT, "the coordinate has %d entries, expected %d",
+                            coordinate->count, rank);
+    for (int i = 0; i < rank; i++)
+        if (coordinate->integers[i] < 0 || coordinate->integers[i] >= dims[i])
+            return ts_error_set(err, TS_ERROR_INPUT,
+                                "the coordinate %" PRId64 " is outside dimension %d of %" PRId64,
+                                coordinate->integers[i], i, dims[i]);
+    return true;
+}
+
 /* ---- Results ---- */
 
 bool ts_value_word(ts_value *out, const char *word) {
