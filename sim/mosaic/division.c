@@ -86,15 +86,17 @@ static division divide_words(lowering *l, ts_operand a, ts_operand b) {
 }
 
 /* By 2 to the n, toward 0: what is negative is lifted by a step less one first. */
-static division shift_words(lowering *l, ts_operand a, int n, bool sign) {
+static division shift_words(lowering *l, ts_operand a, int n) {
     int step = (int)(1u << n);
-    if (!sign)
-        return (division){emit2(l, TS_OP_vshr_u32, a, ts_integer(n)),
-                          emit2(l, TS_OP_vand_i32, a, ts_integer(step - 1))};
     ts_operand lift =
         emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_i32, a, ts_integer(31)), ts_integer(step - 1));
     ts_operand q = emit2(l, TS_OP_vshr_i32, emit2(l, TS_OP_vadd_i32, a, lift), ts_integer(n));
     return (division){q, emit2(l, TS_OP_vsub_i32, a, emit2(l, TS_OP_vshl_i32, q, ts_integer(n)))};
+}
+
+static division shift_signless_words(lowering *l, ts_operand a, int n) {
+    return (division){emit2(l, TS_OP_vshr_u32, a, ts_integer(n)),
+                      emit2(l, TS_OP_vand_i32, a, ts_integer((int)(1u << n) - 1))};
 }
 
 /* Without sign, for b < 2 to the 31: of half of a, which leaves less than 2 b; by what is larger: once, or not at all. */
@@ -122,9 +124,10 @@ static ts_operand wanted(const lowering *l, division d) {
 bool words_division(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand a = in_vreg(l, in[0]);
     int n = power_of(in[1]);
-    *out = wanted(l, n >= 0        ? shift_words(l, a, n, has_sign(l))
-                     : has_sign(l) ? divide_words(l, a, in_vreg(l, in[1]))
-                                   : divide_signless_words(l, a, in_vreg(l, in[1])));
+    if (n >= 0)
+        *out = wanted(l, (has_sign(l) ? shift_words : shift_signless_words)(l, a, n));
+    else
+        *out = wanted(l, (has_sign(l) ? divide_words : divide_signless_words)(l, a, in_vreg(l, in[1])));
     return true;
 }
 
