@@ -1,6 +1,7 @@
 /* tpu.matmul: reads the operation as a product of matrices in vregs, and queues it. */
 #include <string.h>
 
+#include "base/number.h"
 #include "matmul.h"
 
 static const matrix_row rows[] = {
@@ -12,11 +13,10 @@ static const matrix_row rows[] = {
     {TS_DTYPE_S4, 8, TS_OP_mxu_latch_i4, TS_OP_mxu_latcht_i4, TS_OP_mxu_push_i4},
 };
 
-static int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 static bool as_matrix(lowering *l, const value *v, const mlir_type *type, int packing, matrix *out) {
     if (v->kind != VALUE_VECTOR || type->rank != 2) return malformed(l, "vectors of two dims");
-    *out = (matrix){v, ceil_of(type->dims[0], TS_SUBLANES * packing), ceil_of(type->dims[1], TS_LANES)};
+    *out =
+        (matrix){v, ts_ceil_div(type->dims[0], TS_SUBLANES * packing), ts_ceil_div(type->dims[1], TS_LANES)};
     if (out->rows > MATRIX_VREGS_MAX || out->columns > MATRIX_VREGS_MAX ||
         out->rows * out->columns > MATRIX_VREGS_MAX)
         return refuse(l, "of more than 64 MiB");
@@ -38,14 +38,6 @@ static bool contracted(lowering *l, int64_t *left, int64_t *right) {
            malformed(l, "dimension_numbers");
 }
 
-static bool wants(const lowering *l, const char *name, const char *word) {
-    const mlir_attribute *a = mlir_find(l->op, name);
-    size_t length = strlen(word);
-    for (size_t i = 0; a && i + length <= a->value.length; i++)
-        if (memcmp(a->value.text + i, word, length) == 0) return true;
-    return false;
-}
-
 /* The instructions of its type, and which dims are summed over. */
 static bool find_form(lowering *l, product *p, const product_side *sides) {
     int64_t left_dim, right_dim;
@@ -53,8 +45,9 @@ static bool find_form(lowering *l, product *p, const product_side *sides) {
         if (rows[i].dtype == sides[0].type.dtype) p->row = &rows[i];
     if (!p->row || type_at(l, 2)->bits != 32) return refuse(l, "of such types");
     if (!contracted(l, &left_dim, &right_dim)) return false;
-    p->transposed = right_dim == 1 || wants(l, "transpose_rhs", "true");
-    return (left_dim == 1 && !wants(l, "transpose_lhs", "true")) || refuse(l, "with a transposed left side");
+    p->transposed = right_dim == 1 || matmul_wants(l, "transpose_rhs", "true");
+    return (left_dim == 1 && !matmul_wants(l, "transpose_lhs", "true")) ||
+           refuse(l, "with a transposed left side");
 }
 
 static bool find_sizes(lowering *l, product *p, const product_side *sides) {
@@ -67,27 +60,26 @@ static bool find_sizes(lowering *l, product *p, const product_side *sides) {
         return false;
     p->m = sums.rows;
     p->sum_columns = sums.columns;
-    p->k = ceil_of(left->dims[1], edge);
-    p->n = ceil_of(sum->dims[1], edge);
+    p->k = ts_ceil_div(left->dims[1], edge);
+    p->n = ts_ceil_div(sum->dims[1], edge);
     return (p->k > 0 && p->n * p->chunks >= p->sum_columns && p->left.rows * p->row->packing >= p->m) ||
            malformed(l, "sums of the product's shape");
 }
 
 /* The sides are kept with the product, which refers to them. */
-static bool find_product(lowering *l, product *p, bool exact) {
+static bool find_product(lowering *l, product *p) {
     product_side *sides = TS_NEW_ARRAY(l->arena, product_side, 2);
     const ts_machine_mxu *mxu = &l->target->core.mxu;
     *p = (product){.chunks = mxu->edge / TS_LANES};
     if (mxu->units < 1 || p->chunks < 1) return refuse(l, "without a matrix unit");
-    return matmul_read_sides(l, exact, sides) && find_form(l, p, sides) && find_sizes(l, p, sides);
+    return matmul_read_sides(l, sides) && find_form(l, p, sides) && find_sizes(l, p, sides);
 }
 
 bool lower_matmul(lowering *l) {
     product *p = TS_NEW(l->arena, product);
-    bool exact = wants(l, "precision", "fp32");
-    if (!find_product(l, p, exact)) return false;
-    if (wants(l, "precision", "bf16x3")) return refuse(l, "in three passes");
-    p->passes = exact && p->row->dtype == TS_DTYPE_F32 ? 6 : 1;
+    if (!find_product(l, p)) return false;
+    if (matmul_wants(l, "precision", "bf16x3")) return refuse(l, "in three passes");
+    p->passes = matmul_wants(l, "precision", "fp32") && p->row->dtype == TS_DTYPE_F32 ? 6 : 1;
     matmul_queue_product(l, p, value_at(l, 2));
     return set_result(l, 0, value_of_parts(l, p->results, (int)(p->m * p->sum_columns)));
 }

@@ -30,13 +30,15 @@ typedef struct product {
     int line;
 } product;
 
-/* A side of the operation, changed to a type that the unit has. `exact`: f32 is not rounded to bf16. */
+/* Has the operation this attribute, with the word in it? */
+bool matmul_wants(const lowering *l, const char *name, const char *word);
+/* A side of the operation, changed to a type that the unit has. */
 enum { MATRIX_VREGS_MAX = 1 << 14 };
 typedef struct {
     value vregs;
     mlir_type type;
 } product_side;
-bool matmul_read_sides(lowering *l, bool exact, product_side *sides);
+bool matmul_read_sides(lowering *l, product_side *sides);
 /* Is the value the result of a product that waits? */
 bool matmul_awaits(const lowering *l, const value *v);
 

@@ -21,13 +21,22 @@ static int find_kind(const mlir_type *type) {
     return -1;
 }
 
+bool matmul_wants(const lowering *l, const char *name, const char *word) {
+    const mlir_attribute *a = mlir_find(l->op, name);
+    size_t length = strlen(word);
+    for (size_t i = 0; a && i + length <= a->value.length; i++)
+        if (memcmp(a->value.text + i, word, length) == 0) return true;
+    return false;
+}
+
 /* bf16 holds all values of 8 and 4 bits; f32 is rounded to it by the unit anyhow, if no more is asked for. */
-static int choose_kind(const lowering *l, const int *sides, bool exact) {
+static int choose_kind(const lowering *l, const int *sides) {
     const int32_t *rate = l->target->core.mxu.rate;
     if (sides[0] == sides[1] && rate[kinds[sides[0]].unit] > 0) return sides[0];
     if (type_at(l, 2)->element == MLIR_INTEGER)
         return rate[TS_MXU_INT8] > 0 && sides[0] >= KIND_S8 && sides[1] >= KIND_S8 ? KIND_S8 : -1;
-    return exact && (sides[0] == KIND_F32 || sides[1] == KIND_F32) ? KIND_F32 : KIND_BF16;
+    return matmul_wants(l, "precision", "fp32") && (sides[0] == KIND_F32 || sides[1] == KIND_F32) ? KIND_F32
+                                                                                                  : KIND_BF16;
 }
 
 /* ---- From one type to another ---- */
@@ -88,7 +97,7 @@ static bool change_side(lowering *l, product_side *side, int kind) {
     return true;
 }
 
-bool matmul_read_sides(lowering *l, bool exact, product_side *sides) {
+bool matmul_read_sides(lowering *l, product_side *sides) {
     int found[2];
     for (int i = 0; i < 2; i++) {
         sides[i] = (product_side){*value_at(l, i), *type_at(l, i)};
@@ -97,7 +106,7 @@ bool matmul_read_sides(lowering *l, bool exact, product_side *sides) {
             return malformed(l, "vectors");
         if (found[i] < 0) return refuse(l, "of such types");
     }
-    int kind = choose_kind(l, found, exact);
+    int kind = choose_kind(l, found);
     if (kind < 0) return refuse(l, "of integers that the matrix unit of this machine does not have");
     for (int i = 0; i < 2; i++) {
         if (found[i] == kind) continue;
