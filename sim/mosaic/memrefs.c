@@ -212,8 +212,6 @@ int sized_dim(const memref *m) {
     return -1;
 }
 
-bool lower_erase(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
-
 /* The power of 2 that a size is known to be a multiple of. */
 static int64_t multiple_of(const lowering *l, int operand) {
     const mlir_op *op = l->module->values[l->op->operands[operand]].op;

@@ -70,6 +70,16 @@ static void report(lowering *l, const char *name, int64_t number) {
     ts_program_report_text(l->builder, name, text);
 }
 
+static void report_all(lowering *l, const mosaic_bound *bound, const mosaic_spills *spills) {
+    report(l, "block_cycles", bound->cycles);
+    report(l, "block_slot_bound", bound->slot_cycles);
+    report(l, "block_critical_path", bound->path_cycles);
+    report(l, "spill_stores", spills->stores);
+    report(l, "spill_loads", spills->loads);
+    if (l->random && l->random->vregs > 0) report(l, "random_stand_ins", l->random->vregs);
+    if (l->logs > 0) report(l, "logs_not_printed", l->logs);
+}
+
 static const ts_program *finish(lowering *l) {
     output o = {.l = l, .labels = TS_NEW_ARRAY(l->arena, ts_operand, l->code.blocks.count + 1)};
     mosaic_spills spills;
@@ -90,13 +100,7 @@ static const ts_program *finish(lowering *l) {
     }
     ts_program_add(l->builder, TS_OP_halt, 0);
     ts_program_pack_end(l->builder);
-    report(l, "block_cycles", bound.cycles);
-    report(l, "block_slot_bound", bound.slot_cycles);
-    report(l, "block_critical_path", bound.path_cycles);
-    report(l, "spill_stores", spills.stores);
-    report(l, "spill_loads", spills.loads);
-    if (l->random && l->random->vregs > 0) report(l, "random_stand_ins", l->random->vregs);
-    if (l->logs > 0) report(l, "logs_not_printed", l->logs);
+    report_all(l, &bound, &spills);
     return ts_program_end(l->builder);
 }
 
