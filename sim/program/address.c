@@ -185,15 +185,13 @@ static bool check_index(derivation *d, const token *location, int dim, const ts_
                        (long long)index->constant, dim, (long long)extent);
 }
 
-static bool read_indices(derivation *d, const token **at, ts_affine *index, bool *registers) {
+static bool read_indices(derivation *d, const token **at, ts_affine *index) {
     const ts_layout *layout = d->tensor->shape->layout;
     assembler *as = d->as;
-    *registers = false;
     for (int i = 0; i < layout->rank; i++) {
         const token *location = *at;
         if ((i > 0 && !expect_mark(as, at, ',', "','")) || !assemble_affine(as, at, &index[i])) return false;
         location += i > 0;
-        *registers = *registers || index[i].term_count > 0;
         if (!check_index(d, location, i, &index[i])) return false;
     }
     return expect_mark(as, at, ']', "']'");
@@ -234,15 +232,20 @@ static bool read_rows(assembler *as, const token **at, ts_address *out, bool *wr
     return true;
 }
 
-/* From the index, which has a register or not. */
-static bool derive(derivation *d, const ts_affine *index, bool registers) {
+static bool has_registers(const derivation *d, const ts_affine *index) {
+    for (int i = 0; i < d->tensor->shape->layout->rank; i++)
+        if (index[i].term_count > 0) return true;
+    return false;
+}
+
+static bool derive(derivation *d, const ts_affine *index) {
     bool rows = d->rows;
     const ts_shape *shape = d->tensor->shape;
     if (ts_layout_padded_count(shape->layout) == 0) return no_words(d, "the tensor is empty");
     if (shape->layout->axis_count != 1) return no_words(d, "its layout has more than one axis");
     bool scalar = d->tensor->space == TS_SPACE_SMEM;
     d->granule_bits = WORD_BITS * (scalar ? 1 : rows ? ROW_WORDS : tile_words(shape));
-    if (registers ? !derive_terms(d, index) : !derive_constant(d, index)) return false;
+    if (has_registers(d, index) ? !derive_terms(d, index) : !derive_constant(d, index)) return false;
     if (d->bits % d->granule_bits != 0) {
         bool tile = !scalar && !rows; /* then its terms say which dim is off */
         return (!tile || derive_terms(d, index)) &&
@@ -257,20 +260,16 @@ static bool derive(derivation *d, const ts_affine *index, bool registers) {
 /* NAME[index, ...] */
 static bool parse_index(derivation *d, const token **at) {
     ts_affine index[TS_LAYOUT_MAX_DIMS];
-    bool registers;
-    return read_indices(d, at, index, &registers) && read_rows(d->as, at, d->out, &d->rows) &&
-           derive(d, index, registers);
+    return read_indices(d, at, index) && read_rows(d->as, at, d->out, &d->rows) && derive(d, index);
 }
 
 bool derive_address(assembler *as, const token *location, const ts_affine *index, ts_address *out) {
     const ts_tensor *tensor = &as->tensors.items[out->tensor];
-    bool rows = out->stride != 1 || out->sublane_mask != 0xff, registers = false;
+    bool rows = out->stride != 1 || out->sublane_mask != 0xff;
     derivation d = {.as = as, .location = location, .tensor = tensor, .out = out, .rows = rows};
-    for (int i = 0; i < tensor->shape->layout->rank; i++) {
-        registers = registers || index[i].term_count > 0;
+    for (int i = 0; i < tensor->shape->layout->rank; i++)
         if (!check_index(&d, location, i, &index[i])) return false;
-    }
-    return derive(&d, index, registers);
+    return derive(&d, index);
 }
 
 /* ---- Addresses in words: 64 + s1 * 8 + (s2 + 3) / 8 % 4 * 256. '/' must leave no rest, '//' drops it. ----
