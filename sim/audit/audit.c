@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "audit_state.h"
-#include "base/number.h"
 
 /* ---- Computations ---- */
 

@@ -1,7 +1,6 @@
 /* Several transfers at once: the engine and the HBM of dma.h, from rest until all are done. */
 #include <assert.h>
 
-#include "breakdown_private.h"
 #include "dma/price.h"
 
 static int64_t bytes_moved(const ts_dma_transfer *transfers, const ts_dma_result *results, int count) {

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/number.h"
 #include "base/text.h"
 
 enum { OFFSET, COLUMN, PC, CHANNEL, STACK, SID, GROUP, BANK, ROW, FIELD_COUNT };

@@ -1,7 +1,6 @@
 /* The rules of DRAM made into tables: what each command waits for, and the times that the controller adds
  * when it issues one. All of them come from the rows; a row that none of them could hold is an error. */
 #include <assert.h>
-#include <stdio.h>
 
 #include "command_names.h"
 #include "dram_state.h"

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-#include "base/number.h"
-#include "hbm_subset.h"
 #include "hbm_time.h"
 
 bool ts_hbm_may_be_alike(const ts_hbm_config *c) {

@@ -5,7 +5,6 @@
  * differ in those that have not: as many pairs for every line. */
 #include <string.h>
 
-#include "base/number.h"
 #include "mesh/even_private.h"
 
 typedef struct {

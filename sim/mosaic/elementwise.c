@@ -1,8 +1,6 @@
 /* Operations of single elements, on scalars and on vregs: one row each. */
 #include <string.h>
 
-#include "base/number.h"
-
 #include "convert.h"
 #include "words.h"
 

@@ -1,5 +1,4 @@
 /* What is loaded and stored through memrefs. */
-#include "base/number.h"
 
 #include "lower.h"
 

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
-
 #include "kernel.h"
 
 /* ---- What is done only if a number is not 0 ---- */

@@ -1,5 +1,4 @@
 /* Operations that move values inside vregs: rotates, gathers, shuffles, transposes. */
-#include "base/number.h"
 
 #include "convert.h"
 

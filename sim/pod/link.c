@@ -1,8 +1,6 @@
 /* Links. */
 #include "link.h"
 
-#include <assert.h>
-
 static void add_event(ts_arena *arena, pod_events *events, const pod_event *event) {
     if (events->count == events->room) {
         int64_t room = events->room ? 2 * events->room : 16;

@@ -1,8 +1,6 @@
 /* The logical grid of a layout as pictures draw it. */
 #include "layout_cells.h"
 
-#include <inttypes.h>
-
 #include "base/number.h"
 
 int64_t cells_extent(const cell_grid *grid, int dim) { return dim < 0 ? 1 : grid->t.drawn[dim]; }

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "base/clock.h"
-
 static const char *const bounds[] = {"latency", "memory", "compute", "ici"};
 const char *ts_bound_text(ts_bound bound) { return bounds[bound]; }
 

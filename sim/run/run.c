@@ -1,5 +1,4 @@
 /* A run from its files to its results. */
-#include <string.h>
 
 #include "host/format.h"
 #include "host/pack.h"

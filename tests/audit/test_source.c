@@ -1,5 +1,4 @@
 /* Where moves come from: their own metadata, that of what made their operand, or of what reads them. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* YAML to trees: places, comments, aliases, and the exact text of every kind of refusal. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/test.h"

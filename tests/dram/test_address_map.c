@@ -1,5 +1,4 @@
 /* Address maps: the named ones by formulas of their own; any is one to one; bad ones are refused. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* HBM time beside Ramulator 2.1: cycles exactly, row hits and latencies to the digits it printed; and, as
  * other figures of the machine are, with its other policies and with DRAMsim3's controller. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/rounds.h"

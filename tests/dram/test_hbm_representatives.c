@@ -1,6 +1,5 @@
 /* Channels that do the same are walked once. Requests that are offered one by one part them all at the first,
  * so that every channel is walked: the answers must be the same. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/hbm2.h"

@@ -1,5 +1,4 @@
 /* Inputs without a file against a naive definition, and tensors stored and fetched a part at a time. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/test.h"

@@ -5,7 +5,6 @@
 #include "tests/support/test.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "mesh/reshard.h"

@@ -2,7 +2,6 @@
 #include "tests/support/rounds.h"
 #include "tests/support/test.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "mesh/collective.h"

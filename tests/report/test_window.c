@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <cjson/cJSON.h>
 #include <cmocka.h>

@@ -1,7 +1,6 @@
 /* Cycles by line, frame and loop of small programs, worked out by hand. */
 #include "tests/support/run_text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/test.h"

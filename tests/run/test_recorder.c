@@ -1,7 +1,6 @@
 /* What a recorder draws of what chips and links tell it, told here by hand. */
 #include "run/recorder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "layout/shape.h"

@@ -1,6 +1,5 @@
 /* Index maps: to the common form, and whether they map two indices to one address. */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
