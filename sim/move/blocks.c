@@ -22,10 +22,6 @@ typedef struct {
     int64_t cover;
 } group;
 
-static bool is_same(const ts_plan_loop *a, const ts_plan_loop *b) {
-    return a->extent == b->extent && a->src_bits == b->src_bits && a->dst_bits == b->dst_bits;
-}
-
 static int64_t count_elements(const ts_plan_box *box) {
     int64_t elements = 1;
     for (int k = 0; k < box->loop_count; k++) elements *= box->loops[k].extent;
@@ -33,12 +29,13 @@ static int64_t count_elements(const ts_plan_box *box) {
 }
 
 static bool shares_first(const ts_plan_box *a, const ts_plan_box *b) {
-    return a->loop_count > 0 && b->loop_count > 0 && is_same(&a->loops[0], &b->loops[0]);
+    return a->loop_count > 0 && b->loop_count > 0 && ts_copy_is_same_loop(&a->loops[0], &b->loops[0]);
 }
 
 static bool all_share(const group *g, int loop) {
     for (int i = 0; i < g->count; i++)
-        if (g->boxes[i].loop_count <= loop || !is_same(&g->boxes[i].loops[loop], &g->boxes[0].loops[loop]))
+        if (g->boxes[i].loop_count <= loop ||
+            !ts_copy_is_same_loop(&g->boxes[i].loops[loop], &g->boxes[0].loops[loop]))
             return false;
     return true;
 }
@@ -263,7 +260,7 @@ static bool has_rests(const group *g) {
 /* Where a box has the loop; -1. */
 static int find_loop(const ts_plan_box *box, const ts_plan_loop *loop) {
     for (int k = 0; k < box->loop_count; k++)
-        if (is_same(&box->loops[k], loop)) return k;
+        if (ts_copy_is_same_loop(&box->loops[k], loop)) return k;
     return -1;
 }
 

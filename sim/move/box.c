@@ -130,7 +130,7 @@ static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     if (ts_copy_plan_match_again(j, box, times)) return true;
     j->box.loop_count = 0;
     if (!ts_copy_plan_match_box(j, box, times)) return false;
-    ts_copy_plan_keep(j, box, times);
+    if (!j->extended) ts_copy_plan_keep(j, box, times);
     return true;
 }
 

@@ -47,6 +47,10 @@ void ts_move_boxes(const ts_copy_context *m, const ts_plan *plan, int threads);
 bool ts_gather_possible(const ts_plan *plan);
 void ts_move_gather(const ts_copy_context *m, const ts_plan *plan, int threads);
 
+static inline bool ts_copy_is_same_loop(const ts_plan_loop *a, const ts_plan_loop *b) {
+    return a->extent == b->extent && a->src_bits == b->src_bits && a->dst_bits == b->dst_bits;
+}
+
 /* Calls `part` for each of the shares 0 .. threads-1, each in a thread. */
 typedef void ts_share_part(const void *context, int share, int threads);
 void ts_share_among(int threads, ts_share_part *part, const void *context);

@@ -14,9 +14,18 @@ typedef struct {
     int64_t tail_src_bits, tail_dst_bits;
 } ts_copy_loop;
 
+/* Boxes of a plan that are moved one after the other. */
+typedef struct {
+    int count, next; /* next: the first that has not had its turn */
+    ts_plan_box boxes[TS_CONCURRENT_BOXES];
+    bool taken[TS_CONCURRENT_BOXES]; /* moved with one before it */
+} ts_box_list;
+
 /* A kernel and the loops around it, outermost first. */
 typedef struct {
     const ts_copy_context *m;
+    ts_box_list *others;             /* that may be moved with a box; NULL: there are none */
+    bool extended;                   /* some are */
     ts_tile_function *tile_function; /* NULL: a run */
     ts_tile tile;
     bool streams;    /* where the destination is aligned */
@@ -65,6 +74,7 @@ void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
 static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *m) {
     job->m = m;
+    job->others = NULL;
     job->box.loop_count = 0;
 }
 

@@ -303,6 +303,7 @@ static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times)
 
 bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_copy_context *m = j->m;
+    j->extended = false;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
     bool converts = ts_copy_converts(m) && load_of(m) == TS_LOAD_SAME,
          copies = m->same && m->dst.element_bits >= 8;
@@ -328,7 +329,7 @@ bool ts_copy_plan_match_narrow_run(ts_copy_plan *j, const ts_plan_box *box, int6
 
 bool ts_copy_plan_match(ts_copy_plan *j, const ts_copy_context *m, const ts_plan_box *box) {
     int64_t times[TS_PLAN_MAX_LOOPS];
-    j->m = m;
+    ts_copy_plan_begin(j, m);
     if (ts_copy_is_narrow(m) || !ts_copy_plan_match_box(j, box, times)) return false;
     for (int i = 0; j->tile_function && i < box->loop_count; i++)
         if (ts_copy_rest_is_apart(m, &box->loops[i], times[i])) return false;

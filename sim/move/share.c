@@ -79,8 +79,31 @@ static bool take_share(const ts_copy_context *m, ts_plan_box *box, int share, in
     return true;
 }
 
+/* Those that continue another are moved with it. */
+static void move_list(const ts_copy_context *m, const ts_plan *plan) {
+    ts_box_list list;
+    ts_copy_plan job;
+    ts_copy_plan_begin(&job, m);
+    job.others = &list;
+    list.next = 0;
+    list.count = (int)plan->box_count;
+    for (int i = 0; i < list.count; i++) {
+        ts_plan_get_box(plan, i, &list.boxes[i]);
+        list.taken[i] = false;
+    }
+    while (list.next < list.count) {
+        int i = list.next++;
+        if (!list.taken[i]) ts_copy_plan_move(&job, &list.boxes[i]);
+    }
+}
+
 static void move_share(const void *context, int share, int threads) {
     const work *w = context;
+    bool few = w->plan->box_count > 1 && w->plan->box_count <= TS_CONCURRENT_BOXES;
+    if (few && w->m->kernels && !w->m->streams && threads == 1) {
+        move_list(w->m, w->plan);
+        return;
+    }
     bool whole = w->plan->box_count >= (int64_t)MANY_BOXES * threads && w->m->dst.element_bits % 8 == 0;
     bool together = w->m->streams && w->plan->box_count <= TS_CONCURRENT_BOXES;
     ts_plan_box boxes[TS_CONCURRENT_BOXES];

@@ -14,11 +14,13 @@ enum {
     FEW_COLUMNS = 7
 };
 
-/* The loops whose elements lie together on one side, and how many elements these are. */
+/* The loops whose elements lie together on one side, and how many elements these are, with those of other boxes that
+ * continue them. */
 typedef struct {
     ts_side side, other;
     int64_t count, next_bits; /* next_bits: the step that would continue them; 0: nothing does */
     int loop_count, loops[TS_PLAN_MAX_LOOPS];
+    int box_count, boxes[TS_CONCURRENT_BOXES]; /* the others, of those that may be taken */
 } side;
 
 /* Loops whose elements lie together on both sides make larger elements; 0 where these are of another size
@@ -52,21 +54,100 @@ static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
     return false;
 }
 
+/* ---- Boxes that continue a side ---- */
+
+static bool is_of_side(const side *s, int loop) {
+    for (int i = 0; i < s->loop_count; i++)
+        if (s->loops[i] == loop) return true;
+    return false;
+}
+
+/* Marks the loops of another box that are not the first one's (times: 1; the others 2), but for those of the side;
+ * false where it lacks one. */
+static bool find_own(const ts_plan_box *box, const side *s, const ts_plan_box *other, int64_t *times) {
+    bool used[TS_PLAN_MAX_LOOPS] = {false};
+    int shared = 0;
+    for (int i = 0; i < other->loop_count; i++) {
+        int k = 0;
+        while (k < box->loop_count &&
+               (used[k] || is_of_side(s, k) || !ts_copy_is_same_loop(&box->loops[k], &other->loops[i])))
+            k++;
+        times[i] = k == box->loop_count ? 1 : 2;
+        if (times[i] == 1) continue;
+        used[k] = true;
+        shared++;
+    }
+    return shared + s->loop_count == box->loop_count;
+}
+
+/* Do all loops step by whole bytes? */
+static bool steps_by_bytes(const ts_plan_box *box) {
+    for (int i = 0; i < box->loop_count; i++)
+        if (box->loops[i].src_bits % 8 != 0 || box->loops[i].dst_bits % 8 != 0) return false;
+    return true;
+}
+
+/* The part of a side that another box has, its loops otherwise alike; false where it does not continue the side. */
+static bool find_part(const ts_plan_box *box, const side *s, int64_t width, const ts_plan_box *other,
+                      side *part, int64_t *times) {
+    *part = (side){.side = s->side, .other = s->other, .count = 1, .next_bits = width};
+    int64_t start = ts_plan_start_bits(box, s->side) + s->count * width, elements = 1;
+    if (ts_plan_start_bits(other, s->side) != start || ts_plan_start_bits(other, s->other) % 8 != 0 ||
+        !steps_by_bytes(other) || !find_own(box, s, other, times))
+        return false;
+    for (int i = 0; i < other->loop_count; i++) elements *= times[i] == 1 ? other->loops[i].extent : 1;
+    while (extend(other, part, times)) continue;
+    return part->count == elements && s->count + elements <= TS_TRANSPOSED;
+}
+
+/* Are all steps of its loops the side's? */
+static bool is_complete(const ts_plan_box *box, const side *s, const int64_t *times) {
+    for (int i = 0; i < s->loop_count; i++)
+        if (times[s->loops[i]] != box->loops[s->loops[i]].extent) return false;
+    return true;
+}
+
+/* Adds the boxes that come later and continue a side. */
+static void add_boxes(const ts_copy_plan *j, const ts_plan_box *box, int64_t width, const int64_t *times,
+                      side *s) {
+    const ts_box_list *list = j->others;
+    side part;
+    int64_t own[TS_PLAN_MAX_LOOPS];
+    if (!list || j->m->streams || j->m->staging || !is_complete(box, s, times)) return;
+    for (int i = 0; i < box->loop_count; i++)
+        if (ts_copy_rest_is_apart(j->m, &box->loops[i], times[i])) return;
+    for (int i = list->next; i < list->count; i++) {
+        if (list->taken[i] || !find_part(box, s, width, &list->boxes[i], &part, own)) continue;
+        s->boxes[s->box_count++] = i;
+        s->count += part.count;
+    }
+}
+
+/* ---- Tables ---- */
+
+/* From a loop on, the offsets of its steps and those before. */
+static void list_offsets(const ts_plan_box *box, const side *s, const int64_t *times, int first,
+                         int64_t *at) {
+    int64_t used = 1;
+    for (int n = first; n < s->loop_count; n++) {
+        int64_t step = ts_plan_step_bits(&box->loops[s->loops[n]], s->other) / 8, many = times[s->loops[n]];
+        for (int64_t i = used; i < many * used; i++) at[i] = at[i - used] + step;
+        used *= many;
+    }
+}
+
 /* Where the elements of a side lie on the other one; chunks of several are multiples of so many. */
 static void set_offsets(const ts_plan_box *box, const side *s, const int64_t *times, int64_t together,
                         ts_offsets *offsets) {
     const ts_plan_loop *first = &box->loops[s->loops[0]];
-    int64_t used = 1, even = times[s->loops[0]];
+    int64_t even = times[s->loops[0]];
     bool is_even = s->loop_count == 1 || even % together == 0;
-    offsets->count = (int)s->count;
+    offsets->count = 1;
+    for (int i = 0; i < s->loop_count; i++) offsets->count *= (int)times[s->loops[i]];
     offsets->even = is_even ? (int)even : 1;
     offsets->step = ts_plan_step_bits(first, s->other) / 8;
     offsets->chunk[0] = 0;
-    for (int n = is_even; n < s->loop_count; n++) {
-        int64_t step = ts_plan_step_bits(&box->loops[s->loops[n]], s->other) / 8, many = times[s->loops[n]];
-        for (int64_t i = used; i < many * used; i++) offsets->chunk[i] = offsets->chunk[i - used] + step;
-        used *= many;
-    }
+    list_offsets(box, s, times, is_even, offsets->chunk);
 }
 
 /* A table of more offsets, the last again. */
@@ -77,6 +158,24 @@ static void repeat_last(ts_offsets *offsets, int64_t count) {
         offsets->chunk[i] = offsets->chunk[at / offsets->even] + at % offsets->even * offsets->step;
     }
     offsets->even = 1;
+}
+
+/* Behind those of the first box, the offsets of the others. */
+static void join_offsets(const ts_box_list *list, const ts_plan_box *box, const side *s, int64_t width,
+                         ts_offsets *offsets) {
+    side whole = *s, part;
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    if (s->box_count > 0) repeat_last(offsets, offsets->count);
+    whole.count = offsets->count;
+    for (int i = 0; i < s->box_count; i++) {
+        const ts_plan_box *other = &list->boxes[s->boxes[i]];
+        int64_t *at = offsets->chunk + whole.count;
+        find_part(box, &whole, width, other, &part, times);
+        at[0] = (ts_plan_start_bits(other, s->other) - ts_plan_start_bits(box, s->other)) / 8;
+        list_offsets(other, &part, times, 0, at);
+        whole.count += part.count;
+    }
+    offsets->count = (int)whole.count;
 }
 
 /* The version of the longest lines that can make such columns of such rows. */
@@ -142,13 +241,6 @@ static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box,
            (bytes < TS_LINE_BYTES && (are_lines(box, columns) || (is_small && !takes_five)));
 }
 
-/* Do all loops step by whole bytes? */
-static bool steps_by_bytes(const ts_plan_box *box) {
-    for (int i = 0; i < box->loop_count; i++)
-        if (box->loops[i].src_bits % 8 != 0 || box->loops[i].dst_bits % 8 != 0) return false;
-    return true;
-}
-
 /* Takes loops into rows and columns, the shorter first, while there are any that continue them. */
 static void grow(const ts_plan_box *box, side *rows, side *columns, int64_t *times) {
     bool grows = true;
@@ -168,12 +260,18 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     tile->masks = false;
     set_offsets(box, rows, times, 128 / width, &tile->rows);
     set_offsets(box, columns, times, INT64_MAX, &tile->columns);
+    join_offsets(j->others, box, rows, width, &tile->rows);
+    join_offsets(j->others, box, columns, width, &tile->columns);
     bool is_short = rows->count * width / 8 < kernels->line_bytes;
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   count_colliding(&tile->rows, tile->line_bytes * 8 / width) > FEW_WAYS;
     tile->collides = !j->m->staging && !is_short && tile->columns.step % LINE_OF_MEMORY != 0 &&
                      count_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width) > FEW_COLUMNS;
+}
+
+static void take_boxes(ts_copy_plan *j, const side *s) {
+    for (int i = 0; i < s->box_count; i++) j->others->taken[s->boxes[i]] = true;
 }
 
 bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
@@ -184,6 +282,8 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     side columns = {.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width},
          rows = {.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
     grow(box, &rows, &columns, times);
+    add_boxes(j, box, width, times, &rows);
+    if (rows.box_count == 0) add_boxes(j, box, width, times, &columns);
     const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
     if (!kernels || is_better_in_lines(j->m, box, &rows, &columns, width / 8)) return false;
     j->kernels = kernels;
@@ -191,5 +291,9 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     j->fills = j->joins = false;
     j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
     ts_copy_plan_set_loops(j, box, times);
-    return ts_copy_plan_steps_by(j, box, 8, 8);
+    if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
+    take_boxes(j, &rows);
+    take_boxes(j, &columns);
+    j->extended = rows.box_count + columns.box_count > 0;
+    return true;
 }
