@@ -1,6 +1,10 @@
 /* Matching a box with a transpose: which loops make its rows and its columns. */
 #include "copy_plan.h"
 
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#pragma GCC optimize("O3") /* tables are listed and searched in vectors */
+#endif
+
 enum {
     MOST_BYTES = 16,
     LEAST_ROW_BYTES = 16,
@@ -152,11 +156,13 @@ static void set_offsets(const ts_plan_box *box, const side *s, const int64_t *ti
 
 /* A table of more offsets, the last again. */
 static void repeat_last(ts_offsets *offsets, int64_t count) {
-    int64_t all = offsets->count;
-    for (int64_t i = count - 1; i >= 0; i--) { /* those that are read lie before */
-        int64_t at = i < all ? i : all - 1;
-        offsets->chunk[i] = offsets->chunk[at / offsets->even] + at % offsets->even * offsets->step;
+    int64_t *chunk = offsets->chunk, even = offsets->even;
+    for (int64_t n = offsets->count / even - 1; even > 1 && n >= 0;
+         n--) { /* those that are read lie before */
+        int64_t first = chunk[n];
+        for (int64_t i = 0; i < even; i++) chunk[n * even + i] = first + i * offsets->step;
     }
+    for (int64_t i = offsets->count; i < count; i++) chunk[i] = chunk[offsets->count - 1];
     offsets->even = 1;
 }
 
@@ -192,23 +198,32 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
 /* Adds the line at an offset, if it lies as the first does and is not known. */
 static void add_colliding(uint64_t *lines, int *count, uint64_t at) {
     int known = 0;
+    if (at % PAGE_BYTES >= LINE_OF_MEMORY) return;
     while (known < *count && lines[known] != at / LINE_OF_MEMORY) known++;
     if (known == *count) lines[(*count)++] = at / LINE_OF_MEMORY;
 }
 
-/* How many lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of large
- * powers of two do. Of chunks the first tells. */
-static int count_colliding(const ts_offsets *offsets, int64_t count) {
-    uint64_t lines[FEW_WAYS + 1];
+/* How many offsets, of the first so many, lie in a page as those of the first line do. */
+static int count_in_first_line(const ts_offsets *offsets, int count) {
+    const uint32_t step = (uint32_t)offsets->step;
     int same = 0;
-    bool listed = offsets->even == 1;
-    int64_t most = listed ? offsets->count : offsets->even, at = 0;
-    if (count > most) count = most;
-    for (int64_t i = 0; i < count && same <= FEW_WAYS; i++, at += offsets->step) {
-        uint64_t offset = (uint64_t)(listed ? offsets->chunk[i] : at);
-        if (offset % PAGE_BYTES < LINE_OF_MEMORY) add_colliding(lines, &same, offset);
-    }
+    if (offsets->even == 1)
+        for (int i = 0; i < count; i++) same += (uint32_t)offsets->chunk[i] % PAGE_BYTES < LINE_OF_MEMORY;
+    else
+        for (int i = 0; i < count; i++) same += (uint32_t)i * step % PAGE_BYTES < LINE_OF_MEMORY;
     return same;
+}
+
+/* Do more than `few` lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of
+ * large powers of two do? Of chunks the first tells. */
+static bool are_colliding(const ts_offsets *offsets, int64_t count, int few) {
+    uint64_t lines[FEW_WAYS + 1];
+    int same = 0, most = offsets->even == 1 ? offsets->count : offsets->even;
+    if (count < most) most = (int)count;
+    if (count_in_first_line(offsets, most) <= few) return false;
+    for (int i = 0; i < most && same <= few; i++)
+        add_colliding(lines, &same, (uint64_t)(offsets->even == 1 ? offsets->chunk[i] : i * offsets->step));
+    return same > few;
 }
 
 /* Do rows that are as long as a kernel has them follow each other without a gap? */
@@ -265,9 +280,9 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     bool is_short = rows->count * width / 8 < kernels->line_bytes;
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
-                  count_colliding(&tile->rows, tile->line_bytes * 8 / width) > FEW_WAYS;
+                  are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS);
     tile->collides = !j->m->staging && !is_short && tile->columns.step % LINE_OF_MEMORY != 0 &&
-                     count_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width) > FEW_COLUMNS;
+                     are_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width, FEW_COLUMNS);
 }
 
 static void take_boxes(ts_copy_plan *j, const side *s) {
