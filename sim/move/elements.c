@@ -21,12 +21,20 @@ static void put_bits(uint8_t *bytes, int64_t bit, int width, uint64_t value) {
     }
 }
 
+/* Four are loaded before the first is stored, so that none waits for another's line. */
 #define STRIDED_COPY(type)                                                                                   \
-    for (int64_t i = 0; i < count; i++) {                                                                    \
-        type value;                                                                                          \
-        memcpy(&value, src + i * src_step, sizeof value);                                                    \
-        memcpy(dst + i * dst_step, &value, sizeof value);                                                    \
+    for (; count >= 4; count -= 4, src += 4 * src_step, dst += 4 * dst_step) {                               \
+        type a, b, c, d;                                                                                     \
+        memcpy(&a, src, sizeof a);                                                                           \
+        memcpy(&b, src + src_step, sizeof b);                                                                \
+        memcpy(&c, src + 2 * src_step, sizeof c);                                                            \
+        memcpy(&d, src + 3 * src_step, sizeof d);                                                            \
+        memcpy(dst, &a, sizeof a);                                                                           \
+        memcpy(dst + dst_step, &b, sizeof b);                                                                \
+        memcpy(dst + 2 * dst_step, &c, sizeof c);                                                            \
+        memcpy(dst + 3 * dst_step, &d, sizeof d);                                                            \
     }                                                                                                        \
+    for (; count > 0; count--, src += src_step, dst += dst_step) memcpy(dst, src, sizeof(type));             \
     return
 
 typedef struct {
