@@ -100,15 +100,17 @@ static void add_to_side(const choice *c, window *w, int loop) {
     w->order[at] = loop;
 }
 
-/* Loops that go forward on both sides, and within a line on one. */
+/* Does it go forward on both sides, and within a line on one? */
+static bool may_be_taken(const ts_plan_loop *loop) {
+    return (loop->src_bits | loop->dst_bits) % 8 == 0 && loop->src_bits > 0 && loop->dst_bits > 0 &&
+           ts_min(loop->src_bits, loop->dst_bits) < TS_LINE_BYTES * 8;
+}
+
 static void find_loops(choice *c) {
     const ts_plan_loop *loops = c->box->loops;
     for (int i = 0; i < c->box->loop_count; i++) {
         c->times[i] = 1;
-        if ((loops[i].src_bits | loops[i].dst_bits) % 8 != 0 || loops[i].src_bits <= 0 ||
-            loops[i].dst_bits <= 0 || c->count == MOST_LOOPS ||
-            ts_min(loops[i].src_bits, loops[i].dst_bits) >= TS_LINE_BYTES * 8)
-            continue;
+        if (c->count == MOST_LOOPS || !may_be_taken(&loops[i])) continue;
         int at = c->count;
         for (; at > 0 && loops[c->loops[at - 1]].extent > loops[i].extent; at--)
             c->loops[at] = c->loops[at - 1];
@@ -222,25 +224,27 @@ static int64_t rate_of(const choice *c) {
 }
 
 /* Do the lines of both sides hold all steps of a loop? */
-static bool are_held(const choice *c, const ts_plan_loop *loop) {
+static bool are_held(const ts_plan_loop *loop, int apart) {
     int64_t reach =
         (loop->extent - 1) * (loop->src_bits > loop->dst_bits ? loop->src_bits : loop->dst_bits) / 8;
-    return reach < TS_PERMUTE_FEW * TS_LINE_BYTES || (c->apart && loop->extent <= TS_PERMUTE_LINES);
+    return reach < TS_PERMUTE_FEW * TS_LINE_BYTES || (apart && loop->extent <= TS_PERMUTE_LINES);
 }
 
 /* Is there a loop whose steps stay within a line on both sides, and one that no network halves? */
-static bool is_likely(const choice *c) {
+static bool is_likely(const ts_plan_box *box, int64_t unit, int apart) {
     bool near = false, odd = false;
-    int64_t elements = 1;
-    for (int i = 0; i < c->box->loop_count; i++) elements *= c->box->loops[i].extent;
-    for (int i = 0; i < c->count; i++) {
-        const ts_plan_loop *loop = &c->box->loops[c->loops[i]];
-        int64_t line = TS_LINE_BYTES * 8, unit = c->unit * 8;
+    int64_t elements = 1, line = TS_LINE_BYTES * 8;
+    int count = 0;
+    for (int i = 0; i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        elements *= loop->extent;
+        if (!may_be_taken(loop)) continue;
+        count++;
         near = near || (loop->extent > 2 && loop->src_bits < line && loop->dst_bits < line &&
                         (loop->src_bits != unit || loop->dst_bits != unit));
-        odd = odd || ((loop->extent & (loop->extent - 1)) != 0 && are_held(c, loop));
+        odd = odd || ((loop->extent & (loop->extent - 1)) != 0 && are_held(loop, apart));
     }
-    return c->count > 1 && near && odd && (!c->apart || elements >= LEAST_APART);
+    return count > 1 && near && odd && (!apart || elements >= LEAST_APART);
 }
 
 /* Are there loops over lines that lie apart, more than few on a side? */
@@ -278,13 +282,13 @@ static void set_tile(ts_tile *tile, const choice *c) {
 
 bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int apart, int64_t *times) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
+    if (!kernels->permutes || !is_likely(box, j->m->dst.element_bits, apart)) return false;
     choice c = {.box = box, .times = times, .unit = j->m->dst.element_bits / 8, .apart = apart};
-    if (!kernels->permutes) return false;
     c.sides[TS_SRC].side = TS_SRC;
     c.sides[TS_DST].side = TS_DST;
     find_loops(&c);
     c.step = find_step(&c);
-    if (!is_likely(&c) || !choose(&c)) return false;
+    if (!choose(&c)) return false;
     ts_copy_plan_set_loops(j, box, times);
     if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
     set_tile(&j->tile, &c);
