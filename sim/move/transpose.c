@@ -169,9 +169,10 @@ static void repeat_last(ts_offsets *offsets, int64_t count) {
 /* Behind those of the first box, the offsets of the others. */
 static void join_offsets(const ts_box_list *list, const ts_plan_box *box, const side *s, int64_t width,
                          ts_offsets *offsets) {
+    if (s->box_count == 0) return;
     side whole = *s, part;
     int64_t times[TS_PLAN_MAX_LOOPS];
-    if (s->box_count > 0) repeat_last(offsets, offsets->count);
+    repeat_last(offsets, offsets->count);
     whole.count = offsets->count;
     for (int i = 0; i < s->box_count; i++) {
         const ts_plan_box *other = &list->boxes[s->boxes[i]];
@@ -205,12 +206,13 @@ static void add_colliding(uint64_t *lines, int *count, uint64_t at) {
 
 /* How many offsets, of the first so many, lie in a page as those of the first line do. */
 static int count_in_first_line(const ts_offsets *offsets, int count) {
-    const uint32_t step = (uint32_t)offsets->step;
-    int same = 0;
-    if (offsets->even == 1)
-        for (int i = 0; i < count; i++) same += (uint32_t)offsets->chunk[i] % PAGE_BYTES < LINE_OF_MEMORY;
-    else
-        for (int i = 0; i < count; i++) same += (uint32_t)i * step % PAGE_BYTES < LINE_OF_MEMORY;
+    const uint16_t step = (uint16_t)offsets->step; /* short, so that a vector holds many */
+    const bool listed = offsets->even == 1;
+    uint16_t same = 0;
+    for (int i = 0; i < count; i++) {
+        uint16_t at = (uint16_t)(listed ? (uint16_t)offsets->chunk[i] : (uint16_t)i * step);
+        same = (uint16_t)(same + (at % PAGE_BYTES < LINE_OF_MEMORY));
+    }
     return same;
 }
 
@@ -297,10 +299,11 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     side columns = {.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width},
          rows = {.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
     grow(box, &rows, &columns, times);
-    add_boxes(j, box, width, times, &rows);
-    if (rows.box_count == 0) add_boxes(j, box, width, times, &columns);
     const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
     if (!kernels || is_better_in_lines(j->m, box, &rows, &columns, width / 8)) return false;
+    add_boxes(j, box, width, times, &rows);
+    if (rows.box_count == 0) add_boxes(j, box, width, times, &columns);
+    kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
     j->kernels = kernels;
     set_tile(j, box, &rows, &columns, width, times);
     j->fills = j->joins = false;
