@@ -154,6 +154,15 @@ static void fill_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst) {
     }
 }
 
+/* A loop that turns once, as for a tail, leaves the innermost place to the next: kernels take several steps of that at
+ * once. Large transposes are a tenth faster with a copy than with the loops written in place. */
+static void set_tile_loops(ts_copy_plan *j) {
+    int next = TS_TILE_LOOPS;
+    for (int k = TS_TILE_LOOPS - 1; k >= 0; k--)
+        if (j->inner[k].count > 1) j->tile.loops[--next] = j->inner[k];
+    while (next > 0) j->tile.loops[--next] = (ts_kernel_loop){1, 0, 0};
+}
+
 static void run_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     const ts_copy_context *m = j->m;
     const uint8_t *src = m->src.bytes + (src_bits >> 3);
@@ -162,8 +171,7 @@ static void run_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     if (j->tile_function && j->fills) {
         fill_and_move(j, src_bits, dst);
     } else if (j->tile_function) {
-        /* large transposes are a tenth faster with a copy than with the loops written in place */
-        memcpy(j->tile.loops, j->inner, sizeof j->inner);
+        set_tile_loops(j);
         j->tile_function(&j->tile, dst, src);
     } else if (!m->same) {
         fill_runs(j, src, dst);
