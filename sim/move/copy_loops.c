@@ -52,7 +52,7 @@ static bool is_alike(const ts_plan_loop *a, const ts_plan_loop *b, int64_t times
 }
 
 /* A loop that is not there turns once. */
-bool ts_copy_plan_match_again(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+bool ts_copy_plan_serves(const ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     int same = 0;
     if (j->box.loop_count == 0 || ts_copy_is_narrow(j->m)) return false;
     for (int i = 0; i < j->box.loop_count; i++)
@@ -60,7 +60,11 @@ bool ts_copy_plan_match_again(ts_copy_plan *j, const ts_plan_box *box, int64_t *
             times[same++] = j->times[i];
         else if (j->times[i] > 1)
             return false;
-    if (same < box->loop_count) return false;
+    return same == box->loop_count;
+}
+
+bool ts_copy_plan_match_again(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    if (!ts_copy_plan_serves(j, box, times)) return false;
     ts_copy_plan_set_loops(j, box, times);
     return ts_copy_plan_steps_by(j, box, 8, 8);
 }

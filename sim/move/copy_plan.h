@@ -51,6 +51,7 @@ bool ts_copy_plan_match(ts_copy_plan *job, const ts_copy_context *m, const ts_pl
 bool ts_copy_plan_match_box(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* What the job was matched with serves again for a box whose loops turn more or less often. */
 void ts_copy_plan_keep(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
+bool ts_copy_plan_serves(const ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 bool ts_copy_plan_match_again(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* A long run of elements narrower than a byte that change. */
 bool ts_copy_plan_match_narrow_run(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);

@@ -79,6 +79,16 @@ static bool take_share(const ts_copy_context *m, ts_plan_box *box, int share, in
     return true;
 }
 
+/* Those that come later for which the job serves again, before it is matched with others. */
+static void move_alike(ts_copy_plan *job, ts_box_list *list) {
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    for (int i = list->next; i < list->count; i++) {
+        if (list->taken[i] || !ts_copy_plan_serves(job, &list->boxes[i], times)) continue;
+        list->taken[i] = true;
+        ts_copy_plan_move(job, &list->boxes[i]);
+    }
+}
+
 /* Those that continue another are moved with it. */
 static void move_list(const ts_copy_context *m, const ts_plan *plan) {
     ts_box_list list;
@@ -93,7 +103,9 @@ static void move_list(const ts_copy_context *m, const ts_plan *plan) {
     }
     while (list.next < list.count) {
         int i = list.next++;
-        if (!list.taken[i]) ts_copy_plan_move(&job, &list.boxes[i]);
+        if (list.taken[i]) continue;
+        ts_copy_plan_move(&job, &list.boxes[i]);
+        move_alike(&job, &list);
     }
 }
 
