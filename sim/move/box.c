@@ -7,7 +7,6 @@ enum {
     PEELED_BYTES = 64 << 10,
     LONG_RUN = 512,
     FEW = 8,
-    TINY_ELEMENTS = 384,
     WIDEST_ELEMENT = 16, /* bytes */
     MOST_DIRECT = 4      /* stages of a tile that is as fast when it stores for itself */
 };
@@ -102,13 +101,6 @@ static bool is_large_square(const ts_copy_context *m, const ts_tile *tile) {
     return tile->stages > MOST_DIRECT && m->dst.element_bits / 8 << tile->stages == tile->line_bytes;
 }
 
-/* So few elements that to choose a kernel takes longer than to move them? */
-static bool is_tiny(const ts_plan_box *box) {
-    int64_t elements = 1;
-    for (int i = 0; i < box->loop_count; i++) elements *= box->loops[i].extent;
-    return elements <= TINY_ELEMENTS;
-}
-
 static bool is_element(int64_t bytes) { return bytes <= WIDEST_ELEMENT && (bytes & (bytes - 1)) == 0; }
 
 /* Runs that are as long as wider elements. */
@@ -155,7 +147,7 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
     const ts_copy_context *m = j->m;
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
-    if ((m->same || ts_copy_converts(m)) && is_tiny(box)) {
+    if ((m->same || ts_copy_converts(m)) && ts_copy_is_tiny(box)) {
         ts_move_elements(m, box);
         return;
     }

@@ -71,6 +71,8 @@ void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
 /* From these addresses on: those of the first element. */
 void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 
+/* So few elements that to choose a kernel takes longer than to move them? */
+bool ts_copy_is_tiny(const ts_plan_box *box);
 /* Moves a box: the next of those with one context. */
 void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
 static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *m) {

@@ -1,10 +1,6 @@
 /* Matching a box with a transpose: which loops make its rows and its columns. */
 #include "copy_plan.h"
 
-#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#pragma GCC optimize("O3") /* tables are listed and searched in vectors */
-#endif
-
 enum {
     MOST_BYTES = 16,
     LEAST_ROW_BYTES = 16,
@@ -111,7 +107,7 @@ static bool is_complete(const ts_plan_box *box, const side *s, const int64_t *ti
     return true;
 }
 
-/* Adds the boxes that come later and continue a side. */
+/* Adds the boxes that come later and continue a side. Tables cost more than to move few elements alone. */
 static void add_boxes(const ts_copy_plan *j, const ts_plan_box *box, int64_t width, const int64_t *times,
                       side *s) {
     const ts_box_list *list = j->others;
@@ -121,7 +117,9 @@ static void add_boxes(const ts_copy_plan *j, const ts_plan_box *box, int64_t wid
     for (int i = 0; i < box->loop_count; i++)
         if (ts_copy_rest_is_apart(j->m, &box->loops[i], times[i])) return;
     for (int i = list->next; i < list->count; i++) {
-        if (list->taken[i] || !find_part(box, s, width, &list->boxes[i], &part, own)) continue;
+        if (list->taken[i] || ts_copy_is_tiny(&list->boxes[i]) ||
+            !find_part(box, s, width, &list->boxes[i], &part, own))
+            continue;
         s->boxes[s->box_count++] = i;
         s->count += part.count;
     }
@@ -135,7 +133,8 @@ static void list_offsets(const ts_plan_box *box, const side *s, const int64_t *t
     int64_t used = 1;
     for (int n = first; n < s->loop_count; n++) {
         int64_t step = ts_plan_step_bits(&box->loops[s->loops[n]], s->other) / 8, many = times[s->loops[n]];
-        for (int64_t i = used; i < many * used; i++) at[i] = at[i - used] + step;
+        for (int64_t k = 1; k < many; k++)
+            for (int64_t i = 0; i < used; i++) at[k * used + i] = at[i] + k * step;
         used *= many;
     }
 }
@@ -166,23 +165,33 @@ static void repeat_last(ts_offsets *offsets, int64_t count) {
     offsets->even = 1;
 }
 
+/* Do the offsets of a part go on in the steps of all before? */
+static bool goes_on(const ts_offsets *offsets, const ts_plan_box *box, const side *part, int64_t begin) {
+    int64_t step = offsets->step;
+    if (part->loop_count > 1 || offsets->even < offsets->count || begin != offsets->count * step)
+        return false;
+    return part->loop_count == 0 || ts_plan_step_bits(&box->loops[part->loops[0]], part->other) / 8 == step;
+}
+
 /* Behind those of the first box, the offsets of the others. */
 static void join_offsets(const ts_box_list *list, const ts_plan_box *box, const side *s, int64_t width,
                          ts_offsets *offsets) {
-    if (s->box_count == 0) return;
     side whole = *s, part;
     int64_t times[TS_PLAN_MAX_LOOPS];
-    repeat_last(offsets, offsets->count);
-    whole.count = offsets->count;
     for (int i = 0; i < s->box_count; i++) {
         const ts_plan_box *other = &list->boxes[s->boxes[i]];
-        int64_t *at = offsets->chunk + whole.count;
+        int64_t begin = (ts_plan_start_bits(other, s->other) - ts_plan_start_bits(box, s->other)) / 8;
+        whole.count = offsets->count;
         find_part(box, &whole, width, other, &part, times);
-        at[0] = (ts_plan_start_bits(other, s->other) - ts_plan_start_bits(box, s->other)) / 8;
-        list_offsets(other, &part, times, 0, at);
-        whole.count += part.count;
+        if (goes_on(offsets, other, &part, begin)) {
+            offsets->even += (int)part.count;
+        } else {
+            repeat_last(offsets, offsets->count);
+            offsets->chunk[offsets->count] = begin;
+            list_offsets(other, &part, times, 0, offsets->chunk + offsets->count);
+        }
+        offsets->count += (int)part.count;
     }
-    offsets->count = (int)whole.count;
 }
 
 /* The version of the longest lines that can make such columns of such rows. */
@@ -205,7 +214,11 @@ static void add_colliding(uint64_t *lines, int *count, uint64_t at) {
 }
 
 /* How many offsets, of the first so many, lie in a page as those of the first line do. */
-static int count_in_first_line(const ts_offsets *offsets, int count) {
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+__attribute__((optimize("O3"))) /* in vectors */
+#endif
+static int
+count_in_first_line(const ts_offsets *offsets, int count) {
     const uint16_t step = (uint16_t)offsets->step; /* short, so that a vector holds many */
     const bool listed = offsets->even == 1;
     uint16_t same = 0;

@@ -129,113 +129,193 @@ static void boxes_that_are_alike(void **state) {
 
 /* ---- Boxes that continue a transpose ---- */
 
-/* Loops in bytes, of words whose rows are 16 of two tiles of 8, or columns 32 of four. */
+/* Loops in bytes, of words; where another box begins, and its loops. */
 static const struct {
     ts_plan_loop loops[4];
-    int count;
-    int64_t src, dst; /* where the other begins */
+    int64_t src, dst;
     ts_plan_loop other[4];
-    int other_count;
     bool taken;
     int rows, columns;
     int64_t last; /* offset of the last row or column */
+    bool even;    /* all are steps of one loop */
 } continued[] = {
-    {{{9, 4096, 9728}, {128, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
-     4,
+    {{{9, 4096, 30400}, {128, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
      98304,
      64,
-     {{9, 4096, 9728}, {128, 4, 76}, {3, 512, 4}},
-     3,
+     {{9, 4096, 30400}, {128, 4, 76}, {3, 512, 4}},
      true,
      19,
      128,
-     98304 + 2 * 512},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}}, 3, 98304, 64, {{128, 4, 76}}, 1, true, 17, 128, 98304},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
-     3,
+     99328,
+     false},
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}}, 98304, 64, {{400, 4, 76}}, true, 17, 400, 98304, false},
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
      98304,
      64,
-     {{128, 4, 76}, {3, 600, 12}, {3, 512, 4}},
-     3,
+     {{384, 4, 76}},
+     false,
+     16,
+     400,
+     0,
+     false}, /* another loop */
+    {{{384, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
+     98304,
+     64,
+     {{384, 4, 76}},
+     false,
+     16,
+     384,
+     0,
+     false}, /* few elements */
+    {{{385, 4, 76}, {2, 49152, 32}, {8, 512, 4}}, 98304, 64, {{385, 4, 76}}, true, 17, 385, 98304, false},
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
+     98304,
+     64,
+     {{400, 4, 76}, {3, 600, 12}, {3, 512, 4}},
      true,
      25,
-     128,
-     98304 + 2 * 512 + 2 * 600},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}}, 3, 98304, 68, {{128, 4, 76}}, 1, false, 16, 128, 0},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}}, 3, 98304, 64, {{127, 4, 76}}, 1, false, 16, 128, 0},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
-     3,
+     400,
+     100528,
+     false},
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
      98304,
-     64,
-     {{128, 4, 76}, {3, 512, 8}},
-     2,
+     68,
+     {{400, 4, 76}},
      false,
      16,
-     128,
-     0},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}}, 3, 98304, 64, {{3, 512, 4}}, 1, false, 16, 128, 0},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
-     3,
+     400,
+     0,
+     false}, /* not behind it */
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
      98304,
      64,
-     {{128, 4, 76}, {497, 512, 4}}, /* more than a table has */
-     2,
+     {{400, 4, 76}, {3, 512, 8}},
      false,
      16,
-     128,
-     0},
-    {{{128, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
-     3,
+     400,
+     0,
+     false}, /* apart */
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
      98304,
      64,
-     {{128, 4, 76}, {496, 512, 4}},
-     2,
+     {{400, 512, 4}},
+     false,
+     16,
+     400,
+     0,
+     false}, /* it lacks the columns */
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
+     98304,
+     64,
+     {{400, 4, 76}, {497, 512, 4}},
+     false,
+     16,
+     400,
+     0,
+     false}, /* more than a table has */
+    {{{400, 4, 76}, {2, 49152, 32}, {8, 512, 4}},
+     98304,
+     64,
+     {{400, 4, 76}, {496, 512, 4}},
      true,
      512,
-     128,
-     98304 + 495 * 512},
+     400,
+     351744,
+     false},
     {{{4, 32, 32768}, {7, 17408, 4096}, {8, 4, 512}, {128, 136, 4}},
-     4,
      128,
      131072,
      {{7, 17408, 4096}, {2, 4, 512}, {128, 136, 4}},
-     3,
      true,
      128,
      34,
-     131072 + 512},
-    {{{600, 4, 76}, {16, 4096, 4}}, 2, 65536, 64, {{600, 4, 76}}, 1, true, 17, 300, 65536}, /* pieces */
-    {{{600, 4, 64}, {16, 4096, 4}}, 2, 2400, 38400, {{16, 4096, 4}}, 1, false, 16, 300, 0}, /* behind one */
+     131584,
+     false}, /* columns */
+    {{{600, 4, 76}, {16, 4096, 4}},
+     65536,
+     64,
+     {{600, 4, 76}},
+     true,
+     17,
+     300,
+     65536,
+     true}, /* pieces, and one step more */
+    {{{600, 4, 64}, {16, 4096, 4}},
+     2400,
+     38400,
+     {{16, 4096, 4}},
+     false,
+     16,
+     300,
+     0,
+     false}, /* of a side in pieces */
+    {{{400, 4, 76}, {16, 512, 4}},
+     8192,
+     64,
+     {{400, 4, 76}, {3, 512, 4}},
+     true,
+     19,
+     400,
+     9216,
+     true}, /* all in one step */
+    {{{400, 4, 76}, {16, 512, 4}}, 8192, 64, {{400, 4, 76}, {3, 516, 4}}, true, 19, 400, 9224, false},
+    {{{400, 4, 76}, {16, 512, 4}}, 8196, 64, {{400, 4, 76}, {3, 512, 4}}, true, 19, 400, 9220, false},
+    {{{400, 4, 76}, {16, 512, 4}},
+     8192,
+     64,
+     {{400, 4, 76}, {2, 512, 4}, {3, 1024, 8}},
+     true,
+     22,
+     400,
+     10752,
+     false},
+    {{{400, 4, 76}, {2, 8192, 32}, {8, 512, 4}},
+     16384,
+     64,
+     {{400, 4, 76}, {3, 512, 4}},
+     true,
+     19,
+     400,
+     17408,
+     false},
 };
+
+static ts_plan_box all_loops(const ts_plan_loop *bytes) {
+    int count = 0;
+    while (count < 4 && bytes[count].extent > 0) count++;
+    return box_of(bytes, count);
+}
+
+static void match_continued(size_t n, const ts_copy_context *m) {
+    ts_plan_box box = all_loops(continued[n].loops);
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_box_list list = {.count = 2, .next = 1};
+    ts_copy_plan j;
+    list.boxes[1] = all_loops(continued[n].other);
+    list.boxes[1].src_bits = continued[n].src * 8;
+    list.boxes[1].dst_bits = continued[n].dst * 8;
+    ts_copy_plan_begin(&j, m);
+    j.others = &list;
+    assert_true(ts_copy_plan_match_transpose(&j, &box, times));
+    assert_int_equal(list.taken[1], continued[n].taken);
+    assert_int_equal(j.extended, continued[n].taken);
+    assert_int_equal(j.tile.rows.count, continued[n].rows);
+    assert_int_equal(j.tile.columns.count, continued[n].columns);
+    if (!continued[n].taken) return;
+    const ts_offsets *side = continued[n].columns == 34 ? &j.tile.columns : &j.tile.rows;
+    assert_int_equal(side->even, continued[n].even ? side->count : 1);
+    int64_t last = side->even == 1 ? side->chunk[side->count - 1] : (side->count - 1) * side->step;
+    assert_int_equal(last, continued[n].last);
+    assert_true(ts_copy_plan_match_transpose(&j, &box, times)); /* it is not taken twice */
+    assert_true(j.tile.rows.count * j.tile.columns.count < continued[n].rows * continued[n].columns);
+}
 
 static void boxes_that_continue(void **state) {
     (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         ts_copy_context m = context_of(TS_DTYPE_F32, 32, kernels);
-        for (size_t n = 0; kernels && n < sizeof continued / sizeof continued[0]; n++) {
-            ts_plan_box box = box_of(continued[n].loops, continued[n].count);
-            int64_t times[TS_PLAN_MAX_LOOPS];
-            ts_box_list list = {.count = 2, .next = 1};
-            ts_copy_plan j;
-            list.boxes[1] = box_of(continued[n].other, continued[n].other_count);
-            list.boxes[1].src_bits = continued[n].src * 8;
-            list.boxes[1].dst_bits = continued[n].dst * 8;
-            ts_copy_plan_begin(&j, &m);
-            j.others = &list;
-            assert_true(ts_copy_plan_match_transpose(&j, &box, times));
-            assert_int_equal(list.taken[1], continued[n].taken);
-            assert_int_equal(j.extended, continued[n].taken);
-            assert_int_equal(j.tile.rows.count, continued[n].rows);
-            assert_int_equal(j.tile.columns.count, continued[n].columns);
-            if (!continued[n].taken) continue;
-            const ts_offsets *side = continued[n].rows == 128 ? &j.tile.columns : &j.tile.rows;
-            assert_int_equal(side->even, 1);
-            assert_int_equal(side->chunk[side->count - 1], continued[n].last);
-            list.taken[1] = true; /* it is not taken twice */
-            assert_true(ts_copy_plan_match_transpose(&j, &box, times));
-            assert_true(j.tile.rows.count * j.tile.columns.count < continued[n].rows * continued[n].columns);
-        }
+        for (size_t n = 0; kernels && n < sizeof continued / sizeof continued[0]; n++) match_continued(n, &m);
     }
 }
 
