@@ -58,6 +58,8 @@ bool ts_copy_plan_match_narrow_run(ts_copy_plan *job, const ts_plan_box *box, in
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
  * take. */
 bool ts_copy_plan_match_transpose(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* The same for rows that are shorter than a vector's lane, which are copied first. */
+bool ts_copy_plan_match_short_rows(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* Loops that stay within a few lines (permute.c): of each side one behind the other, or apart, where these move so
  * many bytes a clock; 0: not at all. */
 bool ts_copy_plan_match_permute(ts_copy_plan *job, const ts_plan_box *box, int apart, int64_t *times);

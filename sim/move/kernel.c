@@ -285,6 +285,13 @@ static bool is_regular(const ts_copy_context *m, const ts_copy_side *side) {
 /* Are all elements copied as they are, within the caches? */
 static bool is_in_cache(const ts_copy_context *m) { return m->same && !m->streams && !m->staging; }
 
+/* Are lines left that are hardly there, or none? */
+static bool is_before_hardly(const ts_copy_context *m, int i) {
+    const ts_tile_kernels *const *tiles = m->kernels->tiles;
+    bool last = tiles[0]->masked ? tiles[i]->line_bytes == SHORT_LINE : !tiles[i + 1];
+    return last && is_in_cache(m) && m->dst.element_bits >= 8;
+}
+
 /* Whole lines, then lines that are mostly there, then shorter ones. */
 static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_copy_context *m = j->m;
@@ -295,6 +302,7 @@ static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times)
         if (permutes && ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times)) return true;
         if (match_masked(j, box, kernels, MOSTLY, times)) return true;
         if (permutes && ts_copy_plan_match_permute(j, box, LIKE_HARDLY, times)) return true;
+        if (is_before_hardly(m, i) && ts_copy_plan_match_short_rows(j, box, times)) return true;
         if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, times))
             return true;
     }

@@ -5,6 +5,8 @@ enum {
     MOST_BYTES = 16,
     LEAST_ROW_BYTES = 16,
     LEAST_COLUMN_BYTES = 8,
+    LEAST_COLUMNS = 8, /* of short rows */
+    LEAST_LINE_BYTES = 32,
     SPARSE_BYTES = 32,
     LEAST_STAGED_BYTES = 32,
     LEAST_SQUARE_BYTES = 1600,
@@ -196,7 +198,7 @@ static void join_offsets(const ts_box_list *list, const ts_plan_box *box, const 
 
 /* The version of the longest lines that can make such columns of such rows. */
 static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_bytes, int64_t row_bytes) {
-    for (int i = 0; kernels->tiles[i] && row_bytes >= LEAST_ROW_BYTES; i++) {
+    for (int i = 0; kernels->tiles[i]; i++) {
         const ts_tile_kernels *version = kernels->tiles[i];
         int64_t line = version->line_bytes;
         if (column_bytes >= line || (column_bytes >= 16 && row_bytes >= line) || version->masks_columns)
@@ -296,7 +298,8 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS);
-    tile->collides = !j->m->staging && !is_short && tile->columns.step % LINE_OF_MEMORY != 0 &&
+    tile->collides = !j->m->staging && !is_short && columns->count * width / 8 >= LEAST_ROW_BYTES &&
+                     tile->columns.step % LINE_OF_MEMORY != 0 &&
                      are_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width, FEW_COLUMNS);
 }
 
@@ -304,27 +307,51 @@ static void take_boxes(ts_copy_plan *j, const side *s) {
     for (int i = 0; i < s->box_count; i++) j->others->taken[s->boxes[i]] = true;
 }
 
-bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
-    if (!steps_by_bytes(box)) return false;
+/* The longest rows and columns; the bits of an element, or 0 where there are none. */
+static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns,
+                          int64_t *times) {
+    if (!steps_by_bytes(box)) return 0;
     for (int i = 0; i < box->loop_count; i++) times[i] = 1;
     int64_t width = find_width(box, j->m->dst.element_bits, times);
-    if (width == 0) return false;
-    side columns = {.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width},
-         rows = {.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
-    grow(box, &rows, &columns, times);
-    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
-    if (!kernels || is_better_in_lines(j->m, box, &rows, &columns, width / 8)) return false;
-    add_boxes(j, box, width, times, &rows);
-    if (rows.box_count == 0) add_boxes(j, box, width, times, &columns);
-    kernels = choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8);
-    j->kernels = kernels;
-    set_tile(j, box, &rows, &columns, width, times);
+    *columns = (side){.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width};
+    *rows = (side){.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
+    if (width > 0) grow(box, rows, columns, times);
+    return width;
+}
+
+static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
+                        const int64_t *times) {
+    add_boxes(j, box, width, times, rows);
+    if (rows->box_count == 0) add_boxes(j, box, width, times, columns);
+    j->kernels = choose(j->m->kernels, rows->count * width / 8, columns->count * width / 8);
+    if (!j->kernels) return false;
+    set_tile(j, box, rows, columns, width, times);
     j->fills = j->joins = false;
-    j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
+    j->tile_function = j->kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
     ts_copy_plan_set_loops(j, box, times);
     if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
-    take_boxes(j, &rows);
-    take_boxes(j, &columns);
-    j->extended = rows.box_count + columns.box_count > 0;
+    take_boxes(j, rows);
+    take_boxes(j, columns);
+    j->extended = rows->box_count + columns->box_count > 0;
     return true;
+}
+
+bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    side rows, columns;
+    int64_t width = find_sides(j, box, &rows, &columns, times);
+    return width > 0 && choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8) &&
+           !is_better_in_lines(j->m, box, &rows, &columns, width / 8) &&
+           match_sides(j, box, &rows, &columns, width, times);
+}
+
+/* To copy rows and then make few columns of few of them takes longer than to move elements. */
+bool ts_copy_plan_match_short_rows(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    side rows, columns;
+    int64_t width = find_sides(j, box, &rows, &columns, times);
+    if (width != 8 || columns.count < LEAST_COLUMNS || columns.count >= LEAST_ROW_BYTES ||
+        rows.count < LEAST_ROW_BYTES)
+        return false;
+    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count, columns.count);
+    return kernels && kernels->line_bytes >= LEAST_LINE_BYTES &&
+           match_sides(j, box, &rows, &columns, width, times);
 }

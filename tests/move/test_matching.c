@@ -129,11 +129,11 @@ static void boxes_that_are_alike(void **state) {
 
 /* ---- Boxes that continue a transpose ---- */
 
-/* Loops in bytes, of words; where another box begins, and its loops. */
+/* Loops in bytes, of words, behind the last one of extent 0; where another box begins, and its loops. */
 static const struct {
-    ts_plan_loop loops[4];
+    ts_plan_loop loops[5];
     int64_t src, dst;
-    ts_plan_loop other[4];
+    ts_plan_loop other[5];
     bool taken;
     int rows, columns;
     int64_t last; /* offset of the last row or column */
@@ -282,7 +282,7 @@ static const struct {
 
 static ts_plan_box all_loops(const ts_plan_loop *bytes) {
     int count = 0;
-    while (count < 4 && bytes[count].extent > 0) count++;
+    while (bytes[count].extent > 0) count++;
     return box_of(bytes, count);
 }
 
@@ -316,6 +316,47 @@ static void boxes_that_continue(void **state) {
         const ts_kernels *kernels = ts_kernels_get(version);
         ts_copy_context m = context_of(TS_DTYPE_F32, 32, kernels);
         for (size_t n = 0; kernels && n < sizeof continued / sizeof continued[0]; n++) match_continued(n, &m);
+    }
+}
+
+/* ---- Short rows ---- */
+
+/* Of elements of so many bytes; `many`: the line of the kernels from which on they are taken; 0: never. */
+static const struct {
+    int unit;
+    ts_plan_loop loops[4];
+    int many;
+    int rows, columns;
+} short_rows[] = {
+    {1, {{13, 1, 500}, {500, 128, 1}}, 32, 500, 13},
+    {1, {{15, 1, 500}, {500, 128, 1}}, 32, 500, 15},
+    {1, {{8, 1, 500}, {500, 128, 1}}, 32, 500, 8},
+    {1, {{7, 1, 500}, {500, 128, 1}}, 0, 0, 0},
+    {1, {{16, 1, 500}, {500, 128, 1}}, 0, 0, 0},
+    {1, {{13, 1, 32}, {32, 128, 1}}, 32, 32, 13},
+    {1, {{13, 1, 31}, {31, 128, 1}}, 64, 31, 13},
+    {1, {{13, 1, 16}, {16, 128, 1}, {9, 4096, 208}}, 64, 16, 13},
+    {1, {{13, 1, 15}, {15, 128, 1}}, 0, 0, 0},
+    {2, {{7, 2, 1000}, {500, 128, 2}}, 0, 0, 0},
+};
+
+static void rows_that_are_copied(void **state) {
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        for (size_t n = 0; kernels && n < sizeof short_rows / sizeof short_rows[0]; n++) {
+            ts_copy_context m = context_of(TS_DTYPE_U8, 8 * short_rows[n].unit, kernels);
+            ts_plan_box box = all_loops(short_rows[n].loops);
+            int64_t times[TS_PLAN_MAX_LOOPS];
+            ts_copy_plan j;
+            ts_copy_plan_begin(&j, &m);
+            bool is = short_rows[n].many > 0 && kernels->tiles[0]->line_bytes >= short_rows[n].many;
+            assert_int_equal(ts_copy_plan_match_short_rows(&j, &box, times), is);
+            if (!is) continue;
+            assert_int_equal(j.tile.rows.count, short_rows[n].rows);
+            assert_int_equal(j.tile.columns.count, short_rows[n].columns);
+            assert_false(j.tile.collides);
+        }
     }
 }
 
@@ -360,10 +401,9 @@ static void networks_of_digits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_of_digits),
-        cmocka_unit_test(permutes_of_lines),
-        cmocka_unit_test(boxes_that_are_alike),
-        cmocka_unit_test(boxes_that_continue),
+        cmocka_unit_test(networks_of_digits),   cmocka_unit_test(permutes_of_lines),
+        cmocka_unit_test(boxes_that_are_alike), cmocka_unit_test(boxes_that_continue),
+        cmocka_unit_test(rows_that_are_copied),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
