@@ -360,6 +360,27 @@ static void rows_that_are_copied(void **state) {
     }
 }
 
+/* Before lines that are hardly there, but behind those that are whole. */
+static void rows_that_are_copied_late(void **state) {
+    static const ts_plan_loop hardly[] = {{15, 16384, 4371}, {13, 1, 47}, {5, 2048, 8}, {8, 128, 1}, {0}},
+                              whole[] = {{8, 1, 512}, {512, 8, 1}, {0}};
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        if (!kernels || kernels->tiles[0]->line_bytes < 32) continue;
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
+        ts_plan_box box = all_loops(hardly), others = all_loops(whole);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        ts_copy_plan j;
+        ts_copy_plan_begin(&j, &m);
+        assert_true(ts_copy_plan_match_box(&j, &box, times));
+        assert_ptr_equal(j.tile_function, kernels->tiles[0]->transposes[0]);
+        assert_int_equal(j.tile.columns.count, 13);
+        assert_true(ts_copy_plan_match_box(&j, &others, times));
+        assert_ptr_not_equal(j.tile_function, kernels->tiles[0]->transposes[0]);
+    }
+}
+
 /* ---- Networks ---- */
 
 static const struct {
@@ -403,7 +424,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_of_digits),   cmocka_unit_test(permutes_of_lines),
         cmocka_unit_test(boxes_that_are_alike), cmocka_unit_test(boxes_that_continue),
-        cmocka_unit_test(rows_that_are_copied),
+        cmocka_unit_test(rows_that_are_copied), cmocka_unit_test(rows_that_are_copied_late),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
