@@ -319,6 +319,37 @@ static void boxes_that_continue(void **state) {
     }
 }
 
+/* ---- Lines that collide in caches ---- */
+
+/* Of bytes: how far rows and columns of a transpose lie apart. */
+static const struct {
+    int64_t rows, row_step, column_step;
+    bool packs, collides;
+} colliding[] = {
+    {64, 4096, 100, true, false},     {64, 4224, 100, false, false},     {512, 4224, 600, false, false},
+    {64, 1000, 4100, false, true},    {64, 1000, 4096, false, false},    {64, 1000, 4352, false, false},
+    {64, 8192 + 4, 100, true, false}, {64, 4096 + 8, 100, false, false},
+};
+
+static void lines_that_collide(void **state) {
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
+        for (size_t n = 0; kernels && n < sizeof colliding / sizeof colliding[0]; n++) {
+            ts_plan_loop loops[] = {{64, 1, colliding[n].column_step},
+                                    {colliding[n].rows, colliding[n].row_step, 1}};
+            ts_plan_box box = box_of(loops, 2);
+            int64_t times[TS_PLAN_MAX_LOOPS];
+            ts_copy_plan j;
+            ts_copy_plan_begin(&j, &m);
+            assert_true(ts_copy_plan_match_transpose(&j, &box, times));
+            assert_int_equal(j.tile.packs, colliding[n].packs);
+            assert_int_equal(j.tile.collides, colliding[n].collides);
+        }
+    }
+}
+
 /* ---- Short rows ---- */
 
 /* Of elements of so many bytes; `many`: the line of the kernels from which on they are taken; 0: never. */
@@ -422,9 +453,10 @@ static void networks_of_digits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_of_digits),   cmocka_unit_test(permutes_of_lines),
-        cmocka_unit_test(boxes_that_are_alike), cmocka_unit_test(boxes_that_continue),
-        cmocka_unit_test(rows_that_are_copied), cmocka_unit_test(rows_that_are_copied_late),
+        cmocka_unit_test(networks_of_digits),        cmocka_unit_test(lines_that_collide),
+        cmocka_unit_test(permutes_of_lines),         cmocka_unit_test(boxes_that_are_alike),
+        cmocka_unit_test(boxes_that_continue),       cmocka_unit_test(rows_that_are_copied),
+        cmocka_unit_test(rows_that_are_copied_late),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
