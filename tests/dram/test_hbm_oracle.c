@@ -28,7 +28,7 @@ typedef struct {
     entry *list;
 } list;
 
-/* A rule that no machine has, beside those of `earliest`; commands as bits. */
+/* A rule that no machine has, beside those of `looked_up`; commands as bits. */
 typedef enum { SAME_PC, SAME_SID, OTHER_SID, SAME_GROUP, SAME_BANK, SAME_CHANNEL } relation;
 typedef struct {
     int after, before;
@@ -42,6 +42,7 @@ static extra_rule extra;
 typedef struct {
     const ts_hbm_config *c;
     int64_t times[MAX_BANKS][COMMANDS][KEPT], row[MAX_BANKS], clock, refresh_at;
+    int64_t known[COMMANDS][MAX_BANKS]; /* what `earliest` found, until a command is issued; else -1 */
     list reads, writes, active;
     struct {
         int command, bank;
@@ -104,7 +105,7 @@ static int64_t follows(const model *m, int after, int before, int bank, relation
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static int64_t earliest(const model *m, int command, int bank) {
+static int64_t looked_up(const model *m, int command, int bank) {
     const ts_hbm_config *c = m->c;
     const ts_hbm_timing *t = &c->timing;
     int write_end = t->t_cwl + t->n_bl;
@@ -184,11 +185,17 @@ static int64_t earliest(const model *m, int command, int bank) {
     return at;
 }
 
+static int64_t earliest(model *m, int command, int bank) {
+    if (m->known[command][bank] < 0) m->known[command][bank] = looked_up(m, command, bank);
+    return m->known[command][bank];
+}
+
 static void issue(model *m, int command, int bank, int64_t row) {
     int pc = bits_of(m->c), first = bank / pc * pc;
     int noted = command == PREA || command == REFA ? first : bank;
     memmove(&m->times[noted][command][1], &m->times[noted][command][0], (KEPT - 1) * sizeof(int64_t));
     m->times[noted][command][0] = m->clock;
+    memset(m->known, 0xff, sizeof m->known);
     if (command == ACT) m->row[bank] = row;
     for (int b = first; b < first + pc; b++) {
         if (command == PREA || (b == bank && (command == PRE || command == RDA || command == WRA))) {
@@ -238,7 +245,7 @@ static bool keeps_row(const model *m, const list *l, const entry *e) {
 }
 
 /* The oldest entry whose next command is of the wanted kind and ready, or -1. */
-static int pick(const model *m, const list *l, bool column) {
+static int pick(model *m, const list *l, bool column) {
     bool edge = m->c->ticks_per_ck == 1 || (m->clock & 1);
     int best = -1;
     for (int i = 0; i < l->count; i++) {
@@ -455,6 +462,7 @@ static void run_model(const test_case *t, const ts_address_location *places) {
     for (int i = 0; i < channels; i++) {
         model *m = &models[i];
         memset(m->times, 0xff, sizeof m->times);
+        memset(m->known, 0xff, sizeof m->known);
         memset(m->row, 0xff, sizeof m->row);
         m->c = &t->config;
         m->done = done;
