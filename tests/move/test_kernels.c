@@ -413,6 +413,7 @@ static void convert_all(ts_arena *arena, ts_dtype from, ts_dtype to, uint8_t *va
         ts_space *out = ts_space_wrap(arena, "out", TS_NEW_ARRAY(arena, uint8_t, length), length);
         if (!options.kernels) continue;
         assert_true(ts_dma_move_with(NULL, plan, in, out, &options));
+        if (memcmp(bytes_in(out), want, (size_t)length) == 0) continue;
         for (int64_t i = 0; i < length; i++) {
             if (bytes_in(out)[i] == want[i]) continue;
             uint64_t bits = 0, got = 0, right = 0;
@@ -428,14 +429,17 @@ static void convert_all(ts_arena *arena, ts_dtype from, ts_dtype to, uint8_t *va
 }
 
 /* All values of up to 16 bits, and the words that begin with each 16 bits and end at, before and behind the
- * ties. */
+ * ties: with all of these ends in `ninja test-long`, else with some, in turn. */
 static uint8_t *every_value(ts_arena *arena, int bytes, int64_t *count) {
     static const uint16_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x0fff, 0x1000, 0x1001, 0x3000};
-    int64_t per_half = bytes == 4 ? cases(sizeof tails / sizeof tails[0], 1) : 1;
-    *count = bytes == 1 ? 256 : per_half << 16;
+    enum { TAILS = sizeof tails / sizeof tails[0] };
+    int step = bytes == 4 ? stride(3, TAILS) : TAILS, per_half = (TAILS + step - 1) / step;
+    *count = bytes == 1 ? 256 : (int64_t)per_half << 16;
     uint8_t *values = TS_NEW_ARRAY(arena, uint8_t, *count * bytes);
     for (int64_t i = 0; i < *count; i++) {
-        uint32_t word = bytes == 4 ? (uint32_t)(i / per_half) << 16 | tails[i % per_half] : (uint32_t)i;
+        int64_t half = i / per_half;
+        uint32_t tail = tails[(half + i % per_half * step) % TAILS];
+        uint32_t word = bytes == 4 ? (uint32_t)half << 16 | tail : (uint32_t)i;
         memcpy(values + i * bytes, &word, (size_t)bytes);
     }
     return values;
