@@ -86,6 +86,7 @@ def loaded():
 def what_tests_alone_need():
     """On a machine that has nothing but these programs, made one by one: what `configure.py test` asks for beside the rest."""
     configure, path = loaded(), os.environ["PATH"]
+    configure.PYTHONS = ["python3"]  # no path of its own: none is there, and none imports NumPy to be asked
     with tempfile.TemporaryDirectory() as folder:
         def made(*names, status=0):
             for name in names:
