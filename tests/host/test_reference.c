@@ -417,48 +417,69 @@ static bool read_floats(ts_error *err, void *self, int64_t begin, int64_t stride
 /* Arrays are there, or read in any order, or best in order. */
 typedef enum { HAS_BYTES, IS_READ, IS_READ_IN_ORDER, WAYS } way;
 
-static void blocks_equal_by(way how) {
-    fill_data(big_data, sizeof big_data / sizeof *big_data);
-    fill_data(left_data, sizeof left_data / sizeof *left_data);
-    fill_data(right_data, sizeof right_data / sizeof *right_data);
-    ts_host_array arrays[] = {
-        {TS_DTYPE_F32, 3, {A, B, C}, (uint8_t *)big_data, sizeof big_data},
-        {TS_DTYPE_F32, 3, {3, 301, DEPTH}, (uint8_t *)left_data, sizeof left_data},
-        {TS_DTYPE_F32, 2, {DEPTH, 37}, (uint8_t *)right_data, sizeof right_data},
-    };
-    ts_reference_name large[] = {{.name = "big", .array = &arrays[0]},
-                                 {.name = "left", .array = &arrays[1]},
-                                 {.name = "right", .array = &arrays[2]},
-                                 {.name = "y", .array = &y}};
+typedef struct {
+    ts_host_array arrays[3];
+    ts_reference_name names[4];
+} large_arrays;
+
+static void set_up(large_arrays *large, way how) {
+    *large =
+        (large_arrays){.arrays = {{TS_DTYPE_F32, 3, {A, B, C}, (uint8_t *)big_data, sizeof big_data},
+                                  {TS_DTYPE_F32, 3, {3, 301, DEPTH}, (uint8_t *)left_data, sizeof left_data},
+                                  {TS_DTYPE_F32, 2, {DEPTH, 37}, (uint8_t *)right_data, sizeof right_data}},
+                       .names = {{.name = "big", .array = &large->arrays[0]},
+                                 {.name = "left", .array = &large->arrays[1]},
+                                 {.name = "right", .array = &large->arrays[2]},
+                                 {.name = "y", .array = &y}}};
     for (int i = 0; how != HAS_BYTES && i < 3; i++) {
-        large[i].reader = (ts_host_reader){read_floats, arrays[i].bytes, how == IS_READ_IN_ORDER};
-        arrays[i].bytes = NULL;
+        large->names[i].reader =
+            (ts_host_reader){read_floats, large->arrays[i].bytes, how == IS_READ_IN_ORDER};
+        large->arrays[i].bytes = NULL;
     }
-    for (size_t n = 0; n < sizeof definitions / sizeof *definitions; n++) {
-        ts_arena *arena = ts_arena_new();
-        ts_error err = {0};
-        ts_reference_value value;
-        const char *text = definitions[n].expression;
-        ts_source source = {"test", text, strlen(text)};
-        const ts_reference *tree = ts_reference_parse(&err, arena, &source, 0, source.length);
-        if (!tree || !ts_reference_evaluate(&err, arena, tree, large, 4, &value))
-            fail_msg("%s: %s", text, err.message);
-        assert_int_equal(value.rank, definitions[n].rank);
-        for (int i = 0; i < value.rank; i++) assert_int_equal(value.dims[i], definitions[n].dims[i]);
-        for (size_t at = 0; at < value.count; at++) {
-            int64_t index[4], rest = (int64_t)at;
-            for (int i = value.rank - 1; i >= 0; rest /= value.dims[i--]) index[i] = rest % value.dims[i];
-            double wanted = definitions[n].value(index);
-            if (!(fabs(value.values[at] - wanted) <= definitions[n].bound * fmax(1, fabs(wanted))))
-                fail_msg("%s, element %zu: %a, expected %a", text, at, value.values[at], wanted);
-        }
-        ts_arena_free(arena);
-    }
+}
+
+static const ts_reference_value *evaluated(ts_arena *arena, const char *text, const large_arrays *large) {
+    ts_error err = {0};
+    ts_reference_value *value = TS_NEW(arena, ts_reference_value);
+    ts_source source = {"test", text, strlen(text)};
+    const ts_reference *tree = ts_reference_parse(&err, arena, &source, 0, source.length);
+    if (!tree || !ts_reference_evaluate(&err, arena, tree, large->names, 4, value))
+        fail_msg("%s: %s", text, err.message);
+    return value;
+}
+
+/* What is expected is computed once for all ways. */
+static void compare_element(size_t n, size_t at, const ts_reference_value *const *found) {
+    int64_t index[4], rest = (int64_t)at;
+    for (int i = definitions[n].rank - 1; i >= 0; rest /= definitions[n].dims[i--])
+        index[i] = rest % definitions[n].dims[i];
+    double wanted = definitions[n].value(index), bound = definitions[n].bound * fmax(1, fabs(wanted));
+    for (way how = 0; how < WAYS; how++)
+        if (!(fabs(found[how]->values[at] - wanted) <= bound))
+            fail_msg("%s, way %d, element %zu: %a, expected %a", definitions[n].expression, (int)how, at,
+                     found[how]->values[at], wanted);
 }
 
 static void blocks_equal_the_definition(void **state) {
     (void)state;
-    for (way how = 0; how < WAYS; how++) blocks_equal_by(how);
+    large_arrays large[WAYS];
+    fill_data(big_data, sizeof big_data / sizeof *big_data);
+    fill_data(left_data, sizeof left_data / sizeof *left_data);
+    fill_data(right_data, sizeof right_data / sizeof *right_data);
+    for (way how = 0; how < WAYS; how++) set_up(&large[how], how);
+    for (size_t n = 0; n < sizeof definitions / sizeof *definitions; n++) {
+        ts_arena *arena = ts_arena_new();
+        const char *text = definitions[n].expression;
+        const ts_reference_value *found[WAYS];
+        for (way how = 0; how < WAYS; how++) {
+            found[how] = evaluated(arena, text, &large[how]);
+            assert_int_equal(found[how]->rank, definitions[n].rank);
+            for (int i = 0; i < found[how]->rank; i++)
+                assert_int_equal(found[how]->dims[i], definitions[n].dims[i]);
+        }
+        for (size_t at = 0; at < found[0]->count; at++) compare_element(n, at, found);
+        ts_arena_free(arena);
+    }
 }
 
 /* Column from 1 within the expression. */
