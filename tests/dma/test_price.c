@@ -102,7 +102,7 @@ static void skipping_is_close_to_walking(void **state) {
     (void)state;
     uint64_t seed = SEED;
     distance d = {0};
-    for (int i = 0; i < PAIRS; i += stride(2, PAIRS / SANITIZED_PAIRS)) {
+    for (int i = 0; i < PAIRS; i += stride(4, PAIRS / SANITIZED_PAIRS)) {
         ts_arena *arena = ts_arena_new();
         int64_t dims[2] = {2400 + random_below(&seed, 1600), some_dim(&seed, 2400, 1600)};
         const char *from = layouts[random_below(&seed, LAYOUTS)], *to = layouts[random_below(&seed, LAYOUTS)];
