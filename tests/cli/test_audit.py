@@ -394,7 +394,8 @@ def many_sizes_are_priced_in_seconds():
     half = next(m for m in moves if m["first"] == "c.300")
     alone = audit("".join(line + "\n" for line in text.splitlines() if ".300 " in line), "-m", "tpu-v5e")["moves"][0]
     assert half["scaled"] and not alone["scaled"] and abs(half["cycles"] / alone["cycles"] - 1) < 0.2
-    assert "\n           588 smaller moves as the nearest of their kind (~)\n" in run("audit", "-", "-m", "tpu-v5e", stdin=text)[1]
+    few = "".join(text.splitlines(keepends=True)[:80])
+    assert "\n           28 smaller moves as the nearest of their kind (~)\n" in run("audit", "-", "-m", "tpu-v5e", stdin=few)[1]
 
 
 @test
