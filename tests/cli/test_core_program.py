@@ -60,7 +60,7 @@ def large_ones_are_extended():
         ("f32[8192,8192]{1,0}", "f32[8192,8192]{0,1}", "tpu-v5e"),
         ("s8[6,3000,900]{2,1,0}", "s8[6,3000,900]{1,2,0:T(8,128)(4,1)}", "tpu-v4"),
         ("f32[40,700,1300]{2,1,0:T(8,128)}", "f32[40,700,1300]{1,2,0:T(8,128)}", "tpu-v7x"),
-    ), 0, 5):
+    ), 0, 3):
         bill = price(src, dst, "-m", machine)
         run_whole = cycles_of(bill, "-m", machine)
         assert abs(bill["cycles"] / run_whole - 1) < 0.03, (src, machine, bill["cycles"], run_whole)
@@ -86,7 +86,7 @@ def batches_of_few_strips_are_extended():
         ("f32[4,8059,1253]{2,1,0:T(8,128)}", "f32[4,8059,1253]{1,2,0:T(8,128)}", "tpu-v5p"),
         ("s8[6,5939,1550]{2,1,0:T(8,128)(4,1)}", "s8[6,5939,1550]{1,2,0}", "tpu-v5e"),
         ("bf16[3,2261,3345]{2,1,0:T(8,128)(2,1)}", "bf16[3,2261,3345]{1,2,0}", "tpu-v5e"),
-    ), 0, 2):
+    ), 0, 1):
         estimated, whole = price(src, dst, "-m", machine), price(src, dst, "-m", machine, "--exact")
         assert estimated["estimated"] and abs(estimated["cycles"] / whole["cycles"] - 1) < 0.01, (src, estimated["cycles"], whole["cycles"])
 
@@ -109,12 +109,12 @@ def the_middle_of_a_run_tells_its_pace():
 # MaxText on v5p: relayout copies, (read + written) bytes / 2.37 TB/s.
 @release_test
 def measured_relayouts():
-    for layers in (6, 24, 28):
-        for a, b in (("2,1,0", "1,2,0"), ("1,2,0", "2,1,0")):
-            shape = f"f32[{layers},128,32000]"
-            bill = price(f"{shape}{{{a}:T(8,128)}}", f"{shape}{{{b}:T(8,128)}}", "-m", "tpu-v5p")
-            measured = 2 * 4 * layers * 128 * 32000 / 2.37e6
-            assert abs(bill["microseconds"] / measured - 1) < 0.15, (layers, bill["microseconds"], measured)
+    orders = ("2,1,0", "1,2,0")
+    for layers, (a, b) in cases(((layers, turn) for turn in (orders, orders[::-1]) for layers in (6, 24, 28)), 0, 3):
+        shape = f"f32[{layers},128,32000]"
+        bill = price(f"{shape}{{{a}:T(8,128)}}", f"{shape}{{{b}:T(8,128)}}", "-m", "tpu-v5p")
+        measured = 2 * 4 * layers * 128 * 32000 / 2.37e6
+        assert abs(bill["microseconds"] / measured - 1) < 0.15, (layers, bill["microseconds"], measured)
 
 
 @test
