@@ -142,7 +142,7 @@ def signals_leave_nothing():
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             for _ in range(40):
-                process = subprocess.Popen(words)
+                process = subprocess.Popen(words, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # a job in the background ignores some
                 while process.poll() is None and not temporary():
                     pass
                 process.send_signal(number)
