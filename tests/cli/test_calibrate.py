@@ -55,7 +55,7 @@ def says_where_a_fit_ends():
 
 @release_test
 def finds_what_binds_nothing_at_first():
-    sizes = ["64 KiB", "1 MiB", "8 MiB", "64 MiB"]
+    sizes = ["64 KiB", "1 MiB", "4 MiB", "16 MiB"]
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "t.csv")
         def write(times):
