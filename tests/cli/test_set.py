@@ -43,7 +43,7 @@ def every_report_says_what_was_changed():
     with tempfile.TemporaryDirectory() as folder:
         for words in (["run", "programs/softmax.tsim"], ["dma", shape, shape], ["dma", shape, shape, "--with", f"{shape} -> {shape}"],
                       ["dma", "--matrix", shape], ["hbm", "a_seq_rd"], ["choose", shape, "--no-moves"], ["audit", step],
-                      ["show", "machine"], ["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4"],
+                      ["show", "machine"], ["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch"],
                       ["validate", "--data", "tests/data/calibrate.csv", "-m", "tpu-v4"]):
             called = name.replace("tpu-v5e (TPU v5e), the default", "tpu-v4 (TPU v4)") if "tpu-v4" in words else name
             assert f"{called}\n" in expect([*words, *sets]), words
