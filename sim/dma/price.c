@@ -84,8 +84,9 @@ static bool has_many_channels(const ts_dma_machine *m) {
 typedef struct {
     const ts_dma_machine *machine;
     const ts_dma_transfer *transfer;
-    int share;    /* of the channels, one in so many */
-    bool is_even; /* that gets its share of every access */
+    int share; /* of the channels, one in so many */
+    bool is_short;
+    bool is_even; /* that gets its share of every access: of a short one, unless the engine sets the pace */
     bool skips;   /* blocks are left out */
     ts_hbm_subset_length length;
     bool is_fair;  /* it stood for all; else one in `share` is to be tried */
@@ -100,6 +101,7 @@ ts_dma_cost ts_dma_cost_over(int64_t least_cycles, ts_dma_kind kind) {
 static void judge_share(part *p, const ts_hbm *hbm) {
     int share = ts_hbm_subset_fair_share(hbm);
     p->is_fair = share == p->share;
+    p->is_even = p->is_short && !p->is_fair;
     p->share = share == 2 && !p->is_fair && !has_many_channels(p->machine) ? 1 : share;
 }
 
@@ -196,6 +198,15 @@ static int64_t estimate_lines(const ts_dma_price_request *r, int64_t most) {
     return work > 0 ? work / TS_TRAVERSAL_LINE_WORK : count_lines(r, most);
 }
 
+/* Is a transfer of so many lines long by the engine's time, and is the engine likely to set its pace? */
+static bool is_paced(const ts_dma_price_request *r, const ts_dma_transfer *transfer, int64_t lines) {
+    enum { SLOWER = 2 };
+    int64_t engine =
+                breakdown_engine_cycles(r->machine, transfer, ts_dma_kind_done(r->machine->dma, r->plan)),
+            most = ts_max(SLOWER * lines, SHORT * interval_lines(r->machine));
+    return engine > ts_dma_peak_cycles(r->machine, most * r->machine->dma->access_bytes);
+}
+
 /* Of little data many lines may be accessed, in part. */
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
     part p = {.machine = r->machine, .transfer = transfer, .share = 1};
@@ -205,10 +216,11 @@ static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transf
             lines = count_lines(r, few + 1);
     p.skips = lines > few;
     if (p.skips) lines = estimate_lines(r, many + 1);
-    p.is_even = lines <= held;
+    p.is_short = lines <= held;
+    p.is_even = p.is_short && !is_paced(r, transfer, lines);
     if (lines > many && may_differ(r->machine))
         p.length = TS_HBM_SUBSET_LONG;
-    else if (lines <= many && least_lines(r) <= held)
+    else if (lines <= many && least_lines(r) <= held && p.is_even == p.is_short)
         p.length = TS_HBM_SUBSET_SHORT;
     if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     return p;

@@ -235,6 +235,10 @@ static void short_transfers_are_priced_within_a_hundredth(void **state) {
         {"trainium2", "s8[728,18,19]{2,1,0:T(3,5)(4,1)}", "s8[728,18,19]{2,1,0:T(2,128)(4,1)}"},
         {"hbm3e-reference", "f32[528,33,5,15]{3,2,1,0}", "f32[528,33,5,15]{3,2,1,0:T(5,3)}"},
         {"tpu-v6e", "f32[749272]{0:T(5,3)}", "f32[749272]{0:T(16,128)}"}, /* some of the channels */
+        {"tpu-v7x", "u8[976,168,7]{0,2,1:T(256)}",
+         "u8[976,168,7]{2,1,0:T(16,128)(4,1)}"}, /* at the engine's pace, */
+        {"tpu-v7x", "s8[711,11,16,279]{3,0,1,2:T(32,128)(4,1)}",
+         "s8[711,11,16,279]{3,2,1,0:T(2,128)(4,1)}"}, /* or nearly */
     };
     compare_known("short", known, cases(sizeof known / sizeof known[0], SANITIZED_KNOWN));
 }
