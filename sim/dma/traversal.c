@@ -158,66 +158,82 @@ static void add_runs(ts_traversal *traversal, int side, int64_t first_bit, int64
     add_lines(traversal, side, first, last - first + 1);
 }
 
-typedef struct {
-    int64_t extent, stride;
-} side_loop;
-
 /* Behind those of a wider stride, or as wide. */
-static void insert_side_loop(side_loop *loops, int count, side_loop loop) {
-    for (; count > 0 && loops[count - 1].stride < loop.stride; count--) loops[count] = loops[count - 1];
-    loops[count] = loop;
+static void insert_loop(traversal_side *s, traversal_loop loop) {
+    int at = s->count++;
+    for (; at > 0 && s->loops[at - 1].stride < loop.stride; at--) s->loops[at] = s->loops[at - 1];
+    s->loops[at] = loop;
 }
 
-/* The block's loops on one side, widest stride first, with the contiguous ones folded into *run_bits. */
-static int side_loops(const ts_traversal *traversal, int side, side_loop *loops, int64_t *first_bit,
-                      int64_t *run_bits) {
-    int count = 0;
-    *first_bit = side ? traversal->box.dst_bits : traversal->box.src_bits;
+/* Folds the inner loops whose iterations lie one behind the other and leave out no line. */
+static void fold_lines(traversal_side *s, int64_t line_bits) {
+    for (s->runs = 1; s->count > 0; s->count--) {
+        const traversal_loop *inner = &s->loops[s->count - 1];
+        int64_t gap = inner->stride - s->bits;
+        if (gap < 0 || gap >= line_bits) break;
+        s->bits += (inner->extent - 1) * inner->stride;
+        s->runs *= inner->extent;
+    }
+}
+
+/* The next block on one side. */
+static void fill_side(const ts_traversal *traversal, int side, traversal_side *s) {
+    s->count = 0;
+    s->below_bits = 0;
+    s->bits = traversal->element_bits[side];
     for (int i = 0; i < traversal->box.loop_count; i++) {
         const ts_plan_loop *loop = &traversal->box.loops[i];
-        int64_t stride = side ? loop->dst_bits : loop->src_bits, left = loop->extent - traversal->at[i];
-        int64_t extent = left < traversal->block[i] ? left : traversal->block[i];
-        *first_bit += traversal->at[i] * stride;
-        if (stride < 0) {
-            *first_bit += (extent - 1) * stride;
-            stride = -stride;
-        }
-        if (extent > 1 && stride != 0) insert_side_loop(loops, count++, (side_loop){extent, stride});
+        int64_t stride = side ? loop->dst_bits : loop->src_bits,
+                extent = ts_min(loop->extent - traversal->at[i], traversal->block[i]);
+        if (stride < 0) s->below_bits -= (extent - 1) * stride;
+        if (extent > 1 && stride != 0) insert_loop(s, (traversal_loop){extent, llabs(stride)});
     }
-    *run_bits = traversal->element_bits[side];
-    while (count > 0 && loops[count - 1].stride == *run_bits) *run_bits *= loops[--count].extent;
-    return count;
+    while (s->count > 0 && s->loops[s->count - 1].stride == s->bits) s->bits *= s->loops[--s->count].extent;
+    fold_lines(s, (int64_t)traversal->line_bytes[side] * 8);
 }
 
-/* Folds the inner loops whose iterations lie one behind the other and leave out no line into *bits; returns how
- * many are left, and how many runs were folded. */
-static int fold_lines(const ts_traversal *traversal, int side, const side_loop *loops, int count,
-                      int64_t *bits, int64_t *runs) {
-    int64_t line_bits = (int64_t)traversal->line_bytes[side] * 8;
-    for (*runs = 1; count > 0; count--) {
-        int64_t gap = loops[count - 1].stride - *bits;
-        if (gap < 0 || gap >= line_bits) break;
-        *bits += (loops[count - 1].extent - 1) * loops[count - 1].stride;
-        *runs *= loops[count - 1].extent;
-    }
-    return count;
+/* Is the next block smaller than others of its box? */
+static bool is_cut(const ts_traversal *traversal) {
+    for (int i = 0; i < traversal->box.loop_count; i++)
+        if (traversal->box.loops[i].extent - traversal->at[i] < traversal->block[i]) return true;
+    return false;
 }
 
-static void add_side(ts_traversal *traversal, int side) {
-    side_loop loops[TS_PLAN_MAX_LOOPS];
-    int64_t bit, bits, runs, at[TS_PLAN_MAX_LOOPS] = {0};
+/* Of its first element. */
+static int64_t first_bit(const ts_traversal *traversal, int side) {
+    int64_t bit = side ? traversal->box.dst_bits : traversal->box.src_bits;
+    for (int i = 0; i < traversal->box.loop_count; i++) {
+        const ts_plan_loop *loop = &traversal->box.loops[i];
+        bit += traversal->at[i] * (side ? loop->dst_bits : loop->src_bits);
+    }
+    return bit;
+}
+
+static void add_side(ts_traversal *traversal, int side, traversal_side *s) {
+    int64_t at[TS_PLAN_MAX_LOOPS];
+    int i;
     if (traversal->line_bytes[side] == 0) return;
-    int count = side_loops(traversal, side, loops, &bit, &bits), i;
-    count = fold_lines(traversal, side, loops, count, &bits, &runs);
+    if (s->runs == 0) fill_side(traversal, side, s);
+    int64_t bit = first_bit(traversal, side) - s->below_bits;
+    for (i = 0; i < s->count; i++) at[i] = 0;
     do {
-        add_runs(traversal, side, bit, bits, runs);
-        for (i = count - 1; i >= 0; i--) {
-            bit += loops[i].stride;
-            if (++at[i] < loops[i].extent) break;
-            bit -= loops[i].stride * loops[i].extent;
+        add_runs(traversal, side, bit, s->bits, s->runs);
+        for (i = s->count - 1; i >= 0; i--) {
+            bit += s->loops[i].stride;
+            if (++at[i] < s->loops[i].extent) break;
+            bit -= s->loops[i].stride * s->loops[i].extent;
             at[i] = 0;
         }
     } while (i >= 0);
+}
+
+static void add_accesses(ts_traversal *traversal) {
+    traversal_side own, *whole = traversal->whole;
+    bool cut = is_cut(traversal);
+    for (int side = 0; side < 2; side++) {
+        own.runs = 0;
+        add_side(traversal, side, cut ? &own : &whole[side]);
+    }
 }
 
 static int64_t block_elements(const ts_traversal *traversal) {
@@ -234,6 +250,7 @@ bool traversal_open_box(ts_traversal *traversal) {
     ts_plan_get_box(traversal->plan, traversal->box_number++, &traversal->box);
     memset(traversal->at, 0, sizeof traversal->at);
     choose_block(traversal);
+    traversal->whole[0].runs = traversal->whole[1].runs = 0;
     traversal->box_rmw = needs_rmw(traversal);
     traversal->box_open = true;
     return true;
@@ -266,8 +283,7 @@ bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **acce
     if (!traversal->box_open && !traversal_open_box(traversal)) return false;
     traversal->count = 0;
     traversal->totals.blocks++;
-    add_side(traversal, 0);
-    add_side(traversal, 1);
+    add_accesses(traversal);
     *elements = block_elements(traversal);
     *accesses = traversal->accesses;
     *count = traversal->count;

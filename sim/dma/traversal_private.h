@@ -18,6 +18,19 @@ typedef struct {
     int64_t box, own, work;
 } traversal_sorted_box;
 
+typedef struct {
+    int64_t extent, stride;
+} traversal_loop;
+
+/* The loops of a block on one side, widest stride first, without those whose iterations leave out no line. */
+typedef struct {
+    traversal_loop loops[TS_PLAN_MAX_LOOPS];
+    int count;
+    int64_t below_bits; /* from the lowest bit to the first element's, of negative strides */
+    int64_t bits,
+        runs; /* of what each iteration accesses: all from the first to the last, and the runs in it */
+} traversal_side;
+
 struct ts_traversal {
     const ts_plan *plan;
     traversal_box_start *starts; /* by box, and behind the last; NULL: each box is by itself */
@@ -29,6 +42,7 @@ struct ts_traversal {
     ts_plan_box box;
     int64_t block[TS_PLAN_MAX_LOOPS]; /* extent of a block along each loop */
     int64_t at[TS_PLAN_MAX_LOOPS];    /* first element of the current block along each loop */
+    traversal_side whole[2]; /* of blocks that are not cut at the end of a loop; runs 0: not yet known */
     int64_t last_line[2];
     int64_t measured_box; /* whose blocks' work this is, and 1; 0: none's */
     double block_work[TRAVERSAL_KINDS];
