@@ -113,7 +113,7 @@ static hbm_simulator simulator_of(const ts_hbm *hbm) {
 static void make_channels(ts_hbm *hbm, ts_arena *arena) {
     const ts_hbm_config *c = &hbm->config;
     hbm->channel_count = c->stacks * c->channels;
-    hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);
+    hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, ts_ceil_div(hbm->channel_count, hbm->share));
     hbm->write_high = c->write_entries * c->write_high_percent / 100;
     hbm->write_low = (int32_t)ts_ceil_div((int64_t)c->write_entries * c->write_low_percent, 100);
     hbm->read_latency = (c->timing.t_cl + c->timing.n_bl) * c->ticks_per_ck;
@@ -121,9 +121,10 @@ static void make_channels(ts_hbm *hbm, ts_arena *arena) {
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     hbm->simulated = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        queue_init(&hbm->channels[i].queue[DRAM_READ], arena, c->read_entries);
-        queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, c->write_entries);
-        if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, &hbm->channels[i]);
+        hbm_channel *ch = hbm_channel_at(hbm, i);
+        queue_init(&ch->queue[DRAM_READ], arena, c->read_entries);
+        queue_init(&ch->queue[DRAM_WRITE], arena, c->write_entries);
+        if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, ch);
     }
 }
 
@@ -168,7 +169,7 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
 static void clear_all(ts_hbm *hbm) {
     bool together = !hbm->is_exact && !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
     for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
-        channel_clear(hbm, &hbm->channels[i]);
+        channel_clear(hbm, hbm_channel_at(hbm, i));
     hbm_represent_all(hbm, together);
 }
 
@@ -215,7 +216,7 @@ void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, u
     int bit = 1 << command, of_pc = hbm->spec->banks_of_pc;
     bool is_column = (bit & COLUMNS) != 0, has_row = is_column || command == DRAM_ACT;
     const ts_hbm_command told = {.command = (ts_dram_command)bit,
-                                 .bus = (int)(ch - hbm->channels) * hbm->spec->pcs + bank / of_pc,
+                                 .bus = hbm_channel_number(hbm, ch) * hbm->spec->pcs + bank / of_pc,
                                  .bank = bank % of_pc,
                                  .row = has_row ? ch->dram.open_row[bank] : -1,
                                  .column = is_column ? (int32_t)(location & COLUMN_MASK) : -1,
@@ -276,7 +277,7 @@ bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
     await(st->hbm);
     int32_t *oldest = &st->done[st->done_at];
     while (*oldest < -1) {
-        hbm_channel *ch = &st->hbm->channels[st->hbm->channels[-2 - *oldest].representative];
+        hbm_channel *ch = hbm_representative(st->hbm, -2 - *oldest);
         if (ch->next > limit) return false;
         ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */
         st->hbm->simulate(st->hbm, ch, ch->next);
@@ -359,7 +360,7 @@ ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
     int32_t latest = 0;
     for (int i = 0; i < hbm->stream_count; i++) latest = max32(latest, hbm->streams[i]->latest + 1);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        const hbm_channel *ch = &hbm->channels[hbm->channels[i].representative];
+        const hbm_channel *ch = hbm_representative(hbm, i);
         int64_t accepted = accepted_of(ch), served = served_of(ch),
                 more = (latest - ch->next) / hbm->burst_ticks;
         if (more > 0) served = accepted - served < more ? accepted : served + more;
@@ -397,7 +398,7 @@ void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) { ts_hbm_read_stats
 void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = ts_max(hbm_end_cycle(hbm), end)};
     for (int i = 0; i < hbm->channel_count; i += hbm->share)
-        add_channel(hbm, &hbm->channels[hbm->channels[i].representative], out);
+        add_channel(hbm, hbm_representative(hbm, i), out);
     if (hbm->share > 1) hbm_subset_extend(hbm, out);
 }
 

@@ -143,8 +143,8 @@ struct ts_hbm {
     ts_hbm_config config;
     ts_address_map *map;
     dram_spec *spec;
-    hbm_channel *channels;
-    int channel_count;
+    hbm_channel *channels;   /* those whose number `share` divides (hbm_channel_at) */
+    int channel_count;       /* of all */
     hbm_channel **simulated; /* those that are their own representatives */
     int simulated_count;
     uint64_t pair;      /* the location of a pair's second burst, XOR that of the first */
@@ -180,6 +180,18 @@ struct ts_hbm {
     bool is_awaited;      /* somebody has waited for something to be done */
     bool has_pairs;       /* an even burst and the next are in one row */
 };
+
+/* A channel by its number, which `share` divides. */
+ALWAYS static inline hbm_channel *hbm_channel_at(const ts_hbm *hbm, int number) {
+    return &hbm->channels[number >> __builtin_ctz((unsigned)hbm->share)];
+}
+static inline int hbm_channel_number(const ts_hbm *hbm, const hbm_channel *ch) {
+    return (int)(ch - hbm->channels) * hbm->share;
+}
+/* That which is simulated for it. */
+static inline hbm_channel *hbm_representative(const ts_hbm *hbm, int number) {
+    return hbm_channel_at(hbm, hbm_channel_at(hbm, number)->representative);
+}
 
 /* Reads of a stream that are done with one that came before (per bank scheduler). */
 typedef struct {

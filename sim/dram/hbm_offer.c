@@ -100,7 +100,7 @@ static void offer_few(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     for (hbm_segment *p = b->segments, *end = p + b->count; p < end; p++) {
         hbm->block_first[p->channel + 2] = 0;
-        hbm->run(hbm, st, &hbm->channels[p->channel], &p, 1);
+        hbm->run(hbm, st, hbm_channel_at(hbm, p->channel), &p, 1);
     }
 }
 

@@ -10,16 +10,16 @@
 void hbm_represent_all(ts_hbm *hbm, bool together) {
     hbm->simulated_count = 0;
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        hbm_channel *ch = &hbm->channels[i];
+        hbm_channel *ch = hbm_channel_at(hbm, i);
         ch->representative = together ? 0 : i;
-        hbm->channels[ch->representative].represented += ch->representative != i;
+        hbm_channel_at(hbm, ch->representative)->represented += ch->representative != i;
         if (ch->representative == i) hbm->simulated[hbm->simulated_count++] = ch;
     }
 }
 
 /* Makes the channel its own representative. */
 static void split_off(ts_hbm *hbm, hbm_channel *ch) {
-    hbm_channel *representative = &hbm->channels[ch->representative];
+    hbm_channel *representative = hbm_channel_at(hbm, ch->representative);
     const hbm_queue own[2] = {ch->queue[0], ch->queue[1]};
     representative->represented--;
     *ch = *representative;
@@ -33,7 +33,7 @@ static void split_off(ts_hbm *hbm, hbm_channel *ch) {
     }
     ch->represented = 0;
     ch->split_from = ch->representative;
-    ch->representative = (int)(ch - hbm->channels);
+    ch->representative = hbm_channel_number(hbm, ch);
     hbm->simulated[hbm->simulated_count++] = ch;
 }
 
@@ -55,8 +55,8 @@ static bool get_same(const ts_hbm *hbm, int a, int b, int32_t last) {
 
 /* The representative of a channel for the block: as before, or one that was just split off, or none (-1). */
 static int find_representative(const ts_hbm *hbm, int channel, int simulated_before) {
-    int representative = hbm->channels[channel].representative;
-    int32_t last = hbm->channels[representative].last_accept;
+    int representative = hbm_channel_at(hbm, channel)->representative;
+    int32_t last = hbm_channel_at(hbm, representative)->last_accept;
     if (get_same(hbm, representative, channel, last)) return representative;
     for (int i = simulated_before; i < hbm->simulated_count; i++) {
         const hbm_channel *other = hbm->simulated[i];
@@ -69,13 +69,13 @@ static int find_representative(const ts_hbm *hbm, int channel, int simulated_bef
 void hbm_regroup(ts_hbm *hbm) {
     const int before = hbm->simulated_count;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
-        hbm_channel *ch = &hbm->channels[c];
+        hbm_channel *ch = hbm_channel_at(hbm, c);
         int representative = ch->representative == c ? c : find_representative(hbm, c, before);
         if (representative < 0) {
             split_off(hbm, ch);
         } else if (representative != ch->representative) {
-            hbm->channels[ch->representative].represented--;
-            hbm->channels[representative].represented++;
+            hbm_channel_at(hbm, ch->representative)->represented--;
+            hbm_channel_at(hbm, representative)->represented++;
             ch->representative = representative;
         }
     }
@@ -84,8 +84,9 @@ void hbm_regroup(ts_hbm *hbm) {
 void hbm_copy_acceptances(ts_hbm *hbm) {
     const int32_t *first = hbm->block_first;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
-        hbm_segment *const *of_representative = hbm->block.order + first[hbm->channels[c].representative];
-        for (int i = 0; hbm->channels[c].representative != c && i < first[c + 1] - first[c]; i++)
+        int representative = hbm_channel_at(hbm, c)->representative;
+        hbm_segment *const *of_representative = hbm->block.order + first[representative];
+        for (int i = 0; representative != c && i < first[c + 1] - first[c]; i++)
             memcpy(hbm->block.order[first[c] + i]->at, of_representative[i]->at,
                    sizeof of_representative[i]->at);
     }
