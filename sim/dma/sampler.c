@@ -12,48 +12,6 @@ static void add_sample(sampler_sample *sum, const sampler_sample *sample, int64_
     ts_members_add(&sum->hbm, &sample->hbm, ts_hbm_stats_members, times, of);
 }
 
-/* ---- The memory ---- */
-
-/* How long a refresh of all banks keeps a channel from moving data: the rows are closed (tRTP, tRP), the
- * refresh itself, and the first row is opened and read again (tRCD, tCL). In ticks. Those of single banks are
- * part of the rhythm. */
-static int64_t stall_ticks(const ts_hbm_config *hbm) {
-    const ts_hbm_timing *t = &hbm->timing;
-    if (hbm->refresh != TS_HBM_REFRESH_ALL_BANK) return 0;
-    return (int64_t)(t->t_rtp + t->t_rp + t->t_rfc + t->t_rcd_rd + t->t_cl) * hbm->ticks_per_ck;
-}
-
-/* Those of all channels' queues, and those that are looked ahead to. */
-static int64_t waiting_lines(const ts_hbm_config *hbm, const ts_dma_config *dma) {
-    int64_t entries = (int64_t)hbm->stacks * hbm->channels * (hbm->read_entries + hbm->write_entries);
-    int64_t ahead = dma->lookahead_bytes > 0 ? dma->lookahead_bytes : 0;
-    return (ahead + entries * hbm->burst_bytes) / dma->access_bytes;
-}
-
-sampler_memory sampler_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma) {
-    return (sampler_memory){(int64_t)hbm->timing.t_refi * hbm->ticks_per_ck, stall_ticks(hbm),
-                            waiting_lines(hbm, dma)};
-}
-
-/* Refreshes fall due at multiples of the interval. */
-static int64_t quiet_ticks(const sampler_memory *m, int64_t tick) {
-    int64_t after = tick % m->interval - m->stall;
-    return tick / m->interval * (m->interval - m->stall) + (after > 0 ? after : 0);
-}
-
-int64_t sampler_add_quiet(const sampler_memory *m, int64_t tick, int64_t quiet) {
-    if (quiet == 0) return tick;
-    int64_t each = m->interval - m->stall, all = quiet_ticks(m, tick) + quiet;
-    return all / each * m->interval + m->stall + all % each;
-}
-
-/* From `tick` on, when a window of a quarter of the interval has no refresh in it. */
-static int64_t between_refreshes(const sampler_memory *m, int64_t tick) {
-    int64_t phase = tick % m->interval, first = m->stall * 3 / 2;
-    if (phase < first) return tick - phase + first;
-    return phase <= m->interval * 11 / 16 ? tick : tick - phase + m->interval + first;
-}
-
 /* ---- Watching ---- */
 
 static int64_t lines_of(const ts_traversal *traversal) {
@@ -65,7 +23,7 @@ static int64_t lines_of(const ts_traversal *traversal) {
 static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->from = tick + s->memory.interval / 8;
-    if (b->is_fine) b->from = between_refreshes(&s->memory, b->from);
+    if (b->is_fine) b->from = sampler_between_refreshes(&s->memory, b->from);
     b->from_line = lines_of(traversal) + s->memory.lines * (b->is_sorted ? SAMPLER_JOINED_WARM : 1);
     b->phase = SAMPLER_WARMS;
 }
@@ -141,7 +99,8 @@ static window measure(const sampler *s, const sampler_sample *now) {
     const ts_hbm_progress *a = &s->box.open.progress, *b = &now->progress;
     double engine = (double)(now->parts - s->box.open.parts) * s->engine_ticks_per_part,
            ticks = (double)(now->tick - s->box.open.tick), interval = (double)s->memory.interval;
-    double quiet = (double)(quiet_ticks(&s->memory, b->cycle) - quiet_ticks(&s->memory, a->cycle));
+    double quiet =
+        (double)(sampler_quiet_ticks(&s->memory, b->cycle) - sampler_quiet_ticks(&s->memory, a->cycle));
     double rate = engine * 8 > ticks * 7 ? ticks : quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
     bool is_bound = ticks * 1000 <= engine * 1003 || rate < engine;
@@ -350,7 +309,7 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
     const sampler_sample *before = &s->box.before;
     add_sample(&skip->gained, before, 1, 1);
     add_sample(&skip->gained, now, -1, 1);
-    skip->quiet = quiet_ticks(&s->memory, before->tick) - quiet_ticks(&s->memory, now->tick);
+    skip->quiet = sampler_quiet_ticks(&s->memory, before->tick) - sampler_quiet_ticks(&s->memory, now->tick);
     skip->caught_up = engine_ticks(s, skip->gained.parts) - skip->gained.tick;
     skip->gained.tick = 0;
     skip->to = s->box.base;

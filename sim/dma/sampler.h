@@ -153,8 +153,12 @@ typedef struct {
 } sampler_skip;
 
 sampler_memory sampler_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma);
+/* Ticks outside refreshes before `tick`: these fall due at multiples of the interval. */
+int64_t sampler_quiet_ticks(const sampler_memory *memory, int64_t tick);
 /* So many ticks outside refreshes later, or earlier. */
 int64_t sampler_add_quiet(const sampler_memory *memory, int64_t tick, int64_t quiet);
+/* From `tick` on, when a window of a quarter of the interval has no refresh in it. */
+int64_t sampler_between_refreshes(const sampler_memory *memory, int64_t tick);
 
 /* To be told of blocks simulated until `tick`, now and then. True when a window opens or closes here: then
  * sampler_look takes the sample, and is true itself when the traversal is to go on elsewhere. */
