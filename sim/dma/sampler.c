@@ -1,6 +1,8 @@
 /* Windows in which the time of blocks is measured, and what leaving blocks out between them amounts to. */
 #include "sampler.h"
 
+#include <math.h>
+
 #include "base/members.h"
 #include "base/number.h"
 
@@ -94,14 +96,16 @@ typedef struct {
     ts_traversal_amount amount;
 } window;
 
-/* Where the engine sets the pace, or nearly, refreshes are hidden. */
+/* Does the engine set the pace of what takes so many ticks, or nearly? Refreshes are hidden then. */
+static bool is_near(double engine, double ticks) { return engine * 8 > ticks * 7; }
+
 static window measure(const sampler *s, const sampler_sample *now) {
     const ts_hbm_progress *a = &s->box.open.progress, *b = &now->progress;
     double engine = (double)(now->parts - s->box.open.parts) * s->engine_ticks_per_part,
            ticks = (double)(now->tick - s->box.open.tick), interval = (double)s->memory.interval;
     double quiet =
         (double)(sampler_quiet_ticks(&s->memory, b->cycle) - sampler_quiet_ticks(&s->memory, a->cycle));
-    double rate = engine * 8 > ticks * 7 ? ticks : quiet * interval / (interval - (double)s->memory.stall);
+    double rate = is_near(engine, ticks) ? ticks : quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
     bool is_bound = ticks * 1000 <= engine * 1003 || rate < engine;
     return (window){rate, engine, .is_engine_bound = is_bound, .is_far = engine * 4 < rate * 3};
@@ -125,12 +129,14 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
         b->paced = 0;
+        b->least_pace = INFINITY;
         b->measured = (sampler_sample){0};
         b->measured_amount = (ts_traversal_amount){0};
     }
     double work = (double)w->amount.work;
     ts_ratio_add(&b->ticks, w->ticks, work);
     if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, w->engine / work});
+    b->least_pace = fmin(b->least_pace, w->ticks / work);
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
     b->paced += w->is_engine_bound;
     add_sample(&b->measured, now, 1, 1);
@@ -165,6 +171,19 @@ static bool is_drifting(const sampler_box *b) {
            ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 
+static int64_t engine_ticks(const sampler *s, int64_t parts) {
+    return (int64_t)((double)parts * s->engine_ticks_per_part);
+}
+
+static double engine_per_element(const sampler_box *b, const sampler *s) {
+    return (double)b->measured.parts * s->engine_ticks_per_part / (double)b->measured_amount.elements;
+}
+
+/* Does the engine set the pace of all windows together, or nearly? */
+static bool is_nearly_paced(const sampler *s) {
+    return !s->box.is_joined && is_near((double)engine_ticks(s, s->box.measured.parts), s->box.ticks.value);
+}
+
 /* ---- Positions ---- */
 
 /* From this block on a box is simulated to its end. */
@@ -172,13 +191,35 @@ static int64_t tail_of(const sampler_box *b, int64_t count) { return count - 1 -
 
 /* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
  * is counted of channels is counted in rounds, so a position is a multiple of a power of two. */
-static int64_t next_position(sampler_box *b, const ts_traversal *traversal, int64_t count) {
-    double golden = 0.618034 * (b->ticks.count + 1), fraction = golden - (double)(int)golden;
+static int64_t golden_position(sampler_box *b, const ts_traversal *traversal, int64_t count) {
+    double golden = 0.618034 * (b->ticks.count + b->passed_over + 1), fraction = golden - (double)(int)golden;
     int64_t last = tail_of(b, count) - b->length * 2;
     b->part = fraction;
     if (b->is_sorted) return ts_max(b->base, ts_min(ts_traversal_find_sorted(traversal, fraction), last));
     int64_t block = b->base + (int64_t)(fraction * (double)(last - b->base));
     return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
+}
+
+/* Has it more elements by work than all, by more than one part in SAMPLER_ERROR? 1; fewer: -1. */
+static int compare_elements(ts_traversal_amount part, ts_traversal_amount all) {
+    double own = (double)part.elements * (double)all.work, mean = (double)all.elements * (double)part.work;
+    return fabs(own - mean) * SAMPLER_ERROR <= mean ? 0 : own > mean ? 1 : -1;
+}
+
+/* Where the engine sets the pace, how fast the memory is shows best in windows with few elements by work: if the windows
+ * so far have more of them than all blocks, the next is to have fewer, and the other way round. */
+static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count) {
+    sampler_box *b = &s->box;
+    int64_t block = golden_position(b, traversal, count);
+    if (!is_nearly_paced(s)) return block;
+    ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
+    int wanted = -compare_elements(b->measured_amount, all);
+    for (int i = 1; i < SAMPLER_LOOKED_AT && wanted != 0; i++) {
+        if (compare_elements(between(traversal, block, block + b->length), all) == wanted) break;
+        b->passed_over++;
+        block = golden_position(b, traversal, count);
+    }
+    return block;
 }
 
 /* Windows of so many blocks from now on. Are there enough of them? */
@@ -247,21 +288,12 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
 
 /* ---- Charging ---- */
 
-static int64_t engine_ticks(const sampler *s, int64_t parts) {
-    return (int64_t)((double)parts * s->engine_ticks_per_part);
-}
-
-static double engine_per_element(const sampler_box *b, const sampler *s) {
-    return (double)b->measured.parts * s->engine_ticks_per_part / (double)b->measured_amount.elements;
-}
-
-/* Ticks by work, from base to the tail, where the memory takes as long for all parts as for the windows. It cannot be
- * ahead of the engine: what that takes longer for at first is not made up for by what it takes less for later. */
-static double pace_of(const sampler *s, ts_traversal *traversal, int64_t count) {
+/* Ticks by work, from base to the tail, where the memory takes so many. It cannot be ahead of the engine: what that
+ * takes longer for at first is not made up for by what it takes less for later. */
+static double pace_at(const sampler *s, ts_traversal *traversal, int64_t count, double rate) {
     const sampler_box *b = &s->box;
-    if (b->is_sorted) return ts_curve_get(&b->rates).mean;
     int64_t blocks = tail_of(b, count) - b->base, work = 0;
-    double rate = ts_ratio_get(&b->ticks), engine = engine_per_element(b, s), ticks = 0;
+    double engine = engine_per_element(b, s), ticks = 0;
     for (int i = 1; i <= SAMPLER_PARTS; i++) {
         ts_traversal_amount all = between(traversal, b->base, b->base + blocks * i / SAMPLER_PARTS);
         double paced = engine * (double)all.elements, served = ticks + rate * (double)(all.work - work);
@@ -271,13 +303,24 @@ static double pace_of(const sampler *s, ts_traversal *traversal, int64_t count) 
     return ticks / (double)work;
 }
 
-/* Where the engine sets the pace of windows, would the memory keep up with it in all blocks? These may have fewer
- * elements, and as many lines. */
-static bool keeps_up(const sampler *s, ts_traversal *traversal, int64_t count) {
+/* The same, where it takes as long for all parts as for the windows. */
+static double pace_of(const sampler *s, ts_traversal *traversal, int64_t count) {
     const sampler_box *b = &s->box;
+    if (b->is_sorted) return ts_curve_get(&b->rates).mean;
+    return pace_at(s, traversal, count, ts_ratio_get(&b->ticks));
+}
+
+/* Where the engine sets the pace of windows, would the memory keep up with it in all blocks? These may have fewer
+ * elements, and as many lines. It is no slower than in the window where it took least for its work: if it has time to
+ * spare then, what windows take longer than the engine is by chance, or soon made up for. */
+static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
+    sampler_box *b = &s->box;
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
-    double engine = engine_per_element(b, s) * (double)all.elements;
-    return b->pace * (double)all.work * 1000 <= engine * 1005;
+    double engine = engine_per_element(b, s) * (double)all.elements / (double)all.work, most = engine * 1.005;
+    b->pace = pace_of(s, traversal, count);
+    if (is_nearly_paced(s) && !is_near(b->least_pace, engine))
+        b->is_engine_bound = b->is_engine_bound || pace_at(s, traversal, count, b->least_pace) <= most;
+    b->least_paced = b->is_joined || b->pace > most ? b->least : 2;
 }
 
 /* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left
@@ -364,8 +407,7 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
     int64_t next, count;
     sampler_box *b = &s->box;
     ts_traversal_position(traversal, &next, &count);
-    b->pace = pace_of(s, traversal, count);
-    b->least_paced = b->is_joined || !keeps_up(s, traversal, count) ? b->least : 2;
+    judge_pace(s, traversal, count);
     if (!b->stays && count >= SAMPLER_ROOM * b->base && is_drifting(b)) {
         stay(s, traversal, now, skip);
         return;
@@ -381,7 +423,7 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
         if (b->is_joined) split_boxes(b, b->base, skip);
         return;
     }
-    skip->to = b->stays ? next : next_position(b, traversal, count);
+    skip->to = b->stays ? next : next_position(s, traversal, count);
     b->owes = true;
     warm_up(s, traversal, now->tick);
     if (b->stays) b->from = b->from_line = 0;

@@ -33,7 +33,9 @@
  * do not all get the same, for these soon forget how they began.
  *
  * Where the engine sets the pace in two windows, that is enough, unless other blocks have so many fewer elements that the
- * memory might not keep up with it there.
+ * memory might not keep up with it there. Where it sets the pace, or nearly, windows lie in turns where blocks have
+ * more elements by work than all have, and fewer, until they have as many together. The memory is no slower than in the
+ * window where it was fastest: if it has time to spare then, it is the engine that sets the pace.
  *
  * With each jump reads and writes lose some of their pace. Where a large box has windows that grow, or shrink, one
  * by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope, they are measured
@@ -81,7 +83,8 @@ enum {
     SAMPLER_HOPE = 40,
     SAMPLER_MOST_BOXES = 1 << 14,
     SAMPLER_PARTS = 16,
-    SAMPLER_ALIGNED = 64 /* of the block where a window begins, if it has so many */
+    SAMPLER_LOOKED_AT = 16, /* positions for a window, at most */
+    SAMPLER_ALIGNED = 64    /* of the block where a window begins, if it has so many */
 };
 
 /* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
@@ -120,12 +123,14 @@ typedef struct {
     sampler_sample open, before;                   /* before: when base was reached */
     int64_t open_block, open_line;
     bool stays;              /* windows lie one behind the other */
+    int passed_over;         /* positions where no window was wanted */
     int least, most;         /* windows: how many there are to be, and may be */
     int worth;               /* a rest of fewer is simulated at once */
     int paced;               /* windows in which the engine set the pace: */
-    bool is_engine_bound;    /* all of them */
+    bool is_engine_bound;    /* all of them, or the memory has time to spare */
     int least_paced;         /* how many of these are enough */
     ts_ratio ticks;          /* of the memory, in them, over their work */
+    double least_pace;       /* the same of the window where it is least */
     double pace;             /* ticks by work, as far as that is known */
     ts_ratio first;          /* the same of the first window, where it does not count as one of them */
     double part;             /* where the window is: 0 to 1 */

@@ -214,6 +214,8 @@ static void known_transfers_are_priced_within_a_hundredth(void **state) {
          "s16[12,5728,900]{2,1,0:T(1,128)(2,1)}"}, /* memory behind */
         {"tpu-v5e", "s16[59,24000]{0,1:T(1,128)(2,1)}",
          "f8e5m2[59,24000]{1,0:T(2,128)(4,1)S(1)}"}, /* blocks at the edge have fewer elements, not fewer lines */
+        {"tpu-v5e", "s8[10,73,2811]{1,0,2}", "s8[10,73,2811]{2,1,0:T(2,2)(4,1)}"}, /* or on the way, */
+        {"tpu-v5e", "s8[22,57,8149]{1,0,2}", "s8[22,57,8149]{2,1,0:T(2,2)(4,1)}"}, /* where no window is */
         {"tpu-v6e", "s8[35072,4480]{1,0:T(8,128)(4,1)}", "s8[35072,4480]{1,0:T(8,128)(4,1)}"},
         {"hbm2-reference", "s4[5125785]{0:T(5,3)(8,1)E(4)S(1)}",
          "s4[5125785]{0:T(3,5)E(4)}"}, /* memory behind what was left out, then the engine's pace */
