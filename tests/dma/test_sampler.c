@@ -218,6 +218,7 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
 #define HALVES "u8[8,1300,16,57]{0,1,3,2}", "u8[8,1300,16,57]{3,2,1,0:T(4,128)(4,1)}"
 /* One block in three has a quarter of the elements, and more than half of the lines. */
 #define CUT       "s8[10,73,2811]{1,0,2}", "s8[10,73,2811]{2,1,0:T(2,2)(4,1)}"
+#define CUT_RUNS  "s8[10,37,20000]{1,0,2}", "s8[10,37,20000]{2,1,0:T(2,2)(4,1)}"
 #define FEW_BOXES "u8[40,300,100]{1,0,2}", "u8[40,300,100]{2,1,0:T(8,128)(4,1)}"
 
 /* Rows are 8,192 blocks of 128 lines: the queues settle in 80 * 256 lines, 160 blocks, or in 24 * 256, 48; then there
@@ -260,8 +261,10 @@ static const run_case runs[] = {
      false, true, false, false, 1e-5, 190, 230},
     {"engine in the first half", HALVES, STEADY, 1.067, true, false, false, false, 0.0025, 100, 5300},
     {"engine in neither half", HALVES, STEADY, 0.1, true, false, false, false, 1e-4, 30, 60},
-    {"engine with time to spare in the first half", HALVES, STEADY, 1.3, true, false, false, false, 0.0025,
+    {"engine with time to spare in the first half", HALVES, STEADY, 1.4, true, false, false, false, 0.0025,
      100, 5300},
+    {"memory behind in runs of cut blocks", CUT_RUNS, NOISY, 1.2, true, false, false, false, 0.01, 100, 200},
+    {"noise above the engine's pace", ROWS, ROWS, NOISY, 0.6, true, true, false, false, 1e-4, 8193, 8900},
     {"engine, some blocks cut", CUT, STEADY, 0.9, true, false, false, false, 0.005, 20, 30},
     {"noise at the engine's pace, some blocks cut", CUT, NOISY, 0.9, true, false, false, false, 0.005, 20,
      30},
