@@ -264,6 +264,8 @@ static const run_case runs[] = {
     {"engine with time to spare in the first half", HALVES, STEADY, 1.4, true, false, false, false, 0.0025,
      100, 5300},
     {"memory behind in runs of cut blocks", CUT_RUNS, NOISY, 1.2, true, false, false, false, 0.01, 100, 200},
+    {"whole blocks and cut ones in turns", "s8[6,57,12000]{1,0,2}", "s8[6,57,12000]{2,1,0:T(2,2)(4,1)}",
+     NOISY, 1.2, true, false, false, false, 0.01, 30, 45},
     {"noise above the engine's pace", ROWS, ROWS, NOISY, 0.6, true, true, false, false, 1e-4, 8193, 8900},
     {"engine, some blocks cut", CUT, STEADY, 0.9, true, false, false, false, 0.005, 20, 30},
     {"noise at the engine's pace, some blocks cut", CUT, NOISY, 0.9, true, false, false, false, 0.005, 20,
