@@ -30,6 +30,16 @@ static void quiet_ticks_are_those_without_a_refresh(void **state) {
         }
 }
 
+/* Where rows are open again, and a quarter of the interval and some more is left. */
+static void a_fine_window_lies_between_refreshes(void **state) {
+    (void)state;
+    for (int64_t tick = 0; tick < 3 * INTERVAL; tick++) {
+        int64_t at = tick;
+        while (at % INTERVAL < STALL * 3 / 2 || at % INTERVAL > INTERVAL * 11 / 16) at++;
+        assert_int_equal(sampler_between_refreshes(&memory, tick), at);
+    }
+}
+
 /* 2 ticks a CK; all rows are closed, refreshed and opened again: 5 + 14 + 350 + 16 + 17 CK. */
 static void what_a_memory_holds(void **state) {
     (void)state;
@@ -320,6 +330,7 @@ static void without_refreshes_nothing_is_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quiet_ticks_are_those_without_a_refresh),
+        cmocka_unit_test(a_fine_window_lies_between_refreshes),
         cmocka_unit_test(what_a_memory_holds),
         cmocka_unit_test(time_is_that_of_all_blocks),
         cmocka_unit_test(without_refreshes_nothing_is_left_out),
