@@ -41,21 +41,27 @@ static bool read_word(const char *digits, int64_t *out) {
     return *out >= 0;
 }
 
+/* The number at *at, and behind it; below 0: there is none. */
+static int64_t take_number(const char **at, const char *end) {
+    ts_span digits = ts_hlo_digits((ts_span){*at, (size_t)(end - *at)});
+    *at += digits.length;
+    return ts_hlo_number(digits);
+}
+
 /* "0x0000..">  : tensor<4x4xi64>, as longer lists are written. False: it is something else. */
 static bool add_bytes(ts_text *out, const char *at, const char *end) {
     static const char open[] = "\"0x";
     const char *digits = at + sizeof open - 1, *close = memchr(digits, '"', (size_t)(end - digits)), *type;
-    int64_t groups = 0, members = 0, number;
     size_t before = out->length;
     if (!close || !(type = memmem(close, (size_t)(end - close), "tensor<", 7))) return false;
-    for (type += 7; type < end && ts_is_digit(*type) && groups < INT32_MAX; type++)
-        groups = groups * 10 + *type - '0';
-    for (type++; type < end && ts_is_digit(*type) && members < INT32_MAX; type++)
-        members = members * 10 + *type - '0';
+    type += 7;
+    int64_t words = (close - digits) / 16, number, groups = take_number(&type, end);
+    type += type < end;
+    int64_t members = take_number(&type, end);
     if (groups < 1 || members < 1 || !hlo_begins(type, end, "xi64>") || (close - digits) % 16 != 0 ||
-        (close - digits) / 16 != groups * members)
+        words % groups != 0 || words / groups != members)
         return false;
-    for (int64_t i = 0; i < groups * members; i++, digits += 16) {
+    for (int64_t i = 0; i < words; i++, digits += 16) {
         if (!read_word(digits, &number)) {
             out->length = before;
             return false;

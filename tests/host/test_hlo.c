@@ -298,6 +298,9 @@ static const row rows[] = {
      "tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<8xf32>\n"
      "%6 = \"stablehlo.all_gather\"(%a) <{replica_groups = dense<\"0xG0000000000000000000000000000000\"> : "
      "tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<8xf32>\n"
+     "%8 = \"stablehlo.all_gather\"(%a) <{replica_groups = dense<\"0x\"> : "
+     "tensor<4294967296x4294967296xi64>}> "
+     ": (tensor<2xf32>) -> tensor<8xf32>\n"
      "%7 = \"stablehlo.custom_call\"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}> : (tensor<2xf32>) "
      "-> "
      "tensor<8xf32>\n",
@@ -308,8 +311,9 @@ static const row rows[] = {
      "8 <3> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=mesh['x'=2], device_ids=(1,0) {'x'}>\n"
      "9 <4> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups={{0,511},{2,10}}>\n"
      "10 <5> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=dense>\n"
-     "11 <6> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=dense>\n12 <7> <f32[8]> <custom-call> "
-     "<f32[2] %a>\n"},
+     "11 <6> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=dense>\n"
+     "12 <8> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=dense>\n"
+     "13 <7> <f32[8]> <custom-call> <f32[2] %a>\n"},
     /* What runs on every device: the body is the caller's. */
     {"func.func @f() {\n%0 = sdy.manual_computation(%a) in_shardings=[<@m, [{\"x\"}]>] out_shardings=[<@m, "
      "[{\"x\"}]>] manual_axes={\"x\"} (%b: tensor<2xf32>) {\n%1 = stablehlo.add %b, %b : tensor<2xf32>\n"
