@@ -109,10 +109,15 @@ static void move_list(const ts_copy_context *m, const ts_plan *plan) {
     }
 }
 
+/* Are there few boxes, which one thread moves within the caches? */
+static bool is_list(const work *w, int threads) {
+    return threads == 1 && w->m->kernels && !w->m->streams && w->plan->box_count > 1 &&
+           w->plan->box_count <= TS_CONCURRENT_BOXES;
+}
+
 static void move_share(const void *context, int share, int threads) {
     const work *w = context;
-    bool few = w->plan->box_count > 1 && w->plan->box_count <= TS_CONCURRENT_BOXES;
-    if (few && w->m->kernels && !w->m->streams && threads == 1) {
+    if (is_list(w, threads)) {
         move_list(w->m, w->plan);
         return;
     }
