@@ -29,14 +29,10 @@ static bool read_permutation(ts_span attributes, int rank, int *permutation) {
     if (!ts_hlo_attribute(attributes, "dimensions", &value) || value.length < 2) return false;
     value = (ts_span){value.text + 1, value.length - 2};
     while (ts_hlo_next(&value, &item)) {
-        int dim = item.length == 0 ? -1 : 0;
-        for (size_t k = 0; k < item.length && dim >= 0; k++) {
-            bool digit = item.text[k] >= '0' && item.text[k] <= '9';
-            dim = digit && dim < TS_LAYOUT_MAX_DIMS ? 10 * dim + (item.text[k] - '0') : -1;
-        }
+        int64_t dim = ts_hlo_number(item);
         if (count == rank || dim < 0 || dim >= rank || seen[dim]) return false;
         seen[dim] = true;
-        permutation[count++] = dim;
+        permutation[count++] = (int)dim;
     }
     return count == rank;
 }
