@@ -292,7 +292,7 @@ static const row rows[] = {
      "#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = \"x\", size = 2>], device_ids = dense<[1, 0]> : "
      "tensor<2xi64>>, axes = [#stablehlo.axis_ref<name = \"x\">]>}> : (tensor<2xf32>) -> tensor<8xf32>\n"
      "%4 = \"stablehlo.all_gather\"(%a) <{replica_groups = "
-     "dense<\"0x0000000000000000FF0100000000000002000000000000000a00000000000000\"> : tensor<2x2xi64>}> : "
+     "dense<\"0x0000000000000000FF0100000000000002100000000000000a00000000000000\"> : tensor<2x2xi64>}> : "
      "(tensor<2xf32>) -> tensor<8xf32>\n"
      "%5 = \"stablehlo.all_gather\"(%a) <{replica_groups = dense<\"0x00000000000000000000000000000080\"> : "
      "tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<8xf32>\n"
@@ -301,6 +301,8 @@ static const row rows[] = {
      "%8 = \"stablehlo.all_gather\"(%a) <{replica_groups = dense<\"0x\"> : "
      "tensor<4294967296x4294967296xi64>}> "
      ": (tensor<2xf32>) -> tensor<8xf32>\n"
+     "%9 = \"stablehlo.all_gather\"(%a) <{replica_groups = #stablehlo.replica_group_mesh_axes<axes = "
+     "[#stablehlo.axis_ref<name = \"x\">]>}> : (tensor<2xf32>) -> tensor<8xf32>\n"
      "%7 = \"stablehlo.custom_call\"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}> : (tensor<2xf32>) "
      "-> "
      "tensor<8xf32>\n",
@@ -309,11 +311,12 @@ static const row rows[] = {
      "{'x','y':(1)2}>\n"
      "7 <2> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=mesh['z'=8] {'z'}>\n"
      "8 <3> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=mesh['x'=2], device_ids=(1,0) {'x'}>\n"
-     "9 <4> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups={{0,511},{2,10}}>\n"
+     "9 <4> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups={{0,511},{4098,10}}>\n"
      "10 <5> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=dense>\n"
      "11 <6> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=dense>\n"
      "12 <8> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=dense>\n"
-     "13 <7> <f32[8]> <custom-call> <f32[2] %a>\n"},
+     "13 <9> <f32[8]> <all-gather> <f32[2] %a> +<, replica_groups=#stablehlo.replica_group_mesh_axes>\n"
+     "14 <7> <f32[8]> <custom-call> <f32[2] %a>\n"},
     /* What runs on every device: the body is the caller's. */
     {"func.func @f() {\n%0 = sdy.manual_computation(%a) in_shardings=[<@m, [{\"x\"}]>] out_shardings=[<@m, "
      "[{\"x\"}]>] manual_axes={\"x\"} (%b: tensor<2xf32>) {\n%1 = stablehlo.add %b, %b : tensor<2xf32>\n"
