@@ -129,7 +129,7 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
         b->paced = 0;
-        b->least_pace = INFINITY;
+        b->least_pace = HUGE_VAL;
         b->measured = (sampler_sample){0};
         b->measured_amount = (ts_traversal_amount){0};
     }
