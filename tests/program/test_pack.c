@@ -271,31 +271,39 @@ static const char loop_head[] =
     ".tensor k smem s32[8]\n.tensor y vmem f32[160,128]{1,0:T(8,128)}\n"
     "viota.lane v1\nviota.sublane v2\nvcvt.f32.i32 v3, v1\nmlanes m1, 40\nmsubs m2, 3\n";
 
+enum { MODES = 4 };
+static const char *const modes[MODES] = {".pack auto", ".pack pipeline", ".pack pipeline v8",
+                                         ".pack pipeline v12"};
+
+/* Of the first `count` modes: a loop gives what it does unpacked; adds what each takes. */
+static void compare_modes(ts_arena *arena, const ts_target *target, const char *body, int count,
+                          int64_t *cycles) {
+    static outcome plain, packed;
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "%s%s", loop_head, body);
+    run(arena, target, text.bytes, &plain);
+    for (int mode = 0; mode < count; mode++) {
+        ts_text_clear(&text);
+        ts_text_add(&text, "%s\n%s%s", modes[mode], loop_head, body);
+        run(arena, target, text.bytes, &packed);
+        if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0)
+            fail_msg("the packed program differs:\n%s", text.bytes);
+        cycles[mode] += packed.cycles;
+    }
+}
+
 static void test_loops_have_the_same_results(void **state) {
     (void)state;
-    static outcome plain, packed;
-    static const char *const modes[] = {".pack auto", ".pack pipeline", ".pack pipeline v8",
-                                        ".pack pipeline v12"};
     uint64_t seed = 7;
-    int64_t cycles[4] = {0};
+    int64_t cycles[MODES] = {0};
     for (int i = 0, most = rounds(700, 90); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         ts_target target = make_target(&seed);
-        ts_text body, text;
+        ts_text body;
         target.core.limits.vregs = 8 + (int)random_below(&seed, 24);
         body = ts_text_begin(arena);
-        text = ts_text_begin(arena);
         random_loop(&seed, &body);
-        ts_text_add(&text, "%s%s", loop_head, body.bytes);
-        run(arena, &target, text.bytes, &plain);
-        for (int mode = 0; mode < 4; mode++) {
-            ts_text_clear(&text);
-            ts_text_add(&text, "%s\n%s%s", modes[mode], loop_head, body.bytes);
-            run(arena, &target, text.bytes, &packed);
-            if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0)
-                fail_msg("the packed program differs:\n%s", text.bytes);
-            cycles[mode] += packed.cycles;
-        }
+        compare_modes(arena, &target, body.bytes, MODES, cycles);
         ts_arena_free(arena);
     }
     assert_true(cycles[1] < cycles[0] && cycles[2] * 100 < cycles[1] * 92);
@@ -381,14 +389,12 @@ static void random_matrix_loop(uint64_t *seed, bool sums, ts_text *out) {
 
 static void test_matrix_loops_have_the_same_results(void **state) {
     (void)state;
-    static outcome plain, packed;
-    static const char *const modes[] = {".pack auto", ".pack pipeline", ".pack pipeline v8"};
     uint64_t seed = 11;
-    int64_t cycles[3] = {0};
+    int64_t cycles[MODES - 1] = {0};
     for (int i = 0, most = rounds(60, 20); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         ts_target target = make_target(&seed);
-        ts_text body, text;
+        ts_text body;
         target.core.limits.vregs = 8 + (int)random_below(&seed, 24);
         target.core.latency_cycles[TS_LATENCY_MXU_PUSH] = 1 + random_below(&seed, 100);
         target.core.mxu = (ts_machine_mxu){.units = UNITS,
@@ -398,18 +404,8 @@ static void test_matrix_loops_have_the_same_results(void **state) {
                                            .accumulators = 8 * (int)random_below(&seed, 2),
                                            .result_vregs = RESULTS_MOST + (int)random_below(&seed, 6)};
         body = ts_text_begin(arena);
-        text = ts_text_begin(arena);
         random_matrix_loop(&seed, target.core.mxu.accumulators > 0, &body);
-        ts_text_add(&text, "%s%s", loop_head, body.bytes);
-        run(arena, &target, text.bytes, &plain);
-        for (int mode = 0; mode < 3; mode++) {
-            ts_text_clear(&text);
-            ts_text_add(&text, "%s\n%s%s", modes[mode], loop_head, body.bytes);
-            run(arena, &target, text.bytes, &packed);
-            if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0)
-                fail_msg("the packed program differs:\n%s", text.bytes);
-            cycles[mode] += packed.cycles;
-        }
+        compare_modes(arena, &target, body.bytes, MODES - 1, cycles);
         ts_arena_free(arena);
     }
     assert_true(cycles[2] * 10 < cycles[1] * 9);
