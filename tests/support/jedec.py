@@ -3,7 +3,6 @@ nothing here comes from the simulator but the timing of the machine.
 
 Cycles are those of the trace, ticks. A rule counts from the end of a command to the end of the next.
 """
-import csv
 from collections import defaultdict
 
 READS, WRITES = ("RD", "RDA"), ("WR", "WRA")
@@ -14,8 +13,8 @@ POSTPONED = 8  # refreshes that may be late
 
 def read_commands(text):
     """The rows of a trace, numbers as numbers."""
-    return [{key: word if key == "command" else int(word) for key, word in row.items()}
-            for row in csv.DictReader(text.splitlines())]
+    names, *lines = (line.split(",") for line in text.splitlines())
+    return [{name: word if name == "command" else int(word) for name, word in zip(names, line, strict=True)} for line in lines]
 
 
 class PseudoChannel:
@@ -24,6 +23,7 @@ class PseudoChannel:
         self.acts = []
         self.open = {}  # row by bank
         self.refreshed = defaultdict(int)
+        self.sids = set()
 
 
 class Checker:
@@ -62,8 +62,8 @@ class Checker:
             if own == "W":
                 yield (other, "pc"), t["t_rtw"], "t_rtw"
             else:
-                for place in [key[1] for key in pc.last if key[0] == "R" and key[1][0] == "sid" and key[1][1] != sid]:
-                    yield ("R", place), t["t_ccd_r"], "t_ccd_r"
+                for other_sid in pc.sids - {sid}:
+                    yield ("R", ("sid", other_sid)), t["t_ccd_r"], "t_ccd_r"
                 yield (other, group), written + t["t_wtr_l"], "t_wtr_l"
                 yield (other, "pc"), written + t["t_wtr_s"], "t_wtr_s"
         if command in ("ACT", "REFpb"):
@@ -139,11 +139,12 @@ class Checker:
             self.window(end, pc)
         if c["command"] in REFRESHES:
             self.refresh(c, pc, end)
-        group = c["sid"], c["bank_group"]
-        kinds = {c["command"], "R" if c["command"] in READS else "W" if c["command"] in WRITES else c["command"]}
-        for kind in kinds:
-            for place in ("pc", ("sid", c["sid"]), group, (*group, c["bank"])):
+        command, sid, group = c["command"], c["sid"], (c["sid"], c["bank_group"])
+        places = "pc", ("sid", sid), group, (*group, c["bank"])
+        for kind in {command, "R" if command in READS else "W" if command in WRITES else command}:
+            for place in places:
                 pc.last[kind, place] = end
+        pc.sids.add(sid)
 
 
 def violations(figures, rows, is_shared=True):
