@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, release_test, run, test
+from cli import ALL, expect, main, release_test, run, test
 
 HELP = "`tilesim calibrate --help` shows how it is used\n"
 TABLE = "tests/data/calibrate.csv"
@@ -48,7 +48,7 @@ def says_where_a_fit_ends():
         words = ["calibrate", measured(folder, "chip.launch=10 us"), "-m", "tpu-v4", "--fit", "chip.launch"]
         figure, = json.loads(expect([*words, "--json"]))["figures"]
         assert figure["after"] == 16 * figure["before"] and figure["at_bound"], figure
-        assert " %; a fit goes no further: begin nearer, with --set\n" in expect(words)
+        assert not ALL or " %; a fit goes no further: begin nearer, with --set\n" in expect(words)
         figure, = json.loads(expect([*words, "--set", "chip.launch=2 us", "--json"]))["figures"]
         assert abs(figure["after"] / 10e6 - 1) < 0.03 and not figure["at_bound"], figure
 
@@ -80,8 +80,9 @@ def refuses_what_the_data_do_not_carry():
     refuses("tilesim: error: dma.queues cannot be fitted: no row depends on it\n", "--fit", "dma.queues")  # steps of one
     refuses("tilesim: error: dma.completion cannot be fitted: the rows move with it as they do with the others\n",
             "--fit", "dma.issue", "--fit", "chip.launch", "--fit", "dma.completion")
-    refuses("tilesim: error: 6 rows carry 3 figures, found 4 to fit\n", "--fit", "dma.issue", "--fit", "chip.launch",
-            "--fit", "dma.rate.copy", "--fit", "hbm.controller.read_entries")
+    if ALL:  # as the rows above, once they are all run
+        refuses("tilesim: error: 6 rows carry 3 figures, found 4 to fit\n", "--fit", "dma.issue", "--fit", "chip.launch",
+                "--fit", "dma.rate.copy", "--fit", "hbm.controller.read_entries")
     refuses("tilesim calibrate: error: --fit: the machine has no figure 'chip.lunch'; did you mean 'chip.launch'?\n"
             + HELP, "--fit", "chip.lunch", code=2)
     refuses("tilesim calibrate: error: --fit: hbm.channels must stay a power of two\n" + HELP, "--fit", "hbm.channels",
