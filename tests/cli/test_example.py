@@ -17,7 +17,8 @@ SANITIZE = ["-fsanitize=address,undefined"] if SANITIZED else []
 HEADERS = sorted(str(p) for p in [*Path("include").glob("*.h"), *Path("include/tilesim").glob("*.h")])
 LIBRARIES = re.search(r"^Libs.private: (.*)$", Path("tilesim.pc.in").read_text(), re.M)[1].split()
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-LARGE = "f32[4096,4096]{1,0}", "f32[4096,4096]{1,0:T(8,128)}"
+SIDE = 1024 if SANITIZED else 4096
+LARGE = f"f32[{SIDE},{SIDE}]{{1,0}}", f"f32[{SIDE},{SIDE}]{{1,0:T(8,128)}}"
 
 
 def setting(name):

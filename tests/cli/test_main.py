@@ -143,7 +143,7 @@ def output_that_cannot_be_written():
 @test
 def one_document_on_standard_output():
     """Files named - and --json go to standard output; the report then does not, and two of them are refused."""
-    step, softmax = "tests/data/hlo/step.txt", "programs/softmax.tsim"
+    step, softmax = "tests/data/hlo/attention.mlir", "programs/softmax.tsim"
     for words, first, second in ((["audit", step, "--json", "--csv", "-"], "json", "csv"),
                                  (["audit", step, "--html", "-", "--svg=-"], "html", "svg"),
                                  (["choose", "f32[8,128]", "--svg", "-", "--json"], "svg", "json"),

@@ -37,7 +37,7 @@ def two_figures():
 @release_test
 def every_report_says_what_was_changed():
     """In the words of the file, wherever the machine is named."""
-    step, shape = "tests/data/hlo/step.txt", "f32[64,128]"
+    step, shape = "tests/data/hlo/attention.mlir", "f32[64,128]"
     name = "tpu-v5e (TPU v5e), the default, with hbm.clock=3.2 GHz"
     sets, overrides = ["--set", "hbm.clock=3.2GHz"], ["hbm.clock=3.2 GHz"]
     with tempfile.TemporaryDirectory() as folder:

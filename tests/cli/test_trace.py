@@ -69,9 +69,9 @@ def shipped_programs():
 
 @test
 def every_channel():
-    for words in (["programs/softmax.tsim"], ["programs/matmul.tsim", "-m", "tpu-v6e"], ["programs/cores.tsim", "-m", "tpu-v4"],
-                  ["programs/copy.tsim", "--set", "hbm.controller.scheduler=per_bank", "--set", "hbm.controller.row_hits=4"],
-                  ["programs/flash_attention.tsim", "-m", "tpu-v7x"]):
+    for words in cases((["programs/softmax.tsim"], ["programs/matmul.tsim", "-m", "tpu-v6e"], ["programs/cores.tsim", "-m", "tpu-v4"],
+                        ["programs/copy.tsim", "--set", "hbm.controller.scheduler=per_bank", "--set", "hbm.controller.row_hits=4"],
+                        ["programs/flash_attention.tsim", "-m", "tpu-v7x"]), 4):
         out, trace = traced(*words, "--exact")
         says_all(out, trace, True)
         assert not any(e["name"] == "process_labels" for e in trace.events if e["ph"] == "M")
@@ -85,7 +85,7 @@ def a_trace_changes_nothing():
 
 @test
 def matrix_units_are_busy_as_counted():
-    for machine in ("tpu-v5e", "tpu-v7x"):
+    for machine in cases(("tpu-v5e", "tpu-v7x"), 1):
         out, trace = traced("programs/matmul.tsim", "-m", machine)
         units = int(re.search(r"^mxu:\n    units: (\d+)", expect(["show", "machine", machine]), re.M).group(1))
         pushes = [s for row, name in trace.rows.items() if name.startswith("mxu ") and name.endswith(" push") for s in trace.slices[row]]
