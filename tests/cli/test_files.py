@@ -79,7 +79,7 @@ def full_disk():
 
 @test
 def one_name_for_two_files():
-    step = "tests/data/hlo/step.txt"
+    step = "tests/data/hlo/attention.mlir"
     with tempfile.TemporaryDirectory() as folder:
         here, link, hard = Path(folder) / "a.out", Path(folder) / "b.out", Path(folder) / "c.out"
         link.symlink_to("a.out")
@@ -106,7 +106,7 @@ def an_output_that_is_an_input():
     with tempfile.TemporaryDirectory() as folder:
         def copy(path):
             return Path(shutil.copy(path, folder))
-        program, module, table = copy("programs/softmax.tsim"), copy("tests/data/hlo/step.txt"), copy("tests/data/calibrate.csv")
+        program, module, table = copy("programs/softmax.tsim"), copy("tests/data/hlo/attention.mlir"), copy("tests/data/calibrate.csv")
         machine, digits = copy("configs/tpu-v4.yaml"), copy("tests/data/digits_1000_u8.npy")
         link = Path(folder) / "link"
         link.symlink_to(machine)
@@ -114,7 +114,7 @@ def an_output_that_is_an_input():
         for words, option, file in (
                 (["run", program, "--trace", program], "--trace", program),
                 (["run", "programs/normalize.tsim", "-i", f"x={digits}", "-o", f"y={digits}"], "--output", digits),
-                (["audit", module, "--html", f"{folder}/./step.txt"], "--html", module),
+                (["audit", module, "--html", f"{folder}/./attention.mlir"], "--html", module),
                 (["calibrate", table, "-m", "tpu-v4", "-o", table], "--output", table),
                 (["calibrate", table, "-m", machine, "-o", link], "--output", machine),
                 (["validate", "--data", table, "--svg", table], "--svg", table),

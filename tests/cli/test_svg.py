@@ -133,7 +133,7 @@ def pictures_of_all_commands_have_both_schemes():
         rows.write_text("\n".join(row for row in measured if row.startswith(("id,", "v4_ss_copy_"))) + "\n")
         for words, least in ((["layout", "f32[3,5]{1,0:T(2,2)}"], {"page", "tile", "hatch", "lines"}),
                              (["choose", "f32[1000,64]{1,0}", "--use", "dma:hbm>vmem"], {"data", "waste"}),
-                             (["audit", "tests/data/hlo/step.txt"], {"data", "waste"}),
+                             (["audit", "tests/data/hlo/attention.mlir"], {"data", "waste"}),
                              (["dma", "--matrix", "f32[64,256]"], {"heat"}),
                              (["validate", "--data", rows], {"model", "roofline", "grid", "equal", "off"})):
             expect([*words, "--svg", path], out=None, err=None)
