@@ -107,7 +107,7 @@ def real_reports():
     """Every command whose reports have a figure has it where it is looked for, and equals itself."""
     shape = "f32[64,64]{1,0:T(8,128)}"
     for words, figure in ((["run", "programs/add.tsim"], "microseconds"), (["dma", "f32[64,64]{1,0}", shape], "microseconds"),
-                          (["audit", "tests/data/hlo/step.txt"], "microseconds"), (["hbm", "a_seq_rd"], "cycles"),
+                          (["audit", "tests/data/hlo/attention.mlir"], "microseconds"), (["hbm", "a_seq_rd"], "cycles"),
                           (["layout", shape], "storage_bytes"), (["bench", "f32[64,64]{1,0}", shape, "--milliseconds=1"], "host_seconds"),
                           (["choose", "f32[64,64]{1,0}"], "candidates.0.microseconds")):
         path = report("one.json", *words)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, test
+from cli import ALL, expect, expect_json, main, test
 
 SHAPES = {"f32[3,5]{1,0:T(2,2)}": (60, 96), "bf16[100,100]{1,0:T(8,128)(2,1)}": (20000, 26624), "f32[8,128]{1,0:T(8,128)}": (4096, 4096),
           "pred[7]{0:T(256)}": (7, 256), "f32[0,5]{1,0:T(8,128)}": (0, 0)}
@@ -29,10 +29,11 @@ def one_definition():
         agrees(c, 40000, c["bytes"])
     best = value["candidates"][0]
     assert re.search(rf" {best['bytes']:,} +{best['padding_percent']:.1f} %", expect(["choose", "f32[100,100]", "--no-moves"]))
-    value = expect_json(["audit", "tests/data/hlo/step.txt"])
+    module = f"tests/data/hlo/{'step.txt' if ALL else 'attention.mlir'}"
+    value = expect_json(["audit", module])
     for item in [value["all"], *value["spaces"], *value["buffers"]]:
         agrees(item, item["logical_bytes"], item["padded_bytes"])
-    out = expect(["audit", "tests/data/hlo/step.txt"])
+    out = expect(["audit", module])
     assert re.search(rf" {value['all']['expansion']:.2f}x +{value['all']['padding_percent']:.1f} %\n", out), out
     value = expect_json(["run", "programs/normalize.tsim", "-D", "ROWS=100", "-D", "COLS=100"])
     for tensor in value["tensors"]:
