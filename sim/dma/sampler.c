@@ -206,12 +206,13 @@ static int compare_elements(ts_traversal_amount part, ts_traversal_amount all) {
     return fabs(own - mean) * SAMPLER_ERROR <= mean ? 0 : own > mean ? 1 : -1;
 }
 
-/* Where the engine sets the pace, how fast the memory is shows best in windows with few elements by work: if the windows
- * so far have more of them than all blocks, the next is to have fewer, and the other way round. */
+/* Where the engine nearly sets the pace, how fast the memory is shows best in windows with few elements by work: if those
+ * so far have more of them than all blocks, the next is to have fewer, and the other way round. Not where two windows of the
+ * engine's will do. */
 static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count) {
     sampler_box *b = &s->box;
     int64_t block = golden_position(b, traversal, count);
-    if (!is_nearly_paced(s)) return block;
+    if ((b->is_engine_bound && b->least_paced == 2) || !is_nearly_paced(s)) return block;
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
     int wanted = -compare_elements(b->measured_amount, all);
     for (int i = 1; i < SAMPLER_LOOKED_AT && wanted != 0; i++) {
