@@ -22,12 +22,6 @@ typedef struct {
     int64_t cover;
 } group;
 
-static int64_t count_elements(const ts_plan_box *box) {
-    int64_t elements = 1;
-    for (int k = 0; k < box->loop_count; k++) elements *= box->loops[k].extent;
-    return elements;
-}
-
 static bool shares_first(const ts_plan_box *a, const ts_plan_box *b) {
     return a->loop_count > 0 && b->loop_count > 0 && ts_copy_is_same_loop(&a->loops[0], &b->loops[0]);
 }
@@ -76,7 +70,7 @@ static bool find_filled(const group *block, int64_t *low, int64_t *high) {
             last += (box->loops[k].extent - 1) * box->loops[k].dst_bits;
         }
         last += block->m->dst.element_bits;
-        filled += count_elements(box) * block->m->dst.element_bits;
+        filled += ts_copy_count_elements(box) * block->m->dst.element_bits;
         if (box->dst_bits < *low) *low = box->dst_bits;
         if (last > *high) *high = last;
     }
@@ -162,7 +156,7 @@ static bool is_dense(const group *g) {
 static bool has_pieces(const group *g) {
     int64_t all = 0, pieces = 0;
     for (int i = 0; i < g->count; i++) {
-        int64_t elements = count_elements(&g->boxes[i]);
+        int64_t elements = ts_copy_count_elements(&g->boxes[i]);
         all += elements;
         pieces += ts_move_box_in_lines(g->m, &g->boxes[i]) ? 0 : elements;
     }
@@ -198,7 +192,7 @@ static bool all_lead(const group *g) {
 static int64_t count_in_runs(const group *g, int64_t bytes, int64_t *all) {
     int64_t in_runs = *all = 0;
     for (int i = 0; i < g->count; i++) {
-        int64_t elements = count_elements(&g->boxes[i]);
+        int64_t elements = ts_copy_count_elements(&g->boxes[i]);
         *all += elements;
         in_runs += run_bytes(g->m, &g->boxes[i]) >= bytes ? elements : 0;
     }
@@ -221,7 +215,7 @@ static bool shares_lines(const group *g) {
 static int64_t bytes_of_step(const group *g) {
     const ts_plan_loop *loop = &g->boxes[0].loops[0];
     int64_t elements = 0, step = llabs(loop->dst_bits) / 8;
-    for (int i = 0; i < g->count; i++) elements += count_elements(&g->boxes[i]);
+    for (int i = 0; i < g->count; i++) elements += ts_copy_count_elements(&g->boxes[i]);
     int64_t made = elements / loop->extent * g->m->dst.element_bits / 8;
     return made > step ? made : step;
 }
@@ -250,7 +244,7 @@ static bool makes_bands(const group *g) {
 static bool has_rests(const group *g) {
     int64_t all = 0, largest = 0;
     for (int i = 0; i < g->count; i++) {
-        int64_t elements = count_elements(&g->boxes[i]);
+        int64_t elements = ts_copy_count_elements(&g->boxes[i]);
         all += elements;
         if (elements > largest) largest = elements;
     }

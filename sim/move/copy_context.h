@@ -51,6 +51,12 @@ static inline bool ts_copy_is_same_loop(const ts_plan_loop *a, const ts_plan_loo
     return a->extent == b->extent && a->src_bits == b->src_bits && a->dst_bits == b->dst_bits;
 }
 
+static inline int64_t ts_copy_count_elements(const ts_plan_box *box) {
+    int64_t elements = 1;
+    for (int i = 0; i < box->loop_count; i++) elements *= box->loops[i].extent;
+    return elements;
+}
+
 /* Calls `part` for each of the shares 0 .. threads-1, each in a thread. */
 typedef void ts_share_part(const void *context, int share, int threads);
 void ts_share_among(int threads, ts_share_part *part, const void *context);

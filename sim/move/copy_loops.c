@@ -5,11 +5,7 @@
 
 enum { LITTLE = 2, FEW_TILES = 3, MANY = 8, TINY_ELEMENTS = 384 };
 
-bool ts_copy_is_tiny(const ts_plan_box *box) {
-    int64_t elements = 1;
-    for (int i = 0; i < box->loop_count; i++) elements *= box->loops[i].extent;
-    return elements <= TINY_ELEMENTS;
-}
+bool ts_copy_is_tiny(const ts_plan_box *box) { return ts_copy_count_elements(box) <= TINY_ELEMENTS; }
 
 bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times) {
     int64_t rest = ts_copy_rest(loop, times);

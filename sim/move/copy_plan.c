@@ -15,7 +15,6 @@ static int64_t group_bytes(const ts_copy_plan *j, const batch *b) {
     return b->tiles.count * j->narrow.lines * j->tile.line_bytes;
 }
 
-/* Makes their lines, whose elements are of another type. */
 static int line_elements(const ts_copy_plan *j) {
     return j->tile.line_bytes / (ts_copy_width(&j->m->dst) / 8);
 }
@@ -68,6 +67,7 @@ static void convert_narrow(const ts_copy_plan *j, const batch *b, uint8_t *lines
     ts_fill_convert(j->m, raw, lines, next - raw);
 }
 
+/* Makes their lines, whose elements are of another type. */
 static void convert_tiles(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
     if (j->m->src.element_bits < 8)
         convert_narrow(j, b, lines);
