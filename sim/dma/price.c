@@ -199,7 +199,7 @@ static int64_t estimate_lines(const ts_dma_price_request *r, int64_t most) {
 }
 
 /* Is a transfer of so many lines long by the engine's time, and is the engine likely to set its pace? */
-static bool is_paced(const ts_dma_price_request *r, const ts_dma_transfer *transfer, int64_t lines) {
+static bool is_engine_bound(const ts_dma_price_request *r, const ts_dma_transfer *transfer, int64_t lines) {
     enum { SLOWER = 2 };
     int64_t engine =
                 breakdown_engine_cycles(r->machine, transfer, ts_dma_kind_done(r->machine->dma, r->plan)),
@@ -217,7 +217,7 @@ static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transf
     p.skips = lines > few;
     if (p.skips) lines = estimate_lines(r, many + 1);
     p.is_short = lines <= held;
-    p.is_even = p.is_short && !is_paced(r, transfer, lines);
+    p.is_even = p.is_short && !is_engine_bound(r, transfer, lines);
     if (lines > many && may_differ(r->machine))
         p.length = TS_HBM_SUBSET_LONG;
     else if (lines <= many && least_lines(r) <= held && p.is_even == p.is_short)

@@ -129,14 +129,14 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
         b->paced = 0;
-        b->least_pace = HUGE_VAL;
+        b->fastest_pace = HUGE_VAL;
         b->measured = (sampler_sample){0};
         b->measured_amount = (ts_traversal_amount){0};
     }
     double work = (double)w->amount.work;
     ts_ratio_add(&b->ticks, w->ticks, work);
     if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, w->engine / work});
-    b->least_pace = fmin(b->least_pace, w->ticks / work);
+    b->fastest_pace = fmin(b->fastest_pace, w->ticks / work);
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
     b->paced += w->is_engine_bound;
     add_sample(&b->measured, now, 1, 1);
@@ -180,7 +180,7 @@ static double engine_per_element(const sampler_box *b, const sampler *s) {
 }
 
 /* Does the engine set the pace of all windows together, or nearly? */
-static bool is_nearly_paced(const sampler *s) {
+static bool is_nearly_engine_bound(const sampler *s) {
     return !s->box.is_joined && is_near((double)engine_ticks(s, s->box.measured.parts), s->box.ticks.value);
 }
 
@@ -206,13 +206,13 @@ static int compare_elements(ts_traversal_amount part, ts_traversal_amount all) {
     return fabs(own - mean) * SAMPLER_ERROR <= mean ? 0 : own > mean ? 1 : -1;
 }
 
-/* Where the engine nearly sets the pace, how fast the memory is shows best in windows with few elements by work: if those
- * so far have more of them than all blocks, the next is to have fewer, and the other way round. Not where two windows of the
- * engine's will do. */
+/* Where the engine nearly sets the pace, how fast the memory is shows best in windows with few elements by
+ * work: if those so far have more of them than all blocks, the next is to have fewer, and the other way round. */
 static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count) {
     sampler_box *b = &s->box;
     int64_t block = golden_position(b, traversal, count);
-    if ((b->is_engine_bound && b->least_paced == 2) || !is_nearly_paced(s)) return block;
+    if ((b->is_engine_bound && b->least_paced == SAMPLER_LEAST_PACED) || !is_nearly_engine_bound(s))
+        return block;
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
     int wanted = -compare_elements(b->measured_amount, all);
     for (int i = 1; i < SAMPLER_LOOKED_AT && wanted != 0; i++) {
@@ -319,9 +319,9 @@ static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
     double engine = engine_per_element(b, s) * (double)all.elements / (double)all.work, most = engine * 1.005;
     b->pace = pace_of(s, traversal, count);
-    if (is_nearly_paced(s) && !is_near(b->least_pace, engine))
-        b->is_engine_bound = b->is_engine_bound || pace_at(s, traversal, count, b->least_pace) <= most;
-    b->least_paced = b->is_joined || b->pace > most ? b->least : 2;
+    if (is_nearly_engine_bound(s) && !is_near(b->fastest_pace, engine))
+        b->is_engine_bound = b->is_engine_bound || pace_at(s, traversal, count, b->fastest_pace) <= most;
+    b->least_paced = b->is_joined || b->pace > most ? b->least : SAMPLER_LEAST_PACED;
 }
 
 /* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left

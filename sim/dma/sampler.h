@@ -55,6 +55,7 @@ enum {
     SAMPLER_ERROR = 400,
     SAMPLER_ROUGHLY = 200,
     SAMPLER_BARELY = 100,
+    SAMPLER_LEAST_PACED = 2,  /* windows at the engine's pace, if the memory keeps up elsewhere */
     SAMPLER_LEAST = 4,        /* windows of a box of more than a SAMPLER_LARGEth of the time; else 2; */
     SAMPLER_LEAST_UNEVEN = 6, /* where channels do not all get the same */
     SAMPLER_LARGE = 4,
@@ -130,7 +131,7 @@ typedef struct {
     bool is_engine_bound;    /* all of them, or the memory has time to spare */
     int least_paced;         /* how many of these are enough */
     ts_ratio ticks;          /* of the memory, in them, over their work */
-    double least_pace;       /* the same of the window where it is least */
+    double fastest_pace;     /* the same of the window where it is least */
     double pace;             /* ticks by work, as far as that is known */
     ts_ratio first;          /* the same of the first window, where it does not count as one of them */
     double part;             /* where the window is: 0 to 1 */

@@ -1,5 +1,5 @@
 /* How fast HBM time is computed: million requests of 64 bytes a second of CPU time. From patterns, as `tilesim hbm`
- * does it, channels that are offered the same being simulated once; with every burst walked, and that from trace files
+ * does it, channels that are offered the same being simulated once; with every channel simulated, and that from trace files
  * of the same requests; beside what the simulators that it agrees with took for the same runs. */
 #include <stdio.h>
 #include <stdlib.h>
