@@ -48,12 +48,11 @@ static void open_window(sampler *s, const ts_traversal *traversal, int64_t next,
     s->box.open_line = lines_of(traversal);
 }
 
-static bool is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_LARGE; }
 static bool is_paced(const sampler_box *b) { return b->ticks.count > 0 && b->is_engine_bound; }
 
 static int64_t window_ticks(const sampler *s) {
     const sampler_box *b = &s->box;
-    bool is_long = s->is_mixed && !b->is_joined && !is_paced(b) && is_large(b) &&
+    bool is_long = s->is_mixed && !b->is_joined && !is_paced(b) && sampler_is_large(b) &&
                    b->open_line >= SAMPLER_UNEVEN * s->memory.lines;
     return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
 }
@@ -151,26 +150,6 @@ static void set_aside(sampler_box *b) {
     b->rates.count = 0;
 }
 
-static bool is_joined_known(const sampler_box *b, double error) {
-    int count = b->ticks.count;
-    if (b->is_engine_bound || count < b->least) return count >= b->least / 2 && b->is_engine_bound;
-    ts_curve_estimate rate = ts_curve_get(&b->rates);
-    return rate.variance * error * error <= rate.mean * rate.mean * b->weight;
-}
-
-/* Is the mean known well enough for one part in `error` of the whole? */
-static bool is_known(const sampler_box *b, double error) {
-    if (b->is_sorted) return is_joined_known(b, error);
-    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= b->least_paced;
-    return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight);
-}
-
-/* Does each window take longer than the one before, or each less long? Then the queues still settle. */
-static bool is_drifting(const sampler_box *b) {
-    return b->ticks.count >= SAMPLER_LEAST && b->paced == 0 && is_large(b) && !b->is_sorted &&
-           ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
-}
-
 static int64_t engine_ticks(const sampler *s, int64_t parts) {
     return (int64_t)((double)parts * s->engine_ticks_per_part);
 }
@@ -263,6 +242,23 @@ static double weight_of(const sampler *s, const sampler_sample *now, double rate
     return own / (own + (s->passed > 0 ? past : 0) + later * others);
 }
 
+/* Windows spread over the rest: where channels do not all get the same, of whole iterations of the inner loops unless
+ * these are long. Is there room? */
+static bool spread_windows(sampler_box *b, const ts_traversal *traversal, int64_t count, bool is_even) {
+    int64_t length = b->length;
+    if (!is_even && take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
+    b->period = SAMPLER_BLOCKS;
+    return take_length(b, length, count);
+}
+
+/* Windows one behind the other, and the rest is like them. Is it worth it? */
+static bool adjoin_windows(sampler_box *b, int64_t length, int64_t count) {
+    b->stays = true;
+    b->least = SAMPLER_LEAST_UNEVEN;
+    b->worth = SAMPLER_WORTH_STAYING;
+    return take_length(b, length, count);
+}
+
 /* After the first window: is it worth to leave out anything of the rest? */
 static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w) {
     sampler_box *b = &s->box;
@@ -277,14 +273,11 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / elements);
     if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;
     b->period = SAMPLER_BLOCKS;
-    b->least = !is_large(b) ? 2 : w->is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN;
-    bool is_turning = is_large(b) && s->is_mixed && !w->is_engine_bound;
+    b->least = !sampler_is_large(b) ? 2 : w->is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN;
+    bool is_turning = sampler_is_large(b) && s->is_mixed && !w->is_engine_bound;
     b->worth = is_turning ? SAMPLER_WORTH_TURNING : SAMPLER_WORTH * b->least;
-    if (w->is_even) return take_length(b, length, count);
     b->length = length;
-    if (take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
-    b->period = SAMPLER_BLOCKS;
-    return take_length(b, length, count);
+    return spread_windows(b, traversal, count, w->is_even) || adjoin_windows(b, length, count);
 }
 
 /* ---- Charging ---- */
@@ -349,7 +342,7 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t behind, sampl
 }
 
 /* Takes off what was simulated since the first window. */
-static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
+static void take_back(sampler *s, const sampler_sample *now, sampler_skip *skip) {
     const sampler_sample *before = &s->box.before;
     add_sample(&skip->gained, before, 1, 1);
     add_sample(&skip->gained, now, -1, 1);
@@ -357,16 +350,6 @@ static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
     skip->caught_up = engine_ticks(s, skip->gained.parts) - skip->gained.tick;
     skip->gained.tick = 0;
     skip->to = s->box.base;
-    s->box.owes = false;
-}
-
-/* Is the mean of the windows taken? */
-static bool is_enough(const sampler_box *b) {
-    int count = b->ticks.count;
-    bool is_last = count >= b->most;
-    if (b->is_sorted)
-        return is_known(b, is_last && count >= SAMPLER_JOINED_MANY ? SAMPLER_BARELY : SAMPLER_JOINED_ERROR);
-    return is_known(b, SAMPLER_ERROR) || ((count >= SAMPLER_MANY || is_last) && is_known(b, SAMPLER_ROUGHLY));
 }
 
 /* Goes on at a block, with boxes by themselves. */
@@ -382,7 +365,8 @@ static void split_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
 static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
     sampler_box *b = &s->box;
     const sampler_sample before = b->before;
-    give_up(s, now, skip);
+    take_back(s, now, skip);
+    b->owes = false;
     b->before = *now; /* as what is taken off never was */
     b->before.parts = before.parts;
     b->before.totals = before.totals;
@@ -394,13 +378,15 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->from_line = 2 * lines_of(traversal);
 }
 
-/* Will all windows that there may be tell their mean? */
-static bool will_agree(const sampler_box *b) {
-    if (!b->is_joined)
-        return b->ticks.count < SAMPLER_MANY ||
-               ts_ratio_is_known(&b->ticks, SAMPLER_ROUGHLY, b->weight * b->ticks.count / b->most);
-    if (!b->is_sorted) return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
-    return b->ticks.count < SAMPLER_MANY || is_known(b, SAMPLER_HOPE);
+/* The windows do not tell: goes on behind the first; where they lie one behind the other, behind the last. */
+static void give_up(sampler *s, const sampler_sample *now, int64_t next, sampler_skip *skip) {
+    sampler_box *b = &s->box;
+    b->owes = false;
+    if (b->stays)
+        skip->to = next;
+    else
+        take_back(s, now, skip);
+    if (b->is_joined) split_boxes(b, skip->to, skip);
 }
 
 /* After a window: charges what was left out if its time is known by now; else there is to be another one. */
@@ -409,19 +395,18 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
     sampler_box *b = &s->box;
     ts_traversal_position(traversal, &next, &count);
     judge_pace(s, traversal, count);
-    if (!b->stays && count >= SAMPLER_ROOM * b->base && is_drifting(b)) {
+    if (!b->stays && count >= SAMPLER_ROOM * b->base && sampler_is_drifting(b)) {
         stay(s, traversal, now, skip);
         return;
     }
-    if (is_enough(b)) {
+    if (sampler_is_enough(b)) {
         skip->to = tail_of(b, count);
         charge(s, less(between(traversal, b->base, skip->to), b->simulated), now->behind, skip);
         b->owes = false;
         return;
     }
-    if (b->ticks.count >= b->most || !will_agree(b)) {
-        give_up(s, now, skip);
-        if (b->is_joined) split_boxes(b, b->base, skip);
+    if (b->ticks.count >= b->most || !sampler_will_agree(b)) {
+        give_up(s, now, next, skip);
         return;
     }
     skip->to = b->stays ? next : next_position(s, traversal, count);

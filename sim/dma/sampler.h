@@ -13,10 +13,14 @@
  * standard error of their mean, as a part of the whole transfer, is one part in SAMPLER_ERROR, or of SAMPLER_MANY
  * windows (or of all that there is room for, SAMPLER_MOST at most) one in SAMPLER_ROUGHLY: what no window held is left
  * out and charged at their mean. Else, or when SAMPLER_MANY say that all there is room for would not be enough, the
- * traversal goes on from behind the first window, and what was simulated elsewhere is taken off. A rest of less than
- * SAMPLER_WORTH times the least windows is simulated at once; of a large box where reads and writes take turns, whose
- * queues each jump disturbs, one of less than SAMPLER_WORTH_TURNING. A box that is one part in w of the transfer's time
- * may be off by sqrt(w) times as much, for the errors of boxes are independent.
+ * traversal goes on from behind the first window, and what was simulated elsewhere is taken off. A box that is one part
+ * in w of the transfer's time may be off by sqrt(w) times as much, for the errors of boxes are independent.
+ *
+ * A rest of less than SAMPLER_WORTH times the least windows is too short for that; of a large box where reads and writes
+ * take turns, whose queues each jump disturbs, one of less than SAMPLER_WORTH_TURNING. There windows lie one behind the
+ * other, SAMPLER_LEAST_UNEVEN or more, until one part in SAMPLER_ERROR is known and they do not drift: what follows is
+ * charged at their mean. A rest of less than SAMPLER_WORTH_STAYING of these is simulated at once, as is what follows
+ * where they do not tell.
  *
  * A window is as many blocks as are accepted from one refresh to the next, if the memory holds fewer accesses
  * that wait; SAMPLER_INTERVALS times as many in a large box, as reads and writes
@@ -68,6 +72,7 @@ enum {
     SAMPLER_PERIODS = 4,
     SAMPLER_WORTH = 3,
     SAMPLER_WORTH_TURNING = 24,
+    SAMPLER_WORTH_STAYING = 8,
     SAMPLER_SETTLED = 80,
     SAMPLER_UNEVEN = 24,
     SAMPLER_INTERVALS = 2,
@@ -126,7 +131,7 @@ typedef struct {
     bool stays;              /* windows lie one behind the other */
     int passed_over;         /* positions where no window was wanted */
     int least, most;         /* windows: how many there are to be, and may be */
-    int worth;               /* a rest of fewer is simulated at once */
+    int worth;               /* for a rest of fewer, windows of this kind are not worth it */
     int paced;               /* windows in which the engine set the pace: */
     bool is_engine_bound;    /* all of them, or the memory has time to spare */
     int least_paced;         /* how many of these are enough */
@@ -173,5 +178,15 @@ bool sampler_look(sampler *sampler, ts_traversal *traversal, const sampler_sampl
                   sampler_skip *skip);
 /* The traversal is at another box, or -1: at its end. True when blocks were left out that are charged only now. */
 bool sampler_leave(sampler *sampler, int64_t box, int64_t behind, sampler_skip *skip);
+
+/* ---- sampler_judge.c: whether the windows of a box tell its time. ---- */
+
+bool sampler_is_large(const sampler_box *box);
+/* Does each window take longer than the one before, or each less long? Then the queues still settle. */
+bool sampler_is_drifting(const sampler_box *box);
+/* Is the mean of the windows taken? */
+bool sampler_is_enough(const sampler_box *box);
+/* Will all windows that there may be tell their mean? */
+bool sampler_will_agree(const sampler_box *box);
 
 #endif

@@ -229,6 +229,7 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
 /* One block in three has a quarter of the elements, and more than half of the lines. */
 #define CUT       "s8[10,73,2811]{1,0,2}", "s8[10,73,2811]{2,1,0:T(2,2)(4,1)}"
 #define CUT_RUNS  "s8[10,37,20000]{1,0,2}", "s8[10,37,20000]{2,1,0:T(2,2)(4,1)}"
+#define FEW       "f32[352,1024]{1,0:T(8,128)}"
 #define FEW_BOXES "u8[40,300,100]{1,0,2}", "u8[40,300,100]{2,1,0:T(8,128)(4,1)}"
 
 /* Rows are 8,192 blocks of 128 lines: the queues settle in 80 * 256 lines, 160 blocks, or in 24 * 256, 48; then there
@@ -263,8 +264,11 @@ static const run_case runs[] = {
     {"torn boxes of the engine", "u8[1650,1623]{0,1:T(9,33)}", "u8[1650,1623]{1,0:T(4,3)(2,1)}", ROOMY, 2,
      true, false, true, false, 0.0025, 20, 600},
     {"no room for a window", UNEVEN_BOXES, STEADY, 0.001, true, true, true, true, 0.0025, 50, 120},
-    {"few blocks, in turns", "f32[352,1024]{1,0:T(8,128)}", "f32[352,1024]{1,0:T(8,128)}", STEADY, 0.001,
-     true, true, false, false, 0, 352, 352},
+    {"few blocks, in turns", FEW, FEW, STEADY, 0.001, true, true, false, false, 1e-5, 205, 220},
+    {"few noisy blocks, in turns", FEW, FEW, NOISY, 0.001, true, true, false, false, 0, 352, 352},
+    {"few slowing blocks, in turns", FEW, FEW, SLOWING, 0.001, true, true, false, false, 0, 352, 352},
+    {"hardly any blocks, in turns", "f32[240,1024]{1,0:T(8,128)}", "f32[240,1024]{1,0:T(8,128)}", STEADY,
+     0.001, true, true, false, false, 0, 240, 240},
     {"enough blocks, in turns", "f32[384,1024]{1,0:T(8,128)}", "f32[384,1024]{1,0:T(8,128)}", STEADY, 0.001,
      true, true, false, false, 1e-5, 190, 230},
     {"few blocks, read only", "f32[352,1024]{1,0:T(8,128)}", "f32[352,1024]{1,0:T(8,128)}", STEADY, 0.001,

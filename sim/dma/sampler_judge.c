@@ -1,0 +1,40 @@
+/* Whether the windows of a box tell its time. */
+#include "sampler.h"
+
+bool sampler_is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_LARGE; }
+
+static bool is_joined_known(const sampler_box *b, double error) {
+    int count = b->ticks.count;
+    if (b->is_engine_bound || count < b->least) return count >= b->least / 2 && b->is_engine_bound;
+    ts_curve_estimate rate = ts_curve_get(&b->rates);
+    return rate.variance * error * error <= rate.mean * rate.mean * b->weight;
+}
+
+/* Is the mean known well enough for one part in `error` of the whole? */
+static bool is_known(const sampler_box *b, double error) {
+    if (b->is_sorted) return is_joined_known(b, error);
+    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= b->least_paced;
+    return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight);
+}
+
+bool sampler_is_drifting(const sampler_box *b) {
+    return b->ticks.count >= SAMPLER_LEAST && b->paced == 0 && sampler_is_large(b) && !b->is_sorted &&
+           ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
+}
+
+bool sampler_is_enough(const sampler_box *b) {
+    int count = b->ticks.count;
+    bool is_last = count >= b->most;
+    if (b->is_sorted)
+        return is_known(b, is_last && count >= SAMPLER_JOINED_MANY ? SAMPLER_BARELY : SAMPLER_JOINED_ERROR);
+    if (b->stays) return is_known(b, SAMPLER_ERROR) && !sampler_is_drifting(b);
+    return is_known(b, SAMPLER_ERROR) || ((count >= SAMPLER_MANY || is_last) && is_known(b, SAMPLER_ROUGHLY));
+}
+
+bool sampler_will_agree(const sampler_box *b) {
+    if (!b->is_joined)
+        return b->ticks.count < SAMPLER_MANY ||
+               ts_ratio_is_known(&b->ticks, SAMPLER_ROUGHLY, b->weight * b->ticks.count / b->most);
+    if (!b->is_sorted) return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
+    return b->ticks.count < SAMPLER_MANY || is_known(b, SAMPLER_HOPE);
+}
