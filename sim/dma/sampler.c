@@ -118,7 +118,7 @@ static window close_window(const sampler *s, ts_traversal *traversal, const samp
     w.end = next;
     w.lines = lines_of(traversal) - b->open_line;
     w.amount = between(traversal, b->open_block, next);
-    if (b->is_joined) w.amount.work = w.lines * TS_TRAVERSAL_LINE_WORK;
+    w.amount.work = w.lines * TS_TRAVERSAL_LINE_WORK;
     return w;
 }
 
