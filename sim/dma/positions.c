@@ -86,7 +86,8 @@ static void seek_in_box(ts_traversal *traversal, int64_t block) {
 
 enum {
     PROBES = 16,           /* blocks of a kind that are measured, at most, */
-    PROBED_LINES = 1 << 14 /* until they have so many lines */
+    PROBED_LINES = 1 << 14, /* until they have so many lines; */
+    PROBED_PART = 64        /* or one in so many, if that is more */
 };
 
 typedef struct {
@@ -167,13 +168,18 @@ static double measure_block(ts_traversal *probe, int64_t block) {
     return (double)(has_lines ? lines_of(probe) - before : elements);
 }
 
+/* Another block of a kind, after so many that have so much work? */
+static bool is_wanted(int64_t all, int64_t probes, double work) {
+    return probes < 2 || probes < all / PROBED_PART || (probes < PROBES && work < PROBED_LINES);
+}
+
 /* Of the blocks of each kind some, spread by the golden section; all where there are few. */
 static void measure_kinds(ts_traversal *probe, double block_work[TRAVERSAL_KINDS]) {
     const kinds k = kinds_of(probe);
     for (int kind = 0; kind < 1 << k.edges; kind++) {
         int64_t all = count_kind(&k, kind), probes = 0;
         double work = 0;
-        while (probes < all && probes < PROBES && (probes < 2 || work < PROBED_LINES)) {
+        while (probes < all && is_wanted(all, probes, work)) {
             double golden = 0.618034 * (double)(probes + 1), part = golden - (double)(int)golden;
             int64_t n = all <= PROBES ? probes : (int64_t)(part * (double)all);
             work += measure_block(probe, block_of_kind(&k, kind, n));
