@@ -111,14 +111,15 @@ static window measure(const sampler *s, const sampler_sample *now) {
 }
 
 /* The window that ends here. */
-static window close_window(const sampler *s, ts_traversal *traversal, const sampler_sample *now,
-                           int64_t next) {
+static window close_window(const sampler *s, ts_traversal *traversal, const sampler_sample *now) {
     const sampler_box *b = &s->box;
     window w = measure(s, now);
+    int64_t next, count;
+    ts_traversal_position(traversal, &next, &count);
     w.end = next;
     w.lines = lines_of(traversal) - b->open_line;
     w.amount = between(traversal, b->open_block, next);
-    w.amount.work = w.lines * TS_TRAVERSAL_LINE_WORK;
+    if (b->is_joined || count >= SAMPLER_PROBED) w.amount.work = w.lines * TS_TRAVERSAL_LINE_WORK;
     return w;
 }
 
@@ -311,6 +312,7 @@ static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
     sampler_box *b = &s->box;
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
     double engine = engine_per_element(b, s) * (double)all.elements / (double)all.work, most = engine * 1.005;
+    b->left = sampler_is_large(b) ? 1 - (double)b->simulated.work / (double)all.work : 1;
     b->pace = pace_of(s, traversal, count);
     if (is_nearly_engine_bound(s) && !is_near(b->fastest_pace, engine))
         b->is_engine_bound = b->is_engine_bound || pace_at(s, traversal, count, b->fastest_pace) <= most;
@@ -469,7 +471,7 @@ bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now
         open_window(s, traversal, next, now);
         return false;
     }
-    window w = close_window(s, traversal, now, next);
+    window w = close_window(s, traversal, now);
     w.is_even = is_even;
     if (b->is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w)) {
         split_boxes(b, next, skip);

@@ -14,7 +14,13 @@
  * windows (or of all that there is room for, SAMPLER_MOST at most) one in SAMPLER_ROUGHLY: what no window held is left
  * out and charged at their mean. Else, or when SAMPLER_MANY say that all there is room for would not be enough, the
  * traversal goes on from behind the first window, and what was simulated elsewhere is taken off. A box that is one part
- * in w of the transfer's time may be off by sqrt(w) times as much, for the errors of boxes are independent.
+ * in w of the transfer's time may be off by sqrt(w) times as much, for the errors of boxes are independent. What windows
+ * held is known, and counts for as much: of a large box that was simulated for a part p, the error is sqrt(1 - p) times
+ * that of the mean.
+ *
+ * The mean goes by the lines that windows accessed: blocks of one kind have more or fewer, as their addresses lie in
+ * lines. How many all have is known of those that were probed (positions.c). In a box of fewer than SAMPLER_PROBED blocks
+ * these are few, and the mean goes by what was expected of the windows.
  *
  * A rest of less than SAMPLER_WORTH times the least windows is too short for that; of a large box where reads and writes
  * take turns, whose queues each jump disturbs, one of less than SAMPLER_WORTH_TURNING. There windows lie one behind the
@@ -64,7 +70,7 @@ enum {
     SAMPLER_LEAST_UNEVEN = 6, /* where channels do not all get the same */
     SAMPLER_LARGE = 4,
     SAMPLER_MANY = 16,
-    SAMPLER_MOST = 48,
+    SAMPLER_MOST = 192,
     SAMPLER_BLOCKS = 8,     /* of a window, at least; */
     SAMPLER_FEW_BLOCKS = 2, /* if these access so many times what the memory holds: */
     SAMPLER_PLENTY = 4,
@@ -90,7 +96,8 @@ enum {
     SAMPLER_MOST_BOXES = 1 << 14,
     SAMPLER_PARTS = 16,
     SAMPLER_LOOKED_AT = 16, /* positions for a window, at most */
-    SAMPLER_ALIGNED = 64    /* of the block where a window begins, if it has so many */
+    SAMPLER_ALIGNED = 64,   /* of the block where a window begins, if it has so many */
+    SAMPLER_PROBED = 1024   /* blocks of a box, whose lines are well known then */
 };
 
 /* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
@@ -125,6 +132,7 @@ typedef struct {
     int64_t base;            /* the block after the first window */
     int64_t stretch;         /* the block where the traversal has gone on */
     ts_traversal_amount stretch_amount, simulated; /* from base to there, and simulated of it */
+    double left;                                   /* the part of it that is not simulated */
     bool owes;                                     /* blocks are left out that are not charged yet */
     sampler_sample open, before;                   /* before: when base was reached */
     int64_t open_block, open_line;

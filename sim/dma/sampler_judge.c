@@ -14,7 +14,7 @@ static bool is_joined_known(const sampler_box *b, double error) {
 static bool is_known(const sampler_box *b, double error) {
     if (b->is_sorted) return is_joined_known(b, error);
     if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= b->least_paced;
-    return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight);
+    return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight * b->left);
 }
 
 bool sampler_is_drifting(const sampler_box *b) {
@@ -32,9 +32,10 @@ bool sampler_is_enough(const sampler_box *b) {
 }
 
 bool sampler_will_agree(const sampler_box *b) {
+    double part = (double)b->ticks.count / b->most, left = 1 - (1 - b->left) / part;
     if (!b->is_joined)
         return b->ticks.count < SAMPLER_MANY ||
-               ts_ratio_is_known(&b->ticks, SAMPLER_ROUGHLY, b->weight * b->ticks.count / b->most);
+               ts_ratio_is_known(&b->ticks, SAMPLER_ROUGHLY, b->weight * part * (left > 0 ? left : 0));
     if (!b->is_sorted) return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
     return b->ticks.count < SAMPLER_MANY || is_known(b, SAMPLER_HOPE);
 }
