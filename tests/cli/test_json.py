@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import SANITIZED, TOOL, expect, main, read_json, run, test
+from modules import small_step
 
 BAD = b"caf\xe9 \xff\xed\xa0\x80 \xc3("    # Latin-1, a byte that is never UTF-8, a surrogate, a character cut short
 SHOWN = "caf\ufffd \ufffd\ufffd\ufffd\ufffd \ufffd("
@@ -36,7 +37,7 @@ def names_of_any_bytes():
         table, trace = copy("tests/data/calibrate.csv"), folder.encode() + b"/" + BAD + b".trace"
         Path(os.fsdecode(trace)).write_text("LD 0x40\nST 0x80\n")
         for words, stdin in ((["run", program, "-m", machine, "-D", "ROWS=8"], b""),
-                             (["audit", copy(STEP), "-m", machine], b""),
+                             (["audit", copy(small_step(Path(folder, "step.txt"))), "-m", machine], b""),
                              (["dma", "f32[8,128]", "bf16[8,128]", "-m", machine], b""),
                              (["dma", "--matrix", "f32[8,128]", "-m", machine], b""),
                              (["choose", "f32[8,128]", "--no-moves", "-m", machine], b""),
