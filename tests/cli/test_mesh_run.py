@@ -408,12 +408,12 @@ def a_page_draws_devices_and_links():
     assert "ici (a link " in page.read_text()
 
 
-@test
+@release_test
 def cycles_are_golden():
     for path in PROGRAMS:
         golden = [line.split() for line in path.with_suffix(".cycles").read_text().splitlines()]
         assert [words[:2] for words in golden] == [["tpu-v5e", "2x3"], ["tpu-v5p", "4"]], path
-        for machine, mesh, cycles in cases(golden, 1):
+        for machine, mesh, cycles in golden:
             expect_json(["run", path, "-m", machine, "--mesh", mesh, "--time-only"], cycles=int(cycles))
 
 
