@@ -120,27 +120,24 @@ const core_op *core_branch_of(const core_bundle *bundle) {
     return NULL;
 }
 
-/* The outermost loop around the next bundle of those gone round since the state was kept; NULL: none. */
-static const core_op *current(const ts_core *core) {
+/* The bundle whose branch closes the outermost loop around the next one, of those gone round since the state was
+ * kept; -1: none. */
+static int current(const ts_core *core) {
     const core_loops *loops = core->loops;
-    const core_op *found = NULL;
+    int found = -1, head = core->pc;
     for (int end = core->pc; end < core->bundle_count; end++) {
         const core_op *branch = core_branch_of(&core->bundles[end]);
-        bool around =
-            branch && branch->target <= core->pc && core->branches_taken[end] > loops->taken_before[end];
-        if (around && (!found || branch->target <= found->target)) found = branch;
+        if (!branch || branch->target > head || core->branches_taken[end] == loops->taken_before[end])
+            continue;
+        found = end;
+        head = branch->target;
     }
     return found;
 }
 
-static int64_t times_taken(const ts_core *core, const core_op *branch) {
-    for (int end = branch->target; end < core->bundle_count; end++)
-        if (core_branch_of(&core->bundles[end]) == branch) return core->branches_taken[end];
-    return 0;
-}
-
 /* "this branch back to line 4 was taken 8,192 times, s1 = 3" */
-static void describe(const ts_core *core, const core_op *branch, char *text, size_t bytes) {
+static void describe(const ts_core *core, int end, char *text, size_t bytes) {
+    const core_op *branch = core_branch_of(&core->bundles[end]);
     const ts_instruction *i = branch->instruction;
     const ts_bundle *first = &core->setup.code->bundles[branch->target];
     const ts_source *head = first->count > 0 ? first->instructions[0].source : NULL;
@@ -149,7 +146,7 @@ static void describe(const ts_core *core, const core_op *branch, char *text, siz
     ts_register_use use;
     int at =
         snprintf(text, bytes, "this branch back to %s%sline %d was taken %s times", far ? head->name : "",
-                 far ? ", " : "", first->line, ts_text_group_digits(digits, times_taken(core, branch)));
+                 far ? ", " : "", first->line, ts_text_group_digits(digits, core->branches_taken[end]));
     ts_instruction_registers(core->setup.code, i, &use);
     for (int k = 0; k < use.read_count && at >= 0 && (size_t)at < bytes; k++) {
         int reg = use.reads[k].reg;
@@ -158,11 +155,11 @@ static void describe(const ts_core *core, const core_op *branch, char *text, siz
 }
 
 const ts_instruction *ts_core_loop(const ts_core *core, char *text, size_t bytes) {
-    const core_op *branch = current(core);
+    int end = current(core);
     *text = '\0';
-    if (!branch) return NULL;
-    describe(core, branch, text, bytes);
-    return branch->instruction;
+    if (end < 0) return NULL;
+    describe(core, end, text, bytes);
+    return core_branch_of(&core->bundles[end])->instruction;
 }
 
 /* ---- Whether it goes on ---- */
@@ -218,16 +215,17 @@ static int64_t gap(const ts_core *core, const core_op *branch, const uint32_t *s
     return operand(core, branch, 0, sregs) - operand(core, branch, 1, sregs);
 }
 
-/* The loop counts towards the end of its branch, and at the pace since the state was kept comes there before
- * the run's last cycle. */
+/* The loop of this branch counts towards its end, and at the pace since the state was kept comes there before the
+ * run's last cycle. (A jump is as far from its end as before.) */
 static bool ends_in_time(const ts_core *core, const core_op *branch) {
-    ts_opcode opcode = branch ? branch->instruction->opcode : TS_OP_jump;
-    if (opcode == TS_OP_jump || opcode == TS_OP_brz || opcode == TS_OP_br_eq) return false;
-    int64_t left = gap(core, branch, core->sregs), step = gap(core, branch, core->loops->sregs) - left;
-    if (left < 0) left = -left, step = -step;
+    ts_opcode opcode = branch->instruction->opcode;
+    if (opcode == TS_OP_brz || opcode == TS_OP_br_eq) return false;
+    int64_t before = gap(core, branch, core->loops->sregs), left = gap(core, branch, core->sregs);
+    if (before < 0) before = -before, left = -left;
     double cycles = (double)(core->now - core->loops->kept_at) * (double)left;
     int64_t limit = core->setup.max_cycles;
-    return step > 0 && (limit == 0 || cycles / (double)step <= (double)(limit - core->now));
+    return left >= 0 && left < before &&
+           (limit == 0 || cycles / (double)(before - left) <= (double)(limit - core->now));
 }
 
 /* ---- Whether it ends ---- */
@@ -294,7 +292,7 @@ bool core_loops_visit(ts_error *err, ts_core *core, int end) {
         static const char why[] =
             "and no DMA of a new slice started in the last of them; --max-cycles N goes on up to cycle N";
         bool kept = loops->compared_until > 0;
-        if (kept && !ends_in_time(core, current(core)))
+        if (kept && !ends_in_time(core, core_branch_of(&core->bundles[current(core)])))
             return refuse(err, core, "a loop without an end in sight", why);
         if (!kept) keep(loops, core, end);
         core->work = 0;

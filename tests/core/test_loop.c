@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -11,7 +12,7 @@
 enum { LONG = 10000000 };
 
 static bool run(fixture *f, const char *text) {
-    assert_true(fixture_load(f, text));
+    if (!fixture_load(f, text)) fail_msg("%s: %s", text, f->err.message);
     while (ts_core_next(f->core) < LONG)
         if (!ts_core_step(&f->err, f->core, LONG, INT64_MAX)) return false;
     return true;
@@ -26,6 +27,7 @@ static void certain_ones_are_told_at_once(void **state) {
         "sld s1 [0]\nsst [0] 0\nbrz s1 @0",
         "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0",
         "sem.read s1 e0\nbrz s1 @0",
+        "barrier\njump @0", /* of one core */
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         fixture *f = fixture_new();
@@ -37,14 +39,26 @@ static void certain_ones_are_told_at_once(void **state) {
     }
 }
 
+/* Each turn of these has 9 branches back, whose state is kept at the 8192nd and found again 9 later: the 912th turn
+ * has begun. */
 static void the_outermost_is_named(void **state) {
     (void)state;
-    fixture *f = fixture_new();
-    char text[200];
-    assert_false(run(f, "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0"));
-    const ts_instruction *branch = ts_core_loop(f->core, text, sizeof text);
-    assert_int_equal(branch->opcode, TS_OP_jump);
-    fixture_free(f);
+    static const char *const texts[] = {
+        "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0",
+        "sadd s1 s1 1\nbr.lt s1 9 @0\nsmov s1 0\njump @0",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        fixture *f = fixture_new();
+        char text[200];
+        assert_false(run(f, texts[i]));
+        assert_string_equal(f->err.message,
+                            "endless loop: this branch back to line 1 was taken 911 times, and nothing "
+                            "that a branch depends on changes any more");
+        const ts_instruction *branch = ts_core_loop(f->core, text, sizeof text);
+        assert_int_equal(branch->opcode, TS_OP_jump);
+        assert_string_equal(text, "this branch back to line 1 was taken 911 times");
+        fixture_free(f);
+    }
 }
 
 static void others_go_on(void **state) {
@@ -63,15 +77,18 @@ static void others_go_on(void **state) {
     }
 }
 
-/* Transfer 0 moves one slice, 1 the slices [s2, s3]. */
+/* Transfer 0 moves one slice, 1 the slices [s2, s3], 2 one of 5000 elements. */
 static const ts_affine zero = {0}, by_s2 = {.term_count = 1, .terms = {{.sreg = 2, .factor = 1}}};
 static const ts_affine by_s3 = {.term_count = 1, .terms = {{.sreg = 3, .factor = 1}}};
-static const int64_t one = 1;
+static const int64_t one = 1, many = 5000;
 static const ts_transfer moves[] = {{.source = {.rank = 1, .begin = &zero, .size = &one},
                                      .destination = {.rank = 1, .begin = &zero, .size = &one},
                                      .semaphore = {.count = 1, .sreg = -1}},
                                     {.source = {.rank = 1, .begin = &by_s2, .size = &one},
                                      .destination = {.rank = 1, .begin = &by_s3, .size = &one},
+                                     .semaphore = {.count = 1, .sreg = -1}},
+                                    {.source = {.rank = 1, .begin = &zero, .size = &many},
+                                     .destination = {.rank = 1, .begin = &zero, .size = &many},
                                      .semaphore = {.count = 1, .sreg = -1}}};
 
 static bool start(ts_error *err, void *chip, const ts_core_start *told) {
@@ -97,12 +114,24 @@ static const struct {
     /* Another slice each turn: upward, downward, and with either index as that of the inner loop. */
     {"dma t1\nsadd s2 s2 1\nbr.gt s2 40000 @4\njump @0\nhalt", LONG, true},
     {"dma t1\nsadd s2 s2 -1\nbr.lt s2 -40000 @4\njump @0\nhalt", LONG, true},
-    {"dma t1\nsadd s3 s3 1\nbr.gt s3 200 @4\njump @0\nsmov s3 0\nsadd s2 s2 1\nbr.gt s2 200 @8\njump "
+    {"dma t1\nsadd s3 s3 1\nbr.gt s3 5000 @4\njump @0\nsmov s3 0\nsadd s2 s2 1\nbr.gt s2 9 @8\njump @0\nhalt",
+     LONG, true},
+    {"dma t1\nsadd s2 s2 1\nbr.gt s2 5000 @4\njump @0\nsmov s2 0\nsadd s3 s3 1\nbr.gt s3 9 @8\njump @0\nhalt",
+     LONG, true},
+    {"dma t1\nsadd s3 s3 -1\nbr.lt s3 -5000 @4\njump @0\nsmov s3 0\nsadd s2 s2 -1\nbr.lt s2 -9 @8\njump "
      "@0\nhalt",
      LONG, true},
-    {"dma t1\nsadd s2 s2 1\nbr.gt s2 200 @4\njump @0\nsmov s2 0\nsadd s3 s3 1\nbr.gt s3 200 @8\njump "
+    {"dma t1\nsadd s2 s2 -1\nbr.lt s2 -5000 @4\njump @0\nsmov s2 0\nsadd s3 s3 -1\nbr.lt s3 -9 @8\njump "
      "@0\nhalt",
      LONG, true},
+    /* In its last turn; and where what falls is not what the branch waits for. */
+    {"sadd s1 s1 1\nsmov s4 0\ndma t0\nsadd s4 s4 1\nbr.lt s4 1500 @2\nbr.lt s1 2 @0", LONG, true},
+    {"smov s5 1000000\nsadd s5 s5 -1\nsmov s3 s5\nsmov s4 0\ndma t0\nsadd s4 s4 1\nbr.lt s4 2 @4\nsmov s3 0\n"
+     "brz s3 @1",
+     0, false},
+    {"smov s5 1000000\nsadd s5 s5 -1\nsmov s3 s5\nsmov s4 0\ndma t0\nsadd s4 s4 1\nbr.lt s4 2 @4\nsmov s3 0\n"
+     "br.eq s3 0 @1",
+     0, false},
 };
 
 static void those_that_move_the_same_slices_are_given_up(void **state) {
@@ -123,9 +152,59 @@ static void those_that_move_the_same_slices_are_given_up(void **state) {
     }
 }
 
+/* From the 8192nd branch back on for 1024 more every one is looked at: a turn of 22 units is over 2000 with the
+ * 91st, of 8283. Transfers, of 300 units and one for 50 elements, are looked at by themselves: the first starts the
+ * count, then so many until it is over, and as many again. */
+#define LATCH   "mxu.latch.f32 0 v0\n"
+#define LATCH_4 LATCH LATCH LATCH LATCH
+static const struct {
+    const char *turn;
+    bool time_only, undefined;
+    int times;
+} works[] = {
+    {"sadd s2 s2 1", false, false, 8192 + 2000 / 3 + 1},
+    {"vadd.i32 v0 v0 1", false, false, 8192 + 2000 / 6 + 1},
+    {"vadd.i32 v0 v0 1", true, false, 8192 + 2000 / 3 + 1},
+    {"vadd.i32 v0 v0 1", false, true, 8192 + 2000 / 34 + 1},
+    {"vexp.f32 v0 v0", false, false, 8192 + 2000 / 22 + 1},
+    {"vsum.lane.f32 v1 v0", false, false, 8192 + 2000 / 22 + 1},
+    {"vsum.lane.f32 v1 v0", false, true, 8192 + 2000 / 162 + 1},
+    {LATCH_4 LATCH_4 LATCH_4 LATCH_4 "mxu.swap 0", false, false, 8192 + 2000 / 1702 + 1},
+    {"dma t0", false, false, 8 + 7},
+    {"dma t2", false, false, 6 + 5},
+    {"dma t2", true, false, 8 + 7},
+};
+
+static void work_is_counted(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+        fixture *f = fixture_new();
+        char text[500], expected[100], times[32];
+        f->config.mxu = (ts_machine_mxu){
+            .units = 1, .edge = 128, .rate = {1, 1, 1, 1, 1}, .staging = 2, .result_vregs = 1};
+        f->code.transfers = moves;
+        f->code.transfer_count = 3;
+        f->ports.dma_start = start;
+        f->patience = 2000;
+        f->time_only = works[i].time_only;
+        if (works[i].undefined) {
+            f->findings = TS_NEW(f->arena, ts_findings);
+            ts_space_track(f->vmem, f->arena);
+            ts_space_track(f->smem, f->arena);
+        }
+        snprintf(text, sizeof text, "%s\nsadd s1 s1 1\njump @0", works[i].turn);
+        snprintf(expected, sizeof expected, "back to line 1 was taken %s times,",
+                 ts_text_group_digits(times, works[i].times));
+        assert_false(run(f, text));
+        if (!strstr(f->err.message, expected)) fail_msg("%s: %s", works[i].turn, f->err.message);
+        fixture_free(f);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(certain_ones_are_told_at_once), cmocka_unit_test(the_outermost_is_named),
-        cmocka_unit_test(others_go_on), cmocka_unit_test(those_that_move_the_same_slices_are_given_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(certain_ones_are_told_at_once),
+                                       cmocka_unit_test(the_outermost_is_named),
+                                       cmocka_unit_test(others_go_on), cmocka_unit_test(work_is_counted),
+                                       cmocka_unit_test(those_that_move_the_same_slices_are_given_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
