@@ -277,6 +277,30 @@ static void writes_under_a_mask_keep_the_rest(void **state) {
     fixture_free(f);
 }
 
+/* Three vregs, none of a number; a number; a scalar register. */
+static void each_operand_has_its_place(void **state) {
+    (void)state;
+    fixture *f = fixture_new();
+    assert_true(fixture_load(f,
+                             "smov s1 1\nsmov s2 2\nvsel v3 m1 v1 v2\nvsel v4 m1 v1 9\nvrot.lane v5 v1 s1\n"
+                             "vsel v6 m1 v2 v1 ?m2"));
+    for (int i = 0; i < TS_VREG_WORDS; i++) {
+        fixture_vreg(f, 1)[i] = (uint32_t)i;
+        fixture_vreg(f, 2)[i] = 5000 + (uint32_t)i;
+        fixture_vreg(f, 6)[i] = 77;
+        ts_core_register(f->core, TS_OPERAND_VMASK, 1)[i] = i & 1 ? ~0u : 0;
+        ts_core_register(f->core, TS_OPERAND_VMASK, 2)[i] = i & 2 ? ~0u : 0;
+    }
+    assert_true(fixture_run(f));
+    for (uint32_t i = 0; i < TS_VREG_WORDS; i++) {
+        assert_int_equal(fixture_vreg(f, 3)[i], i & 1 ? i : 5000 + i);
+        assert_int_equal(fixture_vreg(f, 4)[i], i & 1 ? i : 9);
+        assert_int_equal(fixture_vreg(f, 5)[i], i / TS_LANES * TS_LANES + (i + TS_LANES - 1) % TS_LANES);
+        assert_int_equal(fixture_vreg(f, 6)[i], !(i & 2) ? 77 : i & 1 ? 5000 + i : i);
+    }
+    fixture_free(f);
+}
+
 static void the_hosts_rounding_mode_does_not_matter(void **state) {
     (void)state;
     fixture *f = fixture_new();
@@ -428,6 +452,7 @@ int main(void) {
         cmocka_unit_test(stores_follow_stride_rows_and_mask),
         cmocka_unit_test(accesses_are_told_row_for_row),
         cmocka_unit_test(writes_under_a_mask_keep_the_rest),
+        cmocka_unit_test(each_operand_has_its_place),
         cmocka_unit_test(the_hosts_rounding_mode_does_not_matter),
         cmocka_unit_test(a_dma_gives_the_begins_and_the_semaphore),
         cmocka_unit_test(faults_say_what_and_when),
