@@ -76,6 +76,7 @@ static void compare(distance *d, const ts_dma_cost *quick, const ts_dma_cost *ex
     double off = (double)(quick->cycles - exact->cycles) / (double)exact->cycles, apart = fabs(off);
     assert_true(!exact->estimated && (quick->estimated || quick->cycles == exact->cycles));
     assert_int_equal(quick->transfer.useful_bytes, exact->transfer.useful_bytes);
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) assert_true(quick->hbm.limiter_cycles[i] >= 0);
     int64_t bytes = exact->transfer.src_bytes + exact->transfer.dst_bytes,
             more = quick->transfer.src_bytes + quick->transfer.dst_bytes - bytes;
     assert_true(llabs(more) * 50 <= bytes); /* what is simulated twice counts once */
@@ -332,63 +333,6 @@ static void prices_kept_are_the_same(void **state) {
     ts_arena_free(arena);
 }
 
-/* ---- With a limit ---- */
-
-typedef struct {
-    const char *src, *dst;
-    int sure_percent; /* of its price: it is over that by its windows or what has passed, and not by its bound */
-} limited;
-
-static ts_dma_cost within(ts_arena *arena, const ts_dma_machine *machine, const random_transfer *t,
-                          int64_t limit) {
-    ts_dma_cost cost;
-    ts_dma_price_request request = {machine, t->plan, {.in_hbm = true}, {.in_hbm = true}, false};
-    assert_true(ts_dma_price_within(NULL, arena, &request, limit, &cost));
-    if (cost.is_over) assert_in_range(cost.cycles, limit + 1, INT64_MAX);
-    if (cost.is_over) assert_int_equal(cost.transfer.kind, ts_dma_kind_done(machine->dma, t->plan));
-    return cost;
-}
-
-static void check_limits(const ts_machine *tpu, const limited *of) {
-    ts_arena *arena = ts_arena_new();
-    ts_dma_machine fresh = ts_dma_machine_of(tpu, NULL), keeps = fresh;
-    random_transfer t = random_transfer_of(arena, of->src, of->dst);
-    keeps.prices = ts_dma_prices_new(arena);
-    ts_dma_cost whole = within(arena, &fresh, &t, 0), cost;
-    int64_t sure = whole.cycles * of->sure_percent / 100;
-    assert_false(whole.is_over);
-    assert_true(within(arena, &fresh, &t, 1).is_over);
-    cost = within(arena, &fresh, &t, whole.cycles);
-    assert_memory_equal(&cost, &whole, sizeof whole);
-    if (sure > 0) {
-        cost = within(arena, &keeps, &t, sure);
-        assert_true(cost.is_over && cost.cycles <= whole.cycles);
-        assert_int_equal(within(arena, &keeps, &t, sure / 2).cycles, cost.cycles);
-        assert_int_equal(within(arena, &keeps, &t, cost.cycles - 1).cycles, cost.cycles);
-    }
-    cost = within(arena, &keeps, &t, whole.cycles);
-    assert_memory_equal(&cost, &whole, sizeof whole);
-    cost = within(arena, &keeps, &t, 1); /* it is known by now */
-    assert_memory_equal(&cost, &whole, sizeof whole);
-    ts_arena_free(arena);
-}
-
-static void what_is_over_a_limit_is_not_priced(void **state) {
-    (void)state;
-    static const limited rows[] = {
-        {"bf16[32,4096,1000]{2,1,0}", "bf16[32,4096,1000]{2,1,0:T(8,128)(2,1)}", 88}, /* two boxes */
-        {"bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{2,1,0:T(8,128)(2,1)}",
-         84}, /* few windows: what has passed */
-        {"f32[32768,32768]{1,0}", "f32[32768,32768]{1,0}", 92},
-        {"f32[1024,640]{1,0}", "f32[1024,640]{1,0:T(8,128)}", 0}, /* small: without windows */
-        {"f32[9000,1000]{1,0}", "f32[9000,1000]{1,0:T(3,5)}", 0}, /* boxes taken as one */
-    };
-    ts_arena *arena = ts_arena_new();
-    const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
-    for (int i = 0, most = cases(sizeof rows / sizeof rows[0], 1); i < most; i++) check_limits(tpu, &rows[i]);
-    ts_arena_free(arena);
-}
-
 /* The same boxes, beside bytes that are padding or another's, or of another type that keeps its bits. */
 static void neighbours_of_writes_are_told_apart(void **state) {
     (void)state;
@@ -469,40 +413,13 @@ static void nothing_beats_a_peak(void **state) {
     }
 }
 
-/* Where blocks are left out, too: the engine is busy for all of them, and the fixed cost comes on top. */
-static void no_price_is_less_than_its_bound(void **state) {
-    (void)state;
-    static const struct {
-        const char *machine, *src, *dst;
-    } rows[] = {
-        {"tpu-v7x", "pred[10732544]{0:T(3,5)(4,1)}", "s32[10732544]{0:T(8,128)}"},
-        {"tpu-v4", "s16[37442744]{0:T(8,128)(2,1)}", "s16[37442744]{0:T(8,128)}"},
-        {"hbm2-reference", "pred[14818255]{0:T(4,128)}", "pred[14818255]{0:T(4,128)(4,1)}"},
-    };
-    for (int i = 0, most = cases(sizeof rows / sizeof rows[0], 1); i < most; i++) {
-        ts_arena *arena = ts_arena_new();
-        const ts_machine *of = ts_machine_load(NULL, arena, rows[i].machine);
-        random_transfer t = random_transfer_of(arena, rows[i].src, rows[i].dst);
-        assert_true(of && t.plan);
-        ts_dma_machine machine = ts_dma_machine_of(of, NULL);
-        ts_dma_price_request request = {&machine, t.plan, {.in_hbm = true}, {.in_hbm = true}, false};
-        ts_dma_cost cost;
-        assert_true(ts_dma_price(NULL, arena, &request, &cost));
-        assert_true(cost.estimated);
-        assert_in_range(cost.cycles, ts_dma_price_bound(&request), INT64_MAX);
-        ts_arena_free(arena);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_kept_are_the_same),
-        cmocka_unit_test(what_is_over_a_limit_is_not_priced),
         cmocka_unit_test(neighbours_of_writes_are_told_apart),
         cmocka_unit_test(prices_are_kept_by_content),
         cmocka_unit_test(gathers_are_skipped),
         cmocka_unit_test(nothing_beats_a_peak),
-        cmocka_unit_test(no_price_is_less_than_its_bound),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
         cmocka_unit_test(drawn_transfers_are_priced_within_a_hundredth),

@@ -1,0 +1,179 @@
+/* What a price is not below, and prices with a limit; what is read and written at least. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/number.h"
+#include "machine/machine.h"
+#include "tests/support/hbm2.h"
+#include "tests/support/random_transfer.h"
+#include "tests/support/rounds.h"
+#include "tests/support/shapes.h"
+
+/* ---- With a limit ---- */
+
+typedef struct {
+    const char *src, *dst;
+    int sure_percent; /* of its price: it is over that by its windows or what has passed, and not by its bound */
+} limited;
+
+static const ts_dma_end hbm = {.in_hbm = true}, vmem = {.in_hbm = false};
+
+static ts_dma_cost within(ts_arena *arena, const ts_dma_machine *machine, const random_transfer *t,
+                          int64_t limit) {
+    ts_dma_cost cost;
+    ts_dma_price_request request = {machine, t->plan, hbm, hbm, false};
+    assert_true(ts_dma_price_within(NULL, arena, &request, limit, &cost));
+    if (cost.is_over) assert_in_range(cost.cycles, limit + 1, INT64_MAX);
+    if (cost.is_over) assert_int_equal(cost.transfer.kind, ts_dma_kind_done(machine->dma, t->plan));
+    return cost;
+}
+
+static void check_limits(const ts_machine *tpu, const limited *of) {
+    ts_arena *arena = ts_arena_new();
+    ts_dma_machine fresh = ts_dma_machine_of(tpu, NULL), keeps = fresh;
+    random_transfer t = random_transfer_of(arena, of->src, of->dst);
+    keeps.prices = ts_dma_prices_new(arena);
+    ts_dma_cost whole = within(arena, &fresh, &t, 0), cost;
+    int64_t sure = whole.cycles * of->sure_percent / 100;
+    assert_false(whole.is_over);
+    cost = within(arena, &fresh, &t, 1); /* by its bound, without a run */
+    assert_true(cost.is_over);
+    assert_int_equal(cost.cycles,
+                     ts_dma_price_bound(&(ts_dma_price_request){&fresh, t.plan, hbm, hbm, false}));
+    cost = within(arena, &fresh, &t, whole.cycles);
+    assert_memory_equal(&cost, &whole, sizeof whole);
+    if (sure > 0) {
+        cost = within(arena, &keeps, &t, sure);
+        assert_true(cost.is_over && cost.cycles <= whole.cycles);
+        assert_int_equal(within(arena, &keeps, &t, sure / 2).cycles, cost.cycles);
+        assert_int_equal(within(arena, &keeps, &t, cost.cycles - 1).cycles, cost.cycles);
+    }
+    cost = within(arena, &keeps, &t, whole.cycles);
+    assert_memory_equal(&cost, &whole, sizeof whole);
+    cost = within(arena, &keeps, &t, 1); /* it is known by now */
+    assert_memory_equal(&cost, &whole, sizeof whole);
+    ts_arena_free(arena);
+}
+
+static void what_is_over_a_limit_is_not_priced(void **state) {
+    (void)state;
+    static const limited rows[] = {
+        {"bf16[32,4096,1000]{2,1,0}", "bf16[32,4096,1000]{2,1,0:T(8,128)(2,1)}", 88}, /* two boxes */
+        {"bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{2,1,0:T(8,128)(2,1)}",
+         84}, /* few windows: what has passed */
+        {"f32[32768,32768]{1,0}", "f32[32768,32768]{1,0}", 92},
+        {"f32[1024,640]{1,0}", "f32[1024,640]{1,0:T(8,128)}", 0}, /* small: without windows */
+        {"f32[9000,1000]{1,0}", "f32[9000,1000]{1,0:T(3,5)}", 0}, /* boxes taken as one */
+    };
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
+    for (int i = 0, most = cases(sizeof rows / sizeof rows[0], 1); i < most; i++) check_limits(tpu, &rows[i]);
+    ts_arena_free(arena);
+}
+
+/* ---- Floors ---- */
+
+/* At 1 GHz this memory moves 256 bytes a cycle, and this engine 1024; the fixed cost is 300 cycles, and 10 for each
+ * descriptor but the first. */
+static void least_is_the_slower_of_two(void **state) {
+    (void)state;
+    static const struct {
+        int64_t descriptors, engine_cycles, bytes, least;
+    } rows[] = {
+        {1, 0, 256, 301},        {0, 0, 257, 302},        {1, 700, 256000, 1300},
+        {4, 1000, 256000, 1330}, {2, 1001, 256000, 1311}, {0, 0, 0, 300},
+    };
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_dma_result what = {.descriptors = rows[i].descriptors, .engine_cycles = rows[i].engine_cycles};
+        assert_int_equal(ts_dma_least_cycles(&machine, &what, rows[i].bytes), rows[i].least);
+    }
+}
+
+/* What lies at several places is written to each and read once; what is read again and again lies there once. */
+static void every_element_is_moved_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *src, *dst;
+        int64_t read, written;
+    } rows[] = {
+        {"f32[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", 64 * 256 * 4, 64 * 256 * 2},
+        {"u4[64,256]{1,0:T(8,128)(8,1)E(4)}", "f32[64,256]{1,0}", 64 * 256 / 2, 64 * 256 * 4},
+        {"u8[64,256] (64,256):(0,1)", "u8[64,256]{1,0}", 256, 64 * 256},
+        {"u8[64,256]{1,0}", "u8[64,256] S[(64,256):(256,1)] + R[3:16384]", 64 * 256, 3 * 64 * 256},
+    };
+    ts_arena *arena = ts_arena_new();
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        random_transfer t = random_transfer_of(arena, rows[i].src, rows[i].dst);
+        assert_non_null(t.plan);
+        const ts_dma_end ends[] = {vmem, hbm};
+        for (int k = 0; k < 4; k++) {
+            ts_dma_price_request request = {&machine, t.plan, ends[k & 1], ends[k >> 1], false};
+            assert_int_equal(ts_dma_least_bytes(&request),
+                             (k & 1 ? rows[i].read : 0) + (k >> 1 ? rows[i].written : 0));
+        }
+    }
+    ts_arena_free(arena);
+}
+
+/* Where blocks are left out, too: the engine is busy for all of them, and the fixed cost comes on top. */
+static void no_price_is_less_than_its_bound(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine, *src, *dst;
+    } rows[] = {
+        {"tpu-v7x", "pred[10732544]{0:T(3,5)(4,1)}", "s32[10732544]{0:T(8,128)}"},
+        {"tpu-v4", "s16[37442744]{0:T(8,128)(2,1)}", "s16[37442744]{0:T(8,128)}"},
+        {"hbm2-reference", "pred[14818255]{0:T(4,128)}", "pred[14818255]{0:T(4,128)(4,1)}"},
+    };
+    for (int i = 0, most = cases(sizeof rows / sizeof rows[0], 1); i < most; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_machine *of = ts_machine_load(NULL, arena, rows[i].machine);
+        random_transfer t = random_transfer_of(arena, rows[i].src, rows[i].dst);
+        assert_true(of && t.plan);
+        ts_dma_machine machine = ts_dma_machine_of(of, NULL);
+        ts_dma_price_request request = {&machine, t.plan, hbm, hbm, false};
+        ts_dma_cost cost;
+        assert_true(ts_dma_price(NULL, arena, &request, &cost));
+        assert_true(cost.estimated);
+        assert_in_range(cost.cycles, ts_dma_price_bound(&request), INT64_MAX);
+        ts_arena_free(arena);
+    }
+}
+
+/* Where data in flight is limited four channels at least are simulated, and a quarter of all; else one may stand for
+ * 128. Shares are powers of two that divide the channels, of a stack where stacks are not taken in turns. */
+static void channels_that_stand_for_all(void **state) {
+    (void)state;
+    static const struct {
+        int stacks, channels;
+        int64_t in_flight_bytes;
+        int share;
+    } rows[] = {{1, 8, 0, 8},    {1, 8, 65536, 2}, {1, 16, 65536, 4}, {4, 32, 65536, 4}, {4, 32, 0, 128},
+                {8, 32, 0, 128}, {3, 16, 0, 16},   {1, 12, 0, 4},     {1, 4, 65536, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_hbm_config memory = hbm2;
+        ts_dma_config dma = plain_dma;
+        memory.stacks = rows[i].stacks, memory.channels = rows[i].channels;
+        dma.in_flight_bytes = rows[i].in_flight_bytes;
+        ts_dma_machine machine = {&dma, &memory, HBM2_KHZ, NULL};
+        assert_int_equal(ts_dma_first_sampling_factor(&machine), rows[i].share);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_over_a_limit_is_not_priced),
+        cmocka_unit_test(least_is_the_slower_of_two),
+        cmocka_unit_test(every_element_is_moved_once),
+        cmocka_unit_test(no_price_is_less_than_its_bound),
+        cmocka_unit_test(channels_that_stand_for_all),
+    };
+    return cmocka_run_group_tests_name("dma/price bounds", tests, NULL, NULL);
+}
