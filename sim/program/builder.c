@@ -133,8 +133,6 @@ static int line_count(const ts_source *source) {
 
 /* The frame of a text other than the program's own; -1: it is that. */
 static int frame_of(assembler *as, const ts_source *source) {
-    for (int i = 0; i < as->frames.count && source != as->source; i++)
-        if (as->frames.items[i].body == source) return i;
     if (source == as->source) return -1;
     int outer = open_frame(as, (ts_program_frame){.kind = TS_FRAME_FILE,
                                                   .name = source->name,
@@ -151,8 +149,8 @@ static int frame_of(assembler *as, const ts_source *source) {
 void ts_program_from(ts_program_builder *b, const ts_source *source, int line) {
     if (source && !b->as.source) b->as.source = source;
     b->from = (ts_program_location){source ? frame_of(&b->as, source) : -1, line};
-    if (b->from.frame >= 0 && line > line_count(source))
-        b->from.line = line_count(source); /* it has no such line */
+    if (b->from.frame >= 0) /* as far as it has such a line */
+        b->from.line = (int)ts_min(line, b->as.frames.items[b->from.frame].end_line - 1);
     b->from_source = source;
 }
 

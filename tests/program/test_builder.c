@@ -199,17 +199,21 @@ static void as_text_has_it(void **state) {
                                   &(ts_tensor_use){0});
     assert_int_equal(ts_program_get_tensor(f->b, again)->base_bytes, 64 * 256 * 4);
     ts_program_share(f->b, again, f->xb);
+    ts_program_view(f->b, "view", shape_of(f, "bf16[64,512]{1,0:T(8,128)(2,1)}"), f->x);
     for (int i = 0; i < 2; i++) ts_program_count_bytes(f->b, f->in + i);
     ts_program_report_text(f->b, "top", "max(x)");
     ts_operand transfer = block_in(f);
     ts_program_to_device(f->b, transfer, ts_semaphore_of(f->in, 2, 3), ts_index_of(4, 2, 1));
     ts_program_add(f->b, TS_OP_dma, 1, transfer);
     const ts_program *program = printed(f, &out);
+    assert_int_equal(program->code.transfers[0].line, 1);
+    assert_int_equal(program->code.transfers[0].column, 1);
     assert_int_equal(program->code.tensors[again].base_bytes, program->code.tensors[f->xb].base_bytes);
     assert_string_equal(
         out.bytes, ".tensor x hbm f32[64,256]{1,0:T(8,128)} in iota\n"
                    ".tensor xb vmem f32[2,32,256]{2,1,0:T(8,128)}\n"
                    ".tensor again vmem s32[64,256]{1,0:T(8,128)}\n"
+                   ".tensor view hbm bf16[64,512]{1,0:T(8,128)(2,1)}\n"
                    ".sem in[2] bytes\n.sem out[1]\n.report top = max(x)\n"
                    "    dma xb[0, 0:+32, 0:+256] <- x[0:+32, 0:+256], in[0], in[s3] device=s4 * 2 + 1\n");
 }
@@ -218,7 +222,7 @@ static void as_text_has_it(void **state) {
 static void lines_are_of_texts(void **state) {
     fixture *f = *state;
     const ts_source own = {"kernels/own.py", "one\ntwo\nthree", 13},
-                    other = {"kernels/lib/other.py", "a\nb", 3};
+                    other = {"kernels/lib/other.py", "\nb", 2};
     const struct {
         const ts_source *source;
         int line, found;
@@ -231,6 +235,7 @@ static void lines_are_of_texts(void **state) {
     ts_text out;
     const ts_program *program = printed(f, &out);
     assert_int_equal(program->code.bundle_count, ROWS);
+    assert_int_equal(program->frame_count, 1); /* of the other text */
     for (int i = 0; i < ROWS; i++) {
         ts_text where = ts_text_begin(f->arena), bundle = ts_text_begin(f->arena);
         assert_ptr_equal(ts_program_source(program, i), rows[i].source);
@@ -262,6 +267,13 @@ static void wrong_count(void **state) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_vadd_f32, 2, ts_vreg(0), ts_vreg(0));
     error_of(f, "vadd.f32 takes 3 operands, found 2");
+}
+
+static void more_than_any_takes(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_halt, 6, ts_sreg(0), ts_sreg(1), ts_sreg(2), ts_sreg(3), ts_sreg(4),
+                   ts_sreg(5));
+    error_of(f, "halt takes 0 operands, found 6");
 }
 
 static void wrong_register(void **state) {
@@ -404,6 +416,7 @@ static void wrong_rows(void **state) {
         f->b = ts_program_begin(&f->err, f->arena, "built", &f->target);
         declare(f);
         ts_program_rows(f->b, f->xb, zero, 0, 1);
+        ts_program_rows(f->b, f->xb, zero, INT32_MAX, 1);
         assert_int_equal(f->err.kind, TS_ERROR_NONE);
         ts_program_rows(f->b, f->xb, zero, rows[i].stride, rows[i].mask);
         error_of(f, "expected a stride from 0 and a mask of 1 to 8 sublanes");
@@ -449,6 +462,7 @@ int main(void) {
         TEST(lines_are_of_texts),
         TEST(wrong_operand),
         TEST(wrong_count),
+        TEST(more_than_any_takes),
         TEST(wrong_register),
         TEST(wrong_mask),
         TEST(wrong_semaphore),
