@@ -195,33 +195,42 @@ static void loads_follow_stride_rows_and_mask(void **state) {
 static void stores_follow_stride_rows_and_mask(void **state) {
     (void)state;
     static const struct {
-        const char *text; /* v1 is 9 everywhere */
-        int word;
-        bool stored;
+        const char *text;
+        int word, from; /* of memory; of v1, -1: it keeps what it has */
     } rows[] = {
-        {"vst [1024] v1", 1024, true},
-        {"vst [1024] v1", 2047, true},
-        {"vst [1024] v1", 1023, false},
-        {"vst [1024] v1", 2048, false},
-        {"vst [0] v1 stride=2", 14 * 128, true},
-        {"vst [0] v1 stride=2", 13 * 128, false},
-        {"vst [0] v1 rows=0x05", 256, true},
-        {"vst [0] v1 rows=0x05", 128, false},
-        {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 128 + 4, true},
-        {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 128 + 5, false},
-        {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 256, false},
+        {"vst [1024] v1", 1024, 0},
+        {"vst [1024] v1", 2047, 1023},
+        {"vst [1024] v1", 1023, -1},
+        {"vst [1024] v1", 2048, -1},
+        {"vst [0] v1 stride=2", 14 * 128, 7 * 128},
+        {"vst [0] v1 stride=2", 13 * 128, -1},
+        {"vst [0] v1 rows=0x05", 256, 256},
+        {"vst [0] v1 rows=0x05", 128, -1},
+        {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 128 + 4, 128 + 4},
+        {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 128 + 5, -1},
+        {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 256, -1},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         fixture *f = fixture_new();
         assert_true(fixture_load(f, rows[i].text));
         fill_vmem(f);
-        for (int w = 0; w < TS_VREG_WORDS; w++) fixture_vreg(f, 1)[w] = 0x99999999;
+        for (int w = 0; w < TS_VREG_WORDS; w++) fixture_vreg(f, 1)[w] = 0x99990000 + (uint32_t)w;
         assert_true(fixture_run(f));
         uint32_t word = vmem_words(f, rows[i].word, 1)[0];
-        if (word != (rows[i].stored ? 0x99999999 : (uint32_t)rows[i].word))
+        if (word != (rows[i].from < 0 ? (uint32_t)rows[i].word : 0x99990000 + (uint32_t)rows[i].from))
             fail_msg("%s: %u", rows[i].text, word);
         fixture_free(f);
     }
+}
+
+static void words_of_smem_are_moved_alone(void **state) {
+    (void)state;
+    fixture *f = fixture_new();
+    fixture_do(f,
+               "smov s0 4 ; smov s2 5\nsst [0] 7\nsst [2] 9\nsst [1] 8\nsld s1 [1]\nsld s3 [2]\nsld s4 [0]");
+    static const uint32_t sregs[] = {4, 8, 5, 9, 7, 0};
+    for (int i = 0; i < 6; i++) assert_int_equal(fixture_sreg(f, i), sregs[i]);
+    fixture_free(f);
 }
 
 /* ---- What is told of accesses ---- */
@@ -240,7 +249,7 @@ static void tell(void *chip, const ts_access *access) {
     told.writes += access->writes;
 }
 
-/* All rows of the access, and no others. */
+/* All rows of the access, and no others; together where they are one range. */
 static void accesses_are_told_row_for_row(void **state) {
     (void)state;
     enum { WORD = 4096, ROW = 512 };
@@ -262,6 +271,10 @@ static void accesses_are_told_row_for_row(void **state) {
                 fixture_do(f, text);
                 if (memcmp(told.bytes, rows, sizeof rows) != 0) fail_msg("%s", text);
                 assert_int_equal(told.writes, writes * told.count);
+                const uint8_t *first = memchr(rows, 1, sizeof rows),
+                              *gap = memchr(first, 0, sizeof rows - (size_t)(first - rows));
+                bool apart = memchr(gap, 1, sizeof rows - (size_t)(gap - rows)) != NULL;
+                assert_int_equal(told.count, apart ? __builtin_popcount((unsigned)masks[k]) : 1);
                 fixture_free(f);
             }
 }
@@ -450,6 +463,7 @@ int main(void) {
         cmocka_unit_test(vector_bundles_read_before_they_write),
         cmocka_unit_test(loads_follow_stride_rows_and_mask),
         cmocka_unit_test(stores_follow_stride_rows_and_mask),
+        cmocka_unit_test(words_of_smem_are_moved_alone),
         cmocka_unit_test(accesses_are_told_row_for_row),
         cmocka_unit_test(writes_under_a_mask_keep_the_rest),
         cmocka_unit_test(each_operand_has_its_place),
