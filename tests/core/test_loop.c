@@ -28,6 +28,7 @@ static void certain_ones_are_told_at_once(void **state) {
         "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0",
         "sem.read s1 e0\nbrz s1 @0",
         "barrier\njump @0", /* of one core */
+        "vadd.i32 v0 v0 1\nsadd s1 s2 1\njump @0",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         fixture *f = fixture_new();
@@ -57,6 +58,24 @@ static void the_outermost_is_named(void **state) {
         const ts_instruction *branch = ts_core_loop(f->core, text, sizeof text);
         assert_int_equal(branch->opcode, TS_OP_jump);
         assert_string_equal(text, "this branch back to line 1 was taken 911 times");
+        fixture_free(f);
+    }
+}
+
+/* The branch is of one text, and goes back to another. */
+static void texts_are_named_that_are_not_the_branchs(void **state) {
+    (void)state;
+    static const ts_source own = {.name = "own.tsim"}, other = {.name = "other.tsim"};
+    for (int i = 0; i < 2; i++) {
+        fixture *f = fixture_new();
+        char text[200];
+        assert_true(fixture_load(f, "nop\njump @0"));
+        ((ts_instruction *)f->code.bundles[0].instructions)->source = i ? &other : &own;
+        ((ts_instruction *)f->code.bundles[1].instructions)->source = &own;
+        for (int k = 0; k < 6; k++) assert_true(ts_core_step(&f->err, f->core, k, INT64_MAX));
+        ts_core_loop(f->core, text, sizeof text);
+        assert_string_equal(text, ts_text_format(f->arena, "this branch back to %sline 1 was taken 2 times",
+                                                 i ? "other.tsim, " : ""));
         fixture_free(f);
     }
 }
@@ -94,6 +113,30 @@ static const ts_transfer moves[] = {{.source = {.rank = 1, .begin = &zero, .size
 static bool start(ts_error *err, void *chip, const ts_core_start *told) {
     (void)err, (void)chip, (void)told;
     return true;
+}
+
+/* What is polled may come with a transfer that is under way; what is not, does not. */
+static void a_transfer_may_end_them(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool ends;
+    } rows[] = {{"dma t0\nsld s1 [0]\nbrz s1 @1", true},
+                {"dma t0\nv2s s1 v0\nbrz s1 @1", true},
+                {"dma t0\nsem.read s1 e0\nbrz s1 @1", true},
+                {"dma t0\nnop\njump @1", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture *f = fixture_new();
+        f->code.transfers = moves;
+        f->code.transfer_count = 1;
+        f->ports.dma_start = start;
+        assert_true(fixture_load(f, rows[i].text));
+        bool good = true;
+        while (good && ts_core_next(f->core) < 100000)
+            good = ts_core_step(&f->err, f->core, 100000, INT64_MAX);
+        if (good != rows[i].ends) fail_msg("%s: %s", rows[i].text, f->err.message);
+        fixture_free(f);
+    }
 }
 
 static const struct {
@@ -204,7 +247,10 @@ static void work_is_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(certain_ones_are_told_at_once),
                                        cmocka_unit_test(the_outermost_is_named),
-                                       cmocka_unit_test(others_go_on), cmocka_unit_test(work_is_counted),
+                                       cmocka_unit_test(texts_are_named_that_are_not_the_branchs),
+                                       cmocka_unit_test(a_transfer_may_end_them),
+                                       cmocka_unit_test(others_go_on),
+                                       cmocka_unit_test(work_is_counted),
                                        cmocka_unit_test(those_that_move_the_same_slices_are_given_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
