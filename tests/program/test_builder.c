@@ -235,7 +235,9 @@ static void lines_are_of_texts(void **state) {
     ts_text out;
     const ts_program *program = printed(f, &out);
     assert_int_equal(program->code.bundle_count, ROWS);
-    assert_int_equal(program->frame_count, 1); /* of the other text */
+    assert_int_equal(program->frame_count, 1);
+    assert_ptr_equal(ts_program_frame_text(program, 0), &other);
+    assert_ptr_equal(ts_program_frame_text(program, -1), &own);
     for (int i = 0; i < ROWS; i++) {
         ts_text where = ts_text_begin(f->arena), bundle = ts_text_begin(f->arena);
         assert_ptr_equal(ts_program_source(program, i), rows[i].source);
