@@ -36,6 +36,10 @@ static void what_is_near_is_suggested(void **state) {
     static const char *const rows[][2] = {
         {"tilesim:/softmx.tsim", "cannot open 'tilesim:/softmx.tsim': No such file or directory; did you "
                                  "mean 'tilesim:/softmax.tsim'?"},
+        {"tilesim:/addd.tsim", "cannot open 'tilesim:/addd.tsim': No such file or directory; did you mean "
+                               "'tilesim:/add.tsim'?"}, /* the first of all */
+        {"softmax.tsim", "cannot open 'softmax.tsim': No such file or directory; did you mean "
+                         "'tilesim:/softmax.tsim'?"},
         {"nowhere/softmax.tsim", "cannot open 'nowhere/softmax.tsim': No such file or directory; did you "
                                  "mean 'tilesim:/softmax.tsim'?"},
         {"nowhere/softmx.tsim", "cannot open 'nowhere/softmx.tsim': No such file or directory"},
@@ -62,9 +66,36 @@ static void texts_name_files(void **state) {
     assert_true(files[1].text != NULL && files[2].text != NULL);
 }
 
+/* Beside the text, unless it says from where on. */
+static void values_lie_beside_the_text(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *name, *path;
+    } rows[] = {
+        {"a/b/x.tsim", "w.npy", "a/b/w.npy"},
+        {"a/b/x.tsim", "c/w.npy", "a/b/c/w.npy"},
+        {"x.tsim", "c/w.npy", "c/w.npy"},
+        {"a/x.tsim", "/c/w.npy", "/c/w.npy"},
+        {"a/x.tsim", "tilesim:/w.npy", "tilesim:/w.npy"},
+        {"a/x.tsim", "tilesim:/", "a/tilesim:/"},
+        {"a/x.tsim", "tilesim:w.npy", "a/tilesim:w.npy"},
+        {"tilesim:/mesh/x.tsim", "w.npy", "tilesim:/mesh/w.npy"},
+    };
+    const ts_target target = {.machine = "toy", .space_bytes = {[TS_SPACE_HBM] = 64}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        const char *text = ts_text_format(arena, ".tensor x hbm f32[8] in file(\"%s\")\n", rows[i].name);
+        ts_source source = {.name = rows[i].text, .text = text, .length = strlen(text)};
+        const ts_program *p = ts_program_parse(&err, arena, &source, &target, NULL, 0);
+        if (!p) fail_msg("%s", err.message);
+        assert_string_equal(p->uses[0].file, rows[i].path);
+        assert_string_equal(p->uses[0].file_text, rows[i].name);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts_of_the_binary_have_names),
-                                       cmocka_unit_test(what_is_near_is_suggested),
-                                       cmocka_unit_test(texts_name_files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_of_the_binary_have_names), cmocka_unit_test(what_is_near_is_suggested),
+        cmocka_unit_test(texts_name_files), cmocka_unit_test(values_lie_beside_the_text)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
