@@ -1,0 +1,82 @@
+/* Software pipelining: which intervals loops get, by slots, units and recurrences worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "program/program.h"
+#include "tests/support/group.h"
+
+/* One slot of each kind. A load takes 4 cycles, vector arithmetic 3, and a transcendental function 10, of which 3 keep
+ * its unit busy. */
+static ts_target make_target(void) {
+    ts_target target = {.machine = "toy",
+                        .core.limits = {.sregs = 8, .vregs = 32, .vmasks = 4},
+                        .space_bytes = {[TS_SPACE_VMEM] = 1 << 20}};
+    for (int i = 0; i < TS_SLOT_COUNT; i++) target.core.limits.slots[i] = 1;
+    for (int i = 0; i < TS_LATENCY_COUNT; i++)
+        target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
+    target.core.latency_cycles[TS_LATENCY_VECTOR_LOAD] = 4;
+    target.core.latency_cycles[TS_LATENCY_VECTOR_ALU] = 3;
+    target.core.latency_cycles[TS_LATENCY_EUP] = 10;
+    target.core.occupancy_cycles[TS_LATENCY_EUP] = 3;
+    return target;
+}
+
+/* No iteration writes a register that one in front has still to read: with one copy the next load, which is read 4
+ * cycles later, waits as long. Stores keep their order, a cycle apart. */
+static const struct {
+    const char *mode, *body;
+    int line, iterations, stages, cycles, slot_cycles, path_cycles; /* 0: it has no overlap */
+} rows[] = {
+    /* A load each cycle is the most; 4 copies, the last store at 4 + 3 + 3. */
+    {"v8", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst y[s7, 0], v0\n", 5, 4, 3, 4, 4, 11},
+    /* No vregs for copies: the next load waits for the store, and that is not worth it. */
+    {"", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst y[s7, 0], v0\n", 0, 0, 0, 0, 0, 0},
+    /* A sum each 3 cycles. Of two iterations the last store is at 4 + 3 + 3. */
+    {"v8", "vld v0, w[s7, 0]\nvadd.f32 v1, v1, v0\nvst y[s7, 0], v1\n", 5, 2, 2, 6, 2, 11},
+    /* The unit is busy for 3 cycles; 4 copies, as a result is read 10 cycles later. */
+    {"v8", "vld v0, w[s7, 0]\nvexp.f32 v0, v0\nvst y[s7, 0], v0\n", 5, 4, 2, 12, 12, 18},
+    /* What is stored at 7 is loaded two iterations later; one later, and there is nothing to gain. */
+    {"v8", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst w[s7 + 16, 0], v0\n", 5, 1, 2, 4, 2, 8},
+    {"v8", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst w[s7 + 8, 0], v0\n", 0, 0, 0, 0, 0, 0},
+    /* The counter is read, so there are no copies; three scalar instructions. */
+    {"v8", "sadd s1, s7, 3\nvld v0, w[s7, 0]\nvadd.i32 v0, v0, s1\nvst y[s7, 0], v0\n", 5, 1, 2, 4, 3, 8},
+    /* Nothing but the sums, which wait for each other. */
+    {"v8", "vadd.f32 v1, v1, 1.0\nvst y[s7, 0], v1\n", 0, 0, 0, 0, 0, 0},
+    /* What others may notice keeps its place. */
+    {"v8", "delay 1\nvld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst y[s7, 0], v0\n", 0, 0, 0, 0, 0, 0},
+    /* A counter, or its end, that the body changes. */
+    {"v8", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst y[s7, 0], v0\nsadd s7, s7, 8\n", 0, 0, 0, 0, 0, 0},
+};
+
+static void intervals_are_the_least(void **state) {
+    (void)state;
+    const ts_target target = make_target();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        const char *text =
+            ts_text_format(arena,
+                           ".pack pipeline %s\n.tensor w vmem f32[160,128]{1,0:T(8,128)}\n"
+                           ".tensor y vmem f32[160,128]{1,0:T(8,128)}\n\n.loop s7 = 0, 128, 8\n%s.end\n",
+                           rows[i].mode, rows[i].body);
+        ts_source source = {.name = "a.tsim", .text = text, .length = strlen(text)};
+        const ts_program *p = ts_program_parse(&err, arena, &source, &target, NULL, 0);
+        if (!p) fail_msg("%s", err.message);
+        ts_program_pipeline found = p->pipeline_count > 0 ? p->pipelines[0] : (ts_program_pipeline){0};
+        if (found.line != rows[i].line || found.iterations != rows[i].iterations ||
+            found.stages != rows[i].stages || found.cycles != rows[i].cycles ||
+            found.slot_cycles != rows[i].slot_cycles || found.path_cycles != rows[i].path_cycles)
+            fail_msg("%s: line %d, %d iterations in %d cycles, %d stages, slots %d, path %d", rows[i].body,
+                     found.line, found.iterations, (int)found.cycles, found.stages, (int)found.slot_cycles,
+                     (int)found.path_cycles);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_are_the_least)};
+    return cmocka_run_group_tests(tests, begin_group, end_group);
+}
