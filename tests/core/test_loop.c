@@ -62,6 +62,17 @@ static void the_outermost_is_named(void **state) {
     }
 }
 
+/* The one outside was gone round 8999 times and no more when the state was kept at the 16384th branch back. */
+static void the_outermost_is_one_that_still_goes(void **state) {
+    (void)state;
+    fixture *f = fixture_new();
+    assert_false(run(f, "sadd s1 s1 1\nnop\nbr.eq s1 9000 @1\nbr.lt s1 10000 @0"));
+    assert_string_equal(f->err.message,
+                        "endless loop: this branch back to line 2 was taken 7,386 times, s1 = 9000, and "
+                        "nothing that a branch depends on changes any more");
+    fixture_free(f);
+}
+
 /* The branch is of one text, and goes back to another. */
 static void texts_are_named_that_are_not_the_branchs(void **state) {
     (void)state;
@@ -115,21 +126,33 @@ static bool start(ts_error *err, void *chip, const ts_core_start *told) {
     return true;
 }
 
-/* What is polled may come with a transfer that is under way; what is not, does not. */
-static void a_transfer_may_end_them(void **state) {
+static bool start_and_end(ts_error *err, void *chip, const ts_core_start *told) {
+    (void)err;
+    ((fixture *)chip)->semaphores[told->semaphore]++;
+    return true;
+}
+
+/* What is polled may come with a transfer that is under way, or was meanwhile; what is not, does not. A semaphore is
+ * used up some time. */
+static void others_may_end_them(void **state) {
     (void)state;
     static const struct {
         const char *text;
+        bool (*start)(ts_error *err, void *chip, const ts_core_start *told);
         bool ends;
-    } rows[] = {{"dma t0\nsld s1 [0]\nbrz s1 @1", true},
-                {"dma t0\nv2s s1 v0\nbrz s1 @1", true},
-                {"dma t0\nsem.read s1 e0\nbrz s1 @1", true},
-                {"dma t0\nnop\njump @1", false}};
+    } rows[] = {{"dma t0\nsld s1 [0]\nbrz s1 @1", start, true},
+                {"dma t0\nv2s s1 v0\nbrz s1 @1", start, true},
+                {"dma t0\nsem.read s1 e0\nbrz s1 @1", start, true},
+                {"dma t0\nnop\njump @1", start, false},
+                {"dma t0\nwait e0\nsld s1 [0]\nbrz s1 @0", start_and_end, true},
+                {"dma t0\nwait e0\nv2s s1 v0\nbrz s1 @0", start_and_end, true},
+                {"dma t0\nwait e0\njump @0", start_and_end, false},
+                {"sem.add e5 20000\nwait e5\njump @1", start, true}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture *f = fixture_new();
         f->code.transfers = moves;
         f->code.transfer_count = 1;
-        f->ports.dma_start = start;
+        f->ports.dma_start = rows[i].start;
         assert_true(fixture_load(f, rows[i].text));
         bool good = true;
         while (good && ts_core_next(f->core) < 100000)
@@ -247,8 +270,9 @@ static void work_is_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(certain_ones_are_told_at_once),
                                        cmocka_unit_test(the_outermost_is_named),
+                                       cmocka_unit_test(the_outermost_is_one_that_still_goes),
                                        cmocka_unit_test(texts_are_named_that_are_not_the_branchs),
-                                       cmocka_unit_test(a_transfer_may_end_them),
+                                       cmocka_unit_test(others_may_end_them),
                                        cmocka_unit_test(others_go_on),
                                        cmocka_unit_test(work_is_counted),
                                        cmocka_unit_test(those_that_move_the_same_slices_are_given_up)};
