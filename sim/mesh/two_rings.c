@@ -86,7 +86,7 @@ bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second) {
     search s = {.mesh = mesh, .chips = (int)mesh->chip_count};
     if (mesh->order || mesh->failed || ts_mesh_least_links(mesh) < 4)
         return false; /* two of each ring at every chip */
-    if (mesh->chip_count < 5 || mesh->chip_count > MOST_CHIPS) return false;
+    if (mesh->chip_count > MOST_CHIPS) return false;
     set_neighbours(&s);
     if (!find_both(&s, path)) return false;
     for (int i = 0; i < s.chips; i++) {
