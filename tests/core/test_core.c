@@ -165,6 +165,7 @@ static void loads_follow_stride_rows_and_mask(void **state) {
         {"vld v1 [1024]", 700, 1724},
         {"vld v1 [128]", 1023, 1151}, /* starts on any row */
         {"vld v1 [0] stride=3", 2 * 128 + 5, 6 * 128 + 5},
+        {"vld v1 [128] stride=2", 5, 133},
         {"vld v1 [256] stride=0", 7 * 128 + 5, 261},
         {"vld v1 [1024] stride=-1", 7 * 128, 128},
         {"smov s1 16\nvld v1 [0+s1/8*2048]", 3, 4099},
@@ -362,6 +363,8 @@ static const struct {
     {"nop\nvst [-128] v1", "vst touches bytes -512 to 3583, expected 0 to 65535 of the memory", 1},
     {"vld v1 [1024] tensor=0", "vld touches bytes 4096 to 8191, expected 1024 to 5119 of box", 0},
     {"vld v1 [128] stride=2 tensor=0", "vld touches bytes 512 to 8191, expected 1024 to 5119 of box", 0},
+    {"vld v1 [0] stride=-1", "vld touches bytes -3584 to 511, expected 0 to 65535 of the memory", 0},
+    {"vld v1 [15616] rows=0xc0", "vld touches bytes 65536 to 66559, expected 0 to 65535 of the memory", 0},
     {"vld v1 [1024] stride=-1 rows=0x03 tensor=0\nsst [256] 1",
      "sst touches bytes 1024 to 1027, expected 0 to 1023 of the memory", 1},
     {"nop\nsld s1 [256]", "sld touches bytes 1024 to 1027, expected 0 to 1023 of the memory", 1},

@@ -205,17 +205,23 @@ static void as_text_has_it(void **state) {
     ts_operand transfer = block_in(f);
     ts_program_to_device(f->b, transfer, ts_semaphore_of(f->in, 2, 3), ts_index_of(4, 2, 1));
     ts_program_add(f->b, TS_OP_dma, 1, transfer);
+    ts_affine to[] = {ts_index(1), ts_index(16), ts_index(128)}, from[] = {ts_index(8), ts_index(128)};
+    int64_t tile[] = {1, 8, 128};
+    ts_program_add(
+        f->b, TS_OP_dma, 1,
+        ts_program_transfer(f->b, box(f->xb, to, tile), box(f->x, from, tile + 1), ts_semaphore(f->in)));
     const ts_program *program = printed(f, &out);
     assert_int_equal(program->code.transfers[0].line, 1);
     assert_int_equal(program->code.transfers[0].column, 1);
     assert_int_equal(program->code.tensors[again].base_bytes, program->code.tensors[f->xb].base_bytes);
-    assert_string_equal(
-        out.bytes, ".tensor x hbm f32[64,256]{1,0:T(8,128)} in iota\n"
-                   ".tensor xb vmem f32[2,32,256]{2,1,0:T(8,128)}\n"
-                   ".tensor again vmem s32[64,256]{1,0:T(8,128)}\n"
-                   ".tensor view hbm bf16[64,512]{1,0:T(8,128)(2,1)}\n"
-                   ".sem in[2] bytes\n.sem out[1]\n.report top = max(x)\n"
-                   "    dma xb[0, 0:+32, 0:+256] <- x[0:+32, 0:+256], in[0], in[s3] device=s4 * 2 + 1\n");
+    assert_string_equal(out.bytes,
+                        ".tensor x hbm f32[64,256]{1,0:T(8,128)} in iota\n"
+                        ".tensor xb vmem f32[2,32,256]{2,1,0:T(8,128)}\n"
+                        ".tensor again vmem s32[64,256]{1,0:T(8,128)}\n"
+                        ".tensor view hbm bf16[64,512]{1,0:T(8,128)(2,1)}\n"
+                        ".sem in[2] bytes\n.sem out[1]\n.report top = max(x)\n"
+                        "    dma xb[0, 0:+32, 0:+256] <- x[0:+32, 0:+256], in[0], in[s3] device=s4 * 2 + 1\n"
+                        "    dma xb[1, 16:+8, 128:+128] <- x[8:+8, 128:+128], in[0]\n");
 }
 
 /* Instructions are of a line of a text, as far as it has that. */
@@ -256,6 +262,7 @@ static void error_of(fixture *f, const char *message) {
     assert_null(ts_program_end(f->b));
     assert_string_equal(f->err.message, message);
     assert_string_equal(f->err.name, "built");
+    assert_int_equal(f->err.line, 1);
 }
 
 static void wrong_operand(void **state) {

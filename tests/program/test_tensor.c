@@ -78,6 +78,21 @@ static void each_is_used_as_it_says(void **state) {
     }
 }
 
+/* Words that end a shape elsewhere are names within it. */
+static void shapes_have_brackets(void **state) {
+    (void)state;
+    static const char *const shapes[] = {"f32[iota,2]", "f32[8,2]{1,0:T(iota,2)}",
+                                         "f32[8,2] (iota,2):(1,iota)"};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        ts_error err = {0};
+        const ts_program *p = parse(
+            &err, ts_text_format(arena, ".param iota = 8\n.tensor x hbm %s in zeros\nhalt\n", shapes[i]));
+        if (!p) fail_msg("%s: %s", shapes[i], err.message);
+        assert_int_equal(p->uses[0].fill, TS_FILL_ZEROS);
+        assert_int_equal(p->code.tensors[0].shape->layout->dims[0], 8);
+    }
+}
+
 /* As many bytes as there are in all are not larger than that; what is behind others may be a byte too many. */
 static void what_does_not_fit(void **state) {
     (void)state;
@@ -117,6 +132,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_follow_each_other),
         cmocka_unit_test(each_is_used_as_it_says),
+        cmocka_unit_test(shapes_have_brackets),
         cmocka_unit_test(what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
