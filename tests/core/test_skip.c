@@ -62,6 +62,8 @@ static const struct {
     {"vld v1 [0+s1/8*1024] ; vst [0+s1/8*1024] v2 ; sadd s1 s1 1\nnop\nnop\nbr.lt s1 100 @0", 0},
     {"vst [0+s1%4*1024] v2 ; vld v1 [1024] ; sadd s1 s1 1\nnop\nnop\nbr.lt s1 100 @0", 0},
     {"vld v1 [0+s2%4*1024] ; sadd s1 s1 1\nbr.lt s1 100 @0", 9},
+    {"vld v1 [0+s1/8*2048] ; sadd s1 s1 1\nbr.lt s1 100 @0", 0}, /* a fault, when s1 is 64 */
+    {"vld v1 [0+s1%100*256] ; sadd s1 s1 1\nbr.lt s1 100 @0", 0},
     {"vld v1 [0+s1*64] ; sadd s1 s1 1\nbr.lt s1 100 @0", 0},
     {"vld v1 [0+s1*64] ; sadd s1 s1 2\nbr.lt s1 100 @0", 9},
     /* Loads behind stores: that never meet, that meet now and then, that move alike. */
@@ -152,6 +154,7 @@ static void same_profile(fixture *a, fixture *b) {
         ts_core_profile(b->core, i, &issues[1], &stalls[1]);
         assert_int_equal(issues[0], issues[1]);
         assert_int_equal(stalls[0], stalls[1]);
+        assert_int_equal(a->core->branches_taken[i], b->core->branches_taken[i]);
         for (int k = 0; k < a->code.bundles[i].count; k++) {
             const int64_t *of_a = ts_core_stalls(a->core, &a->code.bundles[i].instructions[k]),
                           *of_b = ts_core_stalls(b->core, &b->code.bundles[i].instructions[k]);

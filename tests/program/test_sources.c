@@ -44,6 +44,8 @@ static void what_is_near_is_suggested(void **state) {
                          "'tilesim:/softmax.tsim'?"},
         {"nowhere/softmax.tsim", "cannot open 'nowhere/softmax.tsim': No such file or directory; did you "
                                  "mean 'tilesim:/softmax.tsim'?"},
+        {"nowhere/add.tsim", "cannot open 'nowhere/add.tsim': No such file or directory; did you mean "
+                             "'tilesim:/add.tsim'?"},
         {"nowhere/softmx.tsim", "cannot open 'nowhere/softmx.tsim': No such file or directory"},
         {"tilesim:/qqqqqqqqqqqq.tsim", "cannot open 'tilesim:/qqqqqqqqqqqq.tsim': No such file or directory"},
     };
