@@ -114,6 +114,8 @@ static void test_errors(void **state) {
         {"f32[8,16] P('w')", 13, "the mesh has no axis 'w'"},
         {"f32[8,16] P('x', 'y', 'z')", 23, "the sharding has 3 dims, the array 2"},
         {"f32[8,16] P(x)", 13, "found 'x', expected the name of an axis in quotes"},
+        {"f32[8,16] P('w'", 13, "the mesh has no axis 'w'"},
+        {"f32[8,16] P('x', unreduced={'w'", 29, "the mesh has no axis 'w'"},
         {"f32[8,16] P('x", 13, "the quote does not end"},
         {"f32[8,16] P('x' 'y')", 17, "found ''', expected ')'"},
         {"f32[8,16] P('x') y", 18, "found 'y', expected the end of the sharding"},
