@@ -93,6 +93,16 @@ static void shapes_have_brackets(void **state) {
     }
 }
 
+static void values_need_an_input(void **state) {
+    (void)state;
+    static const char *const fills[] = {"file", "zeros", "iota", "random", "out iota", "scratch file"};
+    for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
+        ts_error err = {0};
+        assert_null(parse(&err, ts_text_format(arena, ".tensor x hbm f32[8] %s\n", fills[i])));
+        assert_string_equal(err.message, "only a tensor that is 'in' or 'inout' begins with values");
+    }
+}
+
 /* As many bytes as there are in all are not larger than that; what is behind others may be a byte too many. */
 static void what_does_not_fit(void **state) {
     (void)state;
@@ -130,9 +140,8 @@ static void what_does_not_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_follow_each_other),
-        cmocka_unit_test(each_is_used_as_it_says),
-        cmocka_unit_test(shapes_have_brackets),
+        cmocka_unit_test(tensors_follow_each_other), cmocka_unit_test(each_is_used_as_it_says),
+        cmocka_unit_test(shapes_have_brackets),      cmocka_unit_test(values_need_an_input),
         cmocka_unit_test(what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
