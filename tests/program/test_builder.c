@@ -211,6 +211,7 @@ static void as_text_has_it(void **state) {
         f->b, TS_OP_dma, 1,
         ts_program_transfer(f->b, box(f->xb, to, tile), box(f->x, from, tile + 1), ts_semaphore(f->in)));
     const ts_program *program = printed(f, &out);
+    assert_int_equal(ts_program_line(program, 0), 1);
     assert_int_equal(program->code.transfers[0].line, 1);
     assert_int_equal(program->code.transfers[0].column, 1);
     assert_int_equal(program->code.tensors[again].base_bytes, program->code.tensors[f->xb].base_bytes);
