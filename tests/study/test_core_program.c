@@ -208,6 +208,8 @@ static const struct {
      160},
     {"tpu-v5e", "u4[600,256,256]{2,1,0:T(8,128)(8,1)E(4)}", "u4[600,256,256]{1,2,0:T(8,128)(8,1)E(4)}", 192,
      600},
+    {"tpu-v5e", "u4[14,1536,2048]{2,1,0:T(8,128)(8,1)E(4)}", "u4[14,1536,2048]{1,2,0:T(8,128)(8,1)E(4)}",
+     6 * 12, 168},
     {"tpu-v5e", "u8[5120,4608]{1,0:T(8,128)(4,1)}", "u8[5120,4608]{0,1:T(8,128)(4,1)}", 6 * 9, 90},
     {"tpu-v5e", "u4[4,1100,6000]{2,1,0:T(8,128)(8,1)E(4)}", "u4[4,1100,6000]{1,2,0:T(8,128)(8,1)E(4)}",
      2 * 36, 144},
@@ -234,6 +236,32 @@ static void the_rest_keeps_the_pace(void **state) {
         near_by(study.cost.hbm.reads, (double)part->chip.hbm.reads * (double)all / (double)run);
         assert_int_equal(study.cost.hbm.read_latency_max, part->chip.hbm.read_latency_max);
     }
+}
+
+/* The last 34 of 102 blocks, a strip, are less high: 11 and 22 of them are run as well, and tell what each takes. */
+static void low_last_strips_take_their_own_time(void **state) {
+    (void)state;
+    static const int64_t parts[3][2] = {{0, 66}, {68, 79}, {68, 90}};
+    const ts_machine *machine = machine_without("tpu-v5e", 0);
+    ts_transfer_request request = parse_transfer(arena, machine, "u8[1100,17000]{1,0:T(8,128)(4,1)}",
+                                                 "u8[1100,17000]{0,1:T(8,128)(4,1)}");
+    ts_transfer_study study;
+    const ts_timed_run *runs[3];
+    assert_true(ts_transfer_price(NULL, arena, &request, &study));
+    for (int i = 0; i < 3; i++) {
+        ts_timed_program p = program_of(machine, study.by.program, study.by.parameters);
+        p.paced = i == 0;
+        ts_timed_define(&p, "FIRST", parts[i][0]);
+        ts_timed_define(&p, "END", parts[i][1]);
+        runs[i] = ts_timed_run_get(NULL, &p);
+        assert_non_null(runs[i]);
+    }
+    double high = runs[0]->pace * (double)runs[0]->chip.transfers / 66,
+           low = (double)(runs[2]->chip.cycles - runs[1]->chip.cycles) / 11;
+    near_by(study.cost.cycles, (double)runs[0]->chip.cycles + 2 * high + 34 * low);
+    near_by(study.cost.transfer.src_bytes,
+            (double)runs[0]->chip.hbm_read_bytes * 68 / 66 +
+                34.0 * (double)(runs[2]->chip.hbm_read_bytes - runs[1]->chip.hbm_read_bytes) / 11);
 }
 
 /* 4096 and 8192 of its rows are run, of 512 words; 3 * 4096 are not yet all. */
@@ -371,6 +399,7 @@ int main(void) {
         cmocka_unit_test(the_price_is_that_of_the_program),
         cmocka_unit_test(what_is_run_in_part_is_near_the_whole),
         cmocka_unit_test(the_rest_keeps_the_pace),
+        cmocka_unit_test(low_last_strips_take_their_own_time),
         cmocka_unit_test(rows_are_extended_from_two_runs),
         cmocka_unit_test(tiles_that_hold_little_move_whole),
         cmocka_unit_test(its_parts_are_what_they_are_called),
