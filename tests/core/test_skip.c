@@ -26,6 +26,8 @@ static const struct {
     {"sadd s1 s1 1 ; br.lt s1 1000 @0", 6},
     {"vld v1 [0+s0*128] ; sadd s0 s0 1\nbr.lt s0 100 @0", 9},
     {"smov s1 1000\nssub s1 s1 3\nbr.gt s1 -7 @1", 1 + 6},
+    {"sadd s29 s29 1\nbr.lt s29 1000 @0", 6},
+    {"vld v1 [0+s29*128] ; sadd s29 s29 1\nbr.lt s29 100 @0", 9},
     {"sadd s1 s1 3\nbr.lt s1 1000 @0", 6},
     {"sadd s1 s1 3\nbr.le s1 999 @0", 6},
     {"sadd s1 s1 3\nbr.le s1 1000 @0", 6},

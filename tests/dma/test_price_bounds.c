@@ -148,6 +148,22 @@ static void no_price_is_less_than_its_bound(void **state) {
     }
 }
 
+/* Of 2 MiB accessed in HBM every access is simulated, whatever lies in VMEM; of much more not. */
+static void small_transfers_are_simulated_whole(void **state) {
+    (void)state;
+    static const char *const shapes[] = {"u8[2097152]{0}", "u8[16777216]{0}"};
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    for (int i = 0; i < 4; i++) {
+        ts_arena *arena = ts_arena_new();
+        random_transfer t = random_transfer_of(arena, shapes[i / 2], shapes[i / 2]);
+        ts_dma_price_request request = {&machine, t.plan, i & 1 ? hbm : vmem, i & 1 ? vmem : hbm, false};
+        ts_dma_cost cost;
+        assert_true(ts_dma_price(NULL, arena, &request, &cost));
+        assert_int_equal(cost.estimated, i / 2);
+        ts_arena_free(arena);
+    }
+}
+
 /* Where data in flight is limited four channels at least are simulated, and a quarter of all; else one may stand for
  * 128. Shares are powers of two that divide the channels, of a stack where stacks are not taken in turns. */
 static void channels_that_stand_for_all(void **state) {
@@ -174,6 +190,7 @@ int main(void) {
         cmocka_unit_test(least_is_the_slower_of_two),
         cmocka_unit_test(every_element_is_moved_once),
         cmocka_unit_test(no_price_is_less_than_its_bound),
+        cmocka_unit_test(small_transfers_are_simulated_whole),
         cmocka_unit_test(channels_that_stand_for_all),
     };
     return cmocka_run_group_tests_name("dma/price bounds", tests, NULL, NULL);
