@@ -414,8 +414,22 @@ static void small_steps_change_nothing(void **state) {
     fixture_free(parts);
 }
 
+/* However many stores there were before: each load waits for the one in front of it, 4 cycles. */
+static void loads_wait_however_many_stores_there_were(void **state) {
+    (void)state;
+    enum { PAIRS = 40 };
+    fixture *f = fixture_new();
+    char text[PAIRS * 32] = "";
+    f->config.latency_cycles[TS_LATENCY_VECTOR_STORE] = 5;
+    for (int i = 0; i < PAIRS; i++) strcat(text, i ? "\nvst [0] v1\nvld v2 [0]" : "vst [0] v1\nvld v2 [0]");
+    fixture_do(f, text);
+    assert_int_equal(fixture_stalled(f, "wait_vector_store"), PAIRS * 4);
+    fixture_free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_wait_however_many_stores_there_were),
         cmocka_unit_test(each_latency_holds_its_reader_to_the_cycle),
         cmocka_unit_test(each_occupancy_holds_its_unit_to_the_cycle),
         cmocka_unit_test(a_slot_has_as_many_units_as_slots),
