@@ -161,7 +161,8 @@ static void within_limits(const ts_machine *machine, const char *src, const char
     static const struct {
         int percent;
         bool is_over;
-    } limits[] = {{40, true}, {75, true}, {101, false}}; /* 40: its first blocks are enough */
+    } limits[] = {
+        {40, true}, {66, true}, {75, true}, {101, false}}; /* 40: its first blocks are over; 66: nearly */
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         ts_transfer_request request = parse_transfer(arena, machine, src, dst);
         ts_transfer_study study;
