@@ -5,6 +5,7 @@ enum {
     MOST_BYTES = 16,
     LEAST_ROW_BYTES = 16,
     LEAST_COLUMN_BYTES = 8,
+    SHORT_COLUMN_BYTES = 16,
     LEAST_COLUMNS = 8, /* of short rows */
     LEAST_LINE_BYTES = 32,
     SPARSE_BYTES = 32,
@@ -251,8 +252,10 @@ static bool are_lines(const ts_plan_box *box, const side *columns) {
     return continues && (columns->count & (columns->count - 1)) == 0;
 }
 
-/* Do short columns lie close to each other in the destination, so that its lines are mostly made of them? */
+/* Do short columns lie close to each other in the destination, so that its lines are mostly made of them? Then they are
+ * better moved as lines, but for those of several boxes, which would make each line several times. */
 static bool are_close(const ts_plan_box *box, const side *columns, int64_t column_bytes) {
+    if (column_bytes > SHORT_COLUMN_BYTES) return false;
     for (int i = 0; i < columns->loop_count; i++) {
         int64_t step = box->loops[columns->loops[i]].dst_bits / 8;
         if (step < SPARSE_BYTES && step < 2 * column_bytes) return true;
@@ -266,7 +269,6 @@ static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box,
     int64_t bytes = columns->count * element_bytes, column_bytes = rows->count * element_bytes,
             half = TS_LINE_BYTES / 2;
     if (column_bytes < LEAST_COLUMN_BYTES && (m->staging || rows->count < 2)) return true;
-    if (column_bytes <= 16 && are_close(box, columns, column_bytes)) return true;
     bool is_small = column_bytes * bytes < LEAST_SQUARE_BYTES,
          takes_five = element_bytes == 1 && (rows->count > half || columns->count > half);
     return bytes < (m->staging ? LEAST_STAGED_BYTES : LEAST_ROW_BYTES) ||
@@ -319,10 +321,15 @@ static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *r
     return width;
 }
 
-static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
-                        const int64_t *times) {
+/* Joins other boxes with the rows, or else the columns. */
+static void add_sides(const ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
+                      const int64_t *times) {
     add_boxes(j, box, width, times, rows);
     if (rows->box_count == 0) add_boxes(j, box, width, times, columns);
+}
+
+static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
+                        const int64_t *times) {
     j->kernels = choose(j->m->kernels, rows->count * width / 8, columns->count * width / 8);
     if (!j->kernels) return false;
     set_tile(j, box, rows, columns, width, times);
@@ -339,9 +346,12 @@ static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, sid
 bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     side rows, columns;
     int64_t width = find_sides(j, box, &rows, &columns, times);
-    return width > 0 && choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8) &&
-           !is_better_in_lines(j->m, box, &rows, &columns, width / 8) &&
-           match_sides(j, box, &rows, &columns, width, times);
+    if (width == 0 || !choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8) ||
+        is_better_in_lines(j->m, box, &rows, &columns, width / 8))
+        return false;
+    bool close = are_close(box, &columns, rows.count * width / 8);
+    add_sides(j, box, &rows, &columns, width, times);
+    return (!close || rows.box_count > 0) && match_sides(j, box, &rows, &columns, width, times);
 }
 
 /* To copy rows and then make few columns of few of them takes longer than to move elements. */
@@ -352,6 +362,7 @@ bool ts_copy_plan_match_short_rows(ts_copy_plan *j, const ts_plan_box *box, int6
         rows.count < LEAST_ROW_BYTES)
         return false;
     const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count, columns.count);
-    return kernels && kernels->line_bytes >= LEAST_LINE_BYTES &&
-           match_sides(j, box, &rows, &columns, width, times);
+    if (!kernels || kernels->line_bytes < LEAST_LINE_BYTES) return false;
+    add_sides(j, box, &rows, &columns, width, times);
+    return match_sides(j, box, &rows, &columns, width, times);
 }

@@ -319,6 +319,45 @@ static void boxes_that_continue(void **state) {
     }
 }
 
+/* Columns of 8 bytes, 12 apart, are left to lines, but where another box makes them longer. */
+static const struct {
+    ts_plan_loop other[3];
+    int64_t src, dst;
+    bool taken;
+} short_columns[] = {
+    {{{128, 1, 12}, {4, 256, 1}}, 2048, 8, true},
+    {{{128, 1, 12}, {3, 256, 1}}, 2048, 8, false},  /* few elements */
+    {{{128, 1, 12}, {4, 256, 1}}, 2048, 9, false},  /* not behind it */
+    {{{50, 1, 12}, {8, 256, 1}}, 128, 1536, false}, /* more columns */
+};
+
+static void match_short_columns(size_t n, const ts_kernels *kernels) {
+    static const ts_plan_loop loops[] = {{128, 1, 12}, {8, 256, 1}, {0, 0, 0}};
+    ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
+    ts_plan_box box = all_loops(loops);
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_box_list list = {.count = 2, .next = 1};
+    ts_copy_plan j;
+    list.boxes[1] = all_loops(short_columns[n].other);
+    list.boxes[1].src_bits = short_columns[n].src * 8;
+    list.boxes[1].dst_bits = short_columns[n].dst * 8;
+    ts_copy_plan_begin(&j, &m);
+    j.others = &list;
+    bool is = short_columns[n].taken && kernels->tiles[0]->masks_columns;
+    assert_int_equal(ts_copy_plan_match_transpose(&j, &box, times), is);
+    assert_int_equal(list.taken[1], is);
+    if (is) assert_int_equal(j.tile.rows.count, 12);
+}
+
+static void short_columns_that_continue(void **state) {
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        for (size_t n = 0; kernels && n < sizeof short_columns / sizeof short_columns[0]; n++)
+            match_short_columns(n, kernels);
+    }
+}
+
 /* ---- Lines that collide in caches ---- */
 
 /* Of bytes: how far rows and columns of a transpose lie apart. */
@@ -453,10 +492,10 @@ static void networks_of_digits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_of_digits),        cmocka_unit_test(lines_that_collide),
-        cmocka_unit_test(permutes_of_lines),         cmocka_unit_test(boxes_that_are_alike),
-        cmocka_unit_test(boxes_that_continue),       cmocka_unit_test(rows_that_are_copied),
-        cmocka_unit_test(rows_that_are_copied_late),
+        cmocka_unit_test(networks_of_digits),   cmocka_unit_test(lines_that_collide),
+        cmocka_unit_test(permutes_of_lines),    cmocka_unit_test(boxes_that_are_alike),
+        cmocka_unit_test(boxes_that_continue),  cmocka_unit_test(short_columns_that_continue),
+        cmocka_unit_test(rows_that_are_copied), cmocka_unit_test(rows_that_are_copied_late),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
