@@ -379,9 +379,9 @@ void ts_plan_get_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     } else {
         for (int i = plan->part_count - 1; i >= 0; i--) {
             const struct ts_plan_part *part = &plan->parts[i];
-            int64_t segment = part->segment_count > 1 ? number % part->segment_count : 0;
-            add_segment(box, &part->segments[segment]);
-            if (part->segment_count > 1) number /= part->segment_count;
+            int64_t outer = number < part->segment_count ? 0 : number / part->segment_count;
+            add_segment(box, &part->segments[number - outer * part->segment_count]);
+            number = outer;
         }
     }
     tidy(box);

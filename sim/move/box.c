@@ -12,14 +12,18 @@ enum {
 };
 
 /* Moves what tiles leave of each loop. */
-static void move_rests(const ts_copy_context *m, ts_plan_box box, const int64_t *times) {
-    for (int i = 0; i < box.loop_count; i++) {
-        int64_t rest = ts_copy_rest(&box.loops[i], times[i]);
+static void move_rests(const ts_copy_context *m, const ts_plan_box *all, const int64_t *times) {
+    int first = 0;
+    while (first < all->loop_count && !ts_copy_rest_is_apart(m, &all->loops[first], times[first])) first++;
+    if (first == all->loop_count) return;
+    ts_plan_box box = *all;
+    for (int i = first; i < box.loop_count; i++) {
         if (!ts_copy_rest_is_apart(m, &box.loops[i], times[i])) continue;
+        int64_t rest = ts_copy_rest(&box.loops[i], times[i]);
         ts_plan_box edge = box;
         edge.loops[i].extent = rest;
-        edge.src_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].src_bits;
-        edge.dst_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].dst_bits;
+        edge.src_bits += (box.loops[i].extent - rest) * box.loops[i].src_bits;
+        edge.dst_bits += (box.loops[i].extent - rest) * box.loops[i].dst_bits;
         ts_move_box(m, &edge);
         box.loops[i].extent -= rest;
     }
@@ -50,7 +54,7 @@ static bool split_bytes(const ts_copy_context *m, ts_plan_box *box) {
         if (times == 1 || loop.extent <= times) continue;
         int64_t taken[TS_PLAN_MAX_LOOPS];
         for (int k = 0; k < box->loop_count; k++) taken[k] = k == i ? times : 1;
-        move_rests(m, *box, taken);
+        move_rests(m, box, taken);
         box->loops[i] = (ts_plan_loop){loop.extent / times, loop.src_bits * times, loop.dst_bits * times};
         box->loops[box->loop_count++] = (ts_plan_loop){times, loop.src_bits, loop.dst_bits};
         return true;
@@ -140,7 +144,7 @@ static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t 
          stages = j->tile_function && !direct && !leaves && !j->joins;
     if (m->streams && stages && ts_stage_move(m, box)) return;
     ts_copy_plan_run(j, box->src_bits, box->dst_bits);
-    if (j->tile_function) move_rests(m, *box, times);
+    if (j->tile_function) move_rests(m, box, times);
 }
 
 void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {

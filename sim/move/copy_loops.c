@@ -18,10 +18,10 @@ void ts_copy_plan_set_loops(ts_copy_plan *j, const ts_plan_box *box, const int64
     j->loop_count = 0;
     for (int i = 0; i < box->loop_count; i++) {
         ts_plan_loop loop = box->loops[i];
-        int64_t last = loop.extent - times[i];
+        int64_t last = loop.extent - times[i], count = times[i] == 1 ? loop.extent : loop.extent / times[i];
         bool has_tail = ts_copy_rest(&loop, times[i]) > 0 && !ts_copy_rest_is_apart(j->m, &loop, times[i]);
-        if (loop.extent / times[i] < 2 && !has_tail) continue;
-        j->loops[j->loop_count++] = (ts_copy_loop){.count = loop.extent / times[i],
+        if (count < 2 && !has_tail) continue;
+        j->loops[j->loop_count++] = (ts_copy_loop){.count = count,
                                                    .src_bits = loop.src_bits * times[i],
                                                    .dst_bits = loop.dst_bits * times[i],
                                                    .most = 1,

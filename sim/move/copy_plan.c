@@ -181,7 +181,9 @@ static void run_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
 }
 
 static int64_t segments_of(const ts_copy_loop *loop) {
-    int64_t whole = loop->most == 1 ? loop->count : (loop->count + loop->most - 1) / loop->most;
+    int64_t whole = loop->most == 1             ? loop->count
+                    : loop->most == loop->count ? 1
+                                                : (loop->count + loop->most - 1) / loop->most;
     return whole + loop->has_tail;
 }
 
@@ -196,7 +198,7 @@ static int64_t enter_segment(const ts_copy_loop *loop, int64_t segment, int64_t 
 /* Piece after segment: those of the last loop turn fastest. src[i] is where loop i is entered. */
 void ts_copy_plan_run(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     int64_t at[TS_PLAN_MAX_LOOPS + 1], src[TS_PLAN_MAX_LOOPS + 2], dst[TS_PLAN_MAX_LOOPS + 2];
-    int slot[TS_PLAN_MAX_LOOPS + 1], unit = j->fills ? 1 : 8;
+    int slot[TS_PLAN_MAX_LOOPS + 1], shift = j->fills ? 0 : 3;
     for (int i = 0; i < j->loop_count; i++) {
         at[i] = 0;
         slot[i] = -1;
@@ -206,7 +208,7 @@ void ts_copy_plan_run(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
         j->inner[k] = (ts_kernel_loop){1, 0, 0};
         if (loop < 0) continue;
         slot[loop] = k;
-        j->inner[k] = (ts_kernel_loop){1, j->loops[loop].src_bits / unit, j->loops[loop].dst_bits / unit};
+        j->inner[k] = (ts_kernel_loop){1, j->loops[loop].src_bits >> shift, j->loops[loop].dst_bits >> shift};
     }
     src[0] = src_bits;
     dst[0] = dst_bits;

@@ -85,7 +85,7 @@ static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *
 
 /* What tiles leave of a loop; those that take more steps than it has leave nothing. */
 static inline int64_t ts_copy_rest(const ts_plan_loop *loop, int64_t times) {
-    return loop->extent < times ? 0 : loop->extent % times;
+    return times == 1 || loop->extent < times ? 0 : loop->extent % times; /* hosts divide slowly */
 }
 /* Is that moved by itself, and not by a tile that ends where the loop does? */
 bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times);

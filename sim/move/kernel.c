@@ -251,10 +251,8 @@ static bool match_run(ts_copy_plan *j, const ts_plan_box *box, int64_t least_byt
     if (j->run_bytes < least_bytes || j->run_elements * dst_width % 8 != 0 ||
         j->run_elements * src_width % 8 != 0)
         return false;
-    ts_plan_box others = *box;
-    others.loops[run].extent = 1;
-    for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    ts_copy_plan_set_loops(j, &others, times);
+    for (int i = 0; i < box->loop_count; i++) times[i] = i == run ? j->run_elements : 1;
+    ts_copy_plan_set_loops(j, box, times);
     j->tile_function = NULL;
     j->fills = false;
     return ts_copy_plan_steps_by(j, box, 8, 8);

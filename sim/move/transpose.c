@@ -45,10 +45,11 @@ static int64_t find_width(const ts_plan_box *box, int64_t width, int64_t *times)
 static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
     int64_t most = TS_TRANSPOSED / s->count;
     for (int i = 0; i < box->loop_count && s->next_bits != 0 && most > 1; i++) {
-        int64_t extent = box->loops[i].extent, pieces = (extent + most - 1) / most;
+        int64_t extent = box->loops[i].extent;
         if (times[i] > 1 || extent < 2 || ts_plan_step_bits(&box->loops[i], s->side) != s->next_bits)
             continue;
-        times[i] = (extent + pieces - 1) / pieces;
+        int64_t pieces = extent <= most ? 1 : (extent + most - 1) / most;
+        times[i] = pieces == 1 ? extent : (extent + pieces - 1) / pieces;
         s->count *= times[i];
         s->next_bits = pieces == 1 ? s->next_bits * extent : 0;
         s->loops[s->loop_count++] = i;
@@ -93,11 +94,11 @@ static bool steps_by_bytes(const ts_plan_box *box) {
 /* The part of a side that another box has, its loops otherwise alike; false where it does not continue the side. */
 static bool find_part(const ts_plan_box *box, const side *s, int64_t width, const ts_plan_box *other,
                       side *part, int64_t *times) {
-    *part = (side){.side = s->side, .other = s->other, .count = 1, .next_bits = width};
     int64_t start = ts_plan_start_bits(box, s->side) + s->count * width, elements = 1;
     if (ts_plan_start_bits(other, s->side) != start || ts_plan_start_bits(other, s->other) % 8 != 0 ||
         !steps_by_bytes(other) || !find_own(box, s, other, times))
         return false;
+    *part = (side){.side = s->side, .other = s->other, .count = 1, .next_bits = width};
     for (int i = 0; i < other->loop_count; i++) elements *= times[i] == 1 ? other->loops[i].extent : 1;
     while (extend(other, part, times)) continue;
     return part->count == elements && s->count + elements <= TS_TRANSPOSED;
