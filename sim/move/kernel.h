@@ -79,10 +79,11 @@ typedef struct {
     /* Of a transpose, in place of lines: where rows lie in the source, and columns in the destination;
      * elements of a row lie together in the source, those of a column in the destination. A row has at least 16
      * bytes, a column a line's; or 16, where a row has a line's; or, where the kernels mask columns, the rows that
-     * a line has more are the last again, by the table. packs: rows are copied first; collides: a
-     * few columns are stored before the next, as caches do not hold lines of many. */
+     * a line has more are the last again, by the table. packs: rows are copied first, or
+     * `spread`: read by few loads of several lanes; collides: a few columns are stored before the next. Both as caches do
+     * not hold lines of many. */
     ts_offsets rows, columns;
-    bool collides;
+    bool spread, collides;
     ts_permute permute;
 } ts_tile;
 

@@ -301,9 +301,10 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS);
-    tile->collides = !j->m->staging && !is_short && columns->count * width / 8 >= LEAST_ROW_BYTES &&
-                     tile->columns.step % LINE_OF_MEMORY != 0 &&
-                     are_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width, FEW_COLUMNS);
+    bool apart = are_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width, FEW_COLUMNS);
+    tile->spread = tile->packs && !apart;
+    tile->collides = apart && !j->m->staging && !is_short && columns->count * width / 8 >= LEAST_ROW_BYTES &&
+                     tile->columns.step % LINE_OF_MEMORY != 0;
 }
 
 static void take_boxes(ts_copy_plan *j, const side *s) {

@@ -363,11 +363,13 @@ static void short_columns_that_continue(void **state) {
 /* Of bytes: how far rows and columns of a transpose lie apart. */
 static const struct {
     int64_t rows, row_step, column_step;
-    bool packs, collides;
+    bool packs, spread, collides;
 } colliding[] = {
-    {64, 4096, 100, true, false},     {64, 4224, 100, false, false},     {512, 4224, 600, false, false},
-    {64, 1000, 4100, false, true},    {64, 1000, 4096, false, false},    {64, 1000, 4352, false, false},
-    {64, 8192 + 4, 100, true, false}, {64, 4096 + 8, 100, false, false},
+    {64, 4096, 100, true, true, false},     {64, 4224, 100, false, false, false},
+    {512, 4224, 600, false, false, false},  {64, 1000, 4100, false, false, true},
+    {64, 1000, 4096, false, false, false},  {64, 1000, 4352, false, false, false},
+    {64, 8192 + 4, 100, true, true, false}, {64, 4096 + 8, 100, false, false, false},
+    {64, 4096, 4096, true, false, false},   {64, 4096, 4100, true, false, true},
 };
 
 static void lines_that_collide(void **state) {
@@ -384,6 +386,7 @@ static void lines_that_collide(void **state) {
             ts_copy_plan_begin(&j, &m);
             assert_true(ts_copy_plan_match_transpose(&j, &box, times));
             assert_int_equal(j.tile.packs, colliding[n].packs);
+            assert_int_equal(j.tile.spread, colliding[n].spread);
             assert_int_equal(j.tile.collides, colliding[n].collides);
         }
     }
