@@ -26,7 +26,8 @@ enum {
     TS_PERMUTE_FEW = 4, /* lines, that registers hold */
     TS_TRANSPOSES = 5,  /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
-    TS_STRIP_BYTES = 256 /* of a row that are moved together */
+    TS_STRIP_BYTES = 256, /* of a row that are moved together */
+    TS_FEW_COLUMNS = 8    /* the same where columns collide */
 };
 
 /* What happens to elements when a line is loaded. Pairs: two lines whose elements take turns in the

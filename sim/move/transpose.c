@@ -13,8 +13,7 @@ enum {
     LEAST_SQUARE_BYTES = 1600,
     LINE_OF_MEMORY = 64,
     PAGE_BYTES = 4096,
-    FEW_WAYS = 8,
-    FEW_COLUMNS = 7
+    FEW_WAYS = 8
 };
 
 /* The loops whose elements lie together on one side, and how many elements these are, with those of other boxes that
@@ -217,17 +216,18 @@ static void add_colliding(uint64_t *lines, int *count, uint64_t at) {
     if (known == *count) lines[(*count)++] = at / LINE_OF_MEMORY;
 }
 
-/* How many offsets, of the first so many, lie in a page as those of the first line do. */
+/* How many offsets, of the first so many, lie in a page as those of the line do that is so many bytes before
+ * the first. */
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 __attribute__((optimize("O3"))) /* in vectors */
 #endif
 static int
-count_in_first_line(const ts_offsets *offsets, int count) {
+count_in_first_line(const ts_offsets *offsets, int count, int before) {
     const uint16_t step = (uint16_t)offsets->step; /* short, so that a vector holds many */
     const bool listed = offsets->even == 1;
     uint16_t same = 0;
     for (int i = 0; i < count; i++) {
-        uint16_t at = (uint16_t)(listed ? (uint16_t)offsets->chunk[i] : (uint16_t)i * step);
+        uint16_t at = (uint16_t)((listed ? (uint16_t)offsets->chunk[i] : (uint16_t)i * step) + before);
         same = (uint16_t)(same + (at % PAGE_BYTES < LINE_OF_MEMORY));
     }
     return same;
@@ -235,14 +235,22 @@ count_in_first_line(const ts_offsets *offsets, int count) {
 
 /* Do more than `few` lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of
  * large powers of two do? Of chunks the first tells. */
-static bool are_colliding(const ts_offsets *offsets, int64_t count, int few) {
+static bool are_colliding(const ts_offsets *offsets, int64_t count, int few, int before) {
     uint64_t lines[FEW_WAYS + 1];
     int same = 0, most = offsets->even == 1 ? offsets->count : offsets->even;
     if (count < most) most = (int)count;
-    if (count_in_first_line(offsets, most) <= few) return false;
+    if (count_in_first_line(offsets, most, before) <= few) return false;
     for (int i = 0; i < most && same <= few; i++)
-        add_colliding(lines, &same, (uint64_t)(offsets->even == 1 ? offsets->chunk[i] : i * offsets->step));
+        add_colliding(lines, &same,
+                      (uint64_t)((offsets->even == 1 ? offsets->chunk[i] : i * offsets->step) + before));
     return same > few;
+}
+
+/* The same of few columns, the next of which may lie before the first in its page. */
+static bool are_columns_colliding(const ts_offsets *columns, int64_t width) {
+    int64_t count = TS_STRIP_BYTES * 8 / width;
+    return are_colliding(columns, count, TS_FEW_COLUMNS - 1, 0) ||
+           are_colliding(columns, count, TS_FEW_COLUMNS - 1, LINE_OF_MEMORY);
 }
 
 /* Do rows that are as long as a kernel has them follow each other without a gap? */
@@ -300,10 +308,10 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     bool is_short = rows->count * width / 8 < kernels->line_bytes;
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
-                  are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS);
-    bool apart = are_colliding(&tile->columns, TS_STRIP_BYTES * 8 / width, FEW_COLUMNS);
+                  are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS, 0);
+    bool apart = are_columns_colliding(&tile->columns, width);
     tile->spread = tile->packs && !apart;
-    tile->collides = apart && !j->m->staging && !is_short && columns->count * width / 8 >= LEAST_ROW_BYTES &&
+    tile->collides = apart && !j->m->staging && !is_short && TS_FEW_COLUMNS * width >= 8 * LEAST_ROW_BYTES &&
                      tile->columns.step % LINE_OF_MEMORY != 0;
 }
 

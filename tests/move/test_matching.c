@@ -360,26 +360,31 @@ static void short_columns_that_continue(void **state) {
 
 /* ---- Lines that collide in caches ---- */
 
-/* Of bytes: how far rows and columns of a transpose lie apart. */
+/* Of elements of so many bytes: how far rows and columns of a transpose lie apart. */
 static const struct {
+    int unit;
     int64_t rows, row_step, column_step;
     bool packs, spread, collides;
 } colliding[] = {
-    {64, 4096, 100, true, true, false},     {64, 4224, 100, false, false, false},
-    {512, 4224, 600, false, false, false},  {64, 1000, 4100, false, false, true},
-    {64, 1000, 4096, false, false, false},  {64, 1000, 4352, false, false, false},
-    {64, 8192 + 4, 100, true, true, false}, {64, 4096 + 8, 100, false, false, false},
-    {64, 4096, 4096, true, false, false},   {64, 4096, 4100, true, false, true},
+    {1, 64, 4096, 100, true, true, false},         {1, 64, 4224, 100, false, false, false},
+    {1, 512, 4224, 600, false, false, false},      {1, 64, 1000, 4100, false, false, false},
+    {1, 64, 8192 + 4, 100, true, true, false},     {1, 64, 4096 + 8, 100, false, false, false},
+    {1, 64, 4096 - 6, 100, false, false, false},   {1, 64, 4096 - 9, 100, false, false, false},
+    {1, 64, 4096, 4096, true, false, false},       {1, 64, 4096, 4090, true, false, false},
+    {2, 64, 1000, 4100, false, false, true},       {2, 64, 1000, 4096, false, false, false},
+    {2, 64, 1000, 4352, false, false, false},      {2, 64, 1000, 4096 - 8, false, false, true},
+    {2, 64, 1000, 4096 - 10, false, false, false},
 };
 
 static void lines_that_collide(void **state) {
     (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
-        ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
         for (size_t n = 0; kernels && n < sizeof colliding / sizeof colliding[0]; n++) {
-            ts_plan_loop loops[] = {{64, 1, colliding[n].column_step},
-                                    {colliding[n].rows, colliding[n].row_step, 1}};
+            const int unit = colliding[n].unit;
+            ts_copy_context m = context_of(TS_DTYPE_U8, 8 * unit, kernels);
+            ts_plan_loop loops[] = {{64, unit, colliding[n].column_step},
+                                    {colliding[n].rows, colliding[n].row_step, unit}};
             ts_plan_box box = box_of(loops, 2);
             int64_t times[TS_PLAN_MAX_LOOPS];
             ts_copy_plan j;
