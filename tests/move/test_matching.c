@@ -373,7 +373,8 @@ static const struct {
     {1, 64, 4096, 4096, true, false, false},       {1, 64, 4096, 4090, true, false, false},
     {2, 64, 1000, 4100, false, false, true},       {2, 64, 1000, 4096, false, false, false},
     {2, 64, 1000, 4352, false, false, false},      {2, 64, 1000, 4096 - 8, false, false, true},
-    {2, 64, 1000, 4096 - 10, false, false, false},
+    {2, 64, 1000, 4096 - 10, false, false, false}, {2, 64, 1000, 4096 + 9, false, false, true},
+    {8, 64, 1000, 512 + 1, false, false, false}, /* more than a strip has */
 };
 
 static void lines_that_collide(void **state) {
