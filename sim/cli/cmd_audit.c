@@ -15,7 +15,7 @@ static const cli_option options[] = {
      "what arrays without tiles are: auto, linear or rule: linear, or tiled by the compiler's "
      "rule (docs/layouts.md); auto: linear where more than a header has tiles"},
     CLI_MESH_OPTIONS,
-    {"exact", 0, NULL, "price every size and plan by itself, and walk every access: slower"},
+    {"exact", 0, NULL, "price every size and plan by itself, and simulate every access: slower"},
     {"rows", 0, "N", "of each table; 8 when not given"},
     {"all", 0, NULL, "all rows"},
     {"fail-over", 0, "RATIO", "exit code 3 when padded bytes are more than RATIO times the logical ones"},

@@ -19,7 +19,7 @@ static const cli_option options[] = {
     {"jobs", 'j', "N", "with --block: worker processes; 1 when not given"},
     {"define", 'D', "NAME=VALUE", "of a program: a parameter's value; may be repeated"},
     {"combine", 0, NULL, "also tiles with '*', of dims taken together, which compilers do not make yet"},
-    {"exact", 0, NULL, "walk every access of transfers of every size: slower"},
+    {"exact", 0, NULL, "simulate every access of transfers of every size: slower"},
     {"exhaustive", 0, NULL, "price every layout, also those that cannot be the best"},
     {"no-moves", 0, NULL, "do not move the machine's assumed figures"},
     {"rows", 0, "N", "of the ranking; 10 when not given"},

@@ -15,7 +15,7 @@ static const cli_option options[] = {
     {"alone", '\0', NULL, "do not try other layouts of the source and the destination"},
     {"src-at", '\0', "BYTE", "where the source begins; 0 when not given"},
     {"dst-at", '\0', "BYTE", "where the destination begins; 0, or behind the source"},
-    {"exact", '\0', NULL, "walk every access, also where the time repeats"},
+    {"exact", '\0', NULL, "simulate every access, also where the time repeats"},
     {"with", '\0', "'SRC -> DST'", "another transfer at the same time; may be repeated"},
     {"matrix", '\0', "SHAPE", "instead: all pairs of the layouts that TPUs use for this array"},
     {"svg", '\0', "FILE", "with --matrix: also a heat map"},
@@ -31,8 +31,7 @@ static const cli_command command_dma = {
     .operands_most = 2,
     .about =
         "Prices one transfer between two shapes with the same dimensions: the plan that moves the bytes,\n"
-        "walked through the machine's DMA engine and HBM from rest. The time is split into parts that add "
-        "up,\n"
+        "simulated in the machine's DMA engine and HBM from rest. The time is split into parts that add up,\n"
         "and other layouts of either end are tried. S(n) in a layout names the memory. Behind a shape may\n"
         "stand the slice that moves: [8:16, 0:128], [3] or [:, 128:+64]; the last ranges may be left out.\n",
     .example =

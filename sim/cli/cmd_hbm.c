@@ -14,7 +14,7 @@ static const cli_option options[] = {
      "or unlimited; the machine's dma.lookahead when not given"},
     {"map", 0, "A|B|H|FIELDS", "the address map, instead of the machine's"},
     CLI_SET_OPTION,
-    {"exact", 0, NULL, "walk every channel by itself, and gaps cycle by cycle: the same, slower"},
+    {"exact", 0, NULL, "simulate every channel by itself, and gaps cycle by cycle: the same, slower"},
     {"commands", 0, "FILE",
      "writes every command, a line each: cycle, command, channel, pseudo channel, sid, bank group, bank, "
      "row, column; held in memory until the end"},

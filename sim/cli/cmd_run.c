@@ -26,7 +26,7 @@ static const cli_option options[] = {
     CLI_TRACE_OPTIONS,
     {"time-only", '\0', NULL, "the same cycles without values: nothing is computed but scalars, or checked"},
     {"check", '\0', NULL, "the sanitizer: undefined values, races with DMA, what is left at the end"},
-    {"exact", '\0', NULL, "walk every transfer access by access, however many there are"},
+    {"exact", '\0', NULL, "simulate every transfer access by access, however many there are"},
     {"lines", '\0', NULL, "the program's text beside the cycles of each line; the hottest loops first"},
     {"html", '\0', "FILE", "also a page: cycles, roofline, timeline, loops, lines, transfers, tensors"},
     {"update", '\0', NULL, "write the cycles to the .cycles file beside the program"},

@@ -261,7 +261,7 @@ static void add_transfers(ts_text *out, const int64_t *v) {
     }
     if (v[TS_COUNTER_RECALLED_TRANSFERS] > 0) {
         ts_text_add(out,
-                    "           of them %s recalled from like ones, not walked (--exact walks them all)\n",
+                    "           of them %s recalled from like ones, not simulated (--exact simulates them all)\n",
                     ts_text_grouped(out->arena, v[TS_COUNTER_RECALLED_TRANSFERS]));
     }
 }

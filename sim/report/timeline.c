@@ -248,7 +248,7 @@ static void name_process(ts_chrome_trace *t, int process) {
     bool has_hbm = t->timeline->mesh || process == t->timeline->process_count - 1;
     if (t->timeline->share <= 1 || !has_hbm) return;
     add_metadata(t, process, 0, "process_labels");
-    ts_text_add(&t->text, "\"labels\":\"one of %d channels is walked\"}}", t->timeline->share);
+    ts_text_add(&t->text, "\"labels\":\"one of %d channels is simulated\"}}", t->timeline->share);
 }
 
 /* Those that have events. */
@@ -311,6 +311,6 @@ void ts_report_timeline_notes(const ts_timeline *t, ts_text *out) {
                     (int64_t)1 << t->thinned);
     if (t->recalled > 0)
         ts_text_add(out,
-                    "the time of %s transfers is recalled, and HBM does not show them; --exact walks all\n",
+                    "the time of %s transfers is recalled, and HBM does not show them; --exact simulates all\n",
                     ts_text_group_digits(recalled, t->recalled));
 }

@@ -95,8 +95,8 @@ static bool print_known(void) {
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     if (!machine) return false;
     ts_dma_machine parts = ts_dma_machine_of(machine, NULL);
-    printf("%-20s %12s %8s %8s %9s %9s %10s\n", "ms, on tpu-v5e", "cycles", "cold", "warm", "again", "walked",
-           "off by");
+    printf("%-20s %12s %8s %8s %9s %9s %10s\n", "ms, on tpu-v5e", "cycles", "cold", "warm", "again",
+           "simulated", "off by");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         question q = {.machine = &parts,
                       .src = {.in_hbm = true},
@@ -222,7 +222,7 @@ static bool print_random_on(const char *name, const choice *c) {
         printf("%s: %d\n", name, d.count);
     print_times("priced", d.priced, d.count);
     printf("    slowest   %s\n", d.slow);
-    if (c->walks) print_times("walked", d.walked, d.count);
+    if (c->walks) print_times("simulated", d.walked, d.count);
     ts_arena_free(arena);
     return true;
 }

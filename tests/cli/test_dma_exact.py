@@ -1,4 +1,4 @@
-"""Leaving out channels and blocks: on every machine, prices are near those of walking every access."""
+"""Leaving out channels and blocks: on every machine, prices are near those of simulating every access."""
 import sys
 from pathlib import Path
 

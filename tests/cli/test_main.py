@@ -60,6 +60,16 @@ def paragraphs_of_help_are_filled():
 
 
 @test
+def requests_are_simulated_not_walked():
+    """One word for it, in every help and document; "three walks of data" are of those who read the sources."""
+    texts = {name: expect([name, "--help"]) for name in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE)}
+    texts |= {path.name: path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
+    texts["architecture.md"] = re.sub("[Tt]hree walks of data|two walks above", "", texts["architecture.md"])
+    for name, text in texts.items():
+        assert not re.search(r"\bwalk", text), (name, re.search(r".*\bwalk.*", text)[0])
+
+
+@test
 def examples_of_help_run():
     """But those of bench and validate, which take long."""
     with tempfile.TemporaryDirectory() as folder:

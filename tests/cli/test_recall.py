@@ -1,4 +1,4 @@
-"""tilesim run: transfers that are recalled instead of walked, and cycles that do not depend on what is computed."""
+"""tilesim run: transfers that are recalled instead of simulated, and cycles that do not depend on what is computed."""
 import sys
 import tempfile
 from pathlib import Path

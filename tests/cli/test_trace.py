@@ -39,7 +39,7 @@ def cores_of(out):
 
 
 def says_all(out, trace, exact):
-    """What a whole timeline says of cores and transfers, and of HBM where all of it is walked."""
+    """What a whole timeline says of cores and transfers, and of HBM where all of it is simulated."""
     for core, name in zip(out["cores"], cores_of(out)):
         assert sums(rows_of(trace, name, "stalls")) == core["stalls"], (name, core["stalls"])
         assert total(rows_of(trace, name, "bundles")) == core["bundles"]
@@ -212,7 +212,7 @@ def what_was_asked_for_is_behind_the_end():
 @release_test
 def recalled_transfers_are_said():
     _, trace, err = traced("programs/matmul.tsim", "-D", "M=8192", "-D", "N=8192", "-D", "K=2048", "--time-only", "--until", "2000", notes=True)
-    assert "the time of " in err and " transfers is recalled, and HBM does not show them; --exact walks all\n" in err, err
+    assert "the time of " in err and " transfers is recalled, and HBM does not show them; --exact simulates all\n" in err, err
     assert "recalled" in trace.about["left_out"]
 
 
