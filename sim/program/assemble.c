@@ -4,6 +4,11 @@
 #include "assembler.h"
 
 static bool unknown_mnemonic(assembler *as, const token *at) {
+    const symbol *named = scope_find(as->names, at->text, at->length);
+    if (named != NULL && named->class == SYMBOL_MACRO) /* elsewhere it would have been used */
+        return TOKEN_ERROR(as->err, at,
+                           "'%.63s' is a macro, expected an instruction: a bundle in braces has no macros",
+                           named->name);
     const char *word = ts_arena_copy_text(as->arena, at->text, at->length);
     const char *nearest = ts_opcode_nearest(word);
     if (nearest == NULL) return scope_unknown(as->err, as->names, at, "instruction", SYMBOL_MACRO);

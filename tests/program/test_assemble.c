@@ -381,6 +381,8 @@ static void test_errors(void **state) {
         {"delay 2 * one", "8:11: 'one' is a semaphore, expected a number or a parameter"},
         {".reg acc = s1\ndelay 2 * acc", "9:11: 'acc' is a register, expected a number or a parameter"},
         {".macro m\n.end\ndelay 2 * m", "10:11: 'm' is a macro, expected a number or a parameter"},
+        {".macro twice r\nsadd r, r, r\n.end\n{ nop ; twice s1 }",
+         "11:9: 'twice' is a macro, expected an instruction: a bundle in braces has no macros"},
         {".for I = 0, 3\nnop", "8:1: .for has no .end"},
         {".end", "8:1: .end without .for, .loop, .if or .macro"},
         {".macro m a\nsadd s1, s1, a\n.end\nm", "11:1: macro 'm' takes 1 argument, found 0"},
