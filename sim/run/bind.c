@@ -40,16 +40,22 @@ static bool is_exact(ts_dtype from, ts_dtype to) {
                                             (a->class == TS_CLASS_UNSIGNED || b->class == TS_CLASS_SIGNED);
 }
 
+/* In the caller's words: arrays are the library's, files the command line's. */
+static const char *input_word(const ts_run_request *request) { return request->arrays ? "input" : "-i"; }
+
 static bool convert(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
                     const ts_define *file, ts_run_tensor *bound) {
     const char *quote = file->value ? "'" : "", *what = file->value ? file->value : "the array";
     ts_host_array read = bound->before;
     ts_dtype from = read.dtype, to = tensor->shape->dtype;
     if (from == to) return true;
-    if (!ts_convert_possible(from, to) || (!request->convert && !is_exact(from, to))) {
-        return ts_error_set(err, TS_ERROR_INPUT, "-i %s: %s%s%s holds %s, the tensor is %s%s", file->name,
-                            quote, what, quote, ts_dtype_get(from)->name, ts_dtype_get(to)->name,
-                            ts_convert_possible(from, to) ? "; --convert rounds the values" : "");
+    bool possible = ts_convert_possible(from, to);
+    if (!possible || (!request->convert && !is_exact(from, to))) {
+        return ts_error_set(err, TS_ERROR_INPUT, "%s %s: %s%s%s holds %s, the tensor is %s%s%s%s",
+                            input_word(request), file->name, quote, what, quote, ts_dtype_get(from)->name,
+                            ts_dtype_get(to)->name, possible ? "; " : "",
+                            possible && !request->arrays ? "--" : "",
+                            possible ? "convert rounds the values" : "");
     }
     bound->converted = true;
     return ts_host_array_convert(err, arena, &read, to, &bound->before);
@@ -72,15 +78,16 @@ static bool load(ts_error *err, ts_arena *arena, const ts_run_request *request, 
 }
 
 /* The tensor of a name, an input that has no values yet; -1: an error. */
-static int find_input(ts_error *err, const ts_program *program, const char *name,
-                      const ts_run_tensor *tensors) {
-    int i = find_run_tensor(err, program, "-i", name);
+static int find_input(ts_error *err, const ts_run_request *request, const ts_program *program,
+                      const char *name, const ts_run_tensor *tensors) {
+    const char *word = input_word(request);
+    int i = find_run_tensor(err, program, word, name);
     if (i < 0) return -1;
     ts_tensor_role role = program->uses[i].role;
     if (role != TS_ROLE_IN && role != TS_ROLE_INOUT)
-        ts_error_set(err, TS_ERROR_USAGE, "-i %s: the tensor is not an input", name);
+        ts_error_set(err, TS_ERROR_USAGE, "%s %s: the tensor is not an input", word, name);
     else if (tensors[i].origin != NULL)
-        ts_error_set(err, TS_ERROR_USAGE, "-i %s is given twice", name);
+        ts_error_set(err, TS_ERROR_USAGE, "%s %s is given twice", word, name);
     else
         return i;
     return -1;
@@ -95,7 +102,7 @@ static ts_tensor whole(const ts_program *program, int i) {
 
 static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *request,
                       const ts_program *program, const ts_define *file, ts_run_tensor *tensors) {
-    int i = find_input(err, program, file->name, tensors);
+    int i = find_input(err, request, program, file->name, tensors);
     if (i < 0) return false;
     ts_tensor tensor = whole(program, i);
     return load(err, arena, request, &tensor, file, &tensors[i]);
@@ -103,7 +110,7 @@ static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *requ
 
 static bool bind_array(ts_error *err, ts_arena *arena, const ts_run_request *request,
                        const ts_program *program, const ts_run_array *given, ts_run_tensor *tensors) {
-    int i = find_input(err, program, given->name, tensors);
+    int i = find_input(err, request, program, given->name, tensors);
     if (i < 0) return false;
     const ts_tensor tensor = whole(program, i);
     ts_host_expect expect = expected(&tensor);
@@ -119,8 +126,8 @@ static bool fill(ts_error *err, ts_arena *arena, const ts_run_request *request, 
     if (use->file != NULL)
         return load(err, arena, request, tensor, &(ts_define){tensor->name, use->file}, bound);
     if (use->fill == TS_FILL_FILE) {
-        return ts_error_set(err, TS_ERROR_USAGE, "the tensor '%s' has no values, expected -i %s=FILE",
-                            tensor->name, tensor->name);
+        return ts_error_set(err, TS_ERROR_USAGE, "the tensor '%s' has no values, expected %s %s%s",
+                            tensor->name, input_word(request), tensor->name, request->arrays ? "" : "=FILE");
     }
     bound->origin = origins[use->fill];
     const ts_layout *layout = tensor->shape->layout;

@@ -392,10 +392,10 @@ static void runs(void **state) {
     ts_error_clear(err);
     input.array = ts_array_wrap(err, arena, "f64", 2, dims, values);
     assert_null(ts_simulate(err, arena, &options));
-    failed(TS_ERROR_INPUT, "-i x: the array holds f64, the tensor is f32; --convert rounds the values");
+    failed(TS_ERROR_INPUT, "input x: the array holds f64, the tensor is f32; convert rounds the values");
     input.name = "y";
     assert_null(ts_simulate(err, arena, &options));
-    failed(TS_ERROR_USAGE, "-i y: the tensor is not an input");
+    failed(TS_ERROR_USAGE, "input y: the tensor is not an input");
     input.array = NULL;
     assert_null(ts_simulate(err, arena, &options));
     failed(TS_ERROR_USAGE, "input 0 has no name or no array");

@@ -66,7 +66,10 @@ def refused():
     assert (error.file, error.line) == ("program", 2) and "vadd.f32" in error.message
     assert " vad.f32 v0, v0, v0\n ^" in str(error)
     raised(ts.FileError, ts.run, "nowhere.tsim")
-    assert "the tensor is f32" in raised(ts.InputError, ts.run, SOFTMAX, {"x": np.zeros((512, 1000))}).message
+    assert (raised(ts.InputError, ts.run, SOFTMAX, {"x": np.zeros((512, 1000))}).message
+            == "input x: the array holds f64, the tensor is f32; convert rounds the values")
+    nothing = ts.Program.assemble(".tensor x hbm f32[8] in\n halt\n")
+    assert raised(ts.UsageError, ts.run, nothing).message == "the tensor 'x' has no values, expected input x"
     assert ts.run(SOFTMAX, {"x": np.zeros((512, 1000))}, convert=True).outputs["y"][0, 0] == np.float32(0.001)
     assert "not an input" in raised(ts.UsageError, ts.run, SOFTMAX, {"y": np.zeros((512, 1000), np.float32)}).message
 

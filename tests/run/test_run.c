@@ -62,7 +62,7 @@ static void inputs_keep_their_values(void **state) {
         ts_text text = ts_text_begin(arena), error = ts_text_begin(arena);
         ts_text_add(&text, ".tensor x hbm %s[8] inout\n sadd s1, s1, s1\n", to);
         ts_text_add(&error,
-                    "error: -i x: the array holds %s, the tensor is %s; --convert rounds the values\n", from,
+                    "error: input x: the array holds %s, the tensor is %s; convert rounds the values\n", from,
                     to);
         const ts_host_array array = one_of(arena, types[i].from), want = one_of(arena, types[i].to);
         const ts_run_array given = {"x", &array};
@@ -93,10 +93,10 @@ static void names_are_checked(void **state) {
         const char *names[2]; /* of arrays that are given */
         const char *error;
     } rows[] = {
-        {{NULL}, "error: the tensor 'x' has no values, expected -i x=FILE\n"},
-        {{"x", "xx"}, "error: -i xx: the program has no such tensor; did you mean 'x'?\n"},
-        {{"x", "y"}, "error: -i y: the tensor is not an input\n"},
-        {{"x", "x"}, "error: -i x is given twice\n"},
+        {{NULL}, "error: the tensor 'x' has no values, expected input x\n"},
+        {{"x", "xx"}, "error: input xx: the program has no such tensor; did you mean 'x'?\n"},
+        {{"x", "y"}, "error: input y: the tensor is not an input\n"},
+        {{"x", "x"}, "error: input x is given twice\n"},
     };
     ts_arena *arena = ts_arena_new();
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
