@@ -166,8 +166,15 @@ static void add_members(ts_text *out, const char *at, const char *end) {
     ts_text_add_char(out, '}');
 }
 
+/* "mesh@name", which is refused by that name when it is priced. Returns true. */
+static bool add_unknown(ts_text *out, const char *name, const char *end) {
+    ts_text_add(out, "mesh@");
+    while (++name < end && hlo_is_name(*name)) ts_text_add_char(out, *name);
+    return true;
+}
+
 /* #stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "y", sub_axis_info = (1)2>]> as
- * mesh['x'=2,'y'=4] {'y':(1)2}. False: the mesh is not known. */
+ * mesh['x'=2,'y'=4] {'y':(1)2}. False: it is something else. */
 static bool add_axes(const hlo_mlir *m, ts_text *out, const char *at, const char *end) {
     const char *mesh = hlo_mlir_value_of(at, end, "mesh"), *axes;
     size_t before = out->length;
@@ -175,7 +182,7 @@ static bool add_axes(const hlo_mlir *m, ts_text *out, const char *at, const char
     mesh = hlo_skip_space(mesh, end);
     if (mesh < end && *mesh == '@') {
         ts_span known = find_mesh(m, mesh, end);
-        if (known.length == 0) return false;
+        if (known.length == 0) return add_unknown(out, mesh, end);
         ts_text_add_bytes(out, known.text, known.length);
         axes = mesh;
     } else if ((axes = add_extents(out, mesh, end)) != NULL) {

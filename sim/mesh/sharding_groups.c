@@ -19,9 +19,20 @@ static bool read_name(sharding_reader *r, axis_name *name) {
            sharding_read_name(r, &name->name, &name->length);
 }
 
+/* "@name": a mesh by its name, that no line of the text gave axes. Returns false. */
+static bool refuse_named(sharding_reader *r) {
+    const char *name = "";
+    size_t length = 0;
+    ts_cursor_take(&r->cursor, "@");
+    ts_cursor_name(&r->cursor, &name, &length);
+    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
+                       "the mesh '@%.*s' is not defined in the text, expected its axes", (int)length, name);
+}
+
 /* "['x'=2,'y'=4]": extents; strides are those of the flat index. */
 static bool read_axes(sharding_reader *r, axis_name *names, sharding_order *axes) {
     int64_t all = 1;
+    if (ts_cursor_peek(&r->cursor) == '@') return refuse_named(r);
     if (!ts_cursor_expect(r->err, &r->cursor, "[")) return false;
     do {
         int i = axes->count;

@@ -122,21 +122,23 @@ static void groups_of_stablehlo(void **state) {
     static const struct {
         const char *groups;
         double microseconds; /* 0: not priced */
+        const char *why_not;
     } rows[] = {
         {"dense<[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]> : tensor<4x4xi64>",
-         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB},
+         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB, NULL},
         {"dense<[[0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15]]> : tensor<4x4xi64>",
-         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB},
-        {"#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = \"x\">]>", 0},
+         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB, NULL},
+        {"#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = \"x\">]>", 0,
+         "the mesh '@m' is not defined in the text, expected its axes"},
         {"#stablehlo.replica_group_mesh_axes<mesh = @n, axes = [#stablehlo.axis_ref<name = \"x\">]>",
-         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB},
+         FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB, NULL},
         {"#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "
          "\"x\", size = "
          "4>, #stablehlo.mesh_axis<name = \"y\", size = 4>]>, axes = [#stablehlo.axis_ref<name = \"y\", "
          "sub_axis_info "
          "= (2)2>]>",
-         FIXED + 2 + 2 * (ARRAY / 2) / GB},
-        {"dense<\"0x0001\"> : tensor<4x4xi64>", 0},
+         FIXED + 2 + 2 * (ARRAY / 2) / GB, NULL},
+        {"dense<\"0x0001\"> : tensor<4x4xi64>", 0, "found 'dense', expected '{'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
@@ -152,6 +154,7 @@ static void groups_of_stablehlo(void **state) {
         assert_int_equal(r.collectives, 1);
         if (fabs(r.collective_microseconds - rows[i].microseconds) > 0.01)
             fail_msg("row %zu: %f us", i, r.collective_microseconds);
+        if (rows[i].why_not) assert_string_equal(r.groups[0].why_not, rows[i].why_not);
         ts_audit_free(audit);
     }
 }

@@ -266,7 +266,7 @@ static const row rows[] = {
      "tensor<2xf32>\n",
      "1 <1> <f32[4]> <all-gather> <f32[2] %a> +<, replica_groups={{0,1},{2,3}}>\n"
      "2 <2> <f32[2]> <collective-permute> <f32[2] %a> +<, source_target_pairs={{0,1}}>\n"
-     "3 <3> <f32[2]> <all-to-all> <f32[2] %a> +<, replica_groups=#stablehlo.replica_group_mesh_axes>\n"
+     "3 <3> <f32[2]> <all-to-all> <f32[2] %a> +<, replica_groups=mesh@m>\n"
      "4 <4> <f32[2]> <all-gather> <f32[2] %a> +<, replica_groups={{0}}>\n"
      "5 <5> <f32[2]> <all-gather> <f32[2] %a> +<, replica_groups={}>\n"},
     {"%1 = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({\n"
