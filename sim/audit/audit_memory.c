@@ -26,10 +26,10 @@ static const char *read_size(ts_span text, char word[WORD], int64_t *bytes) {
     const char *at = text.text, *end = at + text.length;
     size_t length = 0;
     while (at < end && (*at == ' ' || *at == '(' || *at == '*')) at++;
-    if (at == end || *at < '0' || *at > '9') return NULL;
+    if (at == end || !ts_is_digit(*at)) return NULL;
     double value = 0, location = 0;
     for (; at < end && length < WORD - 2; at++) {
-        if ((*at < '0' || *at > '9') && (*at != '.' || location > 0)) break;
+        if (!ts_is_digit(*at) && (*at != '.' || location > 0)) break;
         word[length++] = *at;
         if (*at == '.')
             location = 1;
@@ -263,7 +263,7 @@ static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
     int64_t bytes;
     const char *number = find(text, "allocation ");
     const char *size = number ? find(from(text, number), ": size ") : NULL;
-    if (!size || *number < '0' || *number > '9') return false;
+    if (!size || !ts_is_digit(*number)) return false;
     const char *behind = read_size(from(text, size), word, &bytes);
     long index = strtol(number, &end, 10);
     if (!behind || end + 7 != size) return false;

@@ -43,7 +43,7 @@ void audit_close_block(ts_audit *a) {
     audit_keep_block(a, shape);
     if (!a->shapes[shape].is_tuple)
         audit_add_buffer(a, block->line, (ts_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
-    bool printed = block->size[0] >= '0' && block->size[0] <= '9';
+    bool printed = ts_is_digit(block->size[0]);
     if (printed) audit_compare(a, block->line, shape, block->size, block->expansion);
 }
 

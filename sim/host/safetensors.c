@@ -225,7 +225,7 @@ static bool check_text(ts_error *err, const ts_source *header) {
         depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
         if (depth > DEPTH)
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "nested more than %d deep", DEPTH);
-        if (*text != '-' && (*text < '0' || *text > '9')) continue;
+        if (*text != '-' && !ts_is_digit(*text)) continue;
         while (next < header->length && memchr("0123456789.eE+-", header->text[next], 15)) next++;
         if (!is_integer(text, next - at))
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "found %.*s, expected an integer",

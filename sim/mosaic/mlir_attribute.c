@@ -219,7 +219,7 @@ static bool read_memory_space(ts_span text, mlir_type *out) {
 
 /* "4x8x" before the type of the elements. */
 static bool read_dims(ts_span *s, mlir_type *out) {
-    while (s->length > 0 && ((s->text[0] >= '0' && s->text[0] <= '9') || s->text[0] == '?')) {
+    while (s->length > 0 && (ts_is_digit(s->text[0]) || s->text[0] == '?')) {
         const char *x = memchr(s->text, 'x', s->length);
         ts_span n = {s->text, x ? (size_t)(x - s->text) : 0};
         int64_t *dim = &out->dims[out->rank];

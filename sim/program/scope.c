@@ -179,7 +179,7 @@ bool register_parse(const char *name, size_t length, ts_operand_kind *kind, int 
     if (length < 2 || length > 5) return false;
     *number = 0;
     for (size_t i = 1; i < length; i++) {
-        if (name[i] < '0' || name[i] > '9') return false;
+        if (!ts_is_digit(name[i])) return false;
         *number = *number * 10 + (name[i] - '0');
     }
     *kind = name[0] == 's'   ? TS_OPERAND_SREG

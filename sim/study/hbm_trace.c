@@ -44,7 +44,7 @@ static bool parse_operation(ts_error *err, ts_cursor *cursor, bool *is_write) {
 }
 
 static int digit_of(int c) {
-    return c >= '0' && c <= '9'   ? c - '0'
+    return ts_is_digit(c)         ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : 16;

@@ -20,7 +20,7 @@ static bool refuse(parser *p, const char *message) { return ts_cursor_refuse(p->
 
 static bool digit_next(const ts_cursor *cursor) {
     const ts_source *source = cursor->source;
-    return cursor->at < source->length && source->text[cursor->at] >= '0' && source->text[cursor->at] <= '9';
+    return cursor->at < source->length && ts_is_digit(source->text[cursor->at]);
 }
 
 /* "_8" is a static 8, which means the same here. */
