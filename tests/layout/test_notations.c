@@ -288,6 +288,8 @@ static void test_errors(void **state) {
         {"f32[8] lambda i: [i+5]", 8, "transformed index 0 begins at 5, expected 0"},
         {"f32[8] lambda i: [7-i]", 8, "transformed index 0 runs backwards, expected it to begin at 0"},
         {"f32[8] lambda i: [i//2]", 8, "the map is not injective: it puts (0) and (1) in one place"},
+        {"f32[9000] lambda i: [i ^ i // 8191]", 11,
+         "the map is not injective: it puts (8190) and (8191) in one place"},
         {"f32[8,8] lambda i, j: [i+j]", 10, "the map is not injective: it puts (0,1) and (1,0) in one place"},
         {"f32[8] lambda i: [i*9223372036854775807]", 8,
          "transformed index 0 has no range that fits in 64 bits"},

@@ -5,6 +5,7 @@
 
 #include "index_map_private.h"
 #include "base/number.h"
+#include "layout/block.h"
 
 /* ---- Where the transformed indices go: axis and stride of each ---- */
 
@@ -203,49 +204,56 @@ const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts
 
 /* ---- Injective and bijective ---- */
 
-enum { BITMAP_MAX = 1 << 30 };
+enum { BITMAP_MAX = 1 << 30, CHUNK = 32 * TS_MAP_BLOCK };
 
-/* The linear address that an index goes to, in the physical shape. */
-static int64_t address_of(const ts_layout *layout, const int64_t *sizes, const int64_t *index) {
-    int64_t point[TS_LAYOUT_MAX_AXES], number = 0;
-    ts_layout_forward(layout, index, point);
-    for (int i = 0; i < layout->axis_count; i++) number = number * sizes[i] + point[i];
-    return number;
+static void unflatten(const ts_layout *layout, int64_t flat, int64_t *index) {
+    for (int i = layout->rank - 1; i >= 0; flat /= layout->dims[i--]) index[i] = flat % layout->dims[i];
+}
+
+/* The first index that goes to an address, which there is. */
+static int64_t find_address(const ts_layout *layout, int64_t count, int64_t address) {
+    int64_t addresses[CHUNK];
+    for (int64_t first = 0;; first += CHUNK) {
+        int64_t many = count - first < CHUNK ? count - first : CHUNK;
+        ts_layout_forward_blocks(layout, first, many, addresses);
+        for (int64_t k = 0; k < many; k++)
+            if (addresses[k] == address) return first + k;
+    }
 }
 
 /* The first two indices that share an address, by marking all. More indices than addresses collide early. */
-static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t positions,
-                    ts_layout_injectivity *out) {
-    int64_t *first = out->first, *second = out->second;
+static bool collide(ts_arena *arena, const ts_layout *layout, int64_t positions, ts_layout_injectivity *out) {
+    int64_t addresses[CHUNK], count = ts_layout_element_count(layout);
     uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, positions / 64 + 1);
-    memset(first, 0, (size_t)layout->rank * sizeof *first);
-    memset(second, 0, (size_t)layout->rank * sizeof *second);
-    do {
-        int64_t at = address_of(layout, sizes, second);
-        uint64_t bit = UINT64_C(1) << (at % 64);
-        if (seen[at / 64] & bit) {
-            while (address_of(layout, sizes, first) != at)
-                (void)ts_index_next(layout->rank, layout->dims, first);
+    for (int64_t at = 0; at < count; at++) {
+        if (at % CHUNK == 0)
+            ts_layout_forward_blocks(layout, at, count - at < CHUNK ? count - at : CHUNK, addresses);
+        int64_t address = addresses[at % CHUNK];
+        uint64_t bit = UINT64_C(1) << (address % 64);
+        if (seen[address / 64] & bit) {
+            unflatten(layout, find_address(layout, count, address), out->first);
+            unflatten(layout, at, out->second);
             return true;
         }
-        seen[at / 64] |= bit;
-    } while (ts_index_next(layout->rank, layout->dims, second));
+        seen[address / 64] |= bit;
+    }
     return false;
 }
 
+/* Of one axis: addresses in the physical shape, whose groups do not matter here. */
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             ts_layout_injectivity *out) {
     index_axes p;
-    int64_t positions = 1;
-    const ts_layout *layout = layout_from_zero(err, arena, map, dims, TS_INDEX_MAP_FLAT, &p);
+    ts_index_map flat = *map;
+    flat.separator_count = 0;
+    const ts_layout *layout = layout_from_zero(err, arena, &flat, dims, TS_INDEX_MAP_FLAT, &p);
     if (!layout) return false;
     if (ts_layout_injective(NULL, arena, layout, 1, out)) return true;
-    for (int i = 0; i < p.axis_count; i++) positions *= p.sizes[i];
-    if (positions > BITMAP_MAX)
+    if (p.sizes[0] > BITMAP_MAX)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "finding out whether the map is injective needs more than %d places", BITMAP_MAX);
     ts_arena *scratch = ts_arena_new();
-    out->injective = !collide(scratch, layout, p.sizes, positions, out);
+    out->injective = !collide(scratch, layout, p.sizes[0], out);
     ts_arena_free(scratch);
     return true;
 }
