@@ -13,8 +13,8 @@
 #define BYTES(key, ...)               FIELD(key, BYTES, __VA_ARGS__, .power_of_two = true)
 #define TIME(key, member, meaning)    FIELD(key, TIME, member, 0, 1000000000, "", meaning)
 #define CLOCK(key, member, meaning)   FIELD(key, CLOCK, member, 1000, 20000000, "", meaning)
-#define CYCLES(name, ...)                                                                                    \
-    FIELD("hbm.timing." #name, CYCLES, hbm.timing.name, 0, 1000000, "", __VA_ARGS__,                         \
+#define CYCLES(name, most, ...)                                                                              \
+    FIELD("hbm.timing." #name, CYCLES, hbm.timing.name, 0, most, "", __VA_ARGS__,                            \
           .clock = offsetof(ts_machine, hbm.clock_khz))
 #define CHOICE(key, member, words, ...)                                                                      \
     FIELD(key, CHOICE, member, 0, INT32_MAX, "", __VA_ARGS__, .choices = words)
@@ -130,7 +130,7 @@ static const ts_field rows[] = {
     INTEGER("hbm.bus.act", hbm.act_ticks, 1, 16, "ticks", "ACT on the row bus"),
     INTEGER("hbm.bus.row", hbm.row_ticks, 1, 16, "ticks", "other row commands on the row bus"),
     INTEGER("hbm.bus.column", hbm.column_ticks, 1, 16, "ticks", "RD or WR on the column bus"),
-#define TIMING(name, meaning) CYCLES(name, meaning),
+#define TIMING(name, most, meaning) CYCLES(name, most, meaning),
 #include "machine/hbm_timing.def"
 #undef TIMING
 #define ENERGY(name, unit, meaning) INTEGER("hbm.energy." #name, hbm.energy.name, 0, 100000, unit, meaning),

@@ -14,7 +14,7 @@ typedef enum { TS_HBM_REFRESH_NONE, TS_HBM_REFRESH_ALL_BANK, TS_HBM_REFRESH_PER_
 typedef enum { TS_HBM_PAGE_OPEN, TS_HBM_PAGE_CLOSED } ts_hbm_page;
 
 typedef struct {
-#define TIMING(name, meaning) int32_t name;
+#define TIMING(name, most, meaning) int32_t name;
 #include "machine/hbm_timing.def"
 #undef TIMING
 } ts_hbm_timing;
