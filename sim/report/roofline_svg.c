@@ -6,11 +6,12 @@
 
 enum {
     WIDTH = 640,
-    HEIGHT = 360,
-    LEFT = 62,
+    HEIGHT = 368,
+    LEFT = 70,
     RIGHT = 20,
     TOP = 16,
-    BOTTOM = 44,
+    BOTTOM = 52,
+    TICK_TEXT = 24, /* clear of the lowest number at the left, in the large letters of narrow pages too */
     TEXT = 96,
     LABEL_GAP = 16,
     POINT_TEXT = 270
@@ -59,7 +60,7 @@ static void add_axes(const plot *p) {
         double at = x_of(p, pow(10, e));
         ts_text_add(p->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>", at, TOP, HEIGHT - BOTTOM);
         ts_text_add(p->out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n", at,
-                    HEIGHT - BOTTOM + 18, pow(10, e));
+                    HEIGHT - BOTTOM + TICK_TEXT, pow(10, e));
     }
     for (int e = p->y.low; e <= p->y.high; e++) {
         double at = y_of(p, pow(10, e));

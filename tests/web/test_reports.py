@@ -12,6 +12,7 @@ from cli import expect, test
 HERE = Path(tempfile.mkdtemp())
 COMMANDS = {
     "run": ["run", "programs/softmax.tsim"],
+    "product": ["run", "programs/matmul.tsim"],
     "dma": ["dma", "f32[20,300]{1,0}", "f32[20,300]{1,0:T(8,128)}"],
     "layout": ["layout", "f32[20,300]{1,0:T(8,128)}"],
     "choose": ["choose", "programs/softmax.tsim", "--tensor", "x"],
@@ -69,6 +70,35 @@ def rows_of_tables_begin_together():
             return Math.max(...tops) - Math.min(...tops);
         }))""")
         assert apart < 8, (name, apart)
+
+
+@test
+def labels_of_the_roofline_keep_apart():
+    """Its words touch neither each other nor the point, and a bar ends left of its number."""
+    for name, width in ((name, width) for name in ("run", "product") for width in (500, 800, 1200)):
+        page().resize(width, 844, False)
+        opened(name)
+        touching = page().run("""(() => {
+            const items = [...document.querySelectorAll('.plot text:not(.roof[transform]), .plot circle')]
+                .filter(item => item.getBoundingClientRect().width > 0);
+            const inside = item => {
+                const box = item.getBoundingClientRect(), part = item.tagName === 'text' ? .15 * Math.min(box.width, box.height) : 0;
+                return {left: box.left + part, right: box.right - part, top: box.top + part, bottom: box.bottom - part};
+            };
+            const pairs = items.flatMap((a, i) => items.slice(i + 1).map(b => [a, b]));
+            return pairs.filter(pair => {
+                const [a, b] = pair.map(inside);
+                return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+            }).map(pair => pair.map(item => item.textContent).join(' and '));
+        })()""")
+        assert not touching, (name, width, touching)
+        behind = page().run("""[...document.querySelectorAll('.heat')].filter(bar => {
+            const range = document.createRange(), box = bar.getBoundingClientRect();
+            range.selectNodeContents(bar);
+            const room = parseFloat((getComputedStyle(bar).backgroundSize.match(/- ([0-9.]+)px/) || [0, 0])[1]);
+            return bar.innerText && range.getBoundingClientRect().left < box.right - room;
+        }).map(bar => bar.innerText)""")
+        assert not behind, (name, width, behind)
 
 
 @test
