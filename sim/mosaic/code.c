@@ -107,3 +107,63 @@ int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena) {
     }
     return blocks;
 }
+
+/* ---- Loads of scalars that nothing reads ---- */
+
+typedef struct {
+    int *reads, *writes; /* of each register */
+    bool *dropped;       /* registers */
+} readers;
+
+static void count_accesses(mosaic_code *code, ts_instruction *i, readers *r) {
+    mosaic_registers p;
+    mosaic_find_registers(code, i, &p);
+    for (int k = 0; k < p.count; k++) {
+        bool written = p.writes && k == p.count - 1;
+        if (written) r->writes[*p.registers[k]] += 1;
+        if (!written || p.merges) r->reads[*p.registers[k]] += 1;
+    }
+}
+
+/* What only writes a scalar; `reads` of what it reads are those of others from now on. */
+static void pass_dead(mosaic_code *code, ts_instruction *i, readers *r) {
+    mosaic_registers p;
+    mosaic_find_registers(code, i, &p);
+    int to = p.count > 0 ? *p.registers[p.count - 1] : 0;
+    bool scalar = i->opcode == TS_OP_sld || ts_opcode_get(i->opcode)->family == TS_FAMILY_SCALAR;
+    if (!scalar || !p.writes || r->reads[to] > 0 || r->writes[to] != 1) return;
+    for (int k = 0; k < p.count - 1; k++) r->reads[*p.registers[k]]--;
+}
+
+/* A load that is not read, or what reads one. */
+static bool is_dropped(mosaic_code *code, ts_instruction *i, readers *r) {
+    mosaic_registers p;
+    mosaic_find_registers(code, i, &p);
+    int to = p.count > 0 ? *p.registers[p.count - 1] : 0;
+    bool dropped = i->opcode == TS_OP_sld;
+    if (!p.writes || r->reads[to] > 0 || r->writes[to] != 1) return false;
+    for (int k = 0; k < p.count - 1; k++) dropped = dropped || r->dropped[*p.registers[k]];
+    return r->dropped[to] = dropped;
+}
+
+void mosaic_drop_loads(mosaic_code *code) {
+    ts_arena *arena = ts_arena_new();
+    int count = code->kinds.count + 1;
+    readers r = {TS_NEW_ARRAY(arena, int, count), TS_NEW_ARRAY(arena, int, count),
+                 TS_NEW_ARRAY(arena, bool, count)};
+    for (int b = 0; b < code->blocks.count; b++)
+        for (int i = 0; i < code->blocks.items[b].list.count; i++)
+            count_accesses(code, &code->blocks.items[b].list.items[i], &r);
+    for (int b = code->blocks.count - 1; b >= 0; b--)
+        for (int i = code->blocks.items[b].list.count - 1; i >= 0; i--)
+            pass_dead(code, &code->blocks.items[b].list.items[i], &r);
+    for (int b = 0; b < code->blocks.count; b++) {
+        mosaic_block *block = &code->blocks.items[b];
+        int kept = 0;
+        for (int i = 0; i < block->list.count; i++)
+            if (!is_dropped(code, &block->list.items[i], &r))
+                block->list.items[kept++] = block->list.items[i];
+        block->list.count = kept;
+    }
+    ts_arena_free(arena);
+}

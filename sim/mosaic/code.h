@@ -43,6 +43,10 @@ bool mosaic_find_registers(mosaic_code *code, ts_instruction *instruction, mosai
 /* In how many blocks each register is. */
 int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena);
 
+/* Loads of scalars that nothing reads go, with what is computed of them alone: Mosaic has none, and their addresses may
+ * be outside SMEM, which is a fault. */
+void mosaic_drop_loads(mosaic_code *code);
+
 /* Spilled values are at addresses whose tensor is one of these two, and whose words count from 0. */
 enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
 ts_operand mosaic_spill_slot(ts_arena *arena, int tensor, int64_t word);

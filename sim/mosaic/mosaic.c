@@ -84,6 +84,7 @@ static const ts_program *finish(lowering *l) {
     output o = {.l = l, .labels = TS_NEW_ARRAY(l->arena, ts_operand, l->code.blocks.count + 1)};
     mosaic_spills spills;
     mosaic_bound bound;
+    mosaic_drop_loads(&l->code);
     mosaic_spill(&l->code, &l->target->core, &spills);
     mosaic_schedule(&l->code, &l->target->core, &bound);
     mosaic_share_slots(&l->code, &spills);

@@ -449,6 +449,27 @@ static void new_scalars_come_last(void **state) {
     }
 }
 
+/* With what is computed of them alone; not where a store reads one, nor arithmetic that reads none. */
+static void loads_that_nothing_reads_go(void **state) {
+    (void)state;
+    mosaic_code *code = new_code();
+    ts_operand s[6];
+    for (int i = 0; i < 6; i++) s[i] = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+    mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[0], number(3)});
+    mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[1], address(2, 1)}); /* goes */
+    mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[2], address(2, 2)}); /* goes, with the next */
+    mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){s[3], s[2], s[0]});
+    mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[4], address(2, 3)});
+    mosaic_begin_block(code, 0);
+    mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 4), s[4]});
+    mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[5], number(4)});
+    mosaic_drop_loads(code);
+    static const ts_opcode left[] = {TS_OP_smov, TS_OP_sld, TS_OP_sst, TS_OP_smov};
+    assert_int_equal(code->blocks.items[0].list.count, 2);
+    assert_int_equal(code->blocks.items[1].list.count, 2);
+    for (int i = 0; i < 4; i++) assert_int_equal(code->blocks.items[i / 2].list.items[i % 2].opcode, left[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_code_computes_the_same),
@@ -462,6 +483,7 @@ int main(void) {
         cmocka_unit_test(results_wait_for_all_columns),
         cmocka_unit_test(results_are_added_as_they_come),
         cmocka_unit_test(new_scalars_come_last),
+        cmocka_unit_test(loads_that_nothing_reads_go),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
