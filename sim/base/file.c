@@ -22,6 +22,9 @@ static bool too_long(ts_error *err, const char *path, size_t limit_bytes) {
     return ts_error_set(err, TS_ERROR_IO, "cannot read '%s': it has more than %zu bytes", path, limit_bytes);
 }
 
+/* The system's words, but ours for what is no file. */
+static const char *why_not(int cause) { return cause == EISDIR ? "it is a directory" : strerror(cause); }
+
 /* read(), again when a signal cut it short. */
 static ssize_t read_some(int fd, char *bytes, size_t length) {
     ssize_t got;
@@ -126,7 +129,7 @@ ts_file_reader *ts_file_open(ts_error *err, ts_arena *arena, const char *path) {
 bool ts_file_read_next(ts_error *err, ts_file_reader *reader, void *bytes, size_t capacity, size_t *length) {
     for (*length = 0; *length < capacity;) {
         ssize_t got = read_some(reader->fd, (char *)bytes + *length, capacity - *length);
-        if (got < 0) return io_error(err, "read", reader->path, strerror(errno));
+        if (got < 0) return io_error(err, "read", reader->path, why_not(errno));
         if (got == 0) break;
         *length += (size_t)got;
     }
@@ -282,7 +285,7 @@ ts_file_writer *ts_file_create(ts_error *err, ts_arena *arena, const char *path)
     writer->buffer = TS_NEW_ARRAY(arena, char, BUFFER_BYTES);
     writer->fd = open_output(arena, writer);
     if (writer->fd >= 0) return writer;
-    io_error(err, "create", writer->path, errno == EISDIR ? "it is a directory" : strerror(errno));
+    io_error(err, "create", writer->path, why_not(errno));
     return NULL;
 }
 

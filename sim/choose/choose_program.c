@@ -50,11 +50,13 @@ static bool find_tensor(ts_error *err, ts_arena *arena, choose_pricer *p) {
     for (p->tensor = 0; p->tensor < code->tensor_count; p->tensor++)
         if (strcmp(code->tensors[p->tensor].name, r->tensor) == 0) break;
     if (p->tensor == code->tensor_count) {
-        ts_error_set(err, TS_ERROR_INPUT, "%s has no tensor '%s'", r->program, r->tensor);
-        return ts_error_hint(err, code->tensor_count
-                                      ? ts_text_nearest(r->tensor, &code->tensors[0].name,
-                                                        (size_t)code->tensor_count, sizeof code->tensors[0])
-                                      : NULL);
+        const char *near = code->tensor_count
+                               ? ts_text_nearest(r->tensor, &code->tensors[0].name,
+                                                 (size_t)code->tensor_count, sizeof code->tensors[0])
+                               : NULL;
+        ts_error_set(err, TS_ERROR_INPUT, "%s has no tensor '%s'%s%s", r->program, r->tensor,
+                     near ? "" : ", expected ", near ? "" : list_choosable(arena, code));
+        return ts_error_hint(err, near);
     }
     const ts_instruction *at = find_address(code, p->tensor);
     if (!at) return true;

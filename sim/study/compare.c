@@ -176,7 +176,7 @@ static cJSON *read_report(ts_error *err, const ts_source *source, const char **c
     size_t prefix = sizeof schema_prefix - 1, rest = (size_t)(end - source->text);
     while (root && rest < source->length && strchr(" \t\r\n", source->text[rest])) rest++;
     if (!root)
-        ts_error_at(err, TS_ERROR_INPUT, source, rest, "this is not valid JSON");
+        ts_error_at(err, TS_ERROR_INPUT, source, rest, "this is not valid JSON, expected a report of --json");
     else if (rest < source->length)
         ts_error_at(err, TS_ERROR_INPUT, source, rest, "text behind the report, expected one JSON object");
     else if (!cJSON_IsString(schema) || strncmp(schema->valuestring, schema_prefix, prefix) != 0)

@@ -807,7 +807,7 @@ def nothing_to_audit():
     """No table of zeros, which would pass a limit in CI."""
     example = ", expected HLO text, such as '%a = f32[8,128]{1,0:T(8,128)} parameter(0)'\n"
     binary = "is binary and holds no instruction or shape, expected HLO as text (XLA_FLAGS=--xla_dump_hlo_as_text)\n"
-    for text, err in ((b"", "is empty\n"), (b"\n\n\n", "holds no instruction or shape in 3 lines" + example),
+    for text, err in ((b"", "is empty, expected a module as text\n"), (b"\n\n\n", "holds no instruction or shape in 3 lines" + example),
                       (b"hello world\n", "holds no instruction or shape in 1 line" + example), (bytes(range(256)) * 40, binary),
                       (b"\n\x05jit_f\x12\x04main" + bytes(500), binary)):
         done = subprocess.run([TOOL, "audit", "-", "--fail-over", "1.5x"], input=text, capture_output=True)

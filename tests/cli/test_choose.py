@@ -263,7 +263,7 @@ def bad_lines():
         ([SOFTMAX], 2, f"tilesim choose: error: which tensor of {SOFTMAX}? expected --tensor x or y\n" + hint),
         (["programs/copy.tsim"], 2, "tilesim choose: error: which tensor of programs/copy.tsim? expected --tensor x, y or xb\n" + hint),
         (["nofile.tsim"], 1, "tilesim: error: cannot open 'nofile.tsim': No such file or directory\n"),
-        ([SOFTMAX, "--tensor", "z"], 1, f"tilesim: error: {SOFTMAX} has no tensor 'z'\n"),
+        ([SOFTMAX, "--tensor", "z"], 1, f"tilesim: error: {SOFTMAX} has no tensor 'z', expected x or y\n"),
         ([SOFTMAX, "--tensor", "xb"], 2, f"tilesim choose: error: xb lies in vmem, and line {line_of(SOFTMAX, 'xb[')} of {SOFTMAX} "
                                          "addresses its words: with another layout it would be another program, expected "
                                          "--tensor x or y\n" + hint),

@@ -122,7 +122,7 @@ def real_reports():
 @test
 def bad_input():
     good = small("a.json", microseconds=1)
-    for text, err in (('{"schema": "tilesim.run", }', "this is not valid JSON"), ("", "this is not valid JSON"),
+    for text, err in (('{"schema": "tilesim.run", }', "this is not valid JSON"), ("", "this is not valid JSON, expected a report of --json"),
                       ("[1]", 'expected a report of tilesim: a JSON object with "schema": "tilesim.run" or another'),
                       ('{"schema": 7}', "expected a report of tilesim"), ("[" * 100000, "this is not valid JSON"),
                       ('{"schema": "other.run"}', "expected a report of tilesim"),

@@ -153,4 +153,10 @@ def signals_leave_nothing():
         assert ignoring.returncode == 0
 
 
+@test
+def directories_are_no_files():
+    for words in (["run", "programs"], ["audit", "programs"], ["hbm", "programs/"]):
+        expect(words, 1, "", f"tilesim: error: cannot read '{words[1]}': it is a directory\n")
+
+
 main()

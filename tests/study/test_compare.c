@@ -108,8 +108,8 @@ static void refused(void **state) {
     static const char good[] = "{\"schema\":\"tilesim.run\"}";
     static const char no_report[] =
         "expected a report of tilesim: a JSON object with \"schema\": \"tilesim.run\" or another";
-    refuse(good, "{\"schema\":,}", "b", 11, "this is not valid JSON");
-    refuse("", good, "a", 1, "this is not valid JSON");
+    refuse(good, "{\"schema\":,}", "b", 11, "this is not valid JSON, expected a report of --json");
+    refuse("", good, "a", 1, "this is not valid JSON, expected a report of --json");
     refuse("{\"schema\":\"tilesim.run\"} \t{}", good, "a", 27,
            "text behind the report, expected one JSON object");
     refuse("7", good, "a", 1, no_report);

@@ -291,7 +291,8 @@ static bool read_type(xla_reader *r, ts_dtype *dtype, bool *buffer) {
     const char *near = ts_dtype_nearest(name, length);
     r->cursor->token = start;
     return XLA_REFUSE(r, "unknown element type '%.*s'%s%s%s", length > 40 ? 40 : (int)length, name,
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                      near ? "; did you mean '" : ", expected such as f32 or bf16", near ? near : "",
+                      near ? "'?" : "");
 }
 
 typedef enum { ARRAY, BUFFER } array_kind;
