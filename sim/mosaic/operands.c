@@ -104,7 +104,7 @@ bool matmul_read_sides(lowering *l, product_side *sides) {
         found[i] = find_kind(&sides[i].type);
         if (sides[i].vregs.kind != VALUE_VECTOR || sides[i].type.kind != MLIR_VECTOR)
             return malformed(l, "vectors");
-        if (found[i] < 0) return refuse(l, "of such types");
+        if (found[i] < 0) return refuse(l, "of such types, expected bf16, f32, f8e5m2, f8e4m3fn, s8 or s4");
     }
     int kind = choose_kind(l, found);
     if (kind < 0) return refuse(l, "of integers that the matrix unit of this machine does not have");

@@ -247,6 +247,14 @@ static const struct {
      TS_ERROR_INPUT,
      "'arith.cmpi': expected a predicate"},
     {{"2", same, same,
+      SPLAT
+      "%r = \"tpu.matmul\"(%v, %v, %v) <{dimension_numbers = #tpu.dot_dimension_numbers<[1], [1], [0], [0], "
+      "[0, 0, 1, 0], [], []>}> : (vector<8x128xi32>, vector<8x128xi32>, vector<8x128xi32>) -> "
+      "vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.matmul' is not modelled: of such types, expected bf16, f32, f8e5m2, f8e4m3fn, s8 or s4"},
+    {{"2", same, same,
       SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = 2 : i32, pack_format = "
             "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
       16, 16},
