@@ -388,7 +388,7 @@ static void add_json_cost(ts_json *json, const ts_transfer_study *study) {
 static void add_json_accesses(ts_json *json, const ts_transfer_study *study) {
     const ts_hbm_stats *hbm = &study->cost.hbm;
     ts_json_int(json, "descriptors", study->cost.transfer.descriptors);
-    ts_json_int(json, "requested_runs", study->cost.transfer.runs);
+    ts_json_int(json, "walked_runs", study->cost.transfer.runs);
     for (int i = TS_DMA_RUNS_BOTH; i <= TS_DMA_RUNS_DST; i++)
         add_json_runs(json, study->plan, (ts_dma_runs_of)i);
     ts_json_int(json, "rmw_accesses", study->cost.transfer.rmw_lines);

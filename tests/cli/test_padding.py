@@ -47,7 +47,7 @@ def of_a_transfer():
     for src, dst in (("f32[100,100]{1,0:T(8,128)}", "f32[100,100]{1,0:T(8,128)}"), ("f32[64,128]{1,0}", "f32[64,128]{1,0:T(8,128)}")):
         value = expect_json(["dma", src, dst])
         assert abs(value["padding_percent"] - 100 * value["padding_bytes"] / value["moved_bytes"]) < 1e-3
-        assert "runs" not in value and value["requested_runs"] >= 1 and value["src_runs"][0]["count"] >= 1
+        assert "runs" not in value and value["walked_runs"] >= 1 and value["src_runs"][0]["count"] >= 1
 
 
 main()
