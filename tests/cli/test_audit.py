@@ -577,10 +577,10 @@ def cut_anywhere():
 
 @release_test
 def same_answer_twice_and_from_standard_input():
-    first = expect(["audit", SMALL, "--all"])
-    assert first == expect(["audit", SMALL, "--all"])
-    piped = run("audit", "-", "--all", stdin=SMALL.read_text())[1]
-    assert piped == first.replace(str(SMALL), "standard input")
+    first = expect(["audit", STEP, "--all"])
+    assert first == expect(["audit", STEP, "--all"])
+    piped = run("audit", "-", "--all", stdin=Path(STEP).read_text())[1]
+    assert piped == first.replace(STEP, "standard input")
 
 
 @test

@@ -66,7 +66,7 @@ def requests_are_simulated_not_walked():
     texts |= {path.name: path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
     texts["architecture.md"] = re.sub("[Tt]hree walks of data|two walks above", "", texts["architecture.md"])
     for name, text in texts.items():
-        assert not re.search(r"\bwalk", text), (name, re.search(r".*\bwalk.*", text)[0])
+        assert not re.search(r"\bwalk(?!ed_runs)", text), (name, re.search(r".*\bwalk(?!ed_runs).*", text)[0])
 
 
 @test
