@@ -36,6 +36,7 @@ static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, 
     s->box = (sampler_box){.number = number,
                            .elements = elements,
                            .is_joined = is_joined,
+                           .first_line = lines_of(traversal),
                            .period = SAMPLER_BLOCKS,
                            .weight = (double)elements / (double)s->elements};
     warm_up(s, traversal, tick);
@@ -377,7 +378,7 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->ticks = (ts_ratio){0};
     b->least = 2 * SAMPLER_LEAST;
     warm_up(s, traversal, now->tick);
-    b->from_line = 2 * lines_of(traversal);
+    b->from_line = 2 * lines_of(traversal) - b->first_line;
 }
 
 /* The windows do not tell: goes on behind the first; where they lie one behind the other, behind the last. */

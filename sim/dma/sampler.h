@@ -121,6 +121,7 @@ typedef enum { SAMPLER_WARMS, SAMPLER_MEASURES, SAMPLER_RESTS } sampler_phase;
 typedef struct {
     int64_t number; /* -1: none */
     int64_t elements;
+    int64_t first_line; /* accessed before it */
     bool is_joined; /* it is all boxes, */
     bool is_sorted; /* and positions are in their order */
     sampler_phase phase;
