@@ -754,7 +754,7 @@ static void audits(void **state) {
     failed(TS_ERROR_INPUT, "the module holds no instruction or shape in 1 line, expected HLO text, such as "
                            "'%a = f32[8,128]{1,0:T(8,128)} parameter(0)'");
     assert_null(ts_audit_module(err, arena, machine(), "", 0));
-    failed(TS_ERROR_INPUT, "the module is empty");
+    failed(TS_ERROR_INPUT, "the module is empty, expected a module as text");
 }
 
 static void studies(void **state) {
