@@ -112,7 +112,7 @@ int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena) {
 
 typedef struct {
     int *reads, *writes; /* of each register */
-    bool *dropped;       /* registers */
+    bool *dropped;       /* is its value made of dropped loads? */
 } readers;
 
 static void count_accesses(mosaic_code *code, ts_instruction *i, readers *r) {
@@ -125,23 +125,27 @@ static void count_accesses(mosaic_code *code, ts_instruction *i, readers *r) {
     }
 }
 
-/* What only writes a scalar; `reads` of what it reads are those of others from now on. */
+/* The scalar that an instruction makes and nothing reads; -1: it does something else. *p: its registers. */
+static int find_dead(mosaic_code *code, ts_instruction *i, const readers *r, mosaic_registers *p) {
+    mosaic_find_registers(code, i, p);
+    if (ts_opcode_get(i->opcode)->family != TS_FAMILY_SCALAR || !p->writes) return -1;
+    int to = *p->registers[p->count - 1];
+    return r->reads[to] == 0 && r->writes[to] == 1 ? to : -1;
+}
+
+/* What makes such a scalar does not count as reading. */
 static void pass_dead(mosaic_code *code, ts_instruction *i, readers *r) {
     mosaic_registers p;
-    mosaic_find_registers(code, i, &p);
-    int to = p.count > 0 ? *p.registers[p.count - 1] : 0;
-    bool scalar = i->opcode == TS_OP_sld || ts_opcode_get(i->opcode)->family == TS_FAMILY_SCALAR;
-    if (!scalar || !p.writes || r->reads[to] > 0 || r->writes[to] != 1) return;
+    if (find_dead(code, i, r, &p) < 0) return;
     for (int k = 0; k < p.count - 1; k++) r->reads[*p.registers[k]]--;
 }
 
-/* A load that is not read, or what reads one. */
+/* A load of such a scalar, or what computes one of dropped loads. */
 static bool is_dropped(mosaic_code *code, ts_instruction *i, readers *r) {
     mosaic_registers p;
-    mosaic_find_registers(code, i, &p);
-    int to = p.count > 0 ? *p.registers[p.count - 1] : 0;
+    int to = find_dead(code, i, r, &p);
     bool dropped = i->opcode == TS_OP_sld;
-    if (!p.writes || r->reads[to] > 0 || r->writes[to] != 1) return false;
+    if (to < 0) return false;
     for (int k = 0; k < p.count - 1; k++) dropped = dropped || r->dropped[*p.registers[k]];
     return r->dropped[to] = dropped;
 }

@@ -41,6 +41,17 @@ static ts_operand address(int tensor, int64_t word) {
     return (ts_operand){TS_OPERAND_ADDRESS, {.address = a}};
 }
 
+/* At the word whose number a scalar is. */
+static ts_operand indexed(int tensor, ts_operand sreg) {
+    ts_operand o = address(tensor, 0);
+    ts_address *a = TS_NEW(arena, ts_address);
+    *a = *o.as.address;
+    a->term_count = 1;
+    a->terms[0] = (ts_address_term){.sreg = sreg.as.reg, .divisor = 1, .multiplier = 1};
+    o.as.address = a;
+    return o;
+}
+
 static ts_operand reg(ts_operand_kind kind, int number) { return (ts_operand){kind, {.reg = number}}; }
 static ts_operand number(int64_t n) { return (ts_operand){TS_OPERAND_INTEGER, {.integer = n}}; }
 
@@ -453,14 +464,17 @@ static void new_scalars_come_last(void **state) {
 static void loads_that_nothing_reads_go(void **state) {
     (void)state;
     mosaic_code *code = new_code();
-    ts_operand s[6];
-    for (int i = 0; i < 6; i++) s[i] = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+    ts_operand s[8];
+    for (int i = 0; i < 8; i++) s[i] = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[0], number(3)});
     mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[1], address(2, 1)}); /* goes */
     mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[2], address(2, 2)}); /* goes, with the next */
     mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){s[3], s[2], s[0]});
     mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[4], address(2, 3)});
+    mosaic_add(code, TS_OP_sld, 2,
+               (ts_operand[]){s[6], address(2, 4)}); /* goes, with the load that it leads to */
     mosaic_begin_block(code, 0);
+    mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[7], indexed(2, s[6])});
     mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 4), s[4]});
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[5], number(4)});
     mosaic_drop_loads(code);
@@ -468,6 +482,43 @@ static void loads_that_nothing_reads_go(void **state) {
     assert_int_equal(code->blocks.items[0].list.count, 2);
     assert_int_equal(code->blocks.items[1].list.count, 2);
     for (int i = 0; i < 4; i++) assert_int_equal(code->blocks.items[i / 2].list.items[i % 2].opcode, left[i]);
+}
+
+static void add_transfer_from(mosaic_code *code, ts_operand sreg) {
+    static const int64_t size = 8;
+    static const ts_affine zero;
+    ts_affine *begin = TS_NEW(arena, ts_affine);
+    *begin = (ts_affine){.term_count = 1, .terms = {{sreg.as.reg, 1}}};
+    *PUSH(code->arena, &code->transfers) =
+        (ts_transfer){.source = {.rank = 1, .begin = begin, .size = &size},
+                      .destination = {.rank = 1, .begin = &zero, .size = &size},
+                      .semaphore = {.count = 1, .sreg = -1}};
+    mosaic_add(code, TS_OP_dma, 1, (ts_operand[]){{TS_OPERAND_TRANSFER, {.transfer = 0}}});
+}
+
+/* Whatever reads a scalar keeps its load, also one whose value goes through others, or is one of several. */
+static void loads_that_something_reads_stay(void **state) {
+    (void)state;
+    enum { USES = 9 };
+    mosaic_code *code = new_code();
+    ts_operand s[USES + 1], v = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+    for (int i = 0; i <= USES; i++) s[i] = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+    for (int i = 0; i < USES; i++)
+        mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[i], i == 7 ? indexed(6, s[6]) : address(2, i)});
+    mosaic_begin_block(code, 0);
+    mosaic_add(code, TS_OP_vst, 2, (ts_operand[]){indexed(1, s[0]), v});
+    mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){indexed(2, s[1]), number(1)});
+    mosaic_add(code, TS_OP_vadd_i32, 3, (ts_operand[]){v, v, s[2]});
+    mosaic_add(code, TS_OP_br_lt, 3, (ts_operand[]){s[3], number(1), {TS_OPERAND_LABEL, {.label = 0}}});
+    mosaic_add(code, TS_OP_wait, 2,
+               (ts_operand[]){{TS_OPERAND_SEMAPHORE, {.semaphore = {0, 2, s[4].as.reg, 0}}}, number(1)});
+    add_transfer_from(code, s[5]);
+    mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){s[USES], s[7], number(1)}); /* the load of 7 reads 6 */
+    mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 9), s[USES]});
+    mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[8], number(1)}); /* written twice */
+    int counts[2] = {code->blocks.items[0].list.count, code->blocks.items[1].list.count};
+    mosaic_drop_loads(code);
+    for (int b = 0; b < 2; b++) assert_int_equal(code->blocks.items[b].list.count, counts[b]);
 }
 
 int main(void) {
@@ -484,6 +535,7 @@ int main(void) {
         cmocka_unit_test(results_are_added_as_they_come),
         cmocka_unit_test(new_scalars_come_last),
         cmocka_unit_test(loads_that_nothing_reads_go),
+        cmocka_unit_test(loads_that_something_reads_stay),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
