@@ -85,9 +85,10 @@ static void seek_in_box(ts_traversal *traversal, int64_t block) {
 /* ---- The work of blocks ---- */
 
 enum {
-    PROBES = 16,           /* blocks of a kind that are measured, at most, */
+    PROBES = 16,            /* blocks of a kind that are measured, at most, */
     PROBED_LINES = 1 << 14, /* until they have so many lines; */
-    PROBED_PART = 64        /* or one in so many, if that is more */
+    PROBED_PART = 64,       /* or one in so many, if that is more, */
+    PROBED_MOST = 1 << 12   /* but no more than these */
 };
 
 typedef struct {
@@ -170,7 +171,8 @@ static double measure_block(ts_traversal *probe, int64_t block) {
 
 /* Another block of a kind, after so many that have so much work? */
 static bool is_wanted(int64_t all, int64_t probes, double work) {
-    return probes < 2 || probes < all / PROBED_PART || (probes < PROBES && work < PROBED_LINES);
+    bool is_spread = probes < all / PROBED_PART && probes < PROBED_MOST;
+    return probes < 2 || is_spread || (probes < PROBES && work < PROBED_LINES);
 }
 
 /* Of the blocks of each kind some, spread by the golden section; all where there are few. */
