@@ -325,6 +325,13 @@ bool ts_index_next(int rank, const int64_t *dims, int64_t *index) {
     return false;
 }
 
+void ts_index_unflatten(int rank, const int64_t *dims, int64_t flat, int64_t *index) {
+    for (int i = rank - 1; i >= 0; i--) {
+        index[i] = flat % dims[i];
+        flat /= dims[i];
+    }
+}
+
 static bool backward_by_enumeration(search *s, const int64_t *coordinates) {
     const ts_layout *layout = s->layout;
     int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, point[TS_LAYOUT_MAX_AXES];

@@ -133,6 +133,8 @@ void ts_layout_axis_range(const ts_layout *layout, int axis, int64_t *low, int64
 
 /* The next index in row-major order; false, and all 0, behind the last. */
 bool ts_index_next(int rank, const int64_t *dims, int64_t *index);
+/* The index that is number `flat` in row-major order. */
+void ts_index_unflatten(int rank, const int64_t *dims, int64_t flat, int64_t *index);
 /* D(x) + O, without replicas; index within the dims (asserted). coordinates: one an axis. */
 void ts_layout_forward(const ts_layout *layout, const int64_t *index, int64_t *coordinates);
 /* Replica number r (row-major over `replicas`, the last fastest) of the same. */

@@ -337,13 +337,6 @@ static bool strides_keep_apart(const ts_layout *layout) {
     return true;
 }
 
-static void unflatten(const ts_layout *layout, int64_t flat, int64_t *index) {
-    for (int i = layout->rank - 1; i >= 0; i--) {
-        index[i] = flat % layout->dims[i];
-        flat /= layout->dims[i];
-    }
-}
-
 bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit,
                          ts_layout_injectivity *out) {
     int64_t count = ts_layout_element_count(layout), replicas = ts_layout_replica_total(layout);
@@ -357,7 +350,7 @@ bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout
     int n = layout->axis_count, width = n + 1;
     int64_t *points = TS_NEW_ARRAY(arena, int64_t, count * replicas * width), index[TS_LAYOUT_MAX_DIMS];
     for (int64_t i = 0; i < count * replicas; i++) {
-        unflatten(layout, i / replicas, index);
+        ts_index_unflatten(layout->rank, layout->dims, i / replicas, index);
         ts_layout_forward_replica(layout, index, i % replicas, points + i * width);
         points[i * width + n] = i / replicas;
     }
@@ -366,8 +359,8 @@ bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout
         const int64_t *here = points + i * width, *last = here - width;
         if (memcmp(here, last, (size_t)n * sizeof *here) != 0 || here[n] == last[n]) continue;
         out->injective = false;
-        unflatten(layout, last[n], out->first);
-        unflatten(layout, here[n], out->second);
+        ts_index_unflatten(layout->rank, layout->dims, last[n], out->first);
+        ts_index_unflatten(layout->rank, layout->dims, here[n], out->second);
     }
     return true;
 }
@@ -437,7 +430,7 @@ static void forward_plain(ts_arena *scratch, const ts_layout *layout, int64_t fi
     }
     if (ts_layout_forward_blocks(layout, first, count, offsets)) return;
     for (int64_t i = 0; i < count; i++) {
-        unflatten(layout, first + i, index);
+        ts_index_unflatten(layout->rank, layout->dims, first + i, index);
         ts_layout_forward(layout, index, &offsets[i]);
     }
 }

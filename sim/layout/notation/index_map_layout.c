@@ -206,17 +206,20 @@ const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts
 
 enum { BITMAP_MAX = 1 << 30, CHUNK = 32 * TS_MAP_BLOCK };
 
-static void unflatten(const ts_layout *layout, int64_t flat, int64_t *index) {
-    for (int i = layout->rank - 1; i >= 0; flat /= layout->dims[i--]) index[i] = flat % layout->dims[i];
+/* The addresses of indices in row-major order, of a layout with one axis, from flat index `first` on; how many. */
+static int64_t next_addresses(const ts_layout *layout, int64_t first, int64_t addresses[CHUNK]) {
+    int64_t count = ts_min(ts_layout_element_count(layout) - first, CHUNK);
+    bool known = ts_layout_forward_blocks(layout, first, count, addresses);
+    assert(known);
+    return count;
 }
 
 /* The first index that goes to an address, which there is. */
-static int64_t find_address(const ts_layout *layout, int64_t count, int64_t address) {
+static int64_t find_address(const ts_layout *layout, int64_t address) {
     int64_t addresses[CHUNK];
     for (int64_t first = 0;; first += CHUNK) {
-        int64_t many = count - first < CHUNK ? count - first : CHUNK;
-        ts_layout_forward_blocks(layout, first, many, addresses);
-        for (int64_t k = 0; k < many; k++)
+        int64_t count = next_addresses(layout, first, addresses);
+        for (int64_t k = 0; k < count; k++)
             if (addresses[k] == address) return first + k;
     }
 }
@@ -226,13 +229,12 @@ static bool collide(ts_arena *arena, const ts_layout *layout, int64_t positions,
     int64_t addresses[CHUNK], count = ts_layout_element_count(layout);
     uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, positions / 64 + 1);
     for (int64_t at = 0; at < count; at++) {
-        if (at % CHUNK == 0)
-            ts_layout_forward_blocks(layout, at, count - at < CHUNK ? count - at : CHUNK, addresses);
+        if (at % CHUNK == 0) (void)next_addresses(layout, at, addresses);
         int64_t address = addresses[at % CHUNK];
         uint64_t bit = UINT64_C(1) << (address % 64);
         if (seen[address / 64] & bit) {
-            unflatten(layout, find_address(layout, count, address), out->first);
-            unflatten(layout, at, out->second);
+            ts_index_unflatten(layout->rank, layout->dims, find_address(layout, address), out->first);
+            ts_index_unflatten(layout->rank, layout->dims, at, out->second);
             return true;
         }
         seen[address / 64] |= bit;
