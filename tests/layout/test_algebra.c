@@ -174,6 +174,7 @@ static void test_index_maps(void **state) {
         {"injective(lambda i: [-2 * i], 8)", "yes"},
         {"injective(lambda i: [i // 2 - 9], 8)", "no"},
         {"injective(lambda i: [(i ^ 5) - 100], 8)", "yes"},
+        {"injective(lambda i: [i, SEP, i], 65536)", "yes"}, /* of more places than can be marked */
         {"bijective(lambda i: [i + 5], 8)", "no"},
         {"bijective(lambda i: [i % 4, i // 4], 8)", "yes"},
         {"inverse_at(lambda i: [i % 4, i // 4], 8, (3,1))", "(7)"},
