@@ -69,5 +69,5 @@ class Price:
 
 def price(source: Union[str, Layout], destination: Union[str, Layout], machine: Union[str, Machine] = DEFAULT,
           exact: bool = False) -> Price:
-    """What it costs to move a tensor, or a slice of it (``"f32[64,256]{1,0}[0:8, :]"``), by DMA. `exact`: simulate every access."""
+    """What moving a tensor costs, or a slice of it (``"f32[64,256]{1,0}[0:8, :]"``), by DMA. `exact`: simulate every access."""
     return Price(str(source), str(destination), as_machine(machine), exact)

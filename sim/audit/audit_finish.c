@@ -304,7 +304,8 @@ bool ts_audit_check_any(ts_error *err, const ts_audit_result *r, const char *nam
     if (r->text->instructions > 0 || r->sum.buffers > 0 || r->group_count > 0 || r->report_count > 0 ||
         r->figure_count > 0 || r->allocation_count > 0)
         return true;
-    if (r->text->bytes == 0) return ts_error_set(err, TS_ERROR_INPUT, "%.200s is empty, expected a module as text", name);
+    if (r->text->bytes == 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "%.200s is empty, expected a module as text", name);
     if (r->binary)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "%.200s is binary and holds no instruction or shape, expected HLO as text "

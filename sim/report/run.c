@@ -260,9 +260,10 @@ static void add_transfers(ts_text *out, const int64_t *v) {
             (double)v[TS_COUNTER_TRANSFER_CYCLES] / (double)v[TS_COUNTER_LEAST_TRANSFER_CYCLES]);
     }
     if (v[TS_COUNTER_RECALLED_TRANSFERS] > 0) {
-        ts_text_add(out,
-                    "           of them %s recalled from like ones, not simulated (--exact simulates them all)\n",
-                    ts_text_grouped(out->arena, v[TS_COUNTER_RECALLED_TRANSFERS]));
+        ts_text_add(
+            out,
+            "           of them %s recalled from like ones, not simulated (--exact simulates them all)\n",
+            ts_text_grouped(out->arena, v[TS_COUNTER_RECALLED_TRANSFERS]));
     }
 }
 

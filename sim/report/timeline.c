@@ -310,7 +310,7 @@ void ts_report_timeline_notes(const ts_timeline *t, ts_text *out) {
                     ts_text_group_digits(from, t->sampled_from), TS_TIMELINE_WINDOW,
                     (int64_t)1 << t->thinned);
     if (t->recalled > 0)
-        ts_text_add(out,
-                    "the time of %s transfers is recalled, and HBM does not show them; --exact simulates all\n",
-                    ts_text_group_digits(recalled, t->recalled));
+        ts_text_add(
+            out, "the time of %s transfers is recalled, and HBM does not show them; --exact simulates all\n",
+            ts_text_group_digits(recalled, t->recalled));
 }

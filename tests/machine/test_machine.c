@@ -308,9 +308,9 @@ static void refuses(void **state) {
          "--set:1:26: error: hbm.controller.write_low: found '80', expected less than "
          "hbm.controller.write_high\nhbm.controller.write_low=80\n"
          "                         ^\n"},
-        {"hbm.timing.t_rcd_rd=10001 ck",
-         "--set:1:21: error: hbm.timing.t_rcd_rd: found '10001 ck', expected a time such as 14 ns or 2 ck from 0 ck to 10000 ck\n"
-         "hbm.timing.t_rcd_rd=10001 ck\n                    ^\n"},
+        {"hbm.timing.t_rcd_rd=10001 ck", "--set:1:21: error: hbm.timing.t_rcd_rd: found '10001 ck', expected "
+                                         "a time such as 14 ns or 2 ck from 0 ck to 10000 ck\n"
+                                         "hbm.timing.t_rcd_rd=10001 ck\n                    ^\n"},
         {"hbm.timing.t_refi=307 ns",
          "--set:1:19: error: hbm.timing.t_refi: found '307 ns', expected at least hbm.timing.t_rfc + "
          "hbm.timing.t_rc\nhbm.timing.t_refi=307 ns\n                  ^\n"},
