@@ -465,7 +465,8 @@ static void loads_that_nothing_reads_go(void **state) {
     (void)state;
     mosaic_code *code = new_code();
     ts_operand s[8];
-    for (int i = 0; i < 8; i++) s[i] = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+    for (int i = 8; i-- > 0;) /* s[3], which nothing reads, is number 0 */
+        s[(i + 4) % 8] = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[0], number(3)});
     mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[1], address(2, 1)}); /* goes */
     mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[2], address(2, 2)}); /* goes, with the next */
