@@ -76,6 +76,7 @@ bool mosaic_find_registers(mosaic_code *code, ts_instruction *instruction, mosai
     const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
     int written = -1;
     out->count = 0;
+    out->writes = out->merges = false;
     for (int i = 0; i < instruction->operand_count; i++) {
         const ts_operand_class *class = ts_opcode_operand(info, i);
         if (class->written)
