@@ -286,14 +286,20 @@ static ts_plan_box all_loops(const ts_plan_loop *bytes) {
     return box_of(bytes, count);
 }
 
+/* Two boxes, of which the second is still to come: it begins at these bytes. */
+static ts_box_list list_before(const ts_plan_loop *other, int64_t src, int64_t dst) {
+    ts_box_list list = {.count = 2, .next = 1};
+    list.boxes[1] = all_loops(other);
+    list.boxes[1].src_bits = src * 8;
+    list.boxes[1].dst_bits = dst * 8;
+    return list;
+}
+
 static void match_continued(size_t n, const ts_copy_context *m) {
     ts_plan_box box = all_loops(continued[n].loops);
     int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_box_list list = {.count = 2, .next = 1};
+    ts_box_list list = list_before(continued[n].other, continued[n].src, continued[n].dst);
     ts_copy_plan j;
-    list.boxes[1] = all_loops(continued[n].other);
-    list.boxes[1].src_bits = continued[n].src * 8;
-    list.boxes[1].dst_bits = continued[n].dst * 8;
     ts_copy_plan_begin(&j, m);
     j.others = &list;
     assert_true(ts_copy_plan_match_transpose(&j, &box, times));
@@ -336,11 +342,8 @@ static void match_short_columns(size_t n, const ts_kernels *kernels) {
     ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
     ts_plan_box box = all_loops(loops);
     int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_box_list list = {.count = 2, .next = 1};
+    ts_box_list list = list_before(short_columns[n].other, short_columns[n].src, short_columns[n].dst);
     ts_copy_plan j;
-    list.boxes[1] = all_loops(short_columns[n].other);
-    list.boxes[1].src_bits = short_columns[n].src * 8;
-    list.boxes[1].dst_bits = short_columns[n].dst * 8;
     ts_copy_plan_begin(&j, &m);
     j.others = &list;
     bool is = short_columns[n].taken && kernels->tiles[0]->masks_columns;
