@@ -180,10 +180,11 @@ static inline void count(hbm_load *load, int channel, int32_t bursts) {
 void hbm_load_add_access(hbm_load *load, hbm_load_stream *stream, uint64_t location) {
     uint64_t coset = reduce(load, location);
     int channel = ts_address_channel(coset), levels = load->levels_of[channel];
+    count(load, channel, load->level[0].access_bursts);
+    if (load->levels == 1) return; /* nothing to compare it with */
     amount a = {.channel = channel,
                 .steps = load->access_steps + (opens_row(load, coset) ? ROW_STEPS : 0),
                 .queue = (int64_t)load->queue * STEPS};
-    count(load, channel, load->level[0].access_bursts);
     for (int i = 0; i < levels; i++) {
         a.bursts = load->level[i].access_bursts;
         take(&load->level[i], &stream->windows[i], a);

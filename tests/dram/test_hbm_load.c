@@ -263,10 +263,10 @@ static void columns_make_no_coset(void **state) {
     (void)state;
     const uint64_t pairs[] = {at(0, 0, 0), at(0, 0, 0) + 2, at(1, 0, 0), at(1, 0, 0) + 2};
     loaded l;
-    start(&l, 2, LOOKAHEAD);
+    start(&l, 4, LOOKAHEAD);
     hbm_load_set_access(&l.load, pairs, 4);
     hbm_load_open(&l.load, &l.stream);
-    assert_int_equal(l.load.levels, 1); /* half of each */
+    assert_int_equal(l.load.levels, 2); /* all and 4: half of each is even */
     assert_int_equal(l.load.rank, 1);
     for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(i % 2, 0, 0) + 2);
     assert_int_equal(l.load.level[0].end, (100 * 4 + 2) * STEPS);
