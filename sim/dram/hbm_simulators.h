@@ -52,6 +52,7 @@ hbm_simulator hbm_banks_simulator_avx2(const ts_hbm *hbm);
 #define SIMULATORS(name)                                                                                     \
     SIMULATOR(name##_hbm2, 32, 16, 4, false, false, true)                                                    \
     SIMULATOR(name##_hbm3, 64, 32, 4, true, false, true)                                                     \
+    SIMULATOR(name##_hbm3_one_sid, 32, 16, 4, true, false, true)                                             \
     SIMULATOR(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, false,        \
               hbm->config.page == TS_HBM_PAGE_CLOSED, hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT)     \
     SIMULATOR(name##_any_half, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, true,    \
@@ -63,6 +64,8 @@ hbm_simulator hbm_banks_simulator_avx2(const ts_hbm *hbm);
             return (hbm_simulator){name##_hbm2_simulate, name##_hbm2_run};                                   \
         if (usual && FITS(hbm->spec, 64, 32, 4, 2))                                                          \
             return (hbm_simulator){name##_hbm3_simulate, name##_hbm3_run};                                   \
+        if (usual && FITS(hbm->spec, 32, 16, 4, 2))                                                          \
+            return (hbm_simulator){name##_hbm3_one_sid_simulate, name##_hbm3_one_sid_run};                   \
         if (hbm->spec->ticks_per_ck == 2)                                                                    \
             return (hbm_simulator){name##_any_half_simulate, name##_any_half_run};                           \
         return (hbm_simulator){name##_any_simulate, name##_any_run};                                         \
