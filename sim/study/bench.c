@@ -5,9 +5,9 @@
 
 #include "base/host_clock.h"
 #include "base/number.h"
-#include "layout/convert.h"
 
-enum { SAMPLE_BYTES = 16 << 20, PATTERN_ELEMENTS = 4096, LEAST_ROUNDS = 3 };
+enum { SAMPLE_BYTES = 16 << 20, LEAST_ROUNDS = 3 };
+enum { SMALL_NUMBERS = 0x40 }; /* in every byte: 2 to 33 in each floating-point type */
 
 typedef struct {
     const ts_plan *plan;
@@ -34,8 +34,7 @@ static int innermost_axis(const ts_layout *layout, const int64_t *bits) {
     return axis;
 }
 
-/* Bits a step on each axis, and the bytes that all take. */
-static bool place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int64_t *bytes) {
+bool ts_bench_place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int64_t *bytes) {
     const ts_layout *layout = ts_shape_layout(err, end->shape, end->text->name);
     if (!layout) return false;
     int64_t step = end->shape->element_bits, low, high;
@@ -65,24 +64,6 @@ static ts_space *buffer(ts_arena *arena, const char *name, int64_t bytes, uint8_
     ts_space *space = ts_space_new(arena, name, bytes);
     *first = ts_space_touch(space, 0, bytes);
     return space;
-}
-
-/* Small numbers of the type, one behind the other; bits for types without values. */
-static void fill(ts_arena *arena, const ts_shape *shape, uint8_t *bytes, int64_t count) {
-    bool valued =
-        ts_dtype_has_value(shape->dtype) && shape->element_bits % 8 == 0 && shape->element_bits <= 64;
-    int width = valued ? shape->element_bits / 8 : 1;
-    int64_t pattern = (int64_t)PATTERN_ELEMENTS * width;
-    uint8_t *values = TS_NEW_ARRAY(arena, uint8_t, pattern);
-    uint32_t state = 1;
-    for (int64_t i = 0; i < PATTERN_ELEMENTS; i++) {
-        state = state * 1664525 + 1013904223;
-        double value = (double)(int32_t)state / (1 << 29); /* -4 .. 4 */
-        uint64_t bits = valued ? ts_element_from_double(shape->dtype, value) : state >> 24;
-        memcpy(values + i * width, &bits, (size_t)width);
-    }
-    for (int64_t at = 0; at < count; at += pattern)
-        memcpy(bytes + at, values, (size_t)(count - at < pattern ? count - at : pattern));
 }
 
 /* ---- Samples ---- */
@@ -169,7 +150,7 @@ static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const pla
     describe(t->plan, bench, result);
     t->half = ts_ceil_div(result->bytes, 2);
     t->times = (int)(SAMPLE_BYTES / (result->bytes + 1)) + 1;
-    fill(arena, from.shape, t->from, bytes);
+    memset(t->from, SMALL_NUMBERS, (size_t)bytes);
     memset(t->to, 0, (size_t)bytes);
     return measure(err, arena, t, bench->seconds, result);
 }
@@ -178,8 +159,8 @@ bool ts_bench_run(ts_error *err, ts_arena *arena, const ts_bench *bench, ts_benc
     placement sides[2];
     timed t = {.how = &bench->how};
     *result = (ts_bench_result){0};
-    if (!place(err, &bench->src, sides[0].bits, &sides[0].bytes) ||
-        !place(err, &bench->dst, sides[1].bits, &sides[1].bytes))
+    if (!ts_bench_place(err, &bench->src, sides[0].bits, &sides[0].bytes) ||
+        !ts_bench_place(err, &bench->dst, sides[1].bits, &sides[1].bytes))
         return false;
     bool done = run(err, arena, bench, sides, &t, result);
     ts_space_free(t.src);

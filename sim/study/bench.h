@@ -25,9 +25,13 @@ typedef struct {
         stream_seconds; /* copies that read and write as many bytes; 0: this host has no such stores */
 } ts_bench_result;
 
-/* Buffers on huge pages where the host has them, read and written before they are timed; the axes of a layout
- * lie one behind the other, that of the last digit innermost. Refused: what ts_transfer_plan and ts_dma_move
- * refuse, and tensors of more than TS_BENCH_MOST_BYTES. */
+/* Where a side lies in its buffer: bits a step on each axis, and the bytes that all take. Axes lie one behind the
+ * other, that of the last digit innermost, then those without digits. Refused: tensors of more than
+ * TS_BENCH_MOST_BYTES, and those that begin below 0. */
+bool ts_bench_place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int64_t *bytes);
+
+/* Buffers on huge pages where the host has them, read and written before they are timed. Refused: what ts_bench_place,
+ * ts_transfer_plan and ts_dma_move refuse. */
 bool ts_bench_run(ts_error *err, ts_arena *arena, const ts_bench *bench, ts_bench_result *result);
 
 #endif

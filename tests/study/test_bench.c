@@ -86,8 +86,34 @@ static void what_is_refused(void **state) {
     }
 }
 
+/* 4 x 8 words: 8 of F take 32 bits each, and each of P as much as all of them. */
+static void axes_lie_one_behind_the_other(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int axes;
+        int64_t bits[3], bytes; /* by the names of the axes */
+    } rows[] = {
+        {"f32[4,8] S[(4,8):(1@P,1@F)]", 2, {32, 256}, 128},
+        {"f32[8,4] S[(8,4):(1@F,1@P)]", 2, {128, 32}, 128},
+        {"f32[2,4,2] S[(2,4,2):(1@P,1@F,4@F)]", 2, {32, 256}, 64}, /* F: 0 to 3, and 4 more */
+        {"f32[4,8] S[(4,8):(1@P,1@F)] + R[2:1@Q]", 3, {32, 256, 1024}, 256},
+        {"u4[3,5]{1,0:E(4)}", 1, {4}, 8}, /* 7.5 */
+        {"f32[5]{0:T(8)}", 1, {32}, 32},  /* its padding, too */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_transfer_end end = parse_end(arena, "source", rows[i].text);
+        int64_t bits[TS_LAYOUT_MAX_AXES], bytes;
+        assert_true(ts_bench_place(NULL, &end, bits, &bytes));
+        assert_int_equal(end.shape->layout->axis_count, rows[i].axes);
+        for (int k = 0; k < rows[i].axes; k++) assert_int_equal(bits[k], rows[i].bits[k]);
+        assert_int_equal(bytes, rows[i].bytes);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_described_and_timed),
+                                       cmocka_unit_test(axes_lie_one_behind_the_other),
                                        cmocka_unit_test(what_is_refused)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
