@@ -94,17 +94,10 @@ static way one_pass(audit_prices *p, const relayout *r) {
     return program.by ? program : best;
 }
 
-/* The source's order, with the target's type. */
-static const ts_shape *converted(audit_prices *p, const relayout *r) {
-    ts_xla_layout f = *r->src->xla;
-    f.tile_count = 0;
-    f.layout_written = true;
-    return ts_tpu_tiled(NULL, p->scratch, r->dst->dtype, &f, p->machine->chip.generation, TS_TPU_ENTRY);
-}
-
-/* First the type, then the order. */
+/* First the type, in the source's order, then the order. */
 static void try_two_passes(audit_prices *p, const relayout *r, way *best) {
-    const ts_shape *between = converted(p, r);
+    const ts_shape *between =
+        ts_tpu_tiled(NULL, p->scratch, r->dst->dtype, r->src->xla, p->machine->chip.generation, TS_TPU_ENTRY);
     if (!between || !same_dims(between, r->src)) return;
     way first = one_pass(p, &(relayout){r->src, between, r->from, r->from});
     if (first.cycles < 0 || (best->cycles >= 0 && first.cycles >= best->cycles)) return;

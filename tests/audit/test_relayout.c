@@ -259,14 +259,16 @@ static void transposes_are_a_kind(void **state) {
     assert_int_equal(prices.exact[1].orders, prices.exact[2].orders);
     move("f32[1,1]{1,0:T(1,128)}", "f32[1,1]{0,1:T(1,128)}", TS_AUDIT_ORDER);
     assert_int_equal(prices.exact[3].kind, prices.exact[0].kind);
+    move("u8[1]{0}", "s8[1]{0}", TS_AUDIT_TYPE); /* a byte is priced, too */
+    assert_int_equal(prices.exact_count, 5);
 }
 
-/* Ten times the bytes are nearer than another order of dims. */
+/* Twenty times the bytes are nearer than another order of dims with twice as many: that is far as 32 times. */
 static void orders_are_far(void **state) {
     (void)state;
-    static const char *const rows[] = {"f32[128,512]{1,0:T(8,128)}", "f32[128,512]{1,0:T(4,128)}"},
-                             *const columns[] = {"f32[1280,512]{0,1:T(8,128)}",
-                                                 "f32[1280,512]{0,1:T(4,128)}"},
+    static const char *const rows[] = {"f32[256,512]{1,0:T(8,128)}", "f32[256,512]{1,0:T(4,128)}"},
+                             *const columns[] = {"f32[2560,512]{0,1:T(8,128)}",
+                                                 "f32[2560,512]{0,1:T(4,128)}"},
                              *const asked[] = {"f32[128,512]{0,1:T(8,128)}", "f32[128,512]{0,1:T(4,128)}"};
     move(rows[0], rows[1], TS_AUDIT_TILE);
     const audit_wanted near = wanted(columns[0], columns[1], HBM, TS_AUDIT_TILE),
