@@ -207,6 +207,7 @@ static void stores_follow_stride_rows_and_mask(void **state) {
         {"vst [0] v1 stride=2", 13 * 128, -1},
         {"vst [0] v1 rows=0x05", 256, 256},
         {"vst [0] v1 rows=0x05", 128, -1},
+        {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 128, 128},
         {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 128 + 4, 128 + 4},
         {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 128 + 5, -1},
         {"msubs m1 2 ; mlanes m2 5\nmand m1 m1 m2\nvst [0] v1 ?m1", 256, -1},
@@ -278,6 +279,23 @@ static void accesses_are_told_row_for_row(void **state) {
                 assert_int_equal(told.count, apart ? __builtin_popcount((unsigned)masks[k]) : 1);
                 fixture_free(f);
             }
+}
+
+static void tell_smem(void *chip, const ts_access *access) {
+    assert_true(access->space == ((fixture *)chip)->smem && access->first == 16 && access->end == 20);
+    told.count++;
+    told.writes += access->writes;
+}
+
+static void words_of_smem_are_told_once(void **state) {
+    (void)state;
+    fixture *f = fixture_new();
+    memset(&told, 0, sizeof told);
+    f->ports.accessed = tell_smem;
+    fixture_do(f, "sst [4] 7\nsld s1 [4]");
+    assert_int_equal(told.count, 2);
+    assert_int_equal(told.writes, 1);
+    fixture_free(f);
 }
 
 static void writes_under_a_mask_keep_the_rest(void **state) {
@@ -468,6 +486,7 @@ int main(void) {
         cmocka_unit_test(stores_follow_stride_rows_and_mask),
         cmocka_unit_test(words_of_smem_are_moved_alone),
         cmocka_unit_test(accesses_are_told_row_for_row),
+        cmocka_unit_test(words_of_smem_are_told_once),
         cmocka_unit_test(writes_under_a_mask_keep_the_rest),
         cmocka_unit_test(each_operand_has_its_place),
         cmocka_unit_test(the_hosts_rounding_mode_does_not_matter),
