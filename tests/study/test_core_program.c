@@ -308,6 +308,16 @@ static void tiles_that_hold_little_move_whole(void **state) {
     }
 }
 
+/* Of 512 columns that are read as f32 and written as bf16, 12 are padding; beside HBM they are not counted again. */
+static void padding_counts_in_hbm(void **state) {
+    (void)state;
+    ts_dma_cost cost = price(machine_without("tpu-v5e", CONVERT), "f32[512,500]{1,0:T(8,128)}",
+                             "bf16[512,500]{1,0:T(8,128)(2,1)}", true);
+    assert_int_equal(cost.transfer.padding_bytes, 512 * 12 * (4 + 2));
+    assert_int_equal(cost.transfer.src_bytes, 512 * 512 * 4);
+    assert_int_equal(cost.transfer.dst_bytes, 512 * 512 * 2);
+}
+
 /* What its core works or waits for itself, and what it waits for the HBM. */
 static void its_parts_are_what_they_are_called(void **state) {
     (void)state;
@@ -403,6 +413,7 @@ int main(void) {
         cmocka_unit_test(low_last_strips_take_their_own_time),
         cmocka_unit_test(rows_are_extended_from_two_runs),
         cmocka_unit_test(tiles_that_hold_little_move_whole),
+        cmocka_unit_test(padding_counts_in_hbm),
         cmocka_unit_test(its_parts_are_what_they_are_called),
         cmocka_unit_test(the_engine_takes_what_it_does_faster),
         cmocka_unit_test(what_nobody_does_is_refused),
