@@ -79,7 +79,7 @@ void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *gro
     r->collectives += group->first.count;
     audit_add(&r->collective_bytes, audit_times(group->first.written_bytes, group->first.runs));
     if (!a->request->mesh) {
-        group->why_not = "collectives need the devices: --mesh";
+        group->why_not = "collectives need the devices: a mesh";
         return;
     }
     if (!measure(&err, a, group, &c, &price)) {

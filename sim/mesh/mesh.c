@@ -126,7 +126,7 @@ static bool check_mesh(ts_error *err, const ts_mesh *mesh, text_position axes, t
     if (used > mesh->ici->dims)
         return ts_error_at(
             err, TS_ERROR_INPUT, chips.source, chips.at,
-            "the links of %s form a grid of %d dims, found %d; --topology says how the chips lie",
+            "the links of %s form a grid of %d dims, found %d; a topology says how the chips lie",
             machine->name, mesh->ici->dims, used);
     if (mesh->chip_count > mesh->ici->most_chips)
         return ts_error_at(err, TS_ERROR_INPUT, chips.source, chips.at,
@@ -145,7 +145,7 @@ static bool read_text(ts_error *err, ts_arena *arena, const ts_mesh_request *req
     out->devices_per_chip = request->machine->chip.devices;
     if (!request->topology.text && out->ici->dims > 0 && out->devices_per_chip > 1)
         return ts_error_at(err, TS_ERROR_INPUT, &request->axes, 0,
-                           "a chip of %s is %d devices: --topology must say how the chips lie",
+                           "a chip of %s is %d devices: a topology must say how the chips lie",
                            request->machine->name, out->devices_per_chip);
     return set_axes(err, arena, &request->axes, out) && set_topology(err, request, out) &&
            check_mesh(err, out, (text_position){chips, 0}, (text_position){chips, 0});

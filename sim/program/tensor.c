@@ -181,7 +181,7 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape,
     ts_error theirs = {0};
     const token *word = find_sharding(begin, *at);
     if (word && !as->target->mesh)
-        return TOKEN_ERROR(as->err, word, "a sharding needs a mesh of devices: run it with --mesh");
+        return TOKEN_ERROR(as->err, word, "a sharding needs a mesh of devices to run on");
     if (as->target->mesh) {
         if (!read_sharded(as, begin, &text, shape, sharding)) return false;
     } else {

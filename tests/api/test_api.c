@@ -431,7 +431,7 @@ static void meshes(void **state) {
     ts_input input = {"x", ts_array_wrap(err, arena, "f32", 3, dims, values)};
     ts_program_request request = program_of(shifted);
     assert_null(ts_program_assemble(err, arena, &request));
-    failed(TS_ERROR_INPUT, "a sharding needs a mesh of devices: run it with --mesh");
+    failed(TS_ERROR_INPUT, "a sharding needs a mesh of devices to run on");
     request.machine = ts_machine_load(err, arena, "tpu-v5p");
     request.mesh = "4";
     ts_run_options options = {

@@ -111,7 +111,7 @@ static void without_devices_none_is_priced(void **state) {
     assert_int_equal(r.collectives_priced, 0);
     for (int i = 0; i < r.group_count; i++) {
         assert_false(r.groups[i].priced);
-        assert_string_equal(r.groups[i].why_not, "collectives need the devices: --mesh");
+        assert_string_equal(r.groups[i].why_not, "collectives need the devices: a mesh");
     }
     ts_audit_free(audit);
 }

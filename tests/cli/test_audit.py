@@ -82,7 +82,7 @@ def collectives():
         module = Path(folder, "sharded.txt")
         module.write_text(COLLECTIVES)
         plain = expect_json(["audit", str(module), "-m", "tpu-v4"], collectives=8, collectives_priced=0)
-        assert {m["not_priced"] for m in plain["moves"] if m["opcode"].startswith("all")} == {"collectives need the devices: --mesh"}
+        assert {m["not_priced"] for m in plain["moves"] if m["opcode"].startswith("all")} == {"collectives need the devices: a mesh"}
         found = expect_json(["audit", str(module), "-m", "tpu-v4", "--mesh", "4x4"], collectives=8, collectives_priced=6)
         moves = {m["first"]: m for m in found["moves"]}
         # 4 devices of a ring either way, 45 GB/s, 1 us a hop, 3.8 us: half of 3/4 of the result passes each link. All to all:
@@ -414,7 +414,7 @@ def a_whole_module():
     assert moves["copy-start.2"]["changes"] == "space" and moves["copy-start.2"]["microseconds"] < moves["copy.20"]["microseconds"]
     assert moves["slice.1"]["read_bytes"] == moves["slice.1"]["written_bytes"] == 16 << 20
     assert moves["bitcast.3"]["microseconds"] == 0 and moves["bitcast.3"]["changes"] == "dims"
-    assert moves["all-gather.1"]["not_priced"] == "collectives need the devices: --mesh"
+    assert moves["all-gather.1"]["not_priced"] == "collectives need the devices: a mesh"
     total = sum(m.get("microseconds", 0) * m["runs"] for m in result["moves"] if not m.get("at_most"))
     assert abs(result["microseconds"] - total) < 1e-4
     fixes = {f["first"]: f["fix"] for f in result["findings"]}

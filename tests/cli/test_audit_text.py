@@ -415,7 +415,7 @@ def collectives_are_listed():
                    f"%cp = ({A}, {A}, u32[]{{:S(2)}}, u32[]{{:S(2)}}) collective-permute-start(%a), source_target_pairs={{{{0,1}},{{1,0}}}}\n"
                    f"%cd = {A} collective-permute-done(%cp)\n%aa = {A} all-to-all(%a), replica_groups={{{{0,1}}}}, dimensions={{0}}\n")
     assert result["collectives"] == 4 and result["collective_bytes"] == (4 + 1 + 1 + 1) * 4096 and result["not_understood"] == []
-    assert all(m["not_priced"] == "collectives need the devices: --mesh" for m in result["moves"]) and result["all"]["buffers"] == 5
+    assert all(m["not_priced"] == "collectives need the devices: a mesh" for m in result["moves"]) and result["all"]["buffers"] == 5
 
 
 @test

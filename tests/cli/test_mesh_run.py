@@ -315,7 +315,7 @@ def texts_that_are_wrong():
                         (".tensor z hbm f32[8,8] vpad<\"32,{0,0},(8,128)\"> P('x') out", "in XLA's notation")):
         fails(["run", program(HEAD + line + "\n"), *MACHINE, "--mesh", "4"], 1, found)
     fails(["run", program(HEAD + ".tensor z hbm f32[8,8]{1,0} P('x') out\n"), *MACHINE], 1,
-          "a sharding needs a mesh of devices: run it with --mesh")
+          "a sharding needs a mesh of devices to run on")
 
 
 @test

@@ -87,14 +87,14 @@ static void test_errors(void **state) {
         {{"tpu-v5e", "65536x2", NULL}, 1, "more than 65536 devices"},
         {{"tpu-v5e", "2x2x2", NULL},
          1,
-         "the links of tpu-v5e form a grid of 2 dims, found 3; --topology says how the chips lie"},
+         "the links of tpu-v5e form a grid of 2 dims, found 3; a topology says how the chips lie"},
         {{"tpu-v5e", "32x16", NULL}, 1, "found 512 chips, a slice of tpu-v5e has at most 256"},
         {{"tpu-v5e", "4x4", "2x4"},
          1,
          "the mesh has 16 devices, the topology 8 chips of 1: the products must be equal"},
         {{"tpu-v7x", "4x4", NULL},
          1,
-         "a chip of tpu-v7x is 2 devices: --topology must say how the chips lie"},
+         "a chip of tpu-v7x is 2 devices: a topology must say how the chips lie"},
         {{"hbm2-reference", "4x4", NULL}, 0, "hbm2-reference has no links between chips (ici.dims is 0)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

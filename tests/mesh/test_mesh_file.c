@@ -193,7 +193,7 @@ static void test_meshes_refused(void **state) {
         {"dims: {a: {chips: 2, wrap: line}, b: {chips: 2, wrap: line}, c: {chips: 2, wrap: line}, d: {chips: "
          "2, "
          "wrap: line}}\n",
-         3, "the links of tpu-v4 form a grid of 3 dims, found 4; --topology says how the chips lie"},
+         3, "the links of tpu-v4 form a grid of 3 dims, found 4; a topology says how the chips lie"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;

@@ -12,7 +12,7 @@ enum { PATIENCE = 1 << 22 }; /* the command line's is 32 times as much */
 static int turns(int rows, const char *last) {
     static const char before[] = "a loop without an end in sight: this branch back to line 4 was taken ";
     static const char after[] =
-        "and no DMA of a new slice started in the last of them; --max-cycles N goes on up to cycle N";
+        "and no DMA of a new slice started in the last of them; with max_cycles N it goes on up to cycle N";
     char text[512];
     snprintf(text, sizeof text,
              ".tensor h hbm f32[%d,1024]\n.tensor v vmem f32[%d,1024]\n.sem s\n"
