@@ -169,10 +169,13 @@ bool scope_unknown(ts_error *err, const scope *names, const token *name, const c
     size_t count = collect(names, classes, NULL);
     const char **list = TS_NEW_ARRAY(names->arena, const char *, count + 1);
     collect(names, classes, list);
-    TOKEN_ERROR(err, name, "unknown %s '%.63s'", what, word);
+    const char *nearest = ts_text_nearest(word, list, count, sizeof(char *));
+    bool is_value = classes == SYMBOL_PARAM && nearest == NULL;
+    TOKEN_ERROR(err, name, "unknown %s '%.63s'%s", what, word,
+                is_value ? ", expected a number or a parameter" : "");
     if (err != NULL && (classes & SYMBOL_MACRO) == 0) /* each unknown instruction is an error of its own */
         *names->unknown = name;
-    return ts_error_hint(err, ts_text_nearest(word, list, count, sizeof(char *)));
+    return ts_error_hint(err, nearest);
 }
 
 bool register_parse(const char *name, size_t length, ts_operand_kind *kind, int *number) {

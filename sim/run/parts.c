@@ -111,6 +111,13 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_run_request *r
     return ts_memory_check(err, parts, code->tensor_count + 1, request->max_memory_bytes);
 }
 
+static bool refuse_empty(ts_error *err, const ts_program *program) {
+    const ts_source made_in_c = {.name = program->code.name, .text = ""};
+    const ts_source *text = program->source ? program->source : &made_in_c;
+    return ts_error_at(err, TS_ERROR_INPUT, text, text->length,
+                       "the program has no instructions, expected at least one");
+}
+
 bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts) {
     ts_target target;
     ts_run_target(request->machine, &target);
@@ -121,8 +128,7 @@ bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *reques
                                                              request->defines, request->define_count);
     parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
     if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) return false;
-    if (parts->program->code.bundle_count == 0)
-        return ts_error_set(err, TS_ERROR_INPUT, "'%s' has no instructions", parts->program->code.name);
+    if (parts->program->code.bundle_count == 0) return refuse_empty(err, parts->program);
     parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
     return check_memory(err, arena, request, parts->program, parts->checks) &&
            bind_inputs(err, arena, request, parts->program, parts->tensors);

@@ -99,6 +99,9 @@ bool ts_table_columns(ts_error *err, ts_table *t, const ts_table_column *columns
             return ts_error_at(err, TS_ERROR_INPUT, t->source, t->offsets[again], "column '%s' stands twice",
                                name);
         if (t->columns[c] >= 0 || columns[c].optional) continue;
+        if (t->source->length == 0)
+            return ts_error_at(err, TS_ERROR_INPUT, t->source, 0,
+                               "found nothing, expected a line of column names, '%s' among them", name);
         ts_error_at(err, TS_ERROR_INPUT, t->source, 0, "there is no column '%s'", name);
         return ts_error_hint(err, ts_text_nearest(name, t->texts, (size_t)t->count, sizeof *t->texts));
     }

@@ -52,9 +52,9 @@ def processes_make_no_difference():
 @test
 def one_that_fails_does_not_end_the_others():
     code, out, err = run("run", ADD, "-D", "ROWS=64,x,32")
-    assert code == 1 and err == "" and "     x error: unknown name 'x'\n" in out and len(out.splitlines()) == 7, out
+    assert code == 1 and err == "" and "     x error: unknown name 'x', expected a number or a parameter\n" in out and len(out.splitlines()) == 7, out
     value = run("run", ADD, "-D", "ROWS=64,x,32", "--json")
-    assert value[0] == 1 and '"message": "unknown name \'x\'"' in value[1], value
+    assert value[0] == 1 and '"message": "unknown name \'x\', expected a number or a parameter"' in value[1], value
     wrong = HERE / "wrong.tsim"
     wrong.write_text(Path(ADD).read_text().replace("y ~= x + 1", "y ~= x + ONE").replace(
         ".param  ROWS", ".param  ONE = 1\n.param  ROWS", 1))

@@ -131,7 +131,7 @@ def programs_of_the_binary():
             expect(["run", path], 1, "", f"tilesim: error: cannot open '{path}': No such file or directory{hint}\n")
         empty = Path(folder) / "empty.tsim"
         empty.write_text(".param A = 1\n")
-        expect(["run", empty], 1, "", f"tilesim: error: '{empty}' has no instructions\n")
+        expect(["run", empty], 1, "", f"{empty}:2:1: error: the program has no instructions, expected at least one\n\n^\n")
 
 
 @test

@@ -349,7 +349,7 @@ static void test_errors(void **state) {
         {"vld v0, h.words[9223372036854775807]", "8:9: not an address in words"},
         {"vld v0, b.words[s1 // 0]", "8:23: expected an integer from 1 to 2147483647"},
         {"vld v0, b.words[s1 * 1.5]", "8:22: expected an integer from -2147483648 to 2147483647"},
-        {"vld v0, b.words[(s1 + s2) % 4]", "8:23: unknown name 's2'"},
+        {"vld v0, b.words[(s1 + s2) % 4]", "8:23: unknown name 's2', expected a number or a parameter"},
         {"vld v0, b.words[s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9]",
          "8:37: the index into 'b' gives no address: it has too many terms; keep the address in a register"},
         {"dma b[1] <- x[0:16], one, done[1]",

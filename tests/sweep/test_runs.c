@@ -80,7 +80,7 @@ static void runs(void **state) {
     const ts_sweep_row *rows = go(&f);
     assert_int_equal(answered, 3);
     assert_int_equal(rows[1].status, TS_SWEEP_ERROR);
-    assert_string_equal(rows[1].err->message, "unknown name 'oops'");
+    assert_string_equal(rows[1].err->message, "unknown name 'oops', expected a number or a parameter");
     assert_string_equal(rows[1].err->name, "-D BLOCK");
     assert_int_equal(rows[1].err->line, 1);
     for (int i = 0; i < 3; i += 2) {

@@ -62,7 +62,8 @@ static void errors(void **state) {
          "there is no column 'parameters'; did you mean 'parameter'?", 1, 1},
         {false, "id,chip,chip,workload description,parameters,measured value,unit\n",
          "column 'chip' stands twice", 1, 9},
-        {false, "", "there is no column 'id'", 1, 1},
+        {false, "", "found nothing, expected a line of column names, 'id' among them", 1, 1},
+        {false, "x\n", "there is no column 'id'", 1, 1},
     };
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
