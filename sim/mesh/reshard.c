@@ -368,13 +368,15 @@ static bool leave_out_sums(const ts_sharding *a, ts_sharding *b) {
     return any;
 }
 
-static void make_sums(const search *s, const ts_sharding *before, ts_reshard_plan *plan) {
+/* The last step: nothing moves; a device keeps what it has, or a part of that. */
+static void keep_parts(ts_arena *arena, const ts_reshard_request *request, const ts_sharding *before,
+                       ts_reshard_plan *plan) {
     ts_collective *c = &plan->collectives[plan->count];
     *c = (ts_collective){
-        .mesh = s->request->mesh, .kind = TS_COLLECTIVE_SLICE, .before = *before, .after = plan->destination};
+        .mesh = request->mesh, .kind = TS_COLLECTIVE_SLICE, .before = *before, .after = plan->destination};
     for (int i = 0; i < before->digit_count; i++)
-        if (becomes_sum(before, &plan->destination, i)) c->group[c->group_count++] = i;
-    ts_collective_choose(s->arena, s->request->choice, c, &plan->prices[plan->count++]);
+        if (before->digits[i].kind != c->after.digits[i].kind) c->group[c->group_count++] = i;
+    ts_collective_choose(arena, request->choice, c, &plan->prices[plan->count++]);
 }
 
 static bool find_any_way(search *s, const ts_reshard_request *request) {
@@ -388,6 +390,36 @@ static bool find_any_way(search *s, const ts_reshard_request *request) {
     return false;
 }
 
+/* ---- Shardings without common parts ---- */
+
+static bool has_sums(const ts_sharding *sharding) {
+    bool any = false;
+    for (int i = 0; i < sharding->digit_count; i++) any = any || sharding->digits[i].kind == TS_DIGIT_PARTIAL;
+    return any;
+}
+
+static ts_sharding all_copies(const ts_sharding *sharding) {
+    ts_sharding copies = *sharding;
+    for (int i = 0; i < copies.digit_count; i++) copies.digits[i].kind = TS_DIGIT_REPLICA;
+    return copies;
+}
+
+/* Every device gets all of it, and keeps its part: so do compilers ("full rematerialization" in XLA). */
+static bool reshard_by_copies(ts_error *err, ts_arena *arena, const ts_reshard_request *request,
+                              ts_reshard_plan *plan) {
+    const ts_sharding from = all_copies(request->source), to = all_copies(request->destination);
+    ts_reshard_request gather = *request;
+    gather.destination = &from;
+    if (has_sums(request->source) && has_sums(request->destination))
+        return ts_error_set(err, TS_ERROR_UNMODELLED,
+                            "the two shardings cut the devices in ways that have no common parts, and both "
+                            "have partial sums");
+    if (!ts_reshard(err, arena, &gather, plan)) return false;
+    plan->destination = *request->destination;
+    keep_parts(arena, request, &to, plan);
+    return true;
+}
+
 bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *request, ts_reshard_plan *plan) {
     search *s = TS_NEW(arena, search);
     *s = (search){.arena = arena, .request = request};
@@ -395,8 +427,7 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
         .mesh = request->mesh, .source = *request->source, .destination = *request->destination};
     if (!check_request(err, request->source, request->destination)) return false;
     if (!ts_sharding_refine(&plan->source, &plan->destination))
-        return ts_error_set(err, TS_ERROR_UNMODELLED,
-                            "the two shardings cut the devices in ways that have no common parts");
+        return reshard_by_copies(err, arena, request, plan);
     ts_sharding_cut_at_dims(&plan->source, &plan->destination, request->mesh);
     ts_sharding goal = plan->destination;
     bool sums = leave_out_sums(&plan->source, &goal);
@@ -406,7 +437,7 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
     bool found = find_any_way(s, request);
     assert(found); /* sums become copies, and all else moves at once */
     make_plan(s, plan);
-    if (sums) make_sums(s, &goal, plan);
+    if (sums) keep_parts(arena, request, &goal, plan);
     ts_arena_free(s->scratch);
     return true;
 }

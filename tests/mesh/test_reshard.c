@@ -350,15 +350,50 @@ static void test_refused(void **state) {
         {"f32[8,8]", "f32[8,9]", "the source and the destination must be one array: equal types and dims"},
         {"f32[8,8]", "s32[8,8]", "the source and the destination must be one array: equal types and dims"},
         {"f32[8,8]", "f32[8,8,1]", "the source and the destination must be one array: equal types and dims"},
-        {"f32[12] {devices=[2,3]<=[6] last_tile_dim_replicate}",
-         "f32[12] {devices=[3,2]<=[6] last_tile_dim_replicate}",
-         "the two shardings cut the devices in ways that have no common parts"},
+        {"f32[12] {devices=[2,3]<=[6] last_tile_dims={unreduced}}",
+         "f32[12] {devices=[3,2]<=[6] last_tile_dims={unreduced}}",
+         "the two shardings cut the devices in ways that have no common parts, and both have partial sums"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture f;
         begin(&f, "tpu-v4", "a=6", "6");
         assert_false(make_plan(&f, rows[i].from, rows[i].to, TS_ALGORITHM_COUNT));
         assert_string_equal(f.err.message, rows[i].message);
+        ts_arena_free(f.arena);
+    }
+}
+
+/* 2 x 3 parts and 3 x 2: all is gathered, of which each device keeps its part. Each of 6 lacks
+ * all but a half, or all but a sixth. */
+static void test_without_common_parts(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to;
+        ts_collective_kind first;
+        int64_t moved_bytes;
+    } rows[] = {
+        {"f32[12] {devices=[2,3]<=[6] last_tile_dim_replicate}",
+         "f32[12] {devices=[3,2]<=[6] last_tile_dim_replicate}", TS_COLLECTIVE_ALL_GATHER, 6 * 6 * 4},
+        {"f32[6,6] {devices=[2,3]<=[6]}", "f32[6,6] {devices=[3,2]<=[6]}", TS_COLLECTIVE_ALL_GATHER,
+         6 * 30 * 4},
+        {"f32[6,6] {devices=[2,1,3]<=[6] last_tile_dims={unreduced}}", "f32[6,6] {devices=[3,2]<=[6]}",
+         TS_COLLECTIVE_ALL_REDUCE, 6 * (2 * 12 + 18) * 4},
+        {"f32[6,6] {devices=[3,2]<=[6]}", "f32[6,6] {devices=[2,1,3]<=[6] last_tile_dims={unreduced}}",
+         TS_COLLECTIVE_ALL_GATHER, 6 * 30 * 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_reshard_proof proof;
+        begin(&f, "tpu-v4", "a=6", "6");
+        if (!make_plan(&f, rows[i].from, rows[i].to, TS_ALGORITHM_RING))
+            fail_msg("row %zu: %s", i, f.err.message);
+        const ts_reshard_plan *p = &f.plan;
+        assert_int_equal(p->collectives[0].kind, rows[i].first);
+        assert_int_equal(p->collectives[p->count - 1].kind, TS_COLLECTIVE_SLICE);
+        assert_true(p->ps > 0 && p->prices[p->count - 1].ps == 0);
+        if (!ts_reshard_prove(&f.err, f.arena, &f.plan, 1 << 14, &proof))
+            fail_msg("row %zu: %s", i, f.err.message);
+        assert_int_equal(proof.moved_bytes, rows[i].moved_bytes);
         ts_arena_free(f.arena);
     }
 }
@@ -595,6 +630,7 @@ int main(void) {
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_visits),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_without_common_parts),
         cmocka_unit_test(test_sums_of_values),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_orders_across_axes),
