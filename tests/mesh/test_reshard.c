@@ -371,15 +371,16 @@ static void test_without_common_parts(void **state) {
         const char *from, *to;
         ts_collective_kind first;
         int64_t moved_bytes;
+        int kept; /* devices of which each keeps another part */
     } rows[] = {
         {"f32[12] {devices=[2,3]<=[6] last_tile_dim_replicate}",
-         "f32[12] {devices=[3,2]<=[6] last_tile_dim_replicate}", TS_COLLECTIVE_ALL_GATHER, 6 * 6 * 4},
+         "f32[12] {devices=[3,2]<=[6] last_tile_dim_replicate}", TS_COLLECTIVE_ALL_GATHER, 6 * 6 * 4, 3},
         {"f32[6,6] {devices=[2,3]<=[6]}", "f32[6,6] {devices=[3,2]<=[6]}", TS_COLLECTIVE_ALL_GATHER,
-         6 * 30 * 4},
+         6 * 30 * 4, 6},
         {"f32[6,6] {devices=[2,1,3]<=[6] last_tile_dims={unreduced}}", "f32[6,6] {devices=[3,2]<=[6]}",
-         TS_COLLECTIVE_ALL_REDUCE, 6 * (2 * 12 + 18) * 4},
+         TS_COLLECTIVE_ALL_REDUCE, 6 * (2 * 12 + 18) * 4, 6},
         {"f32[6,6] {devices=[3,2]<=[6]}", "f32[6,6] {devices=[2,1,3]<=[6] last_tile_dims={unreduced}}",
-         TS_COLLECTIVE_ALL_GATHER, 6 * 30 * 4},
+         TS_COLLECTIVE_ALL_GATHER, 6 * 30 * 4, 6},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture f;
@@ -390,6 +391,7 @@ static void test_without_common_parts(void **state) {
         const ts_reshard_plan *p = &f.plan;
         assert_int_equal(p->collectives[0].kind, rows[i].first);
         assert_int_equal(p->collectives[p->count - 1].kind, TS_COLLECTIVE_SLICE);
+        assert_int_equal(ts_collective_members(&p->collectives[p->count - 1]), rows[i].kept);
         assert_true(p->ps > 0 && p->prices[p->count - 1].ps == 0);
         if (!ts_reshard_prove(&f.err, f.arena, &f.plan, 1 << 14, &proof))
             fail_msg("row %zu: %s", i, f.err.message);
