@@ -112,8 +112,8 @@ int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena) {
 /* ---- Loads of scalars that nothing reads ---- */
 
 typedef struct {
-    int *reads, *writes; /* of each register */
-    bool *dropped;       /* is its value made of dropped loads? */
+    int *reads;    /* of each register */
+    bool *dropped; /* is a value of it made of dropped loads? */
 } readers;
 
 static void count_accesses(mosaic_code *code, ts_instruction *i, readers *r) {
@@ -121,7 +121,6 @@ static void count_accesses(mosaic_code *code, ts_instruction *i, readers *r) {
     mosaic_find_registers(code, i, &p);
     for (int k = 0; k < p.count; k++) {
         bool written = p.writes && k == p.count - 1;
-        if (written) r->writes[*p.registers[k]] += 1;
         if (!written || p.merges) r->reads[*p.registers[k]] += 1;
     }
 }
@@ -131,7 +130,7 @@ static int find_dead(mosaic_code *code, ts_instruction *i, const readers *r, mos
     mosaic_find_registers(code, i, p);
     if (ts_opcode_get(i->opcode)->family != TS_FAMILY_SCALAR || !p->writes) return -1;
     int to = *p->registers[p->count - 1];
-    return r->reads[to] == 0 && r->writes[to] == 1 ? to : -1;
+    return r->reads[to] == 0 ? to : -1;
 }
 
 /* What makes such a scalar does not count as reading. */
@@ -148,14 +147,14 @@ static bool is_dropped(mosaic_code *code, ts_instruction *i, readers *r) {
     bool dropped = i->opcode == TS_OP_sld;
     if (to < 0) return false;
     for (int k = 0; k < p.count - 1; k++) dropped = dropped || r->dropped[*p.registers[k]];
-    return r->dropped[to] = dropped;
+    r->dropped[to] = r->dropped[to] || dropped;
+    return dropped;
 }
 
 void mosaic_drop_loads(mosaic_code *code) {
     ts_arena *arena = ts_arena_new();
     int count = code->kinds.count + 1;
-    readers r = {TS_NEW_ARRAY(arena, int, count), TS_NEW_ARRAY(arena, int, count),
-                 TS_NEW_ARRAY(arena, bool, count)};
+    readers r = {TS_NEW_ARRAY(arena, int, count), TS_NEW_ARRAY(arena, bool, count)};
     for (int b = 0; b < code->blocks.count; b++)
         for (int i = 0; i < code->blocks.items[b].list.count; i++)
             count_accesses(code, &code->blocks.items[b].list.items[i], &r);

@@ -477,7 +477,9 @@ static void loads_that_nothing_reads_go(void **state) {
     mosaic_begin_block(code, 0);
     mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[7], indexed(2, s[6])});
     mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 4), s[4]});
+    mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){s[5], address(2, 5)}); /* goes: one of two values */
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[5], number(4)});
+    mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){s[3], s[5], number(1)}); /* goes with it */
     mosaic_drop_loads(code);
     static const ts_opcode left[] = {TS_OP_smov, TS_OP_sld, TS_OP_sst, TS_OP_smov};
     assert_int_equal(code->blocks.items[0].list.count, 2);
@@ -517,6 +519,7 @@ static void loads_that_something_reads_stay(void **state) {
     mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){s[USES], s[7], number(1)}); /* the load of 7 reads 6 */
     mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 9), s[USES]});
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){s[8], number(1)}); /* written twice */
+    mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 10), s[8]});
     int counts[2] = {code->blocks.items[0].list.count, code->blocks.items[1].list.count};
     mosaic_drop_loads(code);
     for (int b = 0; b < 2; b++) assert_int_equal(code->blocks.items[b].list.count, counts[b]);
