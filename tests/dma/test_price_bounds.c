@@ -148,11 +148,25 @@ static void no_price_is_less_than_its_bound(void **state) {
     }
 }
 
+/* The bus moves so many bytes, then waits as long for the engine, but for rows and refreshes; all that pseudo channels do
+ * adds up to the time between issue and completion, of 300 cycles. */
+static void check_limiters(const ts_dma_cost *cost, int64_t bytes) {
+    const int64_t *ticks = cost->hbm.limiter_cycles, bus = bytes / hbm2.burst_bytes * hbm2.timing.n_bl,
+                  units = (int64_t)hbm2.stacks * hbm2.channels * hbm2.pseudo_channels;
+    int64_t sum = 0;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) sum += ticks[i];
+    assert_in_range(ticks[TS_HBM_LIMITER_DATA], bus - bus / 100, bus + bus / 100);
+    assert_in_range(ticks[TS_HBM_LIMITER_REQUESTS], bus / 2, bus);
+    assert_in_range(sum / units, cost->cycles * 95 / 100 - 300, cost->cycles * 101 / 100);
+}
+
 /* Of 2 MiB accessed in HBM every access is simulated, whatever lies in VMEM; of much more not. */
 static void small_transfers_are_simulated_whole(void **state) {
     (void)state;
     static const char *const shapes[] = {"u8[2097152]{0}", "u8[16777216]{0}"};
-    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    ts_dma_config dma = plain_dma;
+    ts_dma_machine machine = {&dma, &hbm2, HBM2_KHZ, NULL};
+    dma.bytes_per_cycle[TS_DMA_COPY] = HBM2_BYTES_PER_NS / 2; /* so that the HBM waits as long as it works */
     for (int i = 0; i < 4; i++) {
         ts_arena *arena = ts_arena_new();
         random_transfer t = random_transfer_of(arena, shapes[i / 2], shapes[i / 2]);
@@ -160,6 +174,7 @@ static void small_transfers_are_simulated_whole(void **state) {
         ts_dma_cost cost;
         assert_true(ts_dma_price(NULL, arena, &request, &cost));
         assert_int_equal(cost.estimated, i / 2);
+        check_limiters(&cost, (int64_t)(2 << 20) * (i / 2 ? 8 : 1));
         ts_arena_free(arena);
     }
 }
