@@ -8,6 +8,7 @@
 
 #include "tests/support/rounds.h"
 #include "tests/support/random_layout.h"
+#include "tests/support/shapes.h"
 #include "move/copy_context.h"
 #include "move/move.h"
 #include "layout/convert.h"
@@ -223,11 +224,26 @@ static void runs_of_every_length(void **unused) {
     }
 }
 
+/* Outside of their space, and at one place. */
+static void no_elements_may_be_anywhere(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "space", 64);
+    const int64_t sizes[] = {0, 8};
+    ts_plan_side side = {.shape = parse_shape(arena, "f32[0,8]{1,0}"), .base_bits = 1 << 20};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &side, &side, 2, sizes);
+    assert_true(ts_dma_check(NULL, plan, space, space));
+    assert_true(ts_dma_move(NULL, plan, space, space));
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(poison_goes_with_the_elements),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(no_elements_may_be_anywhere),
         cmocka_unit_test(runs_of_every_length),
     };
     return cmocka_run_group_tests_name("dma/move", tests, NULL, NULL);
