@@ -35,8 +35,8 @@ static int innermost_axis(const ts_layout *layout, const int64_t *bits) {
 }
 
 bool ts_bench_place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int64_t *bytes) {
-    const ts_layout *layout = ts_shape_layout(err, end->shape, end->text->name);
-    if (!layout) return false;
+    const ts_layout *layout = ts_shape_layout(err, end->shape, "the tensor");
+    if (!layout) return ts_transfer_end_error(err, end, 0);
     int64_t step = end->shape->element_bits, low, high;
     memset(bits, 0, TS_LAYOUT_MAX_AXES * sizeof *bits);
     for (int i = 0; i < layout->axis_count; i++) {

@@ -74,6 +74,9 @@ static void what_is_refused(void **state) {
         {"s8[3,5] S[(3,5):(200000000@P,200000000@F)]", "f32[8]{0}", /* 8e8 + 1 on F times 4e8 + 1 on P */
          "source:1:1: error: the tensor takes 320000001200000001 bytes, and a bench at most 1073741824\n"
          "s8[3,5] S[(3,5):(200000000@P,200000000@F)]\n^\n"},
+        {"f32[8]{0}", "token[]",
+         "destination:1:1: error: the tensor is token[], which holds no data, expected an "
+         "array\ntoken[]\n^\n"},
         {"f32[8]{0}", "f32[9]{0}",
          "destination:1:4: error: the destination takes [9] and the source gives [8]\nf32[9]{0}\n   ^\n"},
     };
