@@ -363,8 +363,7 @@ static void test_refused(void **state) {
     }
 }
 
-/* 2 x 3 parts and 3 x 2: all is gathered, of which each device keeps its part. Each of 6 lacks
- * all but a half, or all but a sixth. */
+/* 2 x 3 parts and 3 x 2: each of 6 devices has a half or a sixth, gets the rest, and keeps its part of all. */
 static void test_without_common_parts(void **state) {
     (void)state;
     static const struct {
