@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "base/file.h"
 #include "files.h"
 #include "options.h"
 #include "progress.h"
@@ -43,8 +44,9 @@ static const cli_option options[] = {
 static const cli_command usage = {
     .name = "sweep",
     .operands = "STUDY.yaml",
-    .operands_least = 1,
+    .operands_least = 0, /* check_line says which */
     .operands_most = 1000,
+    .operand_files = "r",
     .about =
         "Asks a question at each point of a grid: what a transfer costs, a program takes, a layout pads.\n"
         "Rows go into a database as they come: a point that is in it is not asked again, so that a study\n"
@@ -111,21 +113,65 @@ static const char *database_of(const command_state *c) {
     return text.bytes;
 }
 
-/* What is asked for at once, but cannot be. */
+/* What else than its rows may be asked of a study or of databases, and the options that then count. The last: rows. */
+static const struct {
+    const char *name, *others;
+} modes[] = {
+    {"merge", ""},
+    {"diff", "fail-over,column,rows,all,json"},
+    {"tune", "keep,column,db,jobs,timeout,retry,rows,all,csv,plot,svg,html,json"},
+    {"sensitivity", "column,db,jobs,timeout,retry,shard,rows,all,json"},
+    {"rows", "db,jobs,timeout,retry,shard,pareto,all,csv,plot,svg,html,json"},
+};
+enum { MODES = sizeof modes / sizeof *modes, ROWS_MODE = MODES - 1 };
+
+static bool belongs(const char *option, int mode) {
+    size_t length = strlen(option);
+    if (strcmp(option, modes[mode].name) == 0) return true;
+    for (const char *at = modes[mode].others; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && strncmp(at, option, length) == 0) return true;
+    return false;
+}
+
+/* With rows: the modes that it is of. */
+static bool refuse_option(ts_error *err, const char *option, int mode) {
+    const char *with[MODES + 1] = {0};
+    int count = 0;
+    if (mode != ROWS_MODE)
+        return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --%s", option, modes[mode].name);
+    for (int i = 0; i < ROWS_MODE; i++)
+        if (belongs(option, i)) with[count++] = modes[i].name;
+    return ts_error_set(err, TS_ERROR_USAGE, "--%s needs --%s%s%s%s%s", option, with[0],
+                        count > 2 ? ", --" : "", count > 2 ? with[1] : "", count > 1 ? " or --" : "",
+                        count > 1 ? with[count - 1] : "");
+}
+
 static bool check_line(ts_error *err, const cli_line *line) {
-    static const char *const pairs[][2] = {
-        {"merge", "diff"}, {"tune", "sensitivity"}, {"tune", "pareto"},      {"sensitivity", "pareto"},
-        {"tune", "shard"}, {"sensitivity", "csv"},  {"sensitivity", "plot"}, {"sensitivity", "html"},
-        {"diff", "csv"},   {"diff", "html"},        {"diff", "plot"},        {"merge", "csv"},
-        {"merge", "html"}, {"merge", "plot"},       {"merge", "json"},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (cli_value(line, pairs[i][0]) && cli_value(line, pairs[i][1]))
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --%s", pairs[i][1], pairs[i][0]);
-    if (cli_value(line, "fail-over") && !cli_value(line, "diff"))
-        return ts_error_set(err, TS_ERROR_USAGE, "--fail-over goes with --diff");
-    if (line->operand_count > 1 && !cli_value(line, "merge"))
+    int mode = 0;
+    while (mode < ROWS_MODE && !cli_value(line, modes[mode].name)) mode++;
+    for (int i = 0; i < line->given_count; i++) {
+        const char *option = options[line->given[i].option].name;
+        if (!belongs(option, mode)) return refuse_option(err, option, mode);
+    }
+    bool merges = cli_value(line, "merge"), databases = merges || cli_value(line, "diff");
+    if (line->operand_count < 1)
+        return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected %s",
+                            databases ? "a database" : usage.operands);
+    if (line->operand_count > 1 && !merges)
         return ts_error_set(err, TS_ERROR_USAGE, "found %d operands, expected one", line->operand_count);
+    return true;
+}
+
+/* The one of a study that is not given may be written over, too. */
+static bool check_database(ts_error *err, const command_state *c) {
+    static const char *const written[] = {"csv", "svg", "html"};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        const char *path = cli_value(&c->line, written[i]);
+        if (path && ts_file_same(c->line.arena, path, c->view.database))
+            return ts_error_set(err, TS_ERROR_USAGE,
+                                "--%s would be written over the database '%s', expected another name",
+                                written[i], c->view.database);
+    }
     return true;
 }
 
@@ -138,7 +184,7 @@ static bool read_line(ts_error *err, command_state *c) {
         !cli_number(err, line, "keep", MOST_KEEP, &c->keep) ||
         !read_timeout(err, line, &c->crew.timeout_seconds) || !read_shard(err, line, &c->request))
         return false;
-    if (c->keep < 2) return ts_error_set(err, TS_ERROR_USAGE, "--keep is 1, expected 2 or more");
+    if (c->keep < 2) return ts_error_set(err, TS_ERROR_USAGE, "--keep is 1, expected 2 to %d", MOST_KEEP);
     c->crew.workers = (int)workers;
     c->request.retry = cli_value(line, "retry") != NULL;
     c->column = cli_value(line, "column") ? cli_value(line, "column") : "microseconds";
@@ -146,7 +192,7 @@ static bool read_line(ts_error *err, command_state *c) {
     c->view.study = line->operands[0];
     c->view.database = database_of(c);
     c->view.ranked_by = c->ranked_by;
-    return true;
+    return check_database(err, c);
 }
 
 /* ---- The study ---- */

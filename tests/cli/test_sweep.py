@@ -350,6 +350,22 @@ def a_damaged_database():
 
 
 @test
+def nothing_is_written_over_study_and_database():
+    path, db = study("ask: {layout: 'f32[8]'}\n", "over.yaml"), HERE / "over.db"
+    expect(["sweep", path, "--db", db])
+    before, held = path.read_bytes(), db.read_bytes()
+    plot = ["--plot", "x=padded_bytes,y=padded_bytes"]
+    for option in ("--csv", "--svg", "--html"):
+        code, out, err = run("sweep", path, "--db", db, *plot, option, path)
+        assert code == 2 and out == "" and f"{option} would be written over the input '{path}', expected another name" in err, err
+        code, out, err = run("sweep", path, "--db", db, *plot, option, db)
+        assert code == 2 and out == "" and f"{option} would be written over the database '{db}', expected another name" in err, err
+    code, out, err = run("sweep", path, "--csv", "./over.db")  # the one that is not given
+    assert code == 2 and out == "" and "--csv would be written over the database 'over.db', expected another name" in err, err
+    assert (path.read_bytes(), db.read_bytes()) == (before, held)
+
+
+@test
 def another_process_has_it():
     path, db = study(SLOW, "busy.yaml"), HERE / "busy.db"
     process = start(path, "--db", db)
@@ -586,7 +602,7 @@ columns: {each: time / A}
     assert {row["A"] for row in value["rows"]} == set(second) and {row["N"] for row in value["rows"]} == {256}
     assert [row["each"] for row in value["rows"]] == sorted(at(256)[a] for a in second)
     for words, message in ((["--tune", "M"], "--tune: 'M' does not vary in the study, expected such as a size"),
-                           (["--tune", "N", "--keep", "1"], "--keep is 1, expected 2 or more")):
+                           (["--tune", "N", "--keep", "1"], "--keep is 1, expected 2 to 1000")):
         expect(["sweep", path, "--db", db, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
 
 
@@ -688,8 +704,19 @@ def refused():
                            (["--jobs", "257"], "--jobs is 257, expected 1 to 256"),
                            (["--rows", "0"], "--rows is 0, expected 1 to 2147483647"),
                            (["--timeout", "0"], "--timeout is '0', expected seconds, such as 10"),
+                           (["--keep", "1"], "--keep needs --tune"), (["--fail-over", "2"], "--fail-over needs --diff"),
+                           (["--column", "cycles"], "--column needs --diff, --tune or --sensitivity"),
+                           (["--tune", "A", "--sensitivity"], "--sensitivity does not go with --tune"),
+                           (["--tune", "A", "--shard", "1/2"], "--shard does not go with --tune"),
+                           (["--sensitivity", "--svg", "x.svg"], "--svg does not go with --sensitivity"),
+                           (["--merge", "x.db", "--svg", "x.svg"], "--svg does not go with --merge"),
+                           (["--merge", "x.db", "-j", "2"], "--jobs does not go with --merge"),
+                           (["--diff", "x.db", "--pareto", "A"], "--pareto does not go with --diff"),
                            ([path], "found 2 operands, expected one")):
         expect(["sweep", path, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
+    for words, expected in (([], "STUDY.yaml"), (["--diff", "x.db"], "a database"), (["--merge", "x.db"], "a database")):
+        expect(["sweep", *words], 2, "", f"tilesim sweep: error: too few operands, expected {expected}\n"
+                                         "`tilesim sweep --help` shows how it is used\n")
     name = study("vary: {ROWS: 1}\nask: {dma: 'f32[$ROSW] -> f32[$ROWS]'}\n", "name.yaml")
     expect(["sweep", name], 1, "", f"{name}:2:18: error: unknown parameter 'ROSW'; did you mean 'ROWS'?\n"
                                    f"ask: {{dma: 'f32[$ROSW] -> f32[$ROWS]'}}\n{' ' * 17}^\n")
