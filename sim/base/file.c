@@ -86,6 +86,17 @@ bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit
     return ok;
 }
 
+bool ts_file_read_source(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes,
+                         ts_source *source) {
+    static const char mark[] = "\xef\xbb\xbf";
+    char *bytes;
+    size_t length;
+    if (!ts_file_read(err, arena, path, limit_bytes, &bytes, &length)) return false;
+    size_t skipped = strncmp(bytes, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+    *source = (ts_source){path, bytes + skipped, length - skipped};
+    return true;
+}
+
 bool ts_file_size(ts_error *err, const char *path, uint64_t *bytes) {
     struct stat status;
     if (stat(path, &status) != 0) return io_error(err, "open", path, strerror(errno));

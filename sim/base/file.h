@@ -14,6 +14,10 @@
 bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes, char **bytes,
                   size_t *length);
 
+/* The same of a text, without the byte order mark that editors may put before it; its name is the path. */
+bool ts_file_read_source(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes,
+                         ts_source *source);
+
 /* The bytes that a regular file has, and exactly `length` of them from `offset`; fewer is an error. */
 bool ts_file_size(ts_error *err, const char *path, uint64_t *bytes);
 bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t length, void *bytes);

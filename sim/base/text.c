@@ -242,11 +242,10 @@ const char *ts_text_nearest(const char *word, const char *const *names, size_t c
     return equals < TOO_MANY ? nearest : NULL;
 }
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 void ts_cursor_skip_space(ts_cursor *cursor) {
-    while (cursor->at < cursor->source->length && is_space(cursor->source->text[cursor->at])) cursor->at++;
+    while (cursor->at < cursor->source->length && ts_is_space(cursor->source->text[cursor->at])) cursor->at++;
     cursor->token = cursor->at;
 }
 

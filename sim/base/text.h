@@ -43,6 +43,7 @@ void ts_text_wrap(ts_text *text, size_t columns);
 /* Ends the line that begins at byte `begin`: as many of the words as TS_TEXT_COLUMNS has room for, " .." for others. */
 void ts_text_end_line(ts_text *text, size_t begin, const char *words);
 
+static inline bool ts_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 static inline bool ts_is_digit(int c) { return c >= '0' && c <= '9'; }
 /* Are these `length` bytes the word? */
 static inline bool ts_text_is(const char *bytes, size_t length, const char *word) {

@@ -38,21 +38,15 @@ static const cli_command usage = {
 
 enum { ROWS = 8, READ = 1 << 30 };
 
-static bool read_file(ts_error *err, const cli_line *line, const char *path, ts_source *source) {
-    char *bytes;
-    if (!ts_file_read(err, line->arena, path, READ, &bytes, &source->length)) return false;
-    source->name = path;
-    source->text = bytes;
-    return true;
-}
-
 static bool compare(ts_error *err, const cli_line *line, ts_compare_view *view, ts_comparison *result) {
     ts_source before, after;
     int64_t rows = ROWS;
     if (!cli_number(err, line, "rows", INT_MAX, &rows)) return false;
     *view =
         (ts_compare_view){line->operands[0], line->operands[1], cli_value(line, "all") ? INT_MAX : (int)rows};
-    return read_file(err, line, view->before, &before) && read_file(err, line, view->after, &after) &&
+    ts_arena *arena = line->arena;
+    return ts_file_read_source(err, arena, view->before, READ, &before) &&
+           ts_file_read_source(err, arena, view->after, READ, &after) &&
            ts_compare(err, line->arena, &before, &after, result);
 }
 

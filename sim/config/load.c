@@ -58,12 +58,8 @@ static bool open_builtin(ts_error *err, const library *lib, const chain *file, t
 
 static bool open_file(ts_error *err, const library *lib, const chain *file, ts_source *out) {
     ts_error cause = {0};
-    char *bytes;
-    size_t length;
-    if (!ts_file_read(&cause, lib->arena, file->name, TS_TREE_MAX_BYTES, &bytes, &length))
-        return fail(err, file, cause.kind, cause.message);
-    *out = (ts_source){file->name, bytes, length};
-    return true;
+    return ts_file_read_source(&cause, lib->arena, file->name, TS_TREE_MAX_BYTES, out) ||
+           fail(err, file, cause.kind, cause.message);
 }
 
 static bool check_chain(ts_error *err, const library *lib, const chain *file) {

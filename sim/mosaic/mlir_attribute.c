@@ -35,8 +35,8 @@ const char *mlir_value_end(const char *at, const char *end) {
 }
 
 static ts_span trim(const char *begin, const char *end) {
-    while (begin < end && (*begin == ' ' || *begin == '\n')) begin++;
-    while (end > begin && (end[-1] == ' ' || end[-1] == '\n')) end--;
+    while (begin < end && ts_is_space(*begin)) begin++;
+    while (end > begin && ts_is_space(end[-1])) end--;
     return (ts_span){begin, (size_t)(end - begin)};
 }
 

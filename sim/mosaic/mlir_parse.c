@@ -40,7 +40,7 @@ typedef struct {
 
 static void skip(parser *p) {
     while (p->at < p->end) {
-        if (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r')
+        if (ts_is_space(*p->at))
             p->at++;
         else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '/')
             while (p->at < p->end && *p->at != '\n') p->at++;
@@ -105,8 +105,7 @@ static bool value_text(parser *p, ts_span *out) {
     const char *stop = mlir_value_end(p->at, p->end);
     *out = (ts_span){p->at, (size_t)(stop - p->at)};
     p->at = stop;
-    while (out->length > 0 && (out->text[out->length - 1] == ' ' || out->text[out->length - 1] == '\n'))
-        out->length--;
+    while (out->length > 0 && ts_is_space(out->text[out->length - 1])) out->length--;
     return out->length > 0 || fail(p, "a value");
 }
 
@@ -167,7 +166,7 @@ static bool use(parser *p, int *value) {
 static bool type_text(parser *p, ts_span *text) {
     if (!value_text(p, text)) return false;
     const char *stop = text->text;
-    for (int depth = 0; stop < text->text + text->length && (depth > 0 || *stop != ' '); stop++) {
+    for (int depth = 0; stop < text->text + text->length && (depth > 0 || !ts_is_space(*stop)); stop++) {
         depth += *stop == '<' || *stop == '(';
         depth -= *stop == '>' || *stop == ')';
     }

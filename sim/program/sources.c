@@ -43,17 +43,13 @@ static const char *embedded_name(ts_arena *arena, const ts_embedded_file *file) 
 
 const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
     ts_source *source = TS_NEW(arena, ts_source);
-    char *text;
     const ts_embedded_file *embedded = find_embedded(path), *named = embedded ? NULL : find_named(path);
-    source->name = named ? embedded_name(arena, named) : ts_arena_copy_text(arena, path, strlen(path));
     if (named) embedded = named;
-    if (embedded != NULL) {
-        source->text = embedded->text;
-        source->length = embedded->length;
-        return source;
-    }
-    if (!ts_file_read(err, arena, path, PROGRAM_BYTES_MAX, &text, &source->length)) return NULL;
-    source->text = text;
+    if (embedded)
+        *source = (ts_source){NULL, embedded->text, embedded->length};
+    else if (!ts_file_read_source(err, arena, path, PROGRAM_BYTES_MAX, source))
+        return NULL;
+    source->name = named ? embedded_name(arena, named) : ts_arena_copy_text(arena, path, strlen(path));
     return source;
 }
 

@@ -332,10 +332,8 @@ const ts_sweep_study *ts_sweep_study_parse(ts_error *err, ts_arena *arena, const
 const ts_sweep_study *ts_sweep_study_load(ts_error *err, ts_arena *arena, const char *path) {
     ts_source *source = TS_NEW(arena, ts_source);
     const char *slash = strrchr(path, '/');
-    char *bytes;
-    if (!ts_file_read(err, arena, path, TS_TREE_MAX_BYTES, &bytes, &source->length)) return NULL;
+    if (!ts_file_read_source(err, arena, path, TS_TREE_MAX_BYTES, source)) return NULL;
     source->name = ts_arena_copy_text(arena, path, strlen(path));
-    source->text = bytes;
     const ts_sweep_study *study = ts_sweep_study_parse(
         err, arena, source, ts_arena_copy_text(arena, path, slash ? (size_t)(slash - path) + 1 : 0));
     return study && ts_sweep_study_check(err, arena, study) ? study : NULL;

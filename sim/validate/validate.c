@@ -17,14 +17,6 @@ static ts_source carried(const char *name) {
     return (ts_source){ts_embedded_tables[i].name, ts_embedded_tables[i].text, ts_embedded_tables[i].length};
 }
 
-static bool read_file(ts_error *err, ts_arena *arena, const char *path, ts_source *source) {
-    char *text;
-    if (!ts_file_read(err, arena, path, TS_MEASURED_MAX_BYTES, &text, &source->length)) return false;
-    source->name = path;
-    source->text = text;
-    return true;
-}
-
 bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *paths, int count,
                           ts_measurements *m) {
     ts_source groups = carried("measured_groups.tsv"), words = carried("measured_words.tsv"),
@@ -34,7 +26,7 @@ bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *pat
         !ts_work_rules_add(err, arena, &words, &m->groups, &m->rules))
         return false;
     for (int i = 0; i < count; i++) {
-        if (!read_file(err, arena, paths[i], &files[i])) return false;
+        if (!ts_file_read_source(err, arena, paths[i], TS_MEASURED_MAX_BYTES, &files[i])) return false;
         if (!ts_work_groups_are(arena, &files[i])) continue;
         if (!ts_work_groups_add(err, arena, &files[i], &m->groups)) return false;
     }

@@ -215,6 +215,36 @@ static void read_errors(void **state) {
     assert_io_error(&err, "read", "Input/output error");
 }
 
+static void byte_order_marks(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *text;
+    } rows[] = {
+        {"\xef\xbb\xbf"
+         "ab",
+         "ab"},
+        {"\xef\xbb\xbf", ""},
+        {"\xef\xbb"
+         "a",
+         "\xef\xbb"
+         "a"},
+        {"", ""},
+        {"a\xef\xbb\xbf", "a\xef\xbb\xbf"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_source source;
+        put(rows[i].file, strlen(rows[i].file));
+        assert_true(ts_file_read_source(&err, arena, path, 5, &source));
+        assert_string_equal(source.name, path);
+        assert_string_equal(source.text, rows[i].text);
+        assert_int_equal(source.length, strlen(rows[i].text));
+        if (source.length != 5) continue;
+        assert_false(ts_file_read_source(&err, arena, path, 4, &source));
+        assert_io_error(&err, "read", "it has more than 4 bytes");
+    }
+}
+
 /* A part of a file, and what is not there. */
 static void read_parts(void **state) {
     (void)state;
@@ -598,6 +628,7 @@ int main(void) {
         TEST(read_limits),
         TEST(read_a_pipe),
         TEST(read_errors),
+        TEST(byte_order_marks),
         TEST(read_parts),
         TEST(read_parts_that_fail),
         TEST(sizes),

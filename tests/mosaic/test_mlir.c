@@ -91,6 +91,21 @@ static void errors_have_a_place(void **state) {
     }
 }
 
+/* Tabs and line ends of any kind are spaces, behind types and in dictionaries too. */
+static void reads_any_white_space(void **state) {
+    (void)state;
+    ts_error err = {0};
+    const mlir_module *m =
+        parse(&err, "\"m\"()\t({\r\n^bb0(%0:\ti32\tloc(unknown)):\r\n"
+                    "\t%1\t=\t\"a\"(%0)\t{\tn\t=\t3\t:\ti64\t,\tm\t=\t4\t}\t:\t(i32\t)\t->\tf32"
+                    "\tloc(#l)\r\n}) : () -> ()\r\n#l\t=\tloc(\"k.py\":7:13)\r\n");
+    assert_non_null(m);
+    const mlir_op *op = m->top->regions[0].blocks[0]->ops[0];
+    assert_true(ts_span_is(mlir_find(op, "n")->value, "3\t:\ti64"));
+    assert_true(ts_span_is(mlir_find(op, "m")->value, "4"));
+    assert_int_equal(m->values[op->first_result].type->kind, MLIR_FLOAT);
+}
+
 static void regions_have_a_bound(void **state) {
     (void)state;
     for (int depth = MLIR_DEPTH_MAX; depth <= MLIR_DEPTH_MAX + 1; depth++) {
@@ -232,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_an_operation_of_each_part),
         cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(reads_any_white_space),
         cmocka_unit_test(regions_have_a_bound),
         cmocka_unit_test(reads_types),
         cmocka_unit_test(reads_floats),
