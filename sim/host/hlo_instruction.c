@@ -56,7 +56,7 @@ static hlo_answer read_operation(const char *at, const char *end, ts_hlo_instruc
 /* [ROOT] [%]name =, and where the text goes on; NULL: it is none. */
 static const char *read_left_side(const char *at, const char *end, ts_hlo_instruction *i, bool *marked) {
     at = hlo_skip_space(at, end);
-    if (end - at > 5 && memcmp(at, "ROOT ", 5) == 0) {
+    if (end - at > 5 && memcmp(at, "ROOT", 4) == 0 && hlo_is_space(at[4])) {
         i->root = true;
         at = hlo_skip_space(at + 5, end);
     }

@@ -77,6 +77,8 @@ static const row rows[] = {
      "1 module <jit_f> < is_scheduled=true, num_partitions=4>\n"},
     {"%c (p: f32[8], q: (f32[2], s32[])) -> f32[8] {\n  ROOT %a.1 = f32[8]{0:T(128)} add(%p, %q)\n}\n",
      "1 computation <c>\n2 root <a.1> <f32[8]{0:T(128)}> <add> <%p, %q>\nend\n"},
+    {"%c\t(p: f32[8])\t->\tf32[8]\t{\n\tROOT\t%a.1\t=\tf32[8]\tnegate(%p)\n}\n",
+     "1 computation <c>\n2 root <a.1> <f32[8]> <negate> <%p>\nend\n"},
     {"ENTRY main {\n  x = f32[] parameter(0), sharding={replicated}\n} // main\n",
      "1 entry <main>\n2 <x> <f32[]> <parameter> <0> +<, sharding={replicated}>\nend\n"},
     /* With the types of operands, column-aligned, a comment in a tuple, nested tuples. */
