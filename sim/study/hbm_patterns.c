@@ -113,10 +113,10 @@ ts_hbm_requests *ts_hbm_requests_open(ts_error *err, ts_arena *arena, const char
         if (strcmp(ts_hbm_patterns[count].name, what) == 0)
             return hbm_pattern_open(err, arena, &ts_hbm_patterns[count], config);
     if (strpbrk(what, "./") || strcmp(what, "-") == 0) return hbm_trace_open(err, arena, what, config);
-    ts_error_set(
-        err, TS_ERROR_INPUT,
-        "found '%.60s', expected a pattern (--list names them), or the path of a trace (with a '.' or '/')",
-        what);
+    ts_error_set(err, TS_ERROR_INPUT,
+                 "found '%.60s', expected a pattern (tilesim hbm --list names them), or the path of a trace "
+                 "(with a '.' or '/')",
+                 what);
     ts_error_hint(err, ts_text_nearest(what, &ts_hbm_patterns[0].name, count, sizeof ts_hbm_patterns[0]));
     return NULL;
 }

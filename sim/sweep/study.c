@@ -96,7 +96,10 @@ static bool read_ask(ts_error *err, const ts_tree *map, ts_sweep_ask *ask) {
         if (name) ask->name = name->text;
         return check_scalar(err, text, questions[i].name) && read_options(err, map, ask);
     }
-    return fail(err, map, "ask: expected one of dma, program, layout, choose, audit, reshard, hbm");
+    const char *key = map->entries[name && map->entries[0].value == name ? map->count - 1 : 0].key;
+    fail(err, map, "ask: expected one of dma, program, layout, choose, audit, reshard, hbm");
+    return ts_error_hint(err,
+                         ts_text_nearest(key, &questions[0].name, TS_SWEEP_QUESTIONS, sizeof questions[0]));
 }
 
 static bool read_asks(ts_error *err, ts_arena *arena, const ts_tree *node, ts_sweep_study *study) {

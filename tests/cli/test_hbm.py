@@ -157,7 +157,7 @@ def bad_input():
         expect(words(rows), out=None)
         expect(words(rows - 1), 1, "", f"tilesim: error: pattern {pattern} has addresses beyond {(rows - 1) * 16384:#x}, "
                                        "where the machine's HBM ends\n")
-    expect(["hbm", "a_seq_r"], 1, "", "tilesim: error: found 'a_seq_r', expected a pattern (--list names them), or the path of a trace (with a "
+    expect(["hbm", "a_seq_r"], 1, "", "tilesim: error: found 'a_seq_r', expected a pattern (tilesim hbm --list names them), or the path of a trace (with a "
                                     "'.' or '/'); did you mean 'a_seq_rd'?\n")
     expect(["hbm", "no/such"], 1, "", "tilesim: error: cannot open 'no/such': No such file or directory\n")
     help_ = "`tilesim hbm --help` shows how it is used\n"

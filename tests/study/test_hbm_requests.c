@@ -208,10 +208,10 @@ static void unknown_requests(void **state) {
     fixture *f = *state;
     ts_error err = {0};
     assert_null(ts_hbm_requests_open(&err, f->arena, "a_seq_rb", &hbm2));
-    assert_error(
-        &err, TS_ERROR_INPUT,
-        "error: found 'a_seq_rb', expected a pattern (--list names them), or the path of a trace (with a '.' "
-        "or '/'); did you mean 'a_seq_rd'?\n");
+    assert_error(&err, TS_ERROR_INPUT,
+                 "error: found 'a_seq_rb', expected a pattern (tilesim hbm --list names them), or the path "
+                 "of a trace (with a '.' "
+                 "or '/'); did you mean 'a_seq_rd'?\n");
     ts_error_clear(&err);
     assert_null(ts_hbm_requests_open(&err, f->arena, "./no-such", &hbm2));
     assert_error(&err, TS_ERROR_IO, "error: cannot open './no-such': No such file or directory\n");
