@@ -9,6 +9,8 @@
 #include "report/machine.h"
 #include "report/style.h"
 
+enum { SENTENCE = 32 }; /* characters: from here a text may be broken over lines (td.words) */
+
 const char *page_file(const char *name) {
     size_t i = 0;
     while (i < ts_embedded_style_count && strcmp(ts_embedded_styles[i].name, name) != 0) i++;
@@ -217,7 +219,7 @@ void page_cell(page *p, const char *format, ...) {
 
 void page_words(page *p, const char *text) {
     begin_cell(p);
-    ts_text_add(p->out, " class=\"words\">");
+    ts_text_add(p->out, " class=\"%s\">", ts_text_characters(text) > SENTENCE ? "words" : "line");
     ts_text_add_escaped(p->out, text);
     ts_text_add(p->out, "</td>");
 }

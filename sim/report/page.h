@@ -58,7 +58,7 @@ void page_listing(page *p, const char *caption, const page_column *headings, int
 void page_row(page *p);
 void page_cell(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_code(page *p, const char *text);  /* a cell, in the font of programs */
-void page_words(page *p, const char *text); /* a cell wide enough for a sentence */
+void page_words(page *p, const char *text); /* a cell wide enough for a sentence, or for a text on one line */
 /* A number sorts by its value. */
 void page_number(page *p, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A cell with text of a program, so deep in; `note` behind it, and `below` it in small letters ("": nothing). Of rows

@@ -1,10 +1,8 @@
 /* A study as a page. */
-#include <string.h>
-
 #include "page.h"
 #include "report/sweep_plot.h"
 
-enum { SHORT = 16, MOST_ROWS = 5000 };
+enum { MOST_ROWS = 5000 };
 
 static void add_facts(const ts_sweep_view *view, page *p) {
     const ts_sweep_result *r = view->result;
@@ -20,10 +18,8 @@ static void add_cell(page *p, const ts_sweep_value *value) {
         page_number(p, (double)value->integer, "%s", ts_text_grouped(p->out->arena, value->integer));
     else if (value->kind == TS_SWEEP_REAL)
         page_number(p, value->real, "%.6g", value->real);
-    else if (value->kind == TS_SWEEP_TEXT && strlen(value->text) > SHORT)
-        page_words(p, value->text);
     else
-        page_cell(p, "%s", value->kind == TS_SWEEP_TEXT ? value->text : "");
+        page_words(p, value->kind == TS_SWEEP_TEXT ? value->text : "");
 }
 
 static void add_table(const ts_sweep_table *t, page *p) {

@@ -437,6 +437,16 @@ def the_tutorial():
     assert "Tiling on two machines" in page and "<svg" in page and page.count("<tr") == 7, page.count("<tr")
 
 
+@test
+def texts_of_a_page_stay_on_their_lines():
+    """What is short does; the room of a sentence is for sentences alone."""
+    short, long = "x" * 31 + "\u00e9", "a word " * 5
+    path = study(f"vary: {{K: ['{short}', '{long}']}}\nask: {{layout: 'f32[8]'}}\n", "lines.yaml")
+    page = expect(["sweep", path, "--db", ":memory:", "--html", "-"])
+    assert f'<td class="line">{short}</td>' in page and f'<td class="words">{long}</td>' in page, page
+    assert page.count('<td class="words">') == 1, page
+
+
 def svg(path, axes, *words):
     out = expect(["sweep", path, "--db", ":memory:", "--plot", axes, "--svg", "-", *words])
     root = ElementTree.fromstring(out)
