@@ -193,7 +193,11 @@ static void test_index_maps(void **state) {
          "lambda x0, x1: [(x0 - 3) * 4 + x1] ; padding=(x0 - 3) * 4 + x1 >= 14"},
         {"non_surjective_inverse(lambda i: [i + 5], 8)", "lambda x0: [x0 - 5] ; padding=none"},
         {"non_surjective_inverse(lambda i: [7 - i], 8)",
-         "expression:1:1: error: the inverse has no closed form"},
+         "expression:1:1: error: no closed form of the inverse was found, expected non_surjective_inverse_at "
+         "with "
+         "an index"},
+        {"inverse(lambda i: [i ^ 1], 8)",
+         "expression:1:1: error: no closed form of the inverse was found, expected inverse_at with an index"},
         {"non_surjective_inverse(lambda i: [i % 4], 8)",
          "expression:1:1: error: the map is not injective: it puts (0) and (4) in one place"},
         {"padding_points(lambda i: [i // 4, i % 4], 16)", "none"},

@@ -179,7 +179,10 @@ static bool inverse(ts_call *call, ts_value *out) {
     if (!may_invert(call) || !ts_index_map_inverse(call->err, call->arena, &call->arguments[A].index_map,
                                                    call->arguments[B].integers, &found))
         return false;
-    if (!found.found) return ts_error_set(call->err, TS_ERROR_INPUT, "the inverse has no closed form");
+    if (!found.found)
+        return ts_error_set(call->err, TS_ERROR_INPUT,
+                            "no closed form of the inverse was found, expected %s with an index",
+                            call->variant == STRICT ? "inverse_at" : "non_surjective_inverse_at");
     out->kind = TS_VALUE_INDEX_MAP;
     out->map = found.map;
     return call->variant == STRICT || add_padding(call, found.padding, out);
