@@ -14,6 +14,8 @@ class Layout:
     """
 
     def __init__(self, text: Union[str, "Layout"]):
+        if not isinstance(text, (str, Layout)):
+            raise TypeError(f"a layout is a text, not {type(text).__name__}")
         arena = native.new_arena()
         shape = native.call(lib.ts_shape_from_text, arena, native.encoded(str(text)))
         self._shape = native.owned(shape, arena)

@@ -74,6 +74,8 @@ def pictures():
 @test
 def arguments():
     layout = ts.Layout("f32[3,5]{1,0:T(2,2)}")
+    for other in (None, 5, b"f32[8]"):
+        assert "a layout is a text, not" in str(raised(TypeError, ts.Layout, other))
     assert "1 indices of 2 dims" in str(raised(TypeError, layout.offset, 1))
     assert "2 coordinates on 1 axes" in str(raised(TypeError, layout.index, 1, 2))
     assert raised(ts.InputError, layout.offset, 3, 0).message == "index 3 of dim 0, expected 0 to 2"
