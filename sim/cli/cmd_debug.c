@@ -233,6 +233,14 @@ static bool print_tensor(ts_error *err, debugger *d, int tensor, size_t length) 
     return true;
 }
 
+/* Behind a name nothing stands but the views of a register, and the slice of a tensor, which is read elsewhere. */
+static bool check_rest(ts_error *err, const debugger *d, ts_name_kind kind, size_t length) {
+    ts_cursor cursor = {&d->line, d->offsets[1] + length, 0};
+    bool blank = cursor.at < d->line.length && ts_is_space(d->line.text[cursor.at]);
+    if (kind == TS_NAME_TENSOR || (kind == TS_NAME_REGISTER && blank) || ts_cursor_at_end(&cursor)) return true;
+    return ts_cursor_unexpected(err, &cursor, "the end");
+}
+
 static bool do_print(ts_error *err, debugger *d) {
     ts_name name;
     size_t length;
@@ -240,7 +248,7 @@ static bool do_print(ts_error *err, debugger *d) {
         return complain(err, d, 1,
                         "a register (v3, m0, s1), a slice of a tensor (x[0:8, 0:4]) or another name");
     }
-    if (!find_name(err, d, &name, &length)) return false;
+    if (!find_name(err, d, &name, &length) || !check_rest(err, d, name.kind, length)) return false;
     switch (name.kind) {
     case TS_NAME_REGISTER:
         return print_register(err, d, (ts_register){name.reg, name.index});

@@ -139,6 +139,8 @@ def wrong_commands():
             ("print v99", "command 1:1:7: error: expected a register (v3, m0, s1) or a name of the program: of one, a tensor, a "
                           "parameter, a semaphore\n"
                           "print v99\n      ^\n"),
+            ("print v3[0,1]", "command 1:1:9: error: found '[', expected the end\nprint v3[0,1]\n        ^\n"),
+            ("print in 1", "command 1:1:10: error: found '1', expected the end\nprint in 1\n         ^\n"),
             ("print v3 f64", "command 1:1:10: error: expected f32, i32, hex, bf16 or all\nprint v3 f64\n         ^\n"),
             ("print xb[16]", "command 1:1:10: error: index 16 is outside dim 0, which has 16\nprint xb[16]\n         ^\n"),
             ("print xb[0:17]", "command 1:1:10: error: the slice 0:17 is outside dim 0, which has 16\nprint xb[0:17]\n         ^\n"),
@@ -277,11 +279,19 @@ NAMED = """.param ROWS = 16
 """
 
 
+(HERE / "n.tsim").write_text(NAMED)
+
+
 def named(*commands):
-    (HERE / "n.tsim").write_text(NAMED)
     code, out, err = run("debug", HERE / "n.tsim", stdin="".join(c + "\n" for c in commands))
     assert (code, err) == (0, ""), (code, out, err)
     return out.split("\n")[1:-1]
+
+
+@test
+def nothing_stands_behind_a_parameter():
+    code, out, err = run("debug", HERE / "n.tsim", stdin="print ROWS hex\nprint ROWS  \n")
+    assert (code, out.endswith("ROWS = 16\n")) == (0, True) and "command 1:1:12: error: found 'hex', expected the end" in err, (code, out, err)
 
 
 @test
