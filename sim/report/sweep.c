@@ -10,9 +10,12 @@ enum { GAP = 2, MOST_CHARACTERS = 42, MOST_SHOWN = 24, MOST_ERRORS = 4 };
 /* ---- Text ---- */
 
 /* Cut to what a cell has room for. */
-static const char *show(ts_arena *arena, const ts_sweep_value *value) {
+static const char *show(ts_arena *arena, const ts_sweep_table *t, int64_t row, int column) {
+    const ts_sweep_value *value = ts_sweep_table_cell(t, row, column);
+    const char *about = ts_sweep_table_is_estimate(t, row, column) ? "~" : "";
     if (value->kind == TS_SWEEP_TEXT) return ts_text_cut(arena, value->text, MOST_CHARACTERS);
-    if (value->kind == TS_SWEEP_INTEGER) return ts_text_grouped(arena, value->integer);
+    if (value->kind == TS_SWEEP_INTEGER)
+        return ts_text_format(arena, "%s%s", about, ts_text_grouped(arena, value->integer));
     return value->kind == TS_SWEEP_REAL ? ts_text_format(arena, "%.6g", value->real) : "-";
 }
 
@@ -20,7 +23,7 @@ static int width_of(ts_arena *arena, const ts_sweep_view *view, int column) {
     const ts_sweep_table *t = view->table;
     int width = ts_text_characters(t->headings[column].name);
     for (int64_t i = 0; i < t->row_count && i < view->rows; i++) {
-        int length = ts_text_characters(show(arena, ts_sweep_table_cell(t, i, column)));
+        int length = ts_text_characters(show(arena, t, i, column));
         if (length > width) width = length;
     }
     return width;
@@ -82,8 +85,7 @@ static void add_table(const ts_sweep_view *view, ts_text *out) {
     choose_columns(view, &l);
     for (int64_t row = -1; row < t->row_count && row < view->rows; row++) {
         for (int i = 0; i < l.count; i++)
-            cells[i] = row < 0 ? t->headings[l.columns[i]].name
-                               : show(out->arena, ts_sweep_table_cell(t, row, l.columns[i]));
+            cells[i] = row < 0 ? t->headings[l.columns[i]].name : show(out->arena, t, row, l.columns[i]);
         add_row(out, t, &l, cells);
     }
     if (t->row_count > view->rows)

@@ -13,9 +13,11 @@ static void add_facts(const ts_sweep_view *view, page *p) {
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
-static void add_cell(page *p, const ts_sweep_value *value) {
+static void add_cell(page *p, const ts_sweep_table *t, int64_t row, int column) {
+    const ts_sweep_value *value = ts_sweep_table_cell(t, row, column);
+    const char *about = ts_sweep_table_is_estimate(t, row, column) ? "~" : "";
     if (value->kind == TS_SWEEP_INTEGER)
-        page_number(p, (double)value->integer, "%s", ts_text_grouped(p->out->arena, value->integer));
+        page_number(p, (double)value->integer, "%s%s", about, ts_text_grouped(p->out->arena, value->integer));
     else if (value->kind == TS_SWEEP_REAL)
         page_number(p, value->real, "%.6g", value->real);
     else
@@ -31,7 +33,7 @@ static void add_table(const ts_sweep_table *t, page *p) {
                t->column_count);
     for (int64_t row = 0; row < t->row_count && row < MOST_ROWS; row++) {
         page_row(p);
-        for (int i = 0; i < t->column_count; i++) add_cell(p, ts_sweep_table_cell(t, row, i));
+        for (int i = 0; i < t->column_count; i++) add_cell(p, t, row, i);
     }
     page_table_end(p);
 }

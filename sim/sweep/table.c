@@ -91,8 +91,11 @@ static void find_columns(const reader *r, ts_arena *arena, ts_sweep_table *table
     table->parameter_count = table->status_column = study->name_count;
     add_column(table, "status");
     if (any_error(r)) add_column(table, "error");
+    table->cycles_column = table->estimated_column = -1;
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         results[i] = any_has(r, i);
+        if (results[i] && i == (int)TS_COUNTER_CYCLES) table->cycles_column = table->column_count;
+        if (results[i] && i == TS_SWEEP_ESTIMATED_COLUMN) table->estimated_column = table->column_count;
         if (results[i]) add_column(table, ts_sweep_column_get(i)->name);
     }
     for (int i = 0; i < study->derived_count; i++) add_column(table, study->derived[i].name);
@@ -145,6 +148,11 @@ bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_re
 
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column) {
     return &table->cells[row * table->column_count + column];
+}
+
+bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int column) {
+    return column == table->cycles_column && table->estimated_column >= 0 &&
+           ts_sweep_table_cell(table, row, table->estimated_column)->integer != 0;
 }
 
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name) {

@@ -13,7 +13,7 @@ typedef struct {
 typedef struct {
     const ts_sweep_study *study;
     ts_sweep_heading *headings;
-    int column_count, parameter_count, status_column;
+    int column_count, parameter_count, status_column, cycles_column, estimated_column; /* -1: there is none */
     int64_t row_count;
     ts_sweep_value *cells; /* row after row */
     int64_t *points;       /* of each row: the study's point */
@@ -41,6 +41,8 @@ void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int colum
 int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
                         int64_t **rows);
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
+/* Are these cycles of which not every access was simulated? Reports put "~" before them. */
+bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int column);
 /* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in it. */
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);
 /* The same of what is to be a number; where there are rows, one of them has one. */

@@ -438,6 +438,20 @@ def the_tutorial():
 
 
 @test
+def estimates_are_marked():
+    """The cycles of a row of which not every access was simulated, and of no other, wherever people read them."""
+    path = study("""vary: {N: [8, 4096], E: [false, true]}
+ask: {dma: 'f32[$N,1024] -> f32[$N,1024]{1,0:T(8,128)}', exact: $E}
+""", "about.yaml")
+    found = rows(path, "--db", HERE / "about.db")
+    assert [row["estimated"] for row in found] == ["0", "0", "1", "0"], found
+    cycles = ["~" * (row["estimated"] == "1") + f"{int(row['cycles']):,}" for row in found[:1] + found[2:]]
+    for words in ([], ["--html", "-"]):
+        text = expect(["sweep", path, "--db", HERE / "about.db", *words])
+        assert all(re.search(rf"[ >]{each}[ <]", text) for each in cycles) and text.count("~") == 1, (cycles, text)
+
+
+@test
 def texts_of_a_page_stay_on_their_lines():
     """What is short does; the room of a sentence is for sentences alone."""
     short, long = "x" * 31 + "\u00e9", "a word " * 5
