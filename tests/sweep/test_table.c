@@ -13,6 +13,8 @@
 
 static double none(const ts_sweep_point *point) { return 0 * study_number(point, "B"); } /* B is a text */
 
+static double number_of_a(const ts_sweep_point *point) { return study_number(point, "A"); }
+
 static void tables(void **state) {
     (void)state;
     study_fixture f;
@@ -41,6 +43,30 @@ static void tables(void **state) {
     assert_int_equal(ts_sweep_table_find_number(&f.err, &t, "here", "B"), -1);
     assert_int_equal(f.err.kind, TS_ERROR_USAGE);
     assert_string_equal(f.err.message, "here: 'B' has no numbers");
+    study_end(&f);
+}
+
+/* Cycles of rows that say so, where there are both. */
+static void estimates(void **state) {
+    (void)state;
+    ts_sweep_value cells[2][3] = {
+        {{.kind = TS_SWEEP_INTEGER, .integer = 5}, {.kind = TS_SWEEP_INTEGER, .integer = 1}},
+        {{.kind = TS_SWEEP_INTEGER, .integer = 5}, {.kind = TS_SWEEP_NONE}}};
+    ts_sweep_table t = {
+        .column_count = 3, .row_count = 2, .cells = cells[0], .cycles_column = 0, .estimated_column = 1};
+    for (int64_t row = 0; row < 2; row++)
+        for (int column = 0; column < 3; column++)
+            assert_int_equal(ts_sweep_table_is_estimate(&t, row, column), row == 0 && column == 0);
+    t.estimated_column = -1;
+    assert_false(ts_sweep_table_is_estimate(&t, 0, 0));
+    study_fixture f;
+    study_begin(&f, "vary: {A: [1, 5]}\nask: {layout: 'f32[$A]'}\n", ":memory:", number_of_a);
+    f.crew_self.counts = true;
+    study_go(&f);
+    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    assert_string_equal(t.headings[t.cycles_column].name, "cycles");
+    assert_int_equal(t.estimated_column, -1);
     study_end(&f);
 }
 
@@ -397,6 +423,7 @@ int main(void) {
         cmocka_unit_test(tables),
         cmocka_unit_test(tables_of_results),
         cmocka_unit_test(first_columns),
+        cmocka_unit_test(estimates),
         cmocka_unit_test(columns_that_are_wrong),
         cmocka_unit_test(points_that_are_wrong),
         cmocka_unit_test(columns_of_parts),
