@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* Bytes up to the next comma outside of brackets, or the end. */
 static size_t value_length(const char *text) {
     size_t length = 0;
@@ -13,10 +15,13 @@ static size_t value_length(const char *text) {
 
 bool ts_grid_split(ts_arena *arena, const char *text, ts_grid_axis *axis) {
     for (size_t length;; text += length + 1) {
+        while (ts_is_space(*text)) text++;
         length = value_length(text);
-        if (length == 0) return false;
+        size_t end = length;
+        while (end > 0 && ts_is_space(text[end - 1])) end--;
+        if (end == 0) return false;
         axis->values = ts_arena_extend(arena, axis->values, (size_t)axis->count, sizeof *axis->values);
-        axis->values[axis->count++] = ts_arena_copy_text(arena, text, length);
+        axis->values[axis->count++] = ts_arena_copy_text(arena, text, end);
         if (!text[length]) return true;
     }
 }

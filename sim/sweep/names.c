@@ -84,6 +84,9 @@ static bool check_names(ts_error *err, ts_arena *arena, const sweep_known *known
     const token *list = token_list(arena, &source), *location;
     for (const token *at = list; at->kind != TOKEN_END; at++) {
         sweep_segment name = {SWEEP_NAME, part->text + at->offset, at->length};
+        if (*name.text == '\'')
+            return sweep_error_in(err, text, (size_t)(name.text - text->text),
+                                  "found ''', expected a text in double quotes");
         if (at->kind != TOKEN_NAME || function_find(at->text, at->length)) continue;
         if (!is_known(known, name.text, name.length)) return fail_unknown(err, arena, known, text, &name);
     }

@@ -131,7 +131,9 @@ static bool add_name(ts_error *err, const ts_tree_entry *entry, ts_sweep_study *
     if (strcmp(entry->key, TS_SWEEP_CHANGE) == 0)
         return ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset,
                            "'change' is taken, expected another name");
-    if (strchr(entry->key, '.') == NULL && ts_sweep_column_find(entry->key, strlen(entry->key)) >= 0)
+    bool taken = strcmp(entry->key, "status") == 0 || strcmp(entry->key, "error") == 0 ||
+                 ts_sweep_column_find(entry->key, strlen(entry->key)) >= 0;
+    if (strchr(entry->key, '.') == NULL && taken)
         return ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset,
                            "'%.60s' is the name of a result, expected another", entry->key);
     study->names[study->name_count++] = entry->key;

@@ -34,6 +34,8 @@ static void points(void **state) {
                   "A=1 B=5 C=7 | A=1 B=5 C=8 | A=1 B=5 C=9 | ");
     const ts_define again[] = {{"A", "32,16,32,32,16,320"}, {"B", "7,7"}};
     expect_points(again, 2, "A=32 B=7 | A=16 B=7 | A=320 B=7 | ");
+    const ts_define blanks[] = {{"A", " 32,\t16 , 3 2 ,16"}};
+    expect_points(blanks, 1, "A=32 | A=16 | A=3 2 | ");
     const ts_define open[] = {{"A", "f(1,2"}, {"B", "1),2"}};
     expect_points(open, 1, "A=f(1,2 | ");
     expect_points(open + 1, 1, "B=1) | B=2 | ");
@@ -60,9 +62,10 @@ static void refused(void **state) {
     }
     memcpy(few, many, sizeof few);
     many[BYTES * MANY - 1] = few[BYTES * (FEW + 1) - 1] = '\0'; /* one value too many */
-    const ts_define defines[] = {{"A", "1,2"}, {"B", ",2"}, {"C", "1,"}, {"A", "3"}, {"M", many}, {"N", few}};
+    const ts_define defines[] = {{"A", "1,2"}, {"B", ",2"}, {"C", "1, "},
+                                 {"A", "3"},   {"M", many}, {"N", few}};
     refuse(defines, 2, "-D B=,2 has an empty value, expected such as B=1,2");
-    refuse(defines + 2, 1, "-D C=1, has an empty value, expected such as C=1,2");
+    refuse(defines + 2, 1, "-D C=1,  has an empty value, expected such as C=1,2");
     const ts_define twice[] = {defines[0], defines[3]};
     refuse(twice, 2, "-D A is given twice");
     refuse(defines + 4, 2, "the values of -D make more than 100000 runs, expected fewer");
