@@ -10,7 +10,7 @@ typedef struct {
     const scope *names;
     const token *at;
     int nesting;
-    bool affine; /* may name sregs */
+    enum { CONSTANT, AFFINE /* may name sregs */, FORM /* all values are 0 */ } mode;
 } parser;
 
 static bool parse_binary(parser *p, int least, constant *out);
@@ -29,9 +29,10 @@ static bool parse_call(parser *p, const function *called, constant *out) {
     if (!expect(p, '(', "'('") || !parse_binary(p, 0, &a) || !expect(p, ',', "','") ||
         !parse_binary(p, 0, &b) || !expect(p, ')', "')'"))
         return false;
+    *out = (constant){0};
+    if (p->mode == FORM) return true;
     if (a.is_float || b.is_float || a.term_count + b.term_count > 0)
         return TOKEN_ERROR(p->err, name, "%s takes constant integers", called->name);
-    *out = (constant){0};
     if (!called->apply(a.integer, b.integer, &out->integer)) {
         return TOKEN_ERROR(p->err, name, "%s of %lld and %lld has no value in 64 bits", called->name,
                            (long long)a.integer, (long long)b.integer);
@@ -59,7 +60,7 @@ static bool parse_name(parser *p, constant *out) {
     const function *called = function_find(p->at->text, p->at->length);
     if (called != NULL) return parse_call(p, called, out);
     bool found = false;
-    if (p->affine && !parse_sreg(p, out, &found)) return false;
+    if (p->mode == AFFINE && !parse_sreg(p, out, &found)) return false;
     if (found) return true;
     const symbol *named = scope_find(p->names, p->at->text, p->at->length);
     if (named == NULL) return scope_unknown(p->err, p->names, p->at, "name", SYMBOL_PARAM);
@@ -99,6 +100,12 @@ static bool parse_one(parser *p, constant *out) {
     if (token_is(p->at, '(')) {
         p->at++;
         return parse_binary(p, 0, out) && expect(p, ')', "')'");
+    }
+    if (p->mode == FORM && (p->at->kind == TOKEN_NAME || p->at->kind == TOKEN_STRING) &&
+        !function_find(p->at->text, p->at->length)) {
+        *out = (constant){0};
+        p->at++;
+        return true;
     }
     if (p->at->kind == TOKEN_NAME) return parse_name(p, out);
     if (p->at->kind != TOKEN_INTEGER && p->at->kind != TOKEN_FLOAT)
@@ -237,6 +244,8 @@ static bool calculate_affine(parser *p, const token *op, const constant *a, cons
 
 static bool combine(parser *p, const operator* op, const token *location, const constant *a,
                     const constant *b, constant *out) {
+    *out = (constant){0};
+    if (p->mode == FORM) return true;
     if (a->term_count + b->term_count > 0) return calculate_affine(p, location, a, b, out);
     if (op->level >= 4) return calculate(p, location, a, b, out);
     bool truth;
@@ -277,6 +286,14 @@ bool expr_parse(ts_error *err, const scope *names, const token **at, constant *o
     return parse_from(err, names, at, 0, out);
 }
 
+bool expr_check(ts_error *err, const token **at) {
+    parser p = {.err = err, .at = *at, .mode = FORM};
+    constant nothing;
+    if (!parse_binary(&p, 0, &nothing)) return false;
+    *at = p.at;
+    return true;
+}
+
 bool expr_product(ts_error *err, const scope *names, const token **at, constant *out) {
     return parse_from(err, names, at, 5, out);
 }
@@ -286,7 +303,7 @@ bool expr_primary(ts_error *err, const scope *names, const token **at, constant 
 }
 
 bool expr_affine(ts_error *err, const scope *names, const token **at, ts_affine *out) {
-    parser p = {.err = err, .names = names, .at = *at, .affine = true};
+    parser p = {.err = err, .names = names, .at = *at, .mode = AFFINE};
     constant v;
     if (!parse_binary(&p, 0, &v)) return false;
     if (v.is_float) return TOKEN_ERROR(err, *at, "found %g, expected an integer", v.number);

@@ -8,6 +8,8 @@
 
 /* Reads tokens from *at, which is left behind the expression. */
 bool expr_parse(ts_error *err, const scope *names, const token **at, constant *out);
+/* Its form alone: any name and text is a number, and what is computed of them is not looked at. */
+bool expr_check(ts_error *err, const token **at);
 /* Only products and what binds tighter: stops before + and -. */
 bool expr_product(ts_error *err, const scope *names, const token **at, constant *out);
 /* A number, a name, a call or a parenthesis, perhaps with a sign. */

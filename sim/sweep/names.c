@@ -9,6 +9,11 @@ bool sweep_error_in(ts_error *err, const ts_tree *text, size_t at, const char *m
     return ts_error_at(err, TS_ERROR_INPUT, text->source, text->offset + text->quoted + at, "%s", message);
 }
 
+bool sweep_pass_up(ts_error *err, const ts_tree *text, const sweep_segment *segment, const ts_error *theirs) {
+    size_t at = (size_t)(segment->text - text->text) + (theirs->line == 1 ? (size_t)theirs->column - 1 : 0);
+    return sweep_error_in(err, text, at, theirs->message);
+}
+
 static bool is_name_byte(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || ts_is_digit(c) || c == '_';
 }
@@ -91,8 +96,12 @@ static bool check_names(ts_error *err, ts_arena *arena, const sweep_known *known
         if (!is_known(known, name.text, name.length)) return fail_unknown(err, arena, known, text, &name);
     }
     const char *wrong = sweep_wrong_text(known->study, list, &location);
-    size_t at = (size_t)(part->text - text->text) + (wrong ? location->offset : 0);
-    return !wrong || sweep_error_in(err, text, at, wrong);
+    ts_error theirs = {0};
+    if (wrong) return sweep_error_in(err, text, (size_t)(part->text - text->text) + location->offset, wrong);
+    if (expr_check(&theirs, &list) &&
+        (token_ends_line(list) || token_unexpected(&theirs, list, "an operator, or the end")))
+        return true;
+    return sweep_pass_up(err, text, part, &theirs);
 }
 
 bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text) {

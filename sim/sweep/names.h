@@ -18,12 +18,15 @@ bool sweep_next_segment(ts_error *err, const ts_tree *text, size_t *at, sweep_se
 /* An error at byte `at` of a scalar of the study's file. False. */
 bool sweep_error_in(ts_error *err, const ts_tree *text, size_t at, const char *message);
 
+/* The same of an error that points into a segment of it. */
+bool sweep_pass_up(ts_error *err, const ts_tree *text, const sweep_segment *segment, const ts_error *theirs);
+
 /* Which names a text may have. */
 typedef struct {
     const ts_sweep_study *study; /* its parameters */
     int derived;                 /* -1: no results; else the results, and so many of its derived columns */
 } sweep_known;
-/* Are all names of an expression known, or those of a text's segments? */
+/* Are all names of an expression known, or those of a text's segments, and are expressions well formed? */
 bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
 bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text);
 

@@ -80,13 +80,6 @@ static bool calculate(ts_error *err, const ts_sweep_point *point, const scope *n
     return true;
 }
 
-/* Theirs points into the segment: the same there in the study's file. */
-static bool pass_up(ts_error *err, const ts_tree *text, const sweep_segment *segment,
-                    const ts_error *theirs) {
-    size_t at = (size_t)(segment->text - text->text) + (theirs->line == 1 ? (size_t)theirs->column - 1 : 0);
-    return sweep_error_in(err, text, at, theirs->message);
-}
-
 /* Why an expression over parameters has no value: one that is no number is unknown to it. */
 static void explain(const ts_sweep_point *point, scope *names, ts_error *theirs) {
     const token *unknown = scope_take_unknown(names);
@@ -109,7 +102,7 @@ bool ts_sweep_point_counts(ts_error *err, ts_arena *arena, const ts_sweep_point 
         double number;
         if (!calculate(&theirs, point, names, &all, &value)) {
             explain(point, names, &theirs);
-            return pass_up(err, text, &all, &theirs);
+            return sweep_pass_up(err, text, &all, &theirs);
         }
         *counts = ts_sweep_value_number(&value, &number) && number != 0;
     }
@@ -131,7 +124,7 @@ bool ts_sweep_point_evaluate(ts_error *err, ts_arena *arena, const ts_sweep_poin
     if (calculate(&theirs, point, names, &all, value)) return true;
     bool absent = scope_take_unknown(names) != NULL; /* a text, or a result that this point does not have */
     *value = (ts_sweep_value){0};
-    return absent || pass_up(err, text->node, &all, &theirs);
+    return absent || sweep_pass_up(err, text->node, &all, &theirs);
 }
 
 /* ---- Texts ---- */
@@ -148,7 +141,7 @@ static bool add_segment(ts_error *err, ts_arena *arena, const ts_sweep_point *po
     scope *names = scope_of(arena, point, NULL);
     if (!calculate(&theirs, point, names, segment, &value)) {
         explain(point, names, &theirs);
-        return pass_up(err, text, segment, &theirs);
+        return sweep_pass_up(err, text, segment, &theirs);
     }
     ts_sweep_value_print(&value, out);
     return true;

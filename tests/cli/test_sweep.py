@@ -749,6 +749,9 @@ def refused():
     expect(["sweep", figure], 1, "", f"{figure}:2:7: error: unknown key 'hbm.stakcs'; did you mean 'stacks'?\n"
                                      f"set: {{hbm.stakcs: 2}}\n      ^\n")
     assert not Path("figure.db").exists()
+    column = study("vary: {A: [1, 2]}\nask: {dma: 'f32[$A] -> f32[$A]'}\ncolumns: {rate: cycles ** 2}\n", "column.yaml")
+    expect(["sweep", column], 1, "", f"{column}:3:25: error: found '*', expected a number\ncolumns: {{rate: cycles ** 2}}\n{' ' * 24}^\n")
+    assert not Path("column.db").exists()  # before anything is asked
     whole = study("vary: {A: [1, x]}\nwhere: A / 0 == 1\nask: {layout: 'f32[$A]'}\n", "zero.yaml")
     code, out, err = run("sweep", whole, "--db", HERE / "zero.db")
     assert code == 1 and out == "" and err.startswith(f"{whole}:2:10: error: the divisor is 0\n"), err
