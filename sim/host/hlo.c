@@ -353,10 +353,26 @@ static const char *comment_start(const char *at, const char *end) {
     return end;
 }
 
+/* Behind the time and place that logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] ". */
+static const char *skip_stamp(const char *line, const char *end) {
+    const char *at = line + 1;
+    if (line == end || !memchr("IWEF", *line, 4)) return line;
+    for (const char *behind = " ::.  "; *behind; behind++) {
+        const char *digits = at;
+        while (at < end && ts_is_digit(*at)) at++;
+        if (at == digits || at == end || *at != *behind) return line;
+        for (at++; at < end && *behind == ' ' && *at == ' ';) at++;
+    }
+    while (at < end && *at != ']' && !hlo_is_space(*at)) at++;
+    return at < end && *at == ']' && ts_is_digit(at[-1]) ? at + 1 : line;
+}
+
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
     if (r->counts.lines++ == 0 && length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
         at += 3; /* UTF-8's mark */
+    while (at < end && hlo_is_space(*at)) at++;
+    at = skip_stamp(at, end);
     while (at < end && hlo_is_space(*at)) at++;
     end = comment_start(at, end);
     while (end > at && hlo_is_space(end[-1])) end--;

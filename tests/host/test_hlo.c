@@ -79,6 +79,25 @@ static const row rows[] = {
      "1 computation <c>\n2 root <a.1> <f32[8]{0:T(128)}> <add> <%p, %q>\nend\n"},
     {"%c\t(p: f32[8])\t->\tf32[8]\t{\n\tROOT\t%a.1\t=\tf32[8]\tnegate(%p)\n}\n",
      "1 computation <c>\n2 root <a.1> <f32[8]> <negate> <%p>\nend\n"},
+    /* Each line behind the stamp of a log, and what only looks like one. */
+    {"I0320 03:59:34.720000     855 hlo.cc:12] %c (p: f32[8]) -> f32[8] {\n"
+     "W20250320 03:59:34.7 855 a-b/hlo.cc:7]   ROOT %a = f32[8]\n"
+     "E0000 00:00:1742212345.1 855 hlo.cc:7] negate(%p)\nF0320 03:59:34.7 1 h:1]}\n",
+     "1 computation <c>\n2 root <a> <f32[8]> <negate> <%p>\nend\n"},
+    {"I0320 03:59:34 855 h:1] ENTRY %e {\n"
+     "I0320 03:59:34.7 855 h:] ENTRY %e {\n"
+     "I0320 03:59:34.7 855 h 1] ENTRY %e {\n"
+     "I 3:59:34.7 8 h:1] ENTRY %e {\n"
+     "D0320 03:59:34.7 855 h:1] ENTRY %e {\n"
+     "I0320 03:59:34.7 h:1] ENTRY %e {\n"
+     "I0320 03:59.34.7 8 h:1] ENTRY %e {\n",
+     "1 message <I0320 03:59:34 855 h:1] ENTRY %e {>\n"
+     "2 message <I0320 03:59:34.7 855 h:] ENTRY %e {>\n"
+     "3 message <I0320 03:59:34.7 855 h 1] ENTRY %e {>\n"
+     "4 message <I 3:59:34.7 8 h:1] ENTRY %e {>\n"
+     "5 message <D0320 03:59:34.7 855 h:1] ENTRY %e {>\n"
+     "6 message <I0320 03:59:34.7 h:1] ENTRY %e {>\n"
+     "7 message <I0320 03:59.34.7 8 h:1] ENTRY %e {>\n"},
     {"ENTRY main {\n  x = f32[] parameter(0), sharding={replicated}\n} // main\n",
      "1 entry <main>\n2 <x> <f32[]> <parameter> <0> +<, sharding={replicated}>\nend\n"},
     /* With the types of operands, column-aligned, a comment in a tuple, nested tuples. */
