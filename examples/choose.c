@@ -4,16 +4,15 @@
 #include <tilesim.h>
 
 int main(int argc, char **argv) {
+    if (argc != 4) {
+        fprintf(stderr, "usage: choose MACHINE SHAPE USES\n");
+        return 2;
+    }
     ts_error *err = ts_error_new();
     ts_arena *arena = ts_arena_new();
-    ts_choice_request request = {.struct_bytes = sizeof request};
-    const ts_choice *choice = NULL;
-    if (argc == 4) {
-        request.machine = argv[1];
-        request.shape = argv[2];
-        request.uses = argv[3];
-        choice = ts_choose_layouts(err, arena, &request);
-    }
+    ts_choice_request request = {
+        .struct_bytes = sizeof request, .machine = argv[1], .shape = argv[2], .uses = argv[3]};
+    const ts_choice *choice = ts_choose_layouts(err, arena, &request);
     for (int i = 0; choice && i < ts_choice_count(choice) && i < 3; i++)
         printf("%-34s %10lld cycles %12lld bytes\n", ts_choice_layout(choice, i),
                (long long)ts_choice_cycles(choice, i), (long long)ts_choice_bytes(choice, i));

@@ -7,7 +7,10 @@
 int main(int argc, char **argv) {
     std::unique_ptr<ts_error, void (*)(ts_error *)> err(ts_error_new(), ts_error_free);
     std::unique_ptr<ts_arena, void (*)(ts_arena *)> arena(ts_arena_new(), ts_arena_free);
-    if (argc != 4) return 2;
+    if (argc != 4) {
+        std::fprintf(stderr, "usage: choose MACHINE SHAPE USES\n");
+        return 2;
+    }
     ts_choice_request request{};
     request.struct_bytes = sizeof request;
     request.machine = argv[1];

@@ -5,11 +5,15 @@
 #include <tilesim.h>
 
 int main(int argc, char **argv) {
+    if (argc != 4) {
+        fprintf(stderr, "usage: price MACHINE SRC DST\n");
+        return 2;
+    }
     ts_error *err = ts_error_new();
     ts_arena *arena = ts_arena_new();
     ts_price_request request = {.struct_bytes = sizeof request};
     const ts_price *price = NULL;
-    if (argc == 4 && (request.machine = ts_machine_load(err, arena, argv[1]))) {
+    if ((request.machine = ts_machine_load(err, arena, argv[1]))) {
         request.source = argv[2];
         request.destination = argv[3];
         price = ts_price_transfer(err, arena, &request);

@@ -7,7 +7,10 @@
 int main(int argc, char **argv) {
     std::unique_ptr<ts_error, void (*)(ts_error *)> err(ts_error_new(), ts_error_free);
     std::unique_ptr<ts_arena, void (*)(ts_arena *)> arena(ts_arena_new(), ts_arena_free);
-    if (argc != 4) return 2;
+    if (argc != 4) {
+        std::fprintf(stderr, "usage: price MACHINE SRC DST\n");
+        return 2;
+    }
     ts_price_request request{};
     request.struct_bytes = sizeof request;
     request.machine = ts_machine_load(err.get(), arena.get(), argv[1]);

@@ -108,6 +108,8 @@ def examples_from_what_is_installed():
                 assert re.fullmatch(r"\d+ cycles, x\[7,127\] = 2046\n|TPU v5e: \d+ cycles, right\n", out), out
             wrong = subprocess.run([program, "tpu-v9", *words], capture_output=True, text=True, env=environment)
             assert wrong.returncode == 1 and f"{kind}: no machine is called 'tpu-v9'" in wrong.stderr, wrong
+            few = subprocess.run([program, "tpu-v5e"], capture_output=True, text=True, env=environment)
+            assert not words or (few.returncode, few.stderr.startswith(f"usage: {kind} MACHINE ")) == (2, True), few
             assert kind == "builder" or len(Path("examples", name).read_text().splitlines()) < 40, name
 
 
