@@ -29,6 +29,7 @@ enum {
 static const char *const dashes[] = {"", "6 3", "2 3", "9 3 2 3"}; /* of each KINDS lines more */
 /* From how many times the least on an axis is logarithmic. */
 static const double log_from_x = 8, log_from_y = 20;
+static const double too_far = 1e307; /* to be shown: what is nearer has a finite range */
 
 static const char style[] =
     "<style>.sweep text{font:12px system-ui,sans-serif;fill:#333}.sweep "
@@ -151,8 +152,10 @@ static void find_marks(picture *p) {
     for (int64_t row = 0; row < t->row_count; row++) {
         mark m = {0};
         const ts_sweep_value *x = ts_sweep_table_cell(t, row, p->plot->x);
-        if (!ts_sweep_value_number(ts_sweep_table_cell(t, row, p->plot->y), &m.y)) continue;
-        if (numbers && !ts_sweep_value_number(x, &m.x)) continue;
+        bool shown = ts_sweep_value_number(ts_sweep_table_cell(t, row, p->plot->y), &m.y);
+        shown = shown && fabs(m.y) < too_far;
+        if (numbers) shown = shown && ts_sweep_value_number(x, &m.x) && fabs(m.x) < too_far;
+        if (!shown) continue;
         if (!numbers) m.x = find_word(arena, &p->words, &p->word_count, text_of(arena, x));
         if (p->plot->by >= 0)
             m.series = find_word(arena, &p->names, &p->line_count,
