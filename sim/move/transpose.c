@@ -267,7 +267,7 @@ static bool are_close(const ts_plan_box *box, const side *columns, int64_t colum
     if (column_bytes > SHORT_COLUMN_BYTES) return false;
     for (int i = 0; i < columns->loop_count; i++) {
         int64_t step = box->loops[columns->loops[i]].dst_bits / 8;
-        if (step < SPARSE_BYTES && step < 2 * column_bytes) return true;
+        if (step < SPARSE_BYTES && step <= 2 * column_bytes) return true;
     }
     return false;
 }

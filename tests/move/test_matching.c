@@ -361,6 +361,29 @@ static void short_columns_that_continue(void **state) {
     }
 }
 
+/* Loops in bytes, of elements of so many: is it a transpose? */
+static const struct {
+    int unit;
+    ts_plan_loop loops[3];
+    bool is;
+} whether[] = {
+    {1, {{512, 1, 4}, {2, 600, 1}}, false}, /* columns and gaps of their length: lines of both */
+    {1, {{512, 1, 5}, {2, 600, 1}}, true},
+};
+
+static void transposes_or_lines(void **state) {
+    (void)state;
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof whether / sizeof whether[0]; n++) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8 * whether[n].unit, kernels);
+        ts_plan_box box = all_loops(whether[n].loops);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        ts_copy_plan j;
+        ts_copy_plan_begin(&j, &m);
+        assert_int_equal(ts_copy_plan_match_transpose(&j, &box, times), whether[n].is);
+    }
+}
+
 /* ---- Lines that collide in caches ---- */
 
 /* Of elements of so many bytes: how far rows and columns of a transpose lie apart. */
@@ -465,10 +488,14 @@ static void rows_that_are_copied_late(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_collide),          cmocka_unit_test(permutes_of_lines),
-        cmocka_unit_test(boxes_that_are_alike),        cmocka_unit_test(boxes_that_continue),
-        cmocka_unit_test(short_columns_that_continue), cmocka_unit_test(rows_that_are_copied),
+        cmocka_unit_test(lines_that_collide),
+        cmocka_unit_test(permutes_of_lines),
+        cmocka_unit_test(boxes_that_are_alike),
+        cmocka_unit_test(boxes_that_continue),
+        cmocka_unit_test(short_columns_that_continue),
+        cmocka_unit_test(rows_that_are_copied),
         cmocka_unit_test(rows_that_are_copied_late),
+        cmocka_unit_test(transposes_or_lines),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
