@@ -10,7 +10,8 @@ enum {
     LEAST_LINE_BYTES = 32,
     SPARSE_BYTES = 32,
     LEAST_STAGED_BYTES = 32,
-    LEAST_SQUARE_BYTES = 1600,
+    LEAST_SQUARE_BYTES = 1600, /* of a row times those of a column */
+    LEAST_HALVES_SQUARE_BYTES = 800,
     LINE_OF_MEMORY = 64,
     PAGE_BYTES = 4096,
     FEW_WAYS = 8
@@ -278,7 +279,8 @@ static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box,
     int64_t bytes = columns->count * element_bytes, column_bytes = rows->count * element_bytes,
             half = TS_LINE_BYTES / 2;
     if (column_bytes < LEAST_COLUMN_BYTES && (m->staging || rows->count < 2)) return true;
-    bool is_small = column_bytes * bytes < LEAST_SQUARE_BYTES,
+    int64_t least = element_bytes == 2 ? LEAST_HALVES_SQUARE_BYTES : LEAST_SQUARE_BYTES;
+    bool is_small = column_bytes * bytes < least,
          takes_five = element_bytes == 1 && (rows->count > half || columns->count > half);
     return bytes < (m->staging ? LEAST_STAGED_BYTES : LEAST_ROW_BYTES) ||
            (bytes < TS_LINE_BYTES && (are_lines(box, columns) || (is_small && !takes_five)));

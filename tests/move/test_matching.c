@@ -364,11 +364,14 @@ static void short_columns_that_continue(void **state) {
 /* Loops in bytes, of elements of so many: is it a transpose? */
 static const struct {
     int unit;
-    ts_plan_loop loops[3];
+    ts_plan_loop loops[4];
     bool is;
 } whether[] = {
     {1, {{512, 1, 4}, {2, 600, 1}}, false}, /* columns and gaps of their length: lines of both */
     {1, {{512, 1, 5}, {2, 600, 1}}, true},
+    {2, {{60, 800, 800}, {20, 2, 20}, {10, 40, 2}}, true}, /* squares, and smaller ones */
+    {2, {{60, 396, 396}, {18, 2, 22}, {11, 36, 2}}, false},
+    {1, {{60, 1024, 1024}, {32, 1, 32}, {32, 32, 1}}, false},
 };
 
 static void transposes_or_lines(void **state) {
