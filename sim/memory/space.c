@@ -54,10 +54,12 @@ void ts_space_forget(ts_space *space) {
 static bool make_real(ts_space_range *range) {
     int64_t length = range->end - range->begin;
     int64_t unit = length < TS_SPACE_HUGE_BYTES ? TS_SPACE_LINE_BYTES : TS_SPACE_HUGE_BYTES;
-    if ((uint64_t)(length + unit) > PTRDIFF_MAX) return false;
-    uint8_t *block = calloc(1, (size_t)(length + unit));
+    int64_t all = length + unit + TS_SPACE_LINE_BYTES;
+    if ((uint64_t)all > PTRDIFF_MAX) return false;
+    uint8_t *block = calloc(1, (size_t)all);
     if (!block) return false;
     range->block = block;
+    range->behind = TS_SPACE_LINE_BYTES;
     range->bytes = block + ((uintptr_t)range->begin - (uintptr_t)block) % (uintptr_t)unit;
     return true;
 }

@@ -33,6 +33,7 @@ typedef struct {
 typedef struct {
     int64_t begin, end; /* multiples of TS_SPACE_LINE_BYTES, or the end of a wrapped space */
     uint8_t *bytes;     /* of `begin`; NULL: not touched yet */
+    int64_t behind;     /* bytes behind the end that may be read, whatever they are */
     void *block;        /* to be freed */
 } ts_space_range;
 

@@ -27,6 +27,7 @@ typedef struct {
     const ts_kernels *kernels;
     bool streams;
     bool staging;                 /* to a scratch */
+    int64_t behind_bytes;         /* of the source, which may be read behind the last that moves */
     int64_t ahead_bytes;          /* where what is read next lies, when nothing streams; 0: not known */
     ts_convert_function *convert; /* NULL: ts_element_convert, or nothing changes */
     ts_conversion conversion;

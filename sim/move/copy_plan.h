@@ -58,7 +58,8 @@ bool ts_copy_plan_match_narrow_run(ts_copy_plan *job, const ts_plan_box *box, in
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
  * take. */
 bool ts_copy_plan_match_transpose(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
-/* The same for rows that are shorter than a vector's lane, which are copied first. */
+/* The same for rows that are shorter than a vector's lane; where kernels may not read behind the source, of bytes
+ * alone, which are copied first. */
 bool ts_copy_plan_match_short_rows(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* Loops that stay within a few lines (permute.c): of each side one behind the other, or apart, where these move so
  * many bytes a clock; 0: not at all. */
@@ -96,6 +97,8 @@ static inline bool ts_copy_is_narrow(const ts_copy_context *m) {
 static inline int ts_copy_width(const ts_copy_side *side) {
     return side->element_bits < 8 ? 8 : side->element_bits;
 }
+/* May kernels read lines that end behind the source? */
+static inline bool ts_copy_reads_on(const ts_copy_context *m) { return m->behind_bytes >= TS_LINE_BYTES; }
 /* Elements of whole bytes, which a kernel converts. */
 static inline bool ts_copy_converts(const ts_copy_context *m) {
     return m->convert && m->src.element_bits >= 8 && m->dst.element_bits >= 8;

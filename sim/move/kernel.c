@@ -295,12 +295,14 @@ static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times)
     const ts_copy_context *m = j->m;
     for (int i = 0; m->kernels->tiles[i]; i++) {
         const ts_tile_kernels *kernels = m->kernels->tiles[i];
-        bool permutes = i == 0 && is_in_cache(m) && m->dst.element_bits == 8;
+        bool is_first = i == 0 && is_in_cache(m), permutes = is_first && m->dst.element_bits == 8;
         if (match_tile(j, box, kernels, times)) return true;
+        if (ts_copy_reads_on(m) && is_first && ts_copy_plan_match_short_rows(j, box, times)) return true;
         if (permutes && ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times)) return true;
         if (match_masked(j, box, kernels, MOSTLY, times)) return true;
         if (permutes && ts_copy_plan_match_permute(j, box, LIKE_HARDLY, times)) return true;
-        if (is_before_hardly(m, i) && ts_copy_plan_match_short_rows(j, box, times)) return true;
+        if (!ts_copy_reads_on(m) && is_before_hardly(m, i) && ts_copy_plan_match_short_rows(j, box, times))
+            return true;
         if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, times))
             return true;
     }

@@ -85,6 +85,7 @@ typedef struct {
      * not hold lines of many. */
     ts_offsets rows, columns;
     bool spread, collides;
+    bool reads_on; /* less than a line behind the last byte of a row may be read */
     ts_permute permute;
 } ts_tile;
 

@@ -146,6 +146,7 @@ void ts_copy_set(ts_copy_context *m, const ts_plan *plan, const ts_move_options 
     m->kernels = options->kernels;
     m->streams = ts_dma_move_streams(plan, options);
     m->staging = false;
+    m->behind_bytes = 0;
     m->ahead_bytes = 0;
     m->convert = NULL;
     if (!m->same) ts_copy_set_conversion(m);
@@ -171,6 +172,7 @@ bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_spac
     touch(src, from); /* in one memory, touching the destination may move it */
     uint8_t *to_bytes = touch(dst, to);
     ts_copy_set(&m, &near, options, touch(src, from), to_bytes);
+    m.behind_bytes = src->last.end + src->last.behind - from.high;
     ts_move_plan(&m, &near, ts_move_threads(&near, options->threads));
     if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
     return true;

@@ -6,7 +6,7 @@ enum {
     LEAST_ROW_BYTES = 16,
     LEAST_COLUMN_BYTES = 8,
     SHORT_COLUMN_BYTES = 16,
-    LEAST_COLUMNS = 8, /* of short rows */
+    LEAST_SHORT_BYTES = 8, /* of short rows */
     LEAST_LINE_BYTES = 32,
     SPARSE_BYTES = 32,
     LEAST_STAGED_BYTES = 32,
@@ -313,6 +313,7 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
                   are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS, 0);
     bool apart = are_columns_colliding(&tile->columns, width);
     tile->spread = tile->packs && !apart;
+    tile->reads_on = ts_copy_reads_on(j->m);
     tile->collides = apart && !j->m->staging && !is_short && TS_FEW_COLUMNS * width >= 8 * LEAST_ROW_BYTES &&
                      tile->columns.step % LINE_OF_MEMORY != 0;
 }
@@ -366,14 +367,16 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     return (!close || rows.box_count > 0) && match_sides(j, box, &rows, &columns, width, times);
 }
 
-/* To copy rows and then make few columns of few of them takes longer than to move elements. */
+/* To make few columns of few rows takes longer than to move elements. */
 bool ts_copy_plan_match_short_rows(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     side rows, columns;
-    int64_t width = find_sides(j, box, &rows, &columns, times);
-    if (width != 8 || columns.count < LEAST_COLUMNS || columns.count >= LEAST_ROW_BYTES ||
-        rows.count < LEAST_ROW_BYTES)
+    int64_t width = find_sides(j, box, &rows, &columns, times), row_bytes = columns.count * width / 8,
+            column_bytes = rows.count * width / 8;
+    bool reads_on = ts_copy_reads_on(j->m);
+    if (width == 0 || width > (reads_on ? 16 : 8) || row_bytes < LEAST_SHORT_BYTES ||
+        row_bytes >= LEAST_ROW_BYTES || column_bytes < (reads_on ? TS_LINE_BYTES : LEAST_ROW_BYTES))
         return false;
-    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count, columns.count);
+    const ts_tile_kernels *kernels = choose(j->m->kernels, column_bytes, row_bytes);
     if (!kernels || kernels->line_bytes < LEAST_LINE_BYTES) return false;
     add_sides(j, box, &rows, &columns, width, times);
     return match_sides(j, box, &rows, &columns, width, times);

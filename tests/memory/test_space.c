@@ -73,6 +73,7 @@ static void a_hold_does_not_move(void **state) {
     assert_int_equal(space->range_count, 2);
     uint8_t *middle = ts_space_touch(space, base + length / 2, 4);
     assert_ptr_equal(ts_space_touch(space, base, length), middle - length / 2);
+    assert_int_equal(space->last.behind, LINE);
     assert_int_equal(((uintptr_t)middle - (uintptr_t)(base + length / 2)) % HUGE_PAGE, 0);
     assert_null(space->ranges[1].bytes);
     uint8_t *beside = ts_space_touch(space, base + length + LINE, 1);
@@ -172,6 +173,7 @@ static void wrapped_bytes_are_the_caller_s(void **state) {
     ts_space *space = ts_space_wrap(arena, "the file", bytes, sizeof bytes);
     assert_ptr_equal(ts_space_touch(space, 0, 100), bytes);
     assert_ptr_equal(ts_space_touch(space, 99, 1), bytes + 99);
+    assert_int_equal(space->last.behind, 0); /* nothing else may be read */
     ts_space_free(space);
     ts_space_free(NULL);
     ts_arena_free(arena);

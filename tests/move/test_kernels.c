@@ -126,7 +126,8 @@ static void random_boxes(void **state) {
         memcpy(want, dst.bytes, (size_t)dst.length);
         ts_copy_context m = {.src = {pair->from, pair->from_bits, src.bytes},
                              .dst = {pair->to, pair->to_bits, want},
-                             .same = pair->from == pair->to && pair->from_bits == pair->to_bits};
+                             .same = pair->from == pair->to && pair->from_bits == pair->to_bits,
+                             .behind_bytes = random_below(&seed, 3) ? GUARD_BYTES : 0};
         ts_move_elements(&m, &box);
         for (int version = 0; version < 2 * TS_KERNELS_COUNT; version++) {
             m.kernels = ts_kernels_get(version / 2);
@@ -236,6 +237,7 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
         ts_copy_context m;
         if (!options.kernels) continue;
         ts_copy_set(&m, plan, &options, bytes_in(src), bytes_in(dst));
+        m.behind_bytes = random_below(seed, 2) ? GUARD_BYTES - skew : 0;
         ts_move_plan(&m, plan, options.threads);
         if (memcmp(bytes_in(dst), bytes_in(want), (size_t)dst->capacity_bytes) == 0) continue;
         fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1], (int)rows,
@@ -243,6 +245,35 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
                  version & 1 ? "streaming" : "in the cache", options.threads);
     }
     ts_arena_free(arena);
+}
+
+/* Rows of 8 to 24 elements become columns; behind the last there is as much as may be read. */
+static void check_to_the_end(int64_t rows, int64_t columns, int unit, int64_t behind,
+                             const ts_kernels *kernels) {
+    ts_arena *arena = ts_arena_new();
+    int64_t bytes = rows * columns * unit;
+    uint8_t *src = TS_NEW_ARRAY(arena, uint8_t, bytes + behind), *dst = TS_NEW_ARRAY(arena, uint8_t, bytes);
+    ts_copy_context m = {.src = {TS_DTYPE_U8, unit * 8, src},
+                         .dst = {TS_DTYPE_U8, unit * 8, dst},
+                         .same = true,
+                         .kernels = kernels,
+                         .behind_bytes = behind};
+    ts_plan_box box = {.loop_count = 2,
+                       .loops = {{rows, columns * unit * 8, unit * 8}, {columns, unit * 8, rows * unit * 8}}};
+    for (int64_t i = 0; i < bytes; i++) src[i] = (uint8_t)(i * 7 + i / 251);
+    ts_move_box(&m, &box);
+    for (int64_t i = 0; i < rows * columns; i++)
+        assert_memory_equal(dst + (i % columns * rows + i / columns) * unit, src + i * unit, (size_t)unit);
+    ts_arena_free(arena);
+}
+
+static void rows_up_to_the_end(void **state) {
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        for (int n = 0; ts_kernels_get(version) && n < 17 * 4; n++)
+            check_to_the_end(64 + n % 5 * 7, 8 + n % 17, 1 + n / 17 % 2, n / 34 * TS_LINE_BYTES,
+                             ts_kernels_get(version));
+    }
 }
 
 static void random_shapes(void **state) {
@@ -484,9 +515,13 @@ static void every_pair(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_conversion), cmocka_unit_test(every_pair),
-        cmocka_unit_test(random_boxes),     cmocka_unit_test(random_shapes),
-        cmocka_unit_test(threads_that_pay), cmocka_unit_test(stores_that_pass_the_caches),
+        cmocka_unit_test(every_conversion),
+        cmocka_unit_test(every_pair),
+        cmocka_unit_test(random_boxes),
+        cmocka_unit_test(random_shapes),
+        cmocka_unit_test(rows_up_to_the_end),
+        cmocka_unit_test(threads_that_pay),
+        cmocka_unit_test(stores_that_pass_the_caches),
         cmocka_unit_test(wide_shapes),
     };
     return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);

@@ -489,16 +489,57 @@ static void rows_that_are_copied_late(void **state) {
     }
 }
 
+/* The same where so many bytes behind the source may be read. */
+static const struct {
+    int unit;
+    int64_t behind;
+    ts_plan_loop loops[3];
+    bool is;
+} read_on[] = {
+    {1, 64, {{64, 8, 1}, {8, 1, 64}}, true},   {1, 64, {{63, 8, 1}, {8, 1, 63}}, false},
+    {1, 63, {{63, 8, 1}, {8, 1, 63}}, true},   {2, 64, {{32, 12, 2}, {6, 2, 64}}, true},
+    {2, 63, {{32, 12, 2}, {6, 2, 64}}, false}, {4, 64, {{32, 12, 4}, {3, 4, 128}}, false},
+};
+
+static void rows_that_are_read_on(void **state) {
+    (void)state;
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof read_on / sizeof read_on[0]; n++) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8 * read_on[n].unit, kernels);
+        ts_plan_box box = all_loops(read_on[n].loops);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        ts_copy_plan j;
+        m.behind_bytes = read_on[n].behind;
+        ts_copy_plan_begin(&j, &m);
+        assert_int_equal(ts_copy_plan_match_short_rows(&j, &box, times), read_on[n].is);
+        if (read_on[n].is) assert_int_equal(j.tile.reads_on, read_on[n].behind == 64);
+    }
+}
+
+/* Before permutes and lines that are not whole. */
+static void rows_that_are_read_on_early(void **state) {
+    static const ts_plan_loop loops[] = {{128, 14, 1}, {14, 1, 128}, {0}};
+    (void)state;
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (int64_t behind = 0; kernels && behind <= 64; behind += 64) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
+        ts_plan_box box = all_loops(loops);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        ts_copy_plan j;
+        m.behind_bytes = behind;
+        ts_copy_plan_begin(&j, &m);
+        assert_true(ts_copy_plan_match_box(&j, &box, times));
+        assert_int_equal(j.tile_function == kernels->tiles[0]->transposes[0], behind == 64);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_collide),
-        cmocka_unit_test(permutes_of_lines),
-        cmocka_unit_test(boxes_that_are_alike),
-        cmocka_unit_test(boxes_that_continue),
-        cmocka_unit_test(short_columns_that_continue),
-        cmocka_unit_test(rows_that_are_copied),
-        cmocka_unit_test(rows_that_are_copied_late),
-        cmocka_unit_test(transposes_or_lines),
+        cmocka_unit_test(lines_that_collide),          cmocka_unit_test(permutes_of_lines),
+        cmocka_unit_test(boxes_that_are_alike),        cmocka_unit_test(boxes_that_continue),
+        cmocka_unit_test(short_columns_that_continue), cmocka_unit_test(rows_that_are_copied),
+        cmocka_unit_test(rows_that_are_copied_late),   cmocka_unit_test(transposes_or_lines),
+        cmocka_unit_test(rows_that_are_read_on),       cmocka_unit_test(rows_that_are_read_on_early),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
