@@ -12,11 +12,12 @@ typedef __m512i wide;
 #define WIDE_LOAD(p)                  _mm512_loadu_si512(p)
 #define WIDE_STORE(p, v)              _mm512_storeu_si512(p, v)
 #define WIDE_STREAM(p, v)             _mm512_stream_si512((void *)(p), v)
-#define WIDE_LOAD_MASKED(p, mask)     _mm512_maskz_loadu_epi8(mask, p)
-#define WIDE_STORE_MASKED(p, mask, v) _mm512_mask_storeu_epi8(p, mask, v)
-#define RUNS                          ts_runs_avx512
-#define STREAM_RUNS                   ts_stream_runs_avx512
-#define STREAM_STAGED                 ts_stream_staged_avx512
+#define WIDE_COPY_MASKED(dst, src, m) _mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src))
+#define LANE_COPY_MASKED(dst, src, m)                                                                        \
+    _mm_mask_storeu_epi8(dst, (__mmask16)(m), _mm_maskz_loadu_epi8((__mmask16)(m), src))
+#define RUNS          ts_runs_avx512
+#define STREAM_RUNS   ts_stream_runs_avx512
+#define STREAM_STAGED ts_stream_staged_avx512
 #include "kernel_run.inc"
 
 /* Which of the 2^n units of the pair (a, b) comes to unit p of the half, when granules of 2^g units take turns:
