@@ -11,6 +11,7 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
+#include "tests/support/rounds.h"
 
 enum { SEED = 4096 };
 
@@ -66,7 +67,7 @@ static void parts_add_up(void **state) {
     (void)state;
     uint64_t seed = SEED;
     int skipped = 0;
-    for (int i = 0; i < PAIRS; i++) {
+    for (int i = 0, most = cases(PAIRS, 7); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         bool large = i % 6 == 0;
         int64_t rows = large ? 1400 + random_below(&seed, 600) : 1 + random_below(&seed, 200);
@@ -229,8 +230,8 @@ enum { ROUNDS = 40 };
 static void runs_are_those_counted_one_by_one(void **state) {
     (void)state;
     uint64_t seed = SEED + 1;
-    int alike = 0;
-    for (int i = 0; i < ROUNDS; i++) {
+    int alike = 0, most = cases(ROUNDS, 12);
+    for (int i = 0; i < most; i++) {
         ts_arena *arena = ts_arena_new();
         int64_t rows = 1 + random_below(&seed, 40), columns = 1 + random_below(&seed, 300);
         const ts_shape *src = shape(arena, types[random_below(&seed, TYPES)], rows, columns,
@@ -262,7 +263,7 @@ static void runs_are_those_counted_one_by_one(void **state) {
         }
         ts_arena_free(arena);
     }
-    assert_true(alike >= ROUNDS / 2);
+    assert_true(alike >= most / 2);
 }
 
 static void runs_of_a_tile(void **state) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/support/hbm2.h"
+#include "tests/support/rounds.h"
 #include "dram/hbm.h"
 
 enum { LINES = 1 << 15, LINE_BYTES = 64 };
@@ -122,7 +123,7 @@ static void the_busiest_may_get_a_little_more(void **state) {
         bool fair;
     } rows[] = {{0, true}, {2, true}, {4, false}, {16, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(is_fair_of(moved_line, rows[i].more, 16 * LINES), rows[i].fair);
+        assert_int_equal(is_fair_of(moved_line, rows[i].more, cases(16, 2) * LINES), rows[i].fair);
 }
 
 typedef struct {
@@ -140,7 +141,7 @@ static judgement judge_paced(int more, int64_t gap) {
     assert_non_null(hbm);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
     judgement j = {.is_fair_so_far = true};
-    for (int64_t i = 0; i < 8 * LINES && j.is_fair_so_far; i++) {
+    for (int64_t i = 0, most = cases(8, 2) * LINES; i < most && j.is_fair_so_far; i++) {
         ts_hbm_stream_offer(stream, moved_line(i, more) * LINE_BYTES, LINE_BYTES, false, i * gap / 16);
         if (i % 64 == 0) j.is_fair_so_far = ts_hbm_subset_is_fair_so_far(hbm);
     }
@@ -242,7 +243,8 @@ static void accesses_are_the_lines_they_are_of(void **state) {
         for (int32_t bytes = 3 * LINE_BYTES; bytes <= 7 * LINE_BYTES; bytes += 2 * LINE_BYTES)
             assert_same_in_lines(share, bytes, 1024, 2000);
     for (int share = 1; share <= 2; share *= 2)
-        for (int32_t bytes = LINE_BYTES; bytes <= 8192; bytes *= 2) /* 4 KiB: the most that is one access */
+        for (int32_t bytes = LINE_BYTES; bytes <= 8192;
+             bytes *= cases(2, 8)) /* 4 KiB: the most that is one access */
             for (size_t i = 0; i < sizeof lookaheads / sizeof *lookaheads; i++)
                 assert_same_in_lines(share, bytes, lookaheads[i], 2000000);
 }
@@ -250,7 +252,7 @@ static void accesses_are_the_lines_they_are_of(void **state) {
 /* Local cycles begin again after 2^28: while an access waits for the window, too. */
 static void accesses_pass_the_end_of_local_cycles(void **state) {
     (void)state;
-    for (int share = 1; share <= 2; share *= 2)
+    for (int share = cases(1, 2); share <= 2; share *= 2)
         assert_same_in_lines(share, 4096, 256, ((int64_t)1 << 27) - 200);
 }
 
