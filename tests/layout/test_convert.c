@@ -157,10 +157,11 @@ static void check_double(ts_dtype dtype, uint64_t bits, double value) {
                  value);
 }
 
+/* Release has all codes, ASan one in seven: each goes the same way through memory. */
 static void every_small_float_to_every_type(void **state) {
     (void)state;
     for (int i = 0; i < FLOATS; i++) {
-        for (int code = 0; code < 1 << width(&floats[i]); code++) {
+        for (int code = 0; code < 1 << width(&floats[i]); code += stride(1, 7)) {
             double value = value_of(&floats[i], code);
             bool negative = floats[i].family != POWERS && code >> (width(&floats[i]) - 1);
             if (isnan(value)) value = copysign((double)NAN, negative && floats[i].family != FNUZ ? -1 : 1);
@@ -174,7 +175,7 @@ static void every_small_integer_to_every_type(void **state) {
     (void)state;
     for (int i = 0; i < INTEGERS; i++) {
         int bits = integers[i].bits;
-        for (int64_t code = 0; bits <= 16 && code < 1 << bits; code++) {
+        for (int64_t code = 0; bits <= 16 && code < 1 << bits; code += stride(1, 7)) {
             double value = (double)(integers[i].is_signed && code >> (bits - 1) ? code - (1 << bits) : code);
             check_double(integers[i].dtype, (uint64_t)code, value);
             check_value(integers[i].dtype, (uint64_t)code, value, true);
@@ -186,7 +187,7 @@ static void every_small_integer_to_every_type(void **state) {
 static void doubles_between_neighbours(void **state) {
     (void)state;
     for (int i = 0; i < FLOATS; i++) {
-        for (int code = 0; code < finite_codes(&floats[i]); code++) {
+        for (int code = 0; code < finite_codes(&floats[i]); code += stride(1, 7)) {
             double middle = (plain(&floats[i], code) + plain(&floats[i], code + 1)) / 2;
             double values[] = {middle, nextafter(middle, 0), nextafter(middle, (double)INFINITY)};
             for (int k = 0; k < 6; k++) {
