@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect_json, main, test
+from cli import expect_json, main, release_test, test
 
 PAIRS = [
     ("f32[2048,2048]{1,0}", "f32[2048,2048]{1,0}"),
@@ -13,7 +13,7 @@ PAIRS = [
 ]
 
 
-@test
+@release_test
 def prices_are_near_exact_ones():
     for machine in ("tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"):
         for src, dst in PAIRS:

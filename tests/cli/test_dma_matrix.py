@@ -137,13 +137,13 @@ def others_are_tried():
 
 @test
 def the_other_ends_layout_is_tried():
-    for src, dst, best in (
+    for src, dst, best in cases((
         ("f32[80,16,320]{0,1,2}", "f32[80,16,320]{2,1,0}", "f32[80,16,320]{0,1,2}"),
         ("s8[8,64,28,28] NCHW4c", "s8[8,64,28,28]{3,2,1,0}", "s8[8,64,28,28] NCHW4c"),
         ("f32[80,16,320]{0,1,2:T(4,128)}", "f32[80,16,320]{2,1,0:S(1)}", "f32[80,16,320]{0,1,2:T(4,128)S(1)}"),
         ("f32[80,16,320]{0,2,1:T(8,128)}", "bf16[80,16,320]{2,1,0}", "bf16[80,16,320]{0,2,1}"),
         ("f32[80,16,320]{0,1,2}[0:40]", "f32[40,16,320]{2,1,0}", "f32[40,16,320]{0,1,2}"),
-    ):
+    ), 2):
         bill = expect_json(["dma", src, dst])
         assert best in [row["shape"] for row in bill["other_destinations"]], (src, dst, bill["other_destinations"])
         assert bill["other_destinations"][0]["cycles"] < bill["cycles"], (src, dst)

@@ -79,7 +79,7 @@ def check_runs(words, bill):
 @test
 def bills_of_random_pairs():
     draw, priced, programs, limits = random.Random(5), 0, 0, set()
-    tries = cases(range(COUNT), 60)
+    tries = cases(range(COUNT), 30)
     for _ in tries:
         words, same_type = random_pair(draw)
         code, out, err = run("dma", *words, "--json", "--alone")
@@ -108,7 +108,8 @@ def bills_of_random_pairs():
 @test
 def the_cheapest_other_layout_is_cheapest():
     draw, cheaper = random.Random(11), 0
-    for _ in range(12):
+    tries = cases(range(12), 4)
+    for _ in tries:
         words, _ = random_pair(draw)
         code, out, _ = run("dma", *words, "--json")
         if code != 0:
@@ -122,7 +123,7 @@ def the_cheapest_other_layout_is_cheapest():
             cycles = [other["cycles"] for other in bill[key]]
             assert cycles == sorted(cycles)
             cheaper += bool(cycles) and cycles[0] < bill["cycles"]
-    assert cheaper >= 3, cheaper
+    assert cheaper >= len(tries) // 4, cheaper
 
 
 main()

@@ -41,10 +41,10 @@ def a_hundred_million_iterations():
 
 @test
 def shipped_programs():
-    for words in (["add", "-D", "ROWS=3000"], ["softmax"], ["reduce"], ["transpose"], ["layernorm", "-D", "ROWS=900"],
+    for words in cases((["add", "-D", "ROWS=3000"], ["softmax"], ["reduce"], ["transpose"], ["layernorm", "-D", "ROWS=900"],
                   ["matmul", "-D", "M=1024", "-D", "N=1024", "-D", "K=1024"],
                   ["matmul", "-D", "M=300", "-D", "N=700", "-D", "K=450"],
-                  ["matmul", "-D", "M=2048", "-D", "N=1024", "-D", "K=1100", "-m", "tpu-v6e"]):
+                  ["matmul", "-D", "M=2048", "-D", "N=1024", "-D", "K=1100", "-m", "tpu-v6e"]), 3):
         skipped = expect_json(["run", f"programs/{words[0]}.tsim", "--time-only", *words[1:]])
         walked = expect_json(["run", f"programs/{words[0]}.tsim", "--time-only", *words[1:], "--trace", HERE / "a.json"])
         assert skipped == walked, words

@@ -71,7 +71,7 @@ def shipped_programs():
 def every_channel():
     for words in cases((["programs/softmax.tsim"], ["programs/matmul.tsim", "-m", "tpu-v6e"], ["programs/cores.tsim", "-m", "tpu-v4"],
                         ["programs/copy.tsim", "--set", "hbm.controller.scheduler=per_bank", "--set", "hbm.controller.row_hits=4"],
-                        ["programs/flash_attention.tsim", "-m", "tpu-v7x"]), 4):
+                        ["programs/flash_attention.tsim", "-m", "tpu-v7x"]), 2):
         out, trace = traced(*words, "--exact")
         says_all(out, trace, True)
         assert not any(e["name"] == "process_labels" for e in trace.events if e["ph"] == "M")

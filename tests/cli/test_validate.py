@@ -54,7 +54,7 @@ def accuracy_of_tpu_times():
     assert re.fullmatch(r"note: \d+ measurements take some \d+ seconds\n", err), err
 
 
-@test
+@release_test
 def how_long_it_takes_is_said():
     """Rows that cost nothing are not counted: those of v4 have no products."""
     code, out, err = run("validate", "-m", "tpu-v4")
