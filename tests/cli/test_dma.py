@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import TOOL, cases, expect, expect_json, main, release_test, run, test
+from cli import ALL, TOOL, cases, expect, expect_json, main, release_test, run, test
 
 ROWS = "f32[1024,1024]{1,0}"
 TILES = "f32[1024,1024]{1,0:T(8,128)}"
@@ -69,7 +69,8 @@ def runs_and_their_lengths():
 
 @test
 def what_is_estimated_is_marked():
-    large = ["dma", "f32[4096,4096]", "f32[4096,4096]{1,0:T(8,128)}", "--alone"]
+    side = 4096 if ALL else 2048
+    large = ["dma", f"f32[{side},{side}]", f"f32[{side},{side}]{{1,0:T(8,128)}}", "--alone"]
     small = ["dma", "f32[256,256]", "f32[256,256]{1,0:T(8,128)}", "--alone"]
     for words, estimated in ((large, True), (large + ["--exact"], False), (small, False)):
         bill = expect_json(words, schema="tilesim.dma")
