@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import cases, expect, expect_json, main, run, test
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
@@ -35,7 +35,7 @@ def cores_share_the_work():
 
 @test
 def values_are_right_at_all_sizes_and_take_no_time():
-    for machine in ("tpu-v2", "tpu-v4", "tpu-v5e", "tpu-v7x"):
+    for machine in cases(("tpu-v2", "tpu-v4", "tpu-v5e", "tpu-v7x"), 2):
         for rows in (1, 64, 65, 129, 1000):
             words = ["run", "programs/cores.tsim", "-m", machine, "-D", f"ROWS={rows}"]
             with_values = expect_json(words, passed=True)

@@ -37,7 +37,7 @@ def two_bf16_from_a_column_are_far_cheaper_than_two_from_a_row():
 @test
 def small_tiles_save_memory_for_a_small_second_minor_dim():
     """tiled_layout.md: with a second most minor dim of 1 or 2 XLA tiles by 2x128, to save memory."""
-    for rows, tile, factor in ((2, 2, 4), (1, 2, 4), (4, 4, 2), (3, 4, 2)):
+    for rows, tile, factor in cases(((2, 2, 4), (1, 2, 4), (4, 4, 2), (3, 4, 2)), 2):
         shapes = [f"f32[1024,{rows},512]{{2,1,0:T({t},128)}}" for t in (8, tile)]
         normal, small = (expect_json(["layout", shape])["bytes"] for shape in shapes)
         assert normal == factor * small == 1024 * 8 * 512 * 4

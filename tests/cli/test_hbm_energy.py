@@ -96,7 +96,7 @@ def clocks():
     """Of half CKs and of a faster clock, the time counts."""
     def value(path):
         return figures[f"hbm.{path}"]["value"]
-    for machine in ("hbm3-reference", "hbm3e-reference", "tpu-v5e"):
+    for machine in cases(("hbm3-reference", "hbm3e-reference", "tpu-v5e"), 1):
         found, joules = energy(["l_relayout", "-m", machine, "--map", "H"])
         figures = expect_json(["show", "machine", machine])["figures"]
         seconds, ck = found["cycles"] / found["clock_khz"] / 1e3, 1e-3 / value("clock")
@@ -124,7 +124,7 @@ def transfers():
     def value(path):
         return figures[f"hbm.{path}"]["value"]
     figures = expect_json(["show", "machine", "tpu-v5e"])["figures"]
-    for ends in (["f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}"], ["bf16[4096,2048]{0,1}", "bf16[4096,2048]{1,0}"]):
+    for ends in cases((["f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}"], ["bf16[4096,2048]{0,1}", "bf16[4096,2048]{1,0}"]), 1):
         waits, exact = (expect_json(["dma", *ends, "-m", "tpu-v5e", "--alone", *more]) for more in ([], ["--exact"]))
         for bill in (waits, exact):
             joules, buses = bill["hbm_energy_joules"], value("stacks") * value("channels") * value("pseudo_channels")

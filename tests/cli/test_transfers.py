@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import cases, expect, expect_json, main, run, test
 
 PROGRAM = """\
 .tensor x hbm  f32[4096,1024]{1,0:T(8,128)} in zeros
@@ -75,7 +75,7 @@ def reference(pattern, address_map):
 def mixing_is_as_slow_as_in_other_simulators():
     src, tiles = "f32[512,4096]{1,0}", "f32[512,4096]{1,0:T(8,128)}"
     for pattern, in_vmem, out in (("c_copy4k", src.replace("}", ":S(1)}"), src), ("l_relayout", tiles.replace("}", "S(1)}"), tiles)):
-        for address_map in ("A", "H"):
+        for address_map in cases(("A", "H"), 1):
             mix = expect_json(["dma", src, in_vmem, "--with", f"{in_vmem} -> {out}", "-m", "hbm2-reference", "--exact",
                                "--set", f"hbm.address_map={address_map}"], schema="tilesim.dma_mix")
             slower, theirs = mix["cycles"] / mix["one_after_other_cycles"], reference(pattern, address_map)
