@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import cases, expect, expect_json, main, run, test
 
 ONE = ["--set", "hbm.channels=1", "--set", "hbm.pseudo_channels=1", "--set", "hbm.controller.refresh=none",
        "--set", "hbm.controller.read_entries=32", "--set", "hbm.controller.write_entries=32",
@@ -46,7 +46,7 @@ def text():
 
 @test
 def limiters_add_up():
-    for words in (["c_copy4k"], ["j_random", "--map", "A", "-m", "hbm3-reference"], ["l_relayout", "-m", "tpu-v5e"]):
+    for words in cases((["c_copy4k"], ["j_random", "--map", "A", "-m", "hbm3-reference"], ["l_relayout", "-m", "tpu-v5e"]), 1):
         bill = expect_json(["hbm", *words])
         parts = bill["limiters"]
         assert sum(parts.values()) == bill["cycles"] and min(parts.values()) >= 0, parts
@@ -151,7 +151,8 @@ def bad_input():
                f"{path}:3:{column}: error: the address is too large, expected one below 0x4000000\n"
                f"{last}\n{' ' * (column - 1)}^\n")
         assert not Path(f"{path}.csv").exists()
-    for pattern, rows in (("a_seq_rd", 1024), ("c_copy4k", 16896), ("j_random", 16384), ("k_bankconf", 16384), ("m_unlayout", 16896)):
+    for pattern, rows in cases((("a_seq_rd", 1024), ("c_copy4k", 16896), ("j_random", 16384), ("k_bankconf", 16384),
+                                ("m_unlayout", 16896)), 2):
         def words(rows):
             return ["hbm", pattern, *small, "--set", f"hbm.rows={rows}", "--set", "memories.hbm.capacity=1 MiB"]
         expect(words(rows), out=None)
