@@ -19,7 +19,8 @@ void rows_tell_apart(row_set *r, ts_arena *arena, int track, int sorts) {
 
 /* ---- Which windows ---- */
 
-/* Windows that were asked for keep their answer: a level begins behind the latest. */
+/* Windows that were asked for keep their answer: a level begins behind the latest, with those that are not drawn, for
+ * a single one may be more than a level is to have. */
 bool rows_draws(row_set *r, int64_t cycle) {
     const ts_timeline *t = r->timeline;
     if (cycle < t->from || cycle >= t->until) return false;
@@ -27,7 +28,8 @@ bool rows_draws(row_set *r, int64_t cycle) {
     int level = r->level;
     if (window > r->latest) r->latest = window;
     while (level > 0 && window < r->first[level]) level--;
-    return ((window - r->first[level]) & (((int64_t)1 << level) - 1)) == 0;
+    int64_t all = (int64_t)1 << level;
+    return (window - r->first[level]) % all == all - 1;
 }
 
 void rows_put(row_set *r, const ts_trace_event *event) {
@@ -36,7 +38,7 @@ void rows_put(row_set *r, const ts_trace_event *event) {
     if (t->trace.added < t->events * (r->level + 1) || r->level + 1 == ROWS_LEVELS) return;
     r->first[++r->level] = r->latest + 1;
     t->thinned = r->level;
-    if (t->sampled_from < 0) t->sampled_from = (r->latest + 2) * TS_TIMELINE_WINDOW;
+    if (t->sampled_from < 0) t->sampled_from = (r->latest + 1) * TS_TIMELINE_WINDOW;
 }
 
 /* ---- Intervals ---- */

@@ -200,7 +200,7 @@ static void open_regions_end(void **state) {
 /* In a window that is not drawn: one behind the other, by reason. */
 static void stalls_are_told_apart(void **state) {
     (void)state;
-    enum { SECOND = 2 * TS_TIMELINE_WINDOW };
+    enum { SECOND = TS_TIMELINE_WINDOW };
     fixture *f = begin(0, INT64_MAX, false);
     f->timeline.events = 1;
     f->told->core(f->recorder, 1);

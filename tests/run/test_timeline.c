@@ -88,7 +88,7 @@ static void test_cut(void **state) {
 }
 
 /* Three intervals a window. The 8th event is in window 2: of those from 3 on every second is drawn. What was
- * not is an event too: the 16th is the last of window 5, the 24th what stands for 11 to 13. */
+ * not is an event too: the 16th is the second of window 6, the 24th the second of window 14. */
 static void test_windows(void **state) {
     (void)state;
     enum { WINDOW = TS_TIMELINE_WINDOW };
@@ -98,32 +98,32 @@ static void test_windows(void **state) {
         for (int i = 0; i < 3; i++) add(f, 0, window * WINDOW + i * 10, 2, 0);
     for (int window = 0; window < 16; window++)
         found[window] = rows_draws(&f->rows, window * WINDOW + WINDOW - 1) ? '1' : '0';
-    assert_string_equal(found, "1111011000100011");
-    assert_int_equal(f->timeline.sampled_from, 4 * WINDOW);
+    assert_string_equal(found, "1110101000100010");
+    assert_int_equal(f->timeline.sampled_from, 3 * WINDOW);
     assert_int_equal(f->timeline.thinned, 3);
     rows_end(&f->rows);
     expect(f, "0:0+2, 0:10+2, 0:20+2, 0:1024+2, 0:1034+2, 0:1044+2, 0:2048+2, 0:2058+2, 0:2068+2, "
-              "0:3072+2, 0:3082+2, 0:3092+2, 0:4096+6 rest 3 of -1, 0:5120+2, 0:5130+2, 0:5140+2, "
+              "0:3072+6 rest 3 of -1, 0:4096+2, 0:4106+2, 0:4116+2, 0:5120+6 rest 3 of -1, "
               "0:6144+2, 0:6154+2, 0:6164+2, 0:7168+18 rest 9 of -1, 0:10240+2, 0:10250+2, 0:10260+2, "
-              "0:11264+18 rest 9 of -1, 0:14336+2, 0:14346+2, 0:14356+2, 0:15360+2, 0:15370+2, 0:15380+2");
+              "0:11264+18 rest 9 of -1, 0:14336+2, 0:14346+2, 0:14356+2, 0:15360+6 rest 3 of -1");
 }
 
 /* By sort, one after the other, not before the end of what was drawn. */
 static void test_rests(void **state) {
     (void)state;
-    fixture *f = make(0, 6000);
+    fixture *f = make(0, 7024);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
-    assert_true(rows_draws(&f->rows, 1024));
-    assert_false(rows_draws(&f->rows, 2048));
-    add(f, 1, 1030, 1100, 1);
-    add(f, 1, 2130, 3, 2);
-    assert_false(add(f, 1, 2140, 5, 0));
-    add(f, 1, 2145, 1, 2);
-    assert_true(add(f, 1, 3080, 1, 2));
-    add(f, 1, 4500, 2000, 1);
+    assert_false(rows_draws(&f->rows, 1024));
+    assert_true(rows_draws(&f->rows, 2048));
+    add(f, 1, 2054, 1100, 1);
+    add(f, 1, 3154, 3, 2);
+    assert_false(add(f, 1, 3164, 5, 0));
+    add(f, 1, 3169, 1, 2);
+    assert_true(add(f, 1, 4104, 1, 2));
+    add(f, 1, 5524, 2000, 1);
     rows_end(&f->rows);
-    expect(f, "0:0+1, 0:1+1, 0:2+1, 0:3+1, 0:4+1, 0:5+1, 0:6+1, 0:7+1, 1:1030+1100, 1:2130+5 rest 1 of 0, "
-              "1:2135+4 rest 2 of 2, 1:3080+1, 1:4500+1500 rest 1 of 1");
+    expect(f, "0:0+1, 0:1+1, 0:2+1, 0:3+1, 0:4+1, 0:5+1, 0:6+1, 0:7+1, 1:2054+1100, 1:3154+5 rest 1 of 0, "
+              "1:3159+4 rest 2 of 2, 1:4104+1, 1:5524+1500 rest 1 of 1");
 }
 
 static void burst(fixture *f, int bus, int64_t tick, bool is_write) {
@@ -170,7 +170,7 @@ static void test_rates(void **state) {
 /* In windows that are not drawn: their mean, up to where the next is drawn. */
 static void test_mean_rates(void **state) {
     (void)state;
-    static const int64_t ticks[] = {734, 1400, 1401, 1700, 2068, 3468}; /* cycles 1101, .. 5202 */
+    static const int64_t ticks[] = {1417, 2083, 2084, 2383, 2751, 4151}; /* cycles 2125, .. 6226 */
     fixture *f = make(0, INT64_MAX);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
     f->timeline.events = 1000;
@@ -178,24 +178,24 @@ static void test_mean_rates(void **state) {
     for (int i = 0; i < 6; i++) burst(f, i % 2, ticks[i], i == 2);
     buses_end(&f->buses);
     ts_trace_flush(&f->timeline.trace);
-    assert_non_null(strstr(f->text, ", 4:1024+256"));
-    f->length = (size_t)snprintf(f->text, sizeof f->text, "%s", strstr(f->text, "4:1024+256"));
-    expect(f, "4:1024+256 rate 64 0, 4:1280+256 rate 0 0, 4:2048+1024 rate 128 64, 4:3072+256 rate 64 0, "
-              "4:3328+256 rate 0 0, 4:5120+256 rate 64 0, 4:5376+256 rate 0 0");
+    assert_non_null(strstr(f->text, ", 4:2048+256"));
+    f->length = (size_t)snprintf(f->text, sizeof f->text, "%s", strstr(f->text, "4:2048+256"));
+    expect(f, "4:2048+256 rate 64 0, 4:2304+256 rate 0 0, 4:3072+1024 rate 128 64, 4:4096+256 rate 64 0, "
+              "4:4352+256 rate 0 0, 4:6144+256 rate 64 0, 4:6400+256 rate 0 0");
 }
 
 /* What is left when the run ends in such windows. */
 static void test_last_rates(void **state) {
     (void)state;
-    fixture *f = make(0, 2304);
+    fixture *f = make(0, 1280);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
     f->timeline.events = 1000;
-    burst(f, 0, 1400, false);
-    burst(f, 1, 1800, false);
+    burst(f, 0, 718, false);
+    burst(f, 1, 1118, false);
     buses_end(&f->buses);
     rows_end(&f->rows);
-    expect(f, "0:0+1, 0:1+1, 0:2+1, 0:3+1, 0:4+1, 0:5+1, 0:6+1, 0:7+1, 4:2048+256 rate 64 0, "
-              "2:2100+3 rest 1 of -1");
+    expect(f, "0:0+1, 0:1+1, 0:2+1, 0:3+1, 0:4+1, 0:5+1, 0:6+1, 0:7+1, 4:1024+256 rate 64 0, "
+              "2:1077+3 rest 1 of -1");
 }
 
 int main(void) {
