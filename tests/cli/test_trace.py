@@ -16,7 +16,7 @@ from programs import PROGRAMS
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
-SAMPLING = "events are drawn in one of 2 windows of 1024 cycles"
+SAMPLING = "events are drawn in one of 2 windows of 1,024 cycles"
 
 
 def traced(program, *words, notes=False):

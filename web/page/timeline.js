@@ -2,7 +2,7 @@
 // `data` is what ts_report_page_trace_json (sim/report/timeline.h) writes.
 "use strict";
 function showTimeline(place, data) {
-  const ROW = 20, AXIS = 24, LEAST_CYCLES = 10;
+  const ROW = 20, AXIS = 24, LEAST_CYCLES = 10, NARROW = 560;
   const grouped = value => Number(value).toLocaleString("en-US");
   const view = { from: data.from, to: data.to, row: 0, event: -1 };
   const span = Math.max(1, data.to - data.from), dark = matchMedia("(prefers-color-scheme: dark)");
@@ -189,21 +189,27 @@ function showTimeline(place, data) {
     pen.globalAlpha = 1;
   }
 
+  const begins = n => n === 0 || rows[n - 1].process !== rows[n].process;
+  const nameOf = n => (begins(n) && rows[n].process !== "core" && width >= NARROW ? `${rows[n].process}: ${rows[n].name}` : rows[n].name);
+
+  /* Where there is room, as wide as the longest name. */
+  function labelWidth() {
+    if (width < NARROW) return 84;
+    return Math.min(width / 4, Math.max(168, ...rows.map((row, n) => Math.ceil(pen.measureText(nameOf(n)).width) + 16)));
+  }
+
   function drawLabels(height) {
     pen.fillStyle = colours.panel;
     pen.fillRect(0, 0, label - 2, height);
-    let process = "";
     rows.forEach((row, n) => {
-      if (row.process !== process && n > 0) { pen.fillStyle = colours.strong; pen.fillRect(0, n * ROW, width, 1); }
-      const name = row.process !== process && row.process !== "core" && width >= 560 ? `${row.process}: ${row.name}` : row.name;
-      process = row.process;
+      if (begins(n) && n > 0) { pen.fillStyle = colours.strong; pen.fillRect(0, n * ROW, width, 1); }
       if (n === view.row && document.activeElement === canvas) { pen.fillStyle = colours.chosen; pen.fillRect(0, n * ROW + 1, label - 2, ROW - 1); }
       pen.fillStyle = n === view.row && document.activeElement === canvas ? colours.ink : colours.soft;
       pen.save();
       pen.beginPath();
       pen.rect(0, n * ROW, label - 6, ROW);
       pen.clip();
-      pen.fillText(name, 6, n * ROW + 14);
+      pen.fillText(nameOf(n), 6, n * ROW + 14);
       pen.restore();
     });
   }
@@ -225,11 +231,11 @@ function showTimeline(place, data) {
     colours = [colour("--hatch"), ...Array.from({ length: 8 }, (_, i) => colour(`--kind-${i + 1}`))];
     Object.assign(colours, { paper: colour("--paper"), panel: colour("--panel"), line: colour("--line"), strong: colour("--strong-line"), soft: colour("--soft"), ink: colour("--ink"), chosen: colour("--accent-soft") });
     width = canvas.clientWidth;
-    label = width < 560 ? 84 : 168;
     canvas.style.height = `${height}px`;
     Object.assign(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.font = `11.5px ${colour("--sans")}`;
+    label = labelWidth();
     drawAxis(height);
     rows.forEach((row, n) => (row.counter ? drawCounter : drawIntervals)(row, n * ROW + 3));
     drawArrows();
