@@ -237,7 +237,8 @@ static bool print_tensor(ts_error *err, debugger *d, int tensor, size_t length) 
 static bool check_rest(ts_error *err, const debugger *d, ts_name_kind kind, size_t length) {
     ts_cursor cursor = {&d->line, d->offsets[1] + length, 0};
     bool blank = cursor.at < d->line.length && ts_is_space(d->line.text[cursor.at]);
-    if (kind == TS_NAME_TENSOR || (kind == TS_NAME_REGISTER && blank) || ts_cursor_at_end(&cursor)) return true;
+    if (kind == TS_NAME_TENSOR || (kind == TS_NAME_REGISTER && blank) || ts_cursor_at_end(&cursor))
+        return true;
     return ts_cursor_unexpected(err, &cursor, "the end");
 }
 

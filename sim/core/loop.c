@@ -289,8 +289,8 @@ bool core_loops_visit(ts_error *err, ts_core *core, int end) {
     if (loops->visits < loops->compared_until && repeats(loops, core, end))
         return refuse(err, core, "endless loop", "and nothing that a branch depends on changes any more");
     if (core->setup.patience > 0 && core->work > core->setup.patience) {
-        static const char why[] =
-            "and no DMA of a new slice started in the last of them; with max_cycles N it goes on up to cycle N";
+        static const char why[] = "and no DMA of a new slice started in the last of them; with max_cycles N "
+                                  "it goes on up to cycle N";
         bool kept = loops->compared_until > 0;
         if (kept && !ends_in_time(core, core_branch_of(&core->bundles[current(core)])))
             return refuse(err, core, "a loop without an end in sight", why);

@@ -6,9 +6,7 @@
 #include "host/hlo.h"
 
 /* NUL: what some logs are padded with. */
-static inline bool hlo_is_space(char c) {
-    return ts_is_space(c) || c == '\0';
-}
+static inline bool hlo_is_space(char c) { return ts_is_space(c) || c == '\0'; }
 static inline bool hlo_is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ts_is_digit(c) || c == '_';
 }
