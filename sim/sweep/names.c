@@ -98,8 +98,9 @@ static bool check_names(ts_error *err, ts_arena *arena, const sweep_known *known
     const char *wrong = sweep_wrong_text(known->study, list, &location);
     ts_error theirs = {0};
     if (wrong) return sweep_error_in(err, text, (size_t)(part->text - text->text) + location->offset, wrong);
-    if (expr_check(&theirs, &list) &&
-        (token_ends_line(list) || token_unexpected(&theirs, list, "an operator, or the end")))
+    bool whole = expr_check(&theirs, &list);
+    while (whole && list->kind == TOKEN_LINE) list++;
+    if (whole && (list->kind == TOKEN_END || token_unexpected(&theirs, list, "an operator, or the end")))
         return true;
     return sweep_pass_up(err, text, part, &theirs);
 }

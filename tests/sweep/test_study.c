@@ -188,6 +188,8 @@ static const struct {
     {"ask: {dma: a}\ncolumns: {x: 2 * (cycles}", 2, 25, "found the end of the text, expected ')'"},
     {"ask: {dma: a}\ncolumns: {x: cycles ** 2}", 2, 22, "found '*', expected a number"},
     {"ask: {dma: a}\ncolumns: {x: cycles 2}", 2, 21, "found '2', expected an operator, or the end"},
+    {"vary: {A: 1}\nwhere: |\n    A == 1\n    A == 2\nask: {dma: a}", 2, 9,
+     "found 'A', expected an operator, or the end"},
     {"ask: {dma: a}\ncolumns: {x: max(cycles)}", 2, 24, "found ')', expected ','"},
     {"ask: {dma: a}\ncolumns: {x: max}", 2, 17, "found the end of the text, expected '('"},
     {"vary: {A: x}\nwhere: 1 < 2 && A == \"x\" && !\nask: {dma: a}", 2, 30,
