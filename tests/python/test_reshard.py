@@ -37,7 +37,7 @@ def meshes_and_failed_links():
 @test
 def refusals():
     assert "no axis 'q'" in str(raised(ts.InputError, ts.reshard, "f32[8] P('q')", "f32[8]", "4x4"))
-    pair = [f"f32[6] {{devices=[{cut}]<=[6] last_tile_dim_replicate}}" for cut in ("2,3", "3,2")]
+    pair = [f"f32[12] {{devices=[{cut}]<=[6] last_tile_dims={{unreduced}}}}" for cut in ("2,3", "3,2")]
     raised(ts.UnmodelledError, ts.reshard, *pair, "6")
 
 
