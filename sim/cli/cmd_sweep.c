@@ -321,12 +321,18 @@ static bool print(ts_error *err, const command_state *c, ts_text *out) {
     return true;
 }
 
+/* 3: a program's check failed; 1: no point has a result, and rows say why. */
+static int exit_code(const ts_sweep_result *result) {
+    if (result->by_status[TS_SWEEP_FAILED] > 0) return 3;
+    return result->points > 0 && result->by_status[TS_SWEEP_OK] == 0;
+}
+
 static int report(ts_error *err, const command_state *c) {
     ts_text out = ts_text_begin(c->line.arena);
     if (!save(err, c, "csv", ts_report_sweep_csv) || !save_picture(err, c) || !print(err, c, &out))
         return complain(c, err);
     if (out.length > 0) cli_print(&out);
-    return c->result.by_status[TS_SWEEP_FAILED] > 0 ? 3 : 0;
+    return exit_code(&c->result);
 }
 
 /* ---- Databases ---- */
