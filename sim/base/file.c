@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum { BUFFER_BYTES = 64 << 10 };
 
 static bool io_error(ts_error *err, const char *verb, const char *path, const char *why) {
@@ -88,11 +90,10 @@ bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit
 
 bool ts_file_read_source(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes,
                          ts_source *source) {
-    static const char mark[] = "\xef\xbb\xbf";
     char *bytes;
     size_t length;
     if (!ts_file_read(err, arena, path, limit_bytes, &bytes, &length)) return false;
-    size_t skipped = strncmp(bytes, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+    size_t skipped = ts_text_mark(bytes, length);
     *source = (ts_source){path, bytes + skipped, length - skipped};
     return true;
 }

@@ -45,6 +45,10 @@ void ts_text_end_line(ts_text *text, size_t begin, const char *words);
 
 static inline bool ts_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 static inline bool ts_is_digit(int c) { return c >= '0' && c <= '9'; }
+/* Bytes of UTF-8's byte order mark, which editors may put before a text: 3, or 0. */
+static inline size_t ts_text_mark(const char *text, size_t length) {
+    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
 /* Are these `length` bytes the word? */
 static inline bool ts_text_is(const char *bytes, size_t length, const char *word) {
     return strlen(word) == length && memcmp(bytes, word, length) == 0;

@@ -369,8 +369,7 @@ static const char *skip_stamp(const char *line, const char *end) {
 
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
-    if (r->counts.lines++ == 0 && length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
-        at += 3; /* UTF-8's mark */
+    if (r->counts.lines++ == 0) at += ts_text_mark(at, length);
     while (at < end && hlo_is_space(*at)) at++;
     at = skip_stamp(at, end);
     while (at < end && hlo_is_space(*at)) at++;

@@ -74,8 +74,7 @@ static char separator_of(const ts_source *source) {
 
 bool ts_table_open(ts_error *err, ts_arena *arena, const ts_source *source, ts_table *t) {
     *t = (ts_table){.source = source, .arena = arena, .separator = separator_of(source)};
-    if (source->length >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0)
-        t->at = 3; /* a byte order mark */
+    t->at = ts_text_mark(source->text, source->length);
     if (!read_line(err, t)) return false;
     t->width = t->count;
     return true;
