@@ -192,10 +192,12 @@ function showTimeline(place, data) {
   const begins = n => n === 0 || rows[n - 1].process !== rows[n].process;
   const nameOf = n => (begins(n) && rows[n].process !== "core" && width >= NARROW ? `${rows[n].process}: ${rows[n].name}` : rows[n].name);
 
-  /* Where there is room, as wide as the longest name. */
+  /* Where there is room, as wide as the longest name, which is measured once. */
+  let longest = 0;
   function labelWidth() {
     if (width < NARROW) return 84;
-    return Math.min(width / 4, Math.max(168, ...rows.map((row, n) => Math.ceil(pen.measureText(nameOf(n)).width) + 16)));
+    longest ||= rows.reduce((most, row, n) => Math.max(most, Math.ceil(pen.measureText(nameOf(n)).width)), 0);
+    return Math.min(width / 4, Math.max(168, longest + 16));
   }
 
   function drawLabels(height) {
