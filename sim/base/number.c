@@ -3,6 +3,21 @@
 
 #include <assert.h>
 
+int64_t ts_floor_sum(int64_t count, int64_t first, int64_t step, int64_t by) {
+    int64_t sum = 0;
+    for (;;) {
+        sum += (count - 1) * count / 2 * (step / by) + count * (first / by);
+        first %= by;
+        step %= by;
+        int64_t end = first + step * count, wide = by;
+        if (end < by) return sum;
+        count = end / by; /* the same points under the line, column by column */
+        first = end % by;
+        by = step;
+        step = wide;
+    }
+}
+
 int64_t ts_gcd(int64_t a, int64_t b) {
     uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
     while (y) {

@@ -24,6 +24,9 @@ static inline int64_t ts_floor_mod(int64_t a, int64_t b) { return a % b + (a % b
 static inline int64_t ts_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 /* Rounds a >= 0 up to a multiple of b > 0; the caller checks for overflow with ts_add. */
 static inline int64_t ts_round_up(int64_t a, int64_t b) { return ts_ceil_div(a, b) * b; }
+/* The sum of floor((first + i * step) / by) for i from 0 to below count, in steps as of Euclid's algorithm (Graham, Knuth
+ * and Patashnik, Concrete Mathematics, 3.5). None below 0, by > 0; the caller sees to it that the sum fits. */
+int64_t ts_floor_sum(int64_t count, int64_t first, int64_t step, int64_t by);
 /* 0 of nothing. */
 static inline double ts_fraction(int64_t part, int64_t whole) {
     return whole > 0 ? (double)part / (double)whole : 0;

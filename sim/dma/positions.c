@@ -202,6 +202,7 @@ static int64_t work_before(const ts_traversal *traversal, const double *block_wo
 static ts_traversal *new_probe(ts_arena *arena, const ts_traversal *of, int64_t box) {
     ts_traversal *probe =
         ts_traversal_new(arena, of->plan, of->line_bytes[0], of->line_bytes[1], of->granule_bits);
+    probe->only_counts = true;
     probe->box_number = box;
     traversal_open_box(probe);
     return probe;

@@ -130,10 +130,21 @@ static ts_traversal_access *reserve(ts_traversal *traversal, int64_t count) {
     return traversal->accesses + traversal->count;
 }
 
+static void count_lines(ts_traversal *traversal, int side, int64_t count) {
+    *(side ? &traversal->totals.dst_lines : &traversal->totals.src_lines) += count;
+    traversal->totals.rmw_lines += side == 1 && traversal->box_rmw ? count : 0;
+}
+
+static void count_runs(ts_traversal *traversal, int side, int64_t count) {
+    *(side ? &traversal->totals.dst_runs : &traversal->totals.src_runs) += count;
+}
+
 /* Reads or writes of so many lines from `first` on; where rmw, each is read before it is written. */
 static void add_lines(ts_traversal *traversal, int side, int64_t first, int64_t count) {
     const bool rmw = side == 1 && traversal->box_rmw;
     const int64_t bytes = traversal->line_bytes[side];
+    count_lines(traversal, side, count);
+    if (traversal->only_counts) return;
     ts_traversal_access *at = reserve(traversal, rmw ? 2 * count : count);
     int64_t address = first * bytes;
     for (int64_t end = address + count * bytes; address < end; address += bytes) {
@@ -141,8 +152,6 @@ static void add_lines(ts_traversal *traversal, int side, int64_t first, int64_t 
         *at++ = (ts_traversal_access){address, side == 1, side == 1};
     }
     traversal->count = (int)(at - traversal->accesses);
-    *(side ? &traversal->totals.dst_lines : &traversal->totals.src_lines) += count;
-    traversal->totals.rmw_lines += rmw ? count : 0;
 }
 
 /* `runs` runs within so many bits, which leave out no line between the first and the last. */
@@ -151,7 +160,7 @@ static void add_runs(ts_traversal *traversal, int side, int64_t first_bit, int64
     int64_t first = ts_floor_div(first_bit, line_bits), end = first_bit - first * line_bits + bits,
             last = first;
     if (end > line_bits) last += (end - 1) / line_bits; /* a division takes as long as the rest */
-    *(side ? &traversal->totals.dst_runs : &traversal->totals.src_runs) += runs;
+    count_runs(traversal, side, runs);
     first += first == traversal->last_line[side];
     if (first > last) return;
     traversal->last_line[side] = last;
@@ -209,12 +218,50 @@ static int64_t first_bit(const ts_traversal *traversal, int side) {
     return bit;
 }
 
-static void add_side(ts_traversal *traversal, int side, traversal_side *s) {
+/* Does no iteration begin in the last line of the one before? */
+static bool are_apart(const traversal_side *s, int64_t line_bits) {
+    int64_t last = 0; /* of the inner loops, how far on their last iteration is */
+    for (int i = s->count - 1; i >= 0; i--) {
+        int64_t jump = s->loops[i].stride - last;
+        if (jump > -line_bits && jump < line_bits + s->bits - 1) return false;
+        last += s->loops[i].stride * (s->loops[i].extent - 1);
+    }
+    return true;
+}
+
+/* The lines of all iterations of the loops from `level` on, but for `longest`, which is summed up at once. */
+static int64_t sum_lines(const traversal_side *s, int level, int longest, int64_t bit, int64_t line_bits) {
+    int64_t lines = 0;
+    if (level == longest) level++;
+    if (level >= s->count) {
+        traversal_loop loop = longest < s->count ? s->loops[longest] : (traversal_loop){1, 0};
+        int64_t first = ts_floor_mod(bit, line_bits);
+        return loop.extent + ts_floor_sum(loop.extent, first + s->bits - 1, loop.stride, line_bits) -
+               ts_floor_sum(loop.extent, first, loop.stride, line_bits);
+    }
+    for (int64_t i = 0; i < s->loops[level].extent; i++)
+        lines += sum_lines(s, level + 1, longest, bit + i * s->loops[level].stride, line_bits);
+    return lines;
+}
+
+/* Counts the lines of a block where they are apart. */
+static void count_apart(ts_traversal *traversal, int side, const traversal_side *s, int64_t bit) {
+    int64_t line_bits = (int64_t)traversal->line_bytes[side] * 8, iterations = 1, last = bit + s->bits - 1;
+    int longest = 0;
+    for (int i = 0; i < s->count; i++) {
+        longest = s->loops[i].extent > s->loops[longest].extent ? i : longest;
+        iterations *= s->loops[i].extent;
+        last += s->loops[i].stride * (s->loops[i].extent - 1);
+    }
+    bool is_shared = ts_floor_div(bit, line_bits) == traversal->last_line[side];
+    count_lines(traversal, side, sum_lines(s, 0, longest, bit, line_bits) - is_shared);
+    count_runs(traversal, side, s->runs * iterations);
+    traversal->last_line[side] = ts_floor_div(last, line_bits);
+}
+
+static void add_iterations(ts_traversal *traversal, int side, const traversal_side *s, int64_t bit) {
     int64_t at[TS_PLAN_MAX_LOOPS];
     int i;
-    if (traversal->line_bytes[side] == 0) return;
-    if (s->runs == 0) fill_side(traversal, side, s);
-    int64_t bit = first_bit(traversal, side) - s->below_bits;
     for (i = 0; i < s->count; i++) at[i] = 0;
     do {
         add_runs(traversal, side, bit, s->bits, s->runs);
@@ -225,6 +272,14 @@ static void add_side(ts_traversal *traversal, int side, traversal_side *s) {
             at[i] = 0;
         }
     } while (i >= 0);
+}
+
+static void add_side(ts_traversal *traversal, int side, traversal_side *s) {
+    if (traversal->line_bytes[side] == 0) return;
+    if (s->runs == 0) fill_side(traversal, side, s);
+    bool is_counted = traversal->only_counts && are_apart(s, (int64_t)traversal->line_bytes[side] * 8);
+    int64_t bit = first_bit(traversal, side) - s->below_bits;
+    (is_counted ? count_apart : add_iterations)(traversal, side, s, bit);
 }
 
 static void add_accesses(ts_traversal *traversal) {

@@ -39,6 +39,7 @@ struct ts_traversal {
     int line_bytes[2], granule_bits, element_bits[2]; /* source, destination */
     int64_t box_number;
     bool box_open, box_rmw;
+    bool only_counts; /* lines are counted in the totals, and not listed */
     ts_plan_box box;
     int64_t block[TS_PLAN_MAX_LOOPS]; /* extent of a block along each loop */
     int64_t at[TS_PLAN_MAX_LOOPS];    /* first element of the current block along each loop */

@@ -35,6 +35,17 @@ static void divisions(void **state) {
     assert_int_equal(ts_ceil_div(INT64_MAX, 2), INT64_C(1) << 62);
 }
 
+static void floor_sums(void **state) {
+    (void)state;
+    for (int64_t by = 1; by <= 12; by++)
+        for (int64_t step = 0; step <= 26; step++)
+            for (int64_t first = 0; first <= 26; first++)
+                for (int64_t count = 0, sum = 0; count <= 14; sum += (first + count * step) / by, count++)
+                    assert_int_equal(ts_floor_sum(count, first, step, by), sum);
+    /* a whole period: (by - 1)(step - 1) / 2 where they have no common divisor */
+    assert_int_equal(ts_floor_sum(1000003, 0, 999983, 1000003), INT64_C(1000002) * 999982 / 2);
+}
+
 static void gcd_and_lcm(void **state) {
     (void)state;
     static const struct {
@@ -340,6 +351,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checked_arithmetic),
         cmocka_unit_test(divisions),
+        cmocka_unit_test(floor_sums),
         cmocka_unit_test(gcd_and_lcm),
         cmocka_unit_test(decoding),
         cmocka_unit_test(encoding),

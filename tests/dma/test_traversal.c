@@ -9,15 +9,15 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "dma/traversal.h"
+#include "dma/traversal_private.h"
 
 static const char *const layouts[] = {"{2,1,0}", "{2,1,0:T(8,128)}", "{0,2,1:T(8,128)}", "{1,2,0}",
                                       "{2,0,1:T(4)}"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0], SEED = 5 };
 
-static const ts_shape *some_shape(ts_arena *arena, uint64_t *seed, const int *dims) {
+static const ts_shape *some_shape(ts_arena *arena, uint64_t *seed, const char *type, const int *dims) {
     char text[96];
-    snprintf(text, sizeof text, "f32[%d,%d,%d]%s", dims[0], dims[1], dims[2],
+    snprintf(text, sizeof text, "%s[%d,%d,%d]%s", type, dims[0], dims[1], dims[2],
              layouts[random_below(seed, LAYOUTS)]);
     ts_source source = {"shape", text, strlen(text)};
     const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
@@ -25,14 +25,45 @@ static const ts_shape *some_shape(ts_arena *arena, uint64_t *seed, const int *di
     return shape;
 }
 
-static const ts_plan *some_plan(ts_arena *arena, uint64_t *seed) {
+static const ts_plan *some_plan_of(ts_arena *arena, uint64_t *seed, const char *type) {
     int dims[3];
     for (int i = 0; i < 3; i++) dims[i] = 1 + (int)random_below(seed, i < 2 ? 70 : 300);
-    const ts_shape *src = some_shape(arena, seed, dims), *dst = some_shape(arena, seed, dims);
+    const ts_shape *src = some_shape(arena, seed, type, dims), *dst = some_shape(arena, seed, type, dims);
     ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
     const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 3, src->layout->dims);
     assert_non_null(plan);
     return plan;
+}
+
+static const ts_plan *some_plan(ts_arena *arena, uint64_t *seed) { return some_plan_of(arena, seed, "f32"); }
+
+/* Lines and runs are the same whether accesses are listed, or only counted. */
+static void accesses_are_counted_as_they_are_listed(void **state) {
+    (void)state;
+    static const char *const types[] = {"s4", "u8", "bf16", "f32"};
+    uint64_t seed = SEED + 11;
+    for (int i = 0; i < 120; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_plan *plan = some_plan_of(arena, &seed, types[i % 4]);
+        int src_line = 16 << random_below(&seed, 6), dst_line = 16 << random_below(&seed, 6);
+        ts_traversal *lists = ts_traversal_new(arena, plan, src_line, dst_line, 32),
+                     *counts = ts_traversal_new(arena, plan, src_line, dst_line, 32);
+        const ts_traversal_access *accesses;
+        int64_t elements, listed = 0;
+        int count;
+        counts->only_counts = true;
+        while (ts_traversal_next(lists, &accesses, &count, &elements)) {
+            listed += count;
+            assert_true(ts_traversal_next(counts, &accesses, &count, &elements));
+            assert_int_equal(count, 0);
+            assert_memory_equal(&counts->totals, &lists->totals, sizeof counts->totals);
+            assert_memory_equal(counts->last_line, lists->last_line, sizeof counts->last_line);
+        }
+        const ts_traversal_totals *t = &lists->totals;
+        assert_int_equal(t->src_lines + t->dst_lines + t->rmw_lines, listed);
+        assert_false(ts_traversal_next(counts, &accesses, &count, &elements));
+        ts_arena_free(arena);
+    }
 }
 
 static void elements_before_a_block_are_those_traversed(void **state) {
@@ -407,6 +438,7 @@ static void periods_are_iterations_of_inner_loops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accesses_are_counted_as_they_are_listed),
         cmocka_unit_test(elements_before_a_block_are_those_traversed),
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
