@@ -37,14 +37,38 @@ static const ts_plan *some_plan_of(ts_arena *arena, uint64_t *seed, const char *
 
 static const ts_plan *some_plan(ts_arena *arena, uint64_t *seed) { return some_plan_of(arena, seed, "f32"); }
 
+/* Of any strides: iterations of an outer loop may begin within what the inner ones access, or shortly behind. */
+static const ts_plan *some_strided_plan(ts_arena *arena, uint64_t *seed, const char *type) {
+    int extents[3], strides[3];
+    char texts[2][128];
+    const ts_shape *shapes[2];
+    for (int i = 0; i < 3; i++) {
+        extents[i] = 1 + (int)random_below(seed, 8);
+        strides[i] = 1 + (int)random_below(seed, 60);
+    }
+    snprintf(texts[0], sizeof texts[0], "%s[%d,%d,%d] S[(%d,%d,%d):(%d,%d,%d)]", type, extents[0], extents[1],
+             extents[2], extents[0], extents[1], extents[2], strides[0], strides[1], strides[2]);
+    snprintf(texts[1], sizeof texts[1], "%s[%d,%d,%d]", type, extents[0], extents[1], extents[2]);
+    for (int i = 0; i < 2; i++) {
+        ts_source source = {"shape", texts[i], strlen(texts[i])};
+        shapes[i] = ts_shape_parse(NULL, arena, &source);
+        assert_non_null(shapes[i]);
+    }
+    ts_plan_side a = {shapes[0], NULL, NULL, 0}, b = {shapes[1], NULL, NULL, INT64_C(1) << 33};
+    return ts_plan_new(NULL, arena, &a, &b, 3, shapes[1]->layout->dims);
+}
+
 /* Lines and runs are the same whether accesses are listed, or only counted. */
 static void accesses_are_counted_as_they_are_listed(void **state) {
     (void)state;
     static const char *const types[] = {"s4", "u8", "bf16", "f32"};
     uint64_t seed = SEED + 11;
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < 600; i++) {
         ts_arena *arena = ts_arena_new();
-        const ts_plan *plan = some_plan_of(arena, &seed, types[i % 4]);
+        const char *type = types[i % 4];
+        const ts_plan *plan =
+            i < 120 ? some_plan_of(arena, &seed, type) : some_strided_plan(arena, &seed, type);
+        assert_non_null(plan);
         int src_line = 16 << random_below(&seed, 6), dst_line = 16 << random_below(&seed, 6);
         ts_traversal *lists = ts_traversal_new(arena, plan, src_line, dst_line, 32),
                      *counts = ts_traversal_new(arena, plan, src_line, dst_line, 32);
