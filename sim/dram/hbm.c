@@ -13,52 +13,6 @@
 
 /* ---- Making and clearing. ---- */
 
-static void queue_clear(hbm_queue *q) {
-    q->count = 0;
-    q->age = 0;
-    q->newest = NO_SLOT;
-    q->free = 0;
-    for (int i = 0; i < q->entries; i++) q->links[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
-    q->slots[q->entries] = (hbm_slot){.key = KEY_NONE, .arrival = {FAR}};
-    for (int i = 0; i < DRAM_MAX_BANKS; i++) {
-        q->hit_key[i] = q->row_key[i] = KEY_NONE;
-        uint16_t end = (uint16_t)(q->entries + i);
-        q->hit[i] = q->miss[i] = end;
-        q->links[end] = (hbm_link){DRAM_CLOSED, end, end};
-    }
-    for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
-        q->group_key[i] = KEY_NONE;
-        q->group_hits[i] = 0;
-    }
-    q->column_bound = q->row_bound = 0;
-}
-
-static void queue_init(hbm_queue *q, ts_arena *arena, int entries) {
-    q->entries = entries;
-    q->slots = TS_NEW_ARRAY(arena, hbm_slot, entries + 1);
-    q->links = TS_NEW_ARRAY(arena, hbm_link, entries + DRAM_MAX_BANKS);
-    q->tickets = TS_NEW_ARRAY(arena, int32_t, 2 * entries);
-}
-
-static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
-    hbm_queue read = ch->queue[DRAM_READ], write = ch->queue[DRAM_WRITE];
-    struct hbm_banks *banks = ch->banks;
-    *ch = (hbm_channel){.next = 1,
-                        .banks = banks,
-                        .active_at = FAR,
-                        .opening_at = FAR,
-                        .page_at = FAR,
-                        .queue = {read, write}};
-    for (int i = 0; i < ACTIVE_PLACES; i++) ch->active[i].opened = FAR;
-    dram_clear(&ch->dram, hbm->spec);
-    queue_clear(&ch->queue[0]);
-    queue_clear(&ch->queue[1]);
-    ch->refresh_at = hbm->refresh_ticks;
-    ch->special_at = ch->refresh_at;
-    memset(ch->last_direction, 2, sizeof ch->last_direction);
-    if (banks) hbm_banks_clear(hbm, ch);
-}
-
 static bool check(ts_error *err, bool ok, const char *what, int64_t value, const char *expected) {
     return ok || ts_error_set(err, TS_ERROR_INPUT, "hbm: %s is %lld, expected %s", what, (long long)value,
                               expected);
@@ -113,19 +67,14 @@ static hbm_simulator simulator_of(const ts_hbm *hbm) {
 static void make_channels(ts_hbm *hbm, ts_arena *arena) {
     const ts_hbm_config *c = &hbm->config;
     hbm->channel_count = c->stacks * c->channels;
-    hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, ts_ceil_div(hbm->channel_count, hbm->share));
+    hbm->channels = TS_NEW_ARRAY(arena, hbm_channel *, ts_ceil_div(hbm->channel_count, hbm->share));
+    hbm->representative = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->write_high = c->write_entries * c->write_high_percent / 100;
     hbm->write_low = (int32_t)ts_ceil_div((int64_t)c->write_entries * c->write_low_percent, 100);
     hbm->read_latency = (c->timing.t_cl + c->timing.n_bl) * c->ticks_per_ck;
     hbm_subset_init(hbm, arena);
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     hbm->simulated = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        hbm_channel *ch = hbm_channel_at(hbm, i);
-        queue_init(&ch->queue[DRAM_READ], arena, c->read_entries);
-        queue_init(&ch->queue[DRAM_WRITE], arena, c->write_entries);
-        if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, ch);
-    }
 }
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
@@ -141,6 +90,7 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
     ts_source map = {"address map", config->address_map, strlen(config->address_map)};
     if (!check_config(err, config)) return NULL;
     ts_hbm *hbm = TS_NEW(arena, ts_hbm);
+    hbm->arena = arena;
     hbm->config = *config;
     hbm->share = share;
     hbm->map = ts_address_map_new(err, arena, config, &map);
@@ -164,12 +114,12 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
     return hbm;
 }
 
-/* A channel that follows another from the beginning is not touched: its state comes from its
+/* A channel that follows another from the beginning has no state: when it is split off, it comes from its
  * representative's. */
 static void clear_all(ts_hbm *hbm) {
     bool together = !hbm->is_exact && !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
     for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
-        channel_clear(hbm, hbm_channel_at(hbm, i));
+        hbm_clear_channel(hbm, hbm_begin_channel(hbm, i));
     hbm_represent_all(hbm, together);
 }
 
@@ -216,7 +166,7 @@ void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, u
     int bit = 1 << command, of_pc = hbm->spec->banks_of_pc;
     bool is_column = (bit & COLUMNS) != 0, has_row = is_column || command == DRAM_ACT;
     const ts_hbm_command told = {.command = (ts_dram_command)bit,
-                                 .bus = hbm_channel_number(hbm, ch) * hbm->spec->pcs + bank / of_pc,
+                                 .bus = ch->number * hbm->spec->pcs + bank / of_pc,
                                  .bank = bank % of_pc,
                                  .row = has_row ? ch->dram.open_row[bank] : -1,
                                  .column = is_column ? (int32_t)(location & COLUMN_MASK) : -1,

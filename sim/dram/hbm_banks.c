@@ -14,8 +14,8 @@ bool hbm_banks_rest(const ts_hbm *hbm, const hbm_channel *ch) {
 
 void hbm_banks_await(ts_hbm *hbm) {
     hbm->is_awaited = true;
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        hbm_channel *ch = hbm_channel_at(hbm, i);
+    for (int i = 0; i < hbm->simulated_count; i++) {
+        hbm_channel *ch = hbm->simulated[i];
         if (ch->banks) ch->next = min32(ch->next, max32(ch->banks->stepped, ch->last_accept) + 1);
     }
 }
@@ -42,7 +42,7 @@ void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch) {
 }
 
 void hbm_banks_add_stream(ts_arena *arena, ts_hbm_stream *st) {
-    const struct hbm_banks *b = st->hbm->channels[0].banks;
+    const struct hbm_banks *b = st->hbm->channels[0]->banks;
     int64_t simulated = ts_ceil_div(st->hbm->channel_count, st->hbm->share);
     st->merged = TS_NEW_ARRAY(arena, hbm_merged, simulated * b->capacity);
     if (st->in_flight > 0) st->merged_next = TS_NEW_ARRAY(arena, int32_t, st->in_flight);

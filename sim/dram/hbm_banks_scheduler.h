@@ -195,7 +195,7 @@ ALWAYS static inline void finish(hbm_channel *ch, ts_hbm_stream *st, bool is_wri
 
 static hbm_merged *merged_of(const ts_hbm *hbm, const hbm_channel *ch, const ts_hbm_stream *st,
                              int32_t slot) {
-    return &st->merged[(ch - hbm->channels) * ch->banks->capacity + slot];
+    return &st->merged[hbm_channel_index(hbm, ch->number) * ch->banks->capacity + slot];
 }
 
 static void finish_merged(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end) {

@@ -76,7 +76,7 @@ typedef struct {
 } hbm_cause;
 
 typedef struct {
-    int representative; /* the channel that is simulated for this one */
+    int number;
     int represented;    /* for how many more than itself it is simulated */
     int split_from;     /* its last representative before */
     int32_t next;       /* the next cycle at which something can happen */
@@ -143,7 +143,9 @@ struct ts_hbm {
     ts_hbm_config config;
     ts_address_map *map;
     dram_spec *spec;
-    hbm_channel *channels;   /* those whose number `share` divides (hbm_channel_at) */
+    ts_arena *arena;
+    hbm_channel **channels;  /* those whose number `share` divides (hbm_channel_at); NULL: never simulated yet */
+    int32_t *representative; /* by number: the channel that is simulated for it */
     int channel_count;       /* of all */
     hbm_channel **simulated; /* those that are their own representatives */
     int simulated_count;
@@ -181,17 +183,24 @@ struct ts_hbm {
     bool has_pairs;       /* an even burst and the next are in one row */
 };
 
-/* A channel by its number, which `share` divides. */
+static inline int hbm_channel_index(const ts_hbm *hbm, int number) {
+    return number >> __builtin_ctz((unsigned)hbm->share);
+}
+/* A channel that is simulated, by its number, which `share` divides. */
 ALWAYS static inline hbm_channel *hbm_channel_at(const ts_hbm *hbm, int number) {
-    return &hbm->channels[number >> __builtin_ctz((unsigned)hbm->share)];
+    return hbm->channels[hbm_channel_index(hbm, number)];
 }
-static inline int hbm_channel_number(const ts_hbm *hbm, const hbm_channel *ch) {
-    return (int)(ch - hbm->channels) * hbm->share;
-}
-/* That which is simulated for it. */
+/* That which is simulated for a channel. */
 static inline hbm_channel *hbm_representative(const ts_hbm *hbm, int number) {
-    return hbm_channel_at(hbm, hbm_channel_at(hbm, number)->representative);
+    return hbm_channel_at(hbm, hbm->representative[number]);
 }
+
+/* ---- hbm_channel.c ---- */
+
+/* Of one that is to be simulated from now on, room for its state: what is in it is of another run, or nothing. */
+hbm_channel *hbm_begin_channel(ts_hbm *hbm, int number);
+/* From rest: nothing waits, rows are closed. */
+void hbm_clear_channel(ts_hbm *hbm, hbm_channel *ch);
 
 /* Reads of a stream that are done with one that came before (per bank scheduler). */
 typedef struct {

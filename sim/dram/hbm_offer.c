@@ -113,7 +113,7 @@ static void offer_many(ts_hbm *hbm, ts_hbm_stream *st) {
         b->order[first[p->channel + 1]++] = p;
     hbm_regroup(hbm);
     for (int i = 0; i < hbm->simulated_count; i++) {
-        int c = hbm->simulated[i]->representative, count = first[c + 1] - first[c];
+        int c = hbm->simulated[i]->number, count = first[c + 1] - first[c];
         if (count > 0) hbm->run(hbm, st, hbm->simulated[i], b->order + first[c], count);
     }
     hbm_copy_acceptances(hbm);

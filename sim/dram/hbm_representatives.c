@@ -10,16 +10,15 @@
 void hbm_represent_all(ts_hbm *hbm, bool together) {
     hbm->simulated_count = 0;
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        hbm_channel *ch = hbm_channel_at(hbm, i);
-        ch->representative = together ? 0 : i;
-        hbm_channel_at(hbm, ch->representative)->represented += ch->representative != i;
-        if (ch->representative == i) hbm->simulated[hbm->simulated_count++] = ch;
+        int representative = hbm->representative[i] = together ? 0 : i;
+        hbm_channel_at(hbm, representative)->represented += representative != i;
+        if (representative == i) hbm->simulated[hbm->simulated_count++] = hbm_channel_at(hbm, i);
     }
 }
 
 /* Makes the channel its own representative. */
-static void split_off(ts_hbm *hbm, hbm_channel *ch) {
-    hbm_channel *representative = hbm_channel_at(hbm, ch->representative);
+static void split_off(ts_hbm *hbm, int channel) {
+    hbm_channel *representative = hbm_representative(hbm, channel), *ch = hbm_begin_channel(hbm, channel);
     const hbm_queue own[2] = {ch->queue[0], ch->queue[1]};
     representative->represented--;
     *ch = *representative;
@@ -31,9 +30,10 @@ static void split_off(ts_hbm *hbm, hbm_channel *ch) {
         q->links = own[i].links;
         q->tickets = own[i].tickets;
     }
+    ch->number = channel;
     ch->represented = 0;
-    ch->split_from = ch->representative;
-    ch->representative = hbm_channel_number(hbm, ch);
+    ch->split_from = representative->number;
+    hbm->representative[channel] = channel;
     hbm->simulated[hbm->simulated_count++] = ch;
 }
 
@@ -55,13 +55,13 @@ static bool get_same(const ts_hbm *hbm, int a, int b, int32_t last) {
 
 /* The representative of a channel for the block: as before, or one that was just split off, or none (-1). */
 static int find_representative(const ts_hbm *hbm, int channel, int simulated_before) {
-    int representative = hbm_channel_at(hbm, channel)->representative;
+    int representative = hbm->representative[channel];
     int32_t last = hbm_channel_at(hbm, representative)->last_accept;
     if (get_same(hbm, representative, channel, last)) return representative;
     for (int i = simulated_before; i < hbm->simulated_count; i++) {
         const hbm_channel *other = hbm->simulated[i];
-        if (other->split_from == representative && get_same(hbm, other->representative, channel, last))
-            return other->representative;
+        if (other->split_from == representative && get_same(hbm, other->number, channel, last))
+            return other->number;
     }
     return -1;
 }
@@ -69,14 +69,13 @@ static int find_representative(const ts_hbm *hbm, int channel, int simulated_bef
 void hbm_regroup(ts_hbm *hbm) {
     const int before = hbm->simulated_count;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
-        hbm_channel *ch = hbm_channel_at(hbm, c);
-        int representative = ch->representative == c ? c : find_representative(hbm, c, before);
+        int last = hbm->representative[c], representative = last == c ? c : find_representative(hbm, c, before);
         if (representative < 0) {
-            split_off(hbm, ch);
-        } else if (representative != ch->representative) {
-            hbm_channel_at(hbm, ch->representative)->represented--;
+            split_off(hbm, c);
+        } else if (representative != last) {
+            hbm_channel_at(hbm, last)->represented--;
             hbm_channel_at(hbm, representative)->represented++;
-            ch->representative = representative;
+            hbm->representative[c] = representative;
         }
     }
 }
@@ -84,7 +83,7 @@ void hbm_regroup(ts_hbm *hbm) {
 void hbm_copy_acceptances(ts_hbm *hbm) {
     const int32_t *first = hbm->block_first;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
-        int representative = hbm_channel_at(hbm, c)->representative;
+        int representative = hbm->representative[c];
         hbm_segment *const *of_representative = hbm->block.order + first[representative];
         for (int i = 0; representative != c && i < first[c + 1] - first[c]; i++)
             memcpy(hbm->block.order[first[c] + i]->at, of_representative[i]->at,
