@@ -59,19 +59,17 @@ static bool write_all(int fd, const void *bytes, size_t length) {
     return true;
 }
 
-static bool answer(int socket, ts_sweep_context *context, int64_t index) {
-    ts_arena *arena = ts_arena_new();
+static bool answer(ts_arena *scratch, int socket, ts_sweep_context *context, int64_t index) {
+    ts_arena_reset(scratch);
     ts_sweep_row row;
     uint32_t length = 0;
-    ts_text out = ts_text_begin(arena);
-    ts_sweep_answer(arena, context, index, &row);
+    ts_text out = ts_text_begin(scratch);
+    ts_sweep_answer(scratch, context, index, &row);
     ts_text_add_bytes(&out, (const char *)&length, sizeof length);
     ts_sweep_row_pack(&out, &row);
     length = (uint32_t)(out.length - sizeof length);
     memcpy(out.bytes, &length, sizeof length);
-    bool good = write_all(socket, out.bytes, out.length);
-    ts_arena_free(arena);
-    return good;
+    return write_all(socket, out.bytes, out.length);
 }
 
 /* A worker dies with the process that it works for. */
@@ -82,8 +80,10 @@ static _Noreturn void work(const ts_sweep_study *study, int socket, pid_t master
     signal(SIGINT, SIG_IGN);                          /* the master is told too, and ends it */
     dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO); /* which is the master's alone */
     ts_sweep_context *context = getppid() == master ? ts_sweep_context_new(study) : NULL;
+    ts_arena *scratch = ts_arena_new();
     int64_t index;
-    while (context && read_all(socket, &index, sizeof index) && answer(socket, context, index)) continue;
+    while (context && read_all(socket, &index, sizeof index) && answer(scratch, socket, context, index)) continue;
+    ts_arena_free(scratch);
     ts_sweep_context_free(context);
     _exit(0);
 }
