@@ -377,6 +377,7 @@ static const struct {
     {"smov s1 3\nvld v1 [0+s1/8*1024!]",
      "index 3 (s1) is not on a tile boundary, expected a multiple of 8, or stride=1 behind the index", 1},
     {"vld v1 [64]", "word address 64 is not the start of a row, expected a multiple of 128", 0},
+    {"vld v1 [64] rows=0x1", "word address 64 is not the start of a row, expected a multiple of 128", 0},
     {"vld v1 [15488]", "vld touches bytes 61952 to 66047, expected 0 to 65535 of the memory", 0},
     {"nop\nvst [-128] v1", "vst touches bytes -512 to 3583, expected 0 to 65535 of the memory", 1},
     {"vld v1 [1024] tensor=0", "vld touches bytes 4096 to 8191, expected 1024 to 5119 of box", 0},

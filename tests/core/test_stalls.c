@@ -45,6 +45,8 @@ static const struct {
     /* and who holds the next bundle back, */
     {LATENCY, TS_LATENCY_BRANCH, "sadd s1 s2 1 ; jump @1\nnop", 0, 1, "wait_branch"},
     {LATENCY, TS_LATENCY_SEMAPHORE, "sadd s1 s2 1 ; wait e0 0\nnop", 0, 1, "wait_semaphore"},
+    {LATENCY, TS_LATENCY_BRANCH, "jump @1 ; delay 9\nnop", 0, 0, "wait_branch"}, /* the first of two alike */
+    {LATENCY, TS_LATENCY_BRANCH, "delay 9 ; jump @1\nnop", 0, 0, "wait_control"},
 };
 
 static int stall_called(const char *name) {
