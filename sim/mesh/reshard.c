@@ -342,14 +342,13 @@ static bool becomes_sum(const ts_sharding *a, const ts_sharding *b, int digit) {
     return b->digits[digit].kind == TS_DIGIT_PARTIAL && a->digits[digit].kind != TS_DIGIT_PARTIAL;
 }
 
-/* Do all other digits leave that dim as it is? */
+/* Does no other digit come into that dim, or change its place in it? */
 static bool stays_split(const ts_sharding *a, const ts_sharding *b, int dim) {
     bool same = true;
     for (int i = 0; i < a->digit_count; i++) {
-        const ts_mesh_digit *from = &a->digits[i], *to = &b->digits[i];
-        bool uses = (from->kind == TS_DIGIT_SHARD && from->dim == dim) ||
-                    (to->kind == TS_DIGIT_SHARD && to->dim == dim);
-        same = same && (!uses || becomes_sum(a, b, i) || reshard_same_placement(from, to));
+        const ts_mesh_digit *to = &b->digits[i];
+        bool uses = to->kind == TS_DIGIT_SHARD && to->dim == dim;
+        same = same && (!uses || reshard_same_placement(&a->digits[i], to));
     }
     return same;
 }

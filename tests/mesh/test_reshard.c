@@ -437,16 +437,21 @@ static void test_sums_of_values(void **state) {
         const char *from, *to;
         int count;
         ts_collective_kind first;
+        int members; /* of a group of that one */
     } rows[] = {
-        {"f32[8,12]", "f32[8,12] P(unreduced={'a'})", 1, TS_COLLECTIVE_SLICE},
-        {"f32[9,13] P('a')", "f32[9,13] P(unreduced={'a'})", 1, TS_COLLECTIVE_SLICE},
-        {"f32[8,12] P('a', 'b')", "f32[8,12] P('a', unreduced={'b'})", 1, TS_COLLECTIVE_SLICE},
-        {"f32[8,12] P(('a', 'b'))", "f32[8,12] P('a', unreduced={'b'})", 1, TS_COLLECTIVE_SLICE},
-        {"f32[8,12] P(unreduced={'a'})", "f32[8,12] P(unreduced={'a', 'b'})", 1, TS_COLLECTIVE_SLICE},
-        {"f32[8,12] P(unreduced={'a'})", "f32[8,12] P(unreduced={'b'})", 2, TS_COLLECTIVE_ALL_REDUCE},
-        {"f32[8,12] P(None, 'a')", "f32[8,12] P('a', unreduced={'b'})", 2, TS_COLLECTIVE_ALL_TO_ALL},
-        {"f32[8,12] P('b')", "f32[8,12] P('a', unreduced={'b'})", 2, TS_COLLECTIVE_POINT_TO_POINT},
-        {"f32[9,12] P(('b', 'a'))", "f32[9,12] P('a', unreduced={'b'})", 2, TS_COLLECTIVE_POINT_TO_POINT},
+        {"f32[8,12]", "f32[8,12] P(unreduced={'a'})", 1, TS_COLLECTIVE_SLICE, 2},
+        {"f32[9,13] P('a')", "f32[9,13] P(unreduced={'a'})", 1, TS_COLLECTIVE_SLICE, 2},
+        {"f32[8,12] P('a', 'b')", "f32[8,12] P('a', unreduced={'b'})", 1, TS_COLLECTIVE_SLICE, 4},
+        {"f32[8,12] P(('a', 'b'))", "f32[8,12] P('a', unreduced={'b'})", 1, TS_COLLECTIVE_SLICE, 4},
+        {"f32[8,12] P(unreduced={'a'})", "f32[8,12] P(unreduced={'a', 'b'})", 1, TS_COLLECTIVE_SLICE, 4},
+        {"f32[8,12] P(unreduced={'a'})", "f32[8,12] P(unreduced={'b'})", 2, TS_COLLECTIVE_ALL_REDUCE, 2},
+        {"f32[8,12] P(None, 'a')", "f32[8,12] P('a', unreduced={'b'})", 2, TS_COLLECTIVE_ALL_TO_ALL, 2},
+        {"f32[8,12] P('b')", "f32[8,12] P('a', unreduced={'b'})", 2, TS_COLLECTIVE_POINT_TO_POINT, 8},
+        {"f32[9,12] P(('b', 'a'))", "f32[9,12] P('a', unreduced={'b'})", 2, TS_COLLECTIVE_POINT_TO_POINT, 8},
+        {"f32[8,12] P(('a', 'b'))", "f32[8,12] P(None, 'a', unreduced={'b'})", 2, TS_COLLECTIVE_ALL_TO_ALL,
+         2},
+        {"f32[8,12] P(('a', 'b'))", "f32[8,12] P(unreduced={'b'})", 2, TS_COLLECTIVE_ALL_GATHER, 2},
+        {"f32[8,12] P('b', 'a')", "f32[8,12] P(unreduced={'b'})", 2, TS_COLLECTIVE_ALL_GATHER, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture f;
@@ -454,9 +459,11 @@ static void test_sums_of_values(void **state) {
         begin(&f, "tpu-v4", "a=2,b=4", "8");
         assert_true(make_plan(&f, rows[i].from, rows[i].to, TS_ALGORITHM_COUNT));
         const ts_collective *last = &f.plan.collectives[f.plan.count - 1];
+        int members = (int)ts_collective_members(&f.plan.collectives[0]);
         if (f.plan.count != rows[i].count || f.plan.collectives[0].kind != rows[i].first ||
-            last->kind != TS_COLLECTIVE_SLICE)
-            fail_msg("row %zu: %d steps, the first of kind %d", i, f.plan.count, f.plan.collectives[0].kind);
+            members != rows[i].members || last->kind != TS_COLLECTIVE_SLICE)
+            fail_msg("row %zu: %d steps, the first of kind %d by %d", i, f.plan.count,
+                     f.plan.collectives[0].kind, members);
         assert_true(f.plan.prices[f.plan.count - 1].ps == 0);
         assert_true(ts_reshard_prove(&f.err, f.arena, &f.plan, 1 << 20, &proof));
         ts_reshard_plan plan = f.plan;
