@@ -104,6 +104,7 @@ static void axes_lie_one_behind_the_other(void **state) {
         {"f32[4,8] S[(4,8):(1@P,1@F)] + R[2:1@Q]", 3, {32, 256, 1024}, 256},
         {"u4[3,5]{1,0:E(4)}", 1, {4}, 8}, /* 7.5 */
         {"f32[5]{0:T(8)}", 1, {32}, 32},  /* its padding, too */
+        {"s8[1073741824]{0}", 1, {8}, TS_BENCH_MOST_BYTES},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_transfer_end end = parse_end(arena, "source", rows[i].text);
