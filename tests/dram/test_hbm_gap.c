@@ -3,6 +3,7 @@
 #include "tests/support/hbm2.h"
 #include "tests/support/rounds.h"
 #include "tests/support/test.h"
+#include "base/number.h"
 #include "dram/hbm.h"
 
 enum { REQUESTS = 700 };
@@ -137,6 +138,44 @@ static void local_cycles_start_again_at_an_edge(void **state) {
     ts_arena_free(arena);
 }
 
+/* Reads of rows of one bank, one every tRC: a read waits in the queue while local cycles start again. `times`: each is
+ * asked for so often, and the per bank scheduler answers all at once. */
+static void check_waiting(ts_hbm_scheduler scheduler, int times) {
+    enum { ROWS = 40, ROW = 1 << 18 };
+    const int64_t period = 50000007;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_stats stats;
+    ts_hbm_config config = variant(scheduler, TS_HBM_PAGE_OPEN, TS_HBM_REFRESH_NONE, 1);
+    config.timing.t_rc = (int32_t)period;
+    config.read_entries = 8;
+    config.bank_entries = 4;
+    ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    int64_t accepted[2 * ROWS], sum = 0, most = 0;
+    for (int64_t i = 0; i < ROWS * times; i++)
+        accepted[i] = ts_hbm_stream_offer(stream, i / times * ROW, config.burst_bytes, false, 0);
+    int64_t end = ts_hbm_drain(hbm);
+    for (int64_t i = 0; i < ROWS * times; i++) {
+        int64_t latency = end - (ROWS - 1 - i / times) * period - accepted[i];
+        sum += latency;
+        most = ts_max(most, latency);
+    }
+    ts_hbm_read_stats(hbm, &stats);
+    assert_true(most > 6 * period);
+    assert_int_equal(stats.read_latency_sum, sum);
+    assert_int_equal(stats.read_latency_max, most);
+    ts_arena_free(arena);
+}
+
+static void what_waits_goes_on_waiting(void **state) {
+    (void)state;
+    check_waiting(TS_HBM_SCHEDULER_ROW_HIT, 1);
+    check_waiting(TS_HBM_SCHEDULER_PER_BANK, 1);
+    check_waiting(TS_HBM_SCHEDULER_PER_BANK, 2);
+}
+
 /* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
 static void pages_close_after_so_many_accesses(void **state) {
     (void)state;
@@ -188,6 +227,7 @@ int main(void) {
         cmocka_unit_test(a_long_gap_takes_no_time),
         cmocka_unit_test(writes_stay_through_a_gap),
         cmocka_unit_test(local_cycles_start_again_at_an_edge),
+        cmocka_unit_test(what_waits_goes_on_waiting),
         cmocka_unit_test(pages_close_after_so_many_accesses),
         cmocka_unit_test(what_is_behind_the_last_burst),
     };
