@@ -53,7 +53,6 @@ static void lower_arrivals(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int
     e->arrival = max32(e->arrival - shift, DRAM_NEVER);
     for (int i = 0; i < hbm->stream_count && e->is_merged; i++) {
         hbm_merged *m = merged_of(hbm, ch, hbm->streams[i], slot);
-        m->first -= shift;
         m->arrivals -= m->count * shift;
     }
 }

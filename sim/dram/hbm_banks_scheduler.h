@@ -179,15 +179,15 @@ ALWAYS static inline int32_t next_due(const hbm_channel *ch, const banks_shape s
 
 /* ---- Commands. ---- */
 
-static void count_latency(hbm_channel *ch, int64_t sum, int32_t longest) {
-    ch->stats.read_latency_sum += sum;
-    if (longest > ch->stats.read_latency_max) ch->stats.read_latency_max = longest;
+static void count_latency(hbm_channel *ch, int32_t latency) {
+    ch->stats.read_latency_sum += latency;
+    if (latency > ch->stats.read_latency_max) ch->stats.read_latency_max = latency;
 }
 
 /* A burst of a stream is done at `end`. */
 ALWAYS static inline void finish(hbm_channel *ch, ts_hbm_stream *st, bool is_write, int32_t arrival,
                                  int32_t ticket, int32_t end) {
-    if (!is_write) count_latency(ch, end - arrival, end - arrival);
+    if (!is_write) count_latency(ch, end - arrival);
     st->unfinished--;
     st->end = max32(st->end, end);
     if (st->in_flight > 0) st->done[ticket] = end;
@@ -203,7 +203,7 @@ static void finish_merged(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int3
         ts_hbm_stream *st = hbm->streams[i];
         hbm_merged *m = merged_of(hbm, ch, st, slot);
         if (m->count == 0) continue;
-        count_latency(ch, m->count * end - m->arrivals, end - m->first);
+        ch->stats.read_latency_sum += m->count * end - m->arrivals; /* none longer than of the first */
         st->unfinished -= m->count;
         st->end = max32(st->end, end);
         for (int32_t ticket = m->ticket; st->in_flight > 0 && m->count > 0; m->count--) {
@@ -420,7 +420,7 @@ static inline bool is_just_served(const struct hbm_banks *b, uint64_t burst, int
 static void merge(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const offered *o) {
     hbm_merged *m = merged_of(hbm, ch, o->st, slot);
     ch->banks->entries[slot].is_merged = true;
-    if (m->count++ == 0) m->first = o->at;
+    m->count++;
     m->arrivals += o->at;
     if (o->st->in_flight > 0) {
         o->st->merged_next[o->ticket] = m->ticket;

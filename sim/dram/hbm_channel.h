@@ -205,7 +205,6 @@ void hbm_clear_channel(ts_hbm *hbm, hbm_channel *ch);
 /* Reads of a stream that are done with one that came before (per bank scheduler). */
 typedef struct {
     int64_t count, arrivals; /* the sum of their arrivals */
-    int32_t first;           /* arrival */
     int32_t ticket;          /* of the last: the rest of them follow in the stream's merged_next */
 } hbm_merged;
 
