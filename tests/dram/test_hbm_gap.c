@@ -176,6 +176,40 @@ static void what_waits_goes_on_waiting(void **state) {
     check_waiting(TS_HBM_SCHEDULER_PER_BANK, 2);
 }
 
+/* What random requests cost from a cycle on, and when all is done after it. */
+static ts_hbm_stats cost_from(const ts_hbm_config *config, int64_t from, int64_t *took) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_stats stats;
+    ts_hbm *hbm = ts_hbm_new(&err, arena, config);
+    assert_non_null(hbm);
+    ts_hbm_simulate_all(hbm); /* a gap that is passed over moves local cycles, too */
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 4096, 1 << 14);
+    uint64_t state = 1;
+    for (int i = 0; i < 3; i++) offer(stream, &state, from + i * 250);
+    *took = ts_hbm_drain(hbm) - from;
+    ts_hbm_read_stats(hbm, &stats);
+    ts_arena_free(arena);
+    stats.end_cycle = stats.refreshes = 0; /* what grows with the time before */
+    stats.limiter_cycles[TS_HBM_LIMITER_IDLE] = stats.limiter_cycles[TS_HBM_LIMITER_REQUESTS] = 0;
+    stats.limiter_cycles[TS_HBM_LIMITER_REFRESH] = 0;
+    return stats;
+}
+
+/* Local cycles start again at 2^28, amid the requests: they cost what they cost a round of refreshes after the start. */
+static void nothing_else_starts_again(void **state) {
+    (void)state;
+    for (int i = 0; i < 3 * 2 * 2; i++) {
+        ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 * TS_HBM_REFRESH_PER_BANK, 1);
+        int64_t took[2], before = (1 << 28) - 400, round = 1 << 25; /* 16 or 32 banks in turn */
+        config.timing.t_refi_pb = 1 << 20;
+        ts_hbm_stats stats[2] = {cost_from(&config, before % round, &took[0]),
+                                 cost_from(&config, before, &took[1])};
+        assert_int_equal(took[0], took[1]);
+        assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
+    }
+}
+
 /* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
 static void pages_close_after_so_many_accesses(void **state) {
     (void)state;
@@ -228,6 +262,7 @@ int main(void) {
         cmocka_unit_test(writes_stay_through_a_gap),
         cmocka_unit_test(local_cycles_start_again_at_an_edge),
         cmocka_unit_test(what_waits_goes_on_waiting),
+        cmocka_unit_test(nothing_else_starts_again),
         cmocka_unit_test(pages_close_after_so_many_accesses),
         cmocka_unit_test(what_is_behind_the_last_burst),
     };
