@@ -74,7 +74,7 @@ static void store(mosaic_code *code, ts_operand from, int64_t word) {
 /* ---- A machine of one word a vreg ---- */
 
 typedef struct {
-    int64_t vregs[4096], sregs[4096], memory[4][4096];
+    int64_t vregs[4096], sregs[4096], vmasks[4096], memory[4][4096]; /* masks: of its bits */
 } little;
 
 static int64_t *word_at(little *m, const ts_operand *o) {
@@ -114,8 +114,16 @@ static void execute(little *m, const mosaic_code *code) {
         case TS_OP_sst:
             *word_at(m, &o[0]) = value_of(m, &o[1]);
             break;
-        case TS_OP_vmov:
-            m->vregs[o[0].as.reg] = value_of(m, &o[1]);
+        case TS_OP_vmov: {
+            int64_t mask = i->mask >= 0 ? m->vmasks[i->mask] : -1, *d = &m->vregs[o[0].as.reg];
+            *d = (value_of(m, &o[1]) & mask) | (*d & ~mask);
+            break;
+        }
+        case TS_OP_vcmp_lt_i32:
+            m->vmasks[o[0].as.reg] = -(int64_t)(value_of(m, &o[1]) < value_of(m, &o[2]));
+            break;
+        case TS_OP_mbits:
+            m->vmasks[o[0].as.reg] = value_of(m, &o[1]);
             break;
         case TS_OP_smov:
             m->sregs[o[0].as.reg] = value_of(m, &o[1]);
@@ -157,12 +165,12 @@ static void check_registers(const mosaic_code *code) {
 static int below(int n) { return (int)random_below(&seed, (uint32_t)n); }
 
 /* Loads, then sums of any that are there, then stores: more values than registers. Those of `carried` are changed in a
- * loop, which is block 1. */
+ * loop, which is block 1, or is cut into two. */
 static mosaic_code *random_code(void) {
     mosaic_code *code = new_code();
     ts_operand values[300], counter = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)),
                             carried[24];
-    int count = 0, carried_count = below(24), loads = 1 + below(60);
+    int count = 0, carried_count = below(24), loads = 1 + below(60), cut = below(100);
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){counter, number(0)});
     for (int i = 0; i < carried_count; i++) {
         carried[i] = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
@@ -171,6 +179,7 @@ static mosaic_code *random_code(void) {
     for (int i = 0; i < loads; i++) values[count++] = load(code, below(WORDS));
     int head = mosaic_begin_block(code, 1);
     for (int i = below(100); i > 0 && count < 300; i--) {
+        if (i == cut) mosaic_begin_block(code, 1);
         ts_operand b = below(4) == 0 ? number(below(9)) : values[below(count)];
         ts_operand next = sum(code, values[below(count)], b);
         values[count++] = next;
@@ -286,6 +295,82 @@ static void constants_are_made_again(void **state) {
     mosaic_allocate(code, &core, &spills);
     assert_int_equal(spills.stores, 0);
     assert_int_equal(spills.again, 40 - VREGS);
+}
+
+/* Each of the first values is another one where its mask says so; masks that have no register are spilled as vregs. */
+static void masks_are_spilled(void **state) {
+    (void)state;
+    static little m;
+    ts_core_config core = machine();
+    for (int count = VMASKS; count < VREGS; count += 5) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills = {0};
+        ts_operand values[VREGS], masks[VREGS];
+        for (int i = 0; i < VREGS; i++) values[i] = load(code, i);
+        for (int i = 0; i < count; i++) {
+            masks[i] = reg(TS_OPERAND_VMASK, mosaic_register(code, TS_OPERAND_VMASK));
+            mosaic_add(code, TS_OP_vcmp_lt_i32, 3, (ts_operand[]){masks[i], values[i], number(50)});
+        }
+        for (int i = 0; i < count; i++)
+            mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){values[i], number(100 + i)})->mask =
+                masks[i].as.reg;
+        for (int i = 0; i < VREGS; i++) store(code, values[i], i);
+        mosaic_allocate(code, &core, &spills);
+        check_registers(code);
+        memset(&m, 0, sizeof m);
+        for (int i = 0; i < VREGS; i++) m.memory[0][i] = i * i + 1;
+        execute(&m, code);
+        for (int i = 0; i < VREGS; i++)
+            assert_int_equal(m.memory[1][i], i < count && i * i + 1 < 50 ? 100 + i : i * i + 1);
+        assert_int_equal(spills.stores > 0, count > VMASKS);
+    }
+}
+
+/* Twice as many values, of which no more are there at one time, take no more slots. */
+static void slots_are_used_again(void **state) {
+    (void)state;
+    enum { COUNT = VREGS + 5 };
+    ts_core_config core = machine();
+    int vregs[2];
+    for (int times = 1; times <= 2; times++) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills = {0};
+        for (int k = 0; k < times; k++) {
+            ts_operand values[COUNT];
+            for (int i = 0; i < COUNT; i++) values[i] = load(code, i);
+            for (int i = 0; i < COUNT; i++) store(code, values[i], i);
+        }
+        mosaic_allocate(code, &core, &spills);
+        vregs[times - 1] = spills.vregs;
+    }
+    assert_in_range(vregs[0], COUNT - VREGS, COUNT);
+    assert_int_equal(vregs[1], vregs[0]);
+}
+
+static ts_operand scalar(mosaic_code *code, int64_t word) {
+    ts_operand d = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+    mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){d, address(2, word)});
+    return d;
+}
+
+/* What goes from the first block to the second leaves all registers to the third. */
+static void registers_between_blocks_are_given_back(void **state) {
+    (void)state;
+    enum { BETWEEN = 3 };
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    mosaic_spills spills = {0};
+    ts_operand values[SREGS];
+    for (int i = 0; i < BETWEEN; i++) values[i] = scalar(code, i);
+    mosaic_begin_block(code, 0);
+    for (int i = 0; i < BETWEEN; i++)
+        mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 9), values[i]});
+    mosaic_begin_block(code, 0);
+    for (int i = 0; i < SREGS; i++) values[i] = scalar(code, i);
+    for (int i = 0; i < SREGS; i++) mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 9), values[i]});
+    mosaic_allocate(code, &core, &spills);
+    check_registers(code);
+    assert_int_equal(spills.stores, 0);
 }
 
 /* Six of a slot each, of which the second is there until the end: as many slots as are needed at one time, those that
@@ -531,6 +616,9 @@ int main(void) {
         cmocka_unit_test(values_that_fit_are_not_spilled),
         cmocka_unit_test(values_between_blocks_are_scheduled),
         cmocka_unit_test(constants_are_made_again),
+        cmocka_unit_test(masks_are_spilled),
+        cmocka_unit_test(slots_are_used_again),
+        cmocka_unit_test(registers_between_blocks_are_given_back),
         cmocka_unit_test(slots_are_shared),
         cmocka_unit_test(loads_run_ahead),
         cmocka_unit_test(memory_keeps_its_order),
