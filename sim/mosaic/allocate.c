@@ -417,10 +417,6 @@ static void allocate_block(allocator *a, int b) {
     int *next = find_next_uses(a, block, &first);
     for (int i = 0; i < block->list.count; i++)
         allocate_instruction(a, &block->list.items[i], next + first[i]);
-    for (int k = 0; k < KINDS; k++) {
-        for (int r = 0; r < a->files[k].count; r++)
-            if (a->files[k].owner[r] != NONE) forget(a, a->files[k].owner[r]);
-    }
     block->list.items = a->out.items;
     block->list.count = a->out.count;
     a->arena = own;
