@@ -380,23 +380,26 @@ static void slots_are_shared(void **state) {
     static const int first[] = {0, 1, 2, 2, 3, 3, 0, 4, 4, 5, 5, 1},
                      shared[] = {0, 1, 2, 2, 2, 2, 0, 2, 2, 0, 0, 1};
     enum { ACCESSES = sizeof first / sizeof first[0] };
-    mosaic_code *code = new_code();
-    mosaic_spills spills = {.vregs = 6};
-    bool written[6] = {0};
-    for (int i = 0; i < ACCESSES; i++) {
-        ts_operand value = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG)),
-                   at = address(MOSAIC_SPILL_VMEM, first[i]);
-        if (written[first[i]])
-            mosaic_add(code, TS_OP_vld, 2, (ts_operand[]){value, at});
-        else
-            mosaic_add(code, TS_OP_vst, 2, (ts_operand[]){at, value});
-        written[first[i]] = true;
-    }
-    mosaic_share_slots(code, &spills);
-    assert_int_equal(spills.vregs, 3);
-    for (int i = 0; i < ACCESSES; i++) {
-        const ts_operand *o = code->blocks.items[0].list.items[i].operands;
-        assert_int_equal(o[o[0].kind != TS_OPERAND_ADDRESS].as.address->word, shared[i] * TS_VREG_WORDS);
+    for (int block = 0; block < 2; block++) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills = {.vregs = 6};
+        bool written[6] = {0};
+        if (block > 0) mosaic_begin_block(code, 0);
+        for (int i = 0; i < ACCESSES; i++) {
+            ts_operand value = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG)),
+                       at = address(MOSAIC_SPILL_VMEM, first[i]);
+            if (written[first[i]])
+                mosaic_add(code, TS_OP_vld, 2, (ts_operand[]){value, at});
+            else
+                mosaic_add(code, TS_OP_vst, 2, (ts_operand[]){at, value});
+            written[first[i]] = true;
+        }
+        mosaic_share_slots(code, &spills);
+        assert_int_equal(spills.vregs, 3);
+        for (int i = 0; i < ACCESSES; i++) {
+            const ts_operand *o = code->blocks.items[block].list.items[i].operands;
+            assert_int_equal(o[o[0].kind != TS_OPERAND_ADDRESS].as.address->word, shared[i] * TS_VREG_WORDS);
+        }
     }
 }
 
