@@ -73,6 +73,12 @@ typedef struct {
 static const row rows[] = {
     {"", ""},
     {"\n  \n// a comment\n====\n", "4 message <====>\n"},
+    {"\xef\xbb\xbf"
+     "ENTRY e {\n\xef\xbb\xbf"
+     "====\n",
+     "1 entry <e>\n2 message <\xef\xbb\xbf"
+     "====>\nend\n"},
+    {"{\n====\n", "1 message <{>\n2 message <====>\n"},
     {"HloModule jit_f, is_scheduled=true, num_partitions=4\n",
      "1 module <jit_f> < is_scheduled=true, num_partitions=4>\n"},
     {"%c (p: f32[8], q: (f32[2], s32[])) -> f32[8] {\n  ROOT %a.1 = f32[8]{0:T(128)} add(%p, %q)\n}\n",
