@@ -198,6 +198,72 @@ static void a_step_has_its_cost(void **state) {
     assert_in_range(cycles_with(3000, moving) - 4 * 3000, 0, 1500);
 }
 
+#define NUMBER(name, value) name " = \"arith.constant\"() <{value = " value " : i32}> : () -> i32\n"
+#define ADD(name, x, y)     name " = \"arith.addi\"(" x ", " y ") : (i32, i32) -> i32\n"
+#define COMPARE(name, which, x, y)                                                                           \
+    name " = \"arith.cmpi\"(" x ", " y ") <{predicate = " which " : i64}> : (i32, i32) -> i1\n"
+#define YIELD(x) "\"scf.yield\"(" x ") : (i32) -> ()\n"
+/* All of a block is that number. */
+#define STORE_NUMBER(x)                                                                                      \
+    "%b = \"vector.broadcast\"(" x ") : (i32) -> vector<8x128xi32>\n"                                        \
+    "%f = \"arith.sitofp\"(%b) : (vector<8x128xi32>) -> vector<8x128xf32>\n" STORE("%f")
+
+/* What a step makes of its number, %g: 0 or 1. */
+static void ways_are_taken_and_loops_end(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        float of[2];
+    } rows[] = {
+        /* Two values change places three times: s = 2 * 10 + (g + 1). */
+        {NUMBER("%l", "0") NUMBER("%h", "3") NUMBER("%one", "1") NUMBER("%ten", "10")
+             ADD("%n", "%g",
+                 "%one") "%r:2 = \"scf.for\"(%l, %h, %one, %n, %ten) ({\n^bb0(%i: i32, %p: i32, %q: i32):\n"
+                         "\"scf.yield\"(%q, %p) : (i32, i32) -> ()\n}) : (i32, i32, i32, i32, i32) -> (i32, "
+                         "i32)\n" ADD("%t", "%r#0", "%r#0") ADD("%s", "%t", "%r#1") STORE_NUMBER("%s"),
+         {21, 22}},
+        /* From 3 to 3 there is no turn; from 0 to g there are g. */
+        {NUMBER("%l", "3") NUMBER("%h", "3") NUMBER("%one", "1")
+             NUMBER("%five", "5") "%s = \"scf.for\"(%l, %h, %one, %five) ({\n^bb0(%i: i32, %p: i32):\n" ADD(
+                 "%n", "%p", "%one") YIELD("%n") "}) : (i32, i32, i32, i32) -> i32\n" STORE_NUMBER("%s"),
+         {5, 5}},
+        {NUMBER("%l", "0") NUMBER("%one", "1")
+             NUMBER("%five", "5") "%s = \"scf.for\"(%l, %g, %one, %five) ({\n^bb0(%i: i32, %p: i32):\n" ADD(
+                 "%n", "%p", "%five") YIELD("%n") "}) : (i32, i32, i32, i32) -> i32\n" STORE_NUMBER("%s"),
+         {5, 10}},
+        /* A condition that is known, and one that is not, with another way and without. */
+        {NUMBER("%l", "0") NUMBER("%h", "3") COMPARE("%k", "0", "%l", "%h") "%s = \"scf.if\"(%k) ({\n" YIELD(
+             "%l") "}, {\n" YIELD("%h") "}) : (i1) -> i32\n" STORE_NUMBER("%s"),
+         {3, 3}},
+        {NUMBER("%l", "0") NUMBER("%h", "3") COMPARE("%k", "2", "%l", "%h") "%s = \"scf.if\"(%k) ({\n" YIELD(
+             "%l") "}, {\n" YIELD("%h") "}) : (i1) -> i32\n" STORE_NUMBER("%s"),
+         {0, 0}},
+        {NUMBER("%l", "0") NUMBER("%h", "3") COMPARE("%k", "0", "%l", "%g") "%s = \"scf.if\"(%k) ({\n" YIELD(
+             "%h") "}, {\n" YIELD("%l") "}) : (i1) -> i32\n" STORE_NUMBER("%s"),
+         {3, 0}},
+        {NUMBER("%l", "0") STORE_NUMBER("%l") NUMBER("%h", "3")
+             COMPARE("%k", "0", "%l",
+                     "%g") "\"scf.if\"(%k) ({\n"
+                           "%d = \"vector.broadcast\"(%h) : (i32) -> vector<8x128xi32>\n"
+                           "%e = \"arith.sitofp\"(%d) : (vector<8x128xi32>) -> vector<8x128xf32>\n" STORE(
+                               "%e") "\"scf.yield\"() : () -> ()\n}, {\n}) : (i1) -> ()\n",
+         {3, 0}},
+        /* By twos from g, while it is less than 5. */
+        {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
+             "%k", "2", "%u",
+             "%five") "\"scf.condition\"(%k, %u) : (i1, i32) -> ()\n}, {\n^bb0(%w: i32):\n" ADD("%n", "%w",
+                                                                                                "%two")
+             YIELD("%n") "}) : (i32) -> i32\n" STORE_NUMBER("%s"),
+         {6, 5}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        outcome o = run((sketch){"2", same, same, rows[i].body, 16, 16});
+        for (int k = 0; k < 2; k++)
+            if (o.values[k * 1024] != rows[i].of[k] || o.values[k * 1024 + 1023] != rows[i].of[k])
+                fail_msg("row %zu: %g of %d", i, (double)o.values[k * 1024], k);
+    }
+}
+
 /* A vreg of words and one of halves that are not known. */
 #define SPLAT                                                                                                \
     "%v = \"tpu.iota\"() <{dimensions = array<i32: 1>}> : () -> vector<8x128xi32>\n"                         \
@@ -509,6 +575,7 @@ int main(void) {
         cmocka_unit_test(a_result_leaves_when_it_is_complete),
         cmocka_unit_test(the_last_block_is_cut),
         cmocka_unit_test(one_step_has_no_loop),
+        cmocka_unit_test(ways_are_taken_and_loops_end),
         cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(internal_scratch_is_one_memory),
         cmocka_unit_test(constants_of_bf16_are_the_nearest),
