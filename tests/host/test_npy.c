@@ -123,6 +123,7 @@ static const struct {
     {"{\"shape\":(2),\"descr\":\"<f4\"}", 8, 12, "found ')', expected ','"},
     {"{'shape': (2L,), 'descr': '=f4', 'fortran_order': True}  \n", 8, 0, ""},
     {"{'shape': (1, 2,), 'descr': '|u1', 'fortran_order': False,}", 2, 0, ""},
+    {"{'descr': '>u1'" TAIL, 2, 0, ""}, /* a byte has no order */
     {"", 8, 1, "found the end, expected '{'"},
     {"['descr']", 8, 1, "found '[', expected '{'"},
     {"{'descr': '<f4'", 8, 16, "found the end, expected ',' or '}'"},
@@ -354,10 +355,36 @@ static void the_digits(void **state) {
     ts_arena_free(arena);
 }
 
+/* Columns come first in the file. */
+static void elements_of_any_size_in_fortran_order(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *array;
+        size_t bytes;
+    } rows[] = {{"u1", "u8[2,3] 0 1 2 3 4 5", 1},
+                {"i2", "s16[2,3] 0 1 2 3 4 5", 2},
+                {"i8", "s64[2,3] 0 1 2 3 4 5", 8}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_host_array array;
+        const char *header =
+            ts_text_format(arena, "{'descr': '<%s', 'fortran_order': True, 'shape': (2, 3)}", rows[i].type);
+        ts_source file = make_file(arena, header, 6 * rows[i].bytes);
+        for (size_t k = 0; k < 6; k++)
+            ((char *)(uintptr_t)file.text)[10 + strlen(header) + (k % 3 * 2 + k / 3) * rows[i].bytes] =
+                (char)k;
+        assert_true(ts_npy_parse(&err, arena, &file, NULL, &array));
+        assert_string_equal(show(arena, &array), rows[i].array);
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numpys_files),
         cmocka_unit_test(numpys_files_that_are_refused),
+        cmocka_unit_test(elements_of_any_size_in_fortran_order),
         cmocka_unit_test(header_rows),
         cmocka_unit_test(error_shows_the_header),
         cmocka_unit_test(prefix_rows),
