@@ -112,8 +112,8 @@ static int enter(void **state) {
 }
 
 static int leave(void **state) {
-    static const char *const names[] = {"a.yaml", "b.yml",  "c.yaml",     "d.yaml",
-                                        "e.yaml", "f.yaml", "sub/a.yaml", "sub"};
+    static const char *const names[] = {"a.yaml", "b.yml",      "c.yaml",     "d.yaml", "e.yaml",
+                                        "f.yaml", "sub/a.yaml", "sub/g.yaml", "sub"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) remove(names[i]);
     rmdir(*state);
     free(*state);
@@ -121,7 +121,9 @@ static int leave(void **state) {
 }
 
 static void loads_files(void **state) {
-    (void)state;
+    char absolute[4200];
+    snprintf(absolute, sizeof absolute, "base: %s/b.yml\n", (const char *)*state);
+    save("sub/g.yaml", absolute);
     save("a.yaml", "base: sub/a.yaml\nm: {c: 9}\n");
     save("sub/a.yaml", "base: ../b.yml\nz: 7\n");
     save("b.yml", "base: alpha\nx: 2\n");
@@ -131,6 +133,7 @@ static void loads_files(void **state) {
     save("f.yaml", "base: sub/\n");
     expect_tree("a.yaml", "x=2 m=(a=1 b=2 c=9) z=7");
     expect_tree("./sub/a.yaml", "x=2 m=(a=1 b=2) z=7");
+    expect_tree("sub/g.yaml", "x=2 m=(a=1 b=2)");
     expect_refusal("c.yaml", TS_ERROR_INPUT,
                    "c.yaml:1:7: error: 'c.yaml' is a base of itself\nbase: c.yaml\n      ^\n");
     expect_refusal(
@@ -156,6 +159,9 @@ static void parses_overrides(void **state) {
         {"", "set:1:1: error: expected a field and a value: path.to.field=value\n\n^\n"},
         {"=1", "set:1:1: error: expected a field and a value: path.to.field=value\n=1\n^\n"},
         {"a..b=1", "set:1:3: error: expected a field and a value: path.to.field=value\na..b=1\n  ^\n"},
+        {"a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.b=1", /* one more than maps may be deep */
+         "set:1:34: error: expected a field and a value: path.to.field=value\n"
+         "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.b=1\n                                 ^\n"},
         {"a.b", "set:1:4: error: expected a field and a value: path.to.field=value\na.b\n   ^\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -233,6 +233,17 @@ static void names_what_was_changed(void **state) {
     ts_arena_free(arena);
 }
 
+static void time_is_that_of_the_sustained_clock(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    static const char *const sets[] = {"chip.clock.sustained=1.2GHz"};
+    const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 1);
+    assert_string_equal(err.message, "");
+    assert_true(ts_machine_microseconds(m, 2400) == 2);
+    ts_arena_free(arena);
+}
+
 /* The reference of HBM time is the one that its tests use. */
 static void hbm2_reference_is_the_preset(void **state) {
     (void)state;
@@ -420,6 +431,7 @@ int main(void) {
         cmocka_unit_test(prints_back),
         cmocka_unit_test(printed_and_changed),
         cmocka_unit_test(names_what_was_changed),
+        cmocka_unit_test(time_is_that_of_the_sustained_clock),
         cmocka_unit_test(hbm2_reference_is_the_preset),
         cmocka_unit_test(hbm3_reference_counts_in_ck),
         cmocka_unit_test(overrides),
