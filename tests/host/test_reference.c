@@ -867,11 +867,12 @@ static void bounds_use_tensors(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
-    const char *text = "x ~= x err=abs(y) * expected";
+    const char *text = "x ~= x + odd err=abs(y) * expected";
     ts_check check;
     ts_source source = {"test", text, strlen(text)};
     assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
     assert_true(ts_check_uses(&check, "y"));
+    assert_true(ts_check_uses(&check, "odd"));
     assert_false(ts_check_uses(&check, "h"));
     ts_arena_free(arena);
 }
