@@ -254,17 +254,25 @@ bool lower_slice(lowering *l) {
     return next == l->op->operand_count ? set_memref(l, m) : malformed(l, "a size of each '?'");
 }
 
+/* Which dims of 1 have no place in the type; of several in a row the first. */
+static void find_gone(const memref *m, const mlir_type *type, bool *gone) {
+    int left = type->rank;
+    for (int i = m->rank - 1; i >= 0; i--) {
+        gone[i] = m->dims[i] == 1 && (left == 0 || type->dims[left - 1] != 1);
+        left -= !gone[i] && left > 0;
+    }
+}
+
 /* Dims of 1 go; the others keep their order. */
 bool lower_squeeze(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
+    bool gone[MLIR_RANK_MAX];
     int kept = 0;
     if (!copy_memref(l, 0, &m)) return false;
-    int gone = m->rank - type->rank;
+    find_gone(m, type, gone);
     for (int i = 0; i < m->rank; i++) {
-        bool drop = m->dims[i] == 1 && gone > 0 && (kept == type->rank || type->dims[kept] != 1 || gone > 0);
-        gone -= drop;
-        if (drop) continue;
+        if (gone[i]) continue;
         m->dims[kept] = m->dims[i];
         m->extents[kept] = m->extents[i];
         m->multiples[kept] = m->multiples[i];

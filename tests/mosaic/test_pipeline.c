@@ -202,7 +202,8 @@ static void a_step_has_its_cost(void **state) {
 #define ADD(name, x, y)     name " = \"arith.addi\"(" x ", " y ") : (i32, i32) -> i32\n"
 #define COMPARE(name, which, x, y)                                                                           \
     name " = \"arith.cmpi\"(" x ", " y ") <{predicate = " which " : i64}> : (i32, i32) -> i1\n"
-#define YIELD(x) "\"scf.yield\"(" x ") : (i32) -> ()\n"
+#define YIELD(x)   "\"scf.yield\"(" x ") : (i32) -> ()\n"
+#define CUBE(last) "memref<1x5x" last "xi32, #tpu.memory_space<smem>>"
 /* All of a block is that number. */
 #define STORE_NUMBER(x)                                                                                      \
     "%b = \"vector.broadcast\"(" x ") : (i32) -> vector<8x128xi32>\n"                                        \
@@ -248,6 +249,25 @@ static void ways_are_taken_and_loops_end(void **state) {
                            "%e = \"arith.sitofp\"(%d) : (vector<8x128xi32>) -> vector<8x128xf32>\n" STORE(
                                "%e") "\"scf.yield\"() : () -> ()\n}, {\n}) : (i1) -> ()\n",
          {3, 0}},
+        /* Of 5 numbers in 1 x 5 x 4 words, the dim that goes is the last of 1 x 5 x 1. */
+        {NUMBER("%one", "1") NUMBER("%two", "2") NUMBER("%l", "0") ADD(
+             "%n", "%g",
+             "%two") "%i0 = \"arith.constant\"() <{value = 0 : index}> : () -> index\n"
+                     "%i2 = \"arith.constant\"() <{value = 2 : index}> : () -> index\n"
+                     "%i3 = \"arith.constant\"() <{value = 3 : index}> : () -> index\n"
+                     "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> " CUBE(
+                         "4") "\n"
+                              "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(
+                                  "4") ", index, index, index) -> ()\n"
+                                       "%p = \"tpu.memref_slice\"(%m, %l, %l, %two) <{operandSegmentSizes = "
+                                       "array<i32: 1, 3, 0>}> : (" CUBE("4") ", i32, i32, i32) -> " CUBE(
+                                           "1") "\n"
+                                                "%q = \"tpu.memref_squeeze\"(%p) : (" CUBE(
+                                                    "1") ") -> memref<1x5xi32, #tpu.memory_space<smem>>\n"
+                                                         "%s = \"memref.load\"(%q, %i0, %i3) : "
+                                                         "(memref<1x5xi32, #tpu.memory_space<smem>>, index, "
+                                                         "index) -> i32\n" STORE_NUMBER("%s"),
+         {2, 3}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
              "%k", "2", "%u",
