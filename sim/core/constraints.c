@@ -48,11 +48,11 @@ static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction
     if (config->vmem_banks == 0 || info->family != TS_FAMILY_MEMORY) return 0;
     int at = instruction->opcode == TS_OP_vld, most = 0;
     const ts_address *address = instruction->operands[at].as.address;
-    for (int i = 0; i < TS_SUBLANES && address->stride != 0; i++) {
-        int same = 0;
-        for (int j = 0; j < TS_SUBLANES; j++)
-            same += (address->sublane_mask >> j & 1) &&
-                    ts_floor_mod((i - j) * address->stride, config->vmem_banks) == 0;
+    unsigned meet = 0; /* bit d: rows that are d apart are in one bank, and so are those twice as far apart */
+    for (int d = 0; d < TS_SUBLANES && address->stride != 0; d++)
+        meet |= (unsigned)(d * address->stride % config->vmem_banks == 0) << d;
+    for (int first = 0; first < TS_SUBLANES; first++) {
+        int same = __builtin_popcount(address->sublane_mask >> first & meet);
         most = same > most ? same : most;
     }
     return most > 1 ? most - 1 : 0;
