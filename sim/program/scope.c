@@ -25,7 +25,7 @@ static symbol **bucket_of(const scope *names, uint32_t hash) {
     return &names->buckets[hash & (names->bucket_count - 1)];
 }
 
-static symbol *find_here(const scope *names, uint32_t hash, const char *name, size_t length) {
+static inline symbol *find_here(const scope *names, uint32_t hash, const char *name, size_t length) {
     symbol *at = names->bucket_count > 0 ? *bucket_of(names, hash) : NULL;
     while (at != NULL && (at->hash != hash || at->length != length || memcmp(at->name, name, length) != 0))
         at = at->next;

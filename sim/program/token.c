@@ -238,8 +238,6 @@ bool token_unexpected(ts_error *err, const token *found, const char *what) {
     return TOKEN_ERROR(err, found, "found '%.*s', expected %s", length, found->text, what);
 }
 
-bool token_is(const token *at, int mark) { return at->kind == TOKEN_MARK && at->integer == mark; }
-
 bool token_is_name(const token *at, const char *name) {
     return (at->kind == TOKEN_NAME || at->kind == TOKEN_DIRECTIVE) && ts_text_is(at->text, at->length, name);
 }

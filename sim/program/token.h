@@ -44,7 +44,9 @@ const token *token_list(ts_arena *arena, const ts_source *source);
 /* "found X, expected `what`". */
 bool token_unexpected(ts_error *err, const token *found, const char *what);
 
-bool token_is(const token *at, int mark);
+static inline bool token_is(const token *at, int mark) {
+    return at->kind == TOKEN_MARK && at->integer == mark;
+}
 bool token_is_name(const token *at, const char *name);
 /* At the end of a statement? */
 bool token_ends_line(const token *at);
