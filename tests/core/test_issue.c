@@ -201,6 +201,7 @@ static void rows_in_one_bank_lengthen_a_strided_access(void **state) {
     } rows[] = {{"vld v1 [0] stride=4\nvneg.f32 v2 v1", 1 + 1},  /* banks 0 4 .. of 16: each twice */
                 {"vld v1 [0] stride=16\nvneg.f32 v2 v1", 1 + 7}, /* one bank */
                 {"vld v1 [0] stride=16 rows=0x11\nvneg.f32 v2 v1", 1 + 1},
+                {"vld v1 [0] stride=4 rows=0x22\nvneg.f32 v2 v1", 1 + 1}, /* sublanes 1 and 5 */
                 {"vld v1 [0] stride=3\nvneg.f32 v2 v1", 1},
                 {"vld v1 [0] stride=0\nvneg.f32 v2 v1", 1}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
