@@ -1,6 +1,8 @@
 /* Constant expressions, by precedence climbing. */
 #include "expr.h"
 
+#include <math.h>
+
 #include "base/number.h"
 
 enum { NESTING_MAX = 64 };
@@ -190,6 +192,13 @@ static double float_result(int mark, double a, double b) {
     return mark == '+' ? a + b : mark == '-' ? a - b : mark == '*' ? a * b : a / b;
 }
 
+/* An infinity comes of one that was written. */
+static bool is_known(parser *p, const token *op, double a, double b, double result) {
+    if (isnan(result)) return TOKEN_ERROR(p->err, op, "the result is not a number");
+    return !isinf(result) || isinf(a) || isinf(b) ||
+           TOKEN_ERROR(p->err, op, "the result of '%c' does not fit in 64 bits", (int)op->integer);
+}
+
 static bool calculate(parser *p, const token *op, const constant *a, const constant *b, constant *out) {
     int mark = (int)op->integer;
     bool is_float = a->is_float || b->is_float;
@@ -198,7 +207,7 @@ static bool calculate(parser *p, const token *op, const constant *a, const const
     if (mark == '%' && is_float) return TOKEN_ERROR(p->err, op, "'%%' takes integers");
     if (is_float) {
         *out = (constant){.is_float = true, .number = float_result(mark, as_number(a), as_number(b))};
-        return out->number == out->number || TOKEN_ERROR(p->err, op, "the result is not a number");
+        return is_known(p, op, as_number(a), as_number(b), out->number);
     }
     *out = (constant){0};
     if (!integer_result(mark, a->integer, b->integer, &out->integer))

@@ -1,5 +1,6 @@
 /* Operands of instructions. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -20,11 +21,15 @@ static bool parse_number(assembler *as, const token **at, const ts_operand_class
         return TOKEN_ERROR(as->err, begin, "found %g, expected %s", v.number, class->text);
     if (integer && !check_integer(as, begin, v.integer)) return false;
     *out = (ts_operand){.kind = integer ? TS_OPERAND_INTEGER : TS_OPERAND_F32};
-    if (integer)
+    if (integer) {
         out->as.integer = v.integer;
-    else
-        out->as.f32_bits = ts_f32_bits((float)(v.is_float ? v.number : (double)v.integer));
-    return true;
+        return true;
+    }
+    double number = v.is_float ? v.number : (double)v.integer;
+    out->as.f32_bits = ts_f32_bits((float)number);
+    return !isinf((float)number) || isinf(number) ||
+           TOKEN_ERROR(as->err, begin, "%g does not fit in f32, expected at most 3.40282347e+38, or inf",
+                       number);
 }
 
 /* The label's number is filled in at the end. */

@@ -16,7 +16,7 @@ typedef struct {
 static void print_float(ts_text *out, double value, int digits) {
     size_t begin = out->length;
     if (value - value != 0) { /* an infinity */
-        ts_text_add(out, "%s1e999", value < 0 ? "-" : "");
+        ts_text_add(out, "%sinf", value < 0 ? "-" : "");
         return;
     }
     ts_text_add(out, "%.*g", digits, value);

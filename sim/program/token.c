@@ -2,6 +2,7 @@
 #include "token.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,24 +105,32 @@ static bool take_integer(lexer *lex, int64_t *value) {
     return integer_value(lex, begin, 10, value);
 }
 
-static void lex_number(lexer *lex) {
-    size_t begin = lex->at;
-    int64_t value = 0;
-    bool good = take_integer(lex, &value);
-    bool is_float = byte_at(lex, begin + 1) != 'x' && skip_fraction(lex);
+/* The value of the float that ends at the cursor; false when it has none. strtod rounds once, in the C locale;
+ * the command line never sets another. */
+static bool float_value(const lexer *lex, size_t begin, double *value) {
     char text[64];
     size_t length = lex->at - begin;
-    if (in_name(byte_at(lex, lex->at)) || (is_float ? length >= sizeof(text) : !good)) {
+    if (length >= sizeof(text)) return false;
+    memcpy(text, lex->source->text + begin, length);
+    text[length] = '\0';
+    *value = strtod(text, NULL);
+    return *value < HUGE_VAL;
+}
+
+static void lex_number(lexer *lex) {
+    size_t begin = lex->at;
+    int64_t integer = 0;
+    double number = 0;
+    bool good = take_integer(lex, &integer);
+    bool is_float = byte_at(lex, begin + 1) != 'x' && skip_fraction(lex);
+    if (is_float) good = float_value(lex, begin, &number);
+    if (in_name(byte_at(lex, lex->at)) || !good) {
         skip_name(lex);
         add(lex, TOKEN_BAD, begin);
-        return;
-    }
-    token *new = add(lex, is_float ? TOKEN_FLOAT : TOKEN_INTEGER, begin);
-    new->integer = value;
-    if (is_float) { /* strtod rounds once, in the C locale; the command line never sets another */
-        memcpy(text, new->text, length);
-        text[length] = '\0';
-        new->number = strtod(text, NULL);
+    } else if (is_float) {
+        add(lex, TOKEN_FLOAT, begin)->number = number;
+    } else {
+        add(lex, TOKEN_INTEGER, begin)->integer = integer;
     }
 }
 
@@ -180,7 +189,11 @@ static void lex_name(lexer *lex) {
     bool is_directive = byte_at(lex, begin) == '.', fresh = is_fresh(lex);
     skip_name(lex);
     if (is_directive && fresh) lex->depth = lex->bundle = 0; /* no bundle holds one */
-    add(lex, is_directive ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
+    token *new = add(lex, is_directive ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
+    if (token_is_name(new, "inf")) {
+        new->kind = TOKEN_FLOAT;
+        new->number = HUGE_VAL;
+    }
 }
 
 static void lex_one(lexer *lex) {

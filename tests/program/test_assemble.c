@@ -114,6 +114,10 @@ static void test_expressions(void **state) {
         {"9223372036854775808",
          "a.tsim:4:7: error: '9223372036854775808' is not a number of at most 64 bits\n"
          "delay 9223372036854775808\n      ^\n"},
+        {"1e400", "a.tsim:4:7: error: '1e400' is not a number of at most 64 bits\ndelay 1e400\n      ^\n"},
+        {"1e200 * -1e200 < 0", "a.tsim:4:13: error: the result of '*' does not fit in 64 bits\n"
+                               "delay 1e200 * -1e200 < 0\n            ^\n"},
+        {"-inf * 1e300 < -1e308", "    delay 1\n"},
         {"1 / 0", "a.tsim:4:9: error: the divisor is 0\ndelay 1 / 0\n        ^\n"},
         {"1 / -2", "a.tsim:4:9: error: the divisor is negative\ndelay 1 / -2\n        ^\n"},
         {"1.5", "a.tsim:4:7: error: found 1.5, expected sreg or integer\ndelay 1.5\n      ^\n"},
@@ -161,8 +165,8 @@ static void test_programs(void **state) {
          "3.0\nvmov v2, -0.0",
          "    vadd.f32 v1, v2, 0.5 if m3\n    vmul.f32 v1, v1, s2\n    vmul.f32 v1, v1, 3.0\n    vmov v2, 3\n"
          "    vmov v2, 3.0\n    vmov v2, -0.0\n"},
-        {".param N = 1000\nvmul.f32 v1, v1, 1.0 / N\nvmov v0, 1e999",
-         "    vmul.f32 v1, v1, 0.00100000005\n    vmov v0, 1e999\n"},
+        {".param N = 1000\nvmul.f32 v1, v1, 1.0 / N\nvmov v0, inf\nvmov v1, -inf * 2",
+         "    vmul.f32 v1, v1, 0.00100000005\n    vmov v0, inf\n    vmov v1, -inf\n"},
         {".reg acc = v7\n.reg i = s3\nvadd.f32 acc, acc, v[2 + 2]\nsadd i, i, s[1]",
          "    vadd.f32 v7, v7, v4\n    sadd s3, s3, s1\n"},
         {".for I = 0, 3\nvmov v[I], I * 10\n.end", "    vmov v0, 0\n    vmov v1, 10\n    vmov v2, 20\n"},
@@ -283,6 +287,7 @@ static void test_errors(void **state) {
         {"vadd.f32 v0, x, v2", "8:14: vadd.f32: found tensor 'x', expected vreg"},
         {"vadd.f32 v0, v40, v2", "8:14: there is no vreg v40: toy has v0 to v31"},
         {"vadd.f32 v[9999999], v40, v2", "8:12: the register's number is 9999999, expected 0 to 9999"},
+        {"vmov v0, 1e39", "8:10: 1e+39 does not fit in f32, expected at most 3.40282347e+38, or inf"},
         {"vadd.f32 v0, vv, v2", "8:14: unknown name 'vv'"},
         {"sadd s1, s2, s3 if m0", "8:17: sadd takes no mask"},
         {"vadd.f32 v0, v1, v2 if v3", "8:24: vadd.f32: found vreg 'v3', expected vmask"},
