@@ -54,10 +54,9 @@ static bool read_address(ts_error *err, const cli_line *line, const char *name, 
 }
 
 static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[2]) {
-    ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
-    ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
-    return ts_transfer_end_parse(err, line->arena, &from, &ends[0]) &&
-           ts_transfer_end_parse(err, line->arena, &to, &ends[1]) &&
+    ts_source texts[2];
+    return cli_ends(err, line, texts) && ts_transfer_end_parse(err, line->arena, &texts[0], &ends[0]) &&
+           ts_transfer_end_parse(err, line->arena, &texts[1], &ends[1]) &&
            read_address(err, line, "src-at", &ends[0].at) && read_address(err, line, "dst-at", &ends[1].at);
 }
 
@@ -79,7 +78,7 @@ static int print_price(const cli_line *line) {
     ts_transfer_others_request tried = {&study, known, !shows_all};
     if (!price(&err, line, known, &study) ||
         (!alone && !ts_transfer_try_others(&err, line->arena, &tried, others)))
-        return cli_fail(&err);
+        return cli_error(line, &err);
     ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "html")) {
         ts_report_transfer_html(&study, alone ? NULL : others, &out);
@@ -106,7 +105,8 @@ static int print_mix(const cli_line *line) {
     const ts_machine *machine = good ? cli_machine(&err, line) : NULL;
     ts_transfer_mix_request request = {machine, ts_prices_new(line->arena), ends, count,
                                        cli_value(line, "exact") != NULL};
-    if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix)) return cli_fail(&err);
+    if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix))
+        return cli_error(line, &err);
     ts_text out = ts_text_begin(line->arena);
     (cli_value(line, "json") ? ts_report_transfer_mix_json : ts_report_transfer_mix)(&mix, &out);
     return cli_print(&out);
@@ -156,8 +156,6 @@ static bool check_line(ts_error *err, const cli_line *line) {
         return ts_error_set(err, TS_ERROR_USAGE, "--svg goes only with --matrix");
     if (cli_value(line, "html") && (matrix || cli_count(line, "with") > 0))
         return ts_error_set(err, TS_ERROR_USAGE, "--html is of one transfer");
-    if (!matrix && line->operand_count < 2)
-        return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected SRC DST");
     return true;
 }
 

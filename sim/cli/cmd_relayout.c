@@ -17,7 +17,7 @@ static const cli_option options[] = {
 static const cli_command usage = {
     .name = "relayout",
     .operands = "SRC DST",
-    .operands_least = 2,
+    .operands_least = 0,
     .operands_most = 2,
     .about =
         "How Mosaic brings a value in vregs from one layout to another: free, or which ops on vregs; or its\n"
@@ -32,11 +32,11 @@ static const cli_command usage = {
 
 static bool find(ts_error *err, const cli_line *line, ts_relayout_price_request *request,
                  ts_relayout_price *price) {
-    ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
-    ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
+    ts_source ends[2];
+    if (!cli_ends(err, line, ends)) return false;
     request->machine = cli_machine(err, line);
-    if (request->machine == NULL || (request->from = ts_shape_parse(err, line->arena, &from)) == NULL ||
-        (request->to = ts_shape_parse(err, line->arena, &to)) == NULL)
+    if (request->machine == NULL || (request->from = ts_shape_parse(err, line->arena, &ends[0])) == NULL ||
+        (request->to = ts_shape_parse(err, line->arena, &ends[1])) == NULL)
         return false;
     return ts_relayout_price_find(err, line->arena, request, price);
 }
@@ -56,7 +56,7 @@ int cmd_relayout(int argc, char **argv) {
     ts_relayout_price price;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (!find(&err, &line, &request, &price) || !save(&err, &line, &request, &price))
-        return cli_end(&line, cli_fail(&err));
+        return cli_end(&line, cli_error(&line, &err));
     ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json") != NULL)
         ts_report_relayout_json(&request, &price, &out);

@@ -22,7 +22,7 @@ static const cli_option options[] = {
 static const cli_command command_reshard = {
     .name = "reshard",
     .operands = "SRC DST",
-    .operands_least = 2,
+    .operands_least = 0,
     .operands_most = 2,
     .about =
         "Plans how a tensor that is sharded over the devices of a mesh becomes one that is sharded "
@@ -57,13 +57,12 @@ static bool prove(ts_error *err, const cli_line *line, ts_reshard_report *report
 }
 
 static bool plan(ts_error *err, const cli_line *line, ts_reshard_report *report) {
-    ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
-    ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
+    ts_source ends[2];
     ts_reshard_request request = {
         .mesh = &report->mesh, .source = &report->source, .destination = &report->destination};
-    return read_mesh(err, line, report) && read_algorithm(err, line, &request) &&
-           ts_sharding_parse(err, line->arena, &report->mesh, &from, &report->source) &&
-           ts_sharding_parse(err, line->arena, &report->mesh, &to, &report->destination) &&
+    return cli_ends(err, line, ends) && read_mesh(err, line, report) && read_algorithm(err, line, &request) &&
+           ts_sharding_parse(err, line->arena, &report->mesh, &ends[0], &report->source) &&
+           ts_sharding_parse(err, line->arena, &report->mesh, &ends[1], &report->destination) &&
            ts_reshard(err, line->arena, &request, &report->plan) && prove(err, line, report);
 }
 
@@ -79,7 +78,8 @@ int cmd_reshard(int argc, char **argv) {
     ts_error err = {0};
     if (!cli_begin(&line, &command_reshard, argc, argv)) return line.exit_code;
     ts_reshard_report *report = TS_NEW(line.arena, ts_reshard_report);
-    if (!plan(&err, &line, report) || !save(&err, &line, report)) return cli_end(&line, cli_fail(&err));
+    if (!plan(&err, &line, report) || !save(&err, &line, report))
+        return cli_end(&line, cli_error(&line, &err));
     ts_text out = ts_text_begin(line.arena);
     if (cli_value(&line, "json"))
         ts_report_reshard_json(report, &out);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "mesh/mesh_file.h"
+#include "study/transfer.h"
 
 int cli_usage_error(const cli_line *line, const ts_error *err) {
     ts_text program = ts_text_begin(line->arena);
@@ -84,6 +85,19 @@ bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes) {
     const char *text = cli_value(line, "max-memory");
     *bytes = text ? 0 : ts_memory_host();
     return !text || ts_memory_parse(err, cli_option_text(line, "max-memory"), text, bytes);
+}
+
+bool cli_ends(ts_error *err, const cli_line *line, ts_source ends[2]) {
+    const char *const *operands = line->operands;
+    if (line->operand_count == 2)
+        for (int i = 0; i < 2; i++) ends[i] = (ts_source){"", operands[i], strlen(operands[i])};
+    else if (line->operand_count == 0 || !strstr(operands[0], "->"))
+        return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected SRC DST, or 'SRC -> DST'");
+    else if (!ts_transfer_pair_split(err, line->arena, "", operands[0], ends))
+        return false;
+    ends[0].name = "source";
+    ends[1].name = "destination";
+    return true;
 }
 
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count) {

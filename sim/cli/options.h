@@ -77,6 +77,8 @@ bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ra
     }
 /* Its value, for a command that can say what else it will need. */
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
+/* The operands SRC DST, or both in one, as 'SRC -> DST'. */
+bool cli_ends(ts_error *err, const cli_line *line, ts_source ends[2]);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);
 

@@ -24,7 +24,9 @@ bool ts_transfer_slice_parse(ts_error *err, ts_cursor *cursor, const ts_layout *
                              int64_t *sizes);
 /* "SHAPE", or "SHAPE" and a slice. */
 bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text, ts_transfer_end *end);
-/* Both of "SRC -> DST"; errors call the text `what`. */
+/* Both of "SRC -> DST"; errors call the text `what`. The split ones are named "source of WHAT" and so on. */
+bool ts_transfer_pair_split(ts_error *err, ts_arena *arena, const char *what, const char *text,
+                            ts_source ends[2]);
 bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, const char *text,
                             ts_transfer_end ends[2]);
 /* The canonical text, which parses back. */

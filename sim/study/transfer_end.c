@@ -95,15 +95,24 @@ bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text
     return shape.length == text->length || parse_slice(err, arena, &cursor, end);
 }
 
-bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, const char *text,
-                            ts_transfer_end ends[2]) {
+bool ts_transfer_pair_split(ts_error *err, ts_arena *arena, const char *what, const char *text,
+                            ts_source ends[2]) {
     const char *arrow = strstr(text, "->");
     if (!arrow) return ts_error_set(err, TS_ERROR_USAGE, "%s is '%s', expected 'SRC -> DST'", what, text);
-    ts_source from = {ts_text_format(arena, "source of %s", what), text, (size_t)(arrow - text)},
-              to = {ts_text_format(arena, "destination of %s", what), arrow + 2, strlen(arrow + 2)};
-    while (to.length > 0 && *to.text == ' ') to.text++, to.length--;
-    return ts_transfer_end_parse(err, arena, &from, &ends[0]) &&
-           ts_transfer_end_parse(err, arena, &to, &ends[1]);
+    const char *to = arrow + 2 + strspn(arrow + 2, " "), *end = arrow;
+    while (end > text && end[-1] == ' ') end--;
+    const char *from = ts_arena_copy_text(arena, text, (size_t)(end - text));
+    ends[0] = (ts_source){ts_text_format(arena, "source of %s", what), from, strlen(from)};
+    ends[1] = (ts_source){ts_text_format(arena, "destination of %s", what), to, strlen(to)};
+    return true;
+}
+
+bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, const char *text,
+                            ts_transfer_end ends[2]) {
+    ts_source texts[2];
+    return ts_transfer_pair_split(err, arena, what, text, texts) &&
+           ts_transfer_end_parse(err, arena, &texts[0], &ends[0]) &&
+           ts_transfer_end_parse(err, arena, &texts[1], &ends[1]);
 }
 
 void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out) {

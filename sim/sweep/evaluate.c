@@ -274,15 +274,12 @@ static bool ask_audit(ts_error *err, const question *q) {
 
 /* "SRC -> DST": two shapes with their shardings. */
 static bool read_shardings(ts_error *err, const question *q, ts_reshard_request *request, ts_sharding *ends) {
-    const char *text = q->asked->text, *arrow = strstr(text, " -> ");
-    if (!arrow) return ts_error_set(err, TS_ERROR_INPUT, "reshard: found '%.60s', expected SRC -> DST", text);
-    const char *src = ts_arena_copy_text(q->arena, text, (size_t)(arrow - text)),
-               *dst = arrow + strlen(" -> ");
-    const ts_source from = {"source", src, strlen(src)}, to = {"destination", dst, strlen(dst)};
+    ts_source texts[2];
     request->source = &ends[0];
     request->destination = &ends[1];
-    return ts_sharding_parse(err, q->arena, request->mesh, &from, &ends[0]) &&
-           ts_sharding_parse(err, q->arena, request->mesh, &to, &ends[1]);
+    return ts_transfer_pair_split(err, q->arena, "reshard", q->asked->text, texts) &&
+           ts_sharding_parse(err, q->arena, request->mesh, &texts[0], &ends[0]) &&
+           ts_sharding_parse(err, q->arena, request->mesh, &texts[1], &ends[1]);
 }
 
 static bool ask_reshard(ts_error *err, const question *q) {

@@ -18,6 +18,7 @@ def price(src, dst, *options):
 @test
 def keys_and_bytes():
     bill = price(ROWS, TILES, "-m", "tpu-v5e")
+    assert bill == expect_json(["dma", f"{ROWS} -> {TILES}", "--alone", "-m", "tpu-v5e"])
     assert bill["schema"] == "tilesim.dma" and bill["machine"] == "tpu-v5e" and len(bill["machine_hash"]) == 16
     assert bill["useful_bytes"] == 4 << 20 and bill["moved_bytes"] == 8 << 20
     assert bill["padding_bytes"] == bill["waste_bytes"] == 0
@@ -246,6 +247,10 @@ def bad_input():
         text = src if where == "source" else dst
         expect(["dma", src, dst, *options.split()], code=1, out="",
                err=f"{where}:1:{column}: error: {message}\n{text}\n{' ' * (column - 1)}^\n")
+    expect(["dma", f"{ROWS} -> {ROWS[:-1]}"], code=1, out="",
+           err=f"destination:1:19: error: found the end, expected ',' or '}}'\n{ROWS[:-1]}\n                  ^\n")
+    expect(["dma", ROWS], code=2, out="", err="tilesim dma: error: too few operands, expected SRC DST, or 'SRC -> DST'\n"
+                                              "`tilesim dma --help` shows how it is used\n")
     expect(["dma", "f32[?]{0}", "f32[4]{0}"], code=4, out="",
            err="source:1:1: not modelled: the source has an unbounded dimension ('?'), which has no layout\n"
                "f32[?]{0}\n^\n")

@@ -163,6 +163,8 @@ def refusals():
         assert (status, out) == (code, "") and all(part in err for part in parts), (words, status, err)
 
     refuses(["f32[8]", "f32[8]"], 2, "--mesh is not given")
+    refuses(["f32[8]", *MESH], 2, "too few operands, expected SRC DST, or 'SRC -> DST'\n", "`tilesim reshard --help`")
+    refuses(["f32[8] -> f32[9]", *MESH], 1, "must be one array")
     refuses(["f32[8] P('q')", "f32[8]", *MESH], 1, "source:1:10: error: the mesh has no axis 'q'")
     refuses(["f32[8]", "f32[8] P('x','x')", *MESH], 1, "destination:1:14: error: the sharding has 2 dims, the array 1")
     refuses(["f32[8]", "f32[9]", *MESH], 1, "must be one array")

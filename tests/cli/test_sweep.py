@@ -149,7 +149,7 @@ ask:
             assert int(row["row_hits"]) == alone["row_hits"] and int(row["hbm_bytes"]) == 32 * (alone["reads"] + alone["writes"])
             assert int(row["useful_bytes"]) == alone["bytes"]
             assert abs(float(row["hbm_joules"]) / alone["energy_joules"]["total"] - 1) < 0.03, (row, alone)
-        for name, reason in (("nowhere", "mesh is not given"), ("oneway", "expected SRC -> DST"), ("damaged", "none.mlir"),
+        for name, reason in (("nowhere", "mesh is not given"), ("oneway", "expected 'SRC -> DST'"), ("damaged", "none.mlir"),
                              ("unknown", "c_copy5k")):
             assert found[name, machine]["status"] == "error" and reason in found[name, machine]["error"], found[name, machine]
 

@@ -344,7 +344,7 @@ static void errors(void **state) {
         {"ask: {audit: LICENSE}",
          "LICENSE holds no instruction or shape in 202 lines, expected HLO text, such as "
          "'%a = f32[8,128]{1,0:T(8,128)} parameter(0)'"},
-        {"ask: {reshard: f32, mesh: 4}", "reshard: found 'f32', expected SRC -> DST"},
+        {"ask: {reshard: f32, mesh: 4}", "reshard is 'f32', expected 'SRC -> DST'"},
         {"ask: {reshard: 'f32[8] -> f32[8]'}", "reshard: mesh is not given, such as 4x4"},
         {"ask: {reshard: 'f32[8] -> f32[8]', mesh: 4, algorithm: rings}", NULL},
         {"ask: {reshard: \"f32[8] P('z') -> f32[8]\", mesh: 4}", NULL},
