@@ -60,7 +60,8 @@ static bool fail_unknown(ts_error *err, const reader *r, const char *prefix, con
     const char *nearest = ts_text_nearest(entry->key, names, (size_t)count, sizeof names[0]);
     ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset, "unknown key '%s%s%s'%s%s", r->prefix,
                 prefix, entry->key, nearest ? "" : ", expected one of ", nearest ? "" : list.bytes);
-    return ts_error_hint(err, nearest);
+    return ts_error_hint(err,
+                         nearest ? ts_text_format(r->arena, "%s%s%s", r->prefix, prefix, nearest) : NULL);
 }
 
 /* What a node is, for messages. */

@@ -95,7 +95,7 @@ def mesh_files():
         assert "6 devices of TPU v4" in expect(["reshard", "f32[36] P('data')", "f32[36]", "--mesh", path, "-m", "tpu-v4"])
         Path(path).write_text("title: mine\nmachine: tpu-v5p\ndims:\n  a: {chips: 2, warp: rule}\n")
         code, _, err = run("reshard", "f32[36]", "f32[36]", "--mesh", path)
-        assert code == 1 and f"{path}:4:17: error: " in err and "did you mean 'wrap'" in err and " ^" in err, err
+        assert code == 1 and f"{path}:4:17: error: " in err and "did you mean 'dims.a.wrap'" in err and " ^" in err, err
 
 
 @test

@@ -220,7 +220,7 @@ def bad_machines():
 def bad_files():
     cases = {
         "base: tpu-v5e\nhbm:\n    stakcs: 2\n":
-            "3:5: error: unknown key 'hbm.stakcs'; did you mean 'stacks'?\n    stakcs: 2\n    ^\n",
+            "3:5: error: unknown key 'hbm.stakcs'; did you mean 'hbm.stacks'?\n    stakcs: 2\n    ^\n",
         "base: tpu-v5e\nhbm: {clock: .nan}\n":
             "2:14: error: hbm.clock: found '.nan', expected a frequency such as 1.5 GHz from 1 MHz to 20 GHz\n"
             "hbm: {clock: .nan}\n             ^\n",

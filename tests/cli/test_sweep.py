@@ -754,7 +754,7 @@ def refused():
                                    f"ask: {{dma: 'f32[$ROSW] -> f32[$ROWS]'}}\n{' ' * 17}^\n")
     assert not Path("name.db").exists()
     figure = study("machine: tpu-v4\nset: {hbm.stakcs: 2}\nask: {layout: 'f32[8]'}\n", "figure.yaml")
-    expect(["sweep", figure], 1, "", f"{figure}:2:7: error: unknown key 'hbm.stakcs'; did you mean 'stacks'?\n"
+    expect(["sweep", figure], 1, "", f"{figure}:2:7: error: unknown key 'hbm.stakcs'; did you mean 'hbm.stacks'?\n"
                                      f"set: {{hbm.stakcs: 2}}\n      ^\n")
     assert not Path("figure.db").exists()
     column = study("vary: {A: [1, 2]}\nask: {dma: 'f32[$A] -> f32[$A]'}\ncolumns: {rate: cycles ** 2}\n", "column.yaml")

@@ -39,7 +39,7 @@ def bad_input():
     expect(["validate", "--set", "hbm.stacks=4"], 2, "",
            f"tilesim validate: error: --set changes one machine, expected -m too\n{help_}")
     expect(["validate", "-m", "tpu-v4", "--set", "hbm.stack=4"], 1, "",
-           "--set:1:5: error: unknown key 'hbm.stack'; did you mean 'stacks'?\nhbm.stack=4\n    ^\n")
+           "--set:1:5: error: unknown key 'hbm.stack'; did you mean 'hbm.stacks'?\nhbm.stack=4\n    ^\n")
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "t.csv")
         table.write_text("id,chip,workload description,parameters,measured value,unit\na,v4,w,p,-1,us\n")

@@ -298,7 +298,7 @@ static void refuses(void **state) {
         const char *set, *expected;
     } rows[] = {
         {"hbm.chanels=8",
-         "--set:1:5: error: unknown key 'hbm.chanels'; did you mean 'channels'?\nhbm.chanels=8\n    ^\n"},
+         "--set:1:5: error: unknown key 'hbm.chanels'; did you mean 'hbm.channels'?\nhbm.chanels=8\n    ^\n"},
         {"hbm.channels=12",
          "--set:1:14: error: hbm.channels: found '12', expected an integer from 1 to 64, a power of "
          "two\nhbm.channels=12\n             ^\n"},

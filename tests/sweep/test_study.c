@@ -363,7 +363,7 @@ static void machines_and_figures(void **state) {
         {"points: [{machine: tpu-v4}, {machine: tpu-v9}]\nask: {layout: x}\n",
          "1:39 no machine is called 'tpu-v9'"},
         {"set: {hbm.stacks: 2, hbm.clok: 2}\nask: {layout: x}\n",
-         "1:22 unknown key 'hbm.clok'; did you mean 'clock'?"},
+         "1:22 unknown key 'hbm.clok'; did you mean 'hbm.clock'?"},
         {"set: {clok: 2}\nask: {layout: x}\n", "1:7 unknown key 'clok'"},
         {"vary: {hbm.clok: [2]}\nask: {layout: x}\n", "1:8 unknown key 'hbm.clok'"},
         {"points: [{A: 1, hbm.clok: 2}]\nask: {layout: x}\n", "1:17 unknown key 'hbm.clok'"},
