@@ -1,6 +1,7 @@
 /* The YAML of a study, read: every key is known, every text in place, every name known. */
 #include "sweep/study.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -167,8 +168,21 @@ static bool read_range(ts_error *err, ts_arena *arena, const ts_tree *map, ts_gr
     return true;
 }
 
-static bool read_values(ts_error *err, ts_arena *arena, const ts_tree *node, ts_grid_axis *axis) {
-    if (node->kind == TS_TREE_MAP) return read_range(err, arena, node, axis);
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A value that is there twice; NULL: none. */
+static const char *repeated(ts_arena *arena, const ts_grid_axis *axis) {
+    const char **sorted = TS_NEW_ARRAY(arena, const char *, axis->count);
+    memcpy(sorted, axis->values, (size_t)axis->count * sizeof *sorted);
+    qsort(sorted, (size_t)axis->count, sizeof *sorted, by_text);
+    for (int i = 1; i < axis->count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0) return sorted[i];
+    return NULL;
+}
+
+static bool read_list(ts_error *err, ts_arena *arena, const ts_tree *node, ts_grid_axis *axis) {
     if (node->kind == TS_TREE_SCALAR)
         return ts_grid_split(arena, node->text, axis) || fail(err, node, "expected values such as 1,2,3");
     if (node->count == 0) return fail(err, node, "expected at least one value");
@@ -179,6 +193,13 @@ static bool read_values(ts_error *err, ts_arena *arena, const ts_tree *node, ts_
         axis->values[axis->count] = value->text;
     }
     return true;
+}
+
+static bool read_values(ts_error *err, ts_arena *arena, const ts_tree *node, ts_grid_axis *axis) {
+    if (node->kind == TS_TREE_MAP) return read_range(err, arena, node, axis);
+    if (!read_list(err, arena, node, axis)) return false;
+    const char *twice = repeated(arena, axis);
+    return !twice || fail(err, node, ts_text_format(arena, "'%.60s' is there twice", twice));
 }
 
 static bool add_axis(ts_error *err, const ts_tree *location, ts_sweep_study *study,

@@ -200,6 +200,8 @@ static const struct {
     {"vary: {A: ' 1, '}\nask: {dma: a}", 1, 11, "expected values such as 1,2,3"},
     {"vary: {time: 1}\nask: {dma: a}", 1, 8, "'time' is the name of a result, expected another"},
     {"vary: {change: 1}\nask: {dma: a}", 1, 8, "'change' is taken, expected another name"},
+    {"vary: {A: [8, 16, 8]}\nask: {dma: a}", 1, 11, "'8' is there twice"},
+    {"vary: {A: '1,2,3,2'}\nask: {dma: a}", 1, 11, "'2' is there twice"},
     {"points: [{A: 1}]\nvary: {A: 1}\nask: {dma: a}", 2, 8, "'A' varies already"},
     {"vary: {ask: 1}\nask: [{dma: a}, {name: b, dma: b}]", 1, 8, "'ask' varies already"},
     {"points: {A: 1}\nask: {dma: a}", 1, 9, "points: expected a list"},

@@ -123,7 +123,9 @@ static void the_longest_first(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         study_fixture f;
         char text[256];
-        snprintf(text, sizeof text, "vary: {A: [1, 2, 3, 4, 5, 6, 7, 8, 9, 1000, 4, 1]}\nask: {%s}\n",
+        snprintf(text, sizeof text,
+                 "points: [{A: 1}, {A: 2}, {A: 3}, {A: 4}, {A: 5}, {A: 6}, {A: 7}, {A: 8}, {A: 9}, {A: 1000},"
+                 " {A: 4}, {A: 1}]\nask: {%s}\n",
                  rows[i].ask);
         study_begin(&f, text, ":memory:", one);
         study_go(&f);
