@@ -13,7 +13,7 @@ extern "C" {
 typedef struct ts_program ts_program;
 
 typedef struct {
-    const char *name, *value; /* -D NAME=VALUE */
+    const char *name, *value; /* of a parameter: what is given for it, as text */
 } ts_define;
 
 typedef struct {

@@ -139,7 +139,7 @@ const ts_program *ts_mosaic_load(ts_error *err, ts_arena *arena, const char *pat
     ts_source source;
     if (!ts_mosaic_is_module(path)) return ts_program_load(err, arena, path, target, defines, define_count);
     if (define_count > 0) {
-        ts_error_set(err, TS_ERROR_USAGE, "-D %s: a module has no parameters", defines[0].name);
+        ts_error_set(err, TS_ERROR_USAGE, "parameter %s: a module has no parameters", defines[0].name);
         return NULL;
     }
     if (!ts_file_read_source(err, arena, path, MODULE_BYTES_MAX, &source)) return NULL;

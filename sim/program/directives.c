@@ -20,7 +20,7 @@ static const ts_define *find_define(assembler *as, const symbol *named) {
 /* -D NAME=VALUE: an expression, which may use earlier parameters; an integer where the default is one. */
 static bool read_define(assembler *as, const ts_define *define, constant *v) {
     ts_source *source = TS_NEW(as->arena, ts_source);
-    const char *name = ts_text_format(as->arena, "-D %s", define->name);
+    const char *name = ts_text_format(as->arena, "parameter %s", define->name);
     *source = (ts_source){.name = name, .text = define->value, .length = strlen(define->value)};
     const token *at = token_list(as->arena, source), *first = at;
     bool integer = !v->is_float;

@@ -112,7 +112,7 @@ def constants():
         works(program(f".param A = {chain('1', operator)}"))
     works(program(f"smov s1, {chain('1', '+', TERMS)}"))
     works([*program(".param A = 1"), "-D", "A=" + chain("1", "+", TERMS)])
-    fails([*program(".param A = 1"), "-D", "A=" + "(" * TERMS], "-D A:1:65: error: the expression is nested")
+    fails([*program(".param A = 1"), "-D", "A=" + "(" * TERMS], "parameter A:1:65: error: the expression is nested")
 
 
 @test

@@ -498,13 +498,13 @@ def time_only_keeps_smem_exact():
 def bad_command_lines():
     code, out, err = run("run", "programs/add.tsim", "-D", "ROWS=1e3")
     assert (code, out) == (1, ""), err
-    assert err.startswith("-D ROWS:1:1: error: found '1e3', expected an integer, as the program has it\n"), err
+    assert err.startswith("parameter ROWS:1:1: error: found '1e3', expected an integer, as the program has it\n"), err
     code, out, err = run("run")
     assert code == 2 and out == "", err
     for words, error in [
             (["-D", "ROWS"], "--define 'ROWS': expected NAME=VALUE"),
             (["-D", "ROWS=5", "-D", "ROWS=6"], "-D ROWS is given twice"),
-            (["-D", "ROW=5"], "-D ROW: the program has no such parameter; did you mean 'ROWS'?"),
+            (["-D", "ROW=5"], "the program has no parameter 'ROW'; did you mean 'ROWS'?"),
             (["--max-cycles", "0"], "--max-cycles is 0, expected 1 or more")]:
         code, out, err = run("run", "programs/add.tsim", *words)
         assert (code, out) == (2, "") and err.startswith(f"tilesim: error: {error}\n"), err

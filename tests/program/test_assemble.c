@@ -547,11 +547,11 @@ static void test_defines(void **state) {
     assemble(text, (ts_define[]){{"N", "5"}, {"M", "N + 1"}}, 2, result, sizeof(result));
     assert_string_equal(result, "    delay 6\n");
     assemble(text, (ts_define[]){{"NN", "5"}}, 1, result, sizeof(result));
-    assert_string_equal(result, "error: -D NN: the program has no such parameter; did you mean 'N'?\n");
+    assert_string_equal(result, "error: the program has no parameter 'NN'; did you mean 'N'?\n");
     assemble(text, (ts_define[]){{"N", "5"}, {"N", "6"}}, 2, result, sizeof(result));
-    assert_string_equal(result, "error: -D N is given twice\n");
+    assert_string_equal(result, "error: parameter N is given twice\n");
     assemble(text, (ts_define[]){{"N", "5 5"}}, 1, result, sizeof(result));
-    assert_string_equal(result, "-D N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
+    assert_string_equal(result, "parameter N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
 }
 
 #define ARRAY ".tensor x hbm f32[16,512]{1,0:T(8,128)} "
