@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "machine/machine.h"
 
-enum { PAGE_KINDS = 8 }; /* colours of kinds of things */
+enum { PAGE_KINDS = 8, PAGE_SHADES = 16 }; /* colours of kinds of things; and the same, paler */
 
 typedef struct {
     ts_text *out;
@@ -26,7 +26,7 @@ typedef struct {
     const char *label;
     double value;
     const char *text; /* the value as it is shown */
-    int kind;         /* its colour, 1 .. PAGE_KINDS; 0: the next one */
+    int kind;         /* its colour, 1 .. PAGE_SHADES; 0: the next one */
 } page_part;
 
 typedef struct page_column {

@@ -98,7 +98,7 @@ static void make_parts(ts_arena *arena, const reason_sum *sums, const ts_core_co
         parts[i] = (page_part){.label = reason_text(sums[i].reason),
                                .value = (double)cycles,
                                .text = ts_text_grouped(arena, cycles),
-                               .kind = i < PAGE_KINDS ? i + 1 : PAGE_KINDS};
+                               .kind = i < PAGE_SHADES ? i + 1 : PAGE_SHADES};
     }
 }
 

@@ -182,6 +182,9 @@ def run_says_what_its_json_says():
         legend = text[text.index("Where the cycles went"):text.index("Roofline")]
         for cycles in [report["bundles"], *report["stalls"].values()]:
             assert grouped(cycles) in legend, (cycles, legend)
+        kinds = re.findall(r'<li><i class="kind-(\d+)">', found.source)
+        assert len(set(kinds)) == min(len(kinds), 16) > 5, kinds
+        assert all(f".kind-{kind} {{" in found.source for kind in kinds), kinds
         bars = [a for t, a in found.tags if t == "div" and a.get("class") == "bar"]
         assert len(bars) == len(report["cores"]), bars
         loops = table(found, "lines", "first line")
