@@ -27,8 +27,8 @@ enum {
     KINDS = 8
 };
 static const char *const dashes[] = {"", "6 3", "2 3", "9 3 2 3"}; /* of each KINDS lines more */
-/* From how many times the least on an axis is logarithmic. */
-static const double log_from_x = 8, log_from_y = 20;
+/* From how many times the least on an axis is logarithmic; along x, where all are powers of two. */
+static const double log_from_x = 8, log_from_x_of_powers = 4, log_from_y = 20;
 static const double too_far = 1e307; /* to be shown: what is nearer has a finite range */
 
 static const char style[] =
@@ -169,6 +169,15 @@ typedef enum { ALONG_X, ALONG_Y } direction;
 
 static double value_of(const mark *m, direction way) { return way == ALONG_X ? m->x : m->y; }
 
+/* From how many times the least it is logarithmic: of numbers that double, such as sizes, they are the ticks. */
+static double log_from(const picture *p, direction way) {
+    if (way == ALONG_Y) return log_from_y;
+    int exponent;
+    for (int64_t i = 0; i < p->count; i++)
+        if (frexp(p->marks[i].x, &exponent) != 0.5) return log_from_x;
+    return log_from_x_of_powers;
+}
+
 static void find_range(const picture *p, axis *a, direction way) {
     a->low = HUGE_VAL;
     a->high = -HUGE_VAL;
@@ -177,8 +186,8 @@ static void find_range(const picture *p, axis *a, direction way) {
         a->high = fmax(a->high, value_of(&p->marks[i], way));
     }
     if (p->count == 0) a->low = 0, a->high = 1;
-    a->logarithmic = a->low > 0 && a->high >= (way == ALONG_X ? log_from_x : log_from_y) * a->low &&
-                     (way == ALONG_Y || p->word_count == 0);
+    a->logarithmic =
+        a->low > 0 && a->high >= log_from(p, way) * a->low && (way == ALONG_Y || p->word_count == 0);
 }
 
 /* 1, 2, 5, 10 .. of which at most so many fit. */

@@ -537,6 +537,10 @@ columns: {z: Y * 1.0, none: K + 1}
     far = study("vary: {X: [0, 1, 2]}\nask: {layout: 'f32[8]'}\ncolumns: {z: X * 1e300}\n", "far.yaml")
     texts = [text.text for text in svg(far, "x=X,y=z")[0].iter("{http://www.w3.org/2000/svg}text")]
     assert {"0", "1e+300", "2e+300"} <= set(texts), texts
+    for sizes, ticks, bare in (("[64, 128, 256]", {"64", "128", "256"}, "250"), ("[64, 128, 250]", {"100", "250"}, "64")):
+        few = study(f"vary: {{X: {sizes}}}\nask: {{layout: 'f32[8]'}}\n", "few.yaml")
+        texts = [text.text for text in svg(few, "x=X,y=padded_bytes")[0].iter("{http://www.w3.org/2000/svg}text")]
+        assert ticks <= set(texts) and bare not in texts, texts
     for column in ("inf * X", "(X - 1.5) * 1e308"):  # infinite, and of an infinite range
         beyond = study(f"vary: {{X: [1, 2, 3]}}\nask: {{layout: 'f32[8]'}}\ncolumns: {{z: {column}}}\n", "beyond.yaml")
         for axes, shown in (("x=X,y=z", 0), ("x=z,y=X", 0), ("x=X,y=X", 3)):
