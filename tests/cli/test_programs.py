@@ -211,7 +211,9 @@ def bad_block_sizes():
         refuses("mlp_digits", f"{name}=129", "error: PIXELS, HIDDEN and DIGITS are 1 to 128: they lie in lanes")
     for options in ("BATCH=17", "BATCH=128", "BINS=17 BATCH=17", "BATCH=0"):
         refuses("histogram", options, "error: BATCH is 1 to 16, or more than all BINS are")
-    refuses("softmax", "BLOCK=40", "error: BLOCK must be a multiple of 8 * GROUP")
+    for name in ("softmax", "top1", "layernorm", "normalize"):
+        for options in ("BLOCK=40", "GROUP=5 BLOCK=40", "GROUP=8"):
+            refuses(name, options, "error: GROUP is 1 to 4, and BLOCK must be a multiple of 8 * GROUP")
     refuses("add", "ROWS=0", "error: ")
 
 
