@@ -119,13 +119,13 @@ def semaphores_and_vmem_are_each_cores_own():
 @test
 def what_is_refused():
     path = program(".cores 3\n        halt\n")
-    expect(["run", path, "-m", "tpu-v4"], code=1, out="", err=f"""{path}:1:8: error: tpu-v4 has 2 TensorCores, expected 1 to 2
+    expect(["run", path, "-m", "tpu-v4"], code=1, out="", err=f"""{path}:1:8: error: found 3, expected 1 to 2: tpu-v4 has 2 TensorCores
 .cores 3
        ^
 """)
     path = program(".cores 2\n        halt\n")
     code, _, err = run("run", path)
-    assert code == 1 and "tpu-v5e has 1 TensorCore, expected 1 to 1" in err, err
+    assert code == 1 and "found 2, expected 1 to 1: tpu-v5e has 1 TensorCore" in err, err
     path = program(".cores 1\n.cores 1\n")
     code, _, err = run("run", path)
     assert code == 1 and ":2:1: error: a second .cores" in err, err
