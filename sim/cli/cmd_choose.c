@@ -47,7 +47,8 @@ static const cli_command usage = {
         "The compiler's "
         "published rule and the layout that is there now are marked.\n"
         "With --block, a program is timed with each combination of block sizes instead, and those that do "
-        "not fit\nare said. PROGRAM may be texts of a Pallas kernel: 'k.$bm.mlir'; python3 -m "
+        "not fit\nare said: without values, which tilesim run checks. PROGRAM may be texts of a Pallas "
+        "kernel: 'k.$bm.mlir'; python3 -m "
         "tilesim.pallas makes them.\n",
     .example =
         "    tilesim choose 'bf16[29184,2,2560]' --use 'dma:hbm>vmem, reduce:2, stream' -m tpu-v4\n"
