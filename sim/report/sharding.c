@@ -24,7 +24,8 @@ void ts_report_mesh_lines(const ts_mesh *mesh, ts_text *out) {
     ts_text_add(out, "mesh          ");
     for (int i = 0; i < mesh->axis_count; i++)
         ts_text_add(out, "%s%s=%" PRId64, i ? ", " : "", mesh->axes[i].name, mesh->axes[i].extent);
-    ts_text_add(out, ": %" PRId64 " devices of %s\n", mesh->device_count, mesh->machine->title);
+    ts_text_add(out, ": %" PRId64 " device%s of %s\n", mesh->device_count, mesh->device_count == 1 ? "" : "s",
+                mesh->machine->title);
     ts_text_add(out, "links         chips ");
     ts_report_dims(mesh, out);
     ts_text_add(out, "; %.1f GB/s one way, %.2f us a hop, %.2f us to launch\n",
@@ -34,6 +35,17 @@ void ts_report_mesh_lines(const ts_mesh *mesh, ts_text *out) {
 
 static double device_bytes(const ts_sharding *s) {
     return (double)ts_sharding_elements(s) * s->shape->element_bits / 8;
+}
+
+/* A plan of what does not fit is a question, too. */
+static void add_room(const ts_mesh *mesh, double bytes, ts_text *out) {
+    const ts_machine *machine = mesh->machine;
+    const ts_machine_memory *hbm = machine->spaces[TS_SPACE_HBM];
+    char size[32];
+    double room = hbm ? (double)hbm->capacity_bytes / machine->chip.devices : 0;
+    if (hbm && bytes > room)
+        ts_text_add(out, "%-13s does not fit: a device of %s has %s of HBM\n", "", machine->title,
+                    ts_report_size(size, room));
 }
 
 void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
@@ -51,6 +63,7 @@ void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sh
     int64_t copies = ts_sharding_copies(s);
     ts_text_add(out, "%-13s %s a device, ", "", size);
     ts_text_add(out, copies == 1 ? "every element once\n" : "every element %" PRId64 " times\n", copies);
+    add_room(mesh, device_bytes(s), out);
 }
 
 void ts_report_mesh_keys(const ts_mesh *mesh, ts_json *json) {

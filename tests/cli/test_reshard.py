@@ -157,6 +157,17 @@ def pictures():
 
 
 @test
+def devices_that_are_too_small():
+    """What a device has no room for is said; of a chip that is two devices each has a half."""
+    for machine, title, room in (("tpu-v5e", "TPU v5e", 16), ("tpu-v7x", "TPU7x", 96)):
+        for more in (0, 1):
+            shape = f"u8[{4 * (room * 2**30 + more)}] P('x')"
+            out = expect(["reshard", shape, shape, "--mesh", "4", "-m", machine, "--topology", "4" if room == 16 else "2", "--no-proof"])
+            assert out.count(f"does not fit: a device of {title} has {room}.0 GiB of HBM\n") == 2 * more, out
+    assert "x=1: 1 device of TPU v5e\n" in expect(["reshard", "f32[8]", "f32[8]", "--mesh", "1"])
+
+
+@test
 def refusals():
     def refuses(words, code, *parts):
         status, out, err = run("reshard", *words)
