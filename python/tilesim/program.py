@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import operator
 import os
+import struct
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -172,7 +173,7 @@ class Builder:
                 raise ValueError("the operand is of another builder")
             return operand._value
         if isinstance(operand, (float, np.floating)):
-            return lib.ts_builder_f32(self._builder, operand)
+            return lib.ts_builder_f32(self._builder, *struct.unpack("<f", struct.pack("<f", operand)))  # it refuses what is too large
         return lib.ts_builder_integer(self._builder, operator.index(operand))
 
     def add(self, mnemonic: str, *operands: Union[Operand, int, float], mask: Optional[int] = None) -> None:

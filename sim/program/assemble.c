@@ -220,9 +220,9 @@ static bool check_defines(assembler *as) {
         if (as->define_used[i]) continue;
         for (int k = 0; k < i; k++)
             if (strcmp(as->defines[k].name, as->defines[i].name) == 0)
-                return ts_error_set(as->err, TS_ERROR_USAGE, "parameter %s is given twice", as->defines[i].name);
-        ts_error_set(as->err, TS_ERROR_USAGE, "the program has no parameter '%s'",
-                     as->defines[i].name);
+                return ts_error_set(as->err, TS_ERROR_USAGE, "parameter %s is given twice",
+                                    as->defines[i].name);
+        ts_error_set(as->err, TS_ERROR_USAGE, "the program has no parameter '%s'", as->defines[i].name);
         size_t count = (size_t)as->params.count;
         return ts_error_hint(as->err, ts_text_nearest(as->defines[i].name, names, count, sizeof(ts_param)));
     }

@@ -255,6 +255,8 @@ static bool combine(parser *p, const operator* op, const token *location, const 
                     const constant *b, constant *out) {
     *out = (constant){0};
     if (p->mode == FORM) return true;
+    if (isnan(as_number(a)) || isnan(as_number(b)))
+        return TOKEN_ERROR(p->err, location, "nan takes no operators");
     if (a->term_count + b->term_count > 0) return calculate_affine(p, location, a, b, out);
     if (op->level >= 4) return calculate(p, location, a, b, out);
     bool truth;

@@ -1,4 +1,5 @@
 /* The disassembler: a program as text that assembles to the same program. */
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -15,12 +16,11 @@ typedef struct {
 /* A number that is read back as a float, to the same bits when it has that many digits. */
 static void print_float(ts_text *out, double value, int digits) {
     size_t begin = out->length;
-    if (value - value != 0) { /* an infinity */
-        ts_text_add(out, "%sinf", value < 0 ? "-" : "");
-        return;
-    }
-    ts_text_add(out, "%.*g", digits, value);
-    if (strpbrk(out->bytes + begin, ".e") == NULL) ts_text_add(out, ".0");
+    if (isfinite(value))
+        ts_text_add(out, "%.*g", digits, value);
+    else
+        ts_text_add(out, "%s%s", signbit(value) ? "-" : "", isnan(value) ? "nan" : "inf");
+    if (isfinite(value) && strpbrk(out->bytes + begin, ".e") == NULL) ts_text_add(out, ".0");
 }
 
 /* Checks and reports name them; nothing else does any more. */

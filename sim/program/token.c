@@ -190,9 +190,10 @@ static void lex_name(lexer *lex) {
     skip_name(lex);
     if (is_directive && fresh) lex->depth = lex->bundle = 0; /* no bundle holds one */
     token *new = add(lex, is_directive ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
-    if (token_is_name(new, "inf")) {
+    bool infinite = token_is_name(new, "inf");
+    if (infinite || token_is_name(new, "nan")) {
         new->kind = TOKEN_FLOAT;
-        new->number = HUGE_VAL;
+        new->number = infinite ? HUGE_VAL : (double)NAN;
     }
 }
 

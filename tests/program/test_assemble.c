@@ -118,6 +118,7 @@ static void test_expressions(void **state) {
         {"1e200 * -1e200 < 0", "a.tsim:4:13: error: the result of '*' does not fit in 64 bits\n"
                                "delay 1e200 * -1e200 < 0\n            ^\n"},
         {"-inf * 1e300 < -1e308", "    delay 1\n"},
+        {"nan == nan", "a.tsim:4:11: error: nan takes no operators\ndelay nan == nan\n          ^\n"},
         {"1 / 0", "a.tsim:4:9: error: the divisor is 0\ndelay 1 / 0\n        ^\n"},
         {"1 / -2", "a.tsim:4:9: error: the divisor is negative\ndelay 1 / -2\n        ^\n"},
         {"1.5", "a.tsim:4:7: error: found 1.5, expected sreg or integer\ndelay 1.5\n      ^\n"},
@@ -165,8 +166,10 @@ static void test_programs(void **state) {
          "3.0\nvmov v2, -0.0",
          "    vadd.f32 v1, v2, 0.5 if m3\n    vmul.f32 v1, v1, s2\n    vmul.f32 v1, v1, 3.0\n    vmov v2, 3\n"
          "    vmov v2, 3.0\n    vmov v2, -0.0\n"},
-        {".param N = 1000\nvmul.f32 v1, v1, 1.0 / N\nvmov v0, inf\nvmov v1, -inf * 2",
-         "    vmul.f32 v1, v1, 0.00100000005\n    vmov v0, inf\n    vmov v1, -inf\n"},
+        {".param N = 1000\nvmul.f32 v1, v1, 1.0 / N\nvmov v0, inf\nvmov v1, -inf * 2\nvmov v2, "
+         "-nan\nvmax.f32 v2, v2, nan",
+         "    vmul.f32 v1, v1, 0.00100000005\n    vmov v0, inf\n    vmov v1, -inf\n    vmov v2, -nan\n"
+         "    vmax.f32 v2, v2, nan\n"},
         {".reg acc = v7\n.reg i = s3\nvadd.f32 acc, acc, v[2 + 2]\nsadd i, i, s[1]",
          "    vadd.f32 v7, v7, v4\n    sadd s3, s3, s1\n"},
         {".for I = 0, 3\nvmov v[I], I * 10\n.end", "    vmov v0, 0\n    vmov v1, 10\n    vmov v2, 20\n"},
@@ -551,7 +554,8 @@ static void test_defines(void **state) {
     assemble(text, (ts_define[]){{"N", "5"}, {"N", "6"}}, 2, result, sizeof(result));
     assert_string_equal(result, "error: parameter N is given twice\n");
     assemble(text, (ts_define[]){{"N", "5 5"}}, 1, result, sizeof(result));
-    assert_string_equal(result, "parameter N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
+    assert_string_equal(result,
+                        "parameter N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
 }
 
 #define ARRAY ".tensor x hbm f32[16,512]{1,0:T(8,128)} "

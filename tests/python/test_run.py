@@ -262,6 +262,14 @@ def numbers_of_numpy_are_operands():
     b.add("sadd", b.s(0), b.s(1), np.float32(1.5))
     assert "operand 3: found f32 number" in raised(ts.InputError, b.end).message
     raised(TypeError, Builder("numbers").add, "sadd", np.bytes_(b"1"))
+    b = Builder("numbers")
+    for value in (float("inf"), np.float32("-inf"), np.nan):
+        b.add("vadd.f32", b.v(0), b.v(1), value)
+    for value in (1e39, np.float64(-1e39)):
+        raised(OverflowError, b.add, "vadd.f32", b.v(0), b.v(1), value)
+    text = b.end().text
+    assert [line.split()[-1] for line in text.splitlines()] == ["inf", "-inf", "nan"], text
+    assert ts.Program.assemble(text).text == text
 
 
 # ---- choose and audit ----
