@@ -42,12 +42,18 @@ static void print_sharding(printer *p, const ts_sharding *sharding) {
         ts_sharding_print_axe(p->out, mesh, sharding);
 }
 
+/* "arg0" of the operand 0 of a kernel: only names are names. */
+static const char *tensor_name(const printer *p, int i) {
+    const char *name = p->code->tensors[i].name;
+    return ts_is_digit(*name) ? ts_text_format(p->out->arena, "arg%s", name) : name;
+}
+
 static void print_tensor(printer *p, int i) {
     static const char *const roles[] = {"", " in", " out", " inout"};
     static const char *const fills[] = {"", " zeros", " iota", " random"};
     const ts_tensor *tensor = &p->code->tensors[i];
     const ts_tensor_use *use = &p->program->uses[i];
-    ts_text_add(p->out, ".tensor %s %s ", tensor->name, ts_space_text(tensor->space));
+    ts_text_add(p->out, ".tensor %s %s ", tensor_name(p, i), ts_space_text(tensor->space));
     ts_shape_print(ts_program_shape(p->program, i), p->out);
     print_sharding(p, use->sharding);
     ts_text_add(p->out, "%s%s", roles[use->role], fills[use->fill]);
@@ -103,7 +109,7 @@ static void print_affine(ts_text *out, const ts_affine *affine) {
 }
 
 static void print_slice(printer *p, const ts_slice *slice) {
-    ts_text_add(p->out, "%s", p->code->tensors[slice->tensor].name);
+    ts_text_add(p->out, "%s", tensor_name(p, slice->tensor));
     for (int i = 0; i < slice->rank; i++) {
         ts_text_add(p->out, i == 0 ? "[" : ", ");
         print_affine(p->out, &slice->begin[i]);
@@ -155,9 +161,8 @@ static void print_term(ts_text *out, const ts_address_term *term) {
 static void print_address(printer *p, const ts_address *address, ts_space_kind space) {
     int64_t word = address->word;
     if (address->tensor >= 0) {
-        const ts_tensor *tensor = &p->code->tensors[address->tensor];
-        ts_text_add(p->out, "%s.words[", tensor->name);
-        word -= tensor->base_bytes / 4;
+        ts_text_add(p->out, "%s.words[", tensor_name(p, address->tensor));
+        word -= p->code->tensors[address->tensor].base_bytes / 4;
     } else {
         ts_text_add(p->out, "%s[", ts_space_text(space));
     }

@@ -203,6 +203,19 @@ def shown_programs_run_alike():
         expect_json(["run", again, "-m", "tpu-v4"], passed=True, cycles=cycles)
 
 
+@test
+def shown_kernels_run_alike():
+    """Of Pallas: operands have numbers for names, which a program writes as arg0."""
+    for path in cases(sorted(Path("tests/mosaic/kernels").glob("[a-h]*.v6.mlir")), 4, 100):
+        code, text, _ = run("show", "program", path)
+        if code != 0:  # of several devices
+            continue
+        again = program(text)
+        assert "\n.tensor arg1 " in text, text[:200]
+        expect(["show", "program", again], out=text)
+        expect_json(["run", again, "--time-only"], cycles=expect_json(["run", path, "--time-only"])["cycles"])
+
+
 # ---- What can go wrong ----
 
 def fails(text, code, err, *words):
