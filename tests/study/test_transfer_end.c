@@ -89,6 +89,13 @@ static void pairs_are_read(void **state) {
     assert_true(ts_transfer_pair_parse(&err, arena, "copy 3", "f32[8] ->  bf16[8]{0}[2:4]", pair));
     assert_int_equal(pair[0].shape->dtype, TS_DTYPE_F32);
     assert_true(pair[1].shape->dtype == TS_DTYPE_BF16 && pair[1].begin[0] == 2);
+    ts_source texts[2];
+    assert_true(ts_transfer_pair_split(&err, arena, "it", "a b  ->  c d", texts));
+    assert_string_equal(texts[0].text, "a b");
+    assert_string_equal(texts[1].text, "c d");
+    assert_int_equal(texts[0].length + texts[1].length, 6);
+    assert_true(ts_transfer_pair_split(&err, arena, "it", " ->", texts));
+    assert_int_equal(texts[0].length + texts[1].length, 0);
     assert_false(ts_transfer_pair_parse(&err, arena, "copy 3", "f32[8]", pair));
     assert_error(&err, TS_ERROR_USAGE, "error: copy 3 is 'f32[8]', expected 'SRC -> DST'\n");
     err = (ts_error){0};
