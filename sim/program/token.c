@@ -106,7 +106,7 @@ static bool take_integer(lexer *lex, int64_t *value) {
 }
 
 /* The value of the float that ends at the cursor; false when it has none. strtod rounds once, in the C locale;
- * the command line never sets another. */
+ * the command line never sets another. Programs wrote 1e999 before there was `inf`. */
 static bool float_value(const lexer *lex, size_t begin, double *value) {
     char text[64];
     size_t length = lex->at - begin;
@@ -114,7 +114,7 @@ static bool float_value(const lexer *lex, size_t begin, double *value) {
     memcpy(text, lex->source->text + begin, length);
     text[length] = '\0';
     *value = strtod(text, NULL);
-    return *value < HUGE_VAL;
+    return *value < HUGE_VAL || strcmp(text, "1e999") == 0;
 }
 
 static void lex_number(lexer *lex) {

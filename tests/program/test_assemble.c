@@ -167,9 +167,9 @@ static void test_programs(void **state) {
          "    vadd.f32 v1, v2, 0.5 if m3\n    vmul.f32 v1, v1, s2\n    vmul.f32 v1, v1, 3.0\n    vmov v2, 3\n"
          "    vmov v2, 3.0\n    vmov v2, -0.0\n"},
         {".param N = 1000\nvmul.f32 v1, v1, 1.0 / N\nvmov v0, inf\nvmov v1, -inf * 2\nvmov v2, "
-         "-nan\nvmax.f32 v2, v2, nan",
+         "-nan\nvmax.f32 v2, v2, nan\nvmov v3, -1e999",
          "    vmul.f32 v1, v1, 0.00100000005\n    vmov v0, inf\n    vmov v1, -inf\n    vmov v2, -nan\n"
-         "    vmax.f32 v2, v2, nan\n"},
+         "    vmax.f32 v2, v2, nan\n    vmov v3, -inf\n"},
         {".reg acc = v7\n.reg i = s3\nvadd.f32 acc, acc, v[2 + 2]\nsadd i, i, s[1]",
          "    vadd.f32 v7, v7, v4\n    sadd s3, s3, s1\n"},
         {".for I = 0, 3\nvmov v[I], I * 10\n.end", "    vmov v0, 0\n    vmov v1, 10\n    vmov v2, 20\n"},
