@@ -1,0 +1,113 @@
+/* What the kernels with lines of 64 bytes share: the network of a tile, and parts of lines. Each defines TARGET and `wide`
+ * before it includes this. */
+#ifndef TILESIM_MOVE_KERNEL_AVX512_H
+#define TILESIM_MOVE_KERNEL_AVX512_H
+
+#include "kernel_inline.h"
+
+/* Which of the 2^n units of the pair (a, b) comes to unit p of the half, when granules of 2^g units take turns:
+ * of p's bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */
+#define INDEX(n, g, half, p)                                                                                 \
+    (((p) & ((1 << (g)) - 1)) | (p) >> ((g) + 1) << (g) | (half) << ((n)-1) | ((p) >> (g)&1) << (n)),
+#define INDEX_4(n, g, half, p)                                                                               \
+    INDEX(n, g, half, p) INDEX(n, g, half, p + 1) INDEX(n, g, half, p + 2) INDEX(n, g, half, p + 3)
+#define INDEX_16(n, g, half, p)                                                                              \
+    INDEX_4(n, g, half, p)                                                                                   \
+    INDEX_4(n, g, half, p + 4) INDEX_4(n, g, half, p + 8) INDEX_4(n, g, half, p + 12)
+#define INDEX_32(n, g, half, p) INDEX_16(n, g, half, p) INDEX_16(n, g, half, p + 16)
+#define BYTES(g)                                                                                             \
+    { {INDEX_32(6, g, 0, 0) INDEX_32(6, g, 0, 32)}, {INDEX_32(6, g, 1, 0) INDEX_32(6, g, 1, 32)}, }
+static const uint8_t unpack_bytes[6][2][64] = {BYTES(0), BYTES(1), BYTES(2), BYTES(3), BYTES(4), BYTES(5)};
+
+/* The network of a tile, of units of 2^unit_log2 bytes: the longer these, the faster it is. */
+typedef struct {
+    int unit_log2; /* 0, 1, 2 */
+    wide index[TS_TILE_STAGES][2];
+} unpacks;
+
+/* Arranges what a permute of two lines takes, and what it makes; NULL: neither. */
+INLINE wide arrange_index(wide index, const uint8_t *order, const uint8_t *pack) {
+    const wide line = _mm512_set1_epi8(TS_LINE_BYTES);
+    if (order)
+        index = _mm512_ternarylogic_epi32(index, line,
+                                          _mm512_permutexvar_epi8(index, _mm512_loadu_si512(order)), 0xea);
+    return pack ? _mm512_permutexvar_epi8(_mm512_loadu_si512(pack), index) : index;
+}
+
+/* The first stage arranges lines as it takes them, the last as they leave. */
+INLINE void set_unpacks(const ts_tile *tile, int stages, bool packs, unpacks *u) {
+    int granules = tile->granules,
+        unit = tile->orders || packs ? tile->unit_log2 : __builtin_ctz((unsigned)granules | 4);
+    u->unit_log2 = unit > 2 ? 2 : unit;
+    for (int j = 0; j < stages; j++, granules &= granules - 1) {
+        int g = __builtin_ctz((unsigned)granules);
+        for (int half = 0; half < 2; half++) {
+            wide bytes = arrange_index(_mm512_loadu_si512(unpack_bytes[g][half]),
+                                       tile->orders && j == 0 ? tile->order : NULL,
+                                       packs && j == stages - 1 ? tile->pack : NULL);
+            u->index[j][half] = u->unit_log2 == 0   ? bytes
+                                : u->unit_log2 == 1 ? _mm512_srli_epi16(bytes, 1)
+                                                    : _mm512_srli_epi32(bytes, 2);
+        }
+    }
+}
+
+#define STAGES(permute)                                                                                      \
+    do {                                                                                                     \
+        UNROLL for (int j = 0; j < stages; j++) {                                                            \
+            UNROLL for (int i = 0; i < lines; i++) {                                                         \
+                if (i >> j & 1) continue;                                                                    \
+                wide a = v[i], b = v[i | 1 << j];                                                            \
+                v[i] = permute(a, u->index[first + j][0], b);                                                \
+                v[i | 1 << j] = permute(a, u->index[first + j][1], b);                                       \
+            }                                                                                                \
+        }                                                                                                    \
+    } while (0)
+
+/* Stages of a number of lines that is a multiple of 2^stages. */
+INLINE void network(int first, int stages, int lines, const unpacks *u, wide *v) {
+    if (u->unit_log2 == 0)
+        STAGES(_mm512_permutex2var_epi8);
+    else if (u->unit_log2 == 1)
+        STAGES(_mm512_permutex2var_epi16);
+    else
+        STAGES(_mm512_permutex2var_epi32);
+}
+
+/* ---- Parts of lines ---- */
+
+/* Lanes are put in order as they are loaded, where no shuffle is needed. */
+INLINE wide load_squares(int across, const uint8_t *const *row, int64_t at) {
+    if (across == 4) return _mm512_loadu_si512(row[0] + at);
+    if (across == 2) {
+        wide both = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(row[0] + at)));
+        return _mm512_mask_broadcast_i64x4(both, 0xf0, _mm256_loadu_si256((const __m256i *)(row[1] + at)));
+    }
+    wide v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(row[0] + at)));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf0, _mm_loadu_si128((const __m128i *)(row[1] + at)));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf00, _mm_loadu_si128((const __m128i *)(row[2] + at)));
+    return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(row[3] + at)));
+}
+
+INLINE void store_whole(const uint64_t *mask, uint8_t *p, wide v) {
+    if (mask)
+        _mm512_mask_storeu_epi8(p, *mask, v);
+    else
+        _mm512_storeu_si512(p, v);
+}
+
+INLINE void store_half(const uint64_t *mask, uint8_t *p, __m256i v) {
+    if (mask)
+        _mm256_mask_storeu_epi8(p, (__mmask32)*mask, v);
+    else
+        _mm256_storeu_si256((__m256i *)p, v);
+}
+
+INLINE void store_lane(const uint64_t *mask, uint8_t *p, __m128i v) {
+    if (mask)
+        _mm_mask_storeu_epi8(p, (__mmask16)*mask, v);
+    else
+        _mm_storeu_si128((__m128i *)p, v);
+}
+
+#endif
