@@ -334,15 +334,10 @@ static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *r
     return width;
 }
 
-/* Joins other boxes with the rows, or else the columns. */
-static void add_sides(const ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
-                      const int64_t *times) {
-    add_boxes(j, box, width, times, rows);
-    if (rows->box_count == 0) add_boxes(j, box, width, times, columns);
-}
-
+/* Where no other boxes are joined with the rows, some may be with the columns. */
 static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
                         const int64_t *times) {
+    if (rows->box_count == 0) add_boxes(j, box, width, times, columns);
     j->kernels = choose(j->m->kernels, rows->count * width / 8, columns->count * width / 8);
     if (!j->kernels) return false;
     set_tile(j, box, rows, columns, width, times);
@@ -363,8 +358,9 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
         is_better_in_lines(j->m, box, &rows, &columns, width / 8))
         return false;
     bool close = are_close(box, &columns, rows.count * width / 8);
-    add_sides(j, box, &rows, &columns, width, times);
-    return (!close || rows.box_count > 0) && match_sides(j, box, &rows, &columns, width, times);
+    add_boxes(j, box, width, times, &rows);
+    if (close && rows.box_count == 0) return false;
+    return match_sides(j, box, &rows, &columns, width, times);
 }
 
 /* To make few columns of few rows takes longer than to move elements. */
@@ -378,6 +374,6 @@ bool ts_copy_plan_match_short_rows(ts_copy_plan *j, const ts_plan_box *box, int6
         return false;
     const ts_tile_kernels *kernels = choose(j->m->kernels, column_bytes, row_bytes);
     if (!kernels || kernels->line_bytes < LEAST_LINE_BYTES) return false;
-    add_sides(j, box, &rows, &columns, width, times);
+    add_boxes(j, box, width, times, &rows);
     return match_sides(j, box, &rows, &columns, width, times);
 }
