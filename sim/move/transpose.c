@@ -24,6 +24,8 @@ typedef struct {
     int64_t count, next_bits; /* next_bits: the step that would continue them; 0: nothing does */
     int loop_count, loops[TS_PLAN_MAX_LOOPS];
     int box_count, boxes[TS_CONCURRENT_BOXES]; /* the others, of those that may be taken */
+    int64_t repeats,
+        repeat_bytes; /* with the others, of a loop that continues all of them; its step on the other side */
 } side;
 
 /* Loops whose elements lie together on both sides make larger elements; 0 where these are of another size
@@ -40,18 +42,22 @@ static int64_t find_width(const ts_plan_box *box, int64_t width, int64_t *times)
     return width;
 }
 
-/* The loop that continues a side, or as many of its steps as there is room for, in pieces of about one size.
- */
+/* Steps of a loop of which there is room for so many, in pieces of about one size. */
+static int64_t in_pieces(int64_t extent, int64_t most) {
+    int64_t pieces = extent <= most ? 1 : (extent + most - 1) / most;
+    return pieces == 1 ? extent : (extent + pieces - 1) / pieces;
+}
+
+/* The loop that continues a side, or as many of its steps as there is room for. */
 static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
     int64_t most = TS_TRANSPOSED / s->count;
     for (int i = 0; i < box->loop_count && s->next_bits != 0 && most > 1; i++) {
         int64_t extent = box->loops[i].extent;
         if (times[i] > 1 || extent < 2 || ts_plan_step_bits(&box->loops[i], s->side) != s->next_bits)
             continue;
-        int64_t pieces = extent <= most ? 1 : (extent + most - 1) / most;
-        times[i] = pieces == 1 ? extent : (extent + pieces - 1) / pieces;
+        times[i] = in_pieces(extent, most);
         s->count *= times[i];
-        s->next_bits = pieces == 1 ? s->next_bits * extent : 0;
+        s->next_bits = extent <= most ? s->next_bits * extent : 0;
         s->loops[s->loop_count++] = i;
         return true;
     }
@@ -129,6 +135,20 @@ static void add_boxes(const ts_copy_plan *j, const ts_plan_box *box, int64_t wid
     }
 }
 
+/* The loop that continues a short side behind those of other boxes, as all of these have it. */
+static void add_repeats(const ts_plan_box *box, int64_t width, int64_t *times, side *s) {
+    int64_t most = TS_TRANSPOSED / s->count;
+    bool is_short = s->count * width < 8 * TS_STRIP_BYTES;
+    for (int i = 0; s->box_count > 0 && is_short && i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        if (times[i] > 1 || ts_plan_step_bits(loop, s->side) != s->count * width) continue;
+        times[i] = s->repeats = in_pieces(loop->extent, most);
+        s->repeat_bytes = ts_plan_step_bits(loop, s->other) / 8;
+        s->count *= s->repeats;
+        return;
+    }
+}
+
 /* ---- Tables ---- */
 
 /* From a loop on, the offsets of its steps and those before. */
@@ -196,6 +216,17 @@ static void join_offsets(const ts_box_list *list, const ts_plan_box *box, const 
         }
         offsets->count += (int)part.count;
     }
+}
+
+/* All of them again, for each step of a loop. */
+static void repeat_offsets(const side *s, ts_offsets *offsets) {
+    const int count = offsets->count;
+    if (s->repeats < 2) return;
+    if (offsets->even > 1) repeat_last(offsets, count);
+    for (int64_t k = 1; k < s->repeats; k++)
+        for (int i = 0; i < count; i++)
+            offsets->chunk[k * count + i] = offsets->chunk[i] + k * s->repeat_bytes;
+    offsets->count *= (int)s->repeats;
 }
 
 /* The version of the longest lines that can make such columns of such rows. */
@@ -307,6 +338,8 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     set_offsets(box, columns, times, INT64_MAX, &tile->columns);
     join_offsets(j->others, box, rows, width, &tile->rows);
     join_offsets(j->others, box, columns, width, &tile->columns);
+    repeat_offsets(rows, &tile->rows);
+    repeat_offsets(columns, &tile->columns);
     bool is_short = rows->count * width / 8 < kernels->line_bytes;
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
@@ -336,8 +369,10 @@ static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *r
 
 /* Where no other boxes are joined with the rows, some may be with the columns. */
 static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
-                        const int64_t *times) {
+                        int64_t *times) {
     if (rows->box_count == 0) add_boxes(j, box, width, times, columns);
+    add_repeats(box, width, times, rows);
+    add_repeats(box, width, times, columns);
     j->kernels = choose(j->m->kernels, rows->count * width / 8, columns->count * width / 8);
     if (!j->kernels) return false;
     set_tile(j, box, rows, columns, width, times);

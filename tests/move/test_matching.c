@@ -231,6 +231,42 @@ static const struct {
      34,
      131584,
      false}, /* columns */
+    {{{14, 68, 24576}, {2, 32, 8192}, {8, 4, 512}, {128, 952, 4}},
+     64,
+     16384,
+     {{14, 68, 24576}, {128, 952, 4}},
+     true,
+     128,
+     238,
+     335872,
+     false}, /* and a loop that continues both */
+    {{{141, 112, 16384}, {3, 32, 4096}, {8, 4, 512}, {128, 15792, 4}},
+     96,
+     12288,
+     {{141, 112, 16384}, {4, 4, 512}, {128, 15792, 4}},
+     true,
+     128,
+     504,
+     292352,
+     false}, /* pieces of it */
+    {{{400, 4, 340}, {5, 200000, 68}, {2, 49152, 32}, {8, 512, 4}},
+     98304,
+     64,
+     {{400, 4, 340}, {5, 200000, 68}},
+     true,
+     85,
+     400,
+     898304,
+     false},
+    {{{400, 4, 1420}, {5, 200000, 284}, {2, 49152, 140}, {35, 512, 4}},
+     98304,
+     280,
+     {{400, 4, 1420}, {5, 200000, 284}},
+     true,
+     71,
+     400,
+     98304,
+     false}, /* a side that is not short */
     {{{600, 4, 76}, {16, 4096, 4}},
      65536,
      64,
@@ -308,7 +344,7 @@ static void match_continued(size_t n, const ts_copy_context *m) {
     assert_int_equal(j.tile.rows.count, continued[n].rows);
     assert_int_equal(j.tile.columns.count, continued[n].columns);
     if (!continued[n].taken) return;
-    const ts_offsets *side = continued[n].columns == 34 ? &j.tile.columns : &j.tile.rows;
+    const ts_offsets *side = continued[n].rows == 128 ? &j.tile.columns : &j.tile.rows;
     assert_int_equal(side->even, continued[n].even ? side->count : 1);
     int64_t last = side->even == 1 ? side->chunk[side->count - 1] : (side->count - 1) * side->step;
     assert_int_equal(last, continued[n].last);
