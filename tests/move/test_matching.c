@@ -397,6 +397,59 @@ static void short_columns_that_continue(void **state) {
     }
 }
 
+/* ---- Two lines ---- */
+
+#ifdef TS_KERNELS_X86
+/* Loops in bytes, of elements of so many: do halves make lines? */
+static const struct {
+    int unit;
+    ts_plan_loop loops[3];
+    bool are;
+} pairs[] = {
+    {2, {{128, 2, 4}, {2, 256, 2}}, true},
+    {2, {{128, 4, 2}, {2, 2, 256}}, true},
+    {1, {{256, 1, 2}, {2, 256, 1}}, true},
+    {1, {{256, 2, 1}, {2, 1, 256}}, true},
+    {4, {{64, 4, 8}, {2, 256, 4}}, false},             /* words */
+    {2, {{16, 4, 4}, {2, 2, 128}, {2, 64, 2}}, false}, /* the digit that leaves is not the first */
+};
+
+static void move_by_halves(size_t n, const ts_kernels *kernels) {
+    const int bits = 8 * pairs[n].unit;
+    ts_copy_context m = context_of(bits == 8    ? TS_DTYPE_U8
+                                   : bits == 16 ? TS_DTYPE_BF16
+                                                : TS_DTYPE_F32,
+                                   bits, kernels);
+    ts_plan_box box = all_loops(pairs[n].loops);
+    uint8_t src[512], dst[512];
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_copy_plan j;
+    ts_copy_plan_begin(&j, &m);
+    assert_true(ts_copy_plan_match_box(&j, &box, times));
+    assert_non_null(j.tile_function);
+    assert_int_equal(j.tile.stages, 1);
+    for (int i = 0; i < TS_TILE_LOOPS; i++) j.tile.loops[i] = (ts_kernel_loop){1, 0, 0};
+    for (int i = 0; i < 512; i++) src[i] = (uint8_t)(i * 7 + i / 256);
+    j.tile.streams = false;
+    j.tile.ahead_bytes = 0;
+    assert_int_equal(ts_halves_avx512(&j.tile, dst, src), pairs[n].are);
+    for (int i = 0; pairs[n].are && i < 2 * TS_LINE_BYTES; i++) { /* those of the first steps */
+        const ts_plan_loop *loops = pairs[n].loops;
+        int64_t k = i % pairs[n].unit, c = i / pairs[n].unit / 2, r = i / pairs[n].unit % 2;
+        assert_int_equal(dst[c * loops[0].dst_bits + r * loops[1].dst_bits + k],
+                         src[c * loops[0].src_bits + r * loops[1].src_bits + k]);
+    }
+}
+#endif
+
+static void lines_of_halves(void **state) {
+    (void)state;
+#ifdef TS_KERNELS_X86
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof pairs / sizeof pairs[0]; n++) move_by_halves(n, kernels);
+#endif
+}
+
 /* Loops in bytes, of elements of so many: is it a transpose? */
 static const struct {
     int unit;
@@ -574,8 +627,9 @@ int main(void) {
         cmocka_unit_test(lines_that_collide),          cmocka_unit_test(permutes_of_lines),
         cmocka_unit_test(boxes_that_are_alike),        cmocka_unit_test(boxes_that_continue),
         cmocka_unit_test(short_columns_that_continue), cmocka_unit_test(rows_that_are_copied),
-        cmocka_unit_test(rows_that_are_copied_late),   cmocka_unit_test(transposes_or_lines),
-        cmocka_unit_test(rows_that_are_read_on),       cmocka_unit_test(rows_that_are_read_on_early),
+        cmocka_unit_test(rows_that_are_copied_late),   cmocka_unit_test(lines_of_halves),
+        cmocka_unit_test(transposes_or_lines),         cmocka_unit_test(rows_that_are_read_on),
+        cmocka_unit_test(rows_that_are_read_on_early),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
