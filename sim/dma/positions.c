@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "base/ratio.h"
 #include "traversal_private.h"
 
 static int64_t blocks_along(const ts_traversal *traversal, int loop) {
@@ -73,6 +74,18 @@ int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least) {
     return inner;
 }
 
+int64_t ts_traversal_alike(const ts_traversal *traversal) {
+    int64_t next, count;
+    ts_traversal_position(traversal, &next, &count);
+    if (traversal->plan->gathers || traversal->starts || !traversal->box_open) return count;
+    for (int i = 0; i < traversal->box.loop_count; i++) {
+        int64_t along = blocks_along(traversal, i);
+        if (along == 1) continue;
+        return traversal->box.loops[i].extent % traversal->block[i] ? count - count / along : count;
+    }
+    return count;
+}
+
 static void seek_in_box(ts_traversal *traversal, int64_t block) {
     for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
         int64_t along = blocks_along(traversal, i);
@@ -87,7 +100,8 @@ static void seek_in_box(ts_traversal *traversal, int64_t block) {
 enum {
     PROBES = 16,            /* blocks of a kind that are measured, at most, */
     PROBED_LINES = 1 << 14, /* until they have so many lines; */
-    PROBED_PART = 64,       /* or one in so many, if that is more, */
+    PROBED_PART = 8,        /* or one in so many, if that is more, */
+    PROBED_ERROR = 400,     /* and until their mean is known to one part in so many, */
     PROBED_MOST = 1 << 12   /* but no more than these */
 };
 
@@ -154,40 +168,39 @@ static int64_t lines_of(const ts_traversal *traversal) {
     return t->src_lines + t->dst_lines + t->rmw_lines;
 }
 
-/* Lines share it with the block before, which is traversed for that. Where nothing has lines, elements. */
+/* Lines may be shared with the block before. Where nothing has lines, elements. */
 static double measure_block(ts_traversal *probe, int64_t block) {
     const ts_traversal_access *accesses;
-    int64_t elements;
+    int64_t elements, before = lines_of(probe);
     int count;
     seek_in_box(probe, block > 0 ? block - 1 : 0);
     probe->box_open = true;
-    if (block > 0) ts_traversal_next(probe, &accesses, &count, &elements);
-    int64_t before = lines_of(probe);
-    probe->box_open = true;
+    if (block > 0) traversal_pass_block(probe);
     ts_traversal_next(probe, &accesses, &count, &elements);
     bool has_lines = probe->line_bytes[0] + probe->line_bytes[1] > 0;
     return (double)(has_lines ? lines_of(probe) - before : elements);
 }
 
-/* Another block of a kind, after so many that have so much work? */
-static bool is_wanted(int64_t all, int64_t probes, double work) {
-    bool is_spread = probes < all / PROBED_PART && probes < PROBED_MOST;
-    return probes < 2 || is_spread || (probes < PROBES && work < PROBED_LINES);
+/* Another block of a kind, after those that were measured? */
+static bool is_wanted(int64_t all, const ts_ratio *work) {
+    if (work->count < 2 || (work->count < PROBES && work->value < PROBED_LINES)) return true;
+    double others = 1 - (double)work->count / (double)all;
+    bool is_enough = work->count >= all / PROBED_PART && ts_ratio_is_known(work, PROBED_ERROR, others);
+    return work->count < PROBED_MOST && !is_enough;
 }
 
 /* Of the blocks of each kind some, spread by the golden section; all where there are few. */
 static void measure_kinds(ts_traversal *probe, double block_work[TRAVERSAL_KINDS]) {
     const kinds k = kinds_of(probe);
     for (int kind = 0; kind < 1 << k.edges; kind++) {
-        int64_t all = count_kind(&k, kind), probes = 0;
-        double work = 0;
-        while (probes < all && is_wanted(all, probes, work)) {
-            double golden = 0.618034 * (double)(probes + 1), part = golden - (double)(int)golden;
-            int64_t n = all <= PROBES ? probes : (int64_t)(part * (double)all);
-            work += measure_block(probe, block_of_kind(&k, kind, n));
-            probes++;
+        int64_t all = count_kind(&k, kind);
+        ts_ratio work = {0};
+        while (work.count < all && is_wanted(all, &work)) {
+            double golden = 0.618034 * (double)(work.count + 1), part = golden - (double)(int)golden;
+            int64_t n = all <= PROBES ? work.count : (int64_t)(part * (double)all);
+            ts_ratio_add(&work, measure_block(probe, block_of_kind(&k, kind, n)), 1);
         }
-        block_work[kind] = work / (double)probes;
+        block_work[kind] = ts_ratio_get(&work);
     }
 }
 

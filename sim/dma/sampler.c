@@ -37,6 +37,7 @@ static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, 
                            .elements = elements,
                            .is_joined = is_joined,
                            .first_line = lines_of(traversal),
+                           .alike = count,
                            .period = SAMPLER_BLOCKS,
                            .weight = (double)elements / (double)s->elements};
     warm_up(s, traversal, tick);
@@ -168,7 +169,9 @@ static bool is_nearly_engine_bound(const sampler *s) {
 /* ---- Positions ---- */
 
 /* From this block on a box is simulated to its end. */
-static int64_t tail_of(const sampler_box *b, int64_t count) { return count - 1 - b->length / 8; }
+static int64_t tail_of(const sampler_box *b, int64_t count) {
+    return ts_min(count - 1 - b->length / 8, b->alike);
+}
 
 /* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
  * is counted of channels is counted in rounds, so a position is a multiple of a power of two. */
@@ -254,8 +257,9 @@ static bool spread_windows(sampler_box *b, const ts_traversal *traversal, int64_
 }
 
 /* Windows one behind the other, and the rest is like them. Is it worth it? */
-static bool adjoin_windows(sampler_box *b, int64_t length, int64_t count) {
+static bool adjoin_windows(sampler_box *b, const ts_traversal *traversal, int64_t length, int64_t count) {
     b->stays = true;
+    b->alike = ts_traversal_alike(traversal);
     b->least = SAMPLER_LEAST_UNEVEN;
     b->worth = SAMPLER_WORTH_STAYING;
     return take_length(b, length, count);
@@ -279,7 +283,7 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     bool is_turning = sampler_is_large(b) && s->is_mixed && !w->is_engine_bound;
     b->worth = is_turning ? SAMPLER_WORTH_TURNING : SAMPLER_WORTH * b->least;
     b->length = length;
-    return spread_windows(b, traversal, count, w->is_even) || adjoin_windows(b, length, count);
+    return spread_windows(b, traversal, count, w->is_even) || adjoin_windows(b, traversal, length, count);
 }
 
 /* ---- Charging ---- */

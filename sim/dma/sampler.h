@@ -25,8 +25,8 @@
  * A rest of less than SAMPLER_WORTH times the least windows is too short for that; of a large box where reads and writes
  * take turns, whose queues each jump disturbs, one of less than SAMPLER_WORTH_TURNING. There windows lie one behind the
  * other, SAMPLER_LEAST_UNEVEN or more, until one part in SAMPLER_ERROR is known and they do not drift: what follows is
- * charged at their mean. A rest of less than SAMPLER_WORTH_STAYING of these is simulated at once, as is what follows
- * where they do not tell.
+ * charged at their mean, as far as it is alike (ts_traversal_alike). A rest of less than SAMPLER_WORTH_STAYING of these is
+ * simulated at once, as is what follows where they do not tell.
  *
  * A window is as many blocks as are accepted from one refresh to the next, if the memory holds fewer accesses
  * that wait; SAMPLER_INTERVALS times as many in a large box, as reads and writes
@@ -128,6 +128,7 @@ typedef struct {
     int64_t from, from_line; /* the window opens at this tick, when so many lines have been accessed */
     int64_t length;          /* of a window, about, in blocks; 0: not yet known */
     int64_t period;          /* no window is shorter, in blocks */
+    int64_t alike;           /* blocks: from there on they are not like those of windows one behind the other */
     bool is_fine;            /* a quarter of the interval is enough for a window */
     double weight;           /* of the transfer's time, about */
     int64_t base;            /* the block after the first window */

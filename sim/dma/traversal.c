@@ -244,19 +244,25 @@ static int64_t sum_lines(const traversal_side *s, int level, int longest, int64_
     return lines;
 }
 
+/* What the last iteration accesses last. */
+static int64_t last_line_of(const traversal_side *s, int64_t bit, int64_t line_bits) {
+    bit += s->bits - 1;
+    for (int i = 0; i < s->count; i++) bit += s->loops[i].stride * (s->loops[i].extent - 1);
+    return ts_floor_div(bit, line_bits);
+}
+
 /* Counts the lines of a block where they are apart. */
 static void count_apart(ts_traversal *traversal, int side, const traversal_side *s, int64_t bit) {
-    int64_t line_bits = (int64_t)traversal->line_bytes[side] * 8, iterations = 1, last = bit + s->bits - 1;
+    int64_t line_bits = (int64_t)traversal->line_bytes[side] * 8, iterations = 1;
     int longest = 0;
     for (int i = 0; i < s->count; i++) {
         longest = s->loops[i].extent > s->loops[longest].extent ? i : longest;
         iterations *= s->loops[i].extent;
-        last += s->loops[i].stride * (s->loops[i].extent - 1);
     }
     bool is_shared = ts_floor_div(bit, line_bits) == traversal->last_line[side];
     count_lines(traversal, side, sum_lines(s, 0, longest, bit, line_bits) - is_shared);
     count_runs(traversal, side, s->runs * iterations);
-    traversal->last_line[side] = ts_floor_div(last, line_bits);
+    traversal->last_line[side] = last_line_of(s, bit, line_bits);
 }
 
 static void add_iterations(ts_traversal *traversal, int side, const traversal_side *s, int64_t bit) {
@@ -274,20 +280,26 @@ static void add_iterations(ts_traversal *traversal, int side, const traversal_si
     } while (i >= 0);
 }
 
-static void add_side(ts_traversal *traversal, int side, traversal_side *s) {
-    if (traversal->line_bytes[side] == 0) return;
-    if (s->runs == 0) fill_side(traversal, side, s);
+typedef void visit_side(ts_traversal *traversal, int side, const traversal_side *s, int64_t bit);
+
+static void add_side(ts_traversal *traversal, int side, const traversal_side *s, int64_t bit) {
     bool is_counted = traversal->only_counts && are_apart(s, (int64_t)traversal->line_bytes[side] * 8);
-    int64_t bit = first_bit(traversal, side) - s->below_bits;
     (is_counted ? count_apart : add_iterations)(traversal, side, s, bit);
 }
 
-static void add_accesses(ts_traversal *traversal) {
+static void pass_side(ts_traversal *traversal, int side, const traversal_side *s, int64_t bit) {
+    traversal->last_line[side] = last_line_of(s, bit, (int64_t)traversal->line_bytes[side] * 8);
+}
+
+/* The lines of the next block, from its lowest bit on each side. */
+static void visit_sides(ts_traversal *traversal, visit_side *visit) {
     traversal_side own, *whole = traversal->whole;
     bool cut = is_cut(traversal);
     for (int side = 0; side < 2; side++) {
-        own.runs = 0;
-        add_side(traversal, side, cut ? &own : &whole[side]);
+        traversal_side *s = cut ? &own : &whole[side];
+        if (traversal->line_bytes[side] == 0) continue;
+        if (cut || s->runs == 0) fill_side(traversal, side, s);
+        visit(traversal, side, s, first_bit(traversal, side) - s->below_bits);
     }
 }
 
@@ -320,6 +332,11 @@ static void next_block(ts_traversal *traversal) {
     traversal->box_open = false;
 }
 
+void traversal_pass_block(ts_traversal *traversal) {
+    visit_sides(traversal, pass_side);
+    next_block(traversal);
+}
+
 /* Takes back what next_block did: behind the last block, all loops begin again. */
 void ts_traversal_last_block(const ts_traversal *traversal, ts_traversal_block *block) {
     *block = (ts_traversal_block){.box = traversal->box_number - 1, .loop_count = traversal->box.loop_count};
@@ -338,7 +355,7 @@ bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **acce
     if (!traversal->box_open && !traversal_open_box(traversal)) return false;
     traversal->count = 0;
     traversal->totals.blocks++;
-    add_accesses(traversal);
+    visit_sides(traversal, add_side);
     *elements = block_elements(traversal);
     *accesses = traversal->accesses;
     *count = traversal->count;

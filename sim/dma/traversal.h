@@ -63,6 +63,9 @@ int64_t ts_traversal_work_elsewhere(const ts_traversal *traversal, int64_t most)
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
  * iterations of a loop that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least);
+/* The blocks of the box, without those of the last iteration of its outermost loop where these are smaller: they access
+ * more lines for their elements, and rows in another order. */
+int64_t ts_traversal_alike(const ts_traversal *traversal);
 /* Of boxes that are joined: the block before which such a part of their work lies, 0 to below 1, if they are sorted by
  * their work: boxes with the same loops then lie together, however the plan mixes them. */
 int64_t ts_traversal_find_sorted(const ts_traversal *traversal, double part);

@@ -56,5 +56,7 @@ struct ts_traversal {
 bool traversal_covers_granules(const ts_plan_box *box, int element_bits, int granule);
 /* Opens the next box of the plan; false when there is none. */
 bool traversal_open_box(ts_traversal *traversal);
+/* Goes behind the next block of the open box, without its accesses. */
+void traversal_pass_block(ts_traversal *traversal);
 
 #endif

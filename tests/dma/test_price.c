@@ -224,6 +224,10 @@ static void known_transfers_are_priced_within_a_hundredth(void **state) {
          "u8[9425297]{0:T(2,128)(4,1)}"}, /* queues that a jump disturbs for long */
         {"hbm2-reference", "s8[22,256,6500]{2,1,0}",
          "s8[22,256,6500]{2,1,0:T(8,128)}"}, /* windows that grow, and shrink again */
+        {"tpu-v5e", "s8[4648,27,128]{2,1,0:T(1024)}",
+         "s8[4648,27,128]{2,0,1:T(16,128)(4,1)}"}, /* the end is not like windows one behind the other */
+        {"tpu-v5e", "s4[3584,312,13]{2,1,0:T(2,128)E(4)}",
+         "s4[3584,312,13]{2,0,1:T(4,128)(8,1)E(4)S(1)}"}, /* blocks of one kind with more lines, or fewer */
     };
     distance d = compare_known("known", known, cases(sizeof known / sizeof known[0], SANITIZED_KNOWN));
     assert_int_equal(d.skipped, d.pairs);

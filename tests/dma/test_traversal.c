@@ -71,7 +71,8 @@ static void accesses_are_counted_as_they_are_listed(void **state) {
         assert_non_null(plan);
         int src_line = 16 << random_below(&seed, 6), dst_line = 16 << random_below(&seed, 6);
         ts_traversal *lists = ts_traversal_new(arena, plan, src_line, dst_line, 32),
-                     *counts = ts_traversal_new(arena, plan, src_line, dst_line, 32);
+                     *counts = ts_traversal_new(arena, plan, src_line, dst_line, 32),
+                     *passes = ts_traversal_new(arena, plan, src_line, dst_line, 32);
         const ts_traversal_access *accesses;
         int64_t elements, listed = 0;
         int count;
@@ -82,6 +83,9 @@ static void accesses_are_counted_as_they_are_listed(void **state) {
             assert_int_equal(count, 0);
             assert_memory_equal(&counts->totals, &lists->totals, sizeof counts->totals);
             assert_memory_equal(counts->last_line, lists->last_line, sizeof counts->last_line);
+            if (!passes->box_open) assert_true(traversal_open_box(passes));
+            traversal_pass_block(passes);
+            assert_memory_equal(passes->last_line, lists->last_line, sizeof passes->last_line);
         }
         const ts_traversal_totals *t = &lists->totals;
         assert_int_equal(t->src_lines + t->dst_lines + t->rmw_lines, listed);
@@ -185,6 +189,72 @@ static void boxes_are_taken_as_one(void **state) {
         assert_int_equal(traversed, plan->moved_elements);
         ts_arena_free(arena);
     }
+}
+
+enum { SOME_BLOCKS = 1 << 12 };
+
+/* The first block of the last iteration of the outermost loop that has several, if that is smaller; else their number. */
+static int64_t first_smaller(const ts_traversal_block *blocks, int64_t count) {
+    const ts_traversal_block *last = &blocks[count - 1];
+    int64_t first = 0;
+    int outer = 0;
+    while (outer < last->loop_count && last->at[outer] == 0) outer++;
+    if (outer == last->loop_count || last->extent[outer] == blocks[0].extent[outer]) return count;
+    while (blocks[first].at[outer] != last->at[outer]) first++;
+    return first;
+}
+
+static void blocks_before_a_smaller_iteration_are_alike(void **state) {
+    (void)state;
+    static ts_traversal_block blocks[SOME_BLOCKS];
+    uint64_t seed = SEED + 12;
+    int smaller = 0, others = 0;
+    for (int i = 0; i < 60; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_traversal *traversal = ts_traversal_new(arena, some_plan(arena, &seed), 64, 64, 32);
+        const ts_traversal_access *accesses;
+        int64_t elements, next, all, alike = 0, count = 0;
+        int ignored;
+        while (ts_traversal_next(traversal, &accesses, &ignored, &elements)) {
+            assert_in_range(count, 0, SOME_BLOCKS - 1);
+            ts_traversal_last_block(traversal, &blocks[count++]);
+            if (ts_traversal_position(traversal, &next, &all) >= 0) {
+                alike = ts_traversal_alike(traversal);
+                assert_in_range(alike, 1, all);
+                continue;
+            }
+            if (count > 1) assert_int_equal(alike, first_smaller(blocks, count));
+            smaller += count > 1 && alike < count;
+            others += count > 1 && alike == count;
+            count = 0;
+        }
+        ts_arena_free(arena);
+    }
+    assert_in_range(smaller, 20, INT32_MAX);
+    assert_in_range(others, 20, INT32_MAX);
+}
+
+/* Blocks of one kind may have more lines, or fewer: so many are measured that their mean is known. */
+static void work_of_uneven_blocks_is_found(void **state) {
+    (void)state;
+    static const char src_text[] = "s4[3584,312,13]{2,1,0:T(2,128)E(4)}",
+                      dst_text[] = "s4[3584,312,13]{2,0,1:T(4,128)(8,1)E(4)}";
+    ts_arena *arena = ts_arena_new();
+    ts_source from = {"shape", src_text, strlen(src_text)}, to = {"shape", dst_text, strlen(dst_text)};
+    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
+    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 36};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 3, src->layout->dims);
+    ts_traversal *traversal = ts_traversal_new(arena, plan, 512, 0, 32);
+    const ts_traversal_access *accesses;
+    int64_t elements, next, count, work = 0;
+    int ignored;
+    while (ts_traversal_next(traversal, &accesses, &ignored, &elements))
+        if (work == 0 && ts_traversal_position(traversal, &next, &count) == 0)
+            work = ts_traversal_before(traversal, count).work;
+    assert_int_equal(plan->box_count, 1);
+    int64_t lines = lines_of(traversal) * TS_TRAVERSAL_LINE_WORK, off = work - lines;
+    assert_in_range(off < 0 ? -off : off, 0, lines / 400);
+    ts_arena_free(arena);
 }
 
 /* A traversal that goes on at a block gives what one gives that has come there; then its box is by itself. */
@@ -463,12 +533,14 @@ static void periods_are_iterations_of_inner_loops(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_are_counted_as_they_are_listed),
+        cmocka_unit_test(blocks_before_a_smaller_iteration_are_alike),
         cmocka_unit_test(elements_before_a_block_are_those_traversed),
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
         cmocka_unit_test(boxes_are_found_by_their_work),
         cmocka_unit_test(work_elsewhere_is_that_of_the_others),
         cmocka_unit_test(work_is_of_lines_traversed),
+        cmocka_unit_test(work_of_uneven_blocks_is_found),
         cmocka_unit_test(work_of_very_many_blocks_is_found),
         cmocka_unit_test(work_without_lines_is_elements),
         cmocka_unit_test(few_blocks_are_all_measured),
