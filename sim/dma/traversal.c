@@ -235,9 +235,9 @@ static int64_t sum_lines(const traversal_side *s, int level, int longest, int64_
     if (level == longest) level++;
     if (level >= s->count) {
         traversal_loop loop = longest < s->count ? s->loops[longest] : (traversal_loop){1, 0};
-        int64_t first = ts_floor_mod(bit, line_bits);
-        return loop.extent + ts_floor_sum(loop.extent, first + s->bits - 1, loop.stride, line_bits) -
-               ts_floor_sum(loop.extent, first, loop.stride, line_bits);
+        int64_t first = ts_floor_mod(bit, line_bits), step = loop.stride % line_bits; /* whole lines cancel out */
+        return loop.extent + ts_floor_sum(loop.extent, first + s->bits - 1, step, line_bits) -
+               ts_floor_sum(loop.extent, first, step, line_bits);
     }
     for (int64_t i = 0; i < s->loops[level].extent; i++)
         lines += sum_lines(s, level + 1, longest, bit + i * s->loops[level].stride, line_bits);

@@ -443,22 +443,33 @@ static void few_blocks_are_all_measured(void **state) {
 /* Of however many blocks only so many are measured: to measure one in 64 of these would not come to an end. */
 static void work_of_very_many_blocks_is_found(void **state) {
     (void)state;
-    static const char src_text[] = "u8[2,134217728,134217728]{2,1,0}",
-                      dst_text[] = "u8[2,134217728,134217728]{2,0,1}";
-    ts_arena *arena = ts_arena_new();
-    ts_source from = {"shape", src_text, strlen(src_text)}, to = {"shape", dst_text, strlen(dst_text)};
-    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
-    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 60};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 3, src->layout->dims);
-    ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
-    const ts_traversal_access *accesses;
-    int64_t elements, next, count, lines = 2 * (INT64_C(1) << 55) / 64;
-    int ignored;
-    assert_true(ts_traversal_next(traversal, &accesses, &ignored, &elements));
-    assert_int_equal(ts_traversal_position(traversal, &next, &count), 0);
-    assert_true(count * elements == INT64_C(1) << 55);
-    assert_true(ts_traversal_before(traversal, count).work == lines * TS_TRAVERSAL_LINE_WORK);
-    ts_arena_free(arena);
+    static const struct {
+        const char *src, *dst;
+        int64_t elements, lines;
+    } cases[] = {
+        {"u8[2,134217728,134217728]{2,1,0}", "u8[2,134217728,134217728]{2,0,1}", INT64_C(1) << 55,
+         2 * (INT64_C(1) << 55) / 64},
+        {"u8[4096,70368744177664]{1,0}", "u8[4096,70368744177664]{0,1}", INT64_C(1) << 58,
+         (INT64_C(1) << 58) / 8 + (INT64_C(1) << 58) / 64}, /* 8 bytes of a row together */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_source from = {"shape", cases[i].src, strlen(cases[i].src)},
+                  to = {"shape", cases[i].dst, strlen(cases[i].dst)};
+        const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
+        ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 58};
+        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, src->layout->rank, src->layout->dims);
+        assert_non_null(plan);
+        ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+        const ts_traversal_access *accesses;
+        int64_t elements, next, count;
+        int ignored;
+        assert_true(ts_traversal_next(traversal, &accesses, &ignored, &elements));
+        assert_int_equal(ts_traversal_position(traversal, &next, &count), 0);
+        assert_true(count * elements == cases[i].elements);
+        assert_true(ts_traversal_before(traversal, count).work == cases[i].lines * TS_TRAVERSAL_LINE_WORK);
+        ts_arena_free(arena);
+    }
 }
 
 /* Blocks of every kind are counted: those that are cut along some loops, and those that are not. */
