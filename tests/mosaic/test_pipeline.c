@@ -92,23 +92,28 @@ static const ts_program *read_text(const char *text) {
     return ts_mosaic_parse(&err, arena, source, &target);
 }
 
-static outcome run(sketch s) {
-    outcome o = {.program = read_text(text_of(s))};
-    ts_chip_observer observer = {.self = &o, .transferred = count};
+static bool try_run(sketch s, outcome *o) {
+    *o = (outcome){.program = read_text(text_of(s))};
+    ts_chip_observer observer = {.self = o, .transferred = count};
     ts_run_result result;
-    if (!o.program) print_error("%d:%d: %s\n", err.line, err.column, err.message);
-    assert_non_null(o.program);
+    if (!o->program) return false;
     ts_run_request request = {.program = "k.mlir",
-                              .built = o.program,
+                              .built = o->program,
                               .machine = ts_machine_load(&err, arena, "tpu-v5e"),
                               .keep_outputs = true,
                               .check = true,
                               .observer = &observer,
                               .max_cycles = INT64_MAX};
-    bool good = ts_run(&err, arena, &request, &result);
-    if (!good) print_error("%s\n", err.message);
-    assert_true(good && result.passed);
-    o.values = (const float *)(const void *)result.tensors[1].after.bytes;
+    if (!ts_run(&err, arena, &request, &result)) return false;
+    o->values = (const float *)(const void *)result.tensors[1].after.bytes;
+    return result.passed;
+}
+
+static outcome run(sketch s) {
+    outcome o;
+    bool good = try_run(s, &o);
+    if (!good) print_error("%d:%d: %s\n", err.line, err.column, err.message);
+    assert_true(good);
     return o;
 }
 
@@ -251,22 +256,39 @@ static void ways_are_taken_and_loops_end(void **state) {
          {3, 0}},
         /* Of 5 numbers in 1 x 5 x 4 words, the dim that goes is the last of 1 x 5 x 1. */
         {NUMBER("%one", "1") NUMBER("%two", "2") NUMBER("%l", "0") ADD(
-             "%n", "%g",
-             "%two") "%i0 = \"arith.constant\"() <{value = 0 : index}> : () -> index\n"
-                     "%i2 = \"arith.constant\"() <{value = 2 : index}> : () -> index\n"
-                     "%i3 = \"arith.constant\"() <{value = 3 : index}> : () -> index\n"
-                     "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> " CUBE(
-                         "4") "\n"
-                              "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(
-                                  "4") ", index, index, index) -> ()\n"
-                                       "%p = \"tpu.memref_slice\"(%m, %l, %l, %two) <{operandSegmentSizes = "
-                                       "array<i32: 1, 3, 0>}> : (" CUBE("4") ", i32, i32, i32) -> " CUBE(
-                                           "1") "\n"
-                                                "%q = \"tpu.memref_squeeze\"(%p) : (" CUBE(
-                                                    "1") ") -> memref<1x5xi32, #tpu.memory_space<smem>>\n"
-                                                         "%s = \"memref.load\"(%q, %i0, %i3) : "
-                                                         "(memref<1x5xi32, #tpu.memory_space<smem>>, index, "
-                                                         "index) -> i32\n" STORE_NUMBER("%s"),
+             "%n",
+             "%g", "%two") "%i0 = \"arith.constant\"() <{value = 0 : index}> : () -> index\n"
+                           "%i2 = \"arith.constant\"() <{value = 2 : index}> : () -> index\n"
+                           "%i3 = \"arith.constant\"() <{value = 3 : index}> : () -> index\n"
+                           "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "
+                           "-> " CUBE("4") "\n"
+                                           "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(
+                                               "4") ", index, index, index) -> ()\n"
+                                                    "\"memref.store\"(%one, %m, %i0, %i3, %i3) : (i32, " CUBE(
+                                                        "4") ", index, index, index) -> ()\n"
+                                                             "\"memref.store\"(%one, %m, %i0, %i2, %i2) : "
+                                                             "(i32, " CUBE(
+                                                                 "4") ", index, index, index) -> ()\n"
+                                                                      "%p = \"tpu.memref_slice\"(%m, %l, %l, "
+                                                                      "%two) <{operandSegmentSizes = "
+                                                                      "array<i32: 1, 3, 0>}> : (" CUBE("4") ", i32, i32, i32) -> " CUBE(
+                                                                          "1") "\n"
+                                                                               "%q = "
+                                                                               "\"tpu.memref_squeeze\"(%p) : "
+                                                                               "(" CUBE(
+                                                                                   "1") ") -> "
+                                                                                        "memref<1x5xi32, "
+                                                                                        "#tpu.memory_space<"
+                                                                                        "smem>>\n"
+                                                                                        "%s = "
+                                                                                        "\"memref.load\"(%q, "
+                                                                                        "%i0, %i3) : "
+                                                                                        "(memref<1x5xi32, "
+                                                                                        "#tpu.memory_space<"
+                                                                                        "smem>>, index, "
+                                                                                        "index) -> "
+                                                                                        "i32\n" STORE_NUMBER(
+                                                                                            "%s"),
          {2, 3}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
@@ -281,6 +303,143 @@ static void ways_are_taken_and_loops_end(void **state) {
         for (int k = 0; k < 2; k++)
             if (o.values[k * 1024] != rows[i].of[k] || o.values[k * 1024 + 1023] != rows[i].of[k])
                 fail_msg("row %zu: %g of %d", i, (double)o.values[k * 1024], k);
+    }
+}
+
+/* Scratch of f32 in VMEM whose block of 8 x 128 number k, at the indices `at`, counts on from 1024 * (g + k). */
+#define VMEM(dims, tile, strides)                                                                            \
+    "memref<" dims "xf32, #tpu.tiled<(" tile "),[" strides "]>, #tpu.memory_space<vmem>>"
+#define INDEX(name, value) name " = \"arith.constant\"() <{value = " value " : index}> : () -> index\n"
+#define INDICES                                                                                              \
+    INDEX("%i1", "1")                                                                                        \
+    INDEX("%i2", "2")                                                                                        \
+    INDEX("%i3", "3")                                                                                        \
+    INDEX("%i8", "8")                                                                                        \
+    INDEX("%i16", "16") INDEX("%i24", "24") INDEX("%i128", "128") INDEX("%k1", "1024") INDEX("%k2", "2048")
+#define TIMES(name, x, y) name " = \"arith.muli\"(" x ", " y ") : (i32, i32) -> i32\n"
+#define ON(name, by)                                                                                         \
+    name "s = \"arith.constant\"() <{value = dense<" by                                                      \
+         "> : vector<8x128xf32>}> : () -> vector<8x128xf32>\n" name " = \"arith.addf\"(%a, " name            \
+         "s) : (vector<8x128xf32>, vector<8x128xf32>) -> vector<8x128xf32>\n"
+#define BLOCKS LOAD ON("%a1", "1.024000e+03") ON("%a2", "2.048000e+03") ON("%a3", "3.072000e+03")
+#define SCRATCH_OF(type)                                                                                     \
+    "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> " type "\n"
+#define PUT(value, type, count, at, types)                                                                   \
+    "\"tpu.store\"(" value ", %m, " at ") <{operandSegmentSizes = array<i32: 1, 1, " count ", 0>, " ALL      \
+    "}> : (vector<8x128xf32>, " type ", " types ") -> ()\n"
+#define GET(of, type, at, types)                                                                             \
+    "%v = \"tpu.load\"(" of ", " at ") <{" ALL "}> : (" type ", " types                                      \
+    ") -> vector<8x128xf32>\n" STORE("%"                                                                     \
+                                     "v")
+#define CUT(name, of, from, to, at, types)                                                                   \
+    name " = \"tpu.memref_slice\"(" of ", " at ") : (" from ", " types ") -> " to "\n"
+
+#define ROWS(n) VMEM(n "x128", "8,128", "1,1")
+#define FOUR                                                                                                 \
+    INDICES BLOCKS SCRATCH_OF(ROWS("32")) PUT("%a", ROWS("32"), "2", "%c, %c", "index, index")               \
+        PUT("%a1", ROWS("32"), "2", "%i8, %c", "index, index")                                               \
+            PUT("%a2", ROWS("32"), "2", "%i16, %c", "index, index")                                          \
+                PUT("%a3", ROWS("32"), "2", "%i24, %c", "index, index") NUMBER("%z", "0") NUMBER("%n3", "3") \
+                    NUMBER("%n8", "8") TIMES("%g8", "%g", "%n8")
+#define WIDE VMEM("16x256", "8,128", "2,1")
+#define FOUR_WIDE                                                                                            \
+    INDICES BLOCKS SCRATCH_OF(WIDE) PUT("%a", WIDE, "2", "%c, %c", "index, index")                           \
+        PUT("%a1", WIDE, "2", "%c, %i128", "index, index") PUT("%a2", WIDE, "2", "%i8, %c", "index, index")  \
+            PUT("%a3", WIDE, "2", "%i8, %i128", "index, index") NUMBER("%n8", "8") NUMBER("%n128", "128")    \
+                TIMES("%g8", "%g", "%n8") TIMES("%g128", "%g", "%n128")
+#define DEEP VMEM("3x8x128", "8,128", "1,1,1")
+#define THREE_DEEP                                                                                           \
+    INDICES BLOCKS SCRATCH_OF(DEEP) PUT("%a", DEEP, "3", "%c, %c, %c", "index, index, index")                \
+        PUT("%a1", DEEP, "3", "%i1, %c, %c", "index, index, index")                                          \
+            PUT("%a2", DEEP, "3", "%i2, %c, %c", "index, index, index")
+#define PLAIN "memref<24x128xf32, #tpu.memory_space<vmem>>"
+#define THREE_PLAIN                                                                                          \
+    INDICES BLOCKS SCRATCH_OF(PLAIN) PUT("%a", PLAIN, "2", "%c, %c", "index, index")                         \
+        PUT("%a1", PLAIN, "2", "%i8, %c", "index, index") PUT("%a2", PLAIN, "2", "%i16, %c", "index, index")
+#define LINE VMEM("3072", "1024", "1")
+#define THREE_IN_LINE                                                                                        \
+    INDICES BLOCKS SCRATCH_OF(LINE) PUT("%a", LINE, "1", "%c", "index")                                      \
+        PUT("%a1", LINE, "1", "%k1", "index") PUT("%a2", LINE, "1", "%k2", "index") NUMBER("%n1024", "1024") \
+            NUMBER("%n128", "128") TIMES("%g1024", "%g", "%n1024") TIMES("%g128", "%g", "%n128")
+
+/* Two halves a word. */
+#define HALVES(dims, tile, strides)                                                                          \
+    "memref<" dims "xbf16, #tpu.tiled<(" tile "),[" strides "]>, #tpu.memory_space<vmem>>"
+#define PAIRS HALVES("48x128", "16,128", "1,1")
+#define THREE_OF_PAIRS                                                                                       \
+    INDICES BLOCKS SCRATCH_OF(PAIRS) PUT("%a", PAIRS, "2", "%c, %c", "index, index")                         \
+        PUT("%a1", PAIRS, "2", "%i16, %c", "index, index") INDEX("%i32", "32")                               \
+            PUT("%a2", PAIRS, "2", "%i32, %c", "index, index") ADD("%g2", "%g", "%g")
+#define PAIRS_IN_LINE HALVES("6144", "2048", "1")
+#define THREE_PAIRS_IN_LINE                                                                                  \
+    INDICES BLOCKS SCRATCH_OF(PAIRS_IN_LINE) PUT("%a", PAIRS_IN_LINE, "1", "%c", "index")                    \
+        PUT("%a1", PAIRS_IN_LINE, "1", "%k2", "index") INDEX("%k4", "4096")                                  \
+            PUT("%a2", PAIRS_IN_LINE, "1", "%k4", "index") NUMBER("%n256", "256")                            \
+                TIMES("%g256", "%g", "%n256") INDEX("%i256", "256")
+
+/* Where what is read begins, in steps 0 and 1: a row is 128, a block 1024. */
+static void memrefs_begin_where_indices_say(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        int begins[2];
+    } rows[] = {
+        {FOUR GET("%m", ROWS("32"), "%g, %c", "i32, index"), {0, 1024 + 128}},
+        {FOUR GET("%m", ROWS("32"), "%g8, %c", "i32, index"), {0, 2048}},
+        {FOUR GET("%m", ROWS("32"), "%i3, %c", "index, index"), {384, 1024 + 384}},
+        {FOUR CUT("%p", "%m", ROWS("32"), ROWS("24"), "%g8, %z", "i32, i32")
+             GET("%p", ROWS("24"), "%i3, %c", "index, index"),
+         {384, 2048 + 384}},
+        /* More terms than an address has. */
+        {FOUR CUT("%p", "%m", ROWS("32"), ROWS("31"), "%g, %z", "i32, i32")
+             CUT("%q", "%p", ROWS("31"), ROWS("30"), "%g, %z", "i32, i32")
+                 CUT("%r", "%q", ROWS("30"), ROWS("29"), "%g, %z", "i32, i32")
+                     CUT("%s", "%r", ROWS("29"), ROWS("16"), "%g8, %z", "i32, i32")
+                         GET("%s", ROWS("16"), "%g, %c", "i32, index"),
+         {0, 1024 + 1024 + 4 * 128}},
+        {FOUR_WIDE GET("%m", WIDE, "%g8, %c", "i32, index"), {0, 1024 + 2048}},
+        {FOUR_WIDE GET("%m", WIDE, "%c, %g128", "index, i32"), {0, 1024 + 1024}},
+        {FOUR_WIDE GET("%m", WIDE, "%g8, %i128", "i32, index"), {1024, 1024 + 3072}},
+        {THREE_DEEP GET("%m", DEEP, "%g, %c, %c", "i32, index, index"), {0, 1024 + 1024}},
+        {THREE_DEEP GET("%m", DEEP, "%i2, %c, %c", "index, index, index"), {2048, 1024 + 2048}},
+        {THREE_PLAIN GET("%m", PLAIN, "%g, %c", "i32, index"), {0, 1024 + 128}},
+        {THREE_PLAIN GET("%m", PLAIN, "%i3, %c", "index, index"), {384, 1024 + 384}},
+        {THREE_OF_PAIRS GET("%m", PAIRS, "%g2, %c", "i32, index"), {0, 1024 + 128}},
+        {THREE_OF_PAIRS GET("%m", PAIRS, "%i2, %c", "index, index"), {128, 1024 + 128}},
+        {THREE_PAIRS_IN_LINE GET("%m", PAIRS_IN_LINE, "%g256", "i32"), {0, 1024 + 128}},
+        {THREE_PAIRS_IN_LINE GET("%m", PAIRS_IN_LINE, "%i256", "index"), {128, 1024 + 128}},
+        {THREE_IN_LINE GET("%m", LINE, "%g1024", "i32"), {0, 1024 + 1024}},
+        {THREE_IN_LINE GET("%m", LINE, "%g128", "i32"), {0, 1024 + 128}},
+        {THREE_IN_LINE GET("%m", LINE, "%i128", "index"), {128, 1024 + 128}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        outcome o = run((sketch){"2", same, same, rows[i].body, 16, 16});
+        for (int k = 0; k < 2 * 1024; k++)
+            if (o.values[k] != (float)(rows[i].begins[k / 1024] + k % 1024))
+                fail_msg("row %zu: %g at %d", i, (double)o.values[k], k);
+    }
+}
+
+/* A row within a tile is counted from the tile's first: a register that leads to another row is told. */
+static void registers_lead_to_tiles(void **state) {
+    (void)state;
+    static const struct {
+        const char *body, *message;
+    } rows[] = {
+        {FOUR CUT("%p", "%m", ROWS("32"), ROWS("24"), "%g, %z", "i32, i32")
+             GET("%p", ROWS("24"), "%i3, %c", "index, index"),
+         "is not on a tile boundary, expected a multiple of 8"},
+        {THREE_OF_PAIRS GET("%m", PAIRS, "%g, %c", "i32, index"),
+         "is not on a tile boundary, expected a multiple of 2"},
+        {THREE_OF_PAIRS GET("%m", PAIRS, "%c, %g", "index, i32"),
+         "is not on a tile boundary, expected a multiple of 128"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        outcome o;
+        assert_false(try_run((sketch){"2", same, same, rows[i].body, 16, 16}, &o));
+        if (!strstr(err.message, rows[i].message)) fail_msg("row %zu: %s", i, err.message);
+        assert_int_equal(err.kind, TS_ERROR_FAULT);
+        err = (ts_error){0};
     }
 }
 
@@ -459,6 +618,65 @@ static const struct {
       16, 16},
      TS_ERROR_INPUT,
      "'arith.addi': found vector<16x128xi32>, expected a vreg, as vector<8x128xf32> or vector<8x128x2xbf16>"},
+    {{"2", same, same, "\"scf.if\"(%x) ({}) : (" WINDOW ") -> ()\n", 16, 16},
+     TS_ERROR_INPUT,
+     "'scf.if': expected a condition and a region"},
+    {{"2", same, same,
+      COMPARE("%k", "0", "%g", "%g") "%s = \"scf.if\"(%k) ({\n" YIELD(
+          "%g") "}, {\n\"scf.yield\"() : () -> ()\n}) : (i1) -> i32\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'scf.if': expected a yield of as many values as results"},
+    {{"2", same, same,
+      SPLAT COMPARE("%k", "0", "%g",
+                    "%g") "%s = \"scf.if\"(%k) ({\n" YIELD("%g") "}, {\n" YIELD("%v") "}) : (i1) -> i32\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'scf.if': expected the same kind of value on both ways"},
+    {{"2", same, same,
+      "%s = \"scf.for\"(%g, %g, %g, %g) ({\n^bb0(%i: i32, %p: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32, "
+      "i32, i32, i32) -> i32\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'scf.for': expected a yield of what is carried"},
+    {{"2", same, same,
+      "\"scf.for\"(%g, %g, %g, %g) ({\n^bb0(%i: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32, i32, i32, i32) "
+      "-> ()\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'scf.for': expected as many arguments as values"},
+    {{"2", same, same, "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n}) : (i32) -> ()\n", 16, 16},
+     TS_ERROR_INPUT,
+     "'scf.while': expected two regions of one block"},
+    {{"2", same, same,
+      "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"() : () -> ()\n}, {\n^bb0(%w: i32):\n" YIELD(
+          "%w") "}) : (i32) -> ()\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'scf.while': expected a condition"},
+    {{"2", same, same,
+      SPLAT "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"(%v) : (vector<8x128xi32>) -> ()\n}, "
+            "{\n^bb0(%w: i32):\n" YIELD("%w") "}) : (i32) -> ()\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'scf.while': expected a condition"},
+    {{"2", same, same,
+      COMPARE("%k", "0", "%g",
+              "%g") "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"(%k, %u) : (i1, i32) -> ()\n}, "
+                    "{\n^bb0(%w: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32) -> ()\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "'scf.while': expected a yield of what is carried"},
+    {{"2", same, same, "\"tpu.delay\"(%x) : (" WINDOW ") -> ()\n", 16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.delay': expected a scalar"},
+    {{"2", same, same, "%m = \"memref.alloca\"() : () -> memref<8x128xf32, #tpu.memory_space<any>>\n", 16,
+      16},
+     TS_ERROR_UNMODELLED,
+     "'memref.alloca' is not modelled: of this memory"},
+    {{"2", same, same, "%m = \"memref.alloca\"() : () -> i32\n", 16, 16},
+     TS_ERROR_UNMODELLED,
+     "'memref.alloca' is not modelled: of this memory"},
 };
 
 static void what_is_not_modelled_is_refused(void **state) {
@@ -596,6 +814,8 @@ int main(void) {
         cmocka_unit_test(the_last_block_is_cut),
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(ways_are_taken_and_loops_end),
+        cmocka_unit_test(memrefs_begin_where_indices_say),
+        cmocka_unit_test(registers_lead_to_tiles),
         cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(internal_scratch_is_one_memory),
         cmocka_unit_test(constants_of_bf16_are_the_nearest),

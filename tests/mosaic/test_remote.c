@@ -181,6 +181,28 @@ static void slices_of_slices_begin_at_the_sum(void **state) {
         assert_true(result_at(result, (8 * d + 7) * 128) == (float)((8 * d + 2 * d) * 128));
 }
 
+/* More registers than a box has terms: of x the row 3 * me + 2 * right, which is 2, 7 or 6. */
+static void registers_of_slices_are_added(void **state) {
+    (void)state;
+#define NEXT(name, of, at)                                                                                   \
+    name " = \"tpu.memref_slice\"(" of ", " at ", %none) : (" ROWS ", i32, i32) -> " ROWS "\n"
+    const ts_run_result *result =
+        run(HALVES HALF("%a", "%x", "%me") NEXT("%b", "%a", "%right") NEXT("%d", "%b", "%me")
+                NEXT("%e", "%d",
+                     "%me") "%f = \"tpu.memref_slice\"(%e, %right, %none) : (" ROWS ", i32, i32) -> " ROW
+                            "\n%to = \"tpu.memref_slice\"(%y1, %three, %none) : (" ROWS ", i32, i32) -> " ROW
+                            "\n%own = \"tpu.sem_alloc\"() : () -> " DONE "\n" REMOTE WAITS SEND(
+                                "%f, %to, %own", "1, 0, 1, 1, 0, 0",
+                                ROW ", " ROW ", " DONE) "\"tpu.wait_dma2\"(%own, %f, %to) : (" DONE ", " ROW
+                                                        ", " ROW ") -> ()\n",
+            PARTS);
+    static const int rows[] = {2, 7, 6};
+    assert_non_null(result);
+    assert_true(result->passed);
+    for (int d = 0; d < 3; d++)
+        assert_true(result_at(result, (8 * d + 7) * 128) == (float)((8 * d + rows[d]) * 128));
+}
+
 /* Two names of the barrier are one semaphore; a signal of the device itself needs no number. */
 static void devices_signal_each_other(void **state) {
     (void)state;
@@ -248,6 +270,13 @@ static const struct {
      "'tpu.enqueue_dma': expected a memref"},
     {"\"tpu.wait_dma2\"(%r, %x, %s) : (" DONE ", " ARRAY ", " DONE ") -> ()\n", PARTS, TS_ERROR_INPUT,
      "'tpu.wait_dma2': expected a memref"},
+    {"%q = \"tpu.sem_alloc\"() : () -> memref<4097x!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>\n",
+     PARTS, TS_ERROR_UNMODELLED, "'tpu.sem_alloc' is not modelled: of this type"},
+    {"%q = \"tpu.sem_alloc\"() : () -> memref<1365x3x2x!tpu.dma_semaphore, "
+     "#tpu.memory_space<semaphore_mem>>\n",
+     PARTS, TS_ERROR_UNMODELLED, "'tpu.sem_alloc' is not modelled: of this type"},
+    {"%q = \"tpu.sem_alloc\"() : () -> memref<0x3x!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>\n",
+     PARTS, TS_ERROR_UNMODELLED, "'tpu.sem_alloc' is not modelled: of this type"},
     {"%q = \"tpu.sem_alloc\"() : () -> memref<5000x!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>\n",
      PARTS, TS_ERROR_UNMODELLED, "'tpu.sem_alloc' is not modelled: of this type"},
     {SEND("%x, %y, %r", "", ARRAY ", " ARRAY ", " DONE), PARTS, TS_ERROR_INPUT,
@@ -320,6 +349,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(registers_choose_device_and_semaphore, set_up, end_group),
         cmocka_unit_test_setup_teardown(semaphores_of_transfers_count_bytes, set_up, end_group),
         cmocka_unit_test_setup_teardown(slices_of_slices_begin_at_the_sum, set_up, end_group),
+        cmocka_unit_test_setup_teardown(registers_of_slices_are_added, set_up, end_group),
         cmocka_unit_test_setup_teardown(devices_signal_each_other, set_up, end_group),
         cmocka_unit_test_setup_teardown(waits_in_a_circle_are_told, set_up, end_group),
         cmocka_unit_test_setup_teardown(devices_have_numbers, set_up, end_group),

@@ -59,6 +59,12 @@ static const kernel_case cases[] = {
     {"transpose", "tpu-v5e", "1", "transpose.out0", 0, 0},
     {"rotate_halves", "tpu-v5e", "3", "rotate_halves.out0", 1e-5, 1e-5},
     {"unpack_halves", "tpu-v5e", "1", "unpack_halves.out0", 0, 0},
+    {"add_line", "tpu-v5e", "2", "add_line.out0", 0, 0},
+    {"add_ragged", "tpu-v5e", "2", "add_ragged.out0", 0, 0},
+    {"column_sums", "tpu-v5e", "1", "column_sums.out0", 1e-5, 1e-5},
+    {"gather_rows", "tpu-v5e", "2", "gather_rows.out0", 0, 0},
+    {"grouped_f32", "tpu-v5e", "5", "grouped_f32.out0", 5e-2, 1e-2},
+    {"pipeline_scale", "tpu-v5e", "1", "pipeline_scale.out0", 0, 0},
 };
 
 /* NumPy has no bf16: a file of it holds two bytes without a type. */
