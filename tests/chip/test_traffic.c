@@ -1,0 +1,400 @@
+/* Transfers that are recalled, as those of a twin that simulates them all. */
+#include <string.h>
+
+#include "chip/traffic_state.h"
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+
+enum { INTERVAL = 3900, PERIOD = 5 * INTERVAL, STARTS = 3, ROW = 512, BURST = 32 };
+
+static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+
+typedef struct {
+    int64_t at; /* cycles behind the begin of a busy period */
+    int rows;   /* of 512 bytes; 0: no start */
+    bool is_write;
+} start;
+
+typedef struct {
+    ts_arena *arena;
+    traffic *t;
+    int64_t tag;
+} side;
+
+/* One that recalls as soon as it has simulated a busy period, and one that never does. */
+typedef struct {
+    side recalls, simulates;
+} twins;
+
+static side open_side(int64_t chips) {
+    side s = {.arena = ts_arena_new()};
+    s.t = traffic_new(s.arena, &machine, false);
+    traffic_share(s.t, chips, NULL);
+    return s;
+}
+
+static void close_side(side *s) {
+    traffic_free(s->t);
+    ts_arena_free(s->arena);
+}
+
+static twins open_twins(void) { return (twins){open_side(TRAFFIC_SIMULATED_BYTES), open_side(1)}; }
+
+static void close_twins(twins *t) {
+    close_side(&t->recalls);
+    close_side(&t->simulates);
+}
+
+static const ts_plan *plan_of(ts_arena *arena, const start *s) {
+    static const char text[] = "f32[64,128]{1,0}";
+    static const int64_t begin[2] = {0, 0};
+    ts_source source = {"shape", text, strlen(text)};
+    const ts_shape *whole = ts_shape_parse(NULL, arena, &source);
+    int64_t sizes[2] = {s->rows, 128};
+    ts_plan_side far = {whole, begin, NULL, (s->is_write ? 2 : 1) * (8 << 20)},
+                 near = {whole, begin, NULL, 0};
+    return ts_plan_new(NULL, arena, s->is_write ? &near : &far, s->is_write ? &far : &near, 2, sizes);
+}
+
+static void begin(side *s, const start *what, int64_t cycle) {
+    ts_error err = {0};
+    ts_dma_transfer moved = {.plan = plan_of(traffic_arena(s->t), what), .tag = s->tag++};
+    moved.src.in_hbm = !what->is_write;
+    moved.dst.in_hbm = what->is_write;
+    assert_true(traffic_start(&err, s->t, &moved, 0, cycle));
+}
+
+static ts_dma_result complete(side *s) {
+    ts_error err = {0};
+    ts_dma_result result;
+    assert_true(traffic_complete(&err, s->t, &result));
+    return result;
+}
+
+/* Starts and completions of a busy period, in order. */
+static int run_period(side *s, const start *starts, int64_t from, ts_dma_result *results) {
+    int count = 0, next = 0;
+    while (next < STARTS || traffic_under_way(s->t) > 0) {
+        bool more = next < STARTS && starts[next].rows > 0;
+        int64_t limit = more ? from + starts[next].at : INT64_MAX, done = traffic_next(s->t, limit);
+        assert_true(done == INT64_MAX || done <= limit);
+        if (done != INT64_MAX) {
+            assert_int_equal(traffic_quiet_until(s->t, limit), done);
+            results[count++] = complete(s);
+            assert_int_equal(results[count - 1].completed_cycle, done);
+        } else if (more) {
+            begin(s, &starts[next++], limit);
+        } else {
+            break;
+        }
+    }
+    return count;
+}
+
+static int64_t recalled_by(const side *s) {
+    ts_hbm_stats stats;
+    int64_t recalled;
+    traffic_count(s->t, &stats, &recalled);
+    return recalled;
+}
+
+static ts_hbm_stats stats_of(const side *s) {
+    ts_hbm_stats stats;
+    int64_t recalled;
+    traffic_count(s->t, &stats, &recalled);
+    return stats;
+}
+
+/* The same results of both, and the same accesses; returns how many transfers were recalled. */
+static int64_t same_period(twins *t, const start *starts, int64_t from) {
+    ts_dma_result found[STARTS] = {{0}}, expected[STARTS] = {{0}};
+    int64_t before = recalled_by(&t->recalls);
+    int count = run_period(&t->recalls, starts, from, found);
+    assert_int_equal(count, run_period(&t->simulates, starts, from, expected));
+    for (int i = 0; i < count; i++)
+        if (memcmp(&found[i], &expected[i], sizeof found[i]) != 0)
+            fail_msg("transfer %d from %lld on: tag %lld issued %lld started %lld complete %lld, expected "
+                     "%lld %lld %lld %lld",
+                     i, (long long)from, (long long)found[i].tag, (long long)found[i].issued_cycle,
+                     (long long)found[i].started_cycle, (long long)found[i].completed_cycle,
+                     (long long)expected[i].tag, (long long)expected[i].issued_cycle,
+                     (long long)expected[i].started_cycle, (long long)expected[i].completed_cycle);
+    ts_hbm_stats a = stats_of(&t->recalls), b = stats_of(&t->simulates);
+    assert_int_equal(a.reads, b.reads);
+    assert_int_equal(a.writes, b.writes);
+    assert_int_equal(recalled_by(&t->simulates), 0);
+    return recalled_by(&t->recalls) - before;
+}
+
+#define NONE                                                                                                 \
+    { 0, 0, false }
+
+static const start usual[STARTS] = {{0, 16, false}, {40, 8, true}, {90, 4, false}};
+
+/* The first is simulated, the second recorded. */
+static void what_comes_again_is_recalled(void **state) {
+    (void)state;
+    static const start rows[][STARTS] = {
+        {{0, 16, false}, NONE, NONE},
+        {{0, 8, true}, NONE, NONE},
+        {{0, 16, false}, {40, 8, true}, {90, 4, false}},
+        {{0, 64, false}, {1, 1, false}, {2, 64, true}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        twins t = open_twins();
+        int starts = 0;
+        while (starts < STARTS && rows[i][starts].rows > 0) starts++;
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(same_period(&t, rows[i], k * PERIOD), k < 2 ? 0 : starts);
+        close_twins(&t);
+    }
+}
+
+/* What the core does otherwise is simulated from there on, and recalled when it comes once more. */
+static void what_goes_on_otherwise_is_simulated(void **state) {
+    (void)state;
+    static const start rows[][STARTS] = {
+        {{0, 16, false}, {41, 8, true}, {90, 4, false}}, /* another cycle */
+        {{0, 16, false}, {40, 9, true}, {90, 4, false}}, /* another shape */
+        {{0, 16, false}, NONE, NONE},                    /* one that does not come */
+        {{0, 16, false}, {40, 8, true}, NONE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        twins t = open_twins();
+        for (int k = 0; k < 3; k++) same_period(&t, usual, k * PERIOD);
+        assert_int_equal(same_period(&t, rows[i], 3 * PERIOD), 0);
+        assert_true(same_period(&t, rows[i], 4 * PERIOD) > 0);
+        assert_int_equal(same_period(&t, usual, 5 * PERIOD), STARTS);
+        close_twins(&t);
+    }
+}
+
+/* ---- The engine's limits, and cycles that are passed over ---- */
+
+static void descriptors_are_counted(void **state) {
+    (void)state;
+    side s = open_side(1);
+    for (int i = 0; i < plain_dma.descriptors; i++) {
+        assert_true(traffic_can_start(s.t));
+        assert_int_equal(traffic_under_way(s.t), i);
+        begin(&s, &usual[0], 0);
+    }
+    assert_false(traffic_can_start(s.t));
+    assert_true(traffic_next(s.t, INT64_MAX) < INT64_MAX);
+    complete(&s);
+    assert_true(traffic_can_start(s.t));
+    close_side(&s);
+}
+
+static void plans_have_arenas_that_are_used_again(void **state) {
+    (void)state;
+    side s = open_side(1);
+    ts_arena *first = traffic_arena(s.t);
+    assert_ptr_equal(traffic_arena(s.t), first);
+    begin(&s, &usual[0], 0);
+    ts_arena *second = traffic_arena(s.t);
+    assert_ptr_not_equal(second, first);
+    begin(&s, &usual[1], 0);
+    for (int i = 0; i < 2; i++) {
+        assert_true(traffic_next(s.t, INT64_MAX) < INT64_MAX);
+        complete(&s);
+    }
+    const ts_arena *again[2] = {traffic_arena(s.t)};
+    begin(&s, &usual[0], PERIOD);
+    again[1] = traffic_arena(s.t);
+    assert_true((again[0] == first && again[1] == second) || (again[0] == second && again[1] == first));
+    close_side(&s);
+}
+
+/* A kind that the engine cannot do is refused, and nothing is under way. */
+static void what_the_engine_cannot_do_is_told(void **state) {
+    (void)state;
+    static const ts_dma_config none = {.queues = 1, .descriptors = 1, .loop_dims = 4, .access_bytes = 64};
+    const ts_dma_machine weak = {&none, &hbm2, HBM2_KHZ, NULL};
+    ts_error err = {0};
+    side s = {.arena = ts_arena_new()};
+    s.t = traffic_new(s.arena, &weak, false);
+    ts_dma_transfer what = {.plan = plan_of(traffic_arena(s.t), &usual[0]), .src.in_hbm = true};
+    assert_false(traffic_start(&err, s.t, &what, 0, 0));
+    assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
+    assert_int_equal(traffic_under_way(s.t), 0);
+    close_side(&s);
+}
+
+/* Of refreshes of all banks, every 3.9 us; in it each of 16 pseudo channels moves 32 bytes in 2 ns. */
+static void the_interval_of_refreshes_is_in_core_cycles(void **state) {
+    (void)state;
+    static const struct {
+        ts_hbm_refresh refresh;
+        int ticks_per_ck;
+        int64_t core_khz, interval, bytes;
+    } rows[] = {{TS_HBM_REFRESH_ALL_BANK, 1, HBM2_KHZ, INTERVAL, INTERVAL / 2 * 32 * 16},
+                {TS_HBM_REFRESH_ALL_BANK, 2, HBM2_KHZ, INTERVAL, INTERVAL / 2 * 32 * 16},
+                {TS_HBM_REFRESH_ALL_BANK, 1, HBM2_KHZ / 2, INTERVAL / 2, INTERVAL / 2 * 32 * 16},
+                {TS_HBM_REFRESH_NONE, 1, HBM2_KHZ, 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_hbm_config hbm = hbm2;
+        hbm.refresh = rows[i].refresh;
+        hbm.ticks_per_ck = rows[i].ticks_per_ck;
+        const ts_dma_machine other = {&plain_dma, &hbm, rows[i].core_khz, NULL};
+        traffic *t = traffic_new(arena, &other, false);
+        assert_int_equal(t->interval, rows[i].interval);
+        assert_int_equal(t->interval_bytes, rows[i].bytes);
+        traffic_free(t);
+        ts_arena_free(arena);
+    }
+}
+
+/* ---- Counting for more ---- */
+
+static void what_is_repeated_counts_so_often(void **state) {
+    (void)state;
+    enum { TIMES = 3, SKIPPED = TIMES * PERIOD };
+    static const int64_t reads = (16 + 4) * ROW / BURST, writes = 8 * ROW / BURST;
+    twins t = open_twins();
+    ts_dma_result found[STARTS], expected[STARTS];
+    for (int k = 0; k < 3; k++) same_period(&t, usual, k * PERIOD);
+    traffic_mark(t.recalls.t);
+    traffic_mark(t.simulates.t);
+    same_period(&t, usual, 3 * PERIOD);
+    traffic_repeat(t.recalls.t, TIMES, SKIPPED);
+    assert_int_equal(stats_of(&t.recalls).reads, (4 + TIMES) * reads);
+    assert_int_equal(stats_of(&t.recalls).writes, (4 + TIMES) * writes);
+    assert_int_equal(recalled_by(&t.recalls), (2 + TIMES) * STARTS);
+    run_period(&t.simulates, usual, 4 * PERIOD, expected);
+    run_period(&t.recalls, usual, 4 * PERIOD + SKIPPED, found);
+    for (int i = 0; i < STARTS; i++) {
+        assert_int_equal(found[i].issued_cycle, expected[i].issued_cycle + SKIPPED);
+        assert_int_equal(found[i].started_cycle, expected[i].started_cycle + SKIPPED);
+        assert_int_equal(found[i].completed_cycle, expected[i].completed_cycle + SKIPPED);
+    }
+    close_twins(&t);
+}
+
+/* Also what is under way, whether its end is known or not. */
+static void what_is_under_way_is_repeated_later(void **state) {
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        side s = open_side(1), plain = open_side(1);
+        begin(&s, &usual[0], 7);
+        begin(&plain, &usual[0], 7);
+        if (known) assert_true(traffic_next(s.t, INT64_MAX) < INT64_MAX);
+        traffic_mark(s.t);
+        traffic_repeat(s.t, 1, 1000);
+        int64_t done = traffic_next(plain.t, INT64_MAX);
+        assert_int_equal(traffic_next(s.t, done + 999), INT64_MAX);
+        assert_int_equal(traffic_next(s.t, done + 1000), done + 1000);
+        ts_dma_result found = complete(&s), expected = complete(&plain);
+        assert_int_equal(found.issued_cycle, 1007);
+        assert_int_equal(found.started_cycle, expected.started_cycle + 1000);
+        close_side(&s);
+        close_side(&plain);
+    }
+}
+
+static void what_is_exact_is_no_estimate(void **state) {
+    (void)state;
+    side s = {.arena = ts_arena_new()};
+    s.t = traffic_new(s.arena, &machine, true);
+    traffic_share(s.t, TRAFFIC_SIMULATED_BYTES, NULL);
+    ts_dma_result results[STARTS];
+    for (int k = 0; k < 3; k++) run_period(&s, usual, k * PERIOD, results);
+    assert_int_equal(recalled_by(&s), 0);
+    assert_false(traffic_is_estimated(s.t));
+    traffic_mark(s.t);
+    traffic_repeat(s.t, 0, 1);
+    assert_true(traffic_is_estimated(s.t));
+    close_side(&s);
+}
+
+/* ---- What comes over links ---- */
+
+static int64_t expect_rows(side *s, const start *what) {
+    ts_error err = {0};
+    ts_arena *arena = s->arena;
+    int64_t incoming = -1;
+    traffic_arrival comes = {.plan = plan_of(s->arena, what), .arena = &arena, .owner = s};
+    assert_true(traffic_expect(&err, s->t, &comes, &incoming));
+    return incoming;
+}
+
+static void feed_rows(side *s, int64_t incoming, const start *what, int64_t cycle) {
+    traffic_feed(s->t, incoming, (ts_dma_chunk){(int64_t)what->rows * ROW, cycle, true, false});
+}
+
+/* Alone, and before or behind the end of a transfer. */
+static void arrivals_end_in_their_order(void **state) {
+    (void)state;
+    static const start eight = {0, 8, true};
+    side plain = open_side(1);
+    begin(&plain, &usual[0], 0);
+    int64_t own = traffic_next(plain.t, INT64_MAX);
+    close_side(&plain);
+    for (int k = 0; k < 3; k++) {
+        side s = open_side(1);
+        int64_t incoming = expect_rows(&s, &eight), cycle = k == 2 ? own + 100 : 10;
+        if (k > 0) begin(&s, &usual[0], 0);
+        if (k == 0) assert_int_equal(traffic_next(s.t, 9), INT64_MAX);
+        if (k == 2) {
+            assert_int_equal(traffic_next(s.t, own + 50), own);
+            assert_null(complete(&s).incoming);
+        }
+        feed_rows(&s, incoming, &eight, cycle);
+        int64_t done = traffic_next(s.t, INT64_MAX);
+        assert_in_range(done, cycle, cycle + 200);
+        assert_int_equal(traffic_quiet_until(s.t, INT64_MAX), done);
+        ts_dma_result result = complete(&s);
+        assert_ptr_equal(result.incoming, &s);
+        assert_int_equal(result.completed_cycle, done);
+        if (k == 1) {
+            assert_in_range(traffic_next(s.t, INT64_MAX), own, own + 100);
+            assert_null(complete(&s).incoming);
+        }
+        assert_int_equal(traffic_next(s.t, INT64_MAX), INT64_MAX);
+        assert_int_equal(traffic_quiet_until(s.t, INT64_MAX), INT64_MAX);
+        assert_int_equal(stats_of(&s).writes, 8 * ROW / BURST);
+        close_side(&s);
+    }
+}
+
+/* Their writes are recalled with the busy period. */
+static void arrivals_do_not_end_what_is_recalled(void **state) {
+    (void)state;
+    static const start eight = {0, 8, true};
+    side s = open_side(TRAFFIC_SIMULATED_BYTES);
+    int64_t ends[5], came[5];
+    for (int k = 0; k < 5; k++) {
+        int64_t incoming = expect_rows(&s, &eight), from = k * PERIOD;
+        begin(&s, &usual[0], from);
+        feed_rows(&s, incoming, &eight, from + 10);
+        for (int i = 0; i < 2; i++) {
+            int64_t done = traffic_next(s.t, INT64_MAX);
+            ts_dma_result result = complete(&s);
+            assert_int_equal(result.completed_cycle, done);
+            *(result.incoming ? &came[k] : &ends[k]) = done - from;
+        }
+        assert_int_equal(recalled_by(&s), k < 2 ? 0 : k - 1);
+        assert_int_equal(ends[k], ends[k < 2 ? k : 1]);
+        assert_in_range(came[k], 10, 210);
+    }
+    assert_int_equal(stats_of(&s).writes, 5 * 8 * ROW / BURST);
+    close_side(&s);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_comes_again_is_recalled),
+        cmocka_unit_test(what_goes_on_otherwise_is_simulated),
+        cmocka_unit_test(descriptors_are_counted),
+        cmocka_unit_test(plans_have_arenas_that_are_used_again),
+        cmocka_unit_test(what_the_engine_cannot_do_is_told),
+        cmocka_unit_test(the_interval_of_refreshes_is_in_core_cycles),
+        cmocka_unit_test(what_is_repeated_counts_so_often),
+        cmocka_unit_test(what_is_under_way_is_repeated_later),
+        cmocka_unit_test(what_is_exact_is_no_estimate),
+        cmocka_unit_test(arrivals_end_in_their_order),
+        cmocka_unit_test(arrivals_do_not_end_what_is_recalled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
