@@ -228,6 +228,42 @@ static void waits_in_a_circle_are_told(void **state) {
     assert_non_null(strstr(err.message, "device 0"));
 }
 
+#define TABLE "memref<2x3x!tpu.semaphore, #tpu.memory_space<semaphore_mem>>"
+#define ENTRY "memref<1x1x!tpu.semaphore, #tpu.memory_space<semaphore_mem>>"
+#define PICK_ENTRY(name, row, column)                                                                        \
+    name "s = \"tpu.memref_slice\"(%t, " row ", " column ") : (" TABLE ", i32, i32) -> " ENTRY "\n" name     \
+         " = \"tpu.memref_squeeze\"(" name "s) : (" ENTRY ") -> " COUNT "\n"
+
+/* A row has three: what is signalled at one place of a table is waited for there alone. */
+static void tables_of_semaphores_have_rows(void **state) {
+    (void)state;
+    static const char begin[] = "%zero = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
+                                "%two = \"arith.constant\"() <{value = 2 : i32}> : () -> i32\n"
+
+                                "%t = \"tpu.sem_alloc\"() : () -> " TABLE "\n";
+    static const struct {
+        const char *body;
+        bool ends;
+    } rows[] = {
+        {PICK_ENTRY("%p", "%one", "%zero") PICK_ENTRY("%q", "%one", "%zero"), true},
+        {PICK_ENTRY("%p", "%one", "%zero") PICK_ENTRY("%q", "%zero", "%one"), false},
+        {PICK_ENTRY("%p", "%one", "%zero") PICK_ENTRY("%q", "%zero", "%two"), false},
+        {PICK_ENTRY("%p", "%zero", "%me") PICK_ENTRY("%q", "%zero", "%me"), true},
+        {PICK_ENTRY("%p", "%zero", "%me") PICK_ENTRY("%q", "%zero", "%right"), false},
+        {PICK_ENTRY("%p", "%one", "%me") PICK_ENTRY("%q", "%one", "%me"), true},
+        {PICK_ENTRY("%p", "%one", "%me") PICK_ENTRY("%q", "%zero", "%me"), false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text t;
+        t = ts_text_begin(arena);
+        ts_text_add(&t, "%s%s%s", begin, rows[i].body,
+                    SIGNAL("%p", COUNT, "%me") AWAIT("%q", COUNT, "%one") REMOTE WAITS);
+        const ts_run_result *result = run(t.bytes, PARTS);
+        if ((result != NULL) != rows[i].ends) fail_msg("row %zu: %s", i, err.message);
+        err = (ts_error){0};
+    }
+}
+
 static void devices_have_numbers(void **state) {
     (void)state;
     assert_null(run(SIGNAL("%c", COUNT, "%three"), PARTS));
@@ -352,6 +388,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(registers_of_slices_are_added, set_up, end_group),
         cmocka_unit_test_setup_teardown(devices_signal_each_other, set_up, end_group),
         cmocka_unit_test_setup_teardown(waits_in_a_circle_are_told, set_up, end_group),
+        cmocka_unit_test_setup_teardown(tables_of_semaphores_have_rows, set_up, end_group),
         cmocka_unit_test_setup_teardown(devices_have_numbers, set_up, end_group),
         cmocka_unit_test_setup_teardown(copies_are_compared, set_up, end_group),
         cmocka_unit_test_setup_teardown(what_is_not_modelled_is_refused, set_up, end_group),

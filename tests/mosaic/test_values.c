@@ -63,6 +63,7 @@ static const kernel_case cases[] = {
     {"add_ragged", "tpu-v5e", "2", "add_ragged.out0", 0, 0},
     {"column_sums", "tpu-v5e", "1", "column_sums.out0", 1e-5, 1e-5},
     {"gather_rows", "tpu-v5e", "2", "gather_rows.out0", 0, 0},
+    {"matmul_bf16_ragged", "tpu-v5e", "2", "matmul_bf16_ragged.out0", 1e-2, 0x1p-7},
     {"grouped_f32", "tpu-v5e", "5", "grouped_f32.out0", 5e-2, 1e-2},
     {"pipeline_scale", "tpu-v5e", "1", "pipeline_scale.out0", 0, 0},
 };
