@@ -69,6 +69,7 @@ void period_catch_up(traffic *t, int64_t now) {
         while (chip_engine_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) period_take(t, now);
         period_simulate(t, r);
     }
+    while (chip_engine_next(t->engine, to_engine(t, now)) != INT64_MAX) period_take(t, now);
 }
 
 /* ---- Steps ---- */

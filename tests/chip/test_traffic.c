@@ -169,6 +169,22 @@ static void what_goes_on_otherwise_is_simulated(void **state) {
     }
 }
 
+/* One that starts behind the first's end: the end was recalled, the rest is simulated. */
+static void starts_behind_an_end_are_simulated(void **state) {
+    (void)state;
+    enum { BETWEEN = 700 };
+    static const start two[STARTS] = {{0, 16, false}, {1, 64, true}, NONE},
+                       three[STARTS] = {{0, 16, false}, {1, 64, true}, {BETWEEN, 4, false}};
+    twins t = open_twins();
+    ts_dma_result ends[STARTS];
+    for (int k = 0; k < 3; k++) same_period(&t, two, k * PERIOD);
+    int64_t recalled = same_period(&t, three, 3 * PERIOD);
+    assert_int_equal(run_period(&t.simulates, two, 4 * PERIOD, ends), 2);
+    assert_int_equal(recalled, 1);
+    assert_in_range(BETWEEN, ends[0].completed_cycle - 4 * PERIOD, ends[1].completed_cycle - 4 * PERIOD);
+    close_twins(&t);
+}
+
 /* ---- The engine's limits, and cycles that are passed over ---- */
 
 static void descriptors_are_counted(void **state) {
@@ -306,6 +322,12 @@ static void what_is_exact_is_no_estimate(void **state) {
     traffic_repeat(s.t, 0, 1);
     assert_true(traffic_is_estimated(s.t));
     close_side(&s);
+    s = open_side(1);
+    traffic_set_channel_share(s.t, 2); /* every other channel */
+    assert_false(traffic_is_estimated(s.t));
+    run_period(&s, usual, 0, results);
+    assert_true(traffic_is_estimated(s.t));
+    close_side(&s);
 }
 
 /* ---- What comes over links ---- */
@@ -372,13 +394,17 @@ static void arrivals_do_not_end_what_is_recalled(void **state) {
             int64_t done = traffic_next(s.t, INT64_MAX);
             ts_dma_result result = complete(&s);
             assert_int_equal(result.completed_cycle, done);
-            *(result.incoming ? &came[k] : &ends[k]) = done - from;
+            assert_int_equal(result.incoming != NULL, i == 0);
+            *(i == 0 ? &came[k] : &ends[k]) = done - from;
         }
         assert_int_equal(recalled_by(&s), k < 2 ? 0 : k - 1);
         assert_int_equal(ends[k], ends[k < 2 ? k : 1]);
         assert_in_range(came[k], 10, 210);
     }
     assert_int_equal(stats_of(&s).writes, 5 * 8 * ROW / BURST);
+    feed_rows(&s, expect_rows(&s, &eight), &eight, 5 * PERIOD); /* alone, behind them */
+    assert_in_range(traffic_next(s.t, INT64_MAX), 5 * PERIOD, 5 * PERIOD + 200);
+    assert_ptr_equal(complete(&s).incoming, &s);
     close_side(&s);
 }
 
@@ -386,6 +412,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_again_is_recalled),
         cmocka_unit_test(what_goes_on_otherwise_is_simulated),
+        cmocka_unit_test(starts_behind_an_end_are_simulated),
         cmocka_unit_test(descriptors_are_counted),
         cmocka_unit_test(plans_have_arenas_that_are_used_again),
         cmocka_unit_test(what_the_engine_cannot_do_is_told),
