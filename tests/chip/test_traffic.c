@@ -408,6 +408,30 @@ static void arrivals_do_not_end_what_is_recalled(void **state) {
     close_side(&s);
 }
 
+/* Little that comes alone is passed over once there are samples of it, and counts as if it were written; not if all is
+ * simulated, or before so many bytes are. */
+static void little_that_comes_is_passed_over(void **state) {
+    (void)state;
+    enum { ARRIVALS = 40, SAMPLES = 16 };
+    static const start one = {0, 1, true};
+    for (int k = 0; k < 3; k++) {
+        side s = {.arena = ts_arena_new()};
+        s.t = traffic_new(s.arena, &machine, k == 1);
+        traffic_share(s.t, k == 2 ? 1 : TRAFFIC_SIMULATED_BYTES, NULL);
+        for (int i = 0; i < ARRIVALS; i++) {
+            int64_t cycle = (int64_t)i * 1000;
+            feed_rows(&s, expect_rows(&s, &one), &one, cycle);
+            assert_in_range(traffic_next(s.t, INT64_MAX), cycle, cycle + 200);
+            assert_ptr_equal(complete(&s).incoming, &s);
+        }
+        assert_int_equal(stats_of(&s).writes, ARRIVALS * ROW / BURST);
+        assert_int_equal(traffic_is_estimated(s.t), k == 0);
+        if (k == 0) assert_in_range(s.t->simulated_bytes, SAMPLES * ROW, (SAMPLES + 2) * ROW);
+        if (k > 0) assert_int_equal(s.t->simulated_bytes, ARRIVALS * ROW);
+        close_side(&s);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_again_is_recalled),
@@ -422,6 +446,7 @@ int main(void) {
         cmocka_unit_test(what_is_exact_is_no_estimate),
         cmocka_unit_test(arrivals_end_in_their_order),
         cmocka_unit_test(arrivals_do_not_end_what_is_recalled),
+        cmocka_unit_test(little_that_comes_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
