@@ -281,20 +281,104 @@ static void values_between_blocks_are_scheduled(void **state) {
     }
 }
 
+static void use(mosaic_code *code, ts_operand value, int64_t word) {
+    if (value.kind == TS_OPERAND_VREG)
+        store(code, value, word);
+    else if (value.kind == TS_OPERAND_SREG)
+        mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, word), value});
+    else
+        mosaic_add(code, TS_OP_vmov, 2,
+                   (ts_operand[]){reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG)), number(1)})
+            ->mask = value.as.reg;
+}
+
+static ts_operand made(mosaic_code *code, ts_opcode opcode, ts_operand_kind kind, ts_operand from) {
+    ts_operand d = reg(kind, mosaic_register(code, kind));
+    mosaic_add(code, opcode, from.kind == TS_OPERAND_NONE ? 1 : 2, (ts_operand[]){d, from});
+    return d;
+}
+
+/* What has no sources is made again where it is read, by both passes; what has one is stored. */
 static void constants_are_made_again(void **state) {
     (void)state;
+    enum { COUNT = 40 };
+    static const ts_operand none, f32 = {TS_OPERAND_F32, {0}};
+    const struct {
+        ts_opcode opcode;
+        ts_operand_kind kind;
+        int registers;
+        ts_operand from;
+        bool again;
+    } rows[] = {
+        {TS_OP_vmov, TS_OPERAND_VREG, VREGS, number(5), true},
+        {TS_OP_vmov, TS_OPERAND_VREG, VREGS, f32, true},
+        {TS_OP_vmov, TS_OPERAND_VREG, VREGS, reg(TS_OPERAND_VREG, 0), false},
+        {TS_OP_viota_lane, TS_OPERAND_VREG, VREGS, none, true},
+        {TS_OP_viota_sublane, TS_OPERAND_VREG, VREGS, none, true},
+        {TS_OP_smov, TS_OPERAND_SREG, SREGS, number(5), true},
+        {TS_OP_mall, TS_OPERAND_VMASK, VMASKS, none, true},
+        {TS_OP_mnone, TS_OPERAND_VMASK, VMASKS, none, true},
+        {TS_OP_mlanes, TS_OPERAND_VMASK, VMASKS, number(5), true},
+        {TS_OP_msubs, TS_OPERAND_VMASK, VMASKS, number(5), true},
+        {TS_OP_mbits, TS_OPERAND_VMASK, VMASKS, reg(TS_OPERAND_VREG, 0), false},
+    };
+    ts_core_config core = machine();
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills = {0};
+        ts_operand values[COUNT];
+        load(code, 0); /* register 0 */
+        for (int i = 0; i < COUNT; i++) values[i] = made(code, rows[r].opcode, rows[r].kind, rows[r].from);
+        for (int i = 0; i < COUNT; i++) use(code, values[i], i);
+        mosaic_allocate(code, &core, &spills);
+        if ((spills.stores == 0) != rows[r].again) fail_msg("row %zu: %d stores", r, (int)spills.stores);
+        if (rows[r].again) assert_in_range(spills.again, COUNT - rows[r].registers, COUNT);
+    }
+}
+
+/* All are there from the middle on: the sums have the first pass store what it cannot make again. */
+static void constants_are_not_stored_before_the_schedule(void **state) {
+    (void)state;
+    enum { COUNT = 40 };
+    static const ts_operand f32 = {TS_OPERAND_F32, {0}};
+    const struct {
+        ts_operand from;
+        bool again;
+    } rows[] = {{number(5), true}, {f32, true}, {reg(TS_OPERAND_VREG, 0), false}};
+    ts_core_config core = machine();
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills;
+        ts_operand values[COUNT];
+        load(code, 0);
+        for (int i = 0; i < COUNT; i++) values[i] = made(code, TS_OP_vmov, TS_OPERAND_VREG, rows[r].from);
+        for (int i = 0; i < COUNT; i++) store(code, sum(code, values[i], values[COUNT - 1 - i]), i);
+        mosaic_spill(code, &core, &spills);
+        if ((spills.stores == 0) != rows[r].again) fail_msg("row %zu: %d stores", r, (int)spills.stores);
+    }
+}
+
+/* What a merge reads, and its mask, are there for what comes later. */
+static void merges_leave_what_they_read(void **state) {
+    (void)state;
+    static little m;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_spills spills = {0};
-    ts_operand values[40];
-    for (int i = 0; i < 40; i++) {
-        values[i] = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
-        mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){values[i], number(i)});
-    }
-    for (int i = 0; i < 40; i++) store(code, values[i], i);
+    ts_operand values[VREGS + 8], mask = reg(TS_OPERAND_VMASK, mosaic_register(code, TS_OPERAND_VMASK));
+    for (int i = 0; i < 4; i++) values[i] = load(code, i);
+    mosaic_add(code, TS_OP_vcmp_lt_i32, 3, (ts_operand[]){mask, values[0], number(50)});
+    mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){values[0], values[1]})->mask = mask.as.reg;
+    for (int i = 4; i < VREGS + 8; i++) values[i] = load(code, i);
+    for (int i = 4; i < VREGS + 8; i++) store(code, values[i], i);
+    mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){values[2], values[1]})->mask = mask.as.reg;
+    for (int i = 0; i < 4; i++) store(code, values[i], i);
     mosaic_allocate(code, &core, &spills);
-    assert_int_equal(spills.stores, 0);
-    assert_int_equal(spills.again, 40 - VREGS);
+    check_registers(code);
+    memset(&m, 0, sizeof m);
+    for (int i = 0; i < VREGS + 8; i++) m.memory[0][i] = i * i + 1;
+    execute(&m, code);
+    for (int i = 0; i < VREGS + 8; i++) assert_int_equal(m.memory[1][i], i == 0 || i == 2 ? 2 : i * i + 1);
 }
 
 /* Each of the first values is another one where its mask says so; masks that have no register are spilled as vregs. */
@@ -494,6 +578,87 @@ static void results_wait_for_all_columns(void **state) {
                      10 + 100 * 2 + 100 + 3 + 1 + 1); /* load, sums, push, the fourth pop, store */
 }
 
+/* From one instruction to a later one: its latency, -1: none. */
+static int edge_of(const graph *g, int from, int to) {
+    for (int e = g->nodes[from].first_edge; e >= 0; e = g->edges.items[e].next)
+        if (g->edges.items[e].to == to) return g->edges.items[e].latency;
+    return -1;
+}
+
+typedef struct {
+    int from, to, latency;
+} edge;
+
+static const graph *graph_of(mosaic_code *code, const ts_core_config *core, const edge *edges, size_t count) {
+    mosaic_block *block = &code->blocks.items[0];
+    const graph *g = graph_new(arena, code, core, block->list.items, block->list.count);
+    for (size_t i = 0; i < count; i++)
+        if (edge_of(g, edges[i].from, edges[i].to) != edges[i].latency)
+            fail_msg("%d to %d: %d, expected %d", edges[i].from, edges[i].to,
+                     edge_of(g, edges[i].from, edges[i].to), edges[i].latency);
+    return g;
+}
+
+/* Registers: a write waits for reads, which may issue with it, and for a write that nothing reads. Units: of three tiles
+ * the third is latched when the first is in use, as one waits; all goes in the order of the text, a cycle apart. */
+static void units_and_registers_have_an_order(void **state) {
+    (void)state;
+    static const edge registers[] = {{0, 1, 10}, {1, 2, 0}, {0, 2, -1}, {2, 3, 1}, {3, 4, 2}},
+                      units[] = {{1, 2, 1}, {2, 3, 1}, {2, 4, 1}, {1, 4, 1}, {3, 5, 1},
+                                 {4, 5, 1}, {2, 5, 1}, {5, 6, 1}, {2, 6, -1}};
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    ts_operand a = load(code, 0), unit = number(0);
+    store(code, a, 0);
+    mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){a, number(1)});
+    mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){a, number(2)});
+    ts_operand both = sum(code, a, a);
+    const graph *g = graph_of(code, &core, registers, sizeof registers / sizeof registers[0]);
+    assert_int_equal(g->nodes[4].read_count, 2);
+    assert_int_equal(g->nodes[4].reads[0], a.as.reg);
+    assert_int_equal(g->nodes[4].reads[1], a.as.reg);
+    assert_int_equal(g->nodes[4].written, both.as.reg);
+    code = new_code();
+    a = load(code, 0);
+    for (int i = 0; i < 2; i++) {
+        mosaic_add(code, TS_OP_mxu_latch_f32, 2, (ts_operand[]){unit, a});
+        mosaic_add(code, TS_OP_mxu_swap, 1, &unit);
+        if (i == 0) mosaic_add(code, TS_OP_mxu_push_f32, 2, (ts_operand[]){unit, a});
+    }
+    mosaic_add(code, TS_OP_mxu_latch_f32, 2, (ts_operand[]){unit, a});
+    graph_of(code, &core, units, sizeof units / sizeof units[0]);
+}
+
+/* A push of narrower values makes more results: of 4 that there is room for, as many pushes go before a pop. */
+static void narrow_pushes_fill_the_queue(void **state) {
+    (void)state;
+    static const struct {
+        ts_opcode opcode;
+        int rows;
+    } rows[] = {{TS_OP_mxu_push_f32, 1},
+                {TS_OP_mxu_push_bf16, 2},
+                {TS_OP_mxu_push_i8, 4},
+                {TS_OP_mxu_push_f8e5m2, 4},
+                {TS_OP_mxu_push_i4, 8}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        ts_core_config core = machine();
+        mosaic_code *code = new_code();
+        ts_operand a = load(code, 0);
+        core.mxu.result_vregs = 8;
+        int pushes = 8 / rows[r].rows;
+        for (int i = 0; i < pushes; i++) mosaic_add(code, rows[r].opcode, 2, (ts_operand[]){number(0), a});
+        for (int i = 0; i < 8; i++) pop(code, 0);
+        mosaic_add(code, rows[r].opcode, 2,
+                   (ts_operand[]){number(0), a}); /* waits for the pops that it fills */
+        int last = 1 + pushes + 8;
+        const edge edges[] = {{pushes + rows[r].rows, last, 1}, /* the pop that makes room */
+                              {1, pushes + 1, 100},
+                              {1, pushes + rows[r].rows, 100},
+                              {1, pushes + rows[r].rows + 1, -1}};
+        graph_of(code, &core, edges, pushes > 1 ? 4 : 3);
+    }
+}
+
 /* Results of two units come twice, and only the sums wait for the second time. */
 static void results_are_added_as_they_come(void **state) {
     (void)state;
@@ -619,6 +784,10 @@ int main(void) {
         cmocka_unit_test(values_that_fit_are_not_spilled),
         cmocka_unit_test(values_between_blocks_are_scheduled),
         cmocka_unit_test(constants_are_made_again),
+        cmocka_unit_test(constants_are_not_stored_before_the_schedule),
+        cmocka_unit_test(merges_leave_what_they_read),
+        cmocka_unit_test(units_and_registers_have_an_order),
+        cmocka_unit_test(narrow_pushes_fill_the_queue),
         cmocka_unit_test(masks_are_spilled),
         cmocka_unit_test(slots_are_used_again),
         cmocka_unit_test(registers_between_blocks_are_given_back),
