@@ -168,15 +168,15 @@ static int below(int n) { return (int)random_below(&seed, (uint32_t)n); }
  * loop, which is block 1, or is cut into two. */
 static mosaic_code *random_code(void) {
     mosaic_code *code = new_code();
-    ts_operand values[300], counter = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)),
-                            carried[24];
-    int count = 0, carried_count = below(24), loads = 1 + below(60), cut = below(100);
+    ts_operand values[300] = {load(code, below(WORDS))}, carried[24],
+               counter = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+    int count = 1, carried_count = below(24), loads = 1 + below(60), cut = below(100);
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){counter, number(0)});
     for (int i = 0; i < carried_count; i++) {
         carried[i] = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
         mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){carried[i], number(i)});
     }
-    for (int i = 0; i < loads; i++) values[count++] = load(code, below(WORDS));
+    while (count < loads) values[count++] = load(code, below(WORDS));
     int head = mosaic_begin_block(code, 1);
     for (int i = below(100); i > 0 && count < 300; i--) {
         if (i == cut) mosaic_begin_block(code, 1);
@@ -256,9 +256,11 @@ static void values_between_blocks_are_scheduled(void **state) {
         mosaic_code *code = new_code();
         mosaic_spills spills;
         mosaic_bound bound;
-        ts_operand values[40], constant = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+        ts_operand values[40] = {reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG))},
+                   constant = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
         mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){constant, number(7)});
-        for (int i = 0; i < rows[r].count; i++) values[i] = sum(code, load(code, i), constant);
+        mosaic_add(code, TS_OP_vadd_i32, 3, (ts_operand[]){values[0], load(code, 0), constant});
+        for (int i = 1; i < rows[r].count; i++) values[i] = sum(code, load(code, i), constant);
         mosaic_begin_block(code, rows[r].depth);
         for (int i = 0; i < rows[r].count; i++) store(code, sum(code, values[i], values[0]), i);
         mosaic_begin_block(code, 0);
@@ -608,14 +610,15 @@ static void units_and_registers_have_an_order(void **state) {
                                  {4, 5, 1}, {2, 5, 1}, {5, 6, 1}, {2, 6, -1}};
     ts_core_config core = machine();
     mosaic_code *code = new_code();
-    ts_operand a = load(code, 0), unit = number(0);
+    ts_operand unused = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG)), unit = number(0);
+    ts_operand a = load(code, 0);
     store(code, a, 0);
     mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){a, number(1)});
     mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){a, number(2)});
-    ts_operand both = sum(code, a, a);
+    ts_operand both = sum(code, unused, a);
     const graph *g = graph_of(code, &core, registers, sizeof registers / sizeof registers[0]);
     assert_int_equal(g->nodes[4].read_count, 2);
-    assert_int_equal(g->nodes[4].reads[0], a.as.reg);
+    assert_int_equal(g->nodes[4].reads[0], unused.as.reg);
     assert_int_equal(g->nodes[4].reads[1], a.as.reg);
     assert_int_equal(g->nodes[4].written, both.as.reg);
     code = new_code();
