@@ -165,6 +165,39 @@ static void test_calls(void **state) {
     CHECK_ROWS(rows);
 }
 
+/* By the table of TVM's axis_registry.cc: what a step of an axis is and what all of it is; and of how many threads each is. */
+static void test_threads(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"get_scope(S[4:1@laneid])", "thread..warp"},
+        {"get_scope(S[4:1@wid_in_wg])", "warp..warpgroup"},
+        {"get_scope(S[4:1@bx])", "cta..thread"},
+        {"get_scope(S[(4,32):(1@warpid,1@laneid)])", "thread..cta"},
+        {"get_scope(S[(32,4):(1@laneid,1@wid_in_wg)])", "thread..warpgroup"},
+        {"get_scope(S[(2,4):(1@cbx,1@tx)])", "thread..cluster"},
+        {"get_scope(S[2:1@cbx] + R[4:1@tx])", "thread..cluster"},
+        {"get_scope(S[2:1@cbx] + 1@tx)", "thread..cluster"},
+        {"get_scope(S[2:1] + 1@tx)", "none"},
+        {"get_scope(S[(2,4):(1@bx,1@cbx)])",
+         "expression:1:1: error: the layout's axes count each cta within a thread and "
+         "within a cluster"},
+        {"get_scope(S[(2,4):(1@laneid,1@tx)])",
+         "expression:1:1: error: the layout's axes count each thread within a warp and "
+         "within a cta"},
+        {"get_scope(S[(2,2):(1@laneid,1@wgid)])",
+         "expression:1:1: error: the layout's thread axes do not make one chain of "
+         "scopes from thread up"},
+        {"canonicalize_cuda(S[(4,32):(1@warpid,1@laneid)])", "S[128:1@tx]"},
+        {"canonicalize_cuda(S[(2,128):(1@wgid,1@tid_in_wg)])", "S[256:1@tx]"},
+        {"canonicalize_cuda(S[(2,4,32):(1@wgid,1@wid_in_wg,1@laneid)])", "S[256:1@tx]"},
+        {"canonicalize_cuda(S[(4,32):(1@wid_in_wg,1@laneid)])", "S[128:1@tid_in_wg]"},
+        {"canonicalize_cuda(S[(2,4):(1@wgid,1@wid_in_wg)])", "S[8:1@warpid]"},
+        {"canonicalize_cuda(S[(2,32):(1@wgid,1@laneid)] + R[4:1@wid_in_wg] + 1@wid_in_wg)",
+         "S[(2,32):(128@tx,1@tx)] + R[4:32@tx] + 32@tx"},
+    };
+    CHECK_ROWS(rows);
+}
+
 static void test_index_maps(void **state) {
     (void)state;
     static const row rows[] = {
@@ -374,9 +407,9 @@ static void test_arrays(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),   cmocka_unit_test(test_values), cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_index_maps), cmocka_unit_test(test_errors), cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_examples), cmocka_unit_test(test_values),     cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_index_maps), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_nesting),  cmocka_unit_test(test_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
