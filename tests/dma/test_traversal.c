@@ -94,6 +94,32 @@ static void accesses_are_counted_as_they_are_listed(void **state) {
     }
 }
 
+/* Backward, an element in each line of 16 bytes: row i has the lines 16 i to 16 i + 7. */
+static void rows_that_go_backward_have_their_lines(void **state) {
+    (void)state;
+    static const char *const texts[] = {"f32[4,8] S[(4,8):(64,-4)] + 28", "f32[4,8]"};
+    ts_arena *arena = ts_arena_new();
+    const ts_shape *shapes[2];
+    for (int i = 0; i < 2; i++) {
+        ts_source source = {"shape", texts[i], strlen(texts[i])};
+        shapes[i] = ts_shape_parse(NULL, arena, &source);
+        assert_non_null(shapes[i]);
+    }
+    ts_plan_side a = {shapes[0], NULL, NULL, 0}, b = {shapes[1], NULL, NULL, INT64_C(1) << 33};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, shapes[1]->layout->dims);
+    ts_traversal *traversal = ts_traversal_new(arena, plan, 16, 0, 32);
+    const ts_traversal_access *accesses;
+    int64_t elements;
+    int count, seen[4 * 16] = {0};
+    while (ts_traversal_next(traversal, &accesses, &count, &elements))
+        for (int i = 0; i < count; i++) {
+            assert_in_range(accesses[i].address, 0, sizeof seen / sizeof *seen * 16 - 1);
+            seen[accesses[i].address / 16]++;
+        }
+    for (int line = 0; line < 4 * 16; line++) assert_int_equal(seen[line], line % 16 < 8);
+    ts_arena_free(arena);
+}
+
 static void elements_before_a_block_are_those_traversed(void **state) {
     (void)state;
     uint64_t seed = SEED;
@@ -545,6 +571,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_are_counted_as_they_are_listed),
         cmocka_unit_test(blocks_before_a_smaller_iteration_are_alike),
+        cmocka_unit_test(rows_that_go_backward_have_their_lines),
         cmocka_unit_test(elements_before_a_block_are_those_traversed),
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
