@@ -9,7 +9,7 @@
 enum { REQUESTS = 12000, BATCH = 500, KIB = 1024, MIB = 1024 * 1024 };
 
 /* Runs of `run` lines, `step` bytes apart, read, then, where `write_at` is not 0, written there; every
- * `odd`-th request goes where it likes. */
+ * `odd`-th request goes where it likes, or, where that is below 0, to another row of the same channel. */
 typedef struct {
     const char *map;
     int run;
@@ -25,7 +25,8 @@ static void fill(const row *r, ts_hbm_request *out) {
         int64_t turn = i / r->run, line = i % r->run;
         out[i] = (ts_hbm_request){turn / turns * r->step + line * 64, r->pace * i / 8, turn % turns == 1};
         out[i].address += out[i].is_write ? r->write_at : 0;
-        if (r->odd && i % r->odd == r->odd - 1) out[i].address = i * 2654435761 % (64 * MIB) / 64 * 64;
+        if (r->odd > 0 && i % r->odd == r->odd - 1) out[i].address = i * 2654435761 % (64 * MIB) / 64 * 64;
+        if (r->odd < 0 && i % -r->odd == 0) out[i].address += 64 * MIB;
     }
 }
 
@@ -59,7 +60,10 @@ static outcome run(const row *r, const ts_hbm_request *requests, bool one_by_one
         o.accepted[i / BATCH] = ts_hbm_stream_latest(stream);
     }
     o.end = ts_hbm_drain(hbm);
-    for (int i = 0; i < 2; i++) o.done[i] = ts_hbm_stream_done(streams[i]);
+    for (int i = 0; i < 2; i++) {
+        o.done[i] = ts_hbm_stream_done(streams[i]);
+        assert_in_range(o.done[i], 1, o.end); /* none of its bursts is left */
+    }
     ts_hbm_read_stats(hbm, &o.stats);
     ts_arena_free(arena);
     return o;
@@ -91,6 +95,7 @@ static void all_together_is_as_one_by_one(void **state) {
         {"A", 1, 64, 0, 0, 0, 16 * KIB, 0, 1, 1},
         {"H", 1, 64, 0, 0, 0, 24 * KIB, 0, 1, 1},
         {"H", 4, 8 * KIB, 64 * MIB, 0, 0, 20 * KIB, 0, 1, 1},
+        {"A", 1, 64, 0, -6 * BATCH, 0, 64 * KIB, 0, 1, 1}, /* the first of a block */
     };
     static ts_hbm_request requests[REQUESTS];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
