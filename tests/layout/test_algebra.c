@@ -156,6 +156,9 @@ static void test_calls(void **state) {
          "SW(2,3,3) o S[32:1]"}, /* bits of an address that is half as large */
         {"unpack(SW(3,3,3) o S[64:1], 4)", "SW(5,3,3) o S[256:1]"},
         {"unpack(SW(55,3,3) o S[64:1], 2)", "SW(56,3,3) o S[128:1]"},
+        {"tile(SW(3,3,3) o S[64:1], S[2:1], 2, 128)", "SW(3,3,3) o S[256:1]"}, /* its period repeats */
+        {"tile(SW(3,3,3) o S[64:2], S[2:1], 2, 128)",
+         "expression:1:1: error: SW(3,3,3) o S[64:2] cannot be grouped by the shape (128)"},
         {"broadcast(S[4:1], 3)", "S[(4,3):(1,0)]"},
         {"broadcast(S[4:1], 3, axis=x)", "S[(4,3):(1,0@x)]"},
         {"to_cute(S[(4,8):(8,1)], (4,8))", "(4,8):(8,1)"},
