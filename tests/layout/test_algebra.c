@@ -159,6 +159,8 @@ static void test_calls(void **state) {
         {"tile(SW(3,3,3) o S[64:1], S[2:1], 2, 128)", "SW(3,3,3) o S[256:1]"}, /* its period repeats */
         {"tile(SW(3,3,3) o S[64:2], S[2:1], 2, 128)",
          "expression:1:1: error: SW(3,3,3) o S[64:2] cannot be grouped by the shape (128)"},
+        {"apply(S[(8,4):(4,1)], (0,3))", "{m=3}"},
+        {"apply(S[(8,4):(4,1)], (9,5))", "{m=41}"},
         {"broadcast(S[4:1], 3)", "S[(4,3):(1,0)]"},
         {"broadcast(S[4:1], 3, axis=x)", "S[(4,3):(1,0@x)]"},
         {"to_cute(S[(4,8):(8,1)], (4,8))", "(4,8):(8,1)"},

@@ -420,6 +420,21 @@ static void memrefs_begin_where_indices_say(void **state) {
     }
 }
 
+#define DONE "memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>"
+
+/* From the buffer that the step's block is in. */
+static void transfers_read_the_block_of_the_step(void **state) {
+    (void)state;
+    static const char body[] = SCRATCH_OF(
+        ROWS("8")) "%s = \"tpu.sem_alloc\"() : () -> " DONE "\n"
+                   "\"tpu.enqueue_dma\"(%x, %m, %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>}> : "
+                   "(" WINDOW
+                   ", " ROWS("8") ", " DONE ") -> ()\n\"tpu.wait_dma2\"(%s, %x, %m) : (" DONE ", " WINDOW
+                                  ", " ROWS("8") ") -> ()\n" GET("%m", ROWS("8"), "%c, %c", "index, index");
+    outcome o = run((sketch){"4", same, same, body, 32, 32});
+    for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)i);
+}
+
 /* A row within a tile is counted from the tile's first: a register that leads to another row is told. */
 static void registers_lead_to_tiles(void **state) {
     (void)state;
@@ -815,6 +830,7 @@ int main(void) {
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(ways_are_taken_and_loops_end),
         cmocka_unit_test(memrefs_begin_where_indices_say),
+        cmocka_unit_test(transfers_read_the_block_of_the_step),
         cmocka_unit_test(registers_lead_to_tiles),
         cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(internal_scratch_is_one_memory),
