@@ -29,10 +29,10 @@ static void moves_are_described_and_timed(void **state) {
          TS_STORES_BY_SIZE},
         {"f32[8,1024]{1,0}", "f32[1024,1024]{1,0}[1016:1024]", 8 * 1024, 8 * 1024 * 8, 1, 1,
          TS_STORES_BY_SIZE},
-        {"s4[63,3]{1,0:E(4)}", "s4[63,3]{0,1:E(4)}", 189, 189, 1, 1, TS_STORES_BY_SIZE},
+        {"s4[63,303]{1,0:E(4)}", "s4[63,303]{0,1:E(4)}", 63 * 303, 63 * 303, 1, 1, TS_STORES_BY_SIZE},
         {"f32[64] lambda i: [i ^ 5]", "f32[64]{0}", 64, 64 * 8, 64, 1, TS_STORES_BY_SIZE},
-        {"f32[4,8] S[(4,8):(1@P,1@F)]", "f32[4,8]{1,0}", 32, 32 * 8, 1, 1, TS_STORES_BY_SIZE},
-        {"f8e8m0fnu[256]{0}", "f8e8m0fnu[256]{0}", 256, 512, 1, 1, TS_STORES_BY_SIZE},
+        {"f32[64,128] S[(64,128):(1@P,1@F)]", "f32[64,128]{1,0}", 64 * 128, 64 * 128 * 8, 1, 1, TS_STORES_BY_SIZE},
+        {"f8e8m0fnu[8192]{0}", "f8e8m0fnu[8192]{0}", 8192, 2 * 8192, 1, 1, TS_STORES_BY_SIZE},
     };
     bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -290,11 +290,11 @@ static void tiles_that_hold_little_move_whole(void **state) {
     static const struct {
         const char *src, *dst;
         int64_t useful, moved; /* bytes */
-    } rows[] = {{"f32[1,728,2048]{2,1,0:T(8,128)}", "f32[1,728,2048]{0,1,2:T(8,128)}", 4 * 728 * 2048,
-                 4 * 728 * 2048 * 129},
-                {"f32[700,3,1024]{2,1,0:T(8,128)}", "f32[700,3,1024]{0,1,2:T(8,128)}", 4 * 700 * 3 * 1024,
-                 4 * 8 * 1024 * (700 + 768)}};
-    const ts_machine *machine = machine_without("tpu-v5e", 0);
+    } rows[] = {{"f32[1,728,256]{2,1,0:T(8,128)}", "f32[1,728,256]{0,1,2:T(8,128)}", 4 * 728 * 256,
+                 4 * 728 * 256 * 129},
+                {"f32[700,3,256]{2,1,0:T(8,128)}", "f32[700,3,256]{0,1,2:T(8,128)}", 4 * 700 * 3 * 256,
+                 4 * 8 * 256 * (700 + 768)}};
+    const ts_machine *machine = machine_without("tpu-v5e", GATHER);
     const ts_dma_machine dma = ts_dma_machine_of(machine, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_dma_cost cost = price(machine, rows[i].src, rows[i].dst, true);
