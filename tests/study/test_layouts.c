@@ -1,6 +1,7 @@
 /* The cheapest other layout of an end, found by prices of all and by those with a limit. */
 #include "study/layouts.h"
 
+#include "tests/support/rounds.h"
 #include "tests/support/shapes.h"
 #include "tests/support/transfers.h"
 #include "tests/support/test.h"
@@ -10,14 +11,14 @@ static const struct {
 } pairs[] = {
     {"tpu-v5e", "f32[1024,640]{1,0}", "f32[1024,640]{1,0:T(8,128)}"}, /* several take the same time */
     {"tpu-v5e", "f32[300,1030]{1,0:T(8,128)}", "f32[300,1030]{0,1}"}, /* by the core */
-    {"tpu-v7x", "bf16[2000,3000]{1,0}", "bf16[2000,3000]{0,1:T(8,128)(2,1)}"},
-    {"tpu-v7x", "u8[64,56,30]{2,1,0}", "u8[64,56,30]{2,0,1:T(8,128)(4,1)}"},
     {"tpu-v5p", "f32[700]{0}", "f32[700]{0:T(1024)S(1)}"},
+    {"tpu-v7x", "u8[64,56,30]{2,1,0}", "u8[64,56,30]{2,0,1:T(8,128)(4,1)}"},
+    {"tpu-v7x", "bf16[2000,3000]{1,0}", "bf16[2000,3000]{0,1:T(8,128)(2,1)}"},
 };
 
 static void the_cheapest_is_that_of_all(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (int i = 0, most = cases((int)(sizeof pairs / sizeof pairs[0]), 3); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, pairs[i].machine);
         ts_transfer_request request = parse_transfer(arena, machine, pairs[i].src, pairs[i].dst);
@@ -49,12 +50,12 @@ static void a_limit_changes_no_price(void **state) {
     static const struct {
         const char *src, *dst;
     } moved[] = {{"f32[512,640]{1,0}", "f32[512,640]{1,0:T(8,128)}"}, /* by the engine */
+                 {"f32[8,8]{1,0}", "f32[8,8]{0,1}"},                  /* element by element */
                  {"f32[512,640]{1,0}", "f32[512,640]{0,1}"},          /* by a program that is run whole, */
-                 {"f32[4096,2048]{1,0}", "f32[4096,2048]{0,1:T(8,128)}"}, /* or in part */
-                 {"f32[8,8]{1,0}", "f32[8,8]{0,1}"}};                     /* element by element */
+                 {"f32[4096,2048]{1,0}", "f32[4096,2048]{0,1:T(8,128)}"}}; /* or in part */
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
-    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
+    for (int i = 0, most = cases((int)(sizeof moved / sizeof moved[0]), 3); i < most; i++) {
         ts_transfer_study study, limited;
         ts_transfer_request request = parse_transfer(arena, machine, moved[i].src, moved[i].dst);
         assert_true(ts_transfer_price(NULL, arena, &request, &study));
