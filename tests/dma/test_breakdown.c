@@ -69,7 +69,7 @@ static void parts_add_up(void **state) {
     int skipped = 0;
     for (int i = 0, most = cases(PAIRS, 6); i < most; i++) {
         ts_arena *arena = ts_arena_new();
-        bool large = i % 6 == 0;
+        bool large = i % 6 == 5;
         int64_t rows = large ? 1400 + random_below(&seed, 600) : 1 + random_below(&seed, 200);
         int64_t columns = large ? 1400 + random_below(&seed, 600) : 1 + random_below(&seed, 400);
         const ts_shape *src = shape(arena, types[random_below(&seed, TYPES)], rows, columns,
