@@ -250,12 +250,20 @@ static bool answer(ts_error *err, command_state *c) {
     return good && (tunes || ts_sweep_table_read(err, arena, &read, &c->table)) && select_rows(err, c);
 }
 
+/* Known of results of texts before any point is asked. */
+static bool has_numbers(ts_error *err, const char *name) {
+    int column = ts_sweep_column_find(name, strlen(name));
+    return column < 0 || ts_sweep_column_get(column)->kind != TS_SWEEP_TEXT ||
+           ts_error_set(err, TS_ERROR_USAGE, "--column: '%.60s' has no numbers", name);
+}
+
 static bool study(ts_error *err, command_state *c) {
     ts_arena *arena = c->line.arena;
     const ts_sweep_study *study = ts_sweep_study_load(err, arena, c->line.operands[0]);
     if (!study) return false;
     if (cli_value(&c->line, "sensitivity")) {
-        if (!ts_sweep_changes_make(err, arena, study, &c->changes)) return false;
+        if (!has_numbers(err, c->column) || !ts_sweep_changes_make(err, arena, study, &c->changes))
+            return false;
         study = c->changes.study;
     }
     c->crew.study = c->request.study = study;
@@ -358,8 +366,7 @@ static bool compare(ts_error *err, const command_state *c, ts_sweep_diff *diff) 
     int column = ts_sweep_column_find(c->column, strlen(c->column));
     if (column < 0)
         return ts_error_set(err, TS_ERROR_USAGE, "--column: there is no result '%.60s'", c->column);
-    if (ts_sweep_column_get(column)->kind == TS_SWEEP_TEXT)
-        return ts_error_set(err, TS_ERROR_USAGE, "--column: '%.60s' has no numbers", c->column);
+    if (!has_numbers(err, c->column)) return false;
     ts_sweep_store *before = ts_sweep_store_open(err, arena, cli_value(&c->line, "diff"), TS_SWEEP_READ),
                    *after =
                        before ? ts_sweep_store_open(err, arena, c->line.operands[0], TS_SWEEP_READ) : NULL;
