@@ -490,7 +490,7 @@ def checking_changes_no_cycle_and_no_value():
 
 @test
 def shipped_programs_are_clean():
-    for path in cases(PROGRAMS, 6):
+    for path in cases(PROGRAMS, 3):
         code, out, err = run("run", path, "--check")
         assert code == 0 and "sanitizer  clean: undefined" in out, (path, out, err)
         code, out, err = run("run", path, "--json", "--time-only")

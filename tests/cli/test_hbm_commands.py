@@ -58,7 +58,7 @@ CASES = [(machine, [*ONE[machine], *more]) for machine in ONE for more in (
 
 @test
 def rules():
-    for number, (machine, fields) in cases(enumerate(CASES), 6):
+    for number, (machine, fields) in cases(enumerate(CASES), 4):
         words, report, rows = commands(requests(number, 700), machine, fields)
         is_shared = "hbm.controller.scheduler=per_bank" not in fields
         found = jedec.violations(figures(machine, fields), rows, is_shared)

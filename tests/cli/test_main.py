@@ -83,7 +83,7 @@ def examples_of_help_run():
             lines += [line for line in text[text.index("\nexample:\n") + 10:].splitlines()
                       if not re.search("tilesim (bench|validate --svg)", line)]
         assert len(lines) > 15, lines
-        for line in cases(lines, 6):
+        for line in cases(lines, 3):
             done = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=folder, env=places,
                                   capture_output=True, text=True)
             assert done.returncode == 0 and done.stderr == "", (line, done.stderr)

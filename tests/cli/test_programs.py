@@ -47,14 +47,14 @@ def headers_teach():
 
 @test
 def every_variant():
-    for kind in "f32", "bf16":
+    for kind in cases(("f32", "bf16"), 1):
         expect(["run", "programs/transpose.tsim", "-D", f"TYPE={kind}", "-D", "ROWS=1030", "-D", "COLS=260"], out=None)
         for op in "copy", "scale", "add", "triad":
             for machine in cases(("tpu-v5e", "tpu-v6e"), 1):
                 expect(["run", "programs/stream.tsim", "-D", f"OP={op}", "-D", f"TYPE={kind}", "-D", "ROWS=300", "-D",
                         "COLS=140", "-m", machine], out=None)
     for machine in cases(("tpu-v5e", "tpu-v4"), 1):      # blocks that meet inside 32 bytes of HBM
-        for kind in "f32", "bf16", "u8", "u4":
+        for kind in cases(("u4", "f32", "bf16", "u8"), 2):
             expect(["run", "programs/transpose.tsim", "-D", f"TYPE={kind}", "-D", "ROWS=301", "-D", "COLS=600", "-D", "Y_TILES=0", "-D",
                     "MOST=16384", "-m", machine, "--check"], out=None)
     # the older of two transfers ends first, though its last data are seen later

@@ -61,7 +61,7 @@ def says_all(out, trace, exact):
 
 @test
 def shipped_programs():
-    for path in cases(PROGRAMS, 3, 12):
+    for path in cases(PROGRAMS, 2, 12):
         machine = "tpu-v4" if path.stem in ("cores", "pass") else "tpu-v5e"
         out, trace = traced(path, "-m", machine)
         says_all(out, trace, False)
