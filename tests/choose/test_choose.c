@@ -443,7 +443,7 @@ static void assert_wins(const ts_choose_request *request, const ts_choose_result
 static void assumed_figures_are_moved(void **state) {
     (void)state;
     const ts_machine *usual = machine;
-    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i += (size_t)stride(1, 2)) {
+    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i += (size_t)stride(1, 3)) {
         machine = ts_machine_load(NULL, arena, moved[i].machine);
         assert_non_null(machine);
         ts_choose_request request = request_of(moved[i].shape, moved[i].uses);

@@ -129,9 +129,9 @@ static void no_price_is_less_than_its_bound(void **state) {
     static const struct {
         const char *machine, *src, *dst;
     } rows[] = {
-        {"tpu-v7x", "pred[10732544]{0:T(3,5)(4,1)}", "s32[10732544]{0:T(8,128)}"},
-        {"tpu-v4", "s16[37442744]{0:T(8,128)(2,1)}", "s16[37442744]{0:T(8,128)}"},
         {"hbm2-reference", "pred[14818255]{0:T(4,128)}", "pred[14818255]{0:T(4,128)(4,1)}"},
+        {"tpu-v4", "s16[37442744]{0:T(8,128)(2,1)}", "s16[37442744]{0:T(8,128)}"},
+        {"tpu-v7x", "pred[10732544]{0:T(3,5)(4,1)}", "s32[10732544]{0:T(8,128)}"},
     };
     for (int i = 0, most = cases(sizeof rows / sizeof rows[0], 1); i < most; i++) {
         ts_arena *arena = ts_arena_new();

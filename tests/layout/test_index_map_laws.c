@@ -13,7 +13,7 @@
 #include "layout/notation/axe.h"
 #include "layout/notation/index_map.h"
 
-enum { ROUNDS = 5000, SANITIZED_ROUNDS = 1000 };
+enum { ROUNDS = 5000, SANITIZED_ROUNDS = 500 };
 enum { MAX_RANK = 3, MAX_COUNT = 6, TEXT = 2048, PLACES_MOST = 1 << 11 };
 static const uint64_t first_seed = 20260903;
 

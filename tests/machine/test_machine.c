@@ -180,7 +180,7 @@ static void assert_prints_back(ts_arena *arena, const ts_machine *machine) {
 }
 
 /* Whether a figure is changed on the command line or in the printed file, the machine is the same, and prints
- * back: for every fourth figure of a machine, on the next machine for the next ones. */
+ * back: for every eighth figure of a machine, on the next machine for the next ones. */
 static void printed_and_changed(void **state) {
     (void)state;
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
@@ -194,7 +194,7 @@ static void printed_and_changed(void **state) {
         ts_machine_print(&text, machine);
         ts_tree_builtin file = {"printed", text.bytes, text.length};
         const ts_tree *printed = ts_tree_load(&err, arena, "printed", &file, 1);
-        int leaves = machine->leaf_count, step = stride(4, 20);
+        int leaves = machine->leaf_count, step = stride(8, 40);
         for (int k = (int)i % step; k < leaves; k += step) {
             const ts_field_leaf *leaf = &machine->leaves[k];
             char values[CANDIDATES][64];
