@@ -207,7 +207,7 @@ def relayouts_are_priced_by_their_plans():
             ("tpu-v6e", "f32[2048,1536]{1,0:T(8,128)}", "bf16[2048,1536]{1,0:T(8,128)(2,1)}", "programs/pack.tsim")):
         move = audit(f"%a = {source} parameter(0)\n%c = {target} copy(%a)\n", "-m", machine)["moves"][0]
         options = ["--set", "dma.rate.convert=0"] if by == "programs/pack.tsim" else []
-        cost = expect_json(["dma", source, target, "-m", machine, *options])
+        cost = expect_json(["dma", source, target, "-m", machine, "--alone", *options])
         assert move["by"] == by and not move["scaled"]
         assert abs(move["cycles"] / cost["cycles"] - 1) < 0.03, (move, cost["cycles"])
     # What changes order and type is never faster than its bytes, nor slower than twice.

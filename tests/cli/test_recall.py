@@ -62,9 +62,9 @@ LONG = [
 
 # Programs of which long loops are walked in part.
 STREAMS = [
-    ("softmax", ["-D", "ROWS=100000"], 10),
-    ("add", ["-D", "ROWS=400000"], 10),
-    ("untile", ["-D", "ROWS=200000", "-D", "COLS=300", "-m", "tpu-v4"], 10),
+    ("softmax", ["-D", "ROWS=50000"], 10),
+    ("add", ["-D", "ROWS=100000"], 10),
+    ("untile", ["-D", "ROWS=100000", "-D", "COLS=300", "-m", "tpu-v4"], 10),
 ]
 
 
