@@ -12,7 +12,7 @@
 #include "tests/support/axe_oracle.h"
 #include "layout/notation/axe.h"
 
-enum { ROUNDS = 10000, SANITIZED_ROUNDS = 2000, SIZE_MOST = 96, POINTS_MOST = 4096 };
+enum { ROUNDS = 10000, SANITIZED_ROUNDS = 1000, SIZE_MOST = 96, POINTS_MOST = 4096 };
 static const uint64_t first_seed = 20260902;
 static const char *const axis_names[] = {"F", "P", "laneid", "m"}; /* sorted */
 enum { AXES = 4 };

@@ -14,7 +14,7 @@
 #include "tests/support/cute_oracle.h"
 #include "tests/support/algebra.h"
 
-enum { ROUNDS = 10000, SANITIZED_ROUNDS = 2000, SIZE_MAX_RANDOM = 128, TEXT = 1024 };
+enum { ROUNDS = 10000, SANITIZED_ROUNDS = 1000, SIZE_MAX_RANDOM = 128, TEXT = 1024 };
 static const uint64_t first_seed = 20260822;
 
 /* ---- Random layouts. ---- */

@@ -125,7 +125,7 @@ static void test_large(void **state) {
     for (size_t torus = 0; torus < sizeof tori / sizeof *tori; torus++)
         for (size_t row = 0; row < sizeof collectives / sizeof *collectives; row++)
             for (int k = 1; k <= tori[torus].axes; k++)
-                if (one++ % stride(1, 5) == 0) check(torus, row, k);
+                if (one++ % stride(1, 9) == 0) check(torus, row, k);
 }
 
 /* Two axes change places and copies move from one axis to another: with the copies split all elements are exchanged,
