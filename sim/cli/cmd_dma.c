@@ -78,7 +78,7 @@ static int print_price(const cli_line *line) {
     ts_transfer_others_request tried = {&study, known, !shows_all};
     if (!price(&err, line, known, &study) ||
         (!alone && !ts_transfer_try_others(&err, line->arena, &tried, others)))
-        return cli_error(line, &err);
+        return cli_fail(&err);
     ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "html")) {
         ts_report_transfer_html(&study, alone ? NULL : others, &out);
@@ -105,8 +105,7 @@ static int print_mix(const cli_line *line) {
     const ts_machine *machine = good ? cli_machine(&err, line) : NULL;
     ts_transfer_mix_request request = {machine, ts_prices_new(line->arena), ends, count,
                                        cli_value(line, "exact") != NULL};
-    if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix))
-        return cli_error(line, &err);
+    if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix)) return cli_fail(&err);
     ts_text out = ts_text_begin(line->arena);
     (cli_value(line, "json") ? ts_report_transfer_mix_json : ts_report_transfer_mix)(&mix, &out);
     return cli_print(&out);
@@ -156,7 +155,8 @@ static bool check_line(ts_error *err, const cli_line *line) {
         return ts_error_set(err, TS_ERROR_USAGE, "--svg goes only with --matrix");
     if (cli_value(line, "html") && (matrix || cli_count(line, "with") > 0))
         return ts_error_set(err, TS_ERROR_USAGE, "--html is of one transfer");
-    return true;
+    ts_source ends[2];
+    return matrix || cli_ends(err, line, ends);
 }
 
 int cmd_dma(int argc, char **argv) {

@@ -212,7 +212,7 @@ def bad_input():
     for words, message in rows:
         expect(["dma", *words], code=1, out="", err=f"tilesim: error: {message}\n")
     code, _, err = run("dma", ROWS, TILES, "--set", "dma.isue=3 ns")
-    assert code == 1 and "did you mean 'issue'" in err, err
+    assert code == 1 and "did you mean 'dma.issue'" in err, err
     placed = [  # source, destination, options, which is wrong, column, message
         ("f32[4]{0}", "f32[5]{0}", "", "destination", 4, "the destination takes [5] and the source gives [4]"),
         ("f32[4]{0}", "f32[2,2]{1,0}", "", "destination", 4,
