@@ -248,7 +248,7 @@ def bad_input():
         expect(["dma", src, dst, *options.split()], code=1, out="",
                err=f"{where}:1:{column}: error: {message}\n{text}\n{' ' * (column - 1)}^\n")
     expect(["dma", f"{ROWS} -> {ROWS[:-1]}"], code=1, out="",
-           err=f"destination:1:19: error: found the end, expected ',' or '}}'\n{ROWS[:-1]}\n                  ^\n")
+           err=f"destination:1:19: error: found the end, expected ',', ':' or '}}'\n{ROWS[:-1]}\n                  ^\n")
     expect(["dma", ROWS], code=2, out="", err="tilesim dma: error: too few operands, expected SRC DST, or 'SRC -> DST'\n"
                                               "`tilesim dma --help` shows how it is used\n")
     expect(["dma", "f32[?]{0}", "f32[4]{0}"], code=4, out="",
