@@ -173,7 +173,8 @@ class Builder:
                 raise ValueError("the operand is of another builder")
             return operand._value
         if isinstance(operand, (float, np.floating)):
-            return lib.ts_builder_f32(self._builder, *struct.unpack("<f", struct.pack("<f", operand)))  # it refuses what is too large
+            rounded, = struct.unpack("<f", struct.pack("<f", operand))  # which refuses what is too large
+            return lib.ts_builder_f32(self._builder, rounded)
         return lib.ts_builder_integer(self._builder, operator.index(operand))
 
     def add(self, mnemonic: str, *operands: Union[Operand, int, float], mask: Optional[int] = None) -> None:

@@ -171,7 +171,7 @@ def bad_input():
            "address map:1:7: error: pc has 0 bits, expected 1 to be placed: two addresses would be one place\n"
            "off co\n      ^\n")
     code, _, err = run("hbm", "a_seq_rd", "--set", "hbm.stakcs=4")
-    assert code == 1 and "did you mean 'stacks'" in err, err
+    assert code == 1 and "did you mean 'hbm.stacks'" in err, err
 
 
 main()

@@ -81,7 +81,7 @@ static void runs(void **state) {
     assert_int_equal(answered, 3);
     assert_int_equal(rows[1].status, TS_SWEEP_ERROR);
     assert_string_equal(rows[1].err->message, "unknown name 'oops', expected a number or a parameter");
-    assert_string_equal(rows[1].err->name, "-D BLOCK");
+    assert_string_equal(rows[1].err->name, "parameter BLOCK");
     assert_int_equal(rows[1].err->line, 1);
     for (int i = 0; i < 3; i += 2) {
         double us = ts_sweep_real(&rows[i], TS_SWEEP_MICROSECONDS_COLUMN);
