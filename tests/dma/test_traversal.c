@@ -120,6 +120,30 @@ static void rows_that_go_backward_have_their_lines(void **state) {
     ts_arena_free(arena);
 }
 
+/* As far apart as 64 bits hold: sums of their lines' numbers would not fit. */
+static void lines_far_apart_are_counted(void **state) {
+    (void)state;
+    static const char far_text[] = "u8[4096] S[4096:140737488355328]", near_text[] = "u8[4096]";
+    ts_arena *arena = ts_arena_new();
+    ts_source far_source = {"shape", far_text, strlen(far_text)},
+              near_source = {"shape", near_text, strlen(near_text)};
+    const ts_shape *from = ts_shape_parse(NULL, arena, &far_source),
+                   *to = ts_shape_parse(NULL, arena, &near_source);
+    assert_true(from && to);
+    ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, 0};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 1, to->layout->dims);
+    assert_non_null(plan);
+    ts_traversal *counts = ts_traversal_new(arena, plan, 16, 16, 8);
+    const ts_traversal_access *accesses;
+    int64_t elements;
+    int count;
+    counts->only_counts = true;
+    while (ts_traversal_next(counts, &accesses, &count, &elements)) assert_int_equal(count, 0);
+    assert_int_equal(counts->totals.src_lines, 4096);
+    assert_int_equal(counts->totals.dst_lines, 4096 / 16);
+    ts_arena_free(arena);
+}
+
 static void elements_before_a_block_are_those_traversed(void **state) {
     (void)state;
     uint64_t seed = SEED;
@@ -570,6 +594,7 @@ static void periods_are_iterations_of_inner_loops(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_are_counted_as_they_are_listed),
+        cmocka_unit_test(lines_far_apart_are_counted),
         cmocka_unit_test(blocks_before_a_smaller_iteration_are_alike),
         cmocka_unit_test(rows_that_go_backward_have_their_lines),
         cmocka_unit_test(elements_before_a_block_are_those_traversed),
