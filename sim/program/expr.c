@@ -85,9 +85,14 @@ static bool scale(constant *a, int64_t factor) {
     return good;
 }
 
+static bool takes_operators(parser *p, const token *op, const constant *v) {
+    return !isnan(as_number(v)) || TOKEN_ERROR(p->err, op, "nan takes no operators");
+}
+
 static bool parse_sign(parser *p, constant *out) {
     const token *sign = p->at++;
     if (!parse_primary(p, out)) return false;
+    if (token_is(sign, '!') && !takes_operators(p, sign, out)) return false;
     if (token_is(sign, '!'))
         *out = (constant){.integer = as_number(out) == 0};
     else if (out->is_float)
@@ -255,8 +260,7 @@ static bool combine(parser *p, const operator* op, const token *location, const 
                     const constant *b, constant *out) {
     *out = (constant){0};
     if (p->mode == FORM) return true;
-    if (isnan(as_number(a)) || isnan(as_number(b)))
-        return TOKEN_ERROR(p->err, location, "nan takes no operators");
+    if (!takes_operators(p, location, a) || !takes_operators(p, location, b)) return false;
     if (a->term_count + b->term_count > 0) return calculate_affine(p, location, a, b, out);
     if (op->level >= 4) return calculate(p, location, a, b, out);
     bool truth;

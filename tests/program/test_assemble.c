@@ -119,6 +119,7 @@ static void test_expressions(void **state) {
                                "delay 1e200 * -1e200 < 0\n            ^\n"},
         {"-inf * 1e300 < -1e308", "    delay 1\n"},
         {"nan == nan", "a.tsim:4:11: error: nan takes no operators\ndelay nan == nan\n          ^\n"},
+        {"0 + !nan", "a.tsim:4:11: error: nan takes no operators\ndelay 0 + !nan\n          ^\n"},
         {"1 / 0", "a.tsim:4:9: error: the divisor is 0\ndelay 1 / 0\n        ^\n"},
         {"1 / -2", "a.tsim:4:9: error: the divisor is negative\ndelay 1 / -2\n        ^\n"},
         {"1.5", "a.tsim:4:7: error: found 1.5, expected sreg or integer\ndelay 1.5\n      ^\n"},
