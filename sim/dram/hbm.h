@@ -11,8 +11,9 @@
 #include "machine/hbm_config.h"
 #include "dram/dram.h"
 
-/* All cycles are ticks of the memory's own clock (hbm_config.h), from 0 at reset. Only new and stream_new
- * allocate. Equal calls give equal answers.
+/* All cycles are ticks of the memory's own clock (hbm_config.h), from 0 at reset. What a channel holds is
+ * allocated, in the arena of new, when it is first simulated by itself; else only new and stream_new allocate.
+ * Equal calls give equal answers.
  *
  * Several streams share the channels like this: a burst waits at the port of its channel in the order in
  * which bursts were offered, and offers must come in non-decreasing order of the cycle from which they are
