@@ -254,23 +254,25 @@ bool lower_slice(lowering *l) {
     return next == l->op->operand_count ? set_memref(l, m) : malformed(l, "a size of each '?'");
 }
 
-/* Which dims of 1 have no place in the type; of several in a row the first. */
-static void find_gone(const memref *m, const mlir_type *type, bool *gone) {
-    int left = type->rank;
-    for (int i = m->rank - 1; i >= 0; i--) {
-        gone[i] = m->dims[i] == 1 && (left == 0 || type->dims[left - 1] != 1);
+/* Which dims of 1 have no place in the other type; of several in a row the first. A '?' has one, also where its size is
+ * known to be 1. */
+static void find_gone(const mlir_type *from, const mlir_type *to, bool *gone) {
+    int left = to->rank;
+    for (int i = from->rank - 1; i >= 0; i--) {
+        gone[i] = from->dims[i] == 1 && (left == 0 || to->dims[left - 1] != 1);
         left -= !gone[i] && left > 0;
     }
 }
 
 /* Dims of 1 go; the others keep their order. */
 bool lower_squeeze(lowering *l) {
-    const mlir_type *type = result_type(l, 0);
+    const mlir_type *from = type_at(l, 0), *type = result_type(l, 0);
     memref *m;
     bool gone[MLIR_RANK_MAX];
     int kept = 0;
     if (!copy_memref(l, 0, &m)) return false;
-    find_gone(m, type, gone);
+    if (from->rank != m->rank) return malformed(l, "a view of as many dims");
+    find_gone(from, type, gone);
     for (int i = 0; i < m->rank; i++) {
         if (gone[i]) continue;
         m->dims[kept] = m->dims[i];

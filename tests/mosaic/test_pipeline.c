@@ -209,6 +209,7 @@ static void a_step_has_its_cost(void **state) {
     name " = \"arith.cmpi\"(" x ", " y ") <{predicate = " which " : i64}> : (i32, i32) -> i1\n"
 #define YIELD(x)   "\"scf.yield\"(" x ") : (i32) -> ()\n"
 #define CUBE(last) "memref<1x5x" last "xi32, #tpu.memory_space<smem>>"
+#define ROW        "memref<1x?x4xi32, #tpu.memory_space<smem>>"
 /* All of a block is that number. */
 #define STORE_NUMBER(x)                                                                                      \
     "%b = \"vector.broadcast\"(" x ") : (i32) -> vector<8x128xi32>\n"                                        \
@@ -289,6 +290,25 @@ static void ways_are_taken_and_loops_end(void **state) {
                                                                                         "index) -> "
                                                                                         "i32\n" STORE_NUMBER(
                                                                                             "%s"),
+         {2, 3}},
+        /* A '?' that is known to be 1 stays, and the 1 before it goes. */
+        {NUMBER("%one", "1") NUMBER("%two", "2") NUMBER("%three", "3") NUMBER("%l", "0")
+             ADD("%n", "%g",
+                 "%two") "%i0 = \"arith.constant\"() <{value = 0 : index}> : () -> index\n"
+                         "%i2 = \"arith.constant\"() <{value = 2 : index}> : () -> index\n"
+                         "%i3 = \"arith.constant\"() <{value = 3 : index}> : () -> index\n"
+                         "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> " CUBE(
+                             "4") "\n"
+                                  "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(
+                                      "4") ", index, index, index) -> ()\n"
+                                           "%p = \"tpu.memref_slice\"(%m, %l, %three, %l, %one) "
+                                           "<{operandSegmentSizes = array<i32: 1, 3, 1>}> : (" CUBE(
+                                               "4") ", i32, i32, i32, i32) -> " ROW "\n"
+                                                    "%q = \"tpu.memref_squeeze\"(%p) : (" ROW
+                                                    ") -> memref<?x4xi32, #tpu.memory_space<smem>>\n"
+                                                    "%s = \"memref.load\"(%q, %i0, %i2) : "
+                                                    "(memref<?x4xi32, #tpu.memory_space<smem>>, index, "
+                                                    "index) -> i32\n" STORE_NUMBER("%s"),
          {2, 3}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
