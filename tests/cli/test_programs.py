@@ -214,6 +214,8 @@ def bad_block_sizes():
     for name in ("softmax", "top1", "layernorm", "normalize"):
         for options in ("BLOCK=40", "GROUP=5 BLOCK=40", "GROUP=8"):
             refuses(name, options, "error: GROUP is 1 to 4, and BLOCK must be a multiple of 8 * GROUP")
+    for options in ("UNROLL=4", "UNROLL=12"):
+        refuses("conv3x3", options, "error: UNROLL must be a multiple of 8, of 2 with fewer than 64 vregs: registers take turns")
     refuses("add", "ROWS=0", "error: ")
 
 
