@@ -207,9 +207,19 @@ static void a_step_has_its_cost(void **state) {
 #define ADD(name, x, y)     name " = \"arith.addi\"(" x ", " y ") : (i32, i32) -> i32\n"
 #define COMPARE(name, which, x, y)                                                                           \
     name " = \"arith.cmpi\"(" x ", " y ") <{predicate = " which " : i64}> : (i32, i32) -> i1\n"
-#define YIELD(x)   "\"scf.yield\"(" x ") : (i32) -> ()\n"
-#define CUBE(last) "memref<1x5x" last "xi32, #tpu.memory_space<smem>>"
-#define ROW        "memref<1x?x4xi32, #tpu.memory_space<smem>>"
+#define YIELD(x)           "\"scf.yield\"(" x ") : (i32) -> ()\n"
+#define WORDS(dims)        "memref<" dims "xi32, #tpu.memory_space<smem>>"
+#define CUBE(last)         WORDS("1x5x" last)
+#define INDEX(name, value) name " = \"arith.constant\"() <{value = " value " : index}> : () -> index\n"
+/* 1 x 5 x 4 words %m, of which [0, 3, 2] is g + 2. */
+#define CUBE_WITH_N                                                                                          \
+    NUMBER("%l", "0")                                                                                        \
+    NUMBER("%one", "1")                                                                                      \
+    NUMBER("%two", "2") NUMBER("%three", "3") ADD("%n", "%g", "%two") INDEX("%i0", "0") INDEX("%i2", "2")    \
+        INDEX("%i3", "3") "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "        \
+                          "-> " CUBE("4") "\n"                                                               \
+                                          "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(           \
+                                              "4") ", index, index, index) -> ()\n"
 /* All of a block is that number. */
 #define STORE_NUMBER(x)                                                                                      \
     "%b = \"vector.broadcast\"(" x ") : (i32) -> vector<8x128xi32>\n"                                        \
@@ -256,59 +266,27 @@ static void ways_are_taken_and_loops_end(void **state) {
                                "%e") "\"scf.yield\"() : () -> ()\n}, {\n}) : (i1) -> ()\n",
          {3, 0}},
         /* Of 5 numbers in 1 x 5 x 4 words, the dim that goes is the last of 1 x 5 x 1. */
-        {NUMBER("%one", "1") NUMBER("%two", "2") NUMBER("%l", "0") ADD(
-             "%n",
-             "%g", "%two") "%i0 = \"arith.constant\"() <{value = 0 : index}> : () -> index\n"
-                           "%i2 = \"arith.constant\"() <{value = 2 : index}> : () -> index\n"
-                           "%i3 = \"arith.constant\"() <{value = 3 : index}> : () -> index\n"
-                           "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "
-                           "-> " CUBE("4") "\n"
-                                           "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(
-                                               "4") ", index, index, index) -> ()\n"
-                                                    "\"memref.store\"(%one, %m, %i0, %i3, %i3) : (i32, " CUBE(
-                                                        "4") ", index, index, index) -> ()\n"
-                                                             "\"memref.store\"(%one, %m, %i0, %i2, %i2) : "
-                                                             "(i32, " CUBE(
-                                                                 "4") ", index, index, index) -> ()\n"
-                                                                      "%p = \"tpu.memref_slice\"(%m, %l, %l, "
-                                                                      "%two) <{operandSegmentSizes = "
-                                                                      "array<i32: 1, 3, 0>}> : (" CUBE("4") ", i32, i32, i32) -> " CUBE(
-                                                                          "1") "\n"
-                                                                               "%q = "
-                                                                               "\"tpu.memref_squeeze\"(%p) : "
-                                                                               "(" CUBE(
-                                                                                   "1") ") -> "
-                                                                                        "memref<1x5xi32, "
-                                                                                        "#tpu.memory_space<"
-                                                                                        "smem>>\n"
-                                                                                        "%s = "
-                                                                                        "\"memref.load\"(%q, "
-                                                                                        "%i0, %i3) : "
-                                                                                        "(memref<1x5xi32, "
-                                                                                        "#tpu.memory_space<"
-                                                                                        "smem>>, index, "
-                                                                                        "index) -> "
-                                                                                        "i32\n" STORE_NUMBER(
-                                                                                            "%s"),
+        {CUBE_WITH_N "\"memref.store\"(%one, %m, %i0, %i3, %i3) : (i32, " CUBE(
+             "4") ", index, index, index) -> ()\n"
+                  "\"memref.store\"(%one, %m, %i0, %i2, %i2) : (i32, " CUBE(
+                      "4") ", index, index, index) -> ()\n"
+                           "%p = \"tpu.memref_slice\"(%m, %l, %l, %two) <{operandSegmentSizes = array<i32: "
+                           "1, 3, "
+                           "0>}> : (" CUBE("4") ", i32, i32, i32) -> " CUBE(
+                               "1") "\n"
+                                    "%q = \"tpu.memref_squeeze\"(%p) : (" CUBE("1") ") -> " WORDS(
+                                        "1x5") "\n"
+                                               "%s = \"memref.load\"(%q, %i0, %i3) : (" WORDS(
+                                                   "1x5") ", index, index) -> i32\n" STORE_NUMBER("%s"),
          {2, 3}},
         /* A '?' that is known to be 1 stays, and the 1 before it goes. */
-        {NUMBER("%one", "1") NUMBER("%two", "2") NUMBER("%three", "3") NUMBER("%l", "0")
-             ADD("%n", "%g",
-                 "%two") "%i0 = \"arith.constant\"() <{value = 0 : index}> : () -> index\n"
-                         "%i2 = \"arith.constant\"() <{value = 2 : index}> : () -> index\n"
-                         "%i3 = \"arith.constant\"() <{value = 3 : index}> : () -> index\n"
-                         "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> " CUBE(
-                             "4") "\n"
-                                  "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(
-                                      "4") ", index, index, index) -> ()\n"
-                                           "%p = \"tpu.memref_slice\"(%m, %l, %three, %l, %one) "
-                                           "<{operandSegmentSizes = array<i32: 1, 3, 1>}> : (" CUBE(
-                                               "4") ", i32, i32, i32, i32) -> " ROW "\n"
-                                                    "%q = \"tpu.memref_squeeze\"(%p) : (" ROW
-                                                    ") -> memref<?x4xi32, #tpu.memory_space<smem>>\n"
-                                                    "%s = \"memref.load\"(%q, %i0, %i2) : "
-                                                    "(memref<?x4xi32, #tpu.memory_space<smem>>, index, "
-                                                    "index) -> i32\n" STORE_NUMBER("%s"),
+        {CUBE_WITH_N "%p = \"tpu.memref_slice\"(%m, %l, %three, %l, %one) <{operandSegmentSizes = array<i32: "
+                     "1, 3, 1>}> : (" CUBE("4") ", i32, i32, i32, i32) -> " WORDS(
+                         "1x?x4") "\n"
+                                  "%q = \"tpu.memref_squeeze\"(%p) : (" WORDS("1x?x4") ") -> " WORDS(
+                                      "?x4") "\n"
+                                             "%s = \"memref.load\"(%q, %i0, %i2) : (" WORDS(
+                                                 "?x4") ", index, index) -> i32\n" STORE_NUMBER("%s"),
          {2, 3}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
