@@ -145,7 +145,7 @@ def a_run_says_how_much_longer_transfers_took():
 @test
 def bad_mixes():
     rows = [
-        (["--with", "f32[8]"], 2, "tilesim dma: error: --with is 'f32[8]', expected 'SRC -> DST'\n"),
+        (["--with", "f32[8]"], 2, "tilesim: error: --with is 'f32[8]', expected 'SRC -> DST'\n"),
         (["--with", "f32[8] -> f32[9]"], 1, "destination of --with:1:4: error: the destination takes [9] and the source gives [8]\n"
                                             "f32[9]\n   ^\n"),
         (["--with", "f32[8,128]{1,0} -> f32[8,128]{0,1}"], 4,
