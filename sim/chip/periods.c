@@ -62,14 +62,19 @@ void period_simulate(traffic *t, record *r) {
     chip_engine_start(t->engine, &what, hash, &r->arena, to_engine(t, cycle));
 }
 
+/* What the engine has ended by a cycle; nobody has been told of it before `now`. */
+static void take_ended(traffic *t, int64_t cycle, int64_t now) {
+    while (chip_engine_next(t->engine, to_engine(t, cycle)) != INT64_MAX) period_take(t, now);
+}
+
 void period_catch_up(traffic *t, int64_t now) {
     t->recalls = false;
     chip_engine_read_stats(t->engine, &t->stats);
     for (record *r = t->first; r; r = r->next) {
-        while (chip_engine_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) period_take(t, now);
+        take_ended(t, r->issued, now);
         period_simulate(t, r);
     }
-    while (chip_engine_next(t->engine, to_engine(t, now)) != INT64_MAX) period_take(t, now);
+    take_ended(t, now, now);
 }
 
 /* ---- Steps ---- */
