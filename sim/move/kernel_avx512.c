@@ -5,10 +5,8 @@
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O3", "no-tree-loop-distribute-patterns") /* memcpy is not for 16 bytes */
 #endif
-#include <immintrin.h>
+#include "kernel_avx512.h"
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")))
-typedef __m512i wide;
 #define WIDE_LOAD(p)                  _mm512_loadu_si512(p)
 #define WIDE_STORE(p, v)              _mm512_storeu_si512(p, v)
 #define WIDE_STREAM(p, v)             _mm512_stream_si512((void *)(p), v)
@@ -19,7 +17,6 @@ typedef __m512i wide;
 #define STREAM_RUNS   ts_stream_runs_avx512
 #define STREAM_STAGED ts_stream_staged_avx512
 #include "kernel_run.inc"
-#include "kernel_avx512.h"
 
 /* ---- Loads; the conversions are ts_element_convert's: to nearest, ties to even, and a NaN keeps its sign
  * only ---- */

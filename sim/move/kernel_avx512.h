@@ -1,9 +1,14 @@
-/* What the kernels with lines of 64 bytes share: the network of a tile, and parts of lines. Each defines TARGET and `wide`
- * before it includes this. */
+/* What the kernels with lines of 64 bytes share: what they are compiled for, the network of a tile, and parts of lines.
+ */
 #ifndef TILESIM_MOVE_KERNEL_AVX512_H
 #define TILESIM_MOVE_KERNEL_AVX512_H
 
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")))
 #include "kernel_inline.h"
+
+typedef __m512i wide;
 
 /* Which of the 2^n units of the pair (a, b) comes to unit p of the half, when granules of 2^g units take turns:
  * of p's bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */

@@ -7,10 +7,6 @@
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O3")
 #endif
-#include <immintrin.h>
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")))
-typedef __m512i wide;
 #include "kernel_avx512.h"
 
 enum { LINES = 2, HALF = TS_LINE_BYTES / 2 };
