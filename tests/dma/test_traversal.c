@@ -15,24 +15,30 @@ static const char *const layouts[] = {"{2,1,0}", "{2,1,0:T(8,128)}", "{0,2,1:T(8
                                       "{2,0,1:T(4)}"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0], SEED = 5 };
 
-static const ts_shape *some_shape(ts_arena *arena, uint64_t *seed, const char *type, const int *dims) {
-    char text[96];
-    snprintf(text, sizeof text, "%s[%d,%d,%d]%s", type, dims[0], dims[1], dims[2],
-             layouts[random_below(seed, LAYOUTS)]);
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    assert_non_null(shape);
-    return shape;
+/* Between two shapes, of which the destination begins at a bit. */
+static const ts_plan *plan_between(ts_arena *arena, const char *src, const char *dst, int64_t dst_bits) {
+    const char *texts[] = {src, dst};
+    const ts_shape *shapes[2];
+    for (int i = 0; i < 2; i++) {
+        ts_source source = {"shape", texts[i], strlen(texts[i])};
+        shapes[i] = ts_shape_parse(NULL, arena, &source);
+        assert_non_null(shapes[i]);
+    }
+    const ts_layout *layout = shapes[0]->layout;
+    ts_plan_side a = {shapes[0], NULL, NULL, 0}, b = {shapes[1], NULL, NULL, dst_bits};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, layout->rank, layout->dims);
+    assert_non_null(plan);
+    return plan;
 }
 
 static const ts_plan *some_plan_of(ts_arena *arena, uint64_t *seed, const char *type) {
     int dims[3];
+    char texts[2][96];
     for (int i = 0; i < 3; i++) dims[i] = 1 + (int)random_below(seed, i < 2 ? 70 : 300);
-    const ts_shape *src = some_shape(arena, seed, type, dims), *dst = some_shape(arena, seed, type, dims);
-    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 3, src->layout->dims);
-    assert_non_null(plan);
-    return plan;
+    for (int i = 0; i < 2; i++)
+        snprintf(texts[i], sizeof texts[i], "%s[%d,%d,%d]%s", type, dims[0], dims[1], dims[2],
+                 layouts[random_below(seed, LAYOUTS)]);
+    return plan_between(arena, texts[0], texts[1], INT64_C(1) << 33);
 }
 
 static const ts_plan *some_plan(ts_arena *arena, uint64_t *seed) { return some_plan_of(arena, seed, "f32"); }
@@ -41,7 +47,6 @@ static const ts_plan *some_plan(ts_arena *arena, uint64_t *seed) { return some_p
 static const ts_plan *some_strided_plan(ts_arena *arena, uint64_t *seed, const char *type) {
     int extents[3], strides[3];
     char texts[2][128];
-    const ts_shape *shapes[2];
     for (int i = 0; i < 3; i++) {
         extents[i] = 1 + (int)random_below(seed, 8);
         strides[i] = 1 + (int)random_below(seed, 60);
@@ -49,13 +54,7 @@ static const ts_plan *some_strided_plan(ts_arena *arena, uint64_t *seed, const c
     snprintf(texts[0], sizeof texts[0], "%s[%d,%d,%d] S[(%d,%d,%d):(%d,%d,%d)]", type, extents[0], extents[1],
              extents[2], extents[0], extents[1], extents[2], strides[0], strides[1], strides[2]);
     snprintf(texts[1], sizeof texts[1], "%s[%d,%d,%d]", type, extents[0], extents[1], extents[2]);
-    for (int i = 0; i < 2; i++) {
-        ts_source source = {"shape", texts[i], strlen(texts[i])};
-        shapes[i] = ts_shape_parse(NULL, arena, &source);
-        assert_non_null(shapes[i]);
-    }
-    ts_plan_side a = {shapes[0], NULL, NULL, 0}, b = {shapes[1], NULL, NULL, INT64_C(1) << 33};
-    return ts_plan_new(NULL, arena, &a, &b, 3, shapes[1]->layout->dims);
+    return plan_between(arena, texts[0], texts[1], INT64_C(1) << 33);
 }
 
 /* Lines and runs are the same whether accesses are listed, or only counted. */
@@ -97,16 +96,8 @@ static void accesses_are_counted_as_they_are_listed(void **state) {
 /* Backward, an element in each line of 16 bytes: row i has the lines 16 i to 16 i + 7. */
 static void rows_that_go_backward_have_their_lines(void **state) {
     (void)state;
-    static const char *const texts[] = {"f32[4,8] S[(4,8):(64,-4)] + 28", "f32[4,8]"};
     ts_arena *arena = ts_arena_new();
-    const ts_shape *shapes[2];
-    for (int i = 0; i < 2; i++) {
-        ts_source source = {"shape", texts[i], strlen(texts[i])};
-        shapes[i] = ts_shape_parse(NULL, arena, &source);
-        assert_non_null(shapes[i]);
-    }
-    ts_plan_side a = {shapes[0], NULL, NULL, 0}, b = {shapes[1], NULL, NULL, INT64_C(1) << 33};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, shapes[1]->layout->dims);
+    const ts_plan *plan = plan_between(arena, "f32[4,8] S[(4,8):(64,-4)] + 28", "f32[4,8]", INT64_C(1) << 33);
     ts_traversal *traversal = ts_traversal_new(arena, plan, 16, 0, 32);
     const ts_traversal_access *accesses;
     int64_t elements;
@@ -123,16 +114,8 @@ static void rows_that_go_backward_have_their_lines(void **state) {
 /* As far apart as 64 bits hold: sums of their lines' numbers would not fit. */
 static void lines_far_apart_are_counted(void **state) {
     (void)state;
-    static const char far_text[] = "u8[4096] S[4096:140737488355328]", near_text[] = "u8[4096]";
     ts_arena *arena = ts_arena_new();
-    ts_source far_source = {"shape", far_text, strlen(far_text)},
-              near_source = {"shape", near_text, strlen(near_text)};
-    const ts_shape *from = ts_shape_parse(NULL, arena, &far_source),
-                   *to = ts_shape_parse(NULL, arena, &near_source);
-    assert_true(from && to);
-    ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, 0};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 1, to->layout->dims);
-    assert_non_null(plan);
+    const ts_plan *plan = plan_between(arena, "u8[4096] S[4096:140737488355328]", "u8[4096]", 0);
     ts_traversal *counts = ts_traversal_new(arena, plan, 16, 16, 8);
     const ts_traversal_access *accesses;
     int64_t elements;
@@ -287,13 +270,9 @@ static void blocks_before_a_smaller_iteration_are_alike(void **state) {
 /* Blocks of one kind may have more lines, or fewer: so many are measured that their mean is known. */
 static void work_of_uneven_blocks_is_found(void **state) {
     (void)state;
-    static const char src_text[] = "s4[3584,312,13]{2,1,0:T(2,128)E(4)}",
-                      dst_text[] = "s4[3584,312,13]{2,0,1:T(4,128)(8,1)E(4)}";
     ts_arena *arena = ts_arena_new();
-    ts_source from = {"shape", src_text, strlen(src_text)}, to = {"shape", dst_text, strlen(dst_text)};
-    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
-    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 36};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 3, src->layout->dims);
+    const ts_plan *plan = plan_between(arena, "s4[3584,312,13]{2,1,0:T(2,128)E(4)}",
+                                       "s4[3584,312,13]{2,0,1:T(4,128)(8,1)E(4)}", INT64_C(1) << 36);
     ts_traversal *traversal = ts_traversal_new(arena, plan, 512, 0, 32);
     const ts_traversal_access *accesses;
     int64_t elements, next, count, work = 0;
@@ -437,11 +416,7 @@ static void work_is_of_lines_traversed(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ts_arena *arena = ts_arena_new();
-        ts_source from = {"shape", cases[i].src, strlen(cases[i].src)},
-                  to = {"shape", cases[i].dst, strlen(cases[i].dst)};
-        const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
-        ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 36};
-        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, src->layout->rank, src->layout->dims);
+        const ts_plan *plan = plan_between(arena, cases[i].src, cases[i].dst, INT64_C(1) << 36);
         ts_traversal *traversal = ts_traversal_new(arena, plan, cases[i].src_line, cases[i].dst_line, 256);
         const ts_traversal_access *accesses;
         int64_t elements, next, count, start = 0, box = -1, looks = 0;
@@ -469,11 +444,7 @@ static void few_blocks_are_all_measured(void **state) {
                                            {"f32[37,129]{1,0}", "f32[37,129]{0,1}"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ts_arena *arena = ts_arena_new();
-        ts_source from = {"shape", cases[i][0], strlen(cases[i][0])},
-                  to = {"shape", cases[i][1], strlen(cases[i][1])};
-        const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
-        ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 36};
-        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, src->layout->rank, src->layout->dims);
+        const ts_plan *plan = plan_between(arena, cases[i][0], cases[i][1], INT64_C(1) << 36);
         ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
         const ts_traversal_access *accesses;
         int64_t elements, next, count, work = 0, blocks = 0;
@@ -504,12 +475,7 @@ static void work_of_very_many_blocks_is_found(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ts_arena *arena = ts_arena_new();
-        ts_source from = {"shape", cases[i].src, strlen(cases[i].src)},
-                  to = {"shape", cases[i].dst, strlen(cases[i].dst)};
-        const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
-        ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 58};
-        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, src->layout->rank, src->layout->dims);
-        assert_non_null(plan);
+        const ts_plan *plan = plan_between(arena, cases[i].src, cases[i].dst, INT64_C(1) << 58);
         ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
         const ts_traversal_access *accesses;
         int64_t elements, next, count;
@@ -544,10 +510,7 @@ static void work_without_lines_is_elements(void **state) {
 }
 
 static ts_traversal *traverse_transpose(ts_arena *arena) {
-    ts_source from = {"shape", "f32[20,300]{0,1}", 16}, to = {"shape", "f32[20,300]", 11};
-    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
-    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, src->layout->dims);
+    const ts_plan *plan = plan_between(arena, "f32[20,300]{0,1}", "f32[20,300]", INT64_C(1) << 33);
     return ts_traversal_new(arena, plan, 64, 64, 32);
 }
 
