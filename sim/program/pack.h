@@ -6,7 +6,15 @@
 #include "core/core.h"
 
 /* What an instruction does besides registers. */
-typedef enum { EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_SYNC, EFFECT_STATE, EFFECT_CONTROL } effect;
+typedef enum {
+    EFFECT_NONE,
+    EFFECT_LOAD,
+    EFFECT_STORE,
+    EFFECT_SYNC,
+    EFFECT_STATE,
+    EFFECT_CONTROL,
+    EFFECT_COUNT
+} effect;
 
 typedef struct {
     const item *it;
