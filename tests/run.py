@@ -46,7 +46,8 @@ def rank(line):
 def execute(command, scratch):
     """Runs a command to its end; returns (exit status, output, CPU seconds of it and of what it started)."""
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", TMPDIR=scratch, PYTHONDONTWRITEBYTECODE="1",
-                       LC_ALL="C", ASAN_OPTIONS="allocator_may_return_null=1:handle_sigill=1")  # UBSan traps
+                       LC_ALL="C", MALLOC_TRIM_THRESHOLD_=str(256 << 20), MALLOC_MMAP_THRESHOLD_=str(2 << 20),  # as the program's own
+                       ASAN_OPTIONS="allocator_may_return_null=1:handle_sigill=1")  # UBSan traps
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output,
