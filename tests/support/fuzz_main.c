@@ -9,7 +9,7 @@
 
 #include "tests/support/rounds.h"
 
-enum { RUNS = 2000, SANITIZED_RUNS = 5000, LARGEST = 4096, CHANGES = 4 };
+enum { RUNS = 2000, SANITIZED_RUNS = 2500, LARGEST = 4096, CHANGES = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
