@@ -179,7 +179,8 @@ static void within_limits(const ts_machine *machine, const char *src, const char
 
 static void what_is_run_in_part_is_near_the_whole(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof large / sizeof large[0]; i += (size_t)stride(1, 4)) {
+    /* Under ASan the smallest: the first runs below, as three parts. */
+    for (size_t i = (size_t)cases(0, 2); i < sizeof large / sizeof large[0]; i += (size_t)stride(1, 4)) {
         const ts_machine *machine = machine_without(large[i].machine, large[i].without);
         ts_dma_cost whole = price(machine, large[i].src, large[i].dst, true),
                     part = price(machine, large[i].src, large[i].dst, false);
