@@ -175,7 +175,7 @@ d\tflash-v6e\t1000\t{"B": 1, "D": 128, "H": 8, "S": 2048, "Skv": 4096}
 @test
 def attention_in_one_kernel():
     with tempfile.TemporaryDirectory() as folder:
-        for suffix, text in ATTENTION.items():
+        for suffix, text in cases(ATTENTION.items(), 1):
             table = Path(folder, f"t.{suffix}")
             table.write_text(text)
             rows = json.loads(expect(["validate", "--data", str(table), "--json"]))["rows"]
@@ -281,9 +281,11 @@ def ask_groups(rows):
 def figures_of_any_size():
     """No row stops at an assertion of a program, and what is larger takes longer."""
     blocks = [[128, 128, 128], [64, 64, 64], [100, 100, 100], [192, 192, 192], [256, 512, 512], [1, 2, 3, 4], [7]]
+    blocks = blocks if ALL else [blocks[0], *blocks[-3:]]  # those that are compared
     rows = ask_groups([("pallas-blocks-v5e", {"n": 1024 if ALL else 512, "blk": block}) for block in blocks])
     assert all(row["simulated_us"] > row["roofline_us"] for row in rows), rows
-    assert rows[0]["simulated_us"] > rows[4]["simulated_us"] > rows[5]["simulated_us"] == rows[6]["simulated_us"], rows
+    small, *_, large, short, long = (row["simulated_us"] for row in rows[:len(blocks)])  # some are rows of another group, too
+    assert small > large > short == long, rows
     size = 1 << 26
     rows = ask_groups([("stream-v6e", {"R": 4, "W": size}), ("stream-v6e", {"R": size, "W": 4}),
                        ("stream-v6e", {"R": size, "W": size}), ("stream-v6e", {"R": 1, "W": 1})])
