@@ -79,7 +79,7 @@ def every_channel():
 
 @test
 def a_trace_changes_nothing():
-    for words in (["programs/softmax.tsim"], ["programs/transpose.tsim", "-m", "tpu-v7x"], ["programs/matmul.tsim", "--time-only"]):
+    for words in cases((["programs/softmax.tsim"], ["programs/transpose.tsim", "-m", "tpu-v7x"], ["programs/matmul.tsim", "--time-only"]), 1):
         assert expect_json(["run", *words]) == traced(*words)[0], words
 
 
