@@ -40,9 +40,8 @@ static bool read_row(ts_error *err, const ts_table *t, ts_measured_row *row) {
     return ts_table_positive(err, t, VALUE, &row->value);
 }
 
-bool ts_measured_parse(ts_error *err, ts_arena *arena, const ts_source *source, ts_measured *table) {
+bool ts_measured_add(ts_error *err, ts_arena *arena, const ts_source *source, ts_measured *table) {
     ts_table t;
-    *table = (ts_measured){0};
     if (!ts_table_open(err, arena, source, &t) ||
         !ts_table_columns(err, &t, t.separator == ',' ? csv_columns : group_columns, COLUMNS))
         return false;

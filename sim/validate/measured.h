@@ -28,7 +28,8 @@ typedef struct {
 
 enum { TS_MEASURED_MAX_BYTES = 16 << 20 };
 
-bool ts_measured_parse(ts_error *err, ts_arena *arena, const ts_source *source, ts_measured *table);
+/* Adds the rows of a table. */
+bool ts_measured_add(ts_error *err, ts_arena *arena, const ts_source *source, ts_measured *table);
 
 /* The numbers that `key` has in a text of parameters, as `key=3`, `key: 3*2`, `"key": [1, 2]`,
  * `key=f32[3,4]{..}` or `key=(other,)`, where other is a key. M=N=K=5 gives all three. At most `most` of

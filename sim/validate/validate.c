@@ -21,6 +21,7 @@ bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *pat
                           ts_measurements *m) {
     ts_source groups = carried("measured_groups.tsv"), words = carried("measured_words.tsv"),
               rows = carried("tpu_measured.csv"), *files = TS_NEW_ARRAY(arena, ts_source, count);
+    bool own = true;
     *m = (ts_measurements){0};
     if (!ts_work_groups_add(err, arena, &groups, &m->groups) ||
         !ts_work_rules_add(err, arena, &words, &m->groups, &m->rules))
@@ -32,12 +33,13 @@ bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *pat
     }
     for (int i = 0; i < count; i++) { /* whose groups are known now */
         if (ts_work_groups_are(arena, &files[i])) continue;
-        if (!ts_work_rules_are(arena, &files[i]))
-            rows = files[i];
-        else if (!ts_work_rules_add(err, arena, &files[i], &m->groups, &m->rules))
+        bool words_of = ts_work_rules_are(arena, &files[i]);
+        own = own && words_of;
+        if (words_of ? !ts_work_rules_add(err, arena, &files[i], &m->groups, &m->rules)
+                     : !ts_measured_add(err, arena, &files[i], &m->table))
             return false;
     }
-    return ts_measured_parse(err, arena, &rows, &m->table);
+    return !own || ts_measured_add(err, arena, &rows, &m->table);
 }
 
 static bool has_kernel(const ts_measurements *m, const ts_measured_row *row, const char *group) {

@@ -41,7 +41,7 @@ typedef struct {
     ts_work_rules rules; /* of rows that name no group */
 } ts_measurements;
 
-/* Of files in any order: the rows of the last table of rows, or of that which the binary carries; its groups,
+/* Of files in any order: the rows of all tables of rows, or of that which the binary carries; its groups,
  * with those of tables of groups added or in their place; rules of tables of words are before its own. */
 bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *paths, int count,
                           ts_measurements *measurements);

@@ -129,6 +129,16 @@ def ask_tables(*tables):
 
 
 @test
+def several_tables():
+    """Their rows are all compared, in the order of the files."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "a.csv"), Path(folder, "b.tsv")
+        first.write_text(ROWS)
+        second.write_text('id\tgroup\tmeasured_us\tworkload\nmine\tcopy-v4\t3\t{"b": 3}\n')
+        assert [row["id"] for row in ask_tables(second, first)["rows"]] == ["mine", "copy", "add", "two", "odd", "rate"]
+
+
+@test
 def another_table():
     with tempfile.TemporaryDirectory() as folder:
         table, picture = Path(folder, "t.csv"), Path(folder, "t.svg")

@@ -22,9 +22,9 @@ static const ts_measurements *known(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ts_arena *arena = ts_arena_new();
     ts_source source = {"fuzz", (const char *)data, size};
-    ts_measured table;
+    ts_measured table = {0};
     ts_error err = {0};
-    if (ts_measured_parse(&err, arena, &source, &table)) {
+    if (ts_measured_add(&err, arena, &source, &table)) {
         for (int i = 0; i < table.count; i++) {
             ts_workload work;
             ts_workload_read(&known()->groups, &known()->rules, &table.rows[i], &work);

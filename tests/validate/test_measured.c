@@ -12,7 +12,8 @@ static const char header[] = "id,chip,workload description,parameters,measured v
 static bool parse(ts_error *err, ts_arena *arena, const char *text, ts_measured *table) {
     ts_source *source = TS_NEW(arena, ts_source);
     *source = (ts_source){"t.csv", text, strlen(text)};
-    return ts_measured_parse(err, arena, source, table);
+    *table = (ts_measured){0};
+    return ts_measured_add(err, arena, source, table);
 }
 
 static void rows_of_both_formats(void **state) {
@@ -349,7 +350,8 @@ static void read_table(ts_arena *arena, const char *path, ts_measured *table) {
     assert_true(ts_file_read(&err, arena, path, TS_MEASURED_MAX_BYTES, &text, &source->length));
     source->name = path;
     source->text = text;
-    assert_true(ts_measured_parse(&err, arena, source, table));
+    *table = (ts_measured){0};
+    assert_true(ts_measured_add(&err, arena, source, table));
 }
 
 /* The words of a row and the figures that someone else took from them say the same. */
