@@ -112,18 +112,16 @@ static void add_class(const ts_audit_class *class, const ts_audit_shape *shape, 
 }
 
 static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    int64_t shown = 0;
+    int64_t shown = 0, left = 0;
+    bool any = r->class_count > 0 && (r->classes[0].waste_bytes > 0 || view->rows > r->class_count);
+    ts_text_add(out,
+                any ? "\npadding    buffers     padded    logical  expansion  shape, cause, the first one\n"
+                    : "\npadding    none\n");
     for (; shown < r->class_count && shown < view->rows; shown++) {
         const ts_audit_class *class = &r->classes[shown];
-        bool all = view->rows > r->class_count;
-        if (class->waste_bytes == 0 && !all) break;
-        if (shown == 0)
-            ts_text_add(
-                out, "\npadding    buffers     padded    logical  expansion  shape, cause, the first one\n");
+        if (class->waste_bytes == 0 && view->rows <= r->class_count) break;
         add_class(class, &r->shapes[class->shape], out);
     }
-    if (shown == 0) ts_text_add(out, "\npadding    none\n");
-    int64_t left = 0;
     for (int64_t i = shown; i < r->class_count; i++) left += r->classes[i].waste_bytes > 0;
     if (left > 0)
         ts_text_add(out, "        and %s more shapes with padding; --all lists them\n",

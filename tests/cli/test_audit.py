@@ -608,6 +608,13 @@ def sections_without_rows_are_left_out():
 
 
 @test
+def no_rows_are_not_none():
+    text = expect(["audit", STEP, "--rows", "0"])
+    assert re.search(r"\npadding    buffers .*\n        and 6 more shapes with padding; --all lists them\n", text), text
+    assert "none" not in text, text
+
+
+@test
 def fails_over_a_limit():
     text = "%a = f32[512,400]{1,0:T(8,128)} parameter(0)\n%c = f32[512,400]{0,1:T(8,128)} copy(%a)\n"
     assert run("audit", "-", "--fail-over", "1.5x", stdin=text)[0] == 0
