@@ -51,7 +51,7 @@ static void add_timed(const ts_blocks_view *view, ts_text *out) {
         size_t begin = out->length;
         add_values(view, b->points[TS_SWEEP_TIMED][i], out);
         ts_text_add(out, "%12.3f %7.2fx %14s %10.1f  ", ts_sweep_real(row, TS_SWEEP_MICROSECONDS_COLUMN),
-                    ratio_of(b, row), ts_text_grouped(out->arena, row->values[TS_COUNTER_CYCLES].integer),
+                    ratio_of(b, row), report_row_cycles(row, out->arena),
                     ts_sweep_real(row, TS_SWEEP_HBM_JOULES_COLUMN) * 1e6);
         ts_text_end_line(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
     }
@@ -94,6 +94,7 @@ static void add_values_json(const ts_blocks_view *view, int64_t point, ts_json *
 
 static void add_timed_json(const ts_sweep_blocks *b, const ts_sweep_row *row, ts_json *json) {
     ts_json_int(json, "cycles", row->values[TS_COUNTER_CYCLES].integer);
+    ts_json_bool(json, "estimated", row->values[TS_SWEEP_ESTIMATED_COLUMN].integer != 0);
     ts_json_real(json, "microseconds", ts_sweep_real(row, TS_SWEEP_MICROSECONDS_COLUMN), 6);
     ts_json_real(json, "ratio", ratio_of(b, row), 4);
     ts_json_real(json, "hbm_joules", ts_sweep_real(row, TS_SWEEP_HBM_JOULES_COLUMN), 12);

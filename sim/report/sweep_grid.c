@@ -44,10 +44,13 @@ static void add_most(const ts_sweep_row *row, size_t begin, ts_text *out) {
     ts_text_end_line(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
 }
 
+const char *report_row_cycles(const ts_sweep_row *row, ts_arena *arena) {
+    return ts_text_format(arena, "%s%s", row->values[TS_SWEEP_ESTIMATED_COLUMN].integer ? "~" : "",
+                          ts_text_grouped(arena, row->values[TS_COUNTER_CYCLES].integer));
+}
+
 static void add_run(const ts_sweep_row *row, double best, size_t begin, ts_text *out) {
-    const char *cycles =
-        ts_text_format(out->arena, "%s%s", row->values[TS_SWEEP_ESTIMATED_COLUMN].integer ? "~" : "",
-                       ts_text_grouped(out->arena, row->values[TS_COUNTER_CYCLES].integer));
+    const char *cycles = report_row_cycles(row, out->arena);
     if (row->err) {
         ts_text_add(out, "error: %s\n", row->err->message);
     } else if (row->status == TS_SWEEP_FAILED) {

@@ -7,6 +7,8 @@
 void ts_report_grid(const ts_sweep_runs_request *request, const ts_sweep_row *rows, ts_text *out);
 void ts_report_grid_json(const ts_sweep_runs_request *request, const ts_sweep_row *rows, ts_text *out);
 
+/* Of a row with a time, `~` before them where not every access was simulated. */
+const char *report_row_cycles(const ts_sweep_row *row, ts_arena *arena);
 /* A column's, of an axis: at least so much. */
 int report_axis_width(const ts_grid_axis *axis, int least);
 
