@@ -176,6 +176,18 @@ static bool compare(int mark, double order) {
     }
 }
 
+/* Rounds down, as the remainder then has the sign of b; b is not 0. */
+static bool divide(int64_t a, int64_t b, int64_t *out) {
+    if (b == -1) return !__builtin_sub_overflow(0, a, out);
+    *out = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+    return true;
+}
+
+static int64_t remainder_of(int64_t a, int64_t b) {
+    int64_t rest = b == -1 ? 0 : a % b;
+    return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
+}
+
 static bool integer_result(int mark, int64_t a, int64_t b, int64_t *out) {
     switch (mark) {
     case '+':
@@ -185,10 +197,9 @@ static bool integer_result(int mark, int64_t a, int64_t b, int64_t *out) {
     case '*':
         return ts_mul(a, b, out);
     case '/':
-        *out = b == 0 ? 0 : ts_floor_div(a, b);
-        return true;
+        return divide(a, b, out);
     default:
-        *out = b == 0 ? 0 : ts_floor_mod(a, b);
+        *out = remainder_of(a, b);
         return true;
     }
 }
@@ -207,8 +218,8 @@ static bool is_known(parser *p, const token *op, double a, double b, double resu
 static bool calculate(parser *p, const token *op, const constant *a, const constant *b, constant *out) {
     int mark = (int)op->integer;
     bool is_float = a->is_float || b->is_float;
-    if ((mark == '/' || mark == '%') && (is_float ? as_number(b) == 0 : b->integer <= 0))
-        return TOKEN_ERROR(p->err, op, "the divisor is %s", b->integer < 0 ? "negative" : "0");
+    if ((mark == '/' || mark == '%') && as_number(b) == 0)
+        return TOKEN_ERROR(p->err, op, "the divisor is 0");
     if (mark == '%' && is_float) return TOKEN_ERROR(p->err, op, "'%%' takes integers");
     if (is_float) {
         *out = (constant){.is_float = true, .number = float_result(mark, as_number(a), as_number(b))};
