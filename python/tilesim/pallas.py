@@ -32,6 +32,7 @@ from .sweeps import sweep
 GENERATIONS = {"tpu-v4": 4, "tpu-v4i": 4, "tpu-v5e": 5, "tpu-v5p": 5, "tpu-v6e": 6, "tpu-v7x": 7}
 INSTALL = ("python3 -m venv build/venv-pallas && "
            "build/venv-pallas/bin/pip install jax==0.8.1 jaxlib==0.8.1 numpy cffi")
+NO_KERNEL = "it calls no pallas_call"
 # How far a value may be from interpret mode's, as a share of the largest: a few roundings of the type. f32 products state
 # no precision unless asked to, and the machine may then round their operands to bf16.
 NEAR = {"bfloat16": 2.0 ** -6, "float16": 2.0 ** -9, "float32": 2.0 ** -8}
@@ -218,6 +219,8 @@ def _points(kernel: Callable, arrays: Sequence[Any], blocks: Mapping[str, Sequen
         except Exception as error:  # whatever JAX or the kernel says of these sizes
             refused.append(Block(sizes, None, None, None, (str(error).splitlines() or [repr(error)])[0]))
             continue
+        if not texts:
+            refused.append(Block(sizes, None, None, None, NO_KERNEL))
         for call, text in enumerate(texts):
             path = Path(folder, f"{number}.{call}.mlir")
             path.write_text(text)
@@ -302,7 +305,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--check", action="store_true", help="look for races, undefined values and copies nobody waited for")
     parser.add_argument("--no-compare", action="store_true", help="values are not compared with those of interpret mode")
     parser.add_argument("--time-only", action="store_true", help="no values, and no comparison")
-    parser.add_argument("--trace", metavar="FILE", help="also write the timeline, for ui.perfetto.dev")
+    parser.add_argument("--trace", metavar="FILE", help="also write the timeline, for ui.perfetto.dev; named as by -o")
     parser.add_argument("--block", action="append", default=[], metavar="NAME=A,B,..", dest="blocks",
                         help="a keyword argument of the function: time each of its values; may be repeated")
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="with --block: worker processes")
@@ -314,10 +317,26 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
+def _numbered(path: Optional[str], count: int) -> List[Path]:
+    """A file for each of several kernels."""
+    name = Path(path or "")
+    names = [name] if count == 1 else [name.with_suffix(f".{i}{name.suffix}") for i in range(count)]
+    return names if path else []
+
+
 def _save(path: Optional[str], texts: Sequence[str]) -> None:
-    for i, text in enumerate(texts if path else []):
-        name = Path(path)
-        (name if len(texts) == 1 else name.with_suffix(f".{i}{name.suffix}")).write_text(text)
+    """Without a path nowhere; all to standard output where that is the path."""
+    if path == "-":
+        sys.stdout.writelines(texts)
+        return
+    for name, text in zip(_numbered(path, len(texts)), texts):
+        name.write_text(text)
+
+
+def _some(found: Sequence[Any]) -> Sequence[Any]:
+    if not found:
+        raise ValueError(f"the function has no kernel: {NO_KERNEL}")
+    return found
 
 
 def _mlir_type(text: str) -> str:
@@ -333,8 +352,8 @@ def _report(found: PallasRun, trace: Optional[str]) -> int:
             print(f"result {i} against interpret mode: {difference}")
         if kernel.random:
             print("results are not compared with interpret mode: their random bits are others")
-        if trace:
-            kernel.run.trace(trace)
+    for name, kernel in zip(_numbered(trace, len(found.kernels)), found.kernels):
+        kernel.run.trace(name)
     return 0 if found.passed else 3
 
 
@@ -366,13 +385,25 @@ def _rank(function: Callable, arrays: Sequence[Any], options: argparse.Namespace
     return 0 if best is not None else 1
 
 
+def _refuse_unused(options: argparse.Namespace) -> None:
+    """Options that would not count."""
+    of_runs = {"--check": options.check, "--no-compare": options.no_compare, "--time-only": options.time_only,
+               "--trace": options.trace}
+    modes = [("--block", options.blocks, {"-o": options.output, "--lower": options.lower, **of_runs}),
+             ("--lower", options.lower, of_runs)]
+    for mode, chosen, others in modes:
+        for other, value in others.items():
+            if chosen and value:
+                raise ValueError(f"{other} does not go with {mode}")
+
+
 def _main(options: argparse.Namespace) -> int:
     mosaic = _lowering()
     mosaic.jax.config.update("jax_platforms", "cpu")
     if options.from_dump:
         types = [_mlir_type(text) for text in options.operands]
         text = mosaic.from_dump(options.from_dump, types, options.results, generation(options.machine))
-        _save(options.output or "/dev/stdout", [text])
+        _save(options.output or "-", [text])
         return 0
     if not options.kernel:
         raise ValueError("nothing to run: expected FILE.py:FUNCTION or --from-dump FILE")
@@ -380,15 +411,16 @@ def _main(options: argparse.Namespace) -> int:
     arrays = _arguments(function, options.inputs)
     if options.blocks and options.mesh:
         raise ValueError("--block varies kernels of one device: give no --mesh with it")
+    _refuse_unused(options)
     if options.blocks:
         return _rank(function, arrays, options)
     if options.lower:
-        _save(options.output or "/dev/stdout", lower(function, *arrays, machine=options.machine, mesh=options.mesh))
+        _save(options.output or "-", _some(lower(function, *arrays, machine=options.machine, mesh=options.mesh)))
         return 0
     compare = not (options.time_only or options.no_compare)
     found = run(function, *arrays, machine=options.machine, mesh=options.mesh, compare=compare, check=options.check,
                 time_only=options.time_only)
-    _save(options.output, [kernel.text for kernel in found.kernels])
+    _save(options.output, [kernel.text for kernel in _some(found.kernels)])
     return _report(found, options.trace)
 
 

@@ -2,6 +2,7 @@
 import contextlib
 import io
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -110,6 +111,36 @@ def without_jax_it_says_what_to_install():
 
 
 @test
+def several_kernels_have_a_file_each():
+    class Call:
+        name = "add"
+    kernels = [pallas.Kernel(Call(), f"text {i}\n", ts.run(KERNELS / "add.mlir")) for i in range(2)]
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
+        for many in (1, 2):
+            pallas._report(pallas.PallasRun([], kernels[:many]), f"{folder}/{many}.json")
+            pallas._save(f"{folder}/{many}.mlir", [each.text for each in kernels[:many]])
+        pallas._save(None, ["none"])
+        assert sorted(path.name for path in Path(folder).iterdir()) == [
+            "1.json", "1.mlir", "2.0.json", "2.0.mlir", "2.1.json", "2.1.mlir"]
+        assert Path(folder, "2.1.mlir").read_text() == "text 1\n" and Path(folder, "2.0.json").stat().st_size > 1000
+        out.truncate(0)
+        out.seek(0)
+        pallas._save("-", ["a\n", "b\n"])
+    assert out.getvalue() == "a\nb\n"
+
+
+@test
+def what_would_not_count_is_refused():
+    for words, said in ((["--block", "b=1", "--check"], "--check does not go with --block"),
+                        (["--block", "b=1", "-o", "a.mlir"], "-o does not go with --block"),
+                        (["--lower", "--trace", "t.json"], "--trace does not go with --lower")):
+        assert str(raised(ValueError, pallas._refuse_unused, pallas._options().parse_args(["f.py:f", *words]))) == said
+    pallas._refuse_unused(pallas._options().parse_args(["f.py:f", "--lower", "-o", "a.mlir", "--mesh", "2"]))
+    assert str(raised(ValueError, pallas._some, [])) == "the function has no kernel: it calls no pallas_call"
+    assert pallas._some([1]) == [1]
+
+
+@test
 def block_sizes():
     """Without JAX: texts in the place of lowering. Kernels of one function are added up; what has no time comes last."""
     texts = {1: ["add"], 2: ["add", "softmax"], 3: ["softmax"]}
@@ -120,19 +151,22 @@ def block_sizes():
             raise RuntimeError("too large\nfor all")
         if function.keywords["size"] == 5:
             return ["nothing"]
+        if function.keywords["size"] == 6:
+            return []
         return [(KERNELS / f"{name}.mlir").read_text() for name in texts[function.keywords["size"]]]
 
     before, pallas.lower = pallas.lower, lower
     try:
-        found = pallas.choose(kernel, 5, blocks={"size": [2, 4, 3, 5, 1], "other": ["x"]}, workers=2)
+        found = pallas.choose(kernel, 5, blocks={"size": [2, 4, 3, 5, 6, 1], "other": ["x"]}, workers=2)
     finally:
         pallas.lower = before
     alone = {name: ts.run(KERNELS / f"{name}.mlir", time_only=True) for name in ("add", "softmax")}
     cycles = {size: sum(alone[name].cycles for name in names) for size, names in texts.items()}
     assert [(block.sizes["size"], block.cycles) for block in found[:3]] == sorted(cycles.items(), key=lambda item: item[1])
     assert all(block.error == "" and block.hbm_joules > 0 and block.microseconds > 0 for block in found[:3])
-    assert {block.sizes["size"]: block.error for block in found[3:] if block.sizes["size"] == 4} == {4: "too large"}
-    assert [block.microseconds for block in found[3:]] == [None, None] and all(block.error for block in found[3:])
+    assert {block.sizes["size"]: block.error for block in found[3:] if block.sizes["size"] != 5} == \
+        {4: "too large", 6: "it calls no pallas_call"}
+    assert [block.microseconds for block in found[3:]] == [None, None, None] and all(block.error for block in found[3:])
 
 
 main()
