@@ -191,6 +191,13 @@ def bad_block_sizes():
     refuses("matmul_f32", "PASSES=2", "error: PASSES must be 1 or 3")
     for stem in ("matmul", "matmul_f32", "matmul_int8"):  # which would write all products to one
         refuses(stem, "BATCH=3", "error: BATCH must be 1")
+    refuses("matmul", "TANH=-1", "error: TANH must not be negative")
+    for narrow in ("OUT=2 NARROW=0", "NARROW=1"):
+        refuses("matmul", narrow, "error: NARROW is 1 where OUT is 2, else 0")
+    for stem, names in (("matmul", "PACK=1 PASSES=3 LOADS=1"), ("batched_matmul", "PACK=1 PASSES=3 LOADS=2 NARROW=1"),
+                        ("matmul_f32", "PACK=2 LOADS=2 NARROW=1"), ("matmul_int8", "PACK=2 PASSES=3 LOADS=2 NARROW=1")):
+        for name in names.split():
+            refuses(stem, name, ": those of this program")
     refuses("copy", "BLOCK=1 COLS=100", "error: BLOCK * COLS must be a multiple of 8")
     refuses("gelu", "BLOCK=4", "error: BLOCK must be a multiple of 8")
     refuses("flash_attention", "CAUSAL=2", "error: CAUSAL must be 0 or 1")
