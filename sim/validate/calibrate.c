@@ -280,7 +280,11 @@ static bool find_fields(ts_error *err, fit *f, ts_calibration *c) {
     for (; asked ? f->count < request->field_count : wanted[f->count] != NULL; f->count++) {
         if (f->count == TS_CALIBRATE_MAX_FIELDS)
             return ts_error_set(err, TS_ERROR_USAGE, "more than %d figures to fit", TS_CALIBRATE_MAX_FIELDS);
-        if (!find_field(err, c->before, wanted[f->count], &c->fields[f->count])) return false;
+        ts_fitted_field *field = &c->fields[f->count];
+        if (!find_field(err, c->before, wanted[f->count], field)) return false;
+        for (int i = 0; i < f->count; i++)
+            if (strcmp(c->fields[i].path, field->path) == 0)
+                return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s is there twice", field->path);
         f->moved[f->count] = TS_NEW_ARRAY(f->arena, double, request->measurements->table.count + 1);
     }
     c->field_count = f->count;

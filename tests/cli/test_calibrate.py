@@ -87,6 +87,10 @@ def refuses_what_the_data_do_not_carry():
             + HELP, "--fit", "chip.lunch", code=2)
     refuses("tilesim calibrate: error: --fit: hbm.channels must stay a power of two\n" + HELP, "--fit", "hbm.channels",
             code=2)
+    refuses("tilesim calibrate: error: --fit: dma.issue is there twice\n" + HELP, "--fit", "dma.issue", "--fit", "chip.launch",
+            "--fit", "dma.issue", code=2)
+    refuses("tilesim: error: memories.vmem.capacity cannot be fitted: no row depends on it\n", "--fit", "memories.vmem.capacity",
+            "--fit", "memories.cmem.capacity")
     refuses("tilesim calibrate: error: --fit: title is no time, clock, number or size\n" + HELP, "--fit", "title", code=2)
     expect(["calibrate", TABLE, "-m", "tpu-v6e"], 1, "", "tilesim: error: no row is of a TPU v6e and modelled\n")
     expect(["calibrate", TABLE], 2, "",
