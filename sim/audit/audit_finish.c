@@ -20,12 +20,7 @@ static void sum_up(const ts_audit *a, ts_audit_result *r) {
     for (int k = 0; k < SPACE_CLASSES; k++) {
         const space_sum *sum = &a->settled[k];
         ts_audit_sum *to[2] = {&r->sum, &r->spaces[audit_space_numbers[k]]};
-        for (int i = 0; i < 2; i++) {
-            to[i]->buffers += sum->buffers;
-            audit_add(&to[i]->logical_bytes, sum->logical);
-            audit_add(&to[i]->widened_bytes, sum->widened);
-            audit_add(&to[i]->padded_bytes, a->ruled ? sum->ruled : sum->linear);
-        }
+        for (int i = 0; i < 2; i++) audit_add_sum(to[i], a->ruled ? &sum->ruled : &sum->linear);
     }
 }
 

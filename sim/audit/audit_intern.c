@@ -27,8 +27,6 @@ static void size_ruled(ts_audit *a, const ts_shape *shape, shape_record *record)
     ts_shape_print(ruled, &printed);
     record->ruled = (ts_audit_shape){0};
     audit_shape_size(a->scratch, ruled, &record->ruled);
-    /* What the compiler calls unpadded is what the text said. */
-    record->ruled.logical_bytes = ruled->unpadded_bytes;
     record->rule_text = ts_arena_copy_text(a->texts, printed.bytes, printed.length);
     record->ruled.text = record->rule_text;
     record->ruled.assumed = true;
@@ -132,6 +130,13 @@ static int space_class(int space) {
     return SPACE_OTHER;
 }
 
+static void add_shape(ts_audit_sum *sum, const ts_audit_shape *shape) {
+    audit_add_sum(sum, &(ts_audit_sum){.buffers = 1,
+                                       .logical_bytes = shape->logical_bytes,
+                                       .widened_bytes = shape->widened_bytes,
+                                       .padded_bytes = shape->padded_bytes});
+}
+
 void audit_add_buffer(ts_audit *a, int64_t line, ts_span name, ts_hlo_opcode opcode, int32_t shape) {
     const shape_record *record = &a->shapes[shape];
     int space = record->linear.memory_space;
@@ -139,11 +144,8 @@ void audit_add_buffer(ts_audit *a, int64_t line, ts_span name, ts_hlo_opcode opc
     if (headed) space = a->heading_space; /* "Largest program allocations in vmem:" */
     space_sum *sum = &audit_sums(a, line)[space_class(space)];
     const ts_audit_shape *now = audit_shape_now(a, shape);
-    sum->buffers++;
-    audit_add(&sum->logical, record->linear.logical_bytes);
-    audit_add(&sum->widened, record->linear.widened_bytes);
-    audit_add(&sum->linear, record->linear.padded_bytes);
-    audit_add(&sum->ruled, record->ruled.padded_bytes);
+    add_shape(&sum->linear, &record->linear);
+    add_shape(&sum->ruled, &record->ruled);
     ts_audit_buffer buffer = {.line = line,
                               .opcode = opcode,
                               .shape = shape,

@@ -219,11 +219,8 @@ static void settle_sums(ts_audit *a) {
         const computation_record *c = &a->computations[i];
         for (int k = 0; c->sums >= 0 && has_buffers(level_of(c)) && k < SPACE_CLASSES; k++) {
             space_sum *to = &a->settled[k], *from = &a->sums[c->sums][k];
-            to->buffers += from->buffers;
-            audit_add(&to->logical, from->logical);
-            audit_add(&to->widened, from->widened);
-            audit_add(&to->linear, from->linear);
-            audit_add(&to->ruled, from->ruled);
+            audit_add_sum(&to->linear, &from->linear);
+            audit_add_sum(&to->ruled, &from->ruled);
         }
     }
 }

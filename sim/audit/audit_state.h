@@ -20,7 +20,8 @@ enum { SPACE_HBM, SPACE_VMEM, SPACE_FLAGS, SPACE_CMEM, SPACE_HOST, SPACE_SMEM, S
 extern const int audit_space_numbers[SPACE_CLASSES]; /* as XLA numbers them; other: TS_AUDIT_SPACES - 1 */
 
 typedef struct {
-    int64_t buffers, logical, widened, linear, ruled;
+    ts_audit_sum linear,
+        ruled; /* of shapes as the text has them, and with the tiles of the compiler's rule */
 } space_sum;
 
 typedef struct {
@@ -153,6 +154,13 @@ enum { AUDIT_NONE = -1, AUDIT_SUMS = 1 << 16 /* computations with buffers */, AU
 /* Sums of what texts say: no larger than what an integer holds. */
 static inline void audit_add(int64_t *sum, int64_t more) {
     if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
+}
+
+static inline void audit_add_sum(ts_audit_sum *to, const ts_audit_sum *sum) {
+    to->buffers += sum->buffers;
+    audit_add(&to->logical_bytes, sum->logical_bytes);
+    audit_add(&to->widened_bytes, sum->widened_bytes);
+    audit_add(&to->padded_bytes, sum->padded_bytes);
 }
 
 static inline int64_t audit_times(int64_t a, int64_t b) {

@@ -502,6 +502,22 @@ def stablehlo_gets_the_layouts_of_the_rule():
 
 
 @test
+def sums_are_of_the_shapes_that_are_listed():
+    """Four bits are packed by the tiles of the rule, and not without them."""
+    text = """func.func public @main(%arg0: tensor<64x256xi8>) -> tensor<64x200xi4> {
+  %0 = stablehlo.convert %arg0 : (tensor<64x256xi8>) -> tensor<64x256xi4>
+  %1 = stablehlo.slice %0 [0:64, 0:200] : (tensor<64x256xi4>) -> tensor<64x200xi4>
+  return %1 : tensor<64x200xi4>
+}
+"""
+    for untiled, logical, padded in (("auto", 16384 + 8192 + 6400, 32768), ("linear", 2 * 16384 + 12800, 2 * 16384 + 12800)):
+        found = audit(text, "--untiled", untiled)
+        assert (found["all"]["logical_bytes"], found["all"]["padded_bytes"]) == (logical, padded), found["all"]
+        for key in ("logical_bytes", "padded_bytes"):
+            assert found["all"][key] == sum(one["count"] * one[key] for one in found["buffers"]), found["buffers"]
+
+
+@test
 def the_published_example():
     """memory_analysis() of a v5e printed 6656 bytes of arguments and 2048 of results, of temporaries none."""
     text = ("func.func public @main(%arg0: tensor<16x8xf32>, %arg1: tensor<8x4xf32>, %arg2: tensor<4xf32>) -> tensor<16x4xf32> {\n"
