@@ -197,6 +197,7 @@ static void charge_padding(const ts_plan *plan, const ts_matrices *m, measures *
     if (more == 0 || moved == 0) return;
     grow_members(out, measures_members, more, moved);
     grow_members(&out->hbm, ts_hbm_stats_members, more, moved);
+    out->written_bytes = moved + more - out->read_bytes;
     out->waste_bytes = waste;
     out->padding_bytes = padding;
 }
