@@ -1,4 +1,5 @@
 /* .tensor: a shape, its address in a space, and what it holds at the start. */
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -71,7 +72,9 @@ static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
         }
         if (!good) return false;
     } while (token_is(*at, ','));
-    if (!(use->low <= use->high)) return TOKEN_ERROR(as->err, begin, "lo is above hi");
+    if (!isfinite(use->high - use->low))
+        return TOKEN_ERROR(as->err, begin, "lo, hi or hi - lo is no finite number");
+    if (use->low > use->high) return TOKEN_ERROR(as->err, begin, "lo is above hi");
     return expect_mark(as, at, ')', "',' or ')'");
 }
 

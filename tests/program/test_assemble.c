@@ -329,6 +329,10 @@ static void test_errors(void **state) {
         {".tensor y hbm f32[2] out zeros", "8:26: only a tensor that is 'in' or 'inout' begins with values"},
         {".tensor y hbm f32[2] in random(sed=1)", "8:32: found 'sed', expected seed, lo or hi"},
         {".tensor y hbm f32[2] in random(lo=1, hi=0)", "8:31: lo is above hi"},
+        {".tensor y hbm f32[2] in random(lo=-inf, hi=0)", "8:31: lo, hi or hi - lo is no finite number"},
+        {".tensor y hbm f32[2] in random(lo=0, hi=nan)", "8:31: lo, hi or hi - lo is no finite number"},
+        {".tensor y hbm f32[2] in random(lo=-1e308, hi=1e308)",
+         "8:31: lo, hi or hi - lo is no finite number"},
         {".tensor y hbm f32[1024,1024,1024]", "8:9: 'y' is larger than hbm: 4,294,967,296 bytes, the hbm of "
                                               "toy has 1,073,741,824 (3,221,225,472 too many)"},
         {".tensor y vmem f32[240,1024]", "8:9: 'y' does not fit: 983,040 bytes behind the 98,304 of the "
