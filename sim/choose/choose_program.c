@@ -45,7 +45,7 @@ static bool find_tensor(ts_error *err, ts_arena *arena, choose_pricer *p) {
     const ts_choose_request *r = p->request;
     const ts_code *code = &p->program->code;
     if (!r->tensor)
-        return ts_error_set(err, TS_ERROR_USAGE, "which tensor of %s? expected --tensor %s", r->program,
+        return ts_error_set(err, TS_ERROR_USAGE, "which tensor of %s? expected %s", r->program,
                             list_choosable(arena, code));
     for (p->tensor = 0; p->tensor < code->tensor_count; p->tensor++)
         if (strcmp(code->tensors[p->tensor].name, r->tensor) == 0) break;
@@ -63,7 +63,7 @@ static bool find_tensor(ts_error *err, ts_arena *arena, choose_pricer *p) {
     return ts_error_set(
         err, TS_ERROR_USAGE,
         "%s lies in %s, and line %d of %s addresses its words: with another layout it would be "
-        "another program, expected --tensor %s",
+        "another program, expected %s",
         r->tensor, ts_space_text(code->tensors[p->tensor].space), at->line, r->program,
         list_choosable(arena, code));
 }

@@ -594,11 +594,11 @@ static void programs_and_tensors_that_are_not(void **state) {
     static const struct {
         const char *tensor, *error;
     } rows[] = {
-        {NULL, "error: which tensor of programs/softmax.tsim? expected --tensor x or y\n"},
+        {NULL, "error: which tensor of programs/softmax.tsim? expected x or y\n"},
         {"xc", "error: programs/softmax.tsim has no tensor 'xc'; did you mean 'x'?\n"},
         {"xb",
          "error: xb lies in vmem, and line 44 of programs/softmax.tsim addresses its words: with another "
-         "layout it would be another program, expected --tensor x or y\n"},
+         "layout it would be another program, expected x or y\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const ts_choose_request request = of_program(rows[i].tensor);

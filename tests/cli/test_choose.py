@@ -260,13 +260,13 @@ def bad_lines():
                                                      "'vmem'?\ndma:hbm>vmen\n        ^\n" + hint),
         (["f32[8,128]", "--tensor", "x"], 2, "tilesim choose: error: --tensor is of a program, expected PROGRAM.tsim\n" + hint),
         (["f32[8,128]", "-D", "A=1"], 2, "tilesim choose: error: --define is of a program, expected PROGRAM.tsim\n" + hint),
-        ([SOFTMAX], 2, f"tilesim choose: error: which tensor of {SOFTMAX}? expected --tensor x or y\n" + hint),
-        (["programs/copy.tsim"], 2, "tilesim choose: error: which tensor of programs/copy.tsim? expected --tensor x, y or xb\n" + hint),
+        ([SOFTMAX], 2, f"tilesim choose: error: which tensor of {SOFTMAX}? expected x or y\n" + hint),
+        (["programs/copy.tsim"], 2, "tilesim choose: error: which tensor of programs/copy.tsim? expected x, y or xb\n" + hint),
         (["nofile.tsim"], 1, "tilesim: error: cannot open 'nofile.tsim': No such file or directory\n"),
         ([SOFTMAX, "--tensor", "z"], 1, f"tilesim: error: {SOFTMAX} has no tensor 'z', expected x or y\n"),
         ([SOFTMAX, "--tensor", "xb"], 2, f"tilesim choose: error: xb lies in vmem, and line {line_of(SOFTMAX, 'xb[')} of {SOFTMAX} "
                                          "addresses its words: with another layout it would be another program, expected "
-                                         "--tensor x or y\n" + hint),
+                                         "x or y\n" + hint),
         (["f32[65536,65536,8]", "--use", "stream", "-m", "tpu-v5e"], 4,
          "tilesim: not modelled: the tensor fits into its memory with none of 24 layouts; the smallest takes "
          "137438953472 bytes\n"),
