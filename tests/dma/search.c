@@ -1,4 +1,4 @@
-/* How a compiler prices transfers inside its search, with the public headers and libtilesim.a alone: a tensor
+/* How a compiler prices transfers inside its search, with the headers of the tree and libtilesim.a: a tensor
  * goes through a chain of operations, each of which wants its layout; which layout should it have in between?
  * Prints every choice and the cheapest. Usage: search [machine] */
 #include <stdio.h>
