@@ -211,9 +211,11 @@ static bool assemble_cores(assembler *as, const token *word, const token **at, c
     int most = as->target->cores > 1 ? as->target->cores : 1;
     if (!expr_parse(as->err, as->names, at, &v)) return false;
     if (v.is_float || v.integer < 1 || v.integer > most) {
-        return TOKEN_ERROR(as->err, number, "found %g, expected 1 to %d: %s has %d TensorCore%s",
-                           v.is_float ? v.number : (double)v.integer, most, as->target->machine, most,
-                           most > 1 ? "s" : "");
+        double found = v.is_float ? v.number : (double)v.integer;
+        return most > 1 ? TOKEN_ERROR(as->err, number, "found %g, expected 1 to %d: %s has %d TensorCores",
+                                      found, most, as->target->machine, most)
+                        : TOKEN_ERROR(as->err, number, "found %g, expected 1: %s has 1 TensorCore", found,
+                                      as->target->machine);
     }
     if (as->cores > 0) return TOKEN_ERROR(as->err, word, "a second .cores");
     as->cores = (int)v.integer;

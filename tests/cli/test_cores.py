@@ -125,7 +125,7 @@ def what_is_refused():
 """)
     path = program(".cores 2\n        halt\n")
     code, _, err = run("run", path)
-    assert code == 1 and "found 2, expected 1 to 1: tpu-v5e has 1 TensorCore" in err, err
+    assert code == 1 and "found 2, expected 1: tpu-v5e has 1 TensorCore" in err, err
     path = program(".cores 1\n.cores 1\n")
     code, _, err = run("run", path)
     assert code == 1 and ":2:1: error: a second .cores" in err, err

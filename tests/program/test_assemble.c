@@ -389,7 +389,7 @@ static void test_errors(void **state) {
         {".pack pipeline s1", "8:16: found 's1', expected a vreg from v1 on, or the end of the line"},
         {".pack pipeline v0", "8:16: found 'v0', expected a vreg from v1 on, or the end of the line"},
         {".pack pipeline v8\nvmov v7, 1\nvmov v8, 1", "10:1: v8 is the packer's, as .pack pipeline says"},
-        {".cores 2", "8:8: found 2, expected 1 to 1: toy has 1 TensorCore"},
+        {".cores 2", "8:8: found 2, expected 1: toy has 1 TensorCore"},
         {".cores 1\n.cores 1", "9:1: a second .cores"},
         {".tensor y hbm f32[64] P(\"x\")", "8:23: a sharding needs a mesh of devices to run on"},
         {".tensor w hbm f32[8] in file(w)", "8:30: found 'w', expected the name of a file in double quotes"},
