@@ -61,8 +61,8 @@ static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report
     ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
     ts_bench *bench = &report->bench;
     int64_t threads = 1, milliseconds = 1000;
-    if (!cli_number(err, line, "jobs", 64, &threads) ||
-        !cli_number(err, line, "milliseconds", 1000000, &milliseconds) || !read_kernels(err, line, report) ||
+    if (!cli_number(err, line, "jobs", 1, 64, &threads) ||
+        !cli_number(err, line, "milliseconds", 1, 1000000, &milliseconds) || !read_kernels(err, line, report) ||
         !read_stores(err, line, &bench->how.stores) ||
         !ts_transfer_end_parse(err, line->arena, &from, &bench->src) ||
         !ts_transfer_end_parse(err, line->arena, &to, &bench->dst))

@@ -147,7 +147,7 @@ static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_runs_reque
                                  .progress = cli_progress_rate};
     bool good = r->run.machine && check_blocks(err, line) &&
                 cli_max_memory(err, line, &r->run.max_memory_bytes) &&
-                cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) &&
+                cli_number(err, line, "jobs", 1, TS_SWEEP_WORKERS, &workers) &&
                 cli_pairs(err, line, "block", &blocks, &count) &&
                 cli_pairs(err, line, "define", &r->run.defines, &r->run.define_count) &&
                 ts_grid_parse(err, line->arena, "--block", blocks, count, grid);

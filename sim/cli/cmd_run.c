@@ -70,7 +70,7 @@ static bool check_break(ts_error *err, const cli_line *line) {
 
 static bool read_threads(ts_error *err, const cli_line *line, ts_run_request *request) {
     int64_t threads = 1;
-    if (!cli_number(err, line, "jobs", TS_POD_MAX_THREADS, &threads)) return false;
+    if (!cli_number(err, line, "jobs", 1, TS_POD_MAX_THREADS, &threads)) return false;
     request->threads = (int)threads;
     return true;
 }

@@ -58,7 +58,7 @@ static const cli_command usage = {
     .options = options,
 };
 
-enum { ROWS = 8, KEEP = 4, MOST_KEEP = 1000, MOST_SHARDS = 1000000, MOST_RANKED_BY = 16 };
+enum { ROWS = 8, KEEP = 4, LEAST_KEEP = 2, MOST_KEEP = 1000, MOST_SHARDS = 1000000, MOST_RANKED_BY = 16 };
 
 typedef struct {
     cli_line line;
@@ -179,12 +179,11 @@ static bool read_line(ts_error *err, command_state *c) {
     const cli_line *line = &c->line;
     int64_t workers = 1, rows = ROWS;
     c->keep = KEEP;
-    if (!check_line(err, line) || !cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) ||
-        !cli_number(err, line, "rows", INT_MAX, &rows) ||
-        !cli_number(err, line, "keep", MOST_KEEP, &c->keep) ||
+    if (!check_line(err, line) || !cli_number(err, line, "jobs", 1, TS_SWEEP_WORKERS, &workers) ||
+        !cli_number(err, line, "rows", 1, INT_MAX, &rows) ||
+        !cli_number(err, line, "keep", LEAST_KEEP, MOST_KEEP, &c->keep) ||
         !read_timeout(err, line, &c->crew.timeout_seconds) || !read_shard(err, line, &c->request))
         return false;
-    if (c->keep < 2) return ts_error_set(err, TS_ERROR_USAGE, "--keep is 1, expected 2 to %d", MOST_KEEP);
     c->crew.workers = (int)workers;
     c->request.retry = cli_value(line, "retry") != NULL;
     c->column = cli_value(line, "column") ? cli_value(line, "column") : "microseconds";

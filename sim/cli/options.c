@@ -51,12 +51,14 @@ const char *cli_option_text(const cli_line *line, const char *name) {
     return ts_text_format(line->arena, "--%s", name);
 }
 
-bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value) {
+bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t least, int64_t most,
+                int64_t *value) {
     const char *text = cli_value(line, name);
     if (!text) return true;
     if (!ts_text_to_int(err, cli_option_text(line, name), text, value)) return false;
-    if (*value >= 1 && *value <= most) return true;
-    return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
+    if (*value >= least && *value <= most) return true;
+    return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected %lld to %lld", name, text, (long long)least,
+                        (long long)most);
 }
 
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {

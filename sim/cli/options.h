@@ -61,8 +61,9 @@ const char *const *cli_values(const cli_line *line, const char *name, int *count
 int cli_count(const cli_line *line, const char *name);
 /* "--name", as errors in its value call it. */
 const char *cli_option_text(const cli_line *line, const char *name);
-/* The number given to an option, 1 to `most`; *value stays where there is none. */
-bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value);
+/* The number given to an option, `least` to `most`; *value stays where there is none. */
+bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t least, int64_t most,
+                int64_t *value);
 /* The rows to show: those of --rows, `least` or more, or with --all any number; *rows stays without both. */
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows);
 /* The ratio of at least 1 ("1.5" or "1.5x") given to an option; 0: none. */

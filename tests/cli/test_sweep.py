@@ -640,7 +640,7 @@ columns: {each: time / A}
     assert {row["A"] for row in value["rows"]} == set(second) and {row["N"] for row in value["rows"]} == {256}
     assert [row["each"] for row in value["rows"]] == sorted(at(256)[a] for a in second)
     for words, message in ((["--tune", "M"], "--tune: 'M' does not vary in the study, expected such as a size"),
-                           (["--tune", "N", "--keep", "1"], "--keep is 1, expected 2 to 1000")):
+                           (["--tune", "N", "--keep", "0"], "--keep is 0, expected 2 to 1000"), (["--tune", "N", "--keep", "1"], "--keep is 1, expected 2 to 1000")):
         expect(["sweep", path, "--db", db, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
 
 
