@@ -34,7 +34,7 @@ bool ts_algorithm_find(ts_error *err, const char *what, const char *word, ts_alg
         *algorithm = (ts_algorithm)i;
         return true;
     }
-    ts_error_set(err, TS_ERROR_INPUT,
+    ts_error_set(err, TS_ERROR_USAGE,
                  "%s is '%.40s', expected direct, ring, bidirectional, torus or two-rings", what, word);
     return ts_error_hint(
         err, ts_text_nearest(word, &algorithms[0].word, TS_ALGORITHM_COUNT, sizeof algorithms[0]));

@@ -316,7 +316,7 @@ static void reshardings(void **state) {
     assert_non_null(strstr(ts_reshard_json(arena, found), "\"proved\": true"));
     q.algorithm = "rings";
     assert_null(ts_reshard_find(err, arena, &q));
-    failed(TS_ERROR_INPUT, "algorithm is 'rings', expected direct, ring, bidirectional, torus or two-rings; "
+    failed(TS_ERROR_USAGE, "algorithm is 'rings', expected direct, ring, bidirectional, torus or two-rings; "
                            "did you mean 'ring'?");
     q.mesh = NULL;
     assert_null(ts_reshard_find(err, arena, &q));

@@ -181,7 +181,7 @@ def refusals():
     refuses(["f32[8]", "f32[9]", *MESH], 1, "must be one array")
     refuses(["f32[8]", "f32[8]", "--mesh", "5x5x5", "-m", "tpu-v5e"], 1, "--mesh:1:1: error: the links of tpu-v5e form")
     refuses(["f32[8]", "f32[8]", *MESH, "--topology", "2x4"], 1, "--topology:1:1: error: the mesh has 16 devices")
-    refuses(["f32[8]", "f32[8]", *MESH, "--algorithm", "best"], 1, "--algorithm is 'best', expected direct, ring")
+    refuses(["f32[8]", "f32[8]", *MESH, "--algorithm", "best"], 2, "--algorithm is 'best', expected direct, ring")
 
 
 main()
