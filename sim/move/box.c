@@ -143,7 +143,7 @@ static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t 
     bool direct = j->streams && !is_large_square(m, &j->tile),
          stages = j->tile_function && !direct && !leaves && !j->joins;
     if (m->streams && stages && ts_stage_move(m, box)) return;
-    ts_copy_plan_run(j, box->src_bits, box->dst_bits);
+    ts_copy_plan_run_box(j, box);
     if (j->tile_function) move_rests(m, box, times);
 }
 

@@ -14,6 +14,12 @@ bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, i
            loop->extent < FEW_TILES * times;
 }
 
+bool ts_copy_leaves_rests(const ts_copy_context *m, const ts_plan_box *box, const int64_t *times) {
+    for (int i = 0; i < box->loop_count; i++)
+        if (ts_copy_rest_is_apart(m, &box->loops[i], times[i])) return true;
+    return false;
+}
+
 void ts_copy_plan_set_loops(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
     j->loop_count = 0;
     for (int i = 0; i < box->loop_count; i++) {

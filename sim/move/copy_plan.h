@@ -27,6 +27,7 @@ typedef struct {
     ts_box_list *others;             /* that may be moved with a box; NULL: there are none */
     bool extended;                   /* some are */
     ts_tile_function *tile_function; /* NULL: a run */
+    bool lists;                      /* it takes tiles by a list */
     ts_tile tile;
     bool streams;    /* where the destination is aligned */
     ts_plan_box box; /* the loops that a tile was matched with; none: there is no tile */
@@ -73,6 +74,9 @@ bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int6
 void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
 /* From these addresses on: those of the first element. */
 void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
+/* The box that its loops are those of, with others whose tiles and outermost loop are the same: all that lies within a
+ * step of that by a list of tiles, while the lines that they share are in the nearest cache. */
+void ts_copy_plan_run_box(ts_copy_plan *job, const ts_plan_box *box);
 
 /* So few elements that to choose a kernel takes longer than to move them? */
 bool ts_copy_is_tiny(const ts_plan_box *box);
@@ -90,6 +94,7 @@ static inline int64_t ts_copy_rest(const ts_plan_loop *loop, int64_t times) {
 }
 /* Is that moved by itself, and not by a tile that ends where the loop does? */
 bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times);
+bool ts_copy_leaves_rests(const ts_copy_context *m, const ts_plan_box *box, const int64_t *times);
 
 static inline bool ts_copy_is_narrow(const ts_copy_context *m) {
     return m->src.element_bits < 8 || m->dst.element_bits < 8;

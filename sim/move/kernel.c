@@ -155,6 +155,7 @@ static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_
     masked_lines lines;
     if (!find_masked(j, box, kernels, least, &lines, times)) return false;
     j->kernels = kernels;
+    j->lists = kernels->lists;
     j->joins = false;
     j->fills = !j->m->same;
     j->narrow.lines = 1 << j->tile.stages;
@@ -226,6 +227,7 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
         return false;
     tile->masks = false;
     j->kernels = kernels;
+    j->lists = kernels->lists;
     j->narrow.lines = 1 << tile->stages;
     set_widths(j, how);
     set_lines(j, lines.enters, lines.leaves);
@@ -311,7 +313,8 @@ static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times)
 
 bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_copy_context *m = j->m;
-    j->extended = false;
+    j->extended = j->lists = false;
+    j->tile.listed = 0;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
     bool converts = ts_copy_converts(m) && load_of(m) == TS_LOAD_SAME,
          copies = m->same && m->dst.element_bits >= 8;
@@ -339,8 +342,7 @@ bool ts_copy_plan_match(ts_copy_plan *j, const ts_copy_context *m, const ts_plan
     int64_t times[TS_PLAN_MAX_LOOPS];
     ts_copy_plan_begin(j, m);
     if (ts_copy_is_narrow(m) || !ts_copy_plan_match_box(j, box, times)) return false;
-    for (int i = 0; j->tile_function && i < box->loop_count; i++)
-        if (ts_copy_rest_is_apart(m, &box->loops[i], times[i])) return false;
+    if (j->tile_function && ts_copy_leaves_rests(m, box, times)) return false;
     ts_copy_plan_order(j, box);
     return true;
 }

@@ -20,6 +20,7 @@ enum {
     TS_TILE_STAGES = 6,
     TS_TILE_LINES = 1 << TS_TILE_STAGES,
     TS_TILE_LOOPS = 4,
+    TS_TILES_LISTED = 64,
     TS_TILE_PARTS = 8,
     TS_LINE_BYTES = 64,
     TS_PERMUTE_LINES = 8,
@@ -43,6 +44,10 @@ typedef enum {
 typedef struct {
     int64_t count, src_step, dst_step; /* bytes */
 } ts_kernel_loop;
+
+typedef struct {
+    int64_t src, dst; /* bytes */
+} ts_tile_place;
 
 /* Chunks of `even` offsets that are `step` bytes apart, each beginning at so many bytes: one of all, of rows also
  * several of a multiple of the elements in 16 bytes; or every offset is a chunk. */
@@ -87,6 +92,8 @@ typedef struct {
     bool spread, collides;
     bool reads_on; /* less than a line behind the last byte of a row may be read */
     ts_permute permute;
+    int listed; /* steps of the last loop, where these are listed; 0: they are not */
+    ts_tile_place list[TS_TILES_LISTED];
 } ts_tile;
 
 typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
@@ -183,6 +190,7 @@ typedef struct {
     const ts_permutes *permutes;         /* of bytes, and of words; NULL: there are none */
     ts_tile_function *const *transposes; /* by log2 of an element's bytes */
     bool masks_columns;                  /* transposes make short columns */
+    bool lists;                          /* tiles may be listed */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

@@ -101,11 +101,15 @@ INLINE void store_line(const uint64_t *mask, bool streams, uint8_t *p, wide v) {
 
 /* ---- Tiles ---- */
 
+#define TOGETHER(stages) ((stages) < 3 ? 8 >> (stages) : 1) /* tiles */
+
 /* What a kernel is compiled for: constants. */
 typedef struct {
     ts_load how;
     bool masked;
     int stages;
+    bool listed; /* the steps of the last loop */
+    int tiles;   /* that are moved together */
 } kind;
 
 INLINE wide load_of_tile(const kind k, const ts_tile *tile, int line, const uint8_t *src) {
@@ -123,27 +127,36 @@ INLINE void arrange_tiles(const kind k, int all, const ts_tile *tile, const unpa
     if (k.stages == 0 && k.masked && tile->packs) arrange_all(tile->pack, all, v);
 }
 
-/* `tiles` of the inner loop: all are loaded before the first is stored. Up to 16 lines stay in registers. */
-INLINE void move_some(const kind k, int tiles, const ts_tile *tile, const unpacks *u, uint8_t *dst,
-                      const uint8_t *src) {
-    const int lines = 1 << k.stages, all = tiles * lines;
-    const int64_t src_step = tile->loops[3].src_step, dst_step = tile->loops[3].dst_step,
-                  ahead = tile->ahead_bytes;
+/* Where tile n of some comes from, and goes to: those of the last loop from these addresses on, or these of its list. */
+INLINE const uint8_t *src_of(const kind k, const ts_tile_place *at, int n, const ts_tile *tile,
+                             const uint8_t *src) {
+    return src + (k.listed ? at[n].src : n * tile->loops[3].src_step);
+}
+INLINE uint8_t *dst_of(const kind k, const ts_tile_place *at, int n, const ts_tile *tile, uint8_t *dst) {
+    return dst + (k.listed ? at[n].dst : n * tile->loops[3].dst_step);
+}
+
+/* All are loaded before the first is stored. Up to 16 lines stay in registers. */
+INLINE void move_some(const kind k, const ts_tile_place *at, const ts_tile *tile, const unpacks *u,
+                      uint8_t *dst, const uint8_t *src) {
+    const int lines = 1 << k.stages, all = k.tiles * lines;
+    const int64_t ahead = tile->ahead_bytes;
     const bool streams = tile->streams;
     wide v[16];
     if (!streams && !ahead)
         UNROLL for (int i = 0; i < all; i++)
-            prefetch_stored(dst + i / lines * dst_step + tile->dst_line[i % lines], 64);
-    UNROLL for (int i = 0; i < all; i++) v[i] = load_of_tile(k, tile, i % lines, src + i / lines * src_step);
+            prefetch_stored(dst_of(k, at, i / lines, tile, dst) + tile->dst_line[i % lines], 64);
+    UNROLL for (int i = 0; i < all; i++) v[i] =
+        load_of_tile(k, tile, i % lines, src_of(k, at, i / lines, tile, src));
     if (ahead) {
         UNROLL for (int i = 0; i < all; i++) {
-            prefetch(k.how, src + i / lines * src_step + tile->src_line[i % lines] + ahead);
+            prefetch(k.how, src_of(k, at, i / lines, tile, src) + tile->src_line[i % lines] + ahead);
         }
     }
     arrange_tiles(k, all, tile, u, v);
     UNROLL for (int i = 0; i < all; i++)
         store_line(k.masked ? &tile->dst_mask[i % lines] : NULL, streams,
-                   dst + i / lines * dst_step + tile->dst_line[i % lines], v[i]);
+                   dst_of(k, at, i / lines, tile, dst) + tile->dst_line[i % lines], v[i]);
 }
 
 /* 32 and 64 lines go through the first three stages eight at a time, and through the others from a copy. */
@@ -174,38 +187,51 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
     }
 }
 
-INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_t *dst, const uint8_t *src) {
-    const int stages = k.stages, some = stages < 3 ? 8 >> stages : 1;
+/* Steps of the last loop from `first` on. */
+INLINE void move_steps(const kind k, int64_t first, const ts_tile *tile, const unpacks *u, uint8_t *dst,
+                       const uint8_t *src) {
+    const ts_tile_place *at = tile->list + first;
     const ts_kernel_loop loop = tile->loops[3];
-    int64_t i = 0;
-    for (; i + some <= loop.count && stages <= 4; i += some)
-        move_some(k, some, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
-    for (; i < loop.count; i++)
-        if (stages <= 4)
-            move_some(k, 1, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
-        else
-            move_large_tile(k, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
+    if (!k.listed) {
+        dst += first * loop.dst_step;
+        src += first * loop.src_step;
+    }
+    if (k.stages <= 4)
+        move_some(k, at, tile, u, dst, src);
+    else
+        move_large_tile(k, tile, u, dst + (k.listed ? at->dst : 0), src + (k.listed ? at->src : 0));
 }
 
-INLINE void move_tiles(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
-    const ts_kernel_loop a = tile->loops[0], b = tile->loops[1], c = tile->loops[2];
+INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_t *dst, const uint8_t *src) {
+    const int64_t count = tile->loops[3].count;
+    const kind one = {k.how, k.masked, k.stages, k.listed, 1};
+    int64_t i = 0;
+    for (; k.tiles > 1 && i + k.tiles <= count; i += k.tiles) move_steps(k, i, tile, u, dst, src);
+    for (; i < count; i++) move_steps(one, i, tile, u, dst, src);
+}
+
+INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
+    const ts_kernel_loop outer[] = {tile->loops[0], tile->loops[1], tile->loops[2]};
     unpacks u;
     set_unpacks(tile, k.how == TS_LOAD_BF16_PAIRS ? 0 : k.stages, k.masked && tile->packs, &u);
-    for (int64_t x = 0; x < a.count; x++) {
-        for (int64_t y = 0; y < b.count; y++) {
-            for (int64_t z = 0; z < c.count; z++) {
-                move_row(k, tile, &u, dst + x * a.dst_step + y * b.dst_step + z * c.dst_step,
-                         src + x * a.src_step + y * b.src_step + z * c.src_step);
-            }
-        }
-    }
+    EACH_ROW(outer, dst, src, move_row(k, tile, &u, to, from));
 }
 
+/* Tiles that are listed by a function of its own: registers are few. */
+#define LISTED(name, how, masked, stages)                                                                    \
+    TARGET static __attribute__((noinline)) void name(const ts_tile *restrict tile, uint8_t *restrict dst,   \
+                                                      const uint8_t *restrict src) {                         \
+        move_rows((kind){how, masked, stages, true, TOGETHER(stages)}, tile, dst, src);                      \
+    }
 #define TILES(how, stages)                                                                                   \
+    LISTED(listed_##how##_##stages, how, false, stages)                                                      \
     TARGET static void tiles_##how##_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,           \
                                               const uint8_t *restrict src) {                                 \
         if (how == TS_LOAD_SAME && stages == 1 && ts_halves_avx512(tile, dst, src)) return;                  \
-        move_tiles((kind){how, false, stages}, tile, dst, src);                                              \
+        if (tile->listed)                                                                                    \
+            listed_##how##_##stages(tile, dst, src);                                                         \
+        else                                                                                                 \
+            move_rows((kind){how, false, stages, false, TOGETHER(stages)}, tile, dst, src);                  \
     }
 #define EACH_5(x, how) x(how, 0) x(how, 1) x(how, 2) x(how, 3) x(how, 4)
 EACH_5(TILES, TS_LOAD_SAME)
@@ -223,9 +249,13 @@ static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
             EACH_5(ENTRY, TS_LOAD_F32_FROM_BF16) ENTRY(TS_LOAD_BF16_PAIRS, 1)};
 
 #define MASKED(how, stages)                                                                                  \
+    LISTED(masked_listed_##stages, how, true, stages)                                                        \
     TARGET static void masked_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,                  \
                                        const uint8_t *restrict src) {                                        \
-        move_tiles((kind){how, true, stages}, tile, dst, src);                                               \
+        if (tile->listed)                                                                                    \
+            masked_listed_##stages(tile, dst, src);                                                          \
+        else                                                                                                 \
+            move_rows((kind){how, true, stages, false, TOGETHER(stages)}, tile, dst, src);                   \
     }
 EACH_5(MASKED, TS_LOAD_SAME)
 MASKED(TS_LOAD_SAME, 5)
@@ -345,6 +375,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .permutes = ts_permutes_avx512,
     .transposes = transposes,
     .masks_columns = true,
+    .lists = true,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
 };

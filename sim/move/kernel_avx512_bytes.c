@@ -115,7 +115,7 @@ INLINE void move_tiles(bool masked, const ts_tile *tile, uint8_t *dst, const uin
     set_order(tile, order);
     set_pack(tile, masked && tile->packs, pack);
     const arrangement a = {_mm512_loadu_si512(order), _mm512_loadu_si512(pack)};
-    EACH_TILE(tile->loops, dst, src, move_tile(masked, tile, &a, to, from));
+    EACH_TILE(tile, dst, src, move_tile(masked, tile, &a, to_tile, from_tile));
 }
 
 TARGET static void whole(const ts_tile *restrict tile, uint8_t *restrict dst, const uint8_t *restrict src) {

@@ -85,8 +85,8 @@ TARGET bool ts_halves_avx512(const ts_tile *restrict tile, uint8_t *restrict dst
     set_unpacks(tile, 1, false, &u);
     if (u.unit_log2 == 2) return false;
     const bool makes_dst = find_made_dst(&u, &h), makes_src = !makes_dst && find_made_src(&u, &h);
-    if (makes_dst) EACH_TILE(tile->loops, dst, src, load_halves(tile, &h, to, from));
-    if (makes_src) EACH_TILE(tile->loops, dst, src, store_halves(tile, &h, to, from));
+    if (makes_dst) EACH_TILE(tile, dst, src, load_halves(tile, &h, to_tile, from_tile));
+    if (makes_src) EACH_TILE(tile, dst, src, store_halves(tile, &h, to_tile, from_tile));
     return makes_dst || makes_src;
 }
 #endif

@@ -29,8 +29,8 @@ INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
     __builtin_prefetch(p + bytes - 1, 1, 3);
 }
 
-/* Does `move` for each tile of the four loops, the last the innermost: it goes from `from` to `to`. */
-#define EACH_TILE(loops, dst, src, move)                                                                     \
+/* Does `move` for each row of the tiles of the last loop: it goes from `from` to `to`. */
+#define EACH_ROW(loops, dst, src, move)                                                                      \
     for (int64_t x = 0; x < (loops)[0].count; x++) {                                                         \
         for (int64_t y = 0; y < (loops)[1].count; y++) {                                                     \
             for (int64_t z = 0; z < (loops)[2].count; z++) {                                                 \
@@ -38,12 +38,32 @@ INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
                     (dst) + x * (loops)[0].dst_step + y * (loops)[1].dst_step + z * (loops)[2].dst_step;     \
                 const uint8_t *from =                                                                        \
                     (src) + x * (loops)[0].src_step + y * (loops)[1].src_step + z * (loops)[2].src_step;     \
-                for (int64_t n = 0; n < (loops)[3].count;                                                    \
-                     n++, to += (loops)[3].dst_step, from += (loops)[3].src_step)                            \
-                    move;                                                                                    \
+                move;                                                                                        \
             }                                                                                                \
         }                                                                                                    \
     }
+
+/* The same for each tile: it goes from `from_tile` to `to_tile`. */
+#define EACH_STEP(loop, to_row, from_row, move)                                                              \
+    {                                                                                                        \
+        uint8_t *to_tile = to_row;                                                                           \
+        const uint8_t *from_tile = from_row;                                                                 \
+        for (int64_t n = 0; n < (loop).count; n++, to_tile += (loop).dst_step, from_tile += (loop).src_step) \
+            move;                                                                                            \
+    }
+#define EACH_LISTED(tile, to_row, from_row, move)                                                            \
+    for (const ts_tile_place *at = (tile)->list; at < (tile)->list + (tile)->listed; at++) {                 \
+        uint8_t *to_tile = (to_row) + at->dst;                                                               \
+        const uint8_t *from_tile = (from_row) + at->src;                                                     \
+        move;                                                                                                \
+    }
+#define EACH_TILE(tile, dst, src, move)                                                                      \
+    do {                                                                                                     \
+        if ((tile)->listed)                                                                                  \
+            EACH_ROW((tile)->loops, dst, src, EACH_LISTED(tile, to, from, move))                             \
+        else                                                                                                 \
+            EACH_ROW((tile)->loops, dst, src, EACH_STEP((tile)->loops[3], to, from, move))                   \
+    } while (0)
 
 /* Loops that compilers turn into vectors. */
 INLINE void join_run(uint8_t *restrict dst, const uint8_t *restrict bytes, int64_t count, int width) {

@@ -123,9 +123,9 @@ static void add_boxes(const ts_copy_plan *j, const ts_plan_box *box, int64_t wid
     const ts_box_list *list = j->others;
     side part;
     int64_t own[TS_PLAN_MAX_LOOPS];
-    if (!list || j->m->streams || j->m->staging || !is_complete(box, s, times)) return;
-    for (int i = 0; i < box->loop_count; i++)
-        if (ts_copy_rest_is_apart(j->m, &box->loops[i], times[i])) return;
+    if (!list || j->m->streams || j->m->staging || !is_complete(box, s, times) ||
+        ts_copy_leaves_rests(j->m, box, times))
+        return;
     for (int i = list->next; i < list->count; i++) {
         if (list->taken[i] || ts_copy_is_tiny(&list->boxes[i]) ||
             !find_part(box, s, width, &list->boxes[i], &part, own))

@@ -429,6 +429,7 @@ static void move_by_halves(size_t n, const ts_kernels *kernels) {
     assert_non_null(j.tile_function);
     assert_int_equal(j.tile.stages, 1);
     for (int i = 0; i < TS_TILE_LOOPS; i++) j.tile.loops[i] = (ts_kernel_loop){1, 0, 0};
+    assert_int_equal(j.tile.listed, 0);
     for (int i = 0; i < 512; i++) src[i] = (uint8_t)(i * 7 + i / 256);
     j.tile.streams = false;
     j.tile.ahead_bytes = 0;
@@ -448,6 +449,93 @@ static void lines_of_halves(void **state) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof pairs / sizeof pairs[0]; n++) move_by_halves(n, kernels);
 #endif
+}
+
+/* ---- Lists ---- */
+
+/* Two boxes, the second so many bytes behind the first on both sides, of halves that take turns by rows: are their tiles
+ * moved together? */
+static const struct {
+    ts_plan_loop first[4], second[4];
+    int64_t src_bytes, dst_bytes;
+    bool are;
+} listed[] = {
+    {{{5, 2008, 4096}, {4, 502, 512}, {128, 2, 4}, {2, 251, 2}},
+     {{5, 2008, 4096}, {4, 502, 512}, {96, 2, 4}, {2, 251, 2}},
+     10240,
+     2048,
+     true},
+    {{{5, 2008, 4096}, {4, 502, 512}, {64, 2, 4}, {2, 251, 2}},
+     {{5, 2008, 4096}, {4, 502, 512}, {123, 2, 4}, {2, 251, 2}}, /* with tails */
+     10240,
+     2048,
+     true},
+    {{{5, 2008, 4096}, {4, 502, 512}, {123, 2, 4}, {2, 251, 2}},
+     {{4, 2008, 4096}, {4, 502, 512}, {128, 2, 4}, {2, 251, 2}}, /* another outermost loop */
+     10240,
+     2048,
+     false},
+    {{{5, 2008, 4096}, {4, 502, 512}, {123, 2, 4}, {2, 251, 2}},
+     {{5, 2010, 4096}, {4, 502, 512}, {128, 2, 4}, {2, 251, 2}},
+     10240,
+     2048,
+     false},
+    {{{5, 2008, 4096}, {4, 502, 512}, {123, 2, 4}, {2, 251, 2}},
+     {{5, 2008, 4096}, {4, 502, 512}, {65, 2, 4}, {2, 251, 2}}, /* a rest would be left */
+     10240,
+     2048,
+     false},
+    {{{3, 8032, 16384}, {32, 251, 512}, {64, 2, 4}, {2, 125, 2}}, /* as many as there is room for */
+     {{3, 8032, 16384}, {32, 251, 512}, {32, 2, 4}, {2, 125, 2}},
+     24096,
+     256,
+     false},
+    {{{3, 8032, 16384}, {8, 251, 512}, {128, 2, 4}, {2, 125, 2}}, /* and both together */
+     {{3, 8032, 16384}, {8, 251, 512}, {128, 2, 4}, {2, 125, 2}},
+     24096,
+     8192,
+     true},
+    {{{3, 8032, 16384}, {8, 251, 512}, {128, 2, 4}, {2, 125, 2}}, /* more than that */
+     {{3, 8032, 16384}, {9, 251, 512}, {128, 2, 4}, {2, 125, 2}},
+     24096,
+     8192,
+     false},
+    {{{3, 8032, 16384}, {9, 251, 512}, {256, 2, 4}, {2, 125, 2}}, /* the first alone */
+     {{3, 8032, 16384}, {2, 251, 512}, {32, 2, 4}, {2, 125, 2}},
+     24096,
+     8192,
+     false},
+};
+
+enum { LISTED_BYTES = 64 << 10 };
+
+static void move_listed(size_t n, const ts_kernels *kernels) {
+    static uint8_t src[LISTED_BYTES], dst[LISTED_BYTES], want[LISTED_BYTES];
+    ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
+    ts_box_list list = {.count = 2, .next = 1};
+    ts_copy_plan job;
+    list.boxes[0] = box_of(listed[n].first, 4);
+    list.boxes[1] = box_of(listed[n].second, 4);
+    list.boxes[1].src_bits = listed[n].src_bytes * 8;
+    list.boxes[1].dst_bits = listed[n].dst_bytes * 8;
+    for (int i = 0; i < LISTED_BYTES; i++) src[i] = (uint8_t)(i * 7 + i / 251);
+    memset(dst, 1, sizeof dst);
+    memset(want, 1, sizeof want);
+    m.src.bytes = src;
+    m.dst.bytes = want;
+    for (int i = 0; i <= listed[n].are; i++) ts_move_elements(&m, &list.boxes[i]);
+    m.dst.bytes = dst;
+    ts_copy_plan_begin(&job, &m);
+    job.others = &list;
+    ts_copy_plan_move(&job, &list.boxes[0]);
+    assert_int_equal(list.taken[1], listed[n].are);
+    assert_memory_equal(dst, want, sizeof want);
+}
+
+static void tiles_that_are_listed(void **state) {
+    (void)state;
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof listed / sizeof listed[0]; n++) move_listed(n, kernels);
 }
 
 /* Loops in bytes, of elements of so many: is it a transpose? */
@@ -629,7 +717,7 @@ int main(void) {
         cmocka_unit_test(short_columns_that_continue), cmocka_unit_test(rows_that_are_copied),
         cmocka_unit_test(rows_that_are_copied_late),   cmocka_unit_test(lines_of_halves),
         cmocka_unit_test(transposes_or_lines),         cmocka_unit_test(rows_that_are_read_on),
-        cmocka_unit_test(rows_that_are_read_on_early),
+        cmocka_unit_test(rows_that_are_read_on_early), cmocka_unit_test(tiles_that_are_listed),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
