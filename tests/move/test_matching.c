@@ -532,10 +532,34 @@ static void move_listed(size_t n, const ts_kernels *kernels) {
     assert_memory_equal(dst, want, sizeof want);
 }
 
+/* The same of one box alone. */
+static const struct {
+    ts_plan_loop loops[4];
+    int count;
+    bool are;
+} alone[] = {
+    {{{5, 2008, 4096}, {4, 502, 512}, {128, 2, 4}, {2, 251, 2}}, 4, false},
+    {{{5, 2008, 4096}, {4, 502, 512}, {96, 2, 4}, {2, 251, 2}}, 4, true}, /* the last loop is short */
+    {{{5, 2008, 4096}, {139, 2, 4}, {2, 1004, 2}}, 3, true},              /* or has a tail */
+};
+
+static void move_alone(size_t n, const ts_kernels *kernels) {
+    static uint8_t src[LISTED_BYTES], dst[LISTED_BYTES];
+    ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
+    ts_plan_box box = box_of(alone[n].loops, alone[n].count);
+    ts_copy_plan job;
+    m.src.bytes = src;
+    m.dst.bytes = dst;
+    ts_copy_plan_begin(&job, &m);
+    ts_copy_plan_move(&job, &box);
+    assert_int_equal(job.tile.loops[TS_TILE_LOOPS - 1].src_step == 0, alone[n].are);
+}
+
 static void tiles_that_are_listed(void **state) {
     (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof listed / sizeof listed[0]; n++) move_listed(n, kernels);
+    for (size_t n = 0; kernels && n < sizeof alone / sizeof alone[0]; n++) move_alone(n, kernels);
 }
 
 /* Loops in bytes, of elements of so many: is it a transpose? */
