@@ -81,13 +81,16 @@ static int64_t unseen_until(const pod_node *node, const pod_device *device) {
     return until == INT64_MAX ? until : cycle_at(pod, ps_of(pod, until) + node->links.inside_ps);
 }
 
-/* Its devices, as far as they may go; `again`: not all came to the cycle, or what was read may leave. */
-static bool advance(pod_node *node, int64_t cycle, bool *again) {
+/* Its devices, as far as they may go, each only to what those before it have sent; `again`: not all came so far, or what
+ * was read may leave. */
+static bool advance(pod_node *node, int64_t until_ps, bool *again) {
     const ts_pod *pod = node->pod;
+    int64_t cycle = cycle_at(pod, until_ps);
     *again = false;
     for (int i = 0; i < pod->request.mesh->devices_per_chip; i++) {
         pod_device *device = &node->devices[i];
-        ts_chip_span span = {pod->request.max_cycles, ts_min(cycle, unseen_until(node, device))};
+        int64_t until = cycle_at(pod, ts_min(pod_links_next(&node->links), until_ps));
+        ts_chip_span span = {pod->request.max_cycles, ts_min(until, unseen_until(node, device))};
         bool read;
         device->failed = !ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &read);
         if (device->failed) return false;
@@ -102,7 +105,7 @@ static void go_until(pod_node *node, int64_t until_ps) {
         int64_t ps = ts_min(pod_links_next(&node->links), until_ps);
         bool again;
         pod_event event;
-        if (!advance(node, cycle_at(node->pod, ps), &again)) return;
+        if (!advance(node, ps, &again)) return;
         if (again) continue;
         if (pod_links_next(&node->links) >= until_ps) {
             if (ps == until_ps) return;

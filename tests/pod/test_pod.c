@@ -289,6 +289,24 @@ static void devices_of_a_chip_are_near(void **state) {
     ts_arena_free(o.arena);
 }
 
+/* One that has nothing to do for 2000 cycles, less than a hop, then sees what the other did before: it goes on for 5000. */
+static void a_device_does_not_run_ahead_of_its_chip(void **state) {
+    (void)state;
+    for (int idle = 0; idle < 2; idle++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 ".sem a\n device.id s1\n br.eq s1, %d, idle\n delay 100\n delay 100\n"
+                 " sem.signal a, 1, %d\n halt\nidle: delay 2000\n sem.read s2, a\n brz s2, over\n"
+                 " delay 5000\n wait a\nover: halt\n",
+                 idle, idle);
+        outcome o = run_at(&(place){.axes = "2", .machine = "tpu-v7x", .topology = "1"}, text, 1);
+        assert_true(hop_cycles(&o) > 3000);
+        assert_in_range(cycles_of(&o, idle), 7000, 7200);
+        assert_in_range(cycles_of(&o, !idle), 200, 300);
+        ts_arena_free(o.arena);
+    }
+}
+
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
 static void the_first_error_is_told(void **state) {
     (void)state;
@@ -497,6 +515,7 @@ int main(void) {
         cmocka_unit_test(signals_take_the_way_that_is_left),
         cmocka_unit_test(nobody_passes_a_barrier_alone),
         cmocka_unit_test(devices_of_a_chip_are_near),
+        cmocka_unit_test(a_device_does_not_run_ahead_of_its_chip),
         cmocka_unit_test(the_first_error_is_told),
         cmocka_unit_test(slices_arrive_in_any_layout),
         cmocka_unit_test(a_deadlock_tells_who_waits_for_whom),
