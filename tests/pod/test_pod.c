@@ -26,35 +26,43 @@ typedef struct {
     const ts_chip_observer *const *observers;
 } place;
 
-static outcome run_at(const place *where, const char *text, int threads) {
-    outcome o = {.arena = ts_arena_new()};
-    o.machine = ts_machine_load(&o.err, o.arena, where->machine ? where->machine : "tpu-v5e");
-    assert_non_null(o.machine);
-    ts_mesh *mesh = TS_NEW(o.arena, ts_mesh);
-    ts_mesh_request request = {.machine = o.machine,
+/* What is to be run, where, by one thread. */
+static ts_run_request read_at(outcome *o, const place *where, const char *text) {
+    *o = (outcome){.arena = ts_arena_new()};
+    o->machine = ts_machine_load(&o->err, o->arena, where->machine ? where->machine : "tpu-v5e");
+    assert_non_null(o->machine);
+    ts_mesh *mesh = TS_NEW(o->arena, ts_mesh);
+    ts_mesh_request request = {.machine = o->machine,
                                .axes = {"mesh", where->axes, strlen(where->axes)},
                                .failed = where->failed,
                                .failed_count = where->failed_count};
     if (where->topology) request.topology = (ts_source){"topology", where->topology, strlen(where->topology)};
-    assert_true(ts_mesh_read(&o.err, o.arena, &request, mesh));
+    assert_true(ts_mesh_read(&o->err, o->arena, &request, mesh));
     mesh->order = where->order;
-    o.machine = ts_machine_device(&o.err, o.arena, o.machine);
-    ts_source *source = TS_NEW(o.arena, ts_source);
-    char *copy = ts_arena_copy_text(o.arena, text, strlen(text));
+    o->machine = ts_machine_device(&o->err, o->arena, o->machine);
+    ts_source *source = TS_NEW(o->arena, ts_source);
+    char *copy = ts_arena_copy_text(o->arena, text, strlen(text));
     *source = (ts_source){"a.tsim", copy, strlen(copy)};
     ts_target target;
-    ts_run_target(o.machine, &target);
+    ts_run_target(o->machine, &target);
     target.mesh = mesh;
     ts_run_request asked = {.program = "a.tsim",
-                            .built = ts_program_parse(&o.err, o.arena, source, &target, NULL, 0),
-                            .machine = o.machine,
+                            .built = ts_program_parse(&o->err, o->arena, source, &target, NULL, 0),
+                            .machine = o->machine,
                             .mesh = mesh,
-                            .threads = threads,
+                            .threads = 1,
                             .check = where->check,
                             .observers = where->observers,
                             .max_cycles = 100000000};
-    if (!asked.built) print_error("%d: %s\n", o.err.line, o.err.message);
+    if (!asked.built) print_error("%d: %s\n", o->err.line, o->err.message);
     assert_non_null(asked.built);
+    return asked;
+}
+
+static outcome run_at(const place *where, const char *text, int threads) {
+    outcome o;
+    ts_run_request asked = read_at(&o, where, text);
+    asked.threads = threads;
     o.good = ts_run(&o.err, o.arena, &asked, &o.result);
     return o;
 }
@@ -307,6 +315,37 @@ static void a_device_does_not_run_ahead_of_its_chip(void **state) {
     }
 }
 
+/* 300 times the coordinate on the first axis, and 10,000 times that on the second. */
+static void a_device_knows_its_coordinates(void **state) {
+    (void)state;
+    outcome o = run("2x3",
+                    " axis.index s1, 0\n axis.index s2, 1\n smul s1, s1, 300\n smul s2, s2, 10000\n"
+                    " sadd s1, s1, s2\n delay s1\n",
+                    1);
+    for (int d = 0; d < 6; d++) {
+        int first = d / 3 * 300, second = d % 3 * 10000;
+        assert_in_range(cycles_of(&o, d), first + second, first + second + 50);
+    }
+    ts_arena_free(o.arena);
+}
+
+static void links_have_latency(void **state) {
+    (void)state;
+    outcome o;
+    ts_run_request asked = read_at(&o, &(place){.axes = "2"}, " nop\n");
+    ts_mesh mesh = *asked.mesh;
+    ts_machine_ici ici = *mesh.ici;
+    asked.mesh = &mesh;
+    mesh.ici = &ici;
+    ici.hop_ps = 0;
+    assert_false(ts_run(&o.err, o.arena, &asked, &o.result));
+    assert_int_equal(o.err.kind, TS_ERROR_INPUT);
+    assert_string_equal(o.err.message, "programs on a mesh need links with latency: ici.hop is 0");
+    ici.hop_ps = 1;
+    assert_true(ts_run(&o.err, o.arena, &asked, &o.result));
+    ts_arena_free(o.arena);
+}
+
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
 static void the_first_error_is_told(void **state) {
     (void)state;
@@ -504,6 +543,84 @@ static void the_sanitizer_looks_at_what_comes(void **state) {
     }
 }
 
+/* Whichever device it is on. */
+static void the_sanitizer_looks_at_the_end(void **state) {
+    (void)state;
+    for (int device = 0; device < 2; device++) {
+        char text[256], expected[128];
+        snprintf(text, sizeof text,
+                 ".sem a\n device.id s1\n br.ne s1, %d, over\n sem.signal a, 1, s1\nover: halt\n", device);
+        snprintf(expected, sizeof expected,
+                 "device %d: semaphore a[0] is 1 at the end, expected 0: it was added to more often than "
+                 "waited for",
+                 device);
+        outcome o = run_at(&(place){.axes = "2", .check = true}, text, 1);
+        assert_true(o.good);
+        assert_int_equal(o.result.findings->count, 1);
+        assert_string_equal(o.result.findings->list[0].text, expected);
+        ts_arena_free(o.arena);
+    }
+}
+
+/* ---- In steps ---- */
+
+static ts_pod *open_pod(outcome *o, const char *axes, const char *text) {
+    const ts_run_request asked = read_at(o, &(place){.axes = axes}, text);
+    ts_chip_config *config = TS_NEW(o->arena, ts_chip_config);
+    ts_chip_configure(o->machine, config);
+    ts_pod *pod = ts_pod_new(&o->err, o->arena,
+                             &(ts_pod_request){.mesh = asked.mesh,
+                                               .code = &asked.built->code,
+                                               .config = config,
+                                               .max_cycles = asked.max_cycles});
+    assert_non_null(pod);
+    return pod;
+}
+
+static int64_t pod_cycles(ts_pod *pod, int64_t device) {
+    ts_chip_counters counters;
+    ts_chip_count(ts_pod_chip(pod, device), &counters);
+    return counters.cycles;
+}
+
+/* Up to a cycle, what is in it is still to come; from one thing to the next, the end is that of a run. */
+static void a_pod_goes_in_steps(void **state) {
+    (void)state;
+    for (int late = 0; late < 3; late += 2) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 ".sem a\n device.id s1\n br.eq s1, %d, last\n delay 5000\n delay 50000\n"
+                 " sem.signal a, 1, %d\n halt\nlast: delay 20000\n wait a, 2\n",
+                 late, late);
+        outcome whole = run("3", text, 1), o;
+        int64_t last = cycles_of(&whole, late), next = 0, steps = 0;
+        ts_pod *pod = open_pod(&o, "3", text);
+        assert_int_equal(ts_pod_next(pod), 0);
+        assert_true(ts_pod_advance(&o.err, pod, 1000));
+        next = ts_pod_next(pod);
+        assert_in_range(next, 5000, 5010);
+        assert_true(ts_pod_advance(&o.err, pod, next));
+        assert_int_equal(ts_pod_next(pod), next);
+        assert_true(ts_pod_advance(&o.err, pod, next + 1));
+        assert_in_range(ts_pod_next(pod), next + 1, 20010);
+        for (; (next = ts_pod_next(pod)) != INT64_MAX && steps < 100; steps++)
+            assert_true(ts_pod_advance(&o.err, pod, next + 1));
+        assert_in_range(steps, 5, 40);
+        assert_true(ts_pod_end(&o.err, pod));
+        assert_in_range(last, 55000, 60000);
+        for (int d = 0; d < 3; d++) assert_int_equal(pod_cycles(pod, d), cycles_of(&whole, d));
+        ts_pod_free(pod);
+        ts_arena_free(o.arena);
+        pod = open_pod(&o, "3", text);
+        assert_true(ts_pod_advance(&o.err, pod, INT64_MAX));
+        assert_int_equal(ts_pod_next(pod), INT64_MAX);
+        assert_int_equal(pod_cycles(pod, late), last);
+        ts_pod_free(pod);
+        ts_arena_free(o.arena);
+        ts_arena_free(whole.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_takes_a_hop_for_each_chip),
@@ -516,6 +633,8 @@ int main(void) {
         cmocka_unit_test(nobody_passes_a_barrier_alone),
         cmocka_unit_test(devices_of_a_chip_are_near),
         cmocka_unit_test(a_device_does_not_run_ahead_of_its_chip),
+        cmocka_unit_test(a_device_knows_its_coordinates),
+        cmocka_unit_test(links_have_latency),
         cmocka_unit_test(the_first_error_is_told),
         cmocka_unit_test(slices_arrive_in_any_layout),
         cmocka_unit_test(a_deadlock_tells_who_waits_for_whom),
@@ -523,6 +642,8 @@ int main(void) {
         cmocka_unit_test(chunks_into_hbm_are_written_once),
         cmocka_unit_test(the_sanitizer_looks_at_what_comes),
         cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
+        cmocka_unit_test(the_sanitizer_looks_at_the_end),
+        cmocka_unit_test(a_pod_goes_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
