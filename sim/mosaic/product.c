@@ -346,9 +346,14 @@ static bool is_whole(int64_t all, int64_t part, int64_t step) {
     return part >= step && part <= BLOCK_MOST && part % step == 0 && all > 0 && all % part == 0;
 }
 
+/* Its vregs are of 128 columns, or all of 256. */
+static bool is_whole_across(int64_t all, int64_t part) {
+    return is_whole(all, part, part > LANES ? 2 * LANES : LANES);
+}
+
 bool ts_product_kernel_fits(const ts_product_kernel *k) {
-    return is_whole(k->m, k->block_m, 2 * ROWS) && is_whole(k->n, k->block_n, LANES) &&
-           is_whole(k->k, k->block_k, LANES);
+    return is_whole(k->m, k->block_m, 2 * ROWS) && is_whole_across(k->n, k->block_n) &&
+           is_whole_across(k->k, k->block_k);
 }
 
 bool ts_product_kernel_text(ts_error *err, const ts_product_kernel *k, ts_text *out) {

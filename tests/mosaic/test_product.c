@@ -119,6 +119,55 @@ static void kernels_are_as_fast_as_programs(void **state) {
     ts_arena_free(arena);
 }
 
+/* Where there are fewer tiles than units, their rows are dealt out; what is pushed once is popped once, and the first tile of
+ * a sum is added to nothing. */
+static void tiles_are_dealt_out_to_units(void **state) {
+    static const struct {
+        int64_t m, n, k;
+        const char *machine;
+        int pushes[4]; /* of each unit, 16 rows at a time; unit 1 is the first */
+        int pops;      /* of 8 rows and 128 columns */
+        int sums;      /* of vregs, one of each with the scratch */
+    } rows[] = {
+        {64, 128, 128, "tpu-v5e", {1, 1, 1, 1}, 8, 8},
+        {80, 128, 128, "tpu-v5e", {2, 1, 1, 1}, 10, 10},
+        {48, 128, 128, "tpu-v5e", {0, 1, 1, 1}, 6, 6},
+        {64, 128, 256, "tpu-v5e", {2, 2, 2, 2}, 16, 16},
+        {64, 256, 128, "tpu-v5e", {2, 2, 2, 2}, 16, 16},
+        {64, 256, 256, "tpu-v5e", {4, 4, 4, 4}, 32, 32},
+        {64, 256, 512, "tpu-v5e", {8, 8, 8, 8}, 64, 64},
+        /* units of 256 x 256: 128 columns more are pushed, and popped for nothing */
+        {64, 128, 256, "tpu-v6e", {8, 8}, 32, 16},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_target target;
+        int pushes[4] = {0}, pops = 0, sums = 0;
+        ts_run_target(ts_machine_load(&err, arena, rows[i].machine), &target);
+        ts_text text = ts_text_begin(arena);
+        const int64_t m = rows[i].m, n = rows[i].n, edge = rows[i].k;
+        const ts_product_kernel k = {.m = m, .n = n, .k = edge, .block_m = m, .block_n = n, .block_k = edge};
+        assert_true(ts_product_kernel_text(&err, &k, &text));
+        const ts_source source = {"product.mlir", text.bytes, text.length};
+        const ts_program *program = ts_mosaic_parse(&err, arena, &source, &target);
+        if (!program) fail_msg("%s", err.message);
+        for (int b = 0; b < program->code.bundle_count; b++) {
+            for (int at = 0; at < program->code.bundles[b].count; at++) {
+                const ts_instruction *in = &program->code.bundles[b].instructions[at];
+                if (in->opcode == TS_OP_mxu_push_bf16) pushes[in->operands[0].as.integer]++;
+                pops += in->opcode == TS_OP_mxu_pop;
+                sums += in->opcode == TS_OP_vadd_f32;
+            }
+        }
+        for (int u = 0; u < 4; u++) assert_int_equal(pushes[u], rows[i].pushes[u]);
+        assert_int_equal(pops, rows[i].pops);
+        assert_int_equal(sums, rows[i].sums);
+        ts_arena_free(arena);
+    }
+}
+
 static void blocks_are_whole(void **state) {
     static const ts_product_kernel bad[] = {
         {128, 128, 128, 8, 128, 128, .transposed = false},
@@ -127,6 +176,8 @@ static void blocks_are_whole(void **state) {
         {100, 128, 128, 16, 128, 128, .transposed = false},
         {128, 192, 128, 16, 128, 128, .transposed = false},
         {128, 128, 192, 16, 128, 128, .transposed = false},
+        {128, 384, 128, 16, 384, 128, .transposed = false},
+        {128, 128, 384, 16, 128, 384, .transposed = false},
         {0, 128, 128, 16, 128, 128, .transposed = false},
         {8192, 128, 128, 8192, 128, 128, .transposed = false},
     };
@@ -147,6 +198,7 @@ int main(void) {
         cmocka_unit_test(texts_are_mosaics),
         cmocka_unit_test(parts_of_a_grid),
         cmocka_unit_test(kernels_are_as_fast_as_programs),
+        cmocka_unit_test(tiles_are_dealt_out_to_units),
         cmocka_unit_test(blocks_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
