@@ -215,7 +215,9 @@ static void a_step_has_its_cost(void **state) {
 #define CUBE_WITH_N                                                                                          \
     NUMBER("%l", "0")                                                                                        \
     NUMBER("%one", "1")                                                                                      \
-    NUMBER("%two", "2") NUMBER("%three", "3") ADD("%n", "%g", "%two") INDEX("%i0", "0") INDEX("%i2", "2")    \
+    NUMBER("%two", "2")                                                                                      \
+    NUMBER("%three", "3")                                                                                    \
+    ADD("%n", "%g", "%two") INDEX("%i0", "0") INDEX("%i2", "2")                                              \
         INDEX("%i3", "3") "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "        \
                           "-> " CUBE("4") "\n"                                                               \
                                           "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(           \
@@ -431,6 +433,86 @@ static void transfers_read_the_block_of_the_step(void **state) {
                                   ", " ROWS("8") ") -> ()\n" GET("%m", ROWS("8"), "%c, %c", "index, index");
     outcome o = run((sketch){"4", same, same, body, 32, 32});
     for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)i);
+}
+
+/* ---- Products of matrices that are constant in each vreg ---- */
+
+#define VREG "vector<8x128xf32>"
+
+static void add_vreg_types(ts_text *t, int count) {
+    for (int i = 0; i < count; i++) ts_text_add(t, "%s" VREG, i > 0 ? ", " : "");
+}
+
+static void add_rolled(ts_text *t, const char *name, const char *vregs, int count) {
+    ts_text_add(t, "%s = \"tpu.roll_vectors\"(%s) {out_layout = [#tpu.vpad<\"32,{0,0},(8,128)\">]} : (", name,
+                vregs);
+    add_vreg_types(t, count);
+    ts_text_add(t, ") -> vector<%dx128xf32>\n", 8 * count);
+}
+
+/* left * ones + sums: each is a list of vregs; the results are <name>#0 .. */
+static void add_times_ones(ts_text *t, const char *name, const char *left, const char *sums, int count) {
+    add_rolled(t, "%l", left, count);
+    add_rolled(t, "%s", sums, count);
+    ts_text_add(
+        t,
+        "%%q = \"tpu.matmul\"(%%l, %%ones, %%s) <{dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], "
+        "[0], [1], [0, 0, 1, 1], [], []>, transpose_lhs = false, transpose_rhs = false}> : "
+        "(vector<%dx128xf32>, vector<128x128xf32>, vector<%dx128xf32>) -> vector<%dx128xf32>\n",
+        8 * count, 8 * count, 8 * count);
+    ts_text_add(t,
+                "%s:%d = \"tpu.unroll_vectors\"(%%q) {in_layout = [#tpu.vpad<\"32,{0,0},(8,128)\">]} : "
+                "(vector<%dx128xf32>) -> (",
+                name, count, 8 * count);
+    add_vreg_types(t, count);
+    ts_text_add(t, ")\n");
+}
+
+/* Products that follow each other go together, but for those of other sizes, and those that need results of one before other
+ * than as the sums of the same rows. */
+static void products_wait_for_what_they_need(void **state) {
+    (void)state;
+    static const struct {
+        struct {
+            const char *name, *left, *sums;
+            int count;
+        } products[5];
+        const char *stored;
+        float value;
+    } rows[] = {
+        {{{"%p", "%v1", "%v0", 1},
+          {"%q1", "%v2", "%v0", 1},
+          {"%q2", "%v3", "%v0", 1},
+          {"%q3", "%v4", "%v0", 1},
+          {"%r", "%v1, %v2, %v3, %v4", "%v0, %v0, %v0, %v0", 4}},
+         "%r#3",
+         4 * 128},
+        {{{"%p", "%v1, %v2", "%v0, %v0", 2}, {"%r", "%v3, %v4", "%p#0, %p#1", 2}}, "%r#1", (2 + 4) * 128},
+        {{{"%p", "%v1, %v2", "%v0, %v0", 2}, {"%r", "%v3, %v4", "%p#1, %p#0", 2}}, "%r#0", (2 + 3) * 128},
+        {{{"%p", "%v1, %v2, %v3", "%v0, %v0, %v0", 3}, {"%r", "%v2, %v4, %v3", "%p#0, %p#2, %p#1", 3}},
+         "%r#1",
+         (3 + 4) * 128},
+        {{{"%p", "%v1, %v2", "%v0, %v0", 2}, {"%r", "%p#1, %p#0", "%v1, %v2", 2}}, "%r#1", 128 * 128 + 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text t = ts_text_begin(arena);
+        for (int v = 0; v < 5; v++)
+            ts_text_add(&t,
+                        "%%v%d = \"arith.constant\"() <{value = dense<%d.0> : " VREG "}> : () -> " VREG "\n",
+                        v, v);
+        add_rolled(&t, "%ones",
+                   "%v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1, %v1", 16);
+        for (int k = 0; k < 5 && rows[i].products[k].name; k++)
+            add_times_ones(&t, rows[i].products[k].name, rows[i].products[k].left, rows[i].products[k].sums,
+                           rows[i].products[k].count);
+        ts_text_add(&t,
+                    "\"tpu.store\"(%s, %%y, %%c, %%c) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " ALL
+                    "}> : (" VREG ", " WINDOW ", index, index) -> ()\n",
+                    rows[i].stored);
+        outcome o = run((sketch){"1", same, same, t.bytes, 8, 8});
+        for (int k = 0; k < 8 * 128; k++)
+            if (o.values[k] != rows[i].value) fail_msg("row %zu: %g at %d", i, (double)o.values[k], k);
+    }
 }
 
 /* A row within a tile is counted from the tile's first: a register that leads to another row is told. */
@@ -829,6 +911,7 @@ int main(void) {
         cmocka_unit_test(ways_are_taken_and_loops_end),
         cmocka_unit_test(memrefs_begin_where_indices_say),
         cmocka_unit_test(transfers_read_the_block_of_the_step),
+        cmocka_unit_test(products_wait_for_what_they_need),
         cmocka_unit_test(registers_lead_to_tiles),
         cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(internal_scratch_is_one_memory),
