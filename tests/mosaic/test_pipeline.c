@@ -217,15 +217,22 @@ static void a_step_has_its_cost(void **state) {
     NUMBER("%one", "1")                                                                                      \
     NUMBER("%two", "2")                                                                                      \
     NUMBER("%three", "3")                                                                                    \
-    ADD("%n", "%g", "%two") INDEX("%i0", "0") INDEX("%i2", "2")                                              \
-        INDEX("%i3", "3") "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "        \
-                          "-> " CUBE("4") "\n"                                                               \
-                                          "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(           \
-                                              "4") ", index, index, index) -> ()\n"
+    ADD("%n", "%g", "%two")                                                                                  \
+    INDEX("%i0", "0")                                                                                        \
+    INDEX("%i2", "2")                                                                                        \
+    INDEX("%i3", "3")                                                                                        \
+    "%m = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "                              \
+    "-> " CUBE("4") "\n"                                                                                     \
+                    "\"memref.store\"(%n, %m, %i0, %i3, %i2) : (i32, " CUBE(                                 \
+                        "4") ", index, index, index) -> ()\n"
+#define WORD(name)                                                                                           \
+    name " = \"memref.load\"(%m, %i0, %i3, %i2) : (" CUBE("4") ", index, index, index) -> i32\n"
+#define WHOLE                 "vector<8x128xi32>"
+#define SPREAD(name, x)       name " = \"vector.broadcast\"(" x ") : (i32) -> " WHOLE "\n"
+#define ADD_WHOLE(name, x, y) name " = \"arith.addi\"(" x ", " y ") : (" WHOLE ", " WHOLE ") -> " WHOLE "\n"
+#define STORE_WHOLE(x)        "%f = \"arith.sitofp\"(" x ") : (" WHOLE ") -> vector<8x128xf32>\n" STORE("%f")
 /* All of a block is that number. */
-#define STORE_NUMBER(x)                                                                                      \
-    "%b = \"vector.broadcast\"(" x ") : (i32) -> vector<8x128xi32>\n"                                        \
-    "%f = \"arith.sitofp\"(%b) : (vector<8x128xi32>) -> vector<8x128xf32>\n" STORE("%f")
+#define STORE_NUMBER(x) SPREAD("%b", x) STORE_WHOLE("%b")
 
 /* What a step makes of its number, %g: 0 or 1. */
 static void ways_are_taken_and_loops_end(void **state) {
@@ -290,6 +297,32 @@ static void ways_are_taken_and_loops_end(void **state) {
                                              "%s = \"memref.load\"(%q, %i0, %i2) : (" WORDS(
                                                  "?x4") ", index, index) -> i32\n" STORE_NUMBER("%s"),
          {2, 3}},
+        /* Of 1 x 1 x 4 words one dim stays before the 4. */
+        {CUBE_WITH_N
+         "%p = \"tpu.memref_slice\"(%m, %l, %three, %l) <{operandSegmentSizes = array<i32: 1, 3, 0>}> "
+         ": (" CUBE("4") ", i32, i32, i32) -> " WORDS(
+             "1x1x4") "\n"
+                      "%q = \"tpu.memref_squeeze\"(%p) : (" WORDS("1x1x4") ") -> " WORDS(
+                          "1x4") "\n"
+                                 "%s = \"memref.load\"(%q, %i0, %i2) : (" WORDS(
+                                     "1x4") ", index, index) -> i32\n" STORE_NUMBER("%s"),
+         {2, 3}},
+        /* Two vectors do: 2 * 10 + (g + 1). */
+        {NUMBER("%l", "0") NUMBER("%h", "3") NUMBER("%one", "1") NUMBER("%ten", "10") ADD("%n", "%g", "%one")
+             SPREAD("%u", "%n") SPREAD(
+                 "%v", "%ten") "%r:2 = \"scf.for\"(%l, %h, %one, %u, %v) ({\n"
+                               "^bb0(%i: i32, %p: " WHOLE ", %q: " WHOLE "):\n\"scf.yield\"(%q, %p) : (" WHOLE
+                               ", " WHOLE ") -> ()\n}) : (i32, i32, i32, " WHOLE ", " WHOLE ") -> (" WHOLE
+                               ", " WHOLE ")\n" ADD_WHOLE("%t", "%r#0", "%r#0") ADD_WHOLE("%w", "%t", "%r#1")
+                                   STORE_WHOLE("%w"),
+         {21, 22}},
+        /* Nothing is carried: a word grows by twos from g + 2, while it is less than 5. */
+        {CUBE_WITH_N NUMBER("%five", "5") "\"scf.while\"() ({\n" WORD("%w")
+             COMPARE("%k", "2", "%w", "%five") "\"scf.condition\"(%k) : (i1) -> ()\n}, {\n" WORD("%w")
+                 ADD("%x2", "%w", "%two") "\"memref.store\"(%x2, %m, %i0, %i3, %i2) : (i32, " CUBE(
+                     "4") ", index, index, index) -> ()\n"
+                          "\"scf.yield\"() : () -> ()\n}) : () -> ()\n" WORD("%s") STORE_NUMBER("%s"),
+         {6, 5}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
              "%k", "2", "%u",
@@ -352,6 +385,11 @@ static void ways_are_taken_and_loops_end(void **state) {
     INDICES BLOCKS SCRATCH_OF(DEEP) PUT("%a", DEEP, "3", "%c, %c, %c", "index, index, index")                \
         PUT("%a1", DEEP, "3", "%i1, %c, %c", "index, index, index")                                          \
             PUT("%a2", DEEP, "3", "%i2, %c, %c", "index, index, index")
+#define DEEPER VMEM("1x3x8x128", "8,128", "3,1,1,1")
+#define THREE_DEEPER                                                                                         \
+    INDICES BLOCKS SCRATCH_OF(DEEPER) PUT("%a", DEEPER, "4", "%c, %c, %c, %c", "index, index, index, index") \
+        PUT("%a1", DEEPER, "4", "%c, %i1, %c, %c", "index, index, index, index")                             \
+            PUT("%a2", DEEPER, "4", "%c, %i2, %c, %c", "index, index, index, index")
 #define PLAIN "memref<24x128xf32, #tpu.memory_space<vmem>>"
 #define THREE_PLAIN                                                                                          \
     INDICES BLOCKS SCRATCH_OF(PLAIN) PUT("%a", PLAIN, "2", "%c, %c", "index, index")                         \
@@ -402,6 +440,10 @@ static void memrefs_begin_where_indices_say(void **state) {
         {FOUR_WIDE GET("%m", WIDE, "%g8, %i128", "i32, index"), {1024, 1024 + 3072}},
         {THREE_DEEP GET("%m", DEEP, "%g, %c, %c", "i32, index, index"), {0, 1024 + 1024}},
         {THREE_DEEP GET("%m", DEEP, "%i2, %c, %c", "index, index, index"), {2048, 1024 + 2048}},
+        /* The dim of 1 goes; tiles stay those of the last two. */
+        {THREE_DEEPER "%p = \"tpu.memref_squeeze\"(%m) : (" DEEPER ") -> " DEEP
+                      "\n" GET("%p", DEEP, "%g, %c, %c", "i32, index, index"),
+         {0, 1024 + 1024}},
         {THREE_PLAIN GET("%m", PLAIN, "%g, %c", "i32, index"), {0, 1024 + 128}},
         {THREE_PLAIN GET("%m", PLAIN, "%i3, %c", "index, index"), {384, 1024 + 384}},
         {THREE_OF_PAIRS GET("%m", PAIRS, "%g2, %c", "i32, index"), {0, 1024 + 128}},
@@ -433,6 +475,29 @@ static void transfers_read_the_block_of_the_step(void **state) {
                                   ", " ROWS("8") ") -> ()\n" GET("%m", ROWS("8"), "%c, %c", "index, index");
     outcome o = run((sketch){"4", same, same, body, 32, 32});
     for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)i);
+}
+
+/* Row by row from where five registers lead. */
+static void transfers_begin_where_registers_say(void **state) {
+    (void)state;
+    static const char body[] = FOUR CUT("%p", "%m", ROWS("32"), ROWS("31"), "%g, %z", "i32, i32")
+        CUT("%q", "%p", ROWS("31"), ROWS("30"), "%g, %z", "i32, i32") CUT("%r", "%q", ROWS("30"), ROWS("29"),
+                                                                          "%g, %z", "i32, i32")
+            CUT("%t", "%r", ROWS("29"), ROWS("28"), "%g, %z", "i32, i32")
+                CUT("%u", "%t", ROWS("28"), ROWS("8"), "%g, %z",
+                    "i32, i32") "%o = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "
+                                "-> " ROWS("8") "\n"
+                                                "%s = \"tpu.sem_alloc\"() : () -> " DONE "\n"
+                                                "\"tpu.enqueue_dma\"(%u, %o, %s) <{operandSegmentSizes = "
+                                                "array<i32: 1, 0, 1, 1, 0, 0>}> : "
+                                                "(" ROWS("8") ", " ROWS(
+                                                    "8") ", " DONE
+                                                         ") -> ()\n\"tpu.wait_dma2\"(%s, %u, %o) : (" DONE
+                                                         ", " ROWS("8") ", " ROWS("8") ") -> ()\n" GET(
+                                                             "%o", ROWS("8"), "%c, %c", "index, index");
+    outcome o = run((sketch){"2", same, same, body, 16, 16});
+    for (int i = 0; i < 16 * 128; i++)
+        assert_true(o.values[i] == (float)(i / 1024 * (1024 + 5 * 128) + i % 1024));
 }
 
 /* ---- Products of matrices that are constant in each vreg ---- */
@@ -543,11 +608,19 @@ static void registers_lead_to_tiles(void **state) {
     "%v = \"tpu.iota\"() <{dimensions = array<i32: 1>}> : () -> vector<8x128xi32>\n"                         \
     "%h = \"tpu.bitcast_vreg\"(%v) : (vector<8x128xi32>) -> vector<8x128x2xi16>\n"
 
+#define SEMAPHORES(dims) "memref<" dims "x!tpu.semaphore, #tpu.memory_space<semaphore_mem>>"
+
 static const struct {
     sketch s;
     ts_error_kind kind;
     const char *message;
 } refused[] = {
+    {{"2", same, same, "%s = \"tpu.sem_alloc\"() : () -> " SEMAPHORES("4097") "\n", 16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.sem_alloc' is not modelled: of this type"},
+    {{"2", same, same, "%s = \"tpu.sem_alloc\"() : () -> " SEMAPHORES("64x65") "\n", 16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.sem_alloc' is not modelled: of this type"},
     {{"2", same, same, BITS("%p"), 16, 16},
      TS_ERROR_UNMODELLED,
      "'tpu.prng_random_bits' is not modelled: before a seed is set"},
@@ -911,6 +984,7 @@ int main(void) {
         cmocka_unit_test(ways_are_taken_and_loops_end),
         cmocka_unit_test(memrefs_begin_where_indices_say),
         cmocka_unit_test(transfers_read_the_block_of_the_step),
+        cmocka_unit_test(transfers_begin_where_registers_say),
         cmocka_unit_test(products_wait_for_what_they_need),
         cmocka_unit_test(registers_lead_to_tiles),
         cmocka_unit_test(a_step_has_its_cost),
