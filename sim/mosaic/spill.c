@@ -97,13 +97,12 @@ static void bring(spiller *s, int v, int at, const ts_instruction *like) {
 
 /* ---- A block ---- */
 
-/* Constants, and loads of what the block does not change. */
+/* Constants, and loads of what the block does not change; what is not written whole is global. */
 static bool can_be_made_again(const spiller *s, int at) {
     const ts_instruction *i = &s->g->instructions[at];
-    if (i->mask >= 0) return false;
     if (i->opcode == TS_OP_vmov)
         return i->operands[1].kind == TS_OPERAND_INTEGER || i->operands[1].kind == TS_OPERAND_F32;
-    if (i->opcode != TS_OP_vld || i->operands[1].as.address->sublane_mask != 0xff) return false;
+    if (i->opcode != TS_OP_vld) return false;
     if (i->operands[1].as.address->tensor == MOSAIC_SPILL_VMEM) return true; /* written in another block */
     for (int k = 0; k < i->operands[1].as.address->term_count; k++) {
         const value_state *v = &s->values[i->operands[1].as.address->terms[k].sreg];

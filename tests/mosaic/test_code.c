@@ -53,6 +53,7 @@ static ts_operand indexed(int tensor, ts_operand sreg) {
 }
 
 static ts_operand reg(ts_operand_kind kind, int number) { return (ts_operand){kind, {.reg = number}}; }
+static ts_operand label(int block) { return (ts_operand){TS_OPERAND_LABEL, {.label = block}}; }
 static ts_operand number(int64_t n) { return (ts_operand){TS_OPERAND_INTEGER, {.integer = n}}; }
 
 static ts_operand load(mosaic_code *code, int64_t word) {
@@ -140,6 +141,10 @@ static void execute(little *m, const mosaic_code *code) {
                 at = 0;
             }
             break;
+        case TS_OP_jump:
+            b = o[0].as.label;
+            at = 0;
+            break;
         default:
             fail_msg("%s is not executed", ts_opcode_get(i->opcode)->mnemonic);
         }
@@ -165,7 +170,8 @@ static void check_registers(const mosaic_code *code) {
 static int below(int n) { return (int)random_below(&seed, (uint32_t)n); }
 
 /* Loads, then sums of any that are there, then stores: more values than registers. Those of `carried` are changed in a
- * loop, which is block 1, or is cut into two. */
+ * loop, which is block 1, or is cut into two or three, the last the branch alone. Not all values live beyond it, and some
+ * are written again. */
 static mosaic_code *random_code(void) {
     mosaic_code *code = new_code();
     ts_operand values[300] = {load(code, below(WORDS))}, carried[24],
@@ -184,15 +190,18 @@ static mosaic_code *random_code(void) {
         ts_operand next = sum(code, values[below(count)], b);
         values[count++] = next;
         if (below(8) == 0) store(code, values[below(count)], below(WORDS));
+        if (below(8) == 0)
+            mosaic_add(code, TS_OP_vadd_i32, 3,
+                       (ts_operand[]){values[count - 1 - below(count - loads)], values[below(count)], b});
         if (below(8) == 0) values[below(count)] = load(code, below(WORDS));
     }
     for (int i = 0; i < carried_count; i++)
         mosaic_add(code, TS_OP_vadd_i32, 3, (ts_operand[]){carried[i], carried[i], values[below(count)]});
     mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){counter, counter, number(1)});
-    mosaic_add(code, TS_OP_br_lt, 3,
-               (ts_operand[]){counter, number(3), (ts_operand){TS_OPERAND_LABEL, {.label = head}}});
+    if (below(2) == 0) mosaic_begin_block(code, 1);
+    mosaic_add(code, TS_OP_br_lt, 3, (ts_operand[]){counter, number(3), label(head)});
     mosaic_begin_block(code, 0);
-    for (int i = 0; i < loads; i++) store(code, values[i], i);
+    for (int i = below(3); i < loads; i++) store(code, values[i], i);
     for (int i = 0; i < carried_count; i++) store(code, carried[i], WORDS + i);
     return code;
 }
@@ -239,6 +248,55 @@ static void values_that_fit_are_not_spilled(void **state) {
         assert_int_equal(spills.loads > 0, count == 40);
         assert_int_equal(spills.vregs > 0, count == 40);
         check_registers(code);
+    }
+}
+
+/* The first of all registers, too: value i is 103 i, and a sum takes what it adds three times. */
+static void spilled_values_come_back(void **state) {
+    (void)state;
+    enum { COUNT = 3 * VREGS };
+    ts_core_config core = machine();
+    static little m;
+    mosaic_code *code = new_code();
+    mosaic_spills spills;
+    ts_operand values[COUNT];
+    for (int i = 0; i < COUNT; i++) values[i] = sum(code, number(100 * i), number(i));
+    for (int i = 0; i < COUNT; i++) store(code, sum(code, values[i], values[COUNT - 1 - i]), i);
+    mosaic_spill(code, &core, &spills);
+    assert_in_range(spills.stores, COUNT / 2 - VREGS, COUNT);
+    mosaic_share_slots(code, &spills);
+    mosaic_allocate(code, &core, &spills);
+    check_registers(code);
+    memset(&m, 0, sizeof m);
+    execute(&m, code);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(m.memory[1][i], 103 * (i + 3 * (COUNT - 1 - i)));
+}
+
+/* The one is stored on one way alone, the other on the other: both are there in the block before. */
+static void values_of_two_ways_are_apart(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    static little m;
+    for (int way = 0; way < 2; way++) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills;
+        ts_operand first = sum(code, number(10), number(0)), second = sum(code, number(20), number(0)),
+                   which = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+        mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){which, number(way)});
+        mosaic_add(code, TS_OP_br_lt, 3, (ts_operand[]){which, number(1), label(2)});
+        mosaic_begin_block(code, 0);
+        store(code, first, 1);
+        mosaic_add(code, TS_OP_jump, 1, (ts_operand[]){label(3)});
+        mosaic_begin_block(code, 0);
+        store(code, second, 1);
+        mosaic_begin_block(code, 0);
+        store(code, sum(code, number(1), number(0)), 2);
+        mosaic_spill(code, &core, &spills);
+        mosaic_allocate(code, &core, &spills);
+        memset(&m, 0, sizeof m);
+        execute(&m, code);
+        assert_int_equal(m.memory[1][1], way == 0 ? 20 : 10);
+        assert_int_equal(m.memory[1][2], 1);
     }
 }
 
@@ -785,6 +843,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_code_computes_the_same),
         cmocka_unit_test(values_that_fit_are_not_spilled),
+        cmocka_unit_test(spilled_values_come_back),
+        cmocka_unit_test(values_of_two_ways_are_apart),
         cmocka_unit_test(values_between_blocks_are_scheduled),
         cmocka_unit_test(constants_are_made_again),
         cmocka_unit_test(constants_are_not_stored_before_the_schedule),
