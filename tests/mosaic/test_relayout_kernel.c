@@ -1,6 +1,7 @@
 /* Kernels of relayouts on the machine: their ops bring each element where the layout says, by an oracle of its own for places. */
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,31 @@ static const char *machine_of(int generation) {
     return names[generation];
 }
 
+/* What the machine does not need: the sizes of memories, and the types of casts, which differ but for words. */
+static void check_text(const char *text, const ts_relayout *plan) {
+    static const char cast[] = "\"tpu.bitcast_vreg\"(", arrow[] = ") -> ", words[] = "vector<8x128xi32>\n";
+    char expected[256];
+    const int64_t rows[3] = {plan->sources * SUBLANES, plan->results * SUBLANES,
+                             (plan->scratch_sublanes + SUBLANES - 1) / SUBLANES * SUBLANES};
+    for (int i = 0; i < 2; i++) {
+        snprintf(expected, sizeof expected,
+                 "%%tiled%d) : (memref<%dx128xi32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>) -> "
+                 "memref<%dx128xi32, #tpu.memory_space<vmem>>\n",
+                 i, (int)rows[i], (int)rows[i]);
+        if (!strstr(text, expected)) fail_msg("no %s", expected);
+    }
+    snprintf(expected, sizeof expected, "\"tpu.internal_scratch\"() : () -> memref<%dx128xi32, ",
+             (int)rows[2]);
+    assert_int_equal(strstr(text, expected) != NULL, rows[2] > 0);
+    assert_non_null(strstr(text, "sym_name = \"transform_1\""));
+    assert_null(strstr(text, "sym_name = \"transform_2\""));
+    for (const char *at = text; (at = strstr(at, cast));) {
+        const char *from = strstr(at, " : (") + strlen(" : ("), *to = strstr(at, arrow);
+        at = to + strlen(arrow);
+        if (memcmp(from, at, (size_t)(to - from)) == 0) assert_memory_equal(at, words, strlen(words));
+    }
+}
+
 static const uint32_t *run_kernel(ts_arena *arena, const relayout_row *row, const ts_relayout *plan,
                                   ts_host_array *input) {
     ts_error err = {0};
@@ -96,6 +122,7 @@ static const uint32_t *run_kernel(ts_arena *arena, const relayout_row *row, cons
     assert_non_null(machine);
     text = ts_text_begin(arena);
     ts_relayout_kernel(plan, TS_RELAYOUT_WITH_OPS, &text);
+    check_text(text.bytes, plan);
     ts_run_target(machine, &target);
     ts_source source = {"relayout", text.bytes, text.length};
     ts_run_request request = {.program = "relayout",
