@@ -382,13 +382,16 @@ static void tuning_to_an_end(void **state) {
 
 /* ---- Elasticity ---- */
 
-/* The square of the clock, a constant, and what there is no machine with twice of. */
+/* The square of the clock, of which one point with twice of it is not known; a constant; and two figures of which there is
+ * no machine with half, or with twice of it: the cube of one, and the inverse of the other. */
 static double law(const ts_sweep_point *point) {
     const char *change = ts_sweep_point_value(point, TS_SWEEP_CHANGE);
     double a = study_number(point, "A");
-    if (strncmp(change, "hbm.clock=", 10) == 0)
-        return a * (strcmp(change, "hbm.clock=3.2 GHz") == 0 ? 4 : 0.25);
+    if (strcmp(change, "hbm.clock=3.2 GHz") == 0) return a > 1 ? (double)NAN : 4 * a;
+    if (strncmp(change, "hbm.clock=", 10) == 0) return a * 0.25;
     if (strncmp(change, "dma.access=", 11) == 0) return a * 0.5;
+    if (strcmp(change, "chip.generation=10") == 0) return a * 8;
+    if (strcmp(change, "ici.efficiency=450") == 0) return a * 2;
     return a;
 }
 
@@ -406,16 +409,42 @@ static void elasticities(void **state) {
     assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &table));
     const ts_sweep_elasticity *list = ts_sweep_elasticities(
         f.arena, &changes, &table, ts_sweep_table_find(&f.err, &table, "", "microseconds"));
-    assert_string_equal(list[0].moved->field, "hbm.clock");
-    assert_string_equal(list[0].moved->value, "1.6 GHz");
-    assert_true(fabs(list[0].elasticity - 2) < 1e-9 && fabs(list[0].halved - 0.25) < 1e-9 &&
-                fabs(list[0].doubled - 4) < 1e-9);
-    for (int i = 1; i < changes.count; i++) {
+    static const struct {
+        const char *field, *value;
+        double elasticity, halved, doubled;
+    } first[] = {{"chip.generation", "5", 3, 0, 8},
+                 {"hbm.clock", "1.6 GHz", 2, 0.25, 4},
+                 {"ici.efficiency", "900", -1, 2, 0}};
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(list[i].moved->field, first[i].field);
+        assert_string_equal(list[i].moved->value, first[i].value);
+        assert_true(fabs(list[i].elasticity - first[i].elasticity) < 1e-9 &&
+                    fabs(list[i].halved - first[i].halved) < 1e-9 &&
+                    fabs(list[i].doubled - first[i].doubled) < 1e-9);
+    }
+    for (int i = 3; i < changes.count; i++) {
         bool access = strcmp(list[i].moved->field, "dma.access") == 0;
-        assert_true(fabs(list[i].elasticity) <= fabs(list[i - 1].elasticity) + 1e-12);
-        if (!access) assert_true(fabs(list[i].elasticity) < 1e-9);
+        double factor = access ? 0.5 : 1;
+        assert_true(fabs(list[i].elasticity) < 1e-9);
+        assert_true(list[i].moved->halved > 0 || list[i].moved->doubled > 0);
+        if (list[i].moved->halved > 0) assert_true(fabs(list[i].halved - factor) < 1e-9);
+        if (list[i].moved->doubled > 0) assert_true(fabs(list[i].doubled - factor) < 1e-9);
     }
     study_end(&f);
+}
+
+static void elasticities_of_no_machine(void **state) {
+    (void)state;
+    static const char *const texts[] = {"machine: tpu-v0\nask: {layout: 'f32[8]'}\n",
+                                        "set: {hbm.stacks: 0}\nask: {layout: 'f32[8]'}\n"};
+    for (int i = 0; i < 2; i++) {
+        study_fixture f;
+        ts_sweep_changes changes;
+        study_begin(&f, texts[i], ":memory:", none);
+        assert_false(ts_sweep_changes_make(&f.err, f.arena, f.study, &changes));
+        assert_true(f.err.message[0] != '\0');
+        study_end(&f);
+    }
 }
 
 int main(void) {
@@ -435,6 +464,7 @@ int main(void) {
         cmocka_unit_test(tuning_without_a_crew),
         cmocka_unit_test(tuning_to_an_end),
         cmocka_unit_test(elasticities),
+        cmocka_unit_test(elasticities_of_no_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
