@@ -182,6 +182,8 @@ static const struct {
     {"vary: 1\nask: {dma: a}", 1, 7, "vary: expected a mapping of 1 to 64 keys"},
     {"vary: {A: []}\nask: {dma: a}", 1, 11, "expected at least one value"},
     {"vary: {A: '1,,2'}\nask: {dma: a}", 1, 11, "expected values such as 1,2,3"},
+    {"vary: {A: [1, 1]}\nask: {dma: a}", 1, 11, "'1' is there twice"},
+    {"what: 1\nask: {dma: a}", 1, 1, "unknown key 'what'"},
     {"vary: {A: [[1]]}\nask: {dma: a}", 1, 12, "A: expected a text"},
     {"vary: {cycles: 1}\nask: {dma: a}", 1, 8, "'cycles' is the name of a result, expected another"},
     {"vary: {status: 1}\nask: {dma: a}", 1, 8, "'status' is the name of a result, expected another"},
