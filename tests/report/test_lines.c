@@ -1,7 +1,10 @@
 /* The program beside the cycles of its lines, to the character. */
 #include "report/lines.h"
+#include "report/run_html.h"
 
 #include <string.h>
+
+#include <cjson/cJSON.h>
 
 #include "tests/support/run_text.h"
 #include "tests/support/test.h"
@@ -286,6 +289,127 @@ static void ten_loops_are_shown(void **state) {
         "            3   0.7                            ^ not ready: taken branch\n");
 }
 
+/* ---- As JSON and as a page ---- */
+
+static const char small[] = ".macro body\n"
+                            "  vexp.f32 v1, v1\n"
+                            ".end\n"
+                            "  body\n"
+                            ".loop s0 = 0, 4\n"
+                            "  { sadd s1, s1, 1 ; vadd.f32 v2, v1, v1 }\n"
+                            ".end\n"
+                            ".loop s0 = 0, 2\n"
+                            "  nop\n"
+                            ".end\n";
+
+#define COUNTS(cycles, issued, stalled, times, stalls)                                                       \
+    "\"cycles\":" #cycles ",\"issued\":" #issued ",\"stalled\":" #stalled ",\"times\":" #times               \
+    ",\"transfers\":0,\"hbm_bytes\":0,\"vmem_bytes\":0,\"stalls\":{" stalls "}}"
+#define PLACE(text, line) "{\"place\":\"a.tsim:" text "\",\"file\":\"a.tsim\",\"line\":" #line
+#define LOOP(last, frame, cycles)                                                                            \
+    ",\"last_line\":" #last ",\"frame\":" #frame ",\"places\":1,\"own_cycles\":" #cycles ","
+#define FRAME(kind, name, body, end)                                                                         \
+    ",\"kind\":\"" kind "\",\"name\":\"" name                                                                \
+    "\",\"parent\":null,\"body_file\":\"a.tsim\",\"body_line\":" #body ",\"body_end_line\":" #end ","
+#define LINE(frame) ",\"frame\":" #frame ","
+
+/* A bundle that waits for the transcendental unit, in the first turn; a taken branch takes 4 cycles. */
+static void lines_as_json(void **state) {
+    (void)state;
+    static const char *const arrays[][2] = {
+        {"loops", "[" PLACE("5-7", 5) LOOP(7, 1, 27)
+                      COUNTS(27, 8, 19, 4, "\"wait_branch\":9,\"wait_eup\":10") "," PLACE("8-10", 8)
+                          LOOP(10, 2, 7) COUNTS(7, 4, 3, 2, "\"wait_branch\":3") "]"},
+        {"frames", "[" PLACE("4 body", 4) FRAME("macro", "body", 2, 3)
+                       COUNTS(1, 1, 0, 1, "") "," PLACE("5", 5) FRAME("loop", "", 5, 7)
+                           COUNTS(28, 9, 19, 4, "\"wait_branch\":9,\"wait_eup\":10") "," PLACE("8", 8)
+                               FRAME("loop", "", 8, 10) COUNTS(8, 5, 3, 2, "\"wait_branch\":3") "]"},
+        {"lines", "[" PLACE("2", 2) LINE(0) COUNTS(1, 1, 0, 1, "") "," PLACE("5", 5) LINE(1)
+                      COUNTS(14, 5, 9, 4, "\"wait_branch\":9") "," PLACE("6", 6) LINE(1)
+                          COUNTS(14, 4, 10, 4, "\"wait_eup\":10") "," PLACE("8", 8) LINE(2)
+                              COUNTS(6, 3, 3, 2, "\"wait_branch\":3") "," PLACE("9", 9) LINE(2)
+                                  COUNTS(2, 2, 0, 2, "") "]"},
+    };
+    run_of_text r = run_text("tpu-v5e", small, true);
+    ts_text out = ts_text_begin(r.arena);
+    ts_json json;
+    ts_json_begin(&json, &out, "test");
+    ts_report_lines_json(&r.result, &json);
+    ts_json_end(&json);
+    cJSON *all = cJSON_Parse(out.bytes);
+    for (int i = 0; i < 3; i++) {
+        char *text = cJSON_PrintUnformatted(cJSON_GetObjectItem(all, arrays[i][0]));
+        assert_string_equal(text, arrays[i][1]);
+        cJSON_free(text);
+    }
+    cJSON_Delete(all);
+    ts_arena_free(r.arena);
+}
+
+/* Without tags: a row is a line, its cells end in bars; a button is a plus. */
+static const char *cells_of(ts_arena *arena, const char *html) {
+    ts_text out = ts_text_begin(arena);
+    for (; *html; html += *html != '\0') {
+        if (*html == '\n') continue;
+        if (strncmp(html, "<button", 7) == 0) ts_text_add_char(&out, '+');
+        if (strncmp(html, "</tr>", 5) == 0) ts_text_add_char(&out, '\n');
+        if (strncmp(html, "</td>", 5) == 0 || strncmp(html, "</th>", 5) == 0) ts_text_add_char(&out, '|');
+        if (*html == '<')
+            html += strcspn(html, ">");
+        else
+            ts_text_add_char(&out, *html);
+    }
+    return out.bytes;
+}
+
+static void assert_page(void (*section)(const ts_run_result *, page *), const char *text,
+                        const char *expected) {
+    run_of_text r = run_text("tpu-v5e", text, true);
+    ts_text out = ts_text_begin(r.arena);
+    page p;
+    page_begin(&p, &out, "a", "b", ts_machine_load(NULL, r.arena, "tpu-v5e"));
+    size_t begin = out.length;
+    section(&r.result, &p);
+    assert_string_equal(cells_of(r.arena, out.bytes + begin), expected);
+    ts_arena_free(r.arena);
+}
+
+static void lines_on_a_page(void **state) {
+    (void)state;
+    assert_page(
+        report_lines_section, small,
+        "ProgramCycles by line: a bundle's are divided among its instructions. Bars: issued, then stalled. "
+        "A line with a button sums up what is further in."
+        "line|% of cycles|program|issued|stalled|times|HBM B|VMEM B|\n"
+        "4|2.7|+body   -&gt; 2|1||1|||\n"
+        "2|2.7|vexp.f32 v1, v1|1||1|||\n"
+        "5|75.7|+.loop s0 = 0, 4|9|19|4|||\n"
+        "6|37.8|{ sadd s1, s1, 1 ; vadd.f32 v2, v1, v1 }10 cycles (27.0 %) not ready: transcendental "
+        "function|4|10|4|||\n"
+        "7|37.8|.end9 cycles (24.3 %) not ready: taken branch|5|9|4|||\n"
+        "8|21.6|+.loop s0 = 0, 2|5|3|2|||\n"
+        "9|5.4|nop|2||2|||\n"
+        "10|16.2|.end3 cycles (8.1 %) not ready: taken branch|3|3|2|||\n");
+    assert_page(
+        report_lines_section, "  nop\n  jump end\n  nop\nend: halt\n",
+        "ProgramCycles by line: a bundle's are divided among its instructions. Bars: issued, then stalled. "
+        "A line with a button sums up what is further in."
+        "line|% of cycles|program|issued|stalled|times|HBM B|VMEM B|\n"
+        "1|16.7|nop|1||1|||\n"
+        "2|66.7|jump end3 cycles (50.0 %) not ready: taken branch|1|3|1|||\n"
+        "3||nop||||||\n"
+        "4|16.7|end: halt|1||1|||\n");
+#define LOOPS                                                                                                \
+    "Hottest loopsBy cycles of their own: without those of inner loops."                                     \
+    "+lines|+first line|+own cycles|+%|+with inner|+turns|+cycles a turn|\n"
+    assert_page(report_loops_section, ".loop s0 = 0, 1\n  nop\n.end\n",
+                LOOPS "line 1-3|.loop s0 = 0, 1|2|66.7|2|1|2.0|\n");
+    assert_page(report_loops_section, small,
+                LOOPS "line 5-7|.loop s0 = 0, 4|27|73.0|27|4|6.8|\n"
+                      "line 8-10|.loop s0 = 0, 2|7|18.9|7|2|3.5|\n");
+    assert_page(report_loops_section, "halt", "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_line),
@@ -295,6 +419,8 @@ int main(void) {
         cmocka_unit_test(depths_are_indented_less_and_less),
         cmocka_unit_test(large_numbers_are_short),
         cmocka_unit_test(ten_loops_are_shown),
+        cmocka_unit_test(lines_as_json),
+        cmocka_unit_test(lines_on_a_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
