@@ -67,7 +67,47 @@ static void keys_of_json(void **state) {
     ts_arena_free(arena);
 }
 
+/* Figures that are the same as far as the reference's decimals go are; of a group the largest differences are told. */
+static void groups_and_runs(void **state) {
+    (void)state;
+    static const ts_hbm_reference made[] = {
+        {"ramulator2.1", "hbm2_8ch", "A", "win1024", "one", 8, 1000, 0.5, 0.3750, 12.5, 0},
+        {"ramulator2.1", "hbm2_8ch", "A", "win1024", "two", 8, 400, 0.25, 0.4, 10, 0},
+        {"ramulator2.1", "hbm2_8ch", "H", "win1024", "one", 8, 20000, 0.5, 0.37504, 12.54, 0},
+        {"ramulator2.1", "hbm2_8ch", "H", "perch", "one", 8, 200, 0.5, 0.3749, 0, 0},
+        {"ramulator2.1", "hbm2_8ch", "H", "inorder", "one", 8, 200, 0.5, 0.375, 12.5, 0},
+        {"dramsim3", "hbm2m_16pc", "A", "win1024", "one", 8, 1301, 0.5, 0.375, 12.5, 0},
+    };
+    static const int64_t cycles[] = {1010, 390, 20000, 201, 200, 1300};
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_run sequences[2][16] = {{{.cycles = 0}}};
+    ts_hbm_comparison runs[6];
+    for (int i = 0; i < 6; i++)
+        runs[i] = (ts_hbm_comparison){
+            &made[i],
+            {.cycles = cycles[i],
+             .stats = {
+                 .reads = 8, .row_hits = 3, .row_misses = 1, .row_conflicts = 4, .read_latency_sum = 100}}};
+    ts_hbm_accuracy accuracy = {runs, 6, {sequences[0], sequences[1]}};
+    ts_text out = ts_text_begin(arena);
+    ts_report_hbm_accuracy_markdown(&accuracy, &out);
+    static const char *const expected[] = {
+        "| R1 | 36 | 0 | 35 | 0 |\n| W1 | 18 | 0 | (not drained) | 0 |\n",
+        "| HBM2, one stack | A | 64 KiB | 2 | 10 (2.50 %) | 0.0250 | 25.00 % |\n"
+        "| HBM2, one stack | H | 64 KiB | 1 | 0 (0.00 %) | 0.0000 | 0.00 % |\n"
+        "| HBM2, one stack | H | unlimited | 1 | 1 (0.50 %) | 0.0001 | 0.00 % |\n"
+        "| HBM2, one stack | H | none | 1 | 0 (0.00 %) | 0.0000 | 0.00 % |\n"
+        "| HBM2, 16 channels, DRAMsim3's controller | A | 64 KiB | 1 | 0 (0.00 %) | 0.0000 | 0.00 % |\n\n",
+        "| one | A | 1,000 | 1,010 | 0.4950 | 0.3750 | 12.5 | 1,300 | 1,300 |\n"
+        "| two | A | 400 | 390 | 0.2564 | 0.3750 | 12.5 |\n"
+        "| one | H | 20,000 | 20,000 | 0.5000 | 0.3750 | 12.5 |\n\n",
+    };
+    for (int i = 0; i < 3; i++)
+        if (!strstr(out.bytes, expected[i])) fail_msg("%s", out.bytes);
+    ts_arena_free(arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_of_json)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_of_json), cmocka_unit_test(groups_and_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
