@@ -44,7 +44,8 @@ static const char *text_of(sketch s) {
         "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%g: i32, %%x: " WINDOW
         ", %%y: " WINDOW "):\n%%c = \"arith.constant\"() <{value = 0 : index}> : () -> index\n%s"
         "\"func.return\"() : () -> ()\n}) {iteration_bounds = array<i64: %s>, scalar_prefetch = 0 : i64, "
-        "scratch_operands = 0 : i64, window_params = [{transform_indices = @t0, window_bounds = array<i64: "
+        "scratch_operands = 0 : i64, window_params = [{transform_indices = @t0, window_bounds = "
+        "array<i64: "
         "8, "
         "128>}, {transform_indices = @t1, window_bounds = array<i64: 8, 128>}]} : () -> ()\n",
         s.body, s.grid);
@@ -92,8 +93,8 @@ static const ts_program *read_text(const char *text) {
     return ts_mosaic_parse(&err, arena, source, &target);
 }
 
-static bool try_run(sketch s, outcome *o) {
-    *o = (outcome){.program = read_text(text_of(s))};
+static bool try_text(const char *text, outcome *o) {
+    *o = (outcome){.program = read_text(text)};
     ts_chip_observer observer = {.self = o, .transferred = count};
     ts_run_result result;
     if (!o->program) return false;
@@ -108,6 +109,8 @@ static bool try_run(sketch s, outcome *o) {
     o->values = (const float *)(const void *)result.tensors[1].after.bytes;
     return result.passed;
 }
+
+static bool try_run(sketch s, outcome *o) { return try_text(text_of(s), o); }
 
 static outcome run(sketch s) {
     outcome o;
@@ -156,6 +159,31 @@ static void the_last_block_is_cut(void **state) {
     assert_int_equal(o.in, 3);
     assert_int_equal(o.out, 3);
     for (int i = 0; i < 20 * 128; i++) assert_true(o.values[i] == (float)i);
+}
+
+/* The kernel that copies, whose input has windows of that kind. */
+static bool try_windows(const char *kind, outcome *o) {
+    const char *text = text_of((sketch){"3", same, same, COPY, 16, 24}),
+               *at = strstr(text, "@t0") + strlen("@t0");
+    ts_text t = ts_text_begin(arena);
+    ts_text_add(&t, "%.*s, window_kind = %s%s", (int)(at - text), text, kind, at);
+    return try_text(t.bytes, o);
+}
+
+/* Where its transform says how many rows before it there are, not how many blocks. */
+static void windows_may_begin_in_a_block(void **state) {
+    (void)state;
+    static const char *const padded[] = {"#tpu.element_window<[0, 0], [1, 0]>",
+                                         "#tpu.element_window<[0, 2],[0, 0]>",
+                                         "#tpu.element_window<[9, 0],[0, 0]>"};
+    outcome o;
+    assert_true(try_windows("#tpu.element_window<[0, 0], [0, 0]>", &o));
+    for (int i = 0; i < 24 * 128; i++) assert_true(o.values[i] == (float)(i / 1024 * 128 + i % 1024));
+    for (int i = 0; i < 3; i++) {
+        assert_false(try_windows(padded[i], &o));
+        assert_non_null(strstr(err.message, "is not modelled: with padded element windows"));
+        err = (ts_error){0};
+    }
 }
 
 static void one_step_has_no_loop(void **state) {
@@ -498,6 +526,28 @@ static void transfers_begin_where_registers_say(void **state) {
     outcome o = run((sketch){"2", same, same, body, 16, 16});
     for (int i = 0; i < 16 * 128; i++)
         assert_true(o.values[i] == (float)(i / 1024 * (1024 + 5 * 128) + i % 1024));
+}
+
+/* Every other sublane from the second on, the others are left as they are. */
+static void some_sublanes_are_stored(void **state) {
+    (void)state;
+    static const char body[] = LOAD ON("%a1", "1.000000e+05")
+        STORE("%a") "\"tpu.store\"(%a1, %y, %c, %c) <{operandSegmentSizes = array<i32: "
+                    "1, 1, 2, 0>, sublane_mask = array<i1: false, true, false, true, false, true, false, "
+                    "true>, sublane_stride = "
+                    "1 : i32}> : (vector<8x128xf32>, " WINDOW ", index, index) -> ()\n";
+    outcome o = run((sketch){"1", same, same, body, 8, 8});
+    for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(i + i / 128 % 2 * 100000));
+}
+
+static void elements_are_read_as_vregs(void **state) {
+    (void)state;
+    static const char body[] =
+        "%p = \"arith.constant\"() <{value = 0.0 : f32}> : () -> f32\n"
+        "%a = \"vector.transfer_read\"(%x, %c, %c, %p) <{in_bounds = [true, true]}> : (" WINDOW
+        ", index, index, f32) -> vector<8x128xf32>\n" STORE("%a");
+    outcome o = run((sketch){"1", same, same, body, 8, 8});
+    for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)i);
 }
 
 /* ---- Products of matrices that are constant in each vreg ---- */
@@ -980,11 +1030,14 @@ int main(void) {
         cmocka_unit_test(a_block_that_is_there_is_not_fetched),
         cmocka_unit_test(a_result_leaves_when_it_is_complete),
         cmocka_unit_test(the_last_block_is_cut),
+        cmocka_unit_test(windows_may_begin_in_a_block),
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(ways_are_taken_and_loops_end),
         cmocka_unit_test(memrefs_begin_where_indices_say),
         cmocka_unit_test(transfers_read_the_block_of_the_step),
         cmocka_unit_test(transfers_begin_where_registers_say),
+        cmocka_unit_test(some_sublanes_are_stored),
+        cmocka_unit_test(elements_are_read_as_vregs),
         cmocka_unit_test(products_wait_for_what_they_need),
         cmocka_unit_test(registers_lead_to_tiles),
         cmocka_unit_test(a_step_has_its_cost),
