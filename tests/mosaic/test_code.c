@@ -470,6 +470,41 @@ static void masks_are_spilled(void **state) {
     }
 }
 
+/* Two values may be made in a cycle, and one is used: they are not made so early that they are spilled. */
+static void schedules_keep_to_the_registers(void **state) {
+    (void)state;
+    static const struct {
+        ts_operand_kind kind;
+        ts_opcode opcode;
+    } rows[] = {{TS_OPERAND_VREG, TS_OP_vadd_i32},
+                {TS_OPERAND_SREG, TS_OP_sadd},
+                {TS_OPERAND_VMASK, TS_OP_vcmp_lt_i32}};
+    ts_core_config core = machine();
+    for (int r = 0; r < 3; r++) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills;
+        mosaic_bound bound;
+        ts_operand scalar = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)),
+                   vector = load(code, 0);
+        mosaic_add(code, TS_OP_sld, 2, (ts_operand[]){scalar, address(3, 0)});
+        for (int i = 0; i < 6 * VREGS; i++) {
+            ts_operand d = reg(rows[r].kind, mosaic_register(code, rows[r].kind)),
+                       from = rows[r].kind == TS_OPERAND_SREG ? scalar : vector;
+            mosaic_add(code, rows[r].opcode, 3, (ts_operand[]){d, from, number(i)});
+            ts_instruction *used =
+                mosaic_add(code, TS_OP_vst, 2,
+                           (ts_operand[]){d.kind == TS_OPERAND_SREG ? indexed(1, d) : address(1, i),
+                                          d.kind == TS_OPERAND_VREG ? d : vector});
+            if (d.kind == TS_OPERAND_VMASK) used->mask = d.as.reg;
+        }
+        mosaic_spill(code, &core, &spills);
+        mosaic_schedule(code, &core, &bound);
+        mosaic_allocate(code, &core, &spills);
+        check_registers(code);
+        if (spills.stores + spills.loads > 0) fail_msg("row %d: %d stores", r, (int)spills.stores);
+    }
+}
+
 /* Twice as many values, of which no more are there at one time, take no more slots. */
 static void slots_are_used_again(void **state) {
     (void)state;
@@ -852,6 +887,7 @@ int main(void) {
         cmocka_unit_test(units_and_registers_have_an_order),
         cmocka_unit_test(narrow_pushes_fill_the_queue),
         cmocka_unit_test(masks_are_spilled),
+        cmocka_unit_test(schedules_keep_to_the_registers),
         cmocka_unit_test(slots_are_used_again),
         cmocka_unit_test(registers_between_blocks_are_given_back),
         cmocka_unit_test(slots_are_shared),
