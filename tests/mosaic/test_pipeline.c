@@ -161,6 +161,16 @@ static void the_last_block_is_cut(void **state) {
     for (int i = 0; i < 20 * 128; i++) assert_true(o.values[i] == (float)i);
 }
 
+static void inputs_may_be_zeros(void **state) {
+    (void)state;
+    const char *text = text_of((sketch){"1", same, same, COPY, 8, 8}), *at = strstr(text, "iota");
+    ts_text t = ts_text_begin(arena);
+    outcome o;
+    ts_text_add(&t, "%.*szeros%s", (int)(at - text), text, at + strlen("iota"));
+    assert_true(try_text(t.bytes, &o));
+    for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == 0);
+}
+
 /* The kernel that copies, whose input has windows of that kind. */
 static bool try_windows(const char *kind, outcome *o) {
     const char *text = text_of((sketch){"3", same, same, COPY, 16, 24}),
@@ -1030,6 +1040,7 @@ int main(void) {
         cmocka_unit_test(a_block_that_is_there_is_not_fetched),
         cmocka_unit_test(a_result_leaves_when_it_is_complete),
         cmocka_unit_test(the_last_block_is_cut),
+        cmocka_unit_test(inputs_may_be_zeros),
         cmocka_unit_test(windows_may_begin_in_a_block),
         cmocka_unit_test(one_step_has_no_loop),
         cmocka_unit_test(ways_are_taken_and_loops_end),
