@@ -44,6 +44,33 @@ static const row rows[] = {
      "\"low\":[0],\"high\":[5],\"memory\":{\"line_axis\":0,\"place_axis\":0,\"point\":[0],\"lines\":2,"
      "\"line\":4,"
      "\"elements\":[[0,0],[0,1],[0,2],[1,0],[1,1],[1,2],null,null]}}"},
+    {"f32[2,3]{1,0}", /* dim 1 down, dim 0 across; what is left of both, and of the places */
+     {.row_dim = 1,
+      .column_dim = 0,
+      .rows = 9,
+      .columns = 9,
+      .index = {1, 1},
+      .lines = 9,
+      .line = 2,
+      .point = {3}},
+     "\"drawn\":[2,3],\"tile\":[0,0],\"second_tile\":[0,0],\"run\":3,\"swizzle_keep\":null,"
+     "\"grid\":{\"row_dim\":1,\"column_dim\":0,\"index\":[1,1],\"rows\":2,\"columns\":1,\"points\":[[4],[5]]}"
+     ","
+     "\"low\":[0],\"high\":[5],\"memory\":{\"line_axis\":0,\"place_axis\":0,\"point\":[3],\"lines\":2,"
+     "\"line\":2,\"elements\":[[1,0],[1,1],[1,2],null]}}"},
+    {"f32[2,3]{1,0}", /* dims and axes behind the last */
+     {.row_dim = 2,
+      .column_dim = 2,
+      .line_axis = 1,
+      .place_axis = 1,
+      .rows = 1,
+      .columns = 1,
+      .lines = 1,
+      .line = 1},
+     "\"drawn\":[2,3],\"tile\":[0,0],\"second_tile\":[0,0],\"run\":3,\"swizzle_keep\":null,"
+     "\"grid\":{\"row_dim\":0,\"column_dim\":1,\"index\":[0,0],\"rows\":1,\"columns\":1,\"points\":[[0]]},"
+     "\"low\":[0],\"high\":[5],\"memory\":{\"line_axis\":0,\"place_axis\":0,\"point\":[0],\"lines\":1,"
+     "\"line\":1,\"elements\":[[0,0]]}}"},
     {"f32[2,2,2]{2,1,0}", /* dim 0 down, dim 1 across, at index 1 of dim 2 */
      {.row_dim = 0,
       .column_dim = 1,
