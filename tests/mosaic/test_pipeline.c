@@ -764,6 +764,24 @@ static const struct {
      TS_ERROR_INPUT,
      "'tpu.pack_subelements': expected vregs and their positions"},
     {{"2", same, same,
+      SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%h) <{lane = 0 : i32}> : (vector<8x128x2xi16>) -> "
+            "vector<8x128x2xi16>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
+    {{"2", same, same,
+      SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%v) <{lane = 128 : i32}> : (vector<8x128xi32>) -> "
+            "vector<8x128xi32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
+    {{"2", same, same,
+      SPLAT "%r = \"vector.extract\"(%h) <{static_position = array<i64: 0, 0, 0>}> : (vector<8x128x2xi16>) "
+            "-> i16\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'vector.extract' is not modelled: of these operands"},
+    {{"2", same, same,
       SPLAT
       "%r = \"tpu.pack_elementwise\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
       16, 16},
