@@ -361,6 +361,15 @@ static void ways_are_taken_and_loops_end(void **state) {
                      "4") ", index, index, index) -> ()\n"
                           "\"scf.yield\"() : () -> ()\n}) : () -> ()\n" WORD("%s") STORE_NUMBER("%s"),
          {6, 5}},
+        /* The last of the four bytes that a scalar is spread to: g + 258, less 256. */
+        {NUMBER("%two", "258") ADD(
+             "%n", "%g",
+             "%two") "%t = \"arith.trunci\"(%n) : (i32) -> i8\n"
+                     "%b = \"vector.broadcast\"(%t) : (i8) -> vector<8x128x4xi8>\n"
+                     "%u = \"tpu.unpack_subelements\"(%b) <{index = 3 : i32, pack_format = "
+                     "#tpu.pack_format<compressed>, "
+                     "sign_extended = true}> : (vector<8x128x4xi8>) -> vector<8x128xi32>\n" STORE_WHOLE("%u"),
+         {2, 3}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
              "%k", "2", "%u",
