@@ -278,6 +278,7 @@ static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
     ts_span rest = from(text, behind);
     const char *color = find(rest, ", color "); /* the memory's number, where it is not 0 */
     made->space = color ? (int)strtol(color, &end, 10) : 0;
+    if (color) rest = from(rest, end);
     name_kind(made, rest);
     const char *bar = memchr(rest.text, '|', rest.length), *close = NULL;
     if (bar) close = memchr(bar + 1, '|', (size_t)(text.text + text.length - bar - 1));

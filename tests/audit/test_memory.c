@@ -75,7 +75,49 @@ static void messages_are_read(void **state) {
     }
 }
 
+/* ---- Lists of a compiler: allocations with their values, tables of what shares them, what lives ---- */
+
+static const struct {
+    const char *text, *read;
+    int buffers;
+} lists[] = {
+    {"BufferAssignment:\n"
+     "allocation 0: size 4096, parameter 0, shape |f32[8,128]{1,0:T(8,128)}| at ShapeIndex {}:\n"
+     " value: <6 p0 @0> (size=4096,offset=0): f32[8,128]{1,0:T(8,128)}\n"
+     "allocation 1: size 8.0KiB, preallocated-temp:\n"
+     " value: <7 t @0> (size=8192,offset=0): f32[16,128]{1,0:T(8,128)}\n"
+     " value: <8 u @0> (size=4096,offset=0): f32[8,128]{1,0:T(8,128)}\n"
+     "allocation 2: size 2048, color 1, output shape is |f32[4,128]{1,0:T(4,128)}|, maybe-live-out:\n"
+     "allocation 12: size 512, thread-local:\n"
+     /* listed again */
+     "allocation 1: size 8.0KiB, preallocated-temp:\n"
+     " value: <7 t @0> (size=8192,offset=0): f32[16,128]{1,0:T(8,128)}\n",
+     "preallocated-temp 0 8192; parameter 0 0 4096 of 4096; output 1 2048 of 2048; thread-local 0 512;", 4},
+    {"cumulative_size; size; offset; used_by_n_values; shapes_list\n"
+     "4.0KiB( 44%);    4.0KiB;            0;       1; f32[8,128]\n"
+     "8.0KiB( 66%);    4.0KiB;         4096;       3; 2\xc3\x97"
+     "f32[8,128], f32[4,128]\n"
+     "9.0KiB( 77%);    1.0KiB;         8192;       1; (s32[], f32[8])\n",
+     "at byte 0 -1 4096 of 4096; at byte 4096 -1 4096; at byte 8192 -1 1024;", 4},
+    {"Live ranges at 5 (peak):\n  one{}: 16 bytes (cumulative: 16 bytes)\n  two{1}: 4096 bytes (cumulative: "
+     "4112 "
+     "bytes)\n",
+     "two{1} -1 4096 at the peak; one{} -1 16 at the peak;", 0},
+};
+
+static void lists_are_read(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        ts_audit_result r;
+        ts_audit *audit =
+            audited(arena, &v6e_audit, (audited_text){lists[i].text, strlen(lists[i].text), 0}, &r);
+        assert_string_equal(read_of(&r), lists[i].read);
+        assert_int_equal(r.sum.buffers, lists[i].buffers);
+        ts_audit_free(audit);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_are_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_are_read), cmocka_unit_test(lists_are_read)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
