@@ -79,6 +79,15 @@ static const struct {
     {"0", ADD, "1", "%i.1, %i.1", "LT", "10", 0}, /* less than itself */
 };
 
+/* The only move of that name. */
+static const ts_audit_move *move_of(const ts_audit_result *r, const char *name) {
+    const ts_audit_move *found = NULL;
+    for (int k = 0; k < r->group_count; k++)
+        if (strcmp(r->groups[k].first.name, name) == 0) found = &r->groups[k].first;
+    if (!found) fail_msg("there is no '%s'", name);
+    return found;
+}
+
 static void loops_run_as_often_as_they_say(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
@@ -87,10 +96,7 @@ static void loops_run_as_often_as_they_say(void **state) {
         int length = snprintf(text, sizeof text, form, loops[i].end, loops[i].compared, loops[i].direction,
                               loops[i].step, loops[i].next, loops[i].begin);
         ts_audit *audit = audited(arena, &request, (audited_text){text, (size_t)length, 0}, &r);
-        const ts_audit_move *moved = NULL;
-        for (int k = 0; k < r.group_count && !moved; k++)
-            if (strcmp(r.groups[k].first.name, "moved") == 0) moved = &r.groups[k].first;
-        assert_non_null(moved);
+        const ts_audit_move *moved = move_of(&r, "moved");
         if (moved->trips_unknown != (loops[i].runs < 0) ||
             (loops[i].runs >= 0 && moved->runs != loops[i].runs))
             fail_msg("%s from %s by %s, %s, %s %s: %d%s", loops[i].next, loops[i].begin, loops[i].step,
@@ -132,10 +138,38 @@ static void the_compiler_says(void **state) {
     }
 }
 
+#define WHILE(size, with, name, end)                                                                         \
+    "%w" name ":2 = stablehlo.while(%x = " with ", %i = %z) : tensor<" size "xf32>, tensor<i32>\ncond {\n"   \
+    "%l = stablehlo.compare LT, %i, " end " : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"                    \
+    "stablehlo.return %l : tensor<i1>\n} do {\n%" name                                                       \
+    " = stablehlo.transpose %x, dims = [1, 0] : (tensor<" size "xf32>) -> tensor<" size                      \
+    "xf32>\n%j = stablehlo.add %i, %one : tensor<i32>\n"                                                     \
+    "stablehlo.return %" name ", %j : tensor<" size "xf32>, tensor<i32>\n}\n"
+#define NUMBER(name, value) name " = stablehlo.constant dense<" value "> : tensor<i32>\n"
+
+/* Of two loops each has its own turns; what they count is the last that they carry. */
+static void loops_of_stablehlo(void **state) {
+    (void)state;
+    static const char text[] =
+        "func.func @main(%a: tensor<8x8xf32>, %b: tensor<16x16xf32>) -> tensor<8x8xf32> {\n" NUMBER("%z", "0")
+            NUMBER("%one", "1") NUMBER("%n", "6") NUMBER("%m", "4") WHILE("8x8", "%a", "six", "%n")
+                WHILE("16x16", "%b", "four",
+                      "%m") "%once = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x8xf32>) "
+                            "-> tensor<8x8xf32>\nreturn %once : tensor<8x8xf32>\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, strlen(text), 0}, &r);
+    assert_int_equal(move_of(&r, "six")->runs, 6);
+    assert_int_equal(move_of(&r, "four")->runs, 4);
+    assert_int_equal(move_of(&r, "once")->runs, 1);
+    assert_false(move_of(&r, "six")->trips_unknown || move_of(&r, "four")->trips_unknown);
+    ts_audit_free(audit);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_run_as_often_as_they_say),
         cmocka_unit_test(the_compiler_says),
+        cmocka_unit_test(loops_of_stablehlo),
     };
     return cmocka_run_group_tests(tests, set_up, end_group);
 }
