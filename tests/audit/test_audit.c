@@ -518,11 +518,43 @@ static void bytes_are_printed_as_compilers_do(void **state) {
     }
 }
 
+/* By the time that they save, and by the bytes: of what is in VMEM more take less time. */
+static void findings_are_in_order(void **state) {
+    (void)state;
+    static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
+                               "  %a = f32[256,512]{1,0:T(8,128)} parameter(0)\n"
+                               "  %b = f32[1152,512]{1,0:T(8,128)S(1)} parameter(1)\n"
+                               "  %c = f32[1024,512]{1,0:T(8,128)} parameter(2)\n"
+                               "  %d = f32[65536,1]{1,0:T(8,128)} parameter(3)\n"
+                               "  %x = f32[256,512]{0,1:T(8,128)} copy(%a)\n"
+                               "  %y = f32[1152,512]{0,1:T(8,128)S(1)} copy(%b)\n"
+                               "  ROOT %z = f32[1024,512]{0,1:T(8,128)} copy(%c)\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text, strlen(text), 0}, &r);
+    static const struct {
+        const char *shape;
+        int64_t bytes;
+        int by_bytes;
+    } rows[] = {{"f32[65536,1]", 128 * 65536 * 4 - 65536 * 4, 0},
+                {"f32[1024,512]", 1024 * 512 * 4, 2},
+                {"f32[1152,512]", 1152 * 512 * 4, 1},
+                {"f32[256,512]", 256 * 512 * 4, 3}};
+    assert_int_equal(r.finding_count, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_non_null(strstr(r.findings[i].what, rows[i].shape));
+        assert_int_equal(r.findings[i].bytes_saved, rows[i].bytes);
+        assert_int_equal(r.by_bytes[i], rows[i].by_bytes);
+        if (i > 0) assert_true(r.findings[i].microseconds_saved < r.findings[i - 1].microseconds_saved);
+    }
+    ts_audit_free(audit);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_of_a_loop),           cmocka_unit_test(a_module_of_a_compiler),
         cmocka_unit_test(what_a_compiler_reported),   cmocka_unit_test(loops_say_how_often_they_run),
         cmocka_unit_test(moves_read_and_write),       cmocka_unit_test(copies_are_placed_by_others),
-        cmocka_unit_test(tables_find_what_they_hold), cmocka_unit_test(bytes_are_printed_as_compilers_do)};
+        cmocka_unit_test(tables_find_what_they_hold), cmocka_unit_test(bytes_are_printed_as_compilers_do),
+        cmocka_unit_test(findings_are_in_order)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
