@@ -206,6 +206,7 @@ class Block(NamedTuple):
     cycles: Optional[int]
     hbm_joules: Optional[float]
     error: str  #: why there is no time; "" where there is one
+    estimated: bool = False  #: not every access of all kernels was simulated
 
 
 def _points(kernel: Callable, arrays: Sequence[Any], blocks: Mapping[str, Sequence[Any]], machine: Union[str, Machine],
@@ -247,7 +248,8 @@ def choose(kernel: Callable, *arrays: Any, blocks: Mapping[str, Sequence[Any]], 
     for number, calls in found.items():
         error = next((str(row["error"]) for row in calls if row["status"] != "ok"), "")
         sums = [None if error else sum(row[key] for row in calls) for key in ("microseconds", "cycles", "hbm_joules")]
-        (refused if error else timed).append(Block(combinations[number], *sums, error))
+        estimated = not error and any(row["estimated"] for row in calls)
+        (refused if error else timed).append(Block(combinations[number], *sums, error, estimated))
     return sorted(timed, key=lambda block: block.microseconds) + refused
 
 
@@ -379,7 +381,8 @@ def _rank(function: Callable, arrays: Sequence[Any], options: argparse.Namespace
         if block.error:
             words.append(f"{'-':>12}  {block.error}")
         else:
-            words.append(f"{block.microseconds:12.3f}  {block.microseconds / best:6.2f}x  {block.cycles:14,}"
+            cycles = f"{'~' * block.estimated}{block.cycles:,}"
+            words.append(f"{block.microseconds:12.3f}  {block.microseconds / best:6.2f}x  {cycles:>14}"
                          f"  {block.hbm_joules * 1e6:10.1f}")
         print("  ".join(words))
     return 0 if best is not None else 1

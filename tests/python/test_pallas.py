@@ -161,6 +161,8 @@ def block_sizes():
     finally:
         pallas.lower = before
     alone = {name: ts.run(KERNELS / f"{name}.mlir", time_only=True) for name in ("add", "softmax")}
+    estimated = {size: any(alone[name].json()["estimated"] for name in names) for size, names in texts.items()}
+    assert [block.estimated for block in found] == [estimated[block.sizes["size"]] for block in found[:3]] + [False] * 3
     cycles = {size: sum(alone[name].cycles for name in names) for size, names in texts.items()}
     assert [(block.sizes["size"], block.cycles) for block in found[:3]] == sorted(cycles.items(), key=lambda item: item[1])
     assert all(block.error == "" and block.hbm_joules > 0 and block.microseconds > 0 for block in found[:3])
