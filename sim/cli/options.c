@@ -57,8 +57,8 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t l
     if (!text) return true;
     if (!ts_text_to_int(err, cli_option_text(line, name), text, value)) return false;
     if (*value >= least && *value <= most) return true;
-    return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected %lld to %lld", name, text, (long long)least,
-                        (long long)most);
+    return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected %lld to %lld", name, text,
+                        (long long)least, (long long)most);
 }
 
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {
@@ -146,7 +146,8 @@ const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line) {
 
 bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts_mesh *mesh) {
     const char *axes = cli_value(line, "mesh"), *topology = cli_value(line, "topology");
-    ts_mesh_request request = {.machine = machine, .axes = {"--mesh", axes, strlen(axes)}};
+    ts_mesh_request request = {
+        .machine = machine, .axes = {"--mesh", axes, strlen(axes)}, .failed_name = "--fail-link"};
     if (topology) request.topology = (ts_source){"--topology", topology, strlen(topology)};
     request.failed = cli_values(line, "fail-link", &request.failed_count);
     return ts_mesh_read(err, line->arena, &request, mesh);

@@ -77,11 +77,12 @@ static bool check_reach(ts_error *err, ts_arena *arena, const ts_mesh *mesh, con
 bool mesh_read_failed(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *mesh) {
     bool *failed = TS_NEW_ARRAY(arena, bool, ts_mesh_link_count(mesh));
     ts_source *source = TS_NEW(arena, ts_source);
+    const char *name = request->failed_name ? request->failed_name : "failed link";
     if (request->failed_count == 0) return true;
     mesh->failed = failed;
     for (int i = 0; i < request->failed_count; i++) {
         int64_t link = 0;
-        *source = (ts_source){"--fail-link", request->failed[i], strlen(request->failed[i])};
+        *source = (ts_source){name, request->failed[i], strlen(request->failed[i])};
         if (!read_link(err, mesh, source, &link)) return false;
         failed[link] = true;
     }

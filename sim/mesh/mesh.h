@@ -47,6 +47,7 @@ typedef struct {
     ts_source axes, topology;  /* topology.text NULL: not given */
     const char *const *failed;
     int failed_count;
+    const char *failed_name; /* what errors call one; NULL: "failed link" */
 } ts_mesh_request;
 bool ts_mesh_read(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *out);
 

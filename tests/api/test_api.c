@@ -314,6 +314,12 @@ static void reshardings(void **state) {
     assert_true(ts_reshard_microseconds(found) > ts_reshard_bound_microseconds(found));
     assert_non_null(strstr(ts_reshard_text(arena, found), "all in place"));
     assert_non_null(strstr(ts_reshard_json(arena, found), "\"proved\": true"));
+    q.failed_links = &(const char *){"(0)->(2)"};
+    q.failed_link_count = 1;
+    assert_null(ts_reshard_find(err, arena, &q));
+    assert_string_equal(ts_error_file(err), "failed link");
+    ts_error_clear(err);
+    q.failed_link_count = 0;
     q.algorithm = "rings";
     assert_null(ts_reshard_find(err, arena, &q));
     failed(TS_ERROR_USAGE, "algorithm is 'rings', expected direct, ring, bidirectional, torus or two-rings; "
