@@ -62,8 +62,8 @@ static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report
     ts_bench *bench = &report->bench;
     int64_t threads = 1, milliseconds = 1000;
     if (!cli_number(err, line, "jobs", 1, 64, &threads) ||
-        !cli_number(err, line, "milliseconds", 1, 1000000, &milliseconds) || !read_kernels(err, line, report) ||
-        !read_stores(err, line, &bench->how.stores) ||
+        !cli_number(err, line, "milliseconds", 1, 1000000, &milliseconds) ||
+        !read_kernels(err, line, report) || !read_stores(err, line, &bench->how.stores) ||
         !ts_transfer_end_parse(err, line->arena, &from, &bench->src) ||
         !ts_transfer_end_parse(err, line->arena, &to, &bench->dst))
         return false;

@@ -218,8 +218,7 @@ static bool is_known(parser *p, const token *op, double a, double b, double resu
 static bool calculate(parser *p, const token *op, const constant *a, const constant *b, constant *out) {
     int mark = (int)op->integer;
     bool is_float = a->is_float || b->is_float;
-    if ((mark == '/' || mark == '%') && as_number(b) == 0)
-        return TOKEN_ERROR(p->err, op, "the divisor is 0");
+    if ((mark == '/' || mark == '%') && as_number(b) == 0) return TOKEN_ERROR(p->err, op, "the divisor is 0");
     if (mark == '%' && is_float) return TOKEN_ERROR(p->err, op, "'%%' takes integers");
     if (is_float) {
         *out = (constant){.is_float = true, .number = float_result(mark, as_number(a), as_number(b))};
