@@ -51,9 +51,9 @@ typedef struct {
     int64_t max_cycles, until;
 } ts_chip_span;
 
-/* All that happens before cycle `until`, or until a message was read (*read), which may leave at once; *next: nothing
- * more happens before that cycle (INT64_MAX: until another chip does something). */
-bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next, bool *read);
+/* All that happens before cycle `until`, or until a message was sent or read (*spoke): it may leave at once, and what answers it
+ * come before `until`. *next: nothing more happens before that cycle (INT64_MAX: until another chip does something). */
+bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next, bool *spoke);
 /* Transfer `number` has left, at a cycle up to which the chip was advanced. */
 void ts_chip_sent(ts_chip *chip, int64_t number, int64_t cycle);
 /* Of a message that goes into HBM: a chunk is there from a cycle on; the chip was advanced up to it or to less. It receives

@@ -81,8 +81,8 @@ static int64_t unseen_until(const pod_node *node, const pod_device *device) {
     return until == INT64_MAX ? until : cycle_at(pod, ps_of(pod, until) + node->links.inside_ps);
 }
 
-/* Its devices, as far as they may go, each only to what those before it have sent; `again`: not all came so far, or what
- * was read may leave. */
+/* Its devices, as far as they may go, each only to what those before it have sent; `again`: not all came so far, or one
+ * sent something or read it out. */
 static bool advance(pod_node *node, int64_t until_ps, bool *again) {
     const ts_pod *pod = node->pod;
     int64_t cycle = cycle_at(pod, until_ps);
@@ -91,10 +91,10 @@ static bool advance(pod_node *node, int64_t until_ps, bool *again) {
         pod_device *device = &node->devices[i];
         int64_t until = cycle_at(pod, ts_min(pod_links_next(&node->links), until_ps));
         ts_chip_span span = {pod->request.max_cycles, ts_min(until, unseen_until(node, device))};
-        bool read;
-        device->failed = !ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &read);
+        bool spoke;
+        device->failed = !ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &spoke);
         if (device->failed) return false;
-        *again = *again || read || (span.until < cycle && device->next_cycle < cycle);
+        *again = *again || spoke || (span.until < cycle && device->next_cycle < cycle);
     }
     return true;
 }

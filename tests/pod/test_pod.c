@@ -346,6 +346,47 @@ static void links_have_latency(void **state) {
     ts_arena_free(o.arena);
 }
 
+/* A device that waits answers one that is busy for 2000 cycles, less than a hop: it sees that, whichever is the first. */
+static void answers_of_its_chip_come_to_a_busy_device(void **state) {
+    (void)state;
+    for (int busy = 0; busy < 2; busy++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 ".sem a, b\n device.id s1\n br.eq s1, %d, busy\n wait a\n sem.signal b, 1, %d\n halt\n"
+                 "busy: sem.signal a, 1, %d\n delay 2000\n sem.read s2, b\n brz s2, over\n delay 5000\n"
+                 " wait b\nover: halt\n",
+                 busy, busy, !busy);
+        outcome o = run_at(&(place){.axes = "2", .machine = "tpu-v7x", .topology = "1"}, text, 1);
+        assert_true(hop_cycles(&o) > 3000);
+        assert_in_range(cycles_of(&o, busy), 7000, 7200);
+        assert_in_range(cycles_of(&o, !busy), 50, 300);
+        ts_arena_free(o.arena);
+    }
+}
+
+/* Of as many chunks as it has, and also where the device does something meanwhile. */
+static void what_a_device_sends_itself_takes_as_long_as_a_copy(void **state) {
+    (void)state;
+    static const char *const ways[] = {"s\n wait s", "s, r device=s1\n wait r", "s, r device=s1\n wait s",
+                                       "s, r device=s1\n delay 300\n wait r"};
+    for (int rows = 32; rows <= 1024; rows *= 2) {
+        int64_t copied = 0;
+        for (int i = 0; i < 4; i++) {
+            char text[512];
+            snprintf(text, sizeof text,
+                     ".tensor x vmem f32[%d,128]{1,0:T(8,128)}\n.tensor y vmem f32[%d,128]{1,0:T(8,128)}\n"
+                     ".sem s, r\n device.id s1\n dma y <- x, %s\n",
+                     rows, rows, ways[i]);
+            outcome o = run_at(&(place){.axes = "2"}, text, 1);
+            if (i == 0) copied = cycles_of(&o, 0);
+            assert_true(copied > 400);
+            assert_int_equal(cycles_of(&o, 0), copied);
+            assert_int_equal(cycles_of(&o, 1), copied);
+            ts_arena_free(o.arena);
+        }
+    }
+}
+
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
 static void the_first_error_is_told(void **state) {
     (void)state;
@@ -633,6 +674,8 @@ int main(void) {
         cmocka_unit_test(nobody_passes_a_barrier_alone),
         cmocka_unit_test(devices_of_a_chip_are_near),
         cmocka_unit_test(a_device_does_not_run_ahead_of_its_chip),
+        cmocka_unit_test(answers_of_its_chip_come_to_a_busy_device),
+        cmocka_unit_test(what_a_device_sends_itself_takes_as_long_as_a_copy),
         cmocka_unit_test(a_device_knows_its_coordinates),
         cmocka_unit_test(links_have_latency),
         cmocka_unit_test(the_first_error_is_told),
