@@ -186,13 +186,14 @@ static bool complete_before(ts_error *err, ts_chip *chip, int64_t core_at, int64
     return true;
 }
 
-bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next, bool *spoke) {
+bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next,
+                     bool *has_message) {
     int64_t until = span->until, max_cycles = span->max_cycles;
-    for (chip->spoke = *spoke = false;; *spoke = chip->spoke) {
+    for (chip->has_message = *has_message = false;; *has_message = chip->has_message) {
         int64_t core_at, others;
         bool done;
         chip_core *first = first_core(chip, &core_at, &others);
-        if (*spoke) return true;
+        if (*has_message) return true;
         if (!complete_before(err, chip, core_at, until, &done)) return false;
         if (done || (core_at == INT64_MAX && pass_barrier(chip))) continue;
         *next = core_at < chip->quiet_until ? core_at : chip->quiet_until;

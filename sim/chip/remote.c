@@ -78,7 +78,7 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     memcpy(m->begin, start->destination_begin, (size_t)to->rank * sizeof *m->begin);
     t->message = m;
     tell_known(&chip->cores[t->core], m, start->cycle);
-    chip->spoke = true;
+    chip->has_message = true;
     links->send(links->self, m, t->begun_cycle);
 }
 
@@ -150,7 +150,7 @@ bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle) {
         good = move_values(err, chip, plan_into(err, chip, m), from, m->memory);
     }
     t->message = NULL;
-    chip->spoke = true;
+    chip->has_message = true;
     links->read(links->self, m, cycle);
     return good;
 }
@@ -178,7 +178,7 @@ void chip_signal(void *self, const ts_core_signal *signal) {
     m->issued_cycle = signal->cycle;
     m->values = m->into_hbm = false;
     tell_known(by, m, signal->cycle);
-    chip->spoke = true;
+    chip->has_message = true;
     links->send(links->self, m, signal->cycle);
 }
 

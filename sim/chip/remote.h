@@ -26,9 +26,9 @@ typedef struct ts_chip_message {
     int64_t source_begin[TS_LAYOUT_MAX_DIMS], begin[TS_LAYOUT_MAX_DIMS]; /* of the slices */
     const ts_instruction *instruction;                                   /* of a signal */
     bool values;                                                         /* else only time is wanted */
-    bool into_hbm;                    /* chunk by chunk: see ts_chip_feed */
-    int64_t incoming;                 /* its number there; -1: nothing has come yet */
-    ts_arena *plan_arena;             /* of its plan; NULL: it had none yet */
+    bool into_hbm;        /* chunk by chunk: see ts_chip_feed */
+    int64_t incoming;     /* its number there; -1: nothing has come yet */
+    ts_arena *plan_arena; /* of its plan; NULL: it had none yet */
     struct ts_space *memory;
     uint8_t *buffer; /* of so many bytes */
     int64_t room;
@@ -51,9 +51,11 @@ typedef struct {
     int64_t max_cycles, until;
 } ts_chip_span;
 
-/* All that happens before cycle `until`, or until a message was sent or read (*spoke): it may leave at once, and what answers it
- * come before `until`. *next: nothing more happens before that cycle (INT64_MAX: until another chip does something). */
-bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next, bool *spoke);
+/* All that happens before cycle `until`, or until a message was sent or read (*has_message): it may leave at once, and
+ * its answer come before `until`. *next: nothing more happens before that cycle (INT64_MAX: until another chip does
+ * something). */
+bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next,
+                     bool *has_message);
 /* Transfer `number` has left, at a cycle up to which the chip was advanced. */
 void ts_chip_sent(ts_chip *chip, int64_t number, int64_t cycle);
 /* Of a message that goes into HBM: a chunk is there from a cycle on; the chip was advanced up to it or to less. It receives

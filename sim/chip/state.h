@@ -48,7 +48,7 @@ struct ts_chip {
     ts_in_flight *free_records;
     ts_chip_message *spare; /* that came, to be sent again */
     ts_chip_message *made;  /* the last that was */
-    bool spoke;             /* the last event was that a message was sent or read: see ts_chip_advance */
+    bool has_message;       /* the last event was that a message was sent or read: see ts_chip_advance */
     ts_arena *scratch;      /* of a plan between a tensor and a message; NULL: the chip is alone */
     ts_in_flight *active;   /* the oldest in flight */
     int64_t started;        /* transfers */

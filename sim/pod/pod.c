@@ -91,10 +91,11 @@ static bool advance(pod_node *node, int64_t until_ps, bool *again) {
         pod_device *device = &node->devices[i];
         int64_t until = cycle_at(pod, ts_min(pod_links_next(&node->links), until_ps));
         ts_chip_span span = {pod->request.max_cycles, ts_min(until, unseen_until(node, device))};
-        bool spoke;
-        device->failed = !ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &spoke);
+        bool has_message;
+        device->failed =
+            !ts_chip_advance(&device->err, device->chip, &span, &device->next_cycle, &has_message);
         if (device->failed) return false;
-        *again = *again || spoke || (span.until < cycle && device->next_cycle < cycle);
+        *again = *again || has_message || (span.until < cycle && device->next_cycle < cycle);
     }
     return true;
 }
