@@ -133,7 +133,8 @@ bool words_division(lowering *l, const ts_operand *in, ts_operand *out) {
 
 bool lower_division(lowering *l) {
     const value *a = value_at(l, 0), *b = value_at(l, 1);
-    if (a->kind != VALUE_SCALAR || b->kind != VALUE_SCALAR) return lower_words(l, words_division, TS_OP_nop);
+    if (a->kind != VALUE_SCALAR || b->kind != VALUE_SCALAR)
+        return lower_words(l, words_division, 2, TS_OP_nop);
     if (is_number(b->one) && number_of(b->one) == 0) return refuse(l, "by 0");
     return set_scalar(
         l, wanted(l, has_sign(l) ? divide_scalars(l, a->one, b->one) : divide_signless(l, a->one, b->one)));

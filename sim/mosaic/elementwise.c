@@ -8,15 +8,17 @@
 typedef struct {
     const char *name;
     words_function *function; /* of several instructions */
+    int operands;
     ts_opcode scalar, f32, bf16, i32, mask;
 } elementwise_row;
 
 static const elementwise_row rows[] = {
 #define BINARY(name, scalar, f32, bf16, i32, mask)                                                           \
-    {name, NULL, TS_OP_##scalar, TS_OP_##f32, TS_OP_##bf16, TS_OP_##i32, TS_OP_##mask},
+    {name, NULL, 2, TS_OP_##scalar, TS_OP_##f32, TS_OP_##bf16, TS_OP_##i32, TS_OP_##mask},
 #define UNARY(name, f32, bf16, i32)                                                                          \
-    {name, NULL, TS_OP_nop, TS_OP_##f32, TS_OP_##bf16, TS_OP_##i32, TS_OP_nop},
-#define WORDS(name, function, types) {name, function, TS_OP_nop, TS_OP_nop, TS_OP_nop, TS_OP_nop, TS_OP_nop},
+    {name, NULL, 1, TS_OP_nop, TS_OP_##f32, TS_OP_##bf16, TS_OP_##i32, TS_OP_nop},
+#define WORDS(name, function, operands, types)                                                               \
+    {name, function, operands, TS_OP_nop, TS_OP_nop, TS_OP_nop, TS_OP_nop, TS_OP_nop},
 #include "ops.def"
 };
 
@@ -130,9 +132,9 @@ static bool on_vregs(lowering *l, const elementwise_row *row, ts_operand *in) {
 
 static bool lower_row(lowering *l, const elementwise_row *row) {
     value_kind kind = value_at(l, 0)->kind;
-    ts_operand in[3];
-    int count = l->op->operand_count;
-    if (count < 1 || count > 2) return malformed(l, "one or two operands");
+    ts_operand in[2];
+    int count = row->operands;
+    if (l->op->operand_count != count) return malformed(l, count == 1 ? "one operand" : "two operands");
     for (int i = 0; i < count; i++) {
         const value *v = value_at(l, i);
         if (v->count != 1 || v->kind != kind) return refuse(l, "of these operands");
@@ -147,8 +149,8 @@ static bool lower_row(lowering *l, const elementwise_row *row) {
 
 /* ---- Those that differ by what they are of ---- */
 
-bool lower_words(lowering *l, words_function *function, ts_opcode bf16) {
-    elementwise_row row = {NULL, function, TS_OP_nop, TS_OP_nop, bf16, TS_OP_nop, TS_OP_nop};
+bool lower_words(lowering *l, words_function *function, int operands, ts_opcode bf16) {
+    elementwise_row row = {NULL, function, operands, TS_OP_nop, TS_OP_nop, bf16, TS_OP_nop, TS_OP_nop};
     return lower_row(l, &row);
 }
 
@@ -181,7 +183,7 @@ bool lower_cmpi(lowering *l) {
         ts_operand differ = emit2(l, TS_OP_mxor, a->one, b->one);
         return set_vector(l, predicate == 1 ? differ : emit1(l, TS_OP_mnot, differ));
     }
-    return lower_words(l, words_cmpi, TS_OP_nop);
+    return lower_words(l, words_cmpi, 2, TS_OP_nop);
 }
 
 bool lower_cmpf(lowering *l) {
@@ -190,7 +192,7 @@ bool lower_cmpf(lowering *l) {
                                      TS_OP_nop};
     int64_t predicate;
     if (!read_predicate(l, &predicate, 15)) return false;
-    return lower_words(l, words_cmpf,
+    return lower_words(l, words_cmpf, 2,
                        predicate == 13 ? TS_OP_vcmp_ne_bf16 : bf16[predicate < 6 ? predicate : 0]);
 }
 
@@ -227,7 +229,7 @@ static bool scalar_width(lowering *l) {
 
 bool lower_float_width(lowering *l) {
     return value_at(l, 0)->kind == VALUE_SCALAR
-               ? lower_words(l, words_same, TS_OP_nop)
+               ? lower_words(l, words_same, 1, TS_OP_nop)
                : refuse(l, "it is gone at vreg level: the text is of an earlier pass");
 }
 

@@ -11,6 +11,6 @@ words_function words_divf, words_remf, words_maxui, words_minui, words_absi, wor
 
 /* elementwise.c: the operation by a function of words, of scalars, vregs and what is packed in them; `bf16`: the instruction
  * that does it, where the machine has it. */
-bool lower_words(lowering *l, words_function *function, ts_opcode bf16);
+bool lower_words(lowering *l, words_function *function, int operands, ts_opcode bf16);
 
 #endif
