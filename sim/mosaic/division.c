@@ -35,13 +35,18 @@ static division divide_scalars(lowering *l, ts_operand a, ts_operand b) {
     return (division){q, scalar_rest(l, a, q, b)};
 }
 
-/* Without sign, which sdiv has: of half of a, which leaves less than 2 b. */
+/* Without sign, which sdiv has: of half of a, which leaves less than 2 b; by what is larger than sdiv takes: once, or not
+ * at all. */
 static division divide_signless(lowering *l, ts_operand a, ts_operand b) {
     ts_operand one = ts_integer(1), top = ts_integer(INT32_MIN);
     if (power_of(b) >= 0)
         return (division){scalar2(l, TS_OP_sshr, a, ts_integer(power_of(b))),
                           scalar2(l, TS_OP_sand, a, scalar2(l, TS_OP_ssub, b, one))};
-    ts_operand half = scalar2(l, TS_OP_sdiv, scalar2(l, TS_OP_sshr, a, one), b);
+    bool fits = is_number(b) && number_of(b) > 0;
+    ts_operand large = fits ? ts_integer(0) : scalar2(l, TS_OP_sshr, b, ts_integer(31));
+    ts_operand by = fits ? b : scalar2(l, TS_OP_sor, scalar2(l, TS_OP_sand, b, ts_integer(INT32_MAX)), large);
+    ts_operand half = scalar2(l, TS_OP_sdiv, scalar2(l, TS_OP_sshr, a, one), by);
+    if (!fits) half = scalar2(l, TS_OP_smul, half, scalar2(l, TS_OP_sxor, large, one));
     ts_operand q = scalar2(l, TS_OP_sshl, half, one), r = scalar_rest(l, a, q, b);
     ts_operand more =
         scalar2(l, TS_OP_scmp_ge, scalar2(l, TS_OP_sxor, r, top), scalar2(l, TS_OP_sxor, b, top));
@@ -133,9 +138,11 @@ bool words_division(lowering *l, const ts_operand *in, ts_operand *out) {
 
 bool lower_division(lowering *l) {
     const value *a = value_at(l, 0), *b = value_at(l, 1);
+    int bits = type_at(l, 0)->bits;
     if (a->kind != VALUE_SCALAR || b->kind != VALUE_SCALAR)
         return lower_words(l, words_division, 2, TS_OP_nop);
     if (is_number(b->one) && number_of(b->one) == 0) return refuse(l, "by 0");
-    return set_scalar(
-        l, wanted(l, has_sign(l) ? divide_scalars(l, a->one, b->one) : divide_signless(l, a->one, b->one)));
+    if (has_sign(l)) return set_scalar(l, wanted(l, divide_scalars(l, a->one, b->one)));
+    division d = divide_signless(l, without_sign(l, a->one, bits), without_sign(l, b->one, bits));
+    return set_scalar(l, lowest_bits(l, wanted(l, d), bits));
 }

@@ -130,6 +130,17 @@ static bool on_vregs(lowering *l, const elementwise_row *row, ts_operand *in) {
     return set_vector(l, emit_row(l, packed, in));
 }
 
+/* What is narrower than a word wraps around at its own width. */
+static ts_operand scalar_row(lowering *l, ts_opcode opcode, const ts_operand *in) {
+    int bits = type_at(l, 0)->bits;
+    ts_operand a = opcode == TS_OP_sshr ? without_sign(l, in[0], bits) : in[0];
+    bool stays = opcode == TS_OP_smax || opcode == TS_OP_smin || opcode == TS_OP_sand || opcode == TS_OP_sor ||
+                 opcode == TS_OP_sxor || opcode == TS_OP_ssra;
+    ts_operand out = scalar2(l, opcode, a, in[1]);
+    if (stays || bits < 1) return out;
+    return bits == 1 ? without_sign(l, out, 1) : lowest_bits(l, out, bits);
+}
+
 static bool lower_row(lowering *l, const elementwise_row *row) {
     value_kind kind = value_at(l, 0)->kind;
     ts_operand in[2];
@@ -142,7 +153,7 @@ static bool lower_row(lowering *l, const elementwise_row *row) {
     }
     if (kind == VALUE_SCALAR) {
         bool known = row->scalar != TS_OP_nop && type_at(l, 0)->bits <= 32;
-        return known ? set_scalar(l, scalar2(l, row->scalar, in[0], in[1])) : on_scalars(l, row);
+        return known ? set_scalar(l, scalar_row(l, row->scalar, in)) : on_scalars(l, row);
     }
     return kind == VALUE_VECTOR ? on_vregs(l, row, in) : refuse(l, "of these operands");
 }
@@ -158,6 +169,7 @@ static bool compare_scalars(lowering *l, int64_t predicate) {
     static const ts_opcode compares[] = {TS_OP_scmp_eq, TS_OP_scmp_ne, TS_OP_scmp_lt,
                                          TS_OP_scmp_le, TS_OP_scmp_gt, TS_OP_scmp_ge};
     ts_operand x = value_at(l, 0)->one, y = value_at(l, 1)->one, top = ts_integer(INT32_MIN);
+    if (type_at(l, 0)->bits == 1 && predicate > 1) predicate = predicate > 5 ? predicate - 4 : predicate ^ 6;
     if (predicate > 5) {
         x = scalar2(l, TS_OP_sxor, x, top);
         y = scalar2(l, TS_OP_sxor, y, top);
@@ -220,8 +232,7 @@ static bool scalar_width(lowering *l) {
     int from = type_at(l, 0)->bits, to = result_type(l, 0)->bits;
     bool cut = ts_span_is(l->op->name, "arith.extui") && from > 1 && from < 32;
     if (from > 32 || to > 32) return refuse(l, "of 64 bits");
-    if (cut || (to == 1 && from > 1))
-        return set_scalar(l, scalar2(l, TS_OP_sand, a, ts_integer((INT64_C(1) << (cut ? from : 1)) - 1)));
+    if (cut || (to == 1 && from > 1)) return set_scalar(l, without_sign(l, a, cut ? from : 1));
     if (to < from) return set_scalar(l, lowest_bits(l, a, to));
     bool sign = ts_span_is(l->op->name, "arith.extsi") && from == 1;
     return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a) : a);

@@ -133,6 +133,8 @@ ts_operand splat_bits(uint32_t bits);
 ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
 /* Of a scalar, with their sign: as those that are narrower than a word are kept, the bits of floats too. */
 ts_operand lowest_bits(lowering *l, ts_operand a, int bits);
+/* The same bits, with 0 above them. */
+ts_operand without_sign(lowering *l, ts_operand a, int bits);
 
 /* ---- Parts ---- */
 

@@ -272,6 +272,14 @@ static void a_step_has_its_cost(void **state) {
 /* All of a block is that number. */
 #define STORE_NUMBER(x) SPREAD("%b", x) STORE_WHOLE("%b")
 
+/* The lowest 8 bits of g + more. */
+#define BYTE(name, more)                                                                                     \
+    NUMBER("%more", more) ADD("%sum", "%g", "%more") name " = \"arith.trunci\"(%sum) : (i32) -> i8\n"
+#define ONE_BYTE(name, value)   name " = \"arith.constant\"() <{value = " value " : i8}> : () -> i8\n"
+#define BYTES(name, what, x, y) name " = \"arith." what "\"(" x ", " y ") : (i8, i8) -> i8\n"
+#define FROM_BYTE(name, how)    name " = \"arith." how "\"(%n) : (i8) -> i32\n"
+#define LESS_BIT(name, x, y)    name " = \"arith.cmpi\"(" x ", " y ") <{predicate = 2 : i64}> : (i1, i1) -> i1\n"
+
 /* What a step makes of its number, %g: 0 or 1. */
 static void ways_are_taken_and_loops_end(void **state) {
     (void)state;
@@ -370,6 +378,26 @@ static void ways_are_taken_and_loops_end(void **state) {
                      "#tpu.pack_format<compressed>, "
                      "sign_extended = true}> : (vector<8x128x4xi8>) -> vector<8x128xi32>\n" STORE_WHOLE("%u"),
          {2, 3}},
+        /* What is narrower than a word wraps around: twice g + 127; half of it, a tenth of g + 199, without sign. */
+        {BYTE("%t", "127") BYTES("%n", "addi", "%t", "%t") FROM_BYTE("%s", "extsi") STORE_NUMBER("%s"),
+         {-2, 0}},
+        {BYTE("%t", "127") ONE_BYTE("%k", "1") BYTES("%n", "shrui", "%t", "%k") FROM_BYTE("%s", "extui")
+             STORE_NUMBER("%s"),
+         {63, 64}},
+        {BYTE("%t", "199") ONE_BYTE("%k", "10") BYTES("%n", "divui", "%t", "%k") FROM_BYTE("%s", "extui")
+             STORE_NUMBER("%s"),
+         {19, 20}},
+        /* Without sign, by what is beyond 2^31: g - 2 by -1, and the rest of -1 by g - 2. */
+        {NUMBER("%a2", "-2") ADD("%n", "%g", "%a2")
+             NUMBER("%one", "-1") "%s = \"arith.divui\"(%n, %one) : (i32, i32) -> i32\n" STORE_NUMBER("%s"),
+         {0, 1}},
+        {NUMBER("%a2", "-2") ADD("%n", "%g", "%a2")
+             NUMBER("%one", "-1") "%s = \"arith.remui\"(%one, %n) : (i32, i32) -> i32\n" STORE_NUMBER("%s"),
+         {1, 0}},
+        /* Of one bit with its sign, what is true is -1. */
+        {NUMBER("%l", "0") COMPARE("%k", "0", "%g", "%l") COMPARE("%f", "1", "%g", "%g")
+             LESS_BIT("%j", "%k", "%f") "%s = \"arith.extui\"(%j) : (i1) -> i32\n" STORE_NUMBER("%s"),
+         {1, 0}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
              "%k", "2", "%u",
