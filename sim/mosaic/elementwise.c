@@ -134,8 +134,8 @@ static bool on_vregs(lowering *l, const elementwise_row *row, ts_operand *in) {
 static ts_operand scalar_row(lowering *l, ts_opcode opcode, const ts_operand *in) {
     int bits = type_at(l, 0)->bits;
     ts_operand a = opcode == TS_OP_sshr ? without_sign(l, in[0], bits) : in[0];
-    bool stays = opcode == TS_OP_smax || opcode == TS_OP_smin || opcode == TS_OP_sand || opcode == TS_OP_sor ||
-                 opcode == TS_OP_sxor || opcode == TS_OP_ssra;
+    bool stays = opcode == TS_OP_smax || opcode == TS_OP_smin || opcode == TS_OP_sand ||
+                 opcode == TS_OP_sor || opcode == TS_OP_sxor || opcode == TS_OP_ssra;
     ts_operand out = scalar2(l, opcode, a, in[1]);
     if (stays || bits < 1) return out;
     return bits == 1 ? without_sign(l, out, 1) : lowest_bits(l, out, bits);

@@ -127,7 +127,9 @@ static bool find_tile(lowering *l, const memref *m, int dim, dim_tile *out) {
 static bool move_known(lowering *l, memref *m, int dim, const dim_tile *t, int64_t n) {
     int64_t within = ts_floor_mod(n, t->size), tiles = ts_floor_div(n, t->size);
     if (within % t->step != 0) return refuse(l, "at an index inside a word or a row of lanes");
-    m->address.word += tiles * m->strides[dim] * t->tile_words + within / t->step * t->step_words;
+    if (!ts_mul(tiles, m->strides[dim] * t->tile_words, &tiles) || !ts_add(tiles, m->address.word, &tiles))
+        return refuse(l, "at an index that is too large");
+    m->address.word = tiles + within / t->step * t->step_words;
     for (int i = 0; i < m->address.term_count && within != 0; i++)
         if (m->term_dims[i] == dim && t->size > 1)
             m->address.terms[i].exact = m->address.terms[i].modulus == 0;

@@ -1,4 +1,5 @@
 /* Attributes, types and locations of MLIR text, read when they are asked for. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +86,9 @@ bool mlir_integer(ts_span value, int64_t *out) {
     if (n.length == 0 || n.length >= sizeof text) return false;
     memcpy(text, n.text, n.length);
     text[n.length] = 0;
+    errno = 0;
     *out = strtoll(text, &end, n.length > 2 && text[1] == 'x' ? 16 : 10);
-    return *end == 0;
+    return *end == 0 && errno == 0;
 }
 
 /* A number of a type of at most 32 bits, as its bits. */
@@ -181,6 +183,21 @@ static bool scalar_type(ts_span text, mlir_type *out) {
     return false;
 }
 
+/* Dims whose elements can be counted: those of a tile in 31 bits, of an array in 56. */
+static bool are_countable(const int64_t *dims, int rank, int64_t most) {
+    int64_t all = 1;
+    for (int i = 0; i < rank; i++)
+        if (dims[i] > most || (dims[i] > 0 && !ts_mul(all, dims[i], &all)) || all > most) return false;
+    return true;
+}
+
+static bool read_strides(ts_span text, mlir_type *out) {
+    if (mlir_integers(text, out->strides, MLIR_RANK_MAX) != out->rank) return false;
+    for (int i = 0; i < out->rank; i++)
+        if (out->strides[i] < 0 || out->strides[i] > INT32_MAX) return false;
+    return true;
+}
+
 /* "(8,128)(2,1),[8,1]" of #tpu.tiled<..>. */
 static bool read_tiles(ts_span text, mlir_type *out) {
     const char *at = text.text, *end = text.text + text.length;
@@ -190,14 +207,14 @@ static bool read_tiles(ts_span text, mlir_type *out) {
         if (!stop || out->tile_count == MLIR_TILES_MAX) return false;
         int rank = mlir_integers((ts_span){at, (size_t)(stop - at) + 1}, out->tiles[out->tile_count].dims,
                                  MLIR_RANK_MAX);
-        if (rank < 1) return false;
+        if (rank < 1 || !are_countable(out->tiles[out->tile_count].dims, rank, INT32_MAX)) return false;
         for (int i = 0; i < rank; i++)
             if (out->tiles[out->tile_count].dims[i] < 1) return false;
         out->tiles[out->tile_count++].rank = rank;
         at = stop + 1;
     }
     at += at < end && *at == ',';
-    return mlir_integers((ts_span){at, (size_t)(end - at)}, out->strides, MLIR_RANK_MAX) == out->rank;
+    return read_strides((ts_span){at, (size_t)(end - at)}, out);
 }
 
 static bool read_memory_space(ts_span text, mlir_type *out) {
@@ -230,7 +247,7 @@ static bool read_dims(ts_span *s, mlir_type *out) {
         s->length -= n.length + 1;
         s->text = x + 1;
     }
-    return true;
+    return are_countable(out->dims, out->rank, INT64_C(1) << 56);
 }
 
 static bool read_shaped(ts_span inner, mlir_type *out) {

@@ -10,7 +10,7 @@ typedef struct {
 
 #define HAS(opcode) (TS_OP_##opcode != TS_OP_nop)
 static const op_row rows[] = {
-#define OP(name, function, what)    {name, what, {0}},
+#define OP(name, function, what)              {name, what, {0}},
 #define WORDS(name, function, operands, what) {name, what ", of scalars and packed ones too", {0}},
 #define BINARY(name, scalar, f32, bf16, i32, mask)                                                           \
     {name, NULL, {HAS(scalar), HAS(f32), HAS(bf16), HAS(i32), HAS(mask)}},

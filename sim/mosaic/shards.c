@@ -64,7 +64,10 @@ bool kernel_shard(kernel *k, ts_span array, const mlir_type *part, ts_tensor_use
     if (!print_array(l, unquote(array), own, &text))
         return malformed(l, "tilesim.arrays such as \"[32,128] P('x', None)\"");
     ts_source source = {"tilesim.arrays", text.bytes, text.length};
-    if (!ts_sharding_parse(l->err, l->arena, l->target->mesh, &source, sharding)) return false;
+    ts_error parsed = {0};
+    if (!ts_sharding_parse(&parsed, l->arena, l->target->mesh, &source, sharding))
+        return mlir_error(l->err, l->module, l->op, parsed.kind, "tilesim.arrays %s: %s", text.bytes,
+                          parsed.message);
     use->sharding = sharding;
     return are_parts(l, sharding, part) || malformed(l, "tilesim.arrays whose parts are the operands");
 }

@@ -18,7 +18,10 @@ const ts_shape *shape_of_type(lowering *l, ts_space_kind space, const mlir_type 
     }
     ts_text_add(&text, type->bits < 8 ? "%sE(%d)}" : "}", type->tile_count > 0 ? "" : ":", type->bits);
     ts_source source = {"layout", text.bytes, text.length};
-    return ts_shape_parse(l->err, l->arena, &source);
+    ts_error own = {0};
+    const ts_shape *shape = ts_shape_parse(&own, l->arena, &source);
+    if (!shape) mlir_error(l->err, l->module, l->op, own.kind, "%s: %s", text.bytes, own.message);
+    return shape;
 }
 
 int tensor_with_use(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots,

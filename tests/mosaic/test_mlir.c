@@ -146,6 +146,12 @@ static void reads_types(void **state) {
     assert_true(mlir_type_read(span("vector<8x128x2xi1>"), &t));
     assert_int_equal(t.bits, 1);
     assert_true(mlir_type_read(span("!other.type<x>"), &t));
+    assert_true(mlir_type_read(
+        span("memref<65536x65536xf32, #tpu.tiled<(65535,32768),[2147483647,0]>, #tpu.memory_space<any>>"),
+        &t));
+    int64_t n;
+    assert_true(mlir_integer(span("9223372036854775807"), &n));
+    assert_false(mlir_integer(span("9223372036854775808 : i64"), &n));
     static const char *const bad[] = {"",
                                       "f33",
                                       "vector<8xf32",
@@ -155,7 +161,12 @@ static void reads_types(void **state) {
                                       "memref<8xf32, #tpu.tiled<(8),[1,1]>>",
                                       "memref<8xf32, #tpu.tiled<(0),[1]>>",
                                       "tensor<1x1x1x1x1x1x1x1x1xf32>",
-                                      "vector<99999999999xf32>"};
+                                      "vector<99999999999xf32>",
+                                      "tensor<2147483647x2147483647xf32>",
+                                      "memref<8xf32, #tpu.tiled<(2147483648),[1]>>",
+                                      "memref<8x1xf32, #tpu.tiled<(65536,65536),[1,1]>>",
+                                      "memref<8xf32, #tpu.tiled<(8),[2147483648]>>",
+                                      "memref<8xf32, #tpu.tiled<(8),[-1]>>"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(mlir_type_read(span(bad[i]), &t));
 }
 

@@ -969,6 +969,12 @@ static const struct {
       16},
      TS_ERROR_UNMODELLED,
      "'memref.alloca' is not modelled: of this memory"},
+    {{"2", same, same,
+      "%m = \"memref.alloca\"() : () -> memref<16x128xf32, #tpu.tiled<(2147483647,1)(2,1073741823),[1,1]>, "
+      "#tpu.memory_space<vmem>>\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "f32[16,128]{1,0:T(2147483647,1)(2,1073741823)}: the padded size of the layout does not fit in 64 bits"},
     {{"2", same, same, "%m = \"memref.alloca\"() : () -> i32\n", 16, 16},
      TS_ERROR_UNMODELLED,
      "'memref.alloca' is not modelled: of this memory"},
