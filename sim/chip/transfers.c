@@ -43,6 +43,16 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
     return chip_fault_at(err, cycle, what->source_text, what->line, what->column);
 }
 
+/* What was in the buffer is gone, in the shadow too. */
+static void renew_buffer(const chip_core *by, const ts_core_start *start) {
+    const ts_transfer *what = &by->chip->code->transfers[start->transfer];
+    const ts_tensor *tensor = &by->chip->code->tensors[what->destination.tensor];
+    ts_space *space = space_of(by, &what->destination);
+    if (!what->renews || !space->shadow) return;
+    int64_t bits = tensor->bytes / tensor->shape->layout->dims[0] * 8;
+    ts_space_mark_poison(space, tensor->base_bytes * 8 + start->destination_begin[0] * bits, bits);
+}
+
 /* The record of a transfer that starts, but for its plan. */
 static ts_in_flight *open_record(const chip_core *by, const ts_core_start *start) {
     ts_chip *chip = by->chip;
@@ -83,6 +93,7 @@ bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start) {
     ts_chip *chip = by->chip;
     ts_in_flight *t = open_record(by, start);
     const ts_transfer *what = t->what;
+    renew_buffer(by, start);
     ts_plan_side src = chip_side(chip, &what->source, start->source_begin),
                  dst = chip_side(chip, &what->destination, start->destination_begin);
     ts_dma_transfer moved = engine_part(by, t);

@@ -182,6 +182,8 @@ memref *memref_of_semaphores(lowering *l, const char *name, const mlir_type *typ
 
 /* DESTINATION <- SOURCE, by a dma instruction. */
 bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_operand semaphore);
+/* The last one fills its buffer anew: what it leaves of that is undefined. */
+void kernel_renew_last(lowering *l);
 /* l->file and l->line of l->op. */
 void find_source_line(lowering *l);
 

@@ -99,8 +99,11 @@ static bool move_block(kernel *k, kernel_window *w, const ts_operand *index, ts_
     ts_operand semaphore = is_fetched(w) ? k->arrival
                            : more        ? semaphore_at(w->semaphores, slot)
                                          : ts_semaphore(w->semaphores);
-    return w->operand->result ? kernel_transfer(k->l, array, own, semaphore)
-                              : kernel_transfer(k->l, own, array, semaphore);
+    if (w->operand->result) return kernel_transfer(k->l, array, own, semaphore);
+    if (!kernel_transfer(k->l, own, array, semaphore)) return false;
+    for (int i = 0; i < w->type.rank && more; i++)
+        if (sizes[i] < w->block[i]) kernel_renew_last(k->l);
+    return true;
 }
 
 /* The same, cut where the array ends: from dim on, a way for whole blocks and one for the last. */

@@ -44,6 +44,8 @@ bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_ope
                                           .semaphore = semaphore.as.semaphore});
 }
 
+void kernel_renew_last(lowering *l) { l->code.transfers.items[l->code.transfers.count - 1].renews = true; }
+
 /* The semaphore that a memref names. */
 static bool semaphore_at(lowering *l, int operand, ts_operand *out) {
     const value *v = value_at(l, operand);

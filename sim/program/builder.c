@@ -221,6 +221,10 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
     return out;
 }
 
+void ts_program_renew(ts_program_builder *b, ts_operand transfer) {
+    if (!b->failed) b->as.transfers.items[transfer.as.transfer].renews = true;
+}
+
 static bool check_affine(assembler *as, const token *location, const ts_affine *affine) {
     bool good = true;
     for (int i = 0; good && i < affine->term_count; i++)

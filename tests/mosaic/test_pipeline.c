@@ -120,6 +120,17 @@ static outcome run(sketch s) {
     return o;
 }
 
+/* Of the last block 4 rows are read; behind them lies in the buffer what the block two before it had there. */
+static void what_a_cut_block_leaves_is_undefined(void **state) {
+    (void)state;
+    outcome o;
+    assert_true(try_run((sketch){"3", same, same, COPY, 20, 20}, &o));
+    assert_false(try_run((sketch){"3", same, same, COPY, 20, 24}, &o));
+    assert_true(try_run((sketch){"4", same, same, COPY, 28, 28}, &o));
+    assert_false(try_run((sketch){"4", same, same, COPY, 28, 32}, &o));
+    assert_string_equal(err.message, "");
+}
+
 static void blocks_follow_the_grid(void **state) {
     (void)state;
     outcome o = run((sketch){"4", same, same, COPY, 32, 32});
@@ -1110,6 +1121,7 @@ static void logs_are_passed_over(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_follow_the_grid),
+        cmocka_unit_test(what_a_cut_block_leaves_is_undefined),
         cmocka_unit_test(a_block_that_is_there_is_not_fetched),
         cmocka_unit_test(a_result_leaves_when_it_is_complete),
         cmocka_unit_test(the_last_block_is_cut),
