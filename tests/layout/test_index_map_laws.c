@@ -272,6 +272,15 @@ static void law_injective(trial *t) {
         CHECK(t, meaning(x.trees[i], found.first) == meaning(x.trees[i], found.second));
 }
 
+/* Padding lies in the physical shape, too: a buffer has no more. */
+static void stays_inside(trial *t, const ts_layout *layout, const int64_t *sizes) {
+    int64_t low, high;
+    for (int i = 0; i < layout->axis_count; i++) {
+        ts_layout_axis_range(layout, i, &low, &high);
+        CHECK(t, low >= 0 && high < sizes[i]);
+    }
+}
+
 /* The common form, flat and apart. */
 static void law_common_form(trial *t) {
     example x;
@@ -283,6 +292,9 @@ static void law_common_form(trial *t) {
     const ts_layout *flat = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, TS_INDEX_MAP_FLAT);
     const ts_layout *apart = ts_index_map_layout(NULL, t->arena, &x.map, x.dims, TS_INDEX_MAP_APART);
     CHECK(t, flat != NULL && apart != NULL && flat->axis_count == x.map.separator_count + 1);
+    CHECK(t, ts_index_map_physical_shape(NULL, t->arena, &x.map, x.dims, physical));
+    stays_inside(t, flat, physical);
+    stays_inside(t, apart, shape);
     do {
         ts_layout_forward(apart, index, point);
         for (int i = 0; i < x.count; i++) CHECK(t, point[i] == meaning(x.trees[i], index));

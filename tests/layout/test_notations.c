@@ -371,6 +371,9 @@ static void test_translations(void **state) {
         {"f32[4,128]{1,0:T(8,128)}", "cute",
          "this layout cannot be written as CuTe: dimension 0 is padded from 4 to 8; over the padded dims "
          "[8,128] it is S[1024:1]"},
+        {"f32[3,100] lambda i, j: [i//8*1024 + i%8*128 + j]", "axe", "f32[3,100] S[(3,100):(128,1)]"},
+        {"f32[3,4] lambda i, j: [i//8*1024 + i%8*128, SEP, i//8 + j]", "axe",
+         "f32[3,4] S[(3,4):(128@p0,1@p1)]"},
         {"f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", "xla", "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}"},
         {"f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", "axe",
          "this layout cannot be written as Axe: dimensions 3 to 4 are merged and padded from 110 to 111"},

@@ -327,6 +327,16 @@ const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *m
     return digits;
 }
 
+void ts_index_digits_trim(const ts_index_digits *digits, int count) {
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < digits->sums[i].count; j++) {
+            ts_index_term *term = &digits->sums[i].terms[j];
+            int64_t values = ts_ceil_div(end_of(&digits->sources[term->source]), term->divisor);
+            if (term->modulus >= values) term->modulus = 0;
+            if (values == 1) *term = (ts_index_term){.source = term->source, .divisor = 1};
+        }
+}
+
 /* ---- Cuts ---- */
 
 static int add_cut(int64_t *cuts, int count, int64_t cut) {

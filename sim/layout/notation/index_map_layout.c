@@ -79,7 +79,7 @@ static bool digit_of(const maker *m, int source, int64_t low, int64_t high, ts_i
         for (int j = 0; j < m->digits->sums[i].count; j++) {
             const ts_index_term *term = &m->digits->sums[i].terms[j];
             int64_t stride;
-            if (term->source != source || term->divisor > low) continue;
+            if (term->source != source || term->scale == 0 || term->divisor > low) continue;
             if (term->modulus && (high == 0 || term->divisor * term->modulus < high)) continue;
             if (iter->axis >= 0 && iter->axis != m->axes->axis_of[i]) return false;
             if (!ts_mul(low / term->divisor, term->scale, &stride) ||
@@ -107,11 +107,10 @@ static bool add_source(maker *m, int number) {
 }
 
 static const ts_layout *stages(ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                               const index_axes *p) {
-    maker m = {.axes = p, .digits = ts_index_digits_of(arena, map, dims), .count = map->count};
+                               const index_axes *p, const ts_index_digits *digits) {
+    maker m = {.axes = p, .digits = digits, .count = map->count};
     int order[TS_LAYOUT_MAX_DIMS], next = 0;
     ts_axis axes[TS_LAYOUT_MAX_AXES];
-    if (!m.digits) return NULL;
     ts_layout_begin(&m.builder, NULL, arena, map->rank, dims);
     if (m.builder.failed) return NULL;
     for (int i = 0; i < m.digits->source_count; i++)
@@ -177,12 +176,32 @@ static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_
     return layout;
 }
 
+/* Does its padding, too, lie in the physical shape? */
+static bool stays_inside(const ts_layout *layout, const index_axes *p) {
+    int64_t low, high;
+    for (int i = 0; i < p->axis_count; i++) {
+        ts_layout_axis_range(layout, i, &low, &high);
+        if (low < 0 || high >= p->sizes[i]) return false;
+    }
+    return true;
+}
+
+static const ts_layout *layout_on(ts_error *err, ts_arena *arena, const ts_index_map *map,
+                                  const int64_t *dims, const index_axes *p) {
+    const ts_index_digits *digits = ts_index_digits_of(arena, map, dims);
+    for (int trimmed = 0; digits && trimmed < 2; trimmed++) {
+        if (trimmed) ts_index_digits_trim(digits, map->count);
+        const ts_layout *layout = stages(arena, map, dims, p, digits);
+        if (layout && stays_inside(layout, p)) return layout;
+    }
+    return function(err, arena, map, dims, p);
+}
+
 const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,
                                      const int64_t *dims, ts_index_map_form form) {
     index_axes p;
     if (!find_axes(err, arena, map, dims, form, &p)) return NULL;
-    const ts_layout *layout = stages(arena, map, dims, &p);
-    return layout ? layout : function(err, arena, map, dims, &p);
+    return layout_on(err, arena, map, dims, &p);
 }
 
 /* The same of a map that need not begin at 0, less where it begins. */
@@ -192,8 +211,7 @@ static const ts_layout *layout_from_zero(ts_error *err, ts_arena *arena, const t
     if (!ts_index_map_ranges(err, arena, map, dims, &ranges) ||
         !find_axes_of(err, arena, &ranges.from_zero, ranges.extent, form, p))
         return NULL;
-    const ts_layout *layout = stages(arena, &ranges.from_zero, dims, p);
-    return layout ? layout : function(err, arena, &ranges.from_zero, dims, p);
+    return layout_on(err, arena, &ranges.from_zero, dims, p);
 }
 
 const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,

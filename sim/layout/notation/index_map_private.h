@@ -99,6 +99,8 @@ typedef struct {
 
 /* NULL where the map is no such thing. */
 const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *map, const int64_t *dims);
+/* Takes away each modulus that no value of its term reaches, and the scale of terms that are always 0. */
+void ts_index_digits_trim(const ts_index_digits *digits, int count);
 /* How many values a term has: the modulus, even where the source is smaller. */
 int64_t ts_index_term_extent(const ts_index_source *sources, const ts_index_term *term);
 
