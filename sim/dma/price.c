@@ -38,8 +38,15 @@ static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transf
     return ts_clock_cycles(ps, m->core_khz);
 }
 
+/* A write is done at its command, so that the last burst may still be on the pins. The first waited for its row. */
+static int64_t last_burst_cycles(const ts_dma_machine *m) {
+    const ts_hbm_timing *t = &m->hbm->timing;
+    int64_t ck = ts_max((int64_t)t->n_bl - t->t_rcd_wr, 0);
+    return ts_ceil_div(ck * m->core_khz, m->hbm->clock_khz);
+}
+
 int64_t ts_dma_least_cycles(const ts_dma_machine *m, const ts_dma_result *transfer, int64_t hbm_bytes) {
-    int64_t memory = ts_dma_peak_cycles(m, hbm_bytes);
+    int64_t memory = ts_max(ts_dma_peak_cycles(m, hbm_bytes) - last_burst_cycles(m), 0);
     return fixed_cycles(m, transfer) + (transfer->engine_cycles > memory ? transfer->engine_cycles : memory);
 }
 
@@ -131,13 +138,16 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     return ts_hbm_check(err, hbm);
 }
 
+/* Does the machine's tRTW let a write begin while the read before it is on the pins? */
+static bool pins_overlap(const ts_hbm_timing *t) { return t->t_rtw + t->t_cwl < t->t_cl + t->n_bl; }
+
 /* Neither the HBM's pins nor the engine are faster than their peaks, between issue and completion; what was left out
  * is a difference of counts, which may not say so either. Bursts that queues answer are not on the pins. */
 static void bound(const ts_dma_machine *machine, ts_dma_cost *cost) {
     const ts_hbm_stats *h = &cost->hbm;
     int64_t bursts = h->reads + h->writes - h->forwarded - h->coalesced,
             least = ts_dma_least_cycles(machine, &cost->transfer, bursts * machine->hbm->burst_bytes);
-    assert(cost->estimated || cost->cycles >= least);
+    assert(cost->estimated || cost->cycles >= least || pins_overlap(&machine->hbm->timing));
     if (cost->cycles < least) cost->cycles = least;
 }
 

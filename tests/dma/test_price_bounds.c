@@ -148,6 +148,27 @@ static void no_price_is_less_than_its_bound(void **state) {
     }
 }
 
+/* A write is done at its command, be its burst ever so long; and where tRTW is shorter than a burst, writes begin while the
+ * one before is on the pins. */
+static void long_bursts_have_a_price(void **state) {
+    (void)state;
+    ts_hbm_config slow = hbm2;
+    ts_dma_machine machine = {&plain_dma, &slow, HBM2_KHZ, NULL};
+    for (int i = 0; i < 16; i++) {
+        ts_arena *arena = ts_arena_new();
+        random_transfer t = random_transfer_of(arena, "f32[64,200]{1,0}", "f32[64,200]{1,0}");
+        ts_dma_price_request request = {&machine, t.plan, i & 1 ? hbm : vmem, hbm, false};
+        ts_dma_cost cost;
+        slow.timing.n_bl = 8 << i / 2;
+        int64_t bursts = 64 * 200 * 4 / slow.burst_bytes * (i & 1 ? 2 : 1),
+                units = (int64_t)slow.stacks * slow.channels * slow.pseudo_channels;
+        assert_true(ts_dma_price(NULL, arena, &request, &cost));
+        assert_in_range(cost.cycles, ts_dma_price_bound(&request), INT64_MAX);
+        assert_in_range(cost.cycles, (ts_ceil_div(bursts, units) - 1) * slow.timing.n_bl, INT64_MAX);
+        ts_arena_free(arena);
+    }
+}
+
 /* The bus moves so many bytes, then waits as long for the engine, but for rows and refreshes; all that pseudo channels do
  * adds up to the time between issue and completion, of 300 cycles. */
 static void check_limiters(const ts_dma_cost *cost, int64_t bytes) {
@@ -205,6 +226,7 @@ int main(void) {
         cmocka_unit_test(least_is_the_slower_of_two),
         cmocka_unit_test(every_element_is_moved_once),
         cmocka_unit_test(no_price_is_less_than_its_bound),
+        cmocka_unit_test(long_bursts_have_a_price),
         cmocka_unit_test(small_transfers_are_simulated_whole),
         cmocka_unit_test(channels_that_stand_for_all),
     };
