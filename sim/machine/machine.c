@@ -94,8 +94,10 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
                            "at most what the stacks, banks and rows of hbm hold");
     for (int i = 0; i < memory->axis_count; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
-        if (axis->extent <= memory->capacity_bytes / (axis->step_bytes > 0 ? axis->step_bytes : 1)) continue;
         const char *path = ts_text_format(arena, "axes.%s.extent", axis->name);
+        if (strcmp(axis->name, "m") == 0)
+            return fail_memory(err, arena, m, memory->name, path, "another name: m are the bytes in order");
+        if (axis->extent <= memory->capacity_bytes / (axis->step_bytes > 0 ? axis->step_bytes : 1)) continue;
         return fail_memory(err, arena, m, memory->name, path, "at most capacity / step");
     }
     return true;

@@ -368,6 +368,8 @@ static void refuses_pairs(void **state) {
          "bank to the next: refresh, tRC, tRCD and a PRE of each bank"},
         {{"memories.vmem.axes.P.extent=128", "memories.vmem.axes.P.step=1025 KiB"},
          "memories.vmem.axes.P.extent: found '128', expected at most capacity / step"},
+        {{"memories.vmem.axes.m.extent=4", "memories.vmem.axes.m.step=4 KiB"},
+         "memories.vmem.axes.m.extent: found '4', expected another name: m are the bytes in order"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
