@@ -235,6 +235,9 @@ static void test_index_maps(void **state) {
         {"non_surjective_inverse(lambda i: [i // 4 + 3, i % 4], 14)",
          "lambda x0, x1: [(x0 - 3) * 4 + x1] ; padding=(x0 - 3) * 4 + x1 >= 14"},
         {"non_surjective_inverse(lambda i: [i + 5], 8)", "lambda x0: [x0 - 5] ; padding=none"},
+        {"non_surjective_inverse(lambda i, j: [i // 4, i % 4 * 9 + j], (3,6))",
+         "expression:1:1: error: no closed form of the inverse was found, expected non_surjective_inverse_at "
+         "with an index"},
         {"non_surjective_inverse(lambda i: [7 - i], 8)",
          "expression:1:1: error: no closed form of the inverse was found, expected non_surjective_inverse_at "
          "with "

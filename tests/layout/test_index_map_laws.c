@@ -166,9 +166,10 @@ static void digit_map(trial *t, example *x) {
     }
     x->count = 0;
     for (int i = 0; i < count; i++) {
-        if (i + 1 < count && below(t, 3) == 0) { /* two in one index */
+        if (i + 1 < count && below(t, 3) == 0) { /* two in one index, with a gap at times */
+            int64_t scale = extents[i + 1] + (below(t, 3) ? 0 : below(t, 5));
             x->trees[x->count++] =
-                node(t, '+', 0, node(t, '*', 0, digits[i], constant(t, extents[i + 1])), digits[i + 1]);
+                node(t, '+', 0, node(t, '*', 0, digits[i], constant(t, scale)), digits[i + 1]);
             i++;
         } else {
             x->trees[x->count++] = digits[i];

@@ -268,9 +268,7 @@ static bool no_range(ts_error *err, int i) {
     return ts_error_set(err, TS_ERROR_INPUT, "transformed index %d has no range that fits in 64 bits", i);
 }
 
-/* Do the terms follow each other without gaps: each scale the extent times the scale of the next smaller one?
- * Then the sum's extent. */
-static bool is_compact(const ts_index_digits *digits, const ts_index_sum *sum, int64_t *extent) {
+bool ts_index_sum_is_compact(const ts_index_digits *digits, const ts_index_sum *sum, int64_t *extent) {
     const ts_index_term *last = NULL;
     int64_t next = 0;
     for (int used = 0;; used++) {
@@ -301,7 +299,7 @@ static bool sums_of_digits(ts_error *err, ts_arena *arena, const ts_index_map *m
         if (reversed && digits->sums[i].constant != 0)
             return ts_error_set(err, TS_ERROR_INPUT,
                                 "transformed index %d runs backwards, expected it to begin at 0", i);
-        *found = is_compact(digits, &digits->sums[i], &shape[i]);
+        *found = ts_index_sum_is_compact(digits, &digits->sums[i], &shape[i]);
     }
     for (int i = 0; i < map->count && *found; i++)
         if (digits->sums[i].constant != 0) return begins_late(err, i, digits->sums[i].constant);

@@ -136,13 +136,14 @@ static bool invert_source(const inverter *v, const int64_t *dims, int number, co
 /* Every transformed index has terms without gaps (then its shape is the sum's extent). */
 static bool has_closed_form(const inverter *v, const int64_t *shape) {
     for (int i = 0; i < v->map->count; i++) {
-        int64_t extent = 1;
+        int64_t extent = 1, whole;
         const ts_index_sum *s = &v->digits->sums[i];
         for (int j = 0; j < s->count; j++)
             if (s->terms[j].scale < 0 ||
                 !ts_mul(extent, ts_index_term_extent(v->digits->sources, &s->terms[j]), &extent))
                 return false;
-        if (s->constant != 0 || extent != shape[i]) return false;
+        if (s->constant != 0 || extent != shape[i] || !ts_index_sum_is_compact(v->digits, s, &whole))
+            return false;
     }
     return true;
 }

@@ -103,6 +103,9 @@ const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *m
 void ts_index_digits_trim(const ts_index_digits *digits, int count);
 /* How many values a term has: the modulus, even where the source is smaller. */
 int64_t ts_index_term_extent(const ts_index_source *sources, const ts_index_term *term);
+/* Do the terms follow each other without gaps: each scale the extent times the scale of the next smaller one?
+ * Then the sum's extent. */
+bool ts_index_sum_is_compact(const ts_index_digits *digits, const ts_index_sum *sum, int64_t *extent);
 
 /* The points at which a source is cut, 1 first, each dividing the next; 0 where they do not divide one
  * another. */
