@@ -42,6 +42,18 @@ static bool check_config(ts_error *err, const ts_hbm_config *c) {
                  "1 to 4096");
 }
 
+static ts_address_map *new_map(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
+    ts_source map = {"address map", config->address_map, strlen(config->address_map)};
+    return check_config(err, config) ? ts_address_map_new(err, arena, config, &map) : NULL;
+}
+
+bool ts_hbm_check_config(ts_error *err, const ts_hbm_config *config) {
+    ts_arena *scratch = ts_arena_new();
+    bool ok = new_map(err, scratch, config) != NULL;
+    ts_arena_free(scratch);
+    return ok;
+}
+
 /* As Ramulator 2.1's controllers do: HBM3's refreshes a bank of each pseudo channel at a time, HBM2's one of
  * the channel, one pseudo channel's after the other's. */
 static void set_refresh(ts_hbm *hbm) {
@@ -87,14 +99,13 @@ ts_hbm *ts_hbm_new_subset(ts_error *err, ts_arena *arena, const ts_hbm_config *c
 
 ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share,
                               ts_dram_rules rules) {
-    ts_source map = {"address map", config->address_map, strlen(config->address_map)};
-    if (!check_config(err, config)) return NULL;
+    ts_address_map *map = new_map(err, arena, config);
+    if (!map) return NULL;
     ts_hbm *hbm = TS_NEW(arena, ts_hbm);
     hbm->arena = arena;
     hbm->config = *config;
     hbm->share = share;
-    hbm->map = ts_address_map_new(err, arena, config, &map);
-    if (!hbm->map) return NULL;
+    hbm->map = map;
     if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) { /* pseudo channels share nothing */
         hbm->config.channels *= config->pseudo_channels;
         hbm->config.pseudo_channels = 1;

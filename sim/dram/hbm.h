@@ -25,6 +25,8 @@ typedef struct ts_hbm_stream ts_hbm_stream;
 
 enum { TS_HBM_UNLIMITED = -1 };
 
+/* Can it be made? For those who make it only when it is first used. */
+bool ts_hbm_check_config(ts_error *err, const ts_hbm_config *config);
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
 /* A part of the memory stands for all of it: of the channels every share-th is simulated, requests to the
  * others are passed over, streams have the part's share of their windows, and statistics are extended to all

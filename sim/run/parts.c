@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "dram/hbm.h"
 #include "host/format.h"
 #include "layout/shape.h"
 #include "mosaic/mosaic.h"
@@ -130,7 +131,8 @@ bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *reques
     if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) return false;
     if (parts->program->code.bundle_count == 0) return refuse_empty(err, parts->program);
     parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
-    return check_memory(err, arena, request, parts->program, parts->checks) &&
+    return ts_hbm_check_config(err, &request->machine->hbm) &&
+           check_memory(err, arena, request, parts->program, parts->checks) &&
            bind_inputs(err, arena, request, parts->program, parts->tensors);
 }
 

@@ -87,6 +87,27 @@ static const char tensors[] =
     ".tensor x hbm f32[8] in\n.tensor y hbm f32[8] out\n.tensor z hbm f32[8] in zeros\n"
     " sadd s1, s1, s1\n";
 
+/* Before the program runs, not as its fault at the first transfer. */
+static void memory_is_checked(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_host_array array = one_of(arena, TS_DTYPE_F32);
+    const ts_run_array x = {"x", &array};
+    ts_run_request request = request_of(arena, tensors);
+    ts_machine odd = *request.machine;
+    request.machine = &odd;
+    request.arrays = &x;
+    request.array_count = 1;
+    odd.hbm.address_map = "Z";
+    assert_refused(&request, arena,
+                   "address map:1:1: error: unknown field 'Z', expected off, co, pc, ch, st, sid, bg, ba or ro\n"
+                   "Z\n^\n");
+    odd.hbm.address_map = "H";
+    odd.hbm.banks = 1024;
+    assert_refused(&request, arena, "error: hbm: banks of a channel is 8192, expected 1 to 128\n");
+    ts_arena_free(arena);
+}
+
 static void names_are_checked(void **state) {
     (void)state;
     static const struct {
@@ -279,6 +300,7 @@ static int free_machine(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs_keep_their_values), cmocka_unit_test(names_are_checked),
+        cmocka_unit_test(memory_is_checked),
         cmocka_unit_test(dims_are_checked),         cmocka_unit_test(inputs_that_nobody_brings),
         cmocka_unit_test(checks_and_reports),       cmocka_unit_test(checks_that_cannot_be),
         cmocka_unit_test(outputs_are_written)};
