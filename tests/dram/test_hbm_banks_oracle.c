@@ -298,7 +298,7 @@ static void random_config(ts_hbm_config *c) {
     c->rows = 1 << among(2, 8);
     c->row_bytes = 32 << among(3, 6);
     c->refresh = (ts_hbm_refresh)below(3);
-    c->timing.t_refi = among(300, 4000);
+    c->timing.t_refi = among(400, 4000);
     c->timing.t_refi_pb = among(150, 400);
     c->timing.t_rfc_pb = among(20, 160);
     c->timing.t_ppd = among(0, 3);
