@@ -108,11 +108,17 @@ static bool is_idle(const ts_hbm *hbm, const hbm_channel *ch) {
            (open == 0 || hbm->config.refresh == TS_HBM_REFRESH_NONE);
 }
 
+/* What streams know to have been accepted and done, local. */
+static int32_t last_done(const ts_hbm *hbm) {
+    int32_t last = -1;
+    for (int i = 0; i < hbm->stream_count; i++)
+        last = max32(last, max32(hbm->streams[i]->latest, hbm->streams[i]->end));
+    return last;
+}
+
 /* No channel has been stepped to, and no stream accepted, this local cycle or a later one. */
 static int32_t untouched_from(const ts_hbm *hbm) {
-    int32_t from = 0;
-    for (int i = 0; i < hbm->stream_count; i++)
-        from = max32(from, max32(hbm->streams[i]->latest, hbm->streams[i]->end) + 1);
+    int32_t from = last_done(hbm) + 1;
     for (int i = 0; i < hbm->simulated_count; i++)
         from = hbm->simulated[i]->next < FAR ? max32(from, hbm->simulated[i]->next) : from;
     return from;
@@ -147,14 +153,20 @@ static void repeat_round(ts_hbm *hbm, hbm_channel *ch, int32_t until, int64_t ti
 }
 
 /* Nothing is offered before `cycle`: three rounds after the last thing done nothing counts that went before,
- * and those that follow are all the same. So channels stay where they are then, and time goes on. */
+ * and those that follow are all the same. So channels stay where they are then, and time goes on. What waited
+ * may be done only on the way there: then there is another way to go. */
 static void pass_gap(ts_hbm *hbm, int64_t cycle) {
-    const int64_t round = refresh_round(hbm), from = untouched_from(hbm) + 4 * round + longest_rule(hbm),
-                  times = (cycle - hbm->base - from) / round - 2;
-    hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
-    if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT ||
-        !simulate_round(hbm, (int32_t)from, (int32_t)round))
-        return;
+    const int64_t round = refresh_round(hbm);
+    int64_t from = 0, times = 0;
+    for (int32_t done = -2; done != last_done(hbm);) {
+        done = last_done(hbm);
+        from = untouched_from(hbm) + 4 * round + longest_rule(hbm);
+        times = (cycle - hbm->base - from) / round - 2;
+        hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
+        if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT ||
+            !simulate_round(hbm, (int32_t)from, (int32_t)round))
+            return;
+    }
     for (int i = 0; i < hbm->simulated_count; i++)
         repeat_round(hbm, hbm->simulated[i], (int32_t)(from + round), times);
     move_base(hbm, times * round);

@@ -115,6 +115,32 @@ static void writes_stay_through_a_gap(void **state) {
     }
 }
 
+/* Rows of one bank, which wait for each other, and another one of it behind a gap: when all is done. */
+static int64_t end_of_rows(const ts_hbm_config *config, int rows, bool exact) {
+    const int64_t gap = 5000;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm *hbm = ts_hbm_new(&err, arena, config);
+    assert_non_null(hbm);
+    if (exact) ts_hbm_simulate_all(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    for (int k = 1; k <= rows; k++) ts_hbm_stream_offer(stream, k << 18, 64, true, 0);
+    assert_int_equal(ts_hbm_stream_offer(stream, 0, 64, true, gap), gap);
+    int64_t end = ts_hbm_drain(hbm);
+    ts_arena_free(arena);
+    return end;
+}
+
+/* What is queued when a gap begins is done in it, and rules count from then, however long the longest is. */
+static void a_gap_begins_when_all_is_done(void **state) {
+    (void)state;
+    for (int i = 0; i < 3 * 2; i++) {
+        ts_hbm_config config = variant(i % 3, i / 3, TS_HBM_REFRESH_NONE, 1);
+        for (config.timing.t_rfc = 200; config.timing.t_rfc <= 260; config.timing.t_rfc += 6)
+            assert_int_equal(end_of_rows(&config, 5, false), end_of_rows(&config, 5, true));
+    }
+}
+
 /* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
  * again many times, and with half CKs the edges of commands stay where they are. */
 static void local_cycles_start_again_at_an_edge(void **state) {
@@ -260,6 +286,7 @@ int main(void) {
         cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
         cmocka_unit_test(a_long_gap_takes_no_time),
         cmocka_unit_test(writes_stay_through_a_gap),
+        cmocka_unit_test(a_gap_begins_when_all_is_done),
         cmocka_unit_test(local_cycles_start_again_at_an_edge),
         cmocka_unit_test(what_waits_goes_on_waiting),
         cmocka_unit_test(nothing_else_starts_again),
