@@ -99,9 +99,10 @@ static void memory_is_checked(void **state) {
     request.arrays = &x;
     request.array_count = 1;
     odd.hbm.address_map = "Z";
-    assert_refused(&request, arena,
-                   "address map:1:1: error: unknown field 'Z', expected off, co, pc, ch, st, sid, bg, ba or ro\n"
-                   "Z\n^\n");
+    assert_refused(
+        &request, arena,
+        "address map:1:1: error: unknown field 'Z', expected off, co, pc, ch, st, sid, bg, ba or ro\n"
+        "Z\n^\n");
     odd.hbm.address_map = "H";
     odd.hbm.banks = 1024;
     assert_refused(&request, arena, "error: hbm: banks of a channel is 8192, expected 1 to 128\n");
@@ -299,10 +300,9 @@ static int free_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_keep_their_values), cmocka_unit_test(names_are_checked),
-        cmocka_unit_test(memory_is_checked),
-        cmocka_unit_test(dims_are_checked),         cmocka_unit_test(inputs_that_nobody_brings),
-        cmocka_unit_test(checks_and_reports),       cmocka_unit_test(checks_that_cannot_be),
-        cmocka_unit_test(outputs_are_written)};
+        cmocka_unit_test(inputs_keep_their_values),  cmocka_unit_test(names_are_checked),
+        cmocka_unit_test(memory_is_checked),         cmocka_unit_test(dims_are_checked),
+        cmocka_unit_test(inputs_that_nobody_brings), cmocka_unit_test(checks_and_reports),
+        cmocka_unit_test(checks_that_cannot_be),     cmocka_unit_test(outputs_are_written)};
     return cmocka_run_group_tests(tests, make_machine, free_machine);
 }
