@@ -17,9 +17,13 @@ static inline int64_t ts_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int ts_order(int64_t a, int64_t b) { return (a > b) - (a < b); }
 static inline int ts_order_reals(double a, double b) { return (a > b) - (a < b); }
 
-/* Floor division and modulus (toward minus infinity), b > 0. */
-static inline int64_t ts_floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-static inline int64_t ts_floor_mod(int64_t a, int64_t b) { return a % b + (a % b < 0 ? b : 0); }
+/* Floor division (toward minus infinity) and its modulus, which has the sign of b; b is not 0, nor -1 with the least a. */
+static inline int64_t ts_floor_div(int64_t a, int64_t b) {
+    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+}
+static inline int64_t ts_floor_mod(int64_t a, int64_t b) {
+    return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
+}
 /* a >= 0, b > 0; cannot overflow. */
 static inline int64_t ts_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 /* Rounds a >= 0 up to a multiple of b > 0; the caller checks for overflow with ts_add. */

@@ -176,18 +176,6 @@ static bool compare(int mark, double order) {
     }
 }
 
-/* Rounds down, as the remainder then has the sign of b; b is not 0. */
-static bool divide(int64_t a, int64_t b, int64_t *out) {
-    if (b == -1) return !__builtin_sub_overflow(0, a, out);
-    *out = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
-    return true;
-}
-
-static int64_t remainder_of(int64_t a, int64_t b) {
-    int64_t rest = b == -1 ? 0 : a % b;
-    return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
-}
-
 static bool integer_result(int mark, int64_t a, int64_t b, int64_t *out) {
     switch (mark) {
     case '+':
@@ -197,9 +185,11 @@ static bool integer_result(int mark, int64_t a, int64_t b, int64_t *out) {
     case '*':
         return ts_mul(a, b, out);
     case '/':
-        return divide(a, b, out);
+        if (b == -1) return ts_mul(a, b, out);
+        *out = ts_floor_div(a, b);
+        return true;
     default:
-        *out = remainder_of(a, b);
+        *out = b == -1 ? 0 : ts_floor_mod(a, b);
         return true;
     }
 }

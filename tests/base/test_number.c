@@ -22,16 +22,19 @@ static void checked_arithmetic(void **state) {
 static void divisions(void **state) {
     (void)state;
     for (int64_t a = -40; a <= 40; a++)
-        for (int64_t b = 1; b <= 12; b++) {
+        for (int64_t b = -12; b <= 12; b++) {
+            if (b == 0) continue;
             int64_t quotient = ts_floor_div(a, b), rest = ts_floor_mod(a, b);
             assert_int_equal(quotient * b + rest, a);
-            assert_true(rest >= 0 && rest < b);
-            if (a < 0) continue;
+            assert_true(b > 0 ? rest >= 0 && rest < b : rest <= 0 && rest > b);
+            if (a < 0 || b < 0) continue;
             int64_t up = ts_ceil_div(a, b);
             assert_true(up * b >= a && up * b < a + b);
             assert_int_equal(ts_round_up(a, b), up * b);
         }
     assert_int_equal(ts_floor_div(INT64_MIN, 3), -3074457345618258603);
+    assert_int_equal(ts_floor_div(INT64_MIN, -2), INT64_C(1) << 62);
+    assert_int_equal(ts_floor_mod(INT64_MIN, -3), -2);
     assert_int_equal(ts_ceil_div(INT64_MAX, 2), INT64_C(1) << 62);
 }
 
