@@ -279,11 +279,11 @@ static int find_alike(const ts_copy_plan *j, const ts_plan_box *box, int i) {
     return i;
 }
 
-/* Adds the tiles of these, as long as there is room. */
-static void list_others(ts_copy_plan *j, const ts_plan_box *box, const ts_copy_loop *outer) {
+/* Adds the tiles of these, the first of them number i, as long as there is room. */
+static void list_others(ts_copy_plan *j, const ts_plan_box *box, const ts_copy_loop *outer, int i) {
     ts_box_list *list = j->others;
     int64_t times[TS_PLAN_MAX_LOOPS];
-    for (int i = find_alike(j, box, list->next); i < list->count; i = find_alike(j, box, i + 1)) {
+    for (; i < list->count; i = find_alike(j, box, i + 1)) {
         const ts_plan_box *other = &list->boxes[i];
         if (!ts_copy_plan_match_again(j, other, times)) continue;
         const ts_copy_loop *loop = &j->loops[0];
@@ -297,8 +297,9 @@ static void list_others(ts_copy_plan *j, const ts_plan_box *box, const ts_copy_l
 }
 
 void ts_copy_plan_run_box(ts_copy_plan *j, const ts_plan_box *box) {
-    const bool can = count_tiles(j) > 0,
-               others = can && j->others && find_alike(j, box, j->others->next) < j->others->count;
+    const bool can = count_tiles(j) > 0;
+    const int first = can && j->others ? find_alike(j, box, j->others->next) : 0;
+    const bool others = can && j->others && first < j->others->count;
     const ts_copy_loop outer = j->loops[0];
     ts_tile *tile = &j->tile;
     if (!others && !(can && is_better_listed(j))) {
@@ -306,7 +307,7 @@ void ts_copy_plan_run_box(ts_copy_plan *j, const ts_plan_box *box) {
         return;
     }
     list_tiles(j, box->src_bits, box->dst_bits);
-    if (others) list_others(j, box, &outer);
+    if (others) list_others(j, box, &outer, first);
     tile->loops[0] = tile->loops[1] = (ts_kernel_loop){1, 0, 0};
     tile->loops[2] = (ts_kernel_loop){outer.count, outer.src_bits >> 3, outer.dst_bits >> 3};
     tile->loops[3] = (ts_kernel_loop){tile->listed, 0, 0};

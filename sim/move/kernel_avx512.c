@@ -101,7 +101,7 @@ INLINE void store_line(const uint64_t *mask, bool streams, uint8_t *p, wide v) {
 
 /* ---- Tiles ---- */
 
-#define TOGETHER(stages) ((stages) < 3 ? 8 >> (stages) : 1) /* tiles */
+#define UNROLLED(stages) ((stages) < 3 ? 8 >> (stages) : 1) /* tiles of a step */
 
 /* What a kernel is compiled for: constants. */
 typedef struct {
@@ -109,7 +109,7 @@ typedef struct {
     bool masked;
     int stages;
     bool listed; /* the steps of the last loop */
-    int tiles;   /* that are moved together */
+    int tiles;   /* of an unrolled step */
 } kind;
 
 INLINE wide load_of_tile(const kind k, const ts_tile *tile, int line, const uint8_t *src) {
@@ -221,7 +221,7 @@ INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uin
 #define LISTED(name, how, masked, stages)                                                                    \
     TARGET static __attribute__((noinline)) void name(const ts_tile *restrict tile, uint8_t *restrict dst,   \
                                                       const uint8_t *restrict src) {                         \
-        move_rows((kind){how, masked, stages, true, TOGETHER(stages)}, tile, dst, src);                      \
+        move_rows((kind){how, masked, stages, true, UNROLLED(stages)}, tile, dst, src);                      \
     }
 #define TILES(how, stages)                                                                                   \
     LISTED(listed_##how##_##stages, how, false, stages)                                                      \
@@ -231,7 +231,7 @@ INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uin
         if (tile->listed)                                                                                    \
             listed_##how##_##stages(tile, dst, src);                                                         \
         else                                                                                                 \
-            move_rows((kind){how, false, stages, false, TOGETHER(stages)}, tile, dst, src);                  \
+            move_rows((kind){how, false, stages, false, UNROLLED(stages)}, tile, dst, src);                  \
     }
 #define EACH_5(x, how) x(how, 0) x(how, 1) x(how, 2) x(how, 3) x(how, 4)
 EACH_5(TILES, TS_LOAD_SAME)
@@ -255,7 +255,7 @@ static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
         if (tile->listed)                                                                                    \
             masked_listed_##stages(tile, dst, src);                                                          \
         else                                                                                                 \
-            move_rows((kind){how, true, stages, false, TOGETHER(stages)}, tile, dst, src);                   \
+            move_rows((kind){how, true, stages, false, UNROLLED(stages)}, tile, dst, src);                   \
     }
 EACH_5(MASKED, TS_LOAD_SAME)
 MASKED(TS_LOAD_SAME, 5)

@@ -85,8 +85,7 @@ INLINE void permute_lines(const kind k, const ts_tile *tile, wide (*order)[PAIRS
 INLINE void permute_all(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     wide order[TS_PERMUTE_FEW][PAIRS];
     UNROLL for (int i = 0; i < k.lines; i++) load_order(k, tile, i, order[i]);
-    EACH_ROW(tile->loops, dst, src,
-             EACH_STEP(tile->loops[3], to, from, permute_lines(k, tile, order, to_tile, from_tile)));
+    EACH_UNLISTED(tile, dst, src, permute_lines(k, tile, order, to_tile, from_tile));
 }
 
 INLINE bool is_whole(const ts_tile *tile, int sources) {

@@ -57,12 +57,15 @@ INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
         const uint8_t *from_tile = (from_row) + at->src;                                                     \
         move;                                                                                                \
     }
+/* Of a kernel that takes no lists. */
+#define EACH_UNLISTED(tile, dst, src, move)                                                                  \
+    EACH_ROW((tile)->loops, dst, src, EACH_STEP((tile)->loops[3], to, from, move))
 #define EACH_TILE(tile, dst, src, move)                                                                      \
     do {                                                                                                     \
         if ((tile)->listed)                                                                                  \
             EACH_ROW((tile)->loops, dst, src, EACH_LISTED(tile, to, from, move))                             \
         else                                                                                                 \
-            EACH_ROW((tile)->loops, dst, src, EACH_STEP((tile)->loops[3], to, from, move))                   \
+            EACH_UNLISTED(tile, dst, src, move)                                                              \
     } while (0)
 
 /* Loops that compilers turn into vectors. */
