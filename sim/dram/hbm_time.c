@@ -157,8 +157,9 @@ static void repeat_round(ts_hbm *hbm, hbm_channel *ch, int32_t until, int64_t ti
  * may be done only on the way there: then there is another way to go. */
 static void pass_gap(ts_hbm *hbm, int64_t cycle) {
     const int64_t round = refresh_round(hbm);
-    int64_t from = 0, times = 0;
-    for (int32_t done = -2; done != last_done(hbm);) {
+    int64_t from, times;
+    int32_t done;
+    do {
         done = last_done(hbm);
         from = untouched_from(hbm) + 4 * round + longest_rule(hbm);
         times = (cycle - hbm->base - from) / round - 2;
@@ -166,7 +167,7 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
         if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT ||
             !simulate_round(hbm, (int32_t)from, (int32_t)round))
             return;
-    }
+    } while (done != last_done(hbm));
     for (int i = 0; i < hbm->simulated_count; i++)
         repeat_round(hbm, hbm->simulated[i], (int32_t)(from + round), times);
     move_base(hbm, times * round);
