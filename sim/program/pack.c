@@ -180,7 +180,7 @@ static bool may_depend(const summary *a, const summary *b) {
 /* Of 64 nodes in a row, a bit each: those that read or write a register modulo 64, and those of an effect. */
 typedef struct {
     uint64_t reads[64], writes[64], of[EFFECT_COUNT];
-} crowd;
+} node_set;
 
 static summary *summarise(const region *r) {
     static const unsigned ordered_with[] = {
@@ -209,33 +209,33 @@ static bool stands_for_later(const node *a, const node *b) {
     return a->effect == EFFECT_STATE && b->effect == EFFECT_STATE && (a->unit.queues & ~b->unit.queues) == 0;
 }
 
-static crowd *gather(const region *r, const summary *all) {
-    crowd *crowds = TS_NEW_ARRAY(r->scratch, crowd, r->count / 64 + 1);
+static node_set *make_sets(const region *r, const summary *all) {
+    node_set *sets = TS_NEW_ARRAY(r->scratch, node_set, r->count / 64 + 1);
     for (int i = 0; i < r->count; i++) {
-        crowd *c = &crowds[i / 64];
+        node_set *set = &sets[i / 64];
         uint64_t own = UINT64_C(1) << i % 64;
-        for (uint64_t left = all[i].reads; left; left &= left - 1) c->reads[__builtin_ctzll(left)] |= own;
-        for (uint64_t left = all[i].writes; left; left &= left - 1) c->writes[__builtin_ctzll(left)] |= own;
-        c->of[r->nodes[i].effect] |= own;
+        for (uint64_t left = all[i].reads; left; left &= left - 1) set->reads[__builtin_ctzll(left)] |= own;
+        for (uint64_t left = all[i].writes; left; left &= left - 1) set->writes[__builtin_ctzll(left)] |= own;
+        set->of[r->nodes[i].effect] |= own;
     }
-    return crowds;
+    return sets;
 }
 
-/* Of a crowd, those that may depend on `a`, and more: their tensors are not looked at. */
-static uint64_t may_depend_of(const summary *a, const crowd *c) {
+/* Of a set, those that may depend on `a`, and more: their tensors are not looked at. */
+static uint64_t may_depend_of(const summary *a, const node_set *set) {
     uint64_t found = 0;
-    for (uint64_t left = a->reads; left; left &= left - 1) found |= c->writes[__builtin_ctzll(left)];
+    for (uint64_t left = a->reads; left; left &= left - 1) found |= set->writes[__builtin_ctzll(left)];
     for (uint64_t left = a->writes; left; left &= left - 1)
-        found |= c->reads[__builtin_ctzll(left)] | c->writes[__builtin_ctzll(left)];
-    for (int i = 0; i < EFFECT_COUNT; i++) found |= a->ordered >> i & 1 ? c->of[i] : 0;
+        found |= set->reads[__builtin_ctzll(left)] | set->writes[__builtin_ctzll(left)];
+    for (int i = 0; i < EFFECT_COUNT; i++) found |= a->ordered >> i & 1 ? set->of[i] : 0;
     return found;
 }
 
-static void connect_later(region *r, const summary *all, const crowd *crowds, int from) {
+static void connect_later(region *r, const summary *all, const node_set *sets, int from) {
     summary a = all[from];
     uint64_t behind = ~UINT64_C(1) << from % 64;
     for (int k = from / 64; k <= r->count / 64; k++, behind = UINT64_MAX) {
-        for (uint64_t left = may_depend_of(&a, &crowds[k]) & behind; left; left &= left - 1) {
+        for (uint64_t left = may_depend_of(&a, &sets[k]) & behind; left; left &= left - 1) {
             int to = k * 64 + __builtin_ctzll(left);
             if (!may_depend(&a, &all[to])) continue;
             connect(r, from, to);
@@ -246,12 +246,12 @@ static void connect_later(region *r, const summary *all, const crowd *crowds, in
 
 static void find_edges(region *r) {
     const summary *all = summarise(r);
-    const crowd *crowds = gather(r, all);
+    const node_set *sets = make_sets(r, all);
     int *next = NULL, *pops = r->as->packs_for_results ? find_pops(r, &next) : NULL;
     r->first_edge = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
     for (int from = 0; from < r->count; from++) {
         r->first_edge[from] = r->edges.count;
-        connect_later(r, all, crowds, from);
+        connect_later(r, all, sets, from);
         for (int to = pops ? pops[from] : -1; to >= 0; to = next[to])
             add_edge(r, (edge){.from = from, .to = to, .latency = r->nodes[from].latency});
     }
