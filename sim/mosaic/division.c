@@ -143,6 +143,6 @@ bool lower_division(lowering *l) {
         return lower_words(l, words_division, 2, TS_OP_nop);
     if (is_number(b->one) && number_of(b->one) == 0) return refuse(l, "by 0");
     if (has_sign(l)) return set_scalar(l, wanted(l, divide_scalars(l, a->one, b->one)));
-    division d = divide_signless(l, without_sign(l, a->one, bits), without_sign(l, b->one, bits));
+    division d = divide_signless(l, zero_extend(l, a->one, bits), zero_extend(l, b->one, bits));
     return set_scalar(l, lowest_bits(l, wanted(l, d), bits));
 }

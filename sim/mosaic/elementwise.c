@@ -133,12 +133,12 @@ static bool on_vregs(lowering *l, const elementwise_row *row, ts_operand *in) {
 /* What is narrower than a word wraps around at its own width. */
 static ts_operand scalar_row(lowering *l, ts_opcode opcode, const ts_operand *in) {
     int bits = type_at(l, 0)->bits;
-    ts_operand a = opcode == TS_OP_sshr ? without_sign(l, in[0], bits) : in[0];
+    ts_operand a = opcode == TS_OP_sshr ? zero_extend(l, in[0], bits) : in[0];
     bool stays = opcode == TS_OP_smax || opcode == TS_OP_smin || opcode == TS_OP_sand ||
                  opcode == TS_OP_sor || opcode == TS_OP_sxor || opcode == TS_OP_ssra;
     ts_operand out = scalar2(l, opcode, a, in[1]);
     if (stays || bits < 1) return out;
-    return bits == 1 ? without_sign(l, out, 1) : lowest_bits(l, out, bits);
+    return bits == 1 ? zero_extend(l, out, 1) : lowest_bits(l, out, bits);
 }
 
 static bool lower_row(lowering *l, const elementwise_row *row) {
@@ -232,7 +232,7 @@ static bool scalar_width(lowering *l) {
     int from = type_at(l, 0)->bits, to = result_type(l, 0)->bits;
     bool cut = ts_span_is(l->op->name, "arith.extui") && from > 1 && from < 32;
     if (from > 32 || to > 32) return refuse(l, "of 64 bits");
-    if (cut || (to == 1 && from > 1)) return set_scalar(l, without_sign(l, a, cut ? from : 1));
+    if (cut || (to == 1 && from > 1)) return set_scalar(l, zero_extend(l, a, cut ? from : 1));
     if (to < from) return set_scalar(l, lowest_bits(l, a, to));
     bool sign = ts_span_is(l->op->name, "arith.extsi") && from == 1;
     return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a) : a);

@@ -134,7 +134,7 @@ ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
 /* Of a scalar, with their sign: as those that are narrower than a word are kept, the bits of floats too. */
 ts_operand lowest_bits(lowering *l, ts_operand a, int bits);
 /* The same bits, with 0 above them. */
-ts_operand without_sign(lowering *l, ts_operand a, int bits);
+ts_operand zero_extend(lowering *l, ts_operand a, int bits);
 
 /* ---- Parts ---- */
 
@@ -182,7 +182,7 @@ memref *memref_of_semaphores(lowering *l, const char *name, const mlir_type *typ
 
 /* DESTINATION <- SOURCE, by a dma instruction. */
 bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_operand semaphore);
-/* The last one fills its buffer anew: what it leaves of that is undefined. */
+/* The last one fills its whole buffer: what it leaves of that is undefined. */
 void kernel_renew_last(lowering *l);
 /* l->file and l->line of l->op. */
 void find_source_line(lowering *l);

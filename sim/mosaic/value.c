@@ -266,6 +266,6 @@ ts_operand lowest_bits(lowering *l, ts_operand a, int bits) {
     return bits < 32 ? scalar2(l, TS_OP_ssra, scalar2(l, TS_OP_sshl, a, up), up) : a;
 }
 
-ts_operand without_sign(lowering *l, ts_operand a, int bits) {
+ts_operand zero_extend(lowering *l, ts_operand a, int bits) {
     return bits < 32 ? scalar2(l, TS_OP_sand, a, ts_integer((INT64_C(1) << bits) - 1)) : a;
 }
