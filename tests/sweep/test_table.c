@@ -82,25 +82,14 @@ static void first_columns(void **state) {
     assert_true(!t.headings[0].number && t.headings[1].number);
     assert_int_equal(ts_sweep_table_find(&f.err, &t, "here", "B"), 0);
     assert_int_equal(ts_sweep_table_find(&f.err, &t, "here", "A"), 1);
+    assert_int_equal(ts_sweep_table_find_number(&f.err, &t, "here", "B"), -1);
+    assert_string_equal(f.err.message, "here: 'B' has no numbers");
     study_end(&f);
 }
 
 static double by_a(const ts_sweep_point *point) { return study_number(point, "A"); }
 
 /* The first and the last of the results, columns that follow, points in an order of the caller. */
-static void a_first_column_of_texts_has_no_numbers(void **state) {
-    (void)state;
-    study_fixture f;
-    ts_sweep_table t;
-    study_begin(&f, "vary: {B: [x], A: [1, 2]}\nask: {layout: 'f32[$A]'}\n", ":memory:", number_of_a);
-    study_go(&f);
-    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
-    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
-    assert_int_equal(ts_sweep_table_find_number(&f.err, &t, "here", "B"), -1);
-    assert_string_equal(f.err.message, "here: 'B' has no numbers");
-    study_end(&f);
-}
-
 static void tables_of_results(void **state) {
     (void)state;
     study_fixture f;
@@ -463,7 +452,6 @@ static void elasticities_of_no_machine(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),
-        cmocka_unit_test(a_first_column_of_texts_has_no_numbers),
         cmocka_unit_test(tables_of_results),
         cmocka_unit_test(first_columns),
         cmocka_unit_test(estimates),
