@@ -409,6 +409,11 @@ static void ways_are_taken_and_loops_end(void **state) {
         {NUMBER("%l", "0") COMPARE("%k", "0", "%g", "%l") COMPARE("%f", "1", "%g", "%g")
              LESS_BIT("%j", "%k", "%f") "%s = \"arith.extui\"(%j) : (i1) -> i32\n" STORE_NUMBER("%s"),
          {1, 0}},
+        /* One bit wraps around, too: 1 + 1 is 0. */
+        {NUMBER("%l", "0") COMPARE("%k", "0", "%g", "%l")
+             COMPARE("%f", "0", "%l", "%l") "%j = \"arith.addi\"(%k, %f) : (i1, i1) -> i1\n%s = "
+                                            "\"arith.extui\"(%j) : (i1) -> i32\n" STORE_NUMBER("%s"),
+         {0, 1}},
         /* By twos from g, while it is less than 5. */
         {NUMBER("%five", "5") NUMBER("%two", "2") "%s = \"scf.while\"(%g) ({\n^bb0(%u: i32):\n" COMPARE(
              "%k", "2", "%u",
