@@ -204,10 +204,14 @@ static node later_node(const pipeline *p, const node *n, int distance) {
 static bool link_later(pipeline *p, int from, int to, int distance, const node *later) {
     const node *a = &p->r.nodes[from];
     bool queue = is_matrix(a) && is_matrix(later) && (a->unit.queues & later->unit.queues) != 0;
+    node registers = *later; /* of a queue that is free, only they tie the two */
     dependence d;
     if (distance > 1 && (a->address == NULL || later->address == NULL)) return true;
-    if (queue && is_pop(a) != is_pop(later) && p->free_queues) return !is_pop(a) || link_queue(p, from, to);
-    if (pack_depends(a, later, &d)) add_link(p, from, to, distance, d.together ? 0 : d.latency);
+    if (queue && is_pop(a) != is_pop(later) && p->free_queues) {
+        if (is_pop(a) && !link_queue(p, from, to)) return false;
+        registers.unit.queues = 0;
+    }
+    if (pack_depends(a, &registers, &d)) add_link(p, from, to, distance, d.together ? 0 : d.latency);
     return true;
 }
 

@@ -387,28 +387,53 @@ static void random_matrix_loop(uint64_t *seed, bool sums, ts_text *out) {
     add_pops(seed, out, &q, 0, 0);
 }
 
+static ts_target make_matrix_target(uint64_t *seed) {
+    ts_target target = make_target(seed);
+    target.core.limits.vregs = 8 + (int)random_below(seed, 24);
+    target.core.latency_cycles[TS_LATENCY_MXU_PUSH] = 1 + random_below(seed, 100);
+    target.core.mxu = (ts_machine_mxu){.units = UNITS,
+                                       .edge = 128,
+                                       .rate = {1, 1, 1, 2, 4},
+                                       .staging = 2,
+                                       .accumulators = 8 * (int)random_below(seed, 2),
+                                       .result_vregs = RESULTS_MOST + (int)random_below(seed, 6)};
+    return target;
+}
+
 static void test_matrix_loops_have_the_same_results(void **state) {
     (void)state;
     uint64_t seed = 11;
     int64_t cycles[MODES - 1] = {0};
     for (int i = 0, most = rounds(60, 20); i < most; i++) {
         ts_arena *arena = ts_arena_new();
-        ts_target target = make_target(&seed);
+        ts_target target = make_matrix_target(&seed);
         ts_text body;
-        target.core.limits.vregs = 8 + (int)random_below(&seed, 24);
-        target.core.latency_cycles[TS_LATENCY_MXU_PUSH] = 1 + random_below(&seed, 100);
-        target.core.mxu = (ts_machine_mxu){.units = UNITS,
-                                           .edge = 128,
-                                           .rate = {1, 1, 1, 2, 4},
-                                           .staging = 2,
-                                           .accumulators = 8 * (int)random_below(&seed, 2),
-                                           .result_vregs = RESULTS_MOST + (int)random_below(&seed, 6)};
         body = ts_text_begin(arena);
         random_matrix_loop(&seed, target.core.mxu.accumulators > 0, &body);
         compare_modes(arena, &target, body.bytes, MODES - 1, cycles);
         ts_arena_free(arena);
     }
     assert_true(cycles[2] * 10 < cycles[1] * 9);
+}
+
+/* An iteration's result is what the next one pushes. */
+static void test_results_are_pushed_again(void **state) {
+    (void)state;
+    uint64_t seed = 12;
+    int64_t cycles[MODES - 1] = {0};
+    for (int i = 0; i < 8; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_target target = make_matrix_target(&seed);
+        ts_text body = ts_text_begin(arena);
+        target.core.mxu.accumulators = 0;
+        for (int k = 0; k < 16; k++) ts_text_add(&body, "mxu.latch.f32 0, v%d\n", 1 + k % 3);
+        ts_text_add(&body,
+                    "mxu.swap 0\nvmov v1, 0.5\n.loop s7 = 0, 64, 8\nvld v2, w[s7, 0]\nmxu.push.f32 0, v2\n"
+                    "mxu.push.f32 0, v1\nmxu.pop v2, 0\nmxu.pop v1, 0\nvst y[s7, 0], v1\n.end\n");
+        compare_modes(arena, &target, body.bytes, MODES - 1, cycles);
+        ts_arena_free(arena);
+    }
+    assert_true(cycles[2] < cycles[1]);
 }
 
 /* ---- Ends near 2^31: a counter that is ahead of them would be beyond ---- */
@@ -469,6 +494,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results),
                                        cmocka_unit_test(test_loops_have_the_same_results),
                                        cmocka_unit_test(test_matrix_loops_have_the_same_results),
+                                       cmocka_unit_test(test_results_are_pushed_again),
                                        cmocka_unit_test(test_loops_end_below_the_largest_number),
                                        cmocka_unit_test(test_later_writes_land_later)};
     return cmocka_run_group_tests(tests, NULL, NULL);
