@@ -30,12 +30,14 @@ struct loop_sampler {
     ts_chip *chip;
     int64_t interval; /* of refreshes, in cycles */
     loop *loops;
-    int end;                   /* of the loop that is sampled; -1: none */
-    int64_t alike, period;     /* iterations from the first batch on that are; until they begin again */
-    int64_t batch, iterations; /* of a batch; simulated in all */
-    int64_t from;              /* the cycle where the batch began */
-    ts_ratio cycles;           /* of the batches; each has the weight 1 */
-    int64_t busy_cycles;       /* before them */
+    int end;                        /* of the loop that is sampled; -1: none */
+    int64_t alike, period;          /* iterations from the first batch on that are; until they begin again */
+    int64_t round;                  /* iterations of whole periods, */
+    int64_t parts;                  /* which are so many batches */
+    int64_t iterations;             /* simulated in all */
+    int64_t batch_from, round_from; /* the cycles where they began */
+    ts_ratio batches, rounds;       /* their cycles; the weights are their iterations */
+    int64_t busy_cycles;            /* before them */
 };
 
 loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip) {
@@ -85,13 +87,14 @@ static void begin(loop_sampler *s, int end) {
     const ts_in_flight *oldest = s->chip->active; /* may count for others, from the time before */
     if (s->period == 0 || (oldest && oldest->number < s->chip->marked.end)) return;
     double each = (double)(cycle_of(s) - l->since) / (double)(l->visits - 1);
-    int64_t iterations = (int64_t)((double)(BATCH_INTERVALS * s->interval) / each) + 1;
-    s->batch = ts_round_up(iterations, s->period);
-    if (!is_worth(s, LEAST_BATCHES * s->batch)) return;
+    int64_t batch = (int64_t)((double)(BATCH_INTERVALS * s->interval) / each) + 1;
+    s->round = ts_round_up(batch, s->period);
+    s->parts = s->round / batch;
+    if (!is_worth(s, (LEAST_BATCHES + s->parts - 1) / s->parts * s->round)) return;
     s->end = end;
-    s->cycles = (ts_ratio){0};
+    s->batches = s->rounds = (ts_ratio){0};
     s->iterations = 0;
-    s->from = cycle_of(s);
+    s->batch_from = s->round_from = cycle_of(s);
     mark(s);
 }
 
@@ -122,19 +125,38 @@ static void leave_out(loop_sampler *s) {
     s->end = -1;
 }
 
-static void end_batch(loop_sampler *s) {
-    ts_ratio_add(&s->cycles, (double)(cycle_of(s) - s->from), 1);
-    s->from = cycle_of(s);
-    bool is_last = s->cycles.count == MOST_BATCHES || !is_worth(s, s->iterations + s->batch);
-    if (s->cycles.count >= LEAST_BATCHES && ts_ratio_is_known(&s->cycles, is_last ? ROUGHLY : ERROR, 1))
+static bool is_known(const ts_ratio *cycles, bool is_last) {
+    return cycles->count >= LEAST_BATCHES &&
+           ts_ratio_is_known(cycles, is_last || cycles->count >= MOST_BATCHES ? ROUGHLY : ERROR, 1);
+}
+
+/* Batches of a period that is long may differ where whole rounds do not. */
+static void end_round(loop_sampler *s) {
+    ts_ratio_add(&s->rounds, (double)(cycle_of(s) - s->round_from), (double)s->round);
+    s->round_from = cycle_of(s);
+    bool is_last = s->rounds.count == MOST_BATCHES || !is_worth(s, s->iterations + s->round);
+    if (is_known(&s->batches, is_last) || is_known(&s->rounds, is_last))
         leave_out(s);
     else if (is_last)
         s->end = -1;
 }
 
+/* The first iteration of a batch: those of a round are equally long, but for one iteration. */
+static int64_t batch_begin(const loop_sampler *s, int batch) {
+    return batch / s->parts * s->round + batch % s->parts * s->round / s->parts;
+}
+
+static void go_on(loop_sampler *s) {
+    int64_t begin = batch_begin(s, s->batches.count), end = batch_begin(s, s->batches.count + 1);
+    if (++s->iterations < end) return;
+    ts_ratio_add(&s->batches, (double)(cycle_of(s) - s->batch_from), (double)(end - begin));
+    s->batch_from = cycle_of(s);
+    if (s->batches.count % s->parts == 0) end_round(s);
+}
+
 void loop_sampler_visit(loop_sampler *s, int end) {
     if (s->end >= 0) {
-        if (end == s->end && ++s->iterations % s->batch == 0) end_batch(s);
+        if (end == s->end) go_on(s);
         return;
     }
     loop *l = &s->loops[end];

@@ -15,7 +15,7 @@
 #include "layout/notation/xla.h"
 #include "layout/shape.h"
 
-enum { PERIODS = 96, KEPT = 256 }; /* the longest period, in iterations; signatures that are kept */
+enum { PERIODS = 1024, KEPT = 2560 }; /* the longest period, in iterations; signatures that are kept */
 
 typedef struct {
     int64_t cycle;

@@ -1,5 +1,6 @@
-/* Whole runs: who takes the CPU time, and their memory. Then how fast programs run, a second of CPU time: the
+/* Whole runs: who takes the CPU time, and their memory. Then long ones, time only, and how fast programs run, a second of CPU time: the
  * core alone (its DMAs done at once, nothing moved), then the whole chip, with values and without. */
+#include <math.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -182,6 +183,43 @@ static bool bench_whole(const ts_machine *machine, shares *found, int number) {
     return true;
 }
 
+/* ---- Long runs, time only ---- */
+
+static const struct {
+    const char *path;
+    ts_define sizes[3];
+    int size_count;
+} large[] = {
+    {"programs/softmax.tsim", {{"ROWS", "524288"}}, 1},
+    {"programs/normalize.tsim", {{"ROWS", "1000000"}}, 1},
+    {"programs/transpose.tsim", {{"ROWS", "64000"}, {"COLS", "4000"}}, 2},
+    {"programs/transpose.tsim", {{"ROWS", "32768"}, {"COLS", "32768"}}, 2},
+    {"programs/matmul.tsim", {{"M", "8192"}, {"N", "8192"}, {"K", "8192"}}, 3},
+};
+enum { LARGE = sizeof large / sizeof large[0] };
+
+static bool bench_large(ts_error *err, ts_arena *arena, const ts_machine *machine, int number) {
+    enum { RUNS = 3 };
+    const ts_run_request request = {.machine = machine,
+                                    .program = large[number].path,
+                                    .defines = large[number].sizes,
+                                    .define_count = large[number].size_count,
+                                    .time_only = true,
+                                    .max_cycles = INT64_MAX};
+    ts_run_result result;
+    double least = HUGE_VAL;
+    for (int i = 0; i < RUNS; i++) {
+        double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
+        if (!ts_run(err, arena, &request, &result)) return false;
+        least = fmin(least, ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
+    }
+    printf("%-26s", large[number].path);
+    for (int k = 0; k < large[number].size_count; k++)
+        printf(" %s=%s", large[number].sizes[k].name, large[number].sizes[k].value);
+    printf(": %.3f s, %.3g cycles\n", least, (double)result.chip.cycles);
+    return true;
+}
+
 int main(void) {
     ts_error err = {.kind = TS_ERROR_NONE};
     ts_arena *arena = ts_arena_new();
@@ -192,6 +230,8 @@ int main(void) {
            "MB", "/ HBM's", "/ tensors");
     for (int i = 0; good && i < WHOLE; i++)
         good = bench_whole(machine, found, i); /* children: while we are small */
+    printf("\nlong runs, time only: CPU time (streams: goal 0.2 s)\n");
+    for (int i = 0; good && i < LARGE; i++) good = bench_large(&err, arena, machine, i);
     printf("\n%-26s %-18s %10s %12s %10s\n", "program", "", "bundles/s", "vector ops/s", "GFLOP/s");
     for (int i = 0; good && i < PROGRAMS; i++) good = bench(&err, arena, machine, i);
     if (!good) fprintf(stderr, "bench_run: %s\n", err.message);
