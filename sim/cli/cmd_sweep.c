@@ -206,12 +206,12 @@ static bool tune(ts_error *err, command_state *c) {
     return true;
 }
 
-/* --pareto: the rows of the front alone. */
+/* --pareto: the rows of the front alone; where no point has a result all, which say why. */
 static bool select_rows(ts_error *err, command_state *c) {
     const char *names = cli_value(&c->line, "pareto");
     int *columns = c->ranked_by, count = 0;
     int64_t *rows;
-    if (!names) return true;
+    if (!names || (c->table.row_count > 0 && !ts_sweep_table_any_ok(&c->table))) return true;
     for (const char *at = names;; at++) {
         size_t length = strcspn(at, ",");
         const char *name = ts_arena_copy_text(c->line.arena, at, length);

@@ -154,6 +154,8 @@ void ts_report_tuned(const ts_sweep_view *view, const ts_sweep_tuned *tuned, ts_
             ts_text_grouped(out->arena, tuned->candidates - tuned->rungs[tuned->rung_count - 1].tried),
             ts_text_grouped(out->arena, tuned->candidates));
     add_table(view, out);
+    add_errors(view->table, out);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 /* ---- CSV (RFC 4180) ---- */

@@ -37,12 +37,13 @@ static int by_values(const void *one, const void *other) {
 
 static bool read_values(const ts_sweep_table *table, int64_t row, const int *columns, int count,
                         double *values) {
+    if (!ts_sweep_table_is_ok(table, row)) return false;
     for (int i = 0; i < count; i++)
         if (!ts_sweep_value_number(ts_sweep_table_cell(table, row, columns[i]), &values[i])) return false;
     return true;
 }
 
-/* Rows with a number in each column, the least first. Returns how many. */
+/* Rows that are ok, with a number in each column, the least first. Returns how many. */
 static int64_t rank(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
                     candidate **out) {
     candidate *all = TS_NEW_ARRAY(arena, candidate, table->row_count);

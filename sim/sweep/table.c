@@ -150,9 +150,32 @@ const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t r
     return &table->cells[row * table->column_count + column];
 }
 
+bool ts_sweep_table_is_ok(const ts_sweep_table *table, int64_t row) {
+    const ts_sweep_value *status = ts_sweep_table_cell(table, row, table->status_column);
+    return strcmp(status->text, ts_sweep_status_text(TS_SWEEP_OK)) == 0;
+}
+
+bool ts_sweep_table_any_ok(const ts_sweep_table *table) {
+    for (int64_t row = 0; row < table->row_count; row++)
+        if (ts_sweep_table_is_ok(table, row)) return true;
+    return false;
+}
+
 bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int column) {
     return column == table->cycles_column && table->estimated_column >= 0 &&
            ts_sweep_table_cell(table, row, table->estimated_column)->integer != 0;
+}
+
+/* No row has a value in a column of this name. */
+static void none_has(ts_error *err, const ts_sweep_table *table, const char *what, const char *name) {
+    int status = table->status_column;
+    if (table->row_count == 0 || ts_sweep_table_any_ok(table)) {
+        ts_error_set(err, TS_ERROR_USAGE, "%s: no point has '%.60s'", what, name);
+        return;
+    }
+    bool said = strcmp(table->headings[status + 1].name, "error") == 0;
+    const ts_sweep_value *why = ts_sweep_table_cell(table, 0, status + said);
+    ts_error_set(err, TS_ERROR_INPUT, "%s: no point has a result, the first for: %s", what, why->text);
 }
 
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name) {
@@ -160,9 +183,11 @@ int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *
     for (int i = 0; i < table->column_count; i++)
         if (strcmp(table->headings[i].name, wanted) == 0) return i;
     bool known = ts_sweep_column_find(name, strlen(name)) >= 0;
-    ts_error_set(err, TS_ERROR_USAGE, known ? "%s: no point has '%.60s'" : "%s: there is no column '%.60s'",
-                 what, name);
-    if (known) return -1;
+    if (known) {
+        none_has(err, table, what, name);
+        return -1;
+    }
+    ts_error_set(err, TS_ERROR_USAGE, "%s: there is no column '%.60s'", what, name);
     ts_error_hint(err, ts_text_nearest(name, &table->headings[0].name, (size_t)table->column_count,
                                        sizeof table->headings[0]));
     return -1;

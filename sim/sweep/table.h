@@ -34,16 +34,19 @@ bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_re
 /* Only these rows, in this order. */
 void ts_sweep_table_select(ts_arena *arena, const ts_sweep_table *table, const int64_t *rows, int64_t count,
                            ts_sweep_table *part);
-/* The row with the least of a column first; rows without a number are none. */
+bool ts_sweep_table_is_ok(const ts_sweep_table *table, int64_t row);
+bool ts_sweep_table_any_ok(const ts_sweep_table *table);
+/* The row with the least of a column first; rows that are not ok, or have no number, are none. */
 void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int column, ts_sweep_table *out);
 /* Rows that no other is better than: at most as much in all columns, and less in one; the least of the first
- * column first. Rows without a number in one of them are none. Returns how many. */
+ * column first. Rows that are not ok, or have no number in one of them, are none. Returns how many. */
 int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
                         int64_t **rows);
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
 /* Are these cycles of which not every access was simulated? Reports put "~" before them. */
 bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int column);
-/* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in it. */
+/* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in it; where
+ * no row is ok, the error of the first. */
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);
 /* The same of what is to be a number; where there are rows, one of them has one. */
 int ts_sweep_table_find_number(ts_error *err, const ts_sweep_table *table, const char *what,

@@ -54,13 +54,14 @@ static bool climb(ts_error *err, tuner *t, ts_sweep_rung *rung, ts_sweep_tuned *
     const ts_sweep_table_request read = {sweep.study, sweep.store, t->points, t->count, {0, 0}};
     if (!ts_sweep(err, t->arena, &sweep, &result) || !ts_sweep_table_read(err, t->arena, &read, &table))
         return false;
-    int column =
-        table.row_count > 0 ? ts_sweep_table_find_number(err, &table, "--tune", t->request->least) : 0;
-    if (column < 0) return false; /* where conditions left all out, no column is missed */
-    ts_sweep_table_rank(t->arena, &table, column, &tuned->table);
+    bool any = ts_sweep_table_any_ok(&table);
+    int column = any ? ts_sweep_table_find_number(err, &table, "--tune", t->request->least) : 0;
+    if (column < 0) return false;
+    tuned->table = table; /* which says why there is no result */
+    if (any) ts_sweep_table_rank(t->arena, &table, column, &tuned->table);
     add_result(&tuned->result, &result);
     rung->tried = result.points;
-    rung->kept = (tuned->table.row_count + t->request->keep - 1) / t->request->keep;
+    rung->kept = any ? tuned->table.row_count : 0;
     return true;
 }
 
@@ -78,10 +79,9 @@ bool ts_sweep_tune(ts_error *err, ts_arena *arena, const ts_sweep_tune_request *
         if (!climb(err, &t, &rungs[i], tuned)) return false;
         if (i == 0) tuned->candidates = rungs[i].tried;
         tuned->rung_count = i + 1;
-        if (rungs[i].kept == 0) break;
-        t.count = rungs[i].kept;
+        if (rungs[i].kept == 0 || i + 1 == budget->count) break;
+        t.count = rungs[i].kept = (rungs[i].kept + request->keep - 1) / request->keep;
         for (int64_t k = 0; k < t.count; k++) t.points[k] = tuned->table.points[k] + t.stride;
     }
-    rungs[tuned->rung_count - 1].kept = tuned->table.row_count;
     return true;
 }

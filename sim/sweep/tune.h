@@ -16,14 +16,14 @@ typedef struct {
 /* At one value of the budget. */
 typedef struct {
     const char *value;
-    int64_t tried, kept;
+    int64_t tried, kept; /* of the last: those with a result */
 } ts_sweep_rung;
 
 typedef struct {
     const ts_sweep_rung *rungs;
     int rung_count;
     int64_t candidates;     /* points at one value of the budget */
-    ts_sweep_table table;   /* of those that were tried at the last value, the best first */
+    ts_sweep_table table;   /* tried at the last value and ok, the best first; where none is, all */
     ts_sweep_result result; /* of all rungs */
 } ts_sweep_tuned;
 

@@ -644,6 +644,62 @@ columns: {each: time / A}
         expect(["sweep", path, "--db", db, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
 
 
+# y = x, checked to be x + W, after a delay of D cycles
+WRONG = """.param W = 0
+.param D = 1
+.tensor x hbm f32[8,128] in iota
+.tensor y hbm f32[8,128] out
+.tensor b vmem f32[8,128]
+.sem    done
+.check  y == x + W
+        dma     b <- x, done
+        wait    done
+        delay   D
+        dma     y <- b, done
+        wait    done
+"""
+
+
+@test
+def what_computes_wrong_values_is_not_the_best():
+    """A fast point whose check failed beats none that is right."""
+    (HERE / "wrong.tsim").write_text(WRONG)
+    path, db = study("""points: [{W: 0, D: 2000}, {W: 1, D: 1}, {W: 0, D: 1000}]
+vary: {N: [0, 1]}
+ask: {program: wrong.tsim, define: {W: $W, D: $(D + N)}}
+""", "wrong.yaml"), HERE / "wrong.db"
+    for words, right in ((["--tune", "N", "--keep", "2"], [(0, 1000, 1)]), (["--pareto", "time"], [(0, 1000, 0)]),
+                         (["--pareto", "N,D"], [(0, 1000, 0)])):
+        code, out, err = run("sweep", path, "--db", db, *words, "--json")
+        assert code == 3 and [(r["W"], r["D"], r["N"]) for r in json.loads(out)["rows"]] == right, (words, out, err)
+
+
+@test
+def where_no_point_has_a_result_it_is_said_why():
+    small = study("""vary: {M: [1, 2], N: [64, 100000]}
+ask: {program: big.tsim, define: {M: $M, N: $N}, time_only: true}
+""", "small.yaml")
+    (HERE / "big.tsim").write_text(""".param M = 1
+.param N = 1
+.assert N * M < 100000, "too large"
+        delay   N * M
+""")
+    code, out, err = run("sweep", small, "--db", ":memory:", "--tune", "N")
+    assert (code, err) == (0, ""), (code, err)
+    assert "at 64       2 tried, the best 1 go on\nat 100000   1 tried, 0 of them with a result\n" in out, out
+    assert out.endswith("\nerror of 1: too large\n"), out
+    rungs = json.loads(expect(["sweep", small, "--db", ":memory:", "--tune", "N", "--json"]))["rungs"]
+    assert [(rung["tried"], rung["kept"]) for rung in rungs] == [(2, 1), (1, 0)], rungs
+    none = study(small.read_text().replace("64", "100001"), "none.yaml")
+    for words in (["--tune", "N"], ["--pareto", "time"]):
+        code, out, err = run("sweep", none, "--db", ":memory:", *words)
+        assert (code, err) == (1, "") and "too large" in out, (words, code, out, err)
+    code, out, err = run("sweep", none, "--db", ":memory:", "--sensitivity")
+    assert (code, out, err) == (1, "", "tilesim: error: --column: no point has a result, the first for: too large\n"), (code, out, err)
+    code, out, err = run("sweep", none, "--db", ":memory:", "--plot", "x=M,y=time", "--svg", "-")
+    assert (code, out, err) == (1, "", "tilesim: error: --plot: no point has a result, the first for: too large\n"), (code, out, err)
+
+
 @test
 def differences():
     path, one, two = study(GRID), HERE / "d1.db", HERE / "d2.db"

@@ -354,6 +354,7 @@ static void tuning_without_a_crew(void **state) {
     study_end(&f);
 }
 
+/* Where none is ok, the rows say why. */
 static void tuning_of_nothing(void **state) {
     (void)state;
     study_fixture f;
@@ -361,8 +362,15 @@ static void tuning_of_nothing(void **state) {
     study_begin(&f, "vary: {N: [0, 1], B: [x, y]}\nask: {layout: 'f32[$N]'}\ncolumns: {c: 0 * N}\n",
                 ":memory:", with_none);
     ts_sweep_tune_request request = {&f.request, "time", "N", 2};
-    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
-    assert_string_equal(f.err.message, "--tune: no point has 'time'");
+    if (!ts_sweep_tune(&f.err, f.arena, &request, &tuned)) fail_msg("%s", f.err.message);
+    assert_int_equal(tuned.rung_count, 1);
+    assert_true(tuned.rungs[0].tried == 2 && tuned.rungs[0].kept == 0);
+    assert_int_equal(tuned.table.row_count, 2);
+    int error = ts_sweep_table_find(NULL, &tuned.table, "", "error");
+    assert_string_equal(ts_sweep_table_cell(&tuned.table, 1, error)->text, "why");
+    assert_int_equal(ts_sweep_table_find(&f.err, &tuned.table, "--column", "time"), -1);
+    assert_int_equal(f.err.kind, TS_ERROR_INPUT);
+    assert_string_equal(f.err.message, "--column: no point has a result, the first for: why");
     study_end(&f);
 }
 
