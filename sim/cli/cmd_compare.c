@@ -10,8 +10,8 @@
 static const cli_option options[] = {
     {"fail-over", '\0', "RATIO",
      "exit code 3 when what the reports are about is more than RATIO times what it was: the time of run, "
-     "dma, "
-     "choose, audit and bench, audit's padded bytes, hbm's cycles, a layout's bytes"},
+     "dma, choose, audit, reshard and bench, audit's padded bytes, cycles of hbm and relayout, a layout's "
+     "bytes"},
     {"rows", '\0', "N", "of each section; 8 when not given"},
     {"all", '\0', NULL, "all rows"},
     CLI_MEMORY_OPTION,
@@ -53,6 +53,7 @@ static bool compare(ts_error *err, const cli_line *line, ts_compare_view *view, 
 /* Is a figure beyond the limit? With a limit there must be one. */
 static bool check_limit(ts_error *err, const ts_comparison *result, double limit) {
     if (limit == 0) return true;
+    if (result->lacking) return ts_error_set(err, TS_ERROR_FAULT, "--fail-over: %s", result->lacking);
     if (result->figure_count == 0)
         return ts_error_set(err, TS_ERROR_USAGE, "--fail-over: reports of tilesim %s have no figure to judge",
                             result->command);

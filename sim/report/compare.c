@@ -24,17 +24,14 @@ static void add_ratio(ts_text *out, double before, double after) {
         ts_text_add(out, "x %6.4g", ratio);
 }
 
-/* Numbers in groups of three digits, or with six digits in all. */
+/* Numbers in groups of three digits, or with six digits in all; texts are whole: two may differ at their ends. */
 static const char *show(char out[64], const ts_compare_value *value) {
     char digits[32];
-    if (!value->text)
-        snprintf(out, 64, "-");
-    else if (value->is_number && fabs(value->number) < 0x1p53 && value->number == floor(value->number))
+    if (!value->text || !value->is_number) return value->text ? value->text : "-";
+    if (fabs(value->number) < 0x1p53 && value->number == floor(value->number))
         snprintf(out, 64, "%s", ts_text_group_digits(digits, (int64_t)value->number));
-    else if (value->is_number)
-        snprintf(out, 64, "%.6g", value->number);
     else
-        snprintf(out, 64, "%.60s", value->text);
+        snprintf(out, 64, "%.6g", value->number);
     return out;
 }
 
@@ -43,9 +40,8 @@ static bool has_numbers(const ts_compare_change *change) {
 }
 
 static void add_change(ts_text *out, const ts_compare_change *change) {
-    char before[64], after[64];
-    show(before, &change->before);
-    show(after, &change->after);
+    char numbers[2][64];
+    const char *before = show(numbers[0], &change->before), *after = show(numbers[1], &change->after);
     bool narrow = strlen(before) <= VALUE && strlen(after) <= VALUE;
     if (!narrow) {
         ts_text_add(out, "%s\n    %s\n    %s\n", change->path, before, after);
@@ -91,7 +87,7 @@ static void add_section(const ts_compare_change *changes, int count, const ts_co
     int shown = count < view->rows ? count : view->rows;
     for (int i = 0; i < count; i++) rows[i] = &changes[i];
     qsort(rows, (size_t)count, sizeof *rows, by_difference);
-    ts_text_add_char(out, '\n');
+    if (out->bytes[out->length - 2] != '\n') ts_text_add_char(out, '\n');
     for (int i = 0; i < shown; i++) add_change(out, rows[i]);
     if (shown < count) ts_text_add(out, "and %d more; --all shows them\n", count - shown);
 }
@@ -115,6 +111,7 @@ void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_t
     add_results(r, view, out);
     if (r->result_count + r->setting_count > 0) ts_text_add_char(out, '\n');
     ts_text_add(out, "%s values are the same in both\n", ts_text_grouped(out->arena, r->equal_count));
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 /* ---- A page ---- */

@@ -11,10 +11,12 @@
 static const struct {
     const char *command, *path;
 } figures[] = {
-    {"run", "microseconds"},   {"dma", "microseconds"},
-    {"audit", "microseconds"}, {"audit", "all.padded_bytes"},
-    {"hbm", "cycles"},         {"layout", "storage_bytes"},
-    {"bench", "host_seconds"}, {"choose", "candidates.0.microseconds"},
+    {"run", "microseconds"},     {"dma", "microseconds"},
+    {"audit", "microseconds"},   {"audit", "all.padded_bytes"},
+    {"hbm", "cycles"},           {"layout", "storage_bytes"},
+    {"bench", "host_seconds"},   {"choose", "candidates.0.microseconds"},
+    {"relayout", "cycles"},      {"blocks", "candidates.0.microseconds"},
+    {"reshard", "microseconds"},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -29,6 +31,7 @@ enum { NAME = 32 }; /* characters of an element's name in a path */
 
 typedef struct {
     ts_arena *arena;
+    const char *names[2]; /* of the reports */
     ts_comparison *result;
     ts_text path;
     size_t section;
@@ -81,23 +84,39 @@ static void add_change(comparer *c, const cJSON *before, const cJSON *after) {
 
 static bool holds_values(const cJSON *item) { return cJSON_IsObject(item) || cJSON_IsArray(item); }
 
-/* What an element of a list is called; NULL: nothing. */
-static const char *name_of(const cJSON *element) {
+/* "BM=256, BK=128" of {"BM": 256, "BK": 128} */
+static const char *joined(ts_arena *arena, const cJSON *object) {
+    ts_text text = ts_text_begin(arena);
+    for (const cJSON *item = object->child; item; item = item->next)
+        ts_text_add(&text, "%s%s=%s", item == object->child ? "" : ", ", item->string,
+                    value_of(arena, item).text);
+    return text.bytes;
+}
+
+/* What an element of a list is called: what it begins with. NULL: nothing. */
+static const char *name_of(ts_arena *arena, const cJSON *element) {
     const cJSON *first = cJSON_IsObject(element) ? element->child : NULL;
+    if (cJSON_IsObject(first) && first->child) return joined(arena, first);
     return cJSON_IsString(first) ? first->valuestring : NULL;
 }
 
-/* The items of the other side, each of which is taken once. */
+/* The items of a list or an object; those of the other side are each taken once. */
 typedef struct {
     const cJSON **items;
-    int count, next; /* where a search begins: behind the last match */
+    const char **names; /* keys, or what elements of a list are called */
+    int count, next;    /* where a search begins: behind the last match */
     bool in_list;
 } candidates;
 
 static candidates candidates_of(ts_arena *arena, const cJSON *holder) {
     candidates c = {.in_list = cJSON_IsArray(holder)};
-    c.items = TS_NEW_ARRAY(arena, const cJSON *, cJSON_GetArraySize(holder) + 1);
-    for (const cJSON *item = holder->child; item; item = item->next) c.items[c.count++] = item;
+    int size = cJSON_GetArraySize(holder);
+    c.items = TS_NEW_ARRAY(arena, const cJSON *, size);
+    c.names = TS_NEW_ARRAY(arena, const char *, size);
+    for (const cJSON *item = holder->child; item; item = item->next) {
+        c.names[c.count] = c.in_list ? name_of(arena, item) : item->string;
+        c.items[c.count++] = item;
+    }
     return c;
 }
 
@@ -106,7 +125,7 @@ static const cJSON *take(candidates *c, const char *name, int position) {
     for (int i = 0; i < c->count; i++) {
         int at = name ? (c->next + i) % c->count : position;
         const cJSON *item = at < c->count ? c->items[at] : NULL;
-        const char *own = !item ? NULL : c->in_list ? name_of(item) : item->string;
+        const char *own = item ? c->names[at] : NULL;
         if (item && (name ? own && strcmp(own, name) == 0 : !own)) {
             c->items[at] = NULL;
             c->next = at + 1;
@@ -133,20 +152,17 @@ static void compare(comparer *c, const cJSON *before, const cJSON *after);
 
 /* Both are objects, or both lists. */
 static void compare_items(comparer *c, const cJSON *before, const cJSON *after) {
-    candidates rest = candidates_of(c->arena, after);
+    candidates all = candidates_of(c->arena, before), rest = candidates_of(c->arena, after);
     size_t length = c->path.length;
-    int position = 0;
-    for (const cJSON *item = before->child; item; item = item->next, position++) {
-        const char *name = rest.in_list ? name_of(item) : item->string;
-        const cJSON *match = take(&rest, name, position);
-        set_path(c, length, rest.in_list, name, position);
-        compare(c, item, match);
+    for (int i = 0; i < all.count; i++) {
+        const cJSON *match = take(&rest, all.names[i], i);
+        set_path(c, length, rest.in_list, all.names[i], i);
+        compare(c, all.items[i], match);
     }
     for (int i = 0; i < rest.count; i++) {
-        const cJSON *item = rest.items[i];
-        if (!item) continue;
-        set_path(c, length, rest.in_list, rest.in_list ? name_of(item) : item->string, i);
-        compare(c, NULL, item);
+        if (!rest.items[i]) continue;
+        set_path(c, length, rest.in_list, rest.names[i], i);
+        compare(c, NULL, rest.items[i]);
     }
 }
 
@@ -200,20 +216,33 @@ static const cJSON *at_path(const cJSON *item, const char *path) {
     return cJSON_IsNumber(item) ? item : NULL;
 }
 
-static void find_figures(const cJSON *before, const cJSON *after, ts_comparison *result) {
+/* "b.json has no microseconds: deadlock .." */
+static const char *lack(ts_arena *arena, const char *name, const cJSON *report, const char *figure) {
+    const cJSON *error = cJSON_GetObjectItemCaseSensitive(report, "error");
+    const cJSON *message = cJSON_GetObjectItemCaseSensitive(error, "message");
+    bool said = cJSON_IsString(message);
+    return ts_text_format(arena, "%s has no %s%s%s", name, figure, said ? ": " : "",
+                          said ? message->valuestring : "");
+}
+
+static void find_figures(comparer *c, const cJSON *before, const cJSON *after) {
+    ts_comparison *result = c->result;
     for (int i = 0; i < FIGURES; i++) {
+        const char *path = figures[i].path;
         if (strcmp(figures[i].command, result->command) != 0) continue;
-        const cJSON *a = at_path(before, figures[i].path), *b = at_path(after, figures[i].path);
+        const cJSON *a = at_path(before, path), *b = at_path(after, path);
         if (a && b)
             result->figures[result->figure_count++] =
-                (ts_compare_figure){figures[i].path, a->valuedouble, b->valuedouble};
+                (ts_compare_figure){path, a->valuedouble, b->valuedouble};
+        else
+            result->lacking = lack(c->arena, a ? c->names[1] : c->names[0], a ? after : before, path);
     }
 }
 
 bool ts_compare(ts_error *err, ts_arena *arena, const ts_source *before, const ts_source *after,
                 ts_comparison *result) {
     const char *command = "", *other = "";
-    comparer c = {.arena = arena, .result = result};
+    comparer c = {.arena = arena, .names = {before->name, after->name}, .result = result};
     cJSON *a = read_report(err, before, &command), *b = a ? read_report(err, after, &other) : NULL;
     bool good = a && b;
     if (good && strcmp(command, other) != 0)
@@ -223,7 +252,7 @@ bool ts_compare(ts_error *err, ts_arena *arena, const ts_source *before, const t
     if (good) {
         *result = (ts_comparison){.command = ts_arena_copy_text(arena, command, strlen(command))};
         c.path = ts_text_begin(arena);
-        find_figures(a, b, result);
+        find_figures(&c, a, b);
         compare_items(&c, a, b);
     }
     cJSON_Delete(a);

@@ -13,7 +13,7 @@ typedef struct {
 } ts_compare_value;
 
 /* Its path: keys, with points between them, and of lists in brackets what the element begins with, if that is
- * a text ("tensors[x].bytes"), else its position from 0. */
+ * a text ("tensors[x].bytes") or an object ("candidates[BM=256].cycles"), else its position from 0. */
 typedef struct {
     const char *path;
     size_t section; /* bytes of the path's first key */
@@ -32,6 +32,7 @@ typedef struct {
     const char *command; /* "run" */
     ts_compare_figure figures[TS_COMPARE_FIGURES];
     int figure_count;
+    const char *lacking;         /* which report has no such figure, and why; NULL: both have all */
     ts_compare_change *settings; /* what was run, on what */
     ts_compare_change *results;
     int setting_count, result_count;

@@ -103,13 +103,49 @@ def limits():
 
 
 @test
+def blocks_are_matched_by_their_sizes():
+    """Another machine ranks them otherwise; and what runs at one of two sizes only is no other block."""
+    blocks = [small(name, "blocks", candidates=[{"blocks": {"BM": bm, "BN": bn}, "microseconds": us} for bm, bn, us in found])
+              for name, found in (("a.json", ((8, 16, 1), (16, 8, 2), (8, 8, 3))), ("b.json", ((16, 8, 1.5), (8, 8, 3))))]
+    value = expect_json(["compare", *blocks])
+    assert [(c["path"], c["before"], c["after"]) for c in value["results"]] == [
+        ("candidates[BM=8, BN=16]", "{..}", None), ("candidates[BM=16, BN=8].microseconds", 2, 1.5)], value
+    assert value["figures"] == [{"path": "candidates.0.microseconds", "before": 1, "after": 1.5, "ratio": 1.5}], value
+    runs = [small(name, "grid", runs=[{"defines": {"ROWS": rows}, "cycles": int(rows)} for rows in found])
+            for name, found in (("a.json", "89"), ("b.json", "98"))]
+    assert expect_json(["compare", *runs])["results"] == []
+
+
+@test
+def a_report_of_an_error():
+    good = small("a.json", microseconds=1)
+    failed = small("b.json", error={"kind": "fault", "message": "deadlock: the core waits"})
+    for reports in ([good, failed], [failed, good]):
+        code, _, err = run("compare", *reports, "--fail-over", "1.1")
+        assert (code, err) == (3, f"tilesim: fault: --fail-over: {failed} has no microseconds: deadlock: the core waits\n"), (code, err)
+    expect(["compare", good, failed], out=None)
+
+
+@test
+def long_texts():
+    """Are whole: that they begin alike says nothing."""
+    texts = ["a tile that is as high as it can be, and as wide as it is high, in each unit: " + end for end in ("one side", "the other side")]
+    out = expect(["compare", *[small(f"{i}.json", "choose", unfit=[{"shape": "s", "why": text}]) for i, text in enumerate(texts)]], out=None)
+    assert "\nunfit[s].why\n    " + texts[0] + "\n    " + texts[1] + "\n" in out, out
+    assert "\n\n\n" not in out, out
+
+
+@test
 def real_reports():
     """Every command whose reports have a figure has it where it is looked for, and equals itself."""
     shape = "f32[64,64]{1,0:T(8,128)}"
     for words, figure in ((["run", "programs/add.tsim"], "microseconds"), (["dma", "f32[64,64]{1,0}", shape], "microseconds"),
                           (["audit", "tests/data/hlo/attention.mlir"], "microseconds"), (["hbm", "a_seq_rd"], "cycles"),
                           (["layout", shape], "storage_bytes"), (["bench", "f32[64,64]{1,0}", shape, "--milliseconds=1"], "host_seconds"),
-                          (["choose", "f32[64,64]{1,0}"], "candidates.0.microseconds")):
+                          (["choose", "f32[64,64]{1,0}"], "candidates.0.microseconds"),
+                          (["choose", "programs/add.tsim", "--block", "ROWS=8,16"], "candidates.0.microseconds"),
+                          (["reshard", "f32[64,64] P('x')", "f32[64,64]", "--mesh", "4"], "microseconds"),
+                          (["relayout", 'f32[8,128] vpad<"32,{0,0},(8,128)">', 'f32[8,128] vpad<"32,{3,0},(8,128)">'], "cycles")):
         path = report("one.json", *words)
         value = expect_json(["compare", path, path])
         assert value["figures"][0]["path"] == figure and value["figures"][0]["ratio"] == 1, (words, value["figures"])

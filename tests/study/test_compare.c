@@ -36,6 +36,7 @@ static void expect(const char *command, const char *before, const char *after, c
     for (int i = 0; i < result.figure_count; i++)
         ts_text_add(&out, "figure %s %g %g\n", result.figures[i].path, result.figures[i].before,
                     result.figures[i].after);
+    if (result.lacking) ts_text_add(&out, "lacks %s\n", result.lacking);
     add_changes(result.settings, result.setting_count, "set", &out);
     add_changes(result.results, result.result_count, "got", &out);
     ts_text_add(&out, "%d equal\n", (int)result.equal_count);
@@ -86,8 +87,18 @@ static void settings_and_figures(void **state) {
            "\"candidates\":[{\"n\":\"b\",\"microseconds\":1}]",
            "figure candidates.0.microseconds 2 1\ngot candidates[a]/10 {..} -\ngot candidates[b]/10 - {..}\n"
            "1 equal\n");
-    expect("choose", "\"candidates\":[]", "\"candidates\":[]", "1 equal\n");
-    expect("run", "\"microseconds\":null", "\"microseconds\":null", "2 equal\n");
+    expect("blocks",
+           "\"candidates\":[{\"blocks\":{\"M\":8,\"K\":\"x\"},\"microseconds\":2},{\"blocks\":{\"M\":9}}]",
+           "\"candidates\":[{\"blocks\":{\"M\":9}},{\"blocks\":{\"M\":8,\"K\":\"x\"},\"microseconds\":3},{"
+           "\"blocks\":{}}]",
+           "lacks b has no candidates.0.microseconds\n"
+           "got candidates[M=8, K=x].microseconds/10 #2 #3\ngot candidates[2]/10 - {..}\n4 equal\n");
+    expect("reshard", "\"microseconds\":1", "\"microseconds\":1", "figure microseconds 1 1\n2 equal\n");
+    expect("relayout", "\"cycles\":1", "\"error\":{\"message\":\"why\"},\"cycles\":null",
+           "lacks b has no cycles: why\ngot cycles/6 #1 null\ngot error/5 - {..}\n1 equal\n");
+    expect("choose", "\"candidates\":[]", "\"candidates\":[]",
+           "lacks a has no candidates.0.microseconds\n1 equal\n");
+    expect("run", "\"microseconds\":null", "\"microseconds\":null", "lacks a has no microseconds\n2 equal\n");
 }
 
 static void refuse(const char *before, const char *after, const char *place, int column,
