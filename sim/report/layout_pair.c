@@ -6,6 +6,7 @@
 #include "padding.h"
 #include "transfer_private.h"
 #include "report/layout.h"
+#include "report/machine.h"
 #include "report/transfer.h"
 
 enum { LABEL = 28, COLUMN = 32 };
@@ -110,6 +111,7 @@ static void add_shape_json(ts_arena *arena, const ts_layout_pair *pair, int i, t
 
 static void add_price_json(const ts_transfer_study *study, ts_json *json) {
     ts_json_object(json, "transfer");
+    ts_report_machine_keys(study->machine, json);
     ts_json_int(json, "cycles", study->cost.cycles);
     ts_json_real(json, "microseconds", ts_machine_microseconds(study->machine, study->cost.cycles), 6);
     ts_json_bool(json, "estimated", study->cost.estimated);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "report/json.h"
+#include "report/machine.h"
 
 void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_price *price, ts_text *out) {
     const ts_relayout *plan = &price->plan;
@@ -11,7 +12,9 @@ void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_pr
     ts_shape_print(r->from, out);
     ts_text_add(out, "\nto         ");
     ts_shape_print(r->to, out);
-    ts_text_add(out, "\nvregs      %" PRId64 " to %" PRId64 "\nhow        %s\n", plan->sources, plan->results,
+    ts_text_add_char(out, '\n');
+    ts_report_machine_line("machine    ", r->machine, out);
+    ts_text_add(out, "vregs      %" PRId64 " to %" PRId64 "\nhow        %s\n", plan->sources, plan->results,
                 plan->steps.bytes);
     for (int i = 0; i < TS_RELAYOUT_OPS; i++)
         if (plan->counts[i] > 0)
@@ -27,7 +30,7 @@ void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_pr
     else
         ts_text_add(out, "\ncycles     %" PRId64, price->cycles);
     if (plan->op_count > 0 && price->unpriced == NULL)
-        ts_text_add(out, " more than to load and store the vregs alone, on %s", ts_machine_title(r->machine));
+        ts_text_add(out, " more than to load and store the vregs alone");
     ts_text_add_char(out, '\n');
 }
 
@@ -36,6 +39,7 @@ void ts_report_relayout_json(const ts_relayout_price_request *r, const ts_relayo
     const ts_relayout *plan = &price->plan;
     ts_json json;
     ts_json_begin(&json, out, "relayout");
+    ts_report_machine_keys(r->machine, &json);
     ts_json_text(&json, "src", ts_shape_text(out->arena, r->from));
     ts_json_text(&json, "dst", ts_shape_text(out->arena, r->to));
     ts_json_int(&json, "src_vregs", plan->sources);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/machine.h"
 #include "report/sharding.h"
 
 static double microseconds(double ps) { return ps / 1e6; }
@@ -96,6 +97,7 @@ void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
         (double)ts_layout_element_count(r->source.shape->layout) * r->source.shape->element_bits / 8;
     ts_report_size(size, bytes);
     ts_text_add(out, "array         %s, %s\n", ts_shape_text(out->arena, r->source.shape), size);
+    ts_report_machine_line("machine       ", r->machine, out);
     ts_report_mesh_lines(&r->mesh, out);
     ts_report_sharding_lines("source", &r->mesh, &r->source, out);
     ts_report_sharding_lines("destination", &r->mesh, &r->destination, out);
@@ -154,7 +156,7 @@ static void json_links(ts_json *json, const ts_reshard_report *r) {
 void ts_report_reshard_json(const ts_reshard_report *r, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "reshard");
-    ts_json_text(&json, "machine", r->machine->name);
+    ts_report_machine_keys(r->machine, &json);
     ts_report_mesh_keys(&r->mesh, &json);
     ts_report_sharding_keys("source", &r->mesh, &r->source, &json);
     ts_report_sharding_keys("destination", &r->mesh, &r->destination, &json);

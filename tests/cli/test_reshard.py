@@ -15,7 +15,8 @@ def text():
     lines = expect(["reshard", "f32[4096,4096] P(('x','y'))", "f32[4096,4096]", *MESH]).splitlines()
     assert all(len(line) <= 100 for line in lines), lines
     assert lines[0] == "array         f32[4096,4096]{1,0}, 64.0 MiB", lines
-    assert lines[2] == "links         chips 4 (ring) x 4 (ring); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch", lines
+    assert lines[1] == "machine       tpu-v4 (TPU v4)", lines
+    assert lines[3] == "links         chips 4 (ring) x 4 (ring); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch", lines
     assert lines[-1].startswith("proof         f32[") and lines[-1].endswith(" bytes moved, all in place"), lines
     assert any(line.startswith("  1 all-gather     rings of a torus") for line in lines), lines
 

@@ -40,8 +40,12 @@ def every_report_says_what_was_changed():
     step, shape = "tests/data/hlo/attention.mlir", "f32[64,128]"
     name = "tpu-v5e (TPU v5e), the default, with hbm.clock=3.2 GHz"
     sets, overrides = ["--set", "hbm.clock=3.2GHz"], ["hbm.clock=3.2 GHz"]
+    value = 'f32[8,128] vpad<"32,{%d,0},(8,128)">'
     with tempfile.TemporaryDirectory() as folder:
-        for words in (["run", "programs/softmax.tsim"], ["dma", shape, shape], ["dma", shape, shape, "--with", f"{shape} -> {shape}"],
+        for words in (["run", "programs/softmax.tsim"], ["run", "programs/add.tsim", "-D", "ROWS=8,16"],
+                      ["relayout", value % 0, value % 3], ["relayout", value % 0, value % 0], ["reshard", f"{shape} P('x')", shape, "--mesh", "4"],
+                      ["choose", "programs/add.tsim", "--block", "ROWS=8,16"],
+                      ["dma", shape, shape], ["dma", shape, shape, "--with", f"{shape} -> {shape}"],
                       ["dma", "--matrix", shape], ["hbm", "a_seq_rd"], ["choose", shape, "--no-moves"], ["audit", step],
                       ["show", "machine"], ["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch"],
                       ["validate", "--data", "tests/data/calibrate.csv", "-m", "tpu-v4"]):
@@ -49,6 +53,9 @@ def every_report_says_what_was_changed():
             assert f"{called}\n" in expect([*words, *sets]), words
             assert expect_json([*words, *sets])["machine_overrides"] == overrides, words
             assert expect_json(words)["machine_overrides"] == [], words
+        pair = ["layout", shape, shape + "{0,1}", "-m", "tpu-v5e"]
+        assert f"{name}\n" in expect([*pair, *sets]), pair
+        assert expect_json([*pair, *sets])["transfer"]["machine_overrides"] == overrides, pair
         for words, option in ((["run", "programs/softmax.tsim"], "--trace"), (["dma", "--matrix", shape], "--svg"),
                               (["choose", shape, "--no-moves"], "--svg"), (["audit", step], "--svg"), (["audit", step], "--html")):
             file = Path(folder) / "file"
