@@ -120,8 +120,8 @@ static const char *read_thousands(const char *at, double *number) {
     return at;
 }
 
-/* To the first number of N=K=5, mul_(2, 3), f32[2,3], ((2, 3), ...); in a list none is `alone`. */
-static const char *skip_names(const char *at, bool *alone) {
+/* To the first number of N=K=5, mul_(2, 3), f32[2,3], ((2, 3), ...); all but the first are lists. */
+static const char *skip_names(const char *at, bool *is_list) {
     for (;;) {
         const char *end = skip_word(at);
         if (isdigit((unsigned char)*at) || *at == '-') return at;
@@ -129,7 +129,7 @@ static const char *skip_names(const char *at, bool *alone) {
             at = end + 1;
         } else if (*end == '(' || *end == '[') {
             at = skip_space(end + 1);
-            *alone = false;
+            *is_list = true;
         } else {
             return at;
         }
@@ -141,8 +141,8 @@ enum { MAX_NAMES = 4 }; /* key=(other,) where other=(third,) ... */
 static int read_numbers(const char *text, const char *at, int most, double *numbers, int names) {
     char key[32];
     int count = 0;
-    bool alone = most == 1; /* no list */
-    at = skip_names(at, &alone);
+    bool is_list = false;
+    at = skip_names(at, &is_list);
     while (count < most) {
         const char *end = read_product(at, &numbers[count]);
         if (end == NULL) {
@@ -154,13 +154,14 @@ static int read_numbers(const char *text, const char *at, int most, double *numb
             const char *behind = find_key(text, key, length);
             if (behind == NULL || read_numbers(text, behind, 1, &numbers[count], names - 1) == 0) break;
         }
-        if (alone) end = read_thousands(end, &numbers[count]);
+        if (most == 1 && !is_list) end = read_thousands(end, &numbers[count]);
         count++;
         at = skip_space(end);
         if (*at != ',') break;
         at = skip_space(at + 1);
     }
-    return count;
+    bool is_cut = is_list && count < most && *at != ')' && *at != ']';
+    return is_cut ? 0 : count;
 }
 
 int ts_measured_numbers(const char *parameters, const char *key, int most, double *numbers) {

@@ -33,7 +33,7 @@ bool ts_measured_add(ts_error *err, ts_arena *arena, const ts_source *source, ts
 
 /* The numbers that `key` has in a text of parameters, as `key=3`, `key: 3*2`, `"key": [1, 2]`,
  * `key=f32[3,4]{..}` or `key=(other,)`, where other is a key. M=N=K=5 gives all three. At most `most` of
- * them; 0: there is no such key, or no number behind it. */
+ * them; 0: there is no such key, no number behind it, or something else in its list. */
 int ts_measured_numbers(const char *parameters, const char *key, int most, double *numbers);
 
 #endif
