@@ -28,10 +28,18 @@ void pool_free_engines(pool_engine *list) {
     }
 }
 
+/* Off its list. NULL: there is none. */
+static pool_engine *take_off(pool_engine **link) {
+    pool_engine *e = *link;
+    if (!e) return NULL;
+    *link = e->next;
+    e->next = NULL;
+    return e;
+}
+
 static pool_engine *take_engine(ts_engine_pool *pool) {
     pthread_mutex_lock(&pool->lock);
-    pool_engine *e = pool->spare_engines;
-    if (e) pool->spare_engines = e->next;
+    pool_engine *e = take_off(&pool->spare_engines);
     pool->engines += !e;
     pthread_mutex_unlock(&pool->lock);
     return e ? e : pool_make_engine(NULL, pool->machine, pool->share);
@@ -130,14 +138,13 @@ static void empty(ts_engine_pool *pool, pool_tree *c) {
     while (*at != c) at = &(*at)->next;
     *at = c->next;
     while (c->engines) {
-        pool_engine *e = c->engines;
-        c->engines = e->next;
-        bool idle = is_idle(e);
-        e->next = idle ? pool->spare_engines : NULL;
-        if (idle)
+        pool_engine *e = take_off(&c->engines);
+        if (is_idle(e)) {
+            e->next = pool->spare_engines;
             pool->spare_engines = e;
-        else
+        } else {
             pool_free_engines(e);
+        }
     }
     for (held *h = c->plans; h; h = h->next) ts_arena_free(h->arena);
     c->plans = NULL;
@@ -217,12 +224,8 @@ static void ask_again(pool_engine *e, pool_tree *c, pool_node *last) {
 
 /* One that has been asked all up to there, and nothing else; taken off the tree. */
 static pool_engine *take_engine_at(ts_engine_pool *pool, pool_tree *c, pool_node *at) {
-    for (pool_engine **link = &c->engines; *link; link = &(*link)->next) {
-        pool_engine *e = *link;
-        if (e->head != at) continue;
-        *link = e->next;
-        return e;
-    }
+    for (pool_engine **link = &c->engines; *link; link = &(*link)->next)
+        if ((*link)->head == at) return take_off(link);
     pool_engine *e = take_engine(pool);
     ts_dma_reset(e->dma);
     ts_hbm_set_direction(e->hbm, c->direction);

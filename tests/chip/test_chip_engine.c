@@ -291,6 +291,25 @@ static void who_asks_too_much_is_alone(void **state) {
     close_chips(&f);
 }
 
+/* One that goes alone takes its engine only: the tree's other one is still that of the other chip. */
+static void who_is_alone_leaves_engines_of_others(void **state) {
+    (void)state;
+    fixture f = open_chips(false);
+    start s = {.cycle = 7, .rows = 8}, other = {.cycle = 1507, .rows = 16};
+    for (int i = 0; i < 2; i++) go(&f, &f.chips[i], &s, 1, 6);
+    go(&f, &f.chips[1], &other, 1, 6);
+    for (int period = 1; period < 220; period++) {
+        s.cycle = 7 + period * 1500;
+        go(&f, &f.chips[0], &s, 1, 6);
+    }
+    assert_int_equal(f.pool->engines, 2);
+    chip_engine_free(f.chips[0].shared);
+    f.chips[0].shared = NULL;
+    other.cycle += 1500;
+    go(&f, &f.chips[1], &other, 1, 6);
+    close_chips(&f);
+}
+
 static void unlike_memories_are_not_shared(void **state) {
     (void)state;
     ts_hbm_config hbm = hbm2;
@@ -320,6 +339,7 @@ int main(void) {
         cmocka_unit_test(engines_are_as_many_as_differ),
         cmocka_unit_test(one_that_goes_another_way_has_an_engine),
         cmocka_unit_test(who_asks_too_much_is_alone),
+        cmocka_unit_test(who_is_alone_leaves_engines_of_others),
         cmocka_unit_test(unlike_memories_are_not_shared),
     };
     return cmocka_run_group_tests_name("chip/chip_engine", tests, NULL, NULL);
