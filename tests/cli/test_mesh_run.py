@@ -214,6 +214,13 @@ def buffers_of_parts_are_reused_in_order():
 
 
 @test
+def what_would_compute_wrong_values_or_wait_for_ever_is_refused():
+    for name, value, why in (("ring_attention", "CAUSAL=2", "CAUSAL must be 0 or 1"), ("ring_attention", "PART_SENDS=3", "PART_SENDS: that of this program"),
+                             ("collective_matmul", "PART_SENDS=2", "PART_SENDS: that of this program")):
+        fails(["run", f"programs/mesh/{name}.tsim", *MACHINE, "--mesh", "3", *SMALL, "-D", value], 1, why)
+
+
+@test
 def attention_over_devices():
     """Several blocks and heads, keys that do not fill a step, units that two products share; and what its bound must see."""
     words = [*MACHINE, "--mesh", "3", "--check"]
