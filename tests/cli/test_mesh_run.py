@@ -438,6 +438,27 @@ def update_rewrites_the_line_of_a_mesh():
 
 
 @test
+def a_deadlock_of_chips_with_several_cores_names_the_core_that_waits():
+    """Also where core 0 has halted; one at a barrier waits for a core that is not."""
+    words, head = ["-m", "tpu-v4", "--mesh", "2"], ".cores 2\n.sem a, b\n  device.id s1\n  core.id s2\n"
+    path = program(head + "  brz s2, over\n  wait a, 2\nover: nop\n")
+    fails(["run", path, *words], 3, f"{path}:6:3: fault at cycle 7: deadlock: core 1 of device 0 waits at line 6 for semaphore 'a[0]' to reach 2, it is 0, "
+                                    "which no device would signal\n")
+    path = program(head + "  sxor s3, s1, 1\n  brz s2, come\n  wait b\n  sem.signal b, 1, s3\ncome: barrier\n")
+    fails(["run", path, *words], 3, "deadlock: core 1 of device 0 waits at line 7 for semaphore 'b[0]' to reach 1, it is 0, for "
+                                    "core 1 of device 1 waits at line 7 for semaphore 'b[0]' to reach 1, it is 0, for core 1 of device 0: a cycle\n")
+    path = program(head + "  brnz s2, over\n  barrier\nover: nop\n")
+    fails(["run", path, *words], 3, "deadlock: core 0 of device 0 waits at the barrier of line 6, for core 1 of device 0 has halted\n")
+
+
+@test
+def a_deadlock_of_long_names_is_cut():
+    long = "n" * 2000
+    path = program(f".sem {long}\n  device.id s1\n  sxor s2, s1, 1\n  wait {long}\n  sem.signal {long}, 1, s2\n")
+    fails(["run", path, *MACHINE, "--mesh", "2"], 3, "deadlock: device 0 waits at line 4 for semaphore 'nnn")
+
+
+@test
 def a_deadlock_is_told_as_the_cycle_of_waits():
     path = program(HEAD + """
   sadd s2, s1, 1
