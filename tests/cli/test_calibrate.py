@@ -97,9 +97,11 @@ def refuses_what_the_data_do_not_carry():
         table = Path(folder) / "cut.csv"
         head, first = Path(TABLE).read_text().splitlines()[:2]
         assert first.endswith('shape=f16[512,1024]{1,0:T(8,128)(2,1)S(3)}",1.9,us'), first
-        for text, why in ((first.replace("1024]", "1O24]"), "it states no shape"), (first.replace("us", "furlong"), "it is not a time")):
+        for text, why in ((first.replace("1024]", "1O24]"), "it states no shape"),
+                          (first.replace("us", "furlong"), "it is not a time")):
             table.write_text(f"{head}\nother,v5e,HBM->S(3) copy,shape=f16[512],1,us\n{text}\n")
-            expect(["calibrate", table, "-m", "tpu-v4"], 1, "", f"tilesim: error: no row is of a TPU v4 and modelled; c1: {why}\n")
+            expect(["calibrate", table, "-m", "tpu-v4"], 1, "",
+                   f"tilesim: error: no row is of a TPU v4 and modelled; c1: {why}\n")
     expect(["calibrate", TABLE], 2, "",
            "tilesim calibrate: error: expected -m, the machine to begin with\n" + HELP)
 

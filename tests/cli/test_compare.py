@@ -122,15 +122,17 @@ def a_report_of_an_error():
     failed = small("b.json", error={"kind": "fault", "message": "deadlock: the core waits"})
     for reports in ([good, failed], [failed, good]):
         code, _, err = run("compare", *reports, "--fail-over", "1.1")
-        assert (code, err) == (3, f"tilesim: fault: --fail-over: {failed} has no microseconds: deadlock: the core waits\n"), (code, err)
+        why = f"{failed} has no microseconds: deadlock: the core waits"
+        assert (code, err) == (3, f"tilesim: fault: --fail-over: {why}\n"), (code, err)
     expect(["compare", good, failed], out=None)
 
 
 @test
 def long_texts():
     """Are whole: that they begin alike says nothing."""
-    texts = ["a tile that is as high as it can be, and as wide as it is high, in each unit: " + end for end in ("one side", "the other side")]
-    out = expect(["compare", *[small(f"{i}.json", "choose", unfit=[{"shape": "s", "why": text}]) for i, text in enumerate(texts)]], out=None)
+    texts = ["a tile that is as high as it can be, and as wide as it is high, in each unit: " + end for end in ("one", "the other")]
+    reports = [small(f"{i}.json", "choose", unfit=[{"shape": "s", "why": text}]) for i, text in enumerate(texts)]
+    out = expect(["compare", *reports], out=None)
     assert "\nunfit[s].why\n    " + texts[0] + "\n    " + texts[1] + "\n" in out, out
     assert "\n\n\n" not in out, out
 

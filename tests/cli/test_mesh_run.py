@@ -215,7 +215,8 @@ def buffers_of_parts_are_reused_in_order():
 
 @test
 def what_would_compute_wrong_values_or_wait_for_ever_is_refused():
-    for name, value, why in (("ring_attention", "CAUSAL=2", "CAUSAL must be 0 or 1"), ("ring_attention", "PART_SENDS=3", "PART_SENDS: that of this program"),
+    for name, value, why in (("ring_attention", "CAUSAL=2", "CAUSAL must be 0 or 1"),
+                             ("ring_attention", "PART_SENDS=3", "PART_SENDS: that of this program"),
                              ("collective_matmul", "PART_SENDS=2", "PART_SENDS: that of this program")):
         fails(["run", f"programs/mesh/{name}.tsim", *MACHINE, "--mesh", "3", *SMALL, "-D", value], 1, why)
 
@@ -442,13 +443,15 @@ def a_deadlock_of_chips_with_several_cores_names_the_core_that_waits():
     """Also where core 0 has halted; one at a barrier waits for a core that is not."""
     words, head = ["-m", "tpu-v4", "--mesh", "2"], ".cores 2\n.sem a, b\n  device.id s1\n  core.id s2\n"
     path = program(head + "  brz s2, over\n  wait a, 2\nover: nop\n")
-    fails(["run", path, *words], 3, f"{path}:6:3: fault at cycle 7: deadlock: core 1 of device 0 waits at line 6 for semaphore 'a[0]' to reach 2, it is 0, "
-                                    "which no device would signal\n")
+    fails(["run", path, *words], 3, f"{path}:6:3: fault at cycle 7: deadlock: core 1 of device 0 waits at line 6 for semaphore 'a[0]' "
+                                    "to reach 2, it is 0, which no device would signal\n")
     path = program(head + "  sxor s3, s1, 1\n  brz s2, come\n  wait b\n  sem.signal b, 1, s3\ncome: barrier\n")
-    fails(["run", path, *words], 3, "deadlock: core 1 of device 0 waits at line 7 for semaphore 'b[0]' to reach 1, it is 0, for "
-                                    "core 1 of device 1 waits at line 7 for semaphore 'b[0]' to reach 1, it is 0, for core 1 of device 0: a cycle\n")
+    waits = "waits at line 7 for semaphore 'b[0]' to reach 1, it is 0"
+    fails(["run", path, *words], 3, f"deadlock: core 1 of device 0 {waits}, for core 1 of device 1 {waits}, "
+                                    "for core 1 of device 0: a cycle\n")
     path = program(head + "  brnz s2, over\n  barrier\nover: nop\n")
-    fails(["run", path, *words], 3, "deadlock: core 0 of device 0 waits at the barrier of line 6, for core 1 of device 0 has halted\n")
+    fails(["run", path, *words], 3, "deadlock: core 0 of device 0 waits at the barrier of line 6, "
+                                    "for core 1 of device 0 has halted\n")
 
 
 @test

@@ -43,7 +43,8 @@ def every_report_says_what_was_changed():
     value = 'f32[8,128] vpad<"32,{%d,0},(8,128)">'
     with tempfile.TemporaryDirectory() as folder:
         for words in (["run", "programs/softmax.tsim"], ["run", "programs/add.tsim", "-D", "ROWS=8,16"],
-                      ["relayout", value % 0, value % 3], ["relayout", value % 0, value % 0], ["reshard", f"{shape} P('x')", shape, "--mesh", "4"],
+                      ["relayout", value % 0, value % 3], ["relayout", value % 0, value % 0],
+                      ["reshard", f"{shape} P('x')", shape, "--mesh", "4"],
                       ["choose", "programs/add.tsim", "--block", "ROWS=8,16"],
                       ["dma", shape, shape], ["dma", shape, shape, "--with", f"{shape} -> {shape}"],
                       ["dma", "--matrix", shape], ["hbm", "a_seq_rd"], ["choose", shape, "--no-moves"], ["audit", step],

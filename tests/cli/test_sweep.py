@@ -694,10 +694,9 @@ ask: {program: big.tsim, define: {M: $M, N: $N}, time_only: true}
     for words in (["--tune", "N"], ["--pareto", "time"]):
         code, out, err = run("sweep", none, "--db", ":memory:", *words)
         assert (code, err) == (1, "") and "too large" in out, (words, code, out, err)
-    code, out, err = run("sweep", none, "--db", ":memory:", "--sensitivity")
-    assert (code, out, err) == (1, "", "tilesim: error: --column: no point has a result, the first for: too large\n"), (code, out, err)
-    code, out, err = run("sweep", none, "--db", ":memory:", "--plot", "x=M,y=time", "--svg", "-")
-    assert (code, out, err) == (1, "", "tilesim: error: --plot: no point has a result, the first for: too large\n"), (code, out, err)
+    for words, option in ((["--sensitivity"], "--column"), (["--plot", "x=M,y=time", "--svg", "-"], "--plot")):
+        expect(["sweep", none, "--db", ":memory:", *words], 1, "",
+               f"tilesim: error: {option}: no point has a result, the first for: too large\n")
 
 
 @test
