@@ -136,6 +136,14 @@ bool ts_error_hint(ts_error *err, const char *nearest) {
     return false;
 }
 
+bool ts_error_whose(ts_error *err, const char *what, int64_t number) {
+    if (!err) return false;
+    char message[TS_ERROR_TEXT_BYTES * 2];
+    snprintf(message, sizeof message, "%s %lld: %s", what, (long long)number, err->message);
+    copy_cut(err->message, sizeof err->message, message);
+    return false;
+}
+
 bool ts_error_keep_system(ts_error *err, const ts_error *found) {
     if (found->kind != TS_ERROR_IO) return false;
     if (err && err->kind == TS_ERROR_NONE) *err = *found;

@@ -63,13 +63,19 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
 
 /* ---- Running ---- */
 
-static bool too_long(ts_error *err, const ts_core *core, int64_t cycle, int64_t max_cycles) {
+/* What a core came to; of several it is said which. */
+static bool fail_core(ts_error *err, const ts_chip *chip, const chip_core *own) {
+    return chip->core_count > 1 && ts_error_whose(err, "core", own - chip->cores);
+}
+
+static bool too_long(ts_error *err, const ts_chip *chip, const chip_core *own, int64_t cycle,
+                     int64_t max_cycles) {
     char text[TS_ERROR_TEXT_BYTES / 2];
-    const ts_instruction *loop = ts_core_loop(core, text, sizeof text);
+    const ts_instruction *loop = ts_core_loop(own->core, text, sizeof text);
     ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles%s%s",
                  (long long)max_cycles, loop ? ": " : "", text);
-    return chip_fault_at(err, cycle, loop ? loop->source : NULL, loop ? loop->line : 0,
-                         loop ? loop->column : 0);
+    chip_fault_at(err, cycle, loop ? loop->source : NULL, loop ? loop->line : 0, loop ? loop->column : 0);
+    return fail_core(err, chip, own);
 }
 
 static bool all_halted(const ts_chip *chip) {
@@ -160,11 +166,11 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
         return true;
     }
     if (core_at > until) return true;
-    if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
+    if (core_at >= max_cycles) return too_long(err, chip, first, core_at, max_cycles);
     int64_t limit = size == ALL_UNSEEN ? limit_of(chip, core_at, max_cycles) : core_at + 1;
-    bool good = ts_core_step(err, first->core, limit, others);
-    if (good && chip->core_count > 1) pass_barrier(chip);
-    return good;
+    if (!ts_core_step(err, first->core, limit, others)) return fail_core(err, chip, first);
+    if (chip->core_count > 1) pass_barrier(chip);
+    return true;
 }
 
 bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool *running) {
@@ -198,9 +204,10 @@ bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int
         if (done || (core_at == INT64_MAX && pass_barrier(chip))) continue;
         *next = core_at < chip->quiet_until ? core_at : chip->quiet_until;
         if (core_at >= until) return true;
-        if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
+        if (core_at >= max_cycles) return too_long(err, chip, first, core_at, max_cycles);
         int64_t limit = limit_of(chip, core_at, max_cycles);
-        if (!ts_core_step(err, first->core, limit < until ? limit : until, others)) return false;
+        if (!ts_core_step(err, first->core, limit < until ? limit : until, others))
+            return fail_core(err, chip, first);
         if (chip->core_count > 1) pass_barrier(chip);
     }
 }

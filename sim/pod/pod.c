@@ -229,12 +229,8 @@ static bool report(ts_error *err, const ts_pod *pod) {
     }
     if (!first) return true;
     if (!err) return false;
-    char text[sizeof err->message];
-    memcpy(text, first->err.message, sizeof text);
     *err = first->err;
-    snprintf(err->message, sizeof err->message, "device %lld: %.*s", (long long)(first - pod->devices),
-             (int)sizeof text - 32, text);
-    return false;
+    return ts_error_whose(err, "device", first - pod->devices);
 }
 
 static bool all_halted(const ts_pod *pod) {

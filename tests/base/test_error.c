@@ -109,6 +109,23 @@ static void hints(void **state) {
     assert_false(ts_error_hint(NULL, "x"));
 }
 
+static void owners(void **state) {
+    (void)state;
+    ts_error err = {0};
+    char expected[TS_ERROR_TEXT_BYTES + 16];
+    ts_error_set(&err, TS_ERROR_FAULT, "it ends");
+    assert_false(ts_error_whose(&err, "core", 1));
+    assert_false(ts_error_whose(&err, "device", 12));
+    assert_error(&err, TS_ERROR_FAULT, "fault: device 12: core 1: it ends\n");
+    assert_false(ts_error_whose(NULL, "core", 1));
+    ts_error_clear(&err);
+    ts_error_set(&err, TS_ERROR_FAULT, "%0*d", TS_ERROR_TEXT_BYTES - 1, 7);
+    snprintf(expected, sizeof expected, "core 1: %s", err.message);
+    assert_false(ts_error_whose(&err, "core", 1));
+    assert_int_equal(strlen(err.message), TS_ERROR_TEXT_BYTES - 1);
+    assert_memory_equal(err.message, expected, TS_ERROR_TEXT_BYTES - 16);
+}
+
 /* Lines of '0' to '9' repeated, so that an excerpt shows where it was cut. */
 static void long_lines(void **state) {
     (void)state;
@@ -259,6 +276,7 @@ int main(void) {
         cmocka_unit_test(kinds_and_exit_codes),
         cmocka_unit_test(first_error_is_kept),
         cmocka_unit_test(hints),
+        cmocka_unit_test(owners),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(long_lines_behind_others),
         cmocka_unit_test(characters_are_not_cut),

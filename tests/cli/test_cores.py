@@ -68,6 +68,22 @@ def one_core_passes_a_barrier_alone():
 
 
 @test
+def what_a_core_breaks_is_told_of_that_core():
+    """The program is that of all: which of them it was decides what its registers are."""
+    head = ".cores 2\n.tensor b vmem f32[8,128]\n        core.id s0\n"
+    out = "        smul    s1, s0, 1024\n        vld     v0, b[s1, 0]\n"
+    loop = "        brz     s0, over\nagain:  jump    again\nover:   nop\n"
+    for text, options, message in ((out, [], "core 1: vld touches bytes"),
+                                   (loop, [], "core 1: endless loop: this branch back to line 5"),
+                                   (loop, ["--max-cycles", "100"], "core 1: the program has not halted after 100 cycles")):
+        for mesh, device in (([], ""), (["--mesh", "2"], "device 0: ")):
+            code, _, err = run("run", program(head + text), "-m", "tpu-v4", *options, *mesh)
+            assert code == 3 and f": {device}{message}" in err, (text, err)
+    code, _, err = run("run", program(head.replace(".cores 2", ".cores 1") + out.replace("smul    s1, s0,", "smov    s1,")), "-m", "tpu-v4")
+    assert code == 3 and "fault at cycle 2: vld touches bytes" in err, err
+
+
+@test
 def a_deadlock_names_each_core():
     path = program(""".cores 2
 .sem never
