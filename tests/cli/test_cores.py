@@ -79,7 +79,8 @@ def what_a_core_breaks_is_told_of_that_core():
         for mesh, device in (([], ""), (["--mesh", "2"], "device 0: ")):
             code, _, err = run("run", program(head + text), "-m", "tpu-v4", *options, *mesh)
             assert code == 3 and f": {device}{message}" in err, (text, err)
-    code, _, err = run("run", program(head.replace(".cores 2", ".cores 1") + out.replace("smul    s1, s0,", "smov    s1,")), "-m", "tpu-v4")
+    alone = program(head.replace(".cores 2", ".cores 1") + out.replace("smul    s1, s0,", "smov    s1,"))
+    code, _, err = run("run", alone, "-m", "tpu-v4")
     assert code == 3 and "fault at cycle 2: vld touches bytes" in err, err
 
 
