@@ -45,6 +45,8 @@ static bool read_reduce(ts_error *err, ts_cursor *c, int rank, ts_choose_use *us
     int64_t dim;
     if (!ts_cursor_expect(err, c, ":") || !ts_cursor_integer(err, c, "a dimension", &dim)) return false;
     *use = (ts_choose_use){.kind = TS_USE_REDUCE, .dim = (int)dim};
+    if (rank == 0)
+        return ts_error_at(err, TS_ERROR_USAGE, c->source, c->token, "the tensor has no dimensions to sum");
     return (dim >= 0 && dim < rank) ||
            ts_error_at(err, TS_ERROR_USAGE, c->source, c->token,
                        "the tensor has no dimension %lld, expected 0 to %d", (long long)dim, rank - 1);

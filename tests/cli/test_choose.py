@@ -256,6 +256,7 @@ def bad_lines():
                                             "did you mean 'dma'?\ndmx\n^\n" + hint),
         (["f32[8,128]", "--use", "reduce:2"], 2, "--use:1:8: error: the tensor has no dimension 2, expected 0 to 1\n"
                                                  "reduce:2\n       ^\n" + hint),
+        (["f32[]", "--use", "reduce:0"], 2, "--use:1:8: error: the tensor has no dimensions to sum\nreduce:0\n       ^\n" + hint),
         (["f32[8,128]", "--use", "dma:hbm>vmen"], 2, "--use:1:9: error: tpu-v5e has no memory 'vmen'; did you mean "
                                                      "'vmem'?\ndma:hbm>vmen\n        ^\n" + hint),
         (["f32[8,128]", "--tensor", "x"], 2, "tilesim choose: error: --tensor is of a program, expected PROGRAM.tsim\n" + hint),
