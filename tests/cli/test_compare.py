@@ -130,7 +130,8 @@ def a_report_of_an_error():
 @test
 def long_texts():
     """Are whole: that they begin alike says nothing."""
-    texts = ["a tile that is as high as it can be, and as wide as it is high, in each unit: " + end for end in ("one", "the other")]
+    long = "a tile that is as high as it can be, and as wide as it is high, in each unit: "
+    texts = [long + end for end in ("one", "the other")]
     reports = [small(f"{i}.json", "choose", unfit=[{"shape": "s", "why": text}]) for i, text in enumerate(texts)]
     out = expect(["compare", *reports], out=None)
     assert "\nunfit[s].why\n    " + texts[0] + "\n    " + texts[1] + "\n" in out, out

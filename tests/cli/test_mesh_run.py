@@ -443,8 +443,8 @@ def a_deadlock_of_chips_with_several_cores_names_the_core_that_waits():
     """Also where core 0 has halted; one at a barrier waits for a core that is not."""
     words, head = ["-m", "tpu-v4", "--mesh", "2"], ".cores 2\n.sem a, b\n  device.id s1\n  core.id s2\n"
     path = program(head + "  brz s2, over\n  wait a, 2\nover: nop\n")
-    fails(["run", path, *words], 3, f"{path}:6:3: fault at cycle 7: deadlock: core 1 of device 0 waits at line 6 for semaphore 'a[0]' "
-                                    "to reach 2, it is 0, which no device would signal\n")
+    fails(["run", path, *words], 3, f"{path}:6:3: fault at cycle 7: deadlock: core 1 of device 0 waits at line 6 "
+                                    "for semaphore 'a[0]' to reach 2, it is 0, which no device would signal\n")
     path = program(head + "  sxor s3, s1, 1\n  brz s2, come\n  wait b\n  sem.signal b, 1, s3\ncome: barrier\n")
     waits = "waits at line 7 for semaphore 'b[0]' to reach 1, it is 0"
     fails(["run", path, *words], 3, f"deadlock: core 1 of device 0 {waits}, for core 1 of device 1 {waits}, "

@@ -20,7 +20,8 @@ def rows_are_rotated():
     out = expect(["relayout", NATIVE, value("32,{3,0},(8,128)")], out=None)
     lines = out.splitlines()
     assert lines[2] == "machine    tpu-v5e (TPU v5e), the default", out
-    assert lines[3:9] == ["vregs      4 to 6", "how        rotate rows", "                2 arith.select", "                1 tpu.create_mask",
+    assert lines[3:9] == ["vregs      4 to 6", "how        rotate rows", "                2 arith.select",
+                          "                1 tpu.create_mask",
                           "               12 tpu.rotate", "ops        15, 7 when those that are the same are merged"], out
     assert lines[9].endswith("more than to load and store the vregs alone") and len(lines) == 10, out
 
