@@ -106,6 +106,152 @@ static void loops_run_as_often_as_they_say(void **state) {
     }
 }
 
+/* ---- Further forms of loops ---- */
+
+/* A loop that counts its first member from 0 to 10 by 1; what a row states is otherwise. */
+#define PAIR                   "(s32[], s32[])"
+#define S32(name, what)        "  %" name " = s32[] " what "\n"
+#define MEMBERS                S32("i", "get-tuple-element(%s), index=0") S32("j", "get-tuple-element(%s), index=1")
+#define TEN                    S32("n", "constant(10)")
+#define ONE                    S32("one", "constant(1)")
+#define TEST(sides, direction) "  ROOT %c = pred[] compare(" sides "), direction=" direction "\n"
+#define GIVE(next)             "  ROOT %r = " PAIR " tuple(" next ", %j)\n"
+#define NEXT                   S32("next", "add(%i, %one)") GIVE("%next")
+/* A computation of two parameters, or of the pair, that gives one number. */
+#define OF_TWO(root)  "%of_two {\n" S32("p", "parameter(0)") S32("q", "parameter(1)") root "}\n\n"
+#define OF_PAIR(root) "%of_pair {\n  %s = " PAIR " parameter(0)\n" MEMBERS root "}\n\n"
+
+static const struct {
+    const char *others, *state, *in, *test, *body;
+    int64_t runs; /* -1: the text does not say */
+} forms[] = {
+    {.runs = 10},
+    /* The counter is all that the loop carries. */
+    {.state = "s32[]",
+     .in = "  %in = s32[] constant(3)\n",
+     .test = TEN TEST("%s, %n", "LT"),
+     .body = ONE "  ROOT %r = s32[] add(%s, %one)\n",
+     .runs = 7},
+    /* It is the second member, or both are looked at. */
+    {.test = MEMBERS TEN TEST("%j, %n", "LT"),
+     .body = MEMBERS ONE S32("next", "add(%j, %one)") "  ROOT %r = " PAIR " tuple(%i, %next)\n",
+     .runs = 10},
+    {.in = S32("zero", "constant(0)") S32("last", "constant(10)") "  %in = " PAIR " tuple(%zero, %last)\n",
+     .test = MEMBERS TEST("%i, %j", "LT"),
+     .body = MEMBERS ONE S32("next", "add(%i, %one)")
+         S32("less", "subtract(%j, %one)") "  ROOT %r = " PAIR " tuple(%next, %less)\n",
+     .runs = 5},
+    {.test = MEMBERS TEN TEST("%i, %j", "LT"), .body = MEMBERS ONE NEXT, .runs = 0},
+    /* Numbers that are computed of others, and copied. */
+    {.test = MEMBERS TEN S32("k", "constant(2)") S32("m", "subtract(%n, %k)") TEST("%i, %m", "LT"),
+     .runs = 8},
+    {.test = MEMBERS TEN S32("k", "constant(2)") S32("m", "add(%k, %i)") TEST("%m, %n", "LT"), .runs = 8},
+    {.body = MEMBERS ONE S32("half", "add(%i, %one)") S32("next", "add(%half, %one)") GIVE("%next"),
+     .runs = 5},
+    {.body = MEMBERS ONE S32("half", "convert(%i)") S32("next", "add(%half, %one)")
+         S32("copied", "copy(%next)") GIVE("%copied"),
+     .runs = 10},
+    {.body = MEMBERS ONE S32("next", "subtract(%one, %i)") GIVE("%next"), .runs = -1},
+    {.body = MEMBERS ONE S32("next", "add(%i, %j)") GIVE("%next"), .runs = -1},
+    {.body = MEMBERS ONE S32("next", "negate(%i)") GIVE("%next"), .runs = -1},
+    /* By what is called: with its parameters, members of them, and more that is added. */
+    {.others = OF_TWO(S32("k", "constant(2)") "  ROOT %a = s32[] add(%q, %k)\n"),
+     .body = MEMBERS S32("next", "fusion(%j, %i), kind=kLoop, calls=%of_two") GIVE("%next"),
+     .runs = 5},
+    {.others = OF_PAIR(S32("k", "constant(2)") "  ROOT %a = s32[] add(%i, %k)\n"),
+     .body = MEMBERS S32("next", "call(%s), to_apply=%of_pair") GIVE("%next"),
+     .runs = 5},
+    {.others = OF_TWO(TEST("%q, %p", "GT")),
+     .test = MEMBERS TEN "  ROOT %c = pred[] fusion(%i, %n), kind=kLoop, calls=%of_two\n",
+     .runs = 10},
+    {.others = OF_PAIR(ONE S32("k", "constant(5)") S32("next", "add(%i, %k)") GIVE("%next")),
+     .body = "  ROOT %r = " PAIR " fusion(%s), kind=kLoop, calls=%of_pair\n",
+     .runs = 2},
+    {.others = OF_TWO("  ROOT %k = s32[] constant(4)\n"),
+     .test = MEMBERS TEN S32("m", "fusion(%n, %n), kind=kLoop, calls=%of_two") TEST("%i, %m", "LT"),
+     .runs = 4},
+    {.body = MEMBERS S32("next", "fusion(%i), kind=kLoop, calls=%not_there") GIVE("%next"), .runs = -1},
+    {.body = MEMBERS S32("next", "fusion(%i), kind=kLoop") GIVE("%next"), .runs = -1},
+    /* The result is what is marked, else the last. */
+    {.test = MEMBERS TEN TEST("%i, %n", "LT") S32("later", "constant(3)"), .runs = 10},
+    {.test = MEMBERS TEN "  %c = pred[] compare(%i, %n), direction=LT\n", .runs = 10},
+    {.test = MEMBERS TEN "  %c = pred[] compare(%i, %n), direction=LT\n  ROOT %d = pred[] not(%c)\n",
+     .runs = -1},
+    {.test = MEMBERS TEN TEST("%i, %n", "ALMOST"), .runs = -1},
+    {.test = MEMBERS TEN "  ROOT %c = pred[] compare(%i, %n)\n", .runs = -1},
+    /* Members that are not there, members of members, values of another computation. */
+    {.test = S32("i", "get-tuple-element(%s), index=2") TEN TEST("%i, %n", "LT"), .runs = -1},
+    {.test = S32("i", "get-tuple-element(%s), index=-1") TEN TEST("%i, %n", "LT"), .runs = -1},
+    {.test = S32("i", "get-tuple-element(%s), index=4294967296") TEN TEST("%i, %n", "LT"), .runs = -1},
+    {.test = S32("i", "get-tuple-element(%s)") TEN TEST("%i, %n", "LT"), .runs = -1},
+    {.test = "  %t = " PAIR " get-tuple-element(%s), index=1\n" S32("i", "get-tuple-element(%t), index=0")
+         TEN TEST("%i, %n", "LT"),
+     .runs = -1},
+    {.test = S32("p", "parameter(1)") TEN TEST("%p, %n", "LT"), .runs = -1},
+    {.test = S32("p", "parameter(-1)") TEN TEST("%p, %n", "LT"), .runs = -1},
+    {.test = MEMBERS TEST("%i, %one", "LT"), .runs = -1},
+    {.others = OF_TWO(ONE "  ROOT %a = s32[] add(%p, %one)\n"),
+     .test = MEMBERS TEST("%i, %one", "LT"),
+     .runs = -1},
+    {.body = MEMBERS ONE S32("next", "add(%i, %one)") "  ROOT %r = " PAIR " tuple(%j, %next)\n", .runs = -1},
+    {.in = "  %in = " PAIR " custom-call()\n", .runs = -1},
+    /* Numbers, and what is none. */
+    {.test = MEMBERS S32("n", "constant( 7 )") TEST("%i, %n", "LT"), .runs = 7},
+    {.test = MEMBERS S32("n", "constant(1x)") TEST("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant(-)") TEST("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant()") TEST("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant({1,2})") TEST("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS "  %n = s32[2] constant(9)\n" TEST("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
+     .runs = 9223372036854775799},
+    {.test = MEMBERS S32("n", "constant(9223372036854775809)") TEST("%i, %n", "LT"), .runs = -1},
+    {.in = S32("low", "constant(-9)") "  %in = " PAIR " tuple(%low, %low)\n",
+     .test = MEMBERS S32("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
+     .runs = -1}, /* more rounds than are counted */
+    {.test = MEMBERS TEN S32("most", "constant(9223372036854775799)") S32("m", "add(%most, %n)")
+         TEST("%i, %m", "LT"),
+     .runs = -1},
+    {.test = MEMBERS TEN S32("least", "constant(-9223372036854775799)") S32("m", "subtract(%least, %n)")
+         TEST("%i, %m", "GT"),
+     .runs = -1},
+    /* Equal, or not, without an end. */
+    {.test = MEMBERS S32("n", "constant(-6)") TEST("%i, %n", "NE"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant(0)") TEST("%i, %n", "NE"), .runs = 0},
+    {.test = MEMBERS TEN TEST("%j, %n", "NE"), .body = MEMBERS ONE NEXT, .runs = -1},
+    {.test = MEMBERS S32("n", "constant(0)") TEST("%j, %n", "EQ"), .body = MEMBERS ONE NEXT, .runs = -1},
+};
+
+static const char *or_else(const char *text, const char *otherwise) { return text ? text : otherwise; }
+
+static void add_loop(ts_text *text, size_t i) {
+    const char *state = or_else(forms[i].state, PAIR);
+    ts_text_add(text, "HloModule loop, is_scheduled=true\n\n%s%%cond {\n  %%s = %s parameter(0)\n%s}\n\n",
+                or_else(forms[i].others, ""), state,
+                or_else(forms[i].test, MEMBERS TEN TEST("%i, %n", "LT")));
+    ts_text_add(text,
+                "%%body {\n  %%s = %s parameter(0)\n  %%x = f32[8,128]{1,0:T(8,128)} iota()\n"
+                "  %%moved = f32[8,128]{1,0:T(8,128)S(1)} copy(%%x)\n%s}\n\n",
+                state, or_else(forms[i].body, MEMBERS ONE NEXT));
+    ts_text_add(text, "ENTRY %%main {\n%s  ROOT %%w = %s while(%%in), condition=%%cond, body=%%body\n}\n",
+                or_else(forms[i].in, S32("zero", "constant(0)") "  %in = " PAIR " tuple(%zero, %zero)\n"),
+                state);
+}
+
+static void loops_of_other_forms(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        ts_audit_result r;
+        ts_text text = ts_text_begin(arena);
+        add_loop(&text, i);
+        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        const ts_audit_move *moved = move_of(&r, "moved");
+        int64_t runs = moved->trips_unknown ? -1 : moved->runs;
+        if (runs != forms[i].runs)
+            fail_msg("%lld runs, not %lld:\n%s", (long long)runs, (long long)forms[i].runs, text.bytes);
+        ts_audit_free(audit);
+    }
+}
+
 static int set_up(void **state) {
     begin_group(state);
     request.machine = ts_machine_load(NULL, arena, "tpu-v5e");
@@ -165,11 +311,52 @@ static void loops_of_stablehlo(void **state) {
     ts_audit_free(audit);
 }
 
+/* A loop that counts, and carries a tensor; another one is moved in its body, behind `within`. */
+#define CARRIED "tensor<8x8xf32>, tensor<i32>"
+#define LOOP(name, moved, size, end, within)                                                                 \
+    "%w" name ":2 = stablehlo.while(%x" name " = %a, %i" name " = %z) : " CARRIED "\ncond {\n"               \
+    "%l = stablehlo.compare LT, %i" name ", " end " : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"            \
+    "stablehlo.return %l : tensor<i1>\n} do {\n" within "%j" name " = stablehlo.add %i" name                 \
+    ", %one : tensor<i32>\n"                                                                                 \
+    "%" name " = stablehlo.transpose " moved ", dims = [1, 0] : (tensor<" size "xf32>) -> tensor<" size      \
+    "xf32>\n"                                                                                                \
+    "stablehlo.return %x" name ", %j" name " : " CARRIED "\n}\n"
+#define IF                                                                                                   \
+    "%t:2 = \"stablehlo.if\"(%p) ({\nstablehlo.return %a, %one : " CARRIED "\n}, {\n"                        \
+    "stablehlo.return %a, %m : " CARRIED "\n}) : (tensor<i1>) -> (" CARRIED ")\n"
+
+/* What is within a loop runs as often as both say; a branch within gives nothing of the loop's. */
+static void loops_in_loops_of_stablehlo(void **state) {
+    (void)state;
+    static const char text[] =
+        "func.func @main(%a: tensor<8x8xf32>, %b: tensor<16x16xf32>, %c: tensor<24x24xf32>, %d: "
+        "tensor<32x32xf32>, "
+        "%p: tensor<i1>) -> tensor<8x8xf32> {\n" NUMBER("%z", "0") NUMBER("%one", "1") NUMBER("%n", "6")
+            NUMBER("%m", "4")
+                LOOP("outer", "%a", "8x8", "%n",
+                     LOOP("inner", "%b", "16x16", "%m", "") LOOP("next", "%c", "24x24", "%n", IF))
+                    LOOP("last", "%d", "32x32", "%m", "") "return %a : tensor<8x8xf32>\n}\n";
+    static const struct {
+        const char *name;
+        int64_t runs;
+    } rows[] = {{"outer", 6}, {"inner", 24}, {"next", 36}, {"last", 4}};
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, strlen(text), 0}, &r);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_audit_move *moved = move_of(&r, rows[i].name);
+        if (moved->trips_unknown || moved->runs != rows[i].runs)
+            fail_msg("%s: %d%s", rows[i].name, (int)moved->runs, moved->trips_unknown ? ", not known" : "");
+    }
+    ts_audit_free(audit);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_run_as_often_as_they_say),
+        cmocka_unit_test(loops_of_other_forms),
         cmocka_unit_test(the_compiler_says),
         cmocka_unit_test(loops_of_stablehlo),
+        cmocka_unit_test(loops_in_loops_of_stablehlo),
     };
     return cmocka_run_group_tests(tests, set_up, end_group);
 }
