@@ -138,12 +138,13 @@ static void see_callee(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_opco
     now->dims = read_dims(i->attributes, "collapsed_slice_dims");
 }
 
-/* One whose operands are not known, or do not fit, may be anything. */
+/* One whose operands are not known, not there or do not fit may be anything; others have their first one. */
 static void settle_operation(const audit_copies *c, audit_node *v) {
     const audit_array *arrays[2] = {NULL, NULL};
     for (int k = 0; k < 2 && k < v->operand_count; k++)
         if (v->operands[k] >= 0) arrays[k] = &c->read.list[v->operands[k]].array;
-    if (v->operand_count > 0 && !(arrays[0] && audit_operation_fits(&v->op, arrays[0], arrays[1], &v->array)))
+    bool known = v->operand_count == 0 || arrays[0];
+    if (!known || !audit_operation_fits(&v->op, arrays[0], arrays[1], &v->array))
         v->op.opcode = TS_HLO_OP_UNKNOWN;
 }
 

@@ -217,15 +217,16 @@ bool audit_operation_fits(const audit_operation *op, const audit_array *first, c
                           const audit_array *made) {
     switch (op->opcode) {
     case TS_HLO_OP_RESHAPE:
-        return audit_array_elements(first) == audit_array_elements(made);
+        return first && audit_array_elements(first) == audit_array_elements(made);
     case TS_HLO_OP_TRANSPOSE:
-        return first->rank == made->rank && is_permutation(op->permutation, made->rank);
+        return first && first->rank == made->rank && is_permutation(op->permutation, made->rank);
     case TS_HLO_OP_CONVERT:
-        return first->rank == made->rank;
+        return first && first->rank == made->rank;
     case TS_HLO_OP_BROADCAST:
-        return broadcast_fits(op, first, made);
+        return first && broadcast_fits(op, first, made);
     case TS_HLO_OP_REDUCE:
-        return op->dims < bit(first->rank) && first->rank - __builtin_popcount(op->dims) == made->rank;
+        return first && op->dims < bit(first->rank) &&
+               first->rank - __builtin_popcount(op->dims) == made->rank;
     case TS_HLO_OP_DOT:
         return dot_fits(op, (const audit_array *const[2]){first, second});
     case TS_HLO_OP_CONVOLUTION:

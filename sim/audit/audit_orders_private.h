@@ -39,7 +39,7 @@ int64_t audit_order_bytes(const audit_orders *o, const audit_array *array, const
 bool audit_order_default(const audit_orders *o, const audit_array *array, audit_order *order);
 
 int64_t audit_array_elements(const audit_array *array);
-/* Is it of such arrays? A text may say anything; second NULL: there is none. */
+/* Is it of such arrays? A text may say anything; NULL: there is none. */
 bool audit_operation_fits(const audit_operation *op, const audit_array *first, const audit_array *second,
                           const audit_array *made);
 

@@ -217,6 +217,11 @@ static const struct {
      "collapsed_slice_dims = [6], start_index_map = [0]>}> : (tensor<40x50x60xf32>, tensor<3xi32>) -> "
      "tensor<40x50x60xf32>\n  return %0 : tensor<40x50x60xf32>\n}\n",
      {0, {""}}},
+    /* What is of nothing, where it should be of an array. */
+    {"HloModule m\n\nENTRY %main () -> f32[32] {\n  %0 = f32[8,4] reshape()\n  %1 = f32[4,8] transpose(), "
+     "dimensions={1,0}\n  %2 = f32[32] reshape(%0)\n  %3 = f32[8,4] transpose(%1), dimensions={1,0}\n"
+     "  ROOT %4 = f32[32] reshape(%2)\n}\n",
+     {1, {"f32 8,4 0,1 1,0"}}},
     /* HLO's text says the same as StableHLO's. */
     {"HloModule m\n\nENTRY %main (a: f32[8,28,56,8], b: f32[5,5,28,64]) -> f32[8,56,8,64] {\n"
      "  %a = f32[8,28,56,8]{3,2,1,0} parameter(0)\n  %b = f32[5,5,28,64]{3,2,1,0} parameter(1)\n"
