@@ -131,6 +131,19 @@ static int32_t put_transpose(audit_graph *v, const audit_node *like, int32_t x, 
     return audit_graph_add(v, &out);
 }
 
+/* Dims put where they are wanted: a reshape where they stay in order. */
+static int32_t put_in_places(audit_graph *v, const audit_node *like, int32_t x, const int8_t *where,
+                             const audit_array *array) {
+    int8_t permutation[AUDIT_ORDER_DIMS] = {0};
+    int rank = at(v, x)->array.rank;
+    for (int dim = 0; dim < rank; dim++) {
+        int before = 0;
+        for (int other = 0; other < rank; other++) before += where[other] < where[dim];
+        permutation[before] = (int8_t)dim;
+    }
+    return put_reshape(v, like, put_transpose(v, like, x, permutation), array);
+}
+
 /* where: the dims of the result that the operand's are. */
 static int32_t put_broadcast(audit_graph *v, const audit_node *like, int32_t x, const int8_t *where,
                              const audit_array *array) {
@@ -141,7 +154,8 @@ static int32_t put_broadcast(audit_graph *v, const audit_node *like, int32_t x, 
     for (int dim = 0; dim < at(v, x)->array.rank; dim++)
         if (!(gone & bit(dim))) out.op.permutation[count++] = where[dim];
     out.array.dtype = at(v, x)->array.dtype;
-    if (count == array->rank - __builtin_popcount(units(array))) return put_reshape(v, like, x, &out.array);
+    if (count == array->rank - __builtin_popcount(units(array)))
+        return put_in_places(v, like, solid, out.op.permutation, &out.array);
     return audit_graph_add(v, &out);
 }
 
@@ -165,7 +179,6 @@ static int32_t convert_operands(audit_graph *v, const audit_node *like, int32_t 
 
 static bool is_moved(const audit_node *x, ts_dtype dtype) {
     ts_hlo_opcode opcode = x->op.opcode;
-    if (x->operand_count < 1 || x->operands[0] < 0) return false;
     if (opcode == TS_HLO_OP_RESHAPE || opcode == TS_HLO_OP_TRANSPOSE || opcode == TS_HLO_OP_BROADCAST)
         return true;
     return bits_of(dtype) < bits_of(x->array.dtype) &&
@@ -179,10 +192,10 @@ static int32_t put_convert(audit_graph *v, const audit_node *like, int32_t x, ts
         return convert_operands(v, like, x, dtype, depth);
     audit_node out = made_of(like, TS_HLO_OP_CONVERT, x, &from->array);
     out.array.dtype = dtype;
-    if (from->op.opcode == TS_HLO_OP_REDUCE && from->operands[0] >= 0) {
+    if (from->op.opcode == TS_HLO_OP_REDUCE) {
         const audit_node *summed = at(v, from->operands[0]); /* in a wider type, and back */
-        int32_t source = summed->operand_count == 1 ? summed->operands[0] : -1;
-        if (summed->op.opcode == TS_HLO_OP_CONVERT && source >= 0 && at(v, source)->array.dtype == dtype) {
+        int32_t source = summed->operands[0];
+        if (summed->op.opcode == TS_HLO_OP_CONVERT && at(v, source)->array.dtype == dtype) {
             out.op = from->op;
             out.operands[0] = source;
         }
@@ -212,7 +225,7 @@ static bool sum_transposed(const audit_node *x, unsigned *dims) {
 static int32_t put_reduce(audit_graph *v, const audit_node *like, int32_t x, unsigned dims) {
     int8_t kept[AUDIT_ORDER_DIMS];
     audit_array made;
-    if (at(v, x)->op.opcode == TS_HLO_OP_RESHAPE && at(v, x)->operands[0] >= 0) {
+    if (at(v, x)->op.opcode == TS_HLO_OP_RESHAPE) {
         const audit_node *from = at(v, at(v, x)->operands[0]);
         audit_array a = without(&at(v, x)->array, units(&at(v, x)->array), kept),
                     b = without(&from->array, units(&from->array), kept);
@@ -225,8 +238,7 @@ static int32_t put_reduce(audit_graph *v, const audit_node *like, int32_t x, uns
             x = at(v, x)->operands[0];
         }
     }
-    if (at(v, x)->op.opcode == TS_HLO_OP_TRANSPOSE && at(v, x)->operands[0] >= 0 &&
-        sum_transposed(at(v, x), &dims))
+    if (at(v, x)->op.opcode == TS_HLO_OP_TRANSPOSE && sum_transposed(at(v, x), &dims))
         x = at(v, x)->operands[0];
     dims |= units(&at(v, x)->array);
     made = without(&at(v, x)->array, dims, kept);

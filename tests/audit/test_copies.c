@@ -217,6 +217,11 @@ static const struct {
      "collapsed_slice_dims = [6], start_index_map = [0]>}> : (tensor<40x50x60xf32>, tensor<3xi32>) -> "
      "tensor<40x50x60xf32>\n  return %0 : tensor<40x50x60xf32>\n}\n",
      {0, {""}}},
+    /* A broadcast that only puts dims elsewhere is a transpose. */
+    {"func.func @main(%a: tensor<256x512xf32>) -> tensor<512x256xf32> {\n"
+     "  %0 = stablehlo.broadcast_in_dim %a, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
+     "  return %0 : tensor<512x256xf32>\n}\n",
+     {1, {"f32 256,512 1,0 0,1"}}},
     /* What is of nothing, where it should be of an array. */
     {"HloModule m\n\nENTRY %main () -> f32[32] {\n  %0 = f32[8,4] reshape()\n  %1 = f32[4,8] transpose(), "
      "dimensions={1,0}\n  %2 = f32[32] reshape(%0)\n  %3 = f32[8,4] transpose(%1), dimensions={1,0}\n"
