@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "layout/notation/xla.h"
 
-enum { FINDINGS = 4096, BETTERS = 256 };
+enum { MOST = 256 /* groups, and classes, that are looked at: those that cost most */ };
 
 typedef struct {
     ts_arena *arena;
@@ -40,7 +40,6 @@ static const char *layout_of(const char *shape) {
     return brace ? brace : "{}";
 }
 
-/* Padding of one shape: another order of dims, or a fold, that wastes less. */
 /* Every element is stored wider than it is: its own width is the fix. */
 static void advise_width(const ts_audit_class *class, const ts_audit_shape *shape, ts_text *fix,
                          ts_audit_finding *finding) {
@@ -61,12 +60,13 @@ static void advise_layout(const ts_audit_class *class, const ts_audit_shape *sha
     finding->layout = best->folds ? NULL : layout_of(best->text);
 }
 
+/* Padding of one shape: another order of dims, or a fold, that wastes less. */
 static void look_at_class(finder *f, int index) {
     const ts_audit_class *class = &f->r->classes[index];
     const ts_audit_shape *shape = &f->r->shapes[class->shape];
     audit_better order = {0}, fold = {0};
     char now[16], then[16];
-    if (class->waste_bytes <= 0 || f->r->finding_count == FINDINGS) return;
+    if (class->waste_bytes <= 0) return;
     audit_find_better(f->arena, f->r->request, shape->text, &order, &fold);
     bool widened = shape->widened_bytes * 2 > shape->padded_bytes - shape->logical_bytes;
     const audit_better *best = order.text && (!fold.text || order.bytes <= fold.bytes) ? &order : &fold;
@@ -141,8 +141,7 @@ static void advise_against_padding(finder *f, const ts_audit_group *group, ts_au
     ts_audit_print_bytes(then, dst->padded_bytes);
     ts_text_add(fix, "the padding is the target's: %s for it; keep the source's layout %s", then,
                 layout_of(src->text));
-    finding->microseconds_saved =
-        price.known && left < group->total_microseconds ? group->total_microseconds - left : 0;
+    finding->microseconds_saved = left < group->total_microseconds ? group->total_microseconds - left : 0;
     finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * move->count;
 }
 
@@ -166,19 +165,16 @@ static void advise_source(finder *f, const ts_audit_move *move, ts_audit_finding
     }
 }
 
+/* None where the move is what the program says: of what is reversed, whatever the layouts are, elements move. */
 static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *finding, ts_text *fix) {
     const ts_audit_move *move = &group->first;
     const ts_audit_shape *dst = &f->r->shapes[move->dst];
     finding->microseconds_saved = group->total_microseconds;
     if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
         advise_against_padding(f, group, finding, fix);
-    } else if (move->changes & TS_AUDIT_REVERSED) {
-        finding->microseconds_saved = 0; /* whatever the layouts are, its elements move */
-    } else if (reorders(move)) {
+    } else if (reorders(move) && !(move->changes & TS_AUDIT_REVERSED)) {
         advise_source(f, move, finding, fix);
-    } else if (move->changes & (TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE)) {
-        finding->microseconds_saved = 0;
-    } else {
+    } else if (!(move->changes & (TS_AUDIT_REVERSED | TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE))) {
         ts_text_add(fix, move->from_parameter
                              ? "donate the argument (jax.jit donate_argnums): the copy keeps it unchanged"
                              : "layouts are equal: the copy keeps a buffer that is written later; donate it, "
@@ -190,7 +186,7 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
 static void look_at_group(finder *f, int index) {
     const ts_audit_group *group = &f->r->groups[index];
     const ts_audit_move *move = &group->first;
-    if (!group->priced || group->cycles == 0 || move->src < 0 || f->r->finding_count == FINDINGS) return;
+    if (!group->priced || group->cycles == 0 || move->src < 0) return;
     ts_audit_finding finding = {.index = index, .is_move = true};
     ts_text what = say(f), fix = say(f);
     advise(f, group, &finding, &fix);
@@ -226,9 +222,9 @@ static const int *order_by_bytes(const finder *f) {
 }
 
 void audit_find(ts_arena *arena, audit_prices *prices, ts_audit_result *r) {
-    finder f = {arena, prices, r, TS_NEW_ARRAY(arena, ts_audit_finding, FINDINGS)};
-    for (int i = 0; i < r->group_count && i < BETTERS; i++) look_at_group(&f, i);
-    for (int i = 0; i < r->class_count && i < BETTERS; i++) look_at_class(&f, i);
+    finder f = {arena, prices, r, TS_NEW_ARRAY(arena, ts_audit_finding, 2 * MOST)};
+    for (int i = 0; i < r->group_count && i < MOST; i++) look_at_group(&f, i);
+    for (int i = 0; i < r->class_count && i < MOST; i++) look_at_class(&f, i);
     qsort(f.list, (size_t)r->finding_count, sizeof *f.list, findings_by_time);
     r->findings = f.list;
     r->by_bytes = order_by_bytes(&f);

@@ -1,0 +1,153 @@
+/* What an audit says of moves and of padding: what, what helps, and what that saves. */
+#include "audit/audit_private.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/support/audited.h"
+#include "tests/support/group.h"
+
+/* In their order; "." where no time is saved. */
+static const char *found(const char *module) {
+    ts_text text = ts_text_begin(arena), out = ts_text_begin(arena);
+    ts_text_add(&text, "HloModule m, is_scheduled=true\n\n%s}\n", module);
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+    for (int i = 0; i < r.finding_count; i++) {
+        const ts_audit_finding *f = &r.findings[i];
+        ts_text_add(&out, "%s: %s; %" PRId64 "%s%s%s%s\n", f->what, f->fix, f->bytes_saved,
+                    f->at_most ? " at most" : "", f->microseconds_saved > 0 ? "" : ".",
+                    f->layout ? " as " : "", f->layout ? f->layout : "");
+    }
+    ts_audit_free(audit);
+    return out.bytes ? out.bytes : "";
+}
+
+#define A         "f32[64,1024]{1,0:T(8,128)}" /* of 256 KiB */
+#define ENTRY     "ENTRY %main {\n"
+#define PARAMETER "  %a = " A " parameter(0)\n"
+#define FUSED     "%fused {\n  %p = " A " parameter(0)\n  ROOT %t = f32[64,1024]{0,1:T(8,128)} copy(%p)\n}\n\n"
+#define MADE      "  %p = " A " parameter(0)\n  %a = " A " negate(%p)\n"
+
+static const struct {
+    const char *text, *findings;
+} rows[] = {
+    {ENTRY PARAMETER "  ROOT %c = f32[64,1024]{0,1:T(8,128)} copy(%a)\n",
+     "copy changes order of dims, more padding: f32[64,1024]{1,0:T(8,128)} to f32[64,1024]{0,1:T(8,128)}: "
+     "give the argument the layout {0,1:T(8,128)} where it is made (jax.experimental.layout), once; 524288 "
+     "as {0,1:T(8,128)}\n"
+     "f32[64,1024]{0,1:T(8,128)} takes 512.0K for 256.0K of data: another order of dims: "
+     "f32[64,1024]{1,0:T(8,128)} takes 256.0K; 262144 as {1,0:T(8,128)}\n"},
+    {ENTRY MADE "  ROOT %c = f32[64,1024]{0,1:T(8,128)} copy(%a)\n",
+     "copy changes order of dims, more padding: f32[64,1024]{1,0:T(8,128)} to f32[64,1024]{0,1:T(8,128)}: "
+     "produce the source as {0,1:T(8,128)}, or let the user read {1,0:T(8,128)}; 0 as {0,1:T(8,128)}\n"
+     "f32[64,1024]{0,1:T(8,128)} takes 512.0K for 256.0K of data: another order of dims: "
+     "f32[64,1024]{1,0:T(8,128)} takes 256.0K; 262144 as {1,0:T(8,128)}\n"},
+    {ENTRY "  %a = " A
+           " custom-call(), custom_call_target=\"k\"\n  ROOT %c = f32[64,1024]{0,1:T(8,128)} copy(%a)\n",
+     "copy changes order of dims, more padding: f32[64,1024]{1,0:T(8,128)} to f32[64,1024]{0,1:T(8,128)}: a "
+     "kernel pins the source's layout: let it write {0,1:T(8,128)}; 0 as {0,1:T(8,128)}\n"
+     "f32[64,1024]{0,1:T(8,128)} takes 512.0K for 256.0K of data: another order of dims: "
+     "f32[64,1024]{1,0:T(8,128)} takes 256.0K; 262144 as {1,0:T(8,128)}\n"},
+    {FUSED ENTRY PARAMETER "  ROOT %c = f32[64,1024]{0,1:T(8,128)} fusion(%a), kind=kLoop, calls=%fused\n",
+     "copy changes order of dims, more padding: f32[64,1024]{1,0:T(8,128)} to f32[64,1024]{0,1:T(8,128)}: "
+     "produce the operand as {0,1:T(8,128)}: the fusion then needs no reordering; 0 at most as "
+     "{0,1:T(8,128)}\n"
+     "f32[64,1024]{0,1:T(8,128)} takes 512.0K for 256.0K of data: another order of dims: "
+     "f32[64,1024]{1,0:T(8,128)} takes 256.0K; 262144 as {1,0:T(8,128)}\n"},
+    {ENTRY PARAMETER "  ROOT %c = f32[64,1024]{1,0:T(4,128)} copy(%a)\n",
+     "copy changes tile: f32[64,1024]{1,0:T(8,128)} to f32[64,1024]{1,0:T(4,128)}: give the argument the "
+     "layout {1,0:T(4,128)} where it is made (jax.experimental.layout), once; 262144 as {1,0:T(4,128)}\n"},
+    {ENTRY PARAMETER "  ROOT %c = f32[64,1024]{1,0:T(8,128)} copy(%a)\n",
+     "copy changes nothing: f32[64,1024]{1,0:T(8,128)} to f32[64,1024]{1,0:T(8,128)}: donate the argument "
+     "(jax.jit donate_argnums): the copy keeps it unchanged; 262144\n"},
+    {ENTRY MADE "  ROOT %c = f32[64,1024]{1,0:T(8,128)} copy(%a)\n",
+     "copy changes nothing: f32[64,1024]{1,0:T(8,128)} to f32[64,1024]{1,0:T(8,128)}: layouts are equal: the "
+     "copy keeps a buffer that is written later; donate it, or write to another; 262144\n"},
+    /* What the program says is not advised against. */
+    {ENTRY PARAMETER "  ROOT %c = f32[64,1024]{1,0:T(8,128)} reverse(%a), dimensions={0}\n", ""},
+    {ENTRY PARAMETER "  ROOT %c = f32[64,1024]{0,1:T(8,128)} reverse(%a), dimensions={0}\n",
+     "f32[64,1024]{0,1:T(8,128)} takes 512.0K for 256.0K of data: another order of dims: "
+     "f32[64,1024]{1,0:T(8,128)} takes 256.0K; 262144 as {1,0:T(8,128)}\n"},
+    {ENTRY PARAMETER "  ROOT %c = f32[64,1024]{1,0:T(8,128)S(1)} copy(%a)\n", ""},
+    {ENTRY PARAMETER "  ROOT %c = f32[16,1024]{1,0:T(8,128)} slice(%a), slice={[0:16],[0:1024]}\n", ""},
+    /* Transposes: the layout is said of the source's dims. */
+    {ENTRY PARAMETER "  ROOT %c = f32[1024,64]{1,0:T(8,128)} transpose(%a), dimensions={1,0}\n",
+     "transpose changes order of dims, more padding: f32[64,1024]{1,0:T(8,128)} to "
+     "f32[1024,64]{1,0:T(8,128)}: give the argument the layout {0,1:T(8,128)} where it is made "
+     "(jax.experimental.layout), once; 524288 as {0,1:T(8,128)}\n"
+     "f32[1024,64]{1,0:T(8,128)} takes 512.0K for 256.0K of data: another order of dims: "
+     "f32[1024,64]{0,1:T(8,128)} takes 256.0K; 262144 as {0,1:T(8,128)}\n"},
+    {ENTRY "  %a = f32[8,256,128]{2,1,0:T(8,128)} parameter(0)\n"
+           "  ROOT %c = f32[128,8,256]{2,1,0:T(8,128)} transpose(%a), dimensions={2,0,1}\n",
+     "transpose changes order of dims: f32[8,256,128]{2,1,0:T(8,128)} to f32[128,8,256]{2,1,0:T(8,128)}: "
+     "give the argument the layout {1,0,2:T(8,128)} where it is made (jax.experimental.layout), once; "
+     "1048576 as {1,0,2:T(8,128)}\n"},
+    /* Reshapes: the shape is. */
+    {ENTRY PARAMETER "  ROOT %c = f32[65536]{0:T(1024)} reshape(%a)\n",
+     "reshape changes dims, tile: f32[64,1024]{1,0:T(8,128)} to f32[65536]{0:T(1024)}: give the argument the "
+     "shape f32[65536]{0:T(1024)} where it is made, once; 262144\n"},
+    {ENTRY MADE "  ROOT %c = f32[65536]{0:T(1024)} reshape(%a)\n",
+     "reshape changes dims, tile: f32[64,1024]{1,0:T(8,128)} to f32[65536]{0:T(1024)}: produce the source as "
+     "f32[65536]{0:T(1024)}, or let the user read {1,0:T(8,128)}; 0\n"},
+    /* Most of the target is padding, or half of it. */
+    {ENTRY "  %a = f32[8,4096]{1,0:T(8,128)} parameter(0)\n  ROOT %c = f32[8,4096]{0,1:T(8,128)} copy(%a)\n",
+     "copy changes order of dims, more padding: f32[8,4096]{1,0:T(8,128)} to f32[8,4096]{0,1:T(8,128)}: the "
+     "padding is the target's: 2.00M for it; keep the source's layout {1,0:T(8,128)}; 1966080 as "
+     "{0,1:T(8,128)}\n"
+     "f32[8,4096]{0,1:T(8,128)} takes 2.00M for 128.0K of data: another order of dims: "
+     "f32[8,4096]{1,0:T(8,128)} takes 128.0K; 1966080 as {1,0:T(8,128)}\n"},
+    {ENTRY
+     "  %a = f32[64,4096]{1,0:T(8,128)} parameter(0)\n  ROOT %c = f32[64,4096]{0,1:T(8,128)} copy(%a)\n",
+     "copy changes order of dims, more padding: f32[64,4096]{1,0:T(8,128)} to f32[64,4096]{0,1:T(8,128)}: "
+     "give the argument the layout {0,1:T(8,128)} where it is made (jax.experimental.layout), once; 2097152 "
+     "as {0,1:T(8,128)}\n"
+     "f32[64,4096]{0,1:T(8,128)} takes 2.00M for 1.00M of data: another order of dims: "
+     "f32[64,4096]{1,0:T(8,128)} takes 1.00M; 1048576 as {1,0:T(8,128)}\n"},
+    {ENTRY
+     "  %a = f32[63,4096]{1,0:T(8,128)} parameter(0)\n  ROOT %c = f32[63,4096]{0,1:T(8,128)} copy(%a)\n",
+     "copy changes order of dims, more padding: f32[63,4096]{1,0:T(8,128)} to f32[63,4096]{0,1:T(8,128)}: "
+     "the padding is the target's: 2.00M for it; keep the source's layout {1,0:T(8,128)}; 1048576 as "
+     "{0,1:T(8,128)}\n"
+     "f32[63,4096]{0,1:T(8,128)} takes 2.00M for 1008.0K of data: fold dims that are neighbours in memory: "
+     "f32[258048]{0:T(1024)} takes 1008.0K; 1064960\n"
+     "f32[63,4096]{1,0:T(8,128)} takes 1.00M for 1008.0K of data: fold dims that are neighbours in memory: "
+     "f32[258048]{0:T(1024)} takes 1008.0K; 16384\n"},
+    /* Padding of buffers: their width, another tile, another order, a fold. */
+    {ENTRY "  ROOT %a = pred[64,512]{1,0:T(8,128)E(32)} parameter(0)\n",
+     "pred[64,512]{1,0:T(8,128)E(32)} takes 128.0K for 32.0K of data: store it at its own width: E() makes "
+     "elements 4 times as wide; 98304\n"},
+    {ENTRY "  ROOT %a = pred[60,512]{1,0:T(8,128)E(32)} parameter(0)\n",
+     "pred[60,512]{1,0:T(8,128)E(32)} takes 128.0K for 30.0K of data: store it at its own width: E() makes "
+     "elements 4 times as wide; 92160\n"},
+    {ENTRY "  ROOT %a = pred[4,512]{1,0:T(8,128)E(8)} parameter(0)\n",
+     "pred[4,512]{1,0:T(8,128)E(8)} takes 4.0K for 2.0K of data: another tile: "
+     "pred[4,512]{1,0:T(4,128)(4,1)} takes 2.0K; 2048. as {1,0:T(4,128)(4,1)}\n"},
+    {ENTRY "  ROOT %a = f32[5,3,700]{2,1,0:T(8,128)} parameter(0)\n",
+     "f32[5,3,700]{2,1,0:T(8,128)} takes 120.0K for 41.0K of data: fold dims that are neighbours in memory: "
+     "f32[15,700]{1,0:T(8,128)} takes 48.0K; 73728\n"},
+    {ENTRY
+     "  %a = f32[8,1000]{0,1:T(8,128)} parameter(0)\n  ROOT %b = f32[8,1000]{0,1:T(8,128)} negate(%a)\n",
+     "f32[8,1000]{0,1:T(8,128)} takes 500.0K for 31.2K of data: another order of dims: "
+     "f32[8,1000]{1,0:T(8,128)} takes 32.0K; 958464 as {1,0:T(8,128)}\n"},
+    {ENTRY "  ROOT %a = f32[7,128]{1,0:T(8,128)} parameter(0)\n", ""},
+    {ENTRY "  ROOT %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n",
+     "f32[1000,3]{1,0:T(8,128)} takes 500.0K for 11.7K of data: fold dims that are neighbours in memory: "
+     "f32[3000]{0:T(1024)} takes 12.0K; 499712\n"},
+    {ENTRY "  ROOT %a = f32[1000,3]{1,0:T(8,128)S(1)} parameter(0)\n",
+     "f32[1000,3]{1,0:T(8,128)S(1)} takes 500.0K for 11.7K of data: fold dims that are neighbours in memory: "
+     "f32[3000]{0:T(1024)S(1)} takes 12.0K; 499712\n"},
+};
+
+static void findings_say_what_helps(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *got = found(rows[i].text);
+        if (strcmp(got, rows[i].findings) != 0) fail_msg("%s%s", rows[i].text, got);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(findings_say_what_helps)};
+    return cmocka_run_group_tests(tests, begin_audits, end_group);
+}
