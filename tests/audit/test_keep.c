@@ -243,10 +243,10 @@ static void computations_are_bounded(void **state) {
     for (int i = 0; i < TS_AUDIT_COMPUTATIONS; i++)
         assert_int_equal(audit_new_computation(a, (uint64_t)i + 1, 9, no_name), i);
     assert_int_equal(a->kind_count, 0);
-    a->current = 5;
-    a->computations[5].level = TS_AUDIT_LEVEL_ENTRY;
-    a->computations[5].by_name = true;
-    a->computations[5].runs = 3;
+    a->current = 0;
+    a->computations[0].level = TS_AUDIT_LEVEL_ENTRY;
+    a->computations[0].by_name = true;
+    a->computations[0].runs = 3;
     assert_int_equal(audit_new_computation(a, 7, 9, no_name), 1);
     expect_note(a, "computations beyond those that are kept");
     assert_int_equal(a->current, 0);

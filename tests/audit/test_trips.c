@@ -151,6 +151,11 @@ static const struct {
     {.body = MEMBERS ONE S32("half", "convert(%i)") S32("next", "add(%half, %one)")
          S32("copied", "copy(%next)") GIVE("%copied"),
      .runs = 10},
+    {.body = MEMBERS ONE S32("half", "add(%i, %one)") S32("next", "add(%half, %j)") GIVE("%next"),
+     .runs = -1},
+    {.body = MEMBERS ONE S32("less", "compare(%i, %one), direction=LT") S32("next", "add(%less, %one)")
+         GIVE("%next"),
+     .runs = -1},
     {.body = MEMBERS ONE S32("next", "subtract(%one, %i)") GIVE("%next"), .runs = -1},
     {.body = MEMBERS ONE S32("next", "add(%i, %j)") GIVE("%next"), .runs = -1},
     {.body = MEMBERS ONE S32("next", "negate(%i)") GIVE("%next"), .runs = -1},
