@@ -75,9 +75,9 @@ memref *memref_of_tensor(lowering *l, const mlir_type *type, int tensor, int slo
 
 /* ---- Moving through them ---- */
 
-static bool add_term(lowering *l, memref *m, int dim, ts_address_term term) {
+static void add_term(lowering *l, memref *m, int dim, ts_address_term term) {
     ts_address *a = &m->address;
-    if (term.multiplier == 0) return true;
+    if (term.multiplier == 0) return;
     if (a->term_count == TS_ADDRESS_TERMS) { /* the first two become one */
         ts_operand sum = ts_integer(0);
         for (int i = 0; i < 2; i++) {
@@ -97,7 +97,6 @@ static bool add_term(lowering *l, memref *m, int dim, ts_address_term term) {
     }
     m->term_dims[a->term_count] = dim;
     a->terms[a->term_count++] = term;
-    return true;
 }
 
 /* The size of the first tile along the dim, and the words of the whole tile and of a step inside it. */
@@ -131,18 +130,17 @@ static bool move_known(lowering *l, memref *m, int dim, const dim_tile *t, int64
         return refuse(l, "at an index that is too large");
     m->address.word = tiles + within / t->step * t->step_words;
     for (int i = 0; i < m->address.term_count && within != 0; i++)
-        if (m->term_dims[i] == dim && t->size > 1)
-            m->address.terms[i].exact = m->address.terms[i].modulus == 0;
+        if (m->term_dims[i] == dim) m->address.terms[i].exact = m->address.terms[i].modulus == 0;
     return true;
 }
 
-static bool move_by_register(lowering *l, memref *m, int dim, const dim_tile *t, int sreg) {
+static void move_by_register(lowering *l, memref *m, int dim, const dim_tile *t, int sreg) {
     bool whole = t->step >= t->size; /* it begins at no index within a tile */
     ts_address_term tiles = {sreg, whole && t->size > 1, 0, t->size, 0, m->strides[dim] * t->tile_words};
-    if (!add_term(l, m, dim, tiles)) return false;
-    if (whole || t->size <= 1) return true;
+    add_term(l, m, dim, tiles);
+    if (whole) return;
     ts_address_term within = {sreg, t->step > 1, 0, t->step, t->size / t->step, t->step_words};
-    return add_term(l, m, dim, within);
+    add_term(l, m, dim, within);
 }
 
 ts_affine one_term(lowering *l, const ts_affine *begin) {
@@ -171,8 +169,10 @@ bool memref_move(lowering *l, memref *m, int dim, ts_operand index) {
     if (is_number(index) && number_of(index) == 0) return true;
     if (m->boxed) move_begin(l, &m->begin[m->root_dims[dim]], index);
     if (m->space == MLIR_HBM || m->space == MLIR_ANY) return true;
-    return find_tile(l, m, dim, &t) && (is_number(index) ? move_known(l, m, dim, &t, number_of(index))
-                                                         : move_by_register(l, m, dim, &t, index.as.reg));
+    if (!find_tile(l, m, dim, &t)) return false;
+    if (is_number(index)) return move_known(l, m, dim, &t, number_of(index));
+    move_by_register(l, m, dim, &t, index.as.reg);
+    return true;
 }
 
 static bool move_semaphore(lowering *l, memref *m, int dim, ts_operand index) {

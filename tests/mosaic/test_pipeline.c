@@ -519,6 +519,9 @@ static void memrefs_begin_where_indices_say(void **state) {
         {FOUR CUT("%p", "%m", ROWS("32"), ROWS("24"), "%g8, %z", "i32, i32")
              GET("%p", ROWS("24"), "%i3, %c", "index, index"),
          {384, 2048 + 384}},
+        {FOUR CUT("%p", "%m", ROWS("32"), ROWS("31"), "%i3, %z", "index, i32")
+             GET("%p", ROWS("31"), "%g8, %c", "i32, index"),
+         {384, 1024 + 1024 + 384}},
         /* More terms than an address has. */
         {FOUR CUT("%p", "%m", ROWS("32"), ROWS("31"), "%g, %z", "i32, i32")
              CUT("%q", "%p", ROWS("31"), ROWS("30"), "%g, %z", "i32, i32")
@@ -553,6 +556,31 @@ static void memrefs_begin_where_indices_say(void **state) {
     }
 }
 
+/* A register leads to a tile where a row within it is added: to a row of one, that could end in the next. */
+static void rows_behind_a_register_stay_in_their_tile(void **state) {
+    (void)state;
+    static const char body[] = FOUR CUT("%p", "%m", ROWS("32"), ROWS("24"), "%g, %z", "i32, i32")
+        GET("%p", ROWS("24"), "%i3, %c", "index, index");
+    outcome o;
+    assert_false(try_run((sketch){"2", same, same, body, 16, 16}, &o));
+    assert_non_null(strstr(err.message, "index 1 (s"));
+    assert_non_null(strstr(err.message, "is not on a tile boundary, expected a multiple of 8"));
+    err = (ts_error){0};
+}
+
+/* What a region gives is the operation's. */
+static void a_region_gives_its_result(void **state) {
+    (void)state;
+    static const char body[] = "%v:2 = \"tpu.region\"() ({\n" LOAD ON(
+        "%b",
+        "1.000000e+03") "\"tpu.yield\"(%a, %b) : (vector<8x128xf32>, vector<8x128xf32>) -> ()\n}) : () -> "
+                        "(vector<8x128xf32>, vector<8x128xf32>)\n"
+                        "%w = \"arith.subf\"(%v#1, %v#0) : (vector<8x128xf32>, vector<8x128xf32>) -> "
+                        "vector<8x128xf32>\n" STORE("%w");
+    outcome o = run((sketch){"2", same, same, body, 16, 16});
+    for (int i = 0; i < 16 * 128; i++) assert_true(o.values[i] == 1000);
+}
+
 #define DONE "memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>"
 
 /* From the buffer that the step's block is in. */
@@ -566,6 +594,27 @@ static void transfers_read_the_block_of_the_step(void **state) {
                                   ", " ROWS("8") ") -> ()\n" GET("%m", ROWS("8"), "%c, %c", "index, index");
     outcome o = run((sketch){"4", same, same, body, 32, 32});
     for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)i);
+}
+
+#define COPY_ROWS(from, to)                                                                                  \
+    "\"tpu.enqueue_dma\"(" from ", " to                                                                      \
+    ", %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>}> : (" ROWS("4") ", " ROWS(                  \
+        "4") ", " DONE ") -> ()\n\"tpu.wait_dma2\"(%s, " from ", " to ") : (" DONE                           \
+             ", " ROWS("4") ", " ROWS("4") ") -> ()\n"
+
+/* The halves of each block change places. */
+static void transfers_read_a_part_of_the_block(void **state) {
+    (void)state;
+    static const char body[] = SCRATCH_OF(ROWS("8")) INDEX("%i4", "4")
+        NUMBER("%z", "0") "%s = \"tpu.sem_alloc\"() : () -> " DONE
+                          "\n" CUT("%x0", "%x", WINDOW, ROWS("4"), "%c, %z", "index, i32")
+                              CUT("%x4", "%x", WINDOW, ROWS("4"), "%i4, %z", "index, i32")
+                                  CUT("%m0", "%m", ROWS("8"), ROWS("4"), "%c, %z", "index, i32")
+                                      CUT("%m4", "%m", ROWS("8"), ROWS("4"), "%i4, %z", "index, i32")
+                                          COPY_ROWS("%x0", "%m4") COPY_ROWS("%x4", "%m0")
+                                              GET("%m", ROWS("8"), "%c, %c", "index, index");
+    outcome o = run((sketch){"4", same, same, body, 32, 32});
+    for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)(i ^ 512));
 }
 
 /* Row by row from where five registers lead. */
@@ -1137,6 +1186,9 @@ int main(void) {
         cmocka_unit_test(memrefs_begin_where_indices_say),
         cmocka_unit_test(transfers_read_the_block_of_the_step),
         cmocka_unit_test(transfers_begin_where_registers_say),
+        cmocka_unit_test(transfers_read_a_part_of_the_block),
+        cmocka_unit_test(rows_behind_a_register_stay_in_their_tile),
+        cmocka_unit_test(a_region_gives_its_result),
         cmocka_unit_test(some_sublanes_are_stored),
         cmocka_unit_test(elements_are_read_as_vregs),
         cmocka_unit_test(products_wait_for_what_they_need),
