@@ -77,32 +77,40 @@ static void groups_and_runs(void **state) {
         {"ramulator2.1", "hbm2_8ch", "H", "perch", "one", 8, 200, 0.5, 0.3749, 0, 0},
         {"ramulator2.1", "hbm2_8ch", "H", "inorder", "one", 8, 200, 0.5, 0.375, 12.5, 0},
         {"dramsim3", "hbm2m_16pc", "A", "win1024", "one", 8, 1301, 0.5, 0.375, 12.5, 0},
+        {"ramulator2.1", "hbm3_16ch", "A", "win1024", "one", 8, 700, 0.5, 0.375, 12.5, 0},
     };
-    static const int64_t cycles[] = {1010, 390, 20000, 201, 200, 1300};
+    static const int64_t cycles[] = {1010, 390, 20000, 201, 200, 1300, 710};
     ts_arena *arena = ts_arena_new();
     ts_hbm_run sequences[2][16] = {{{.cycles = 0}}};
-    ts_hbm_comparison runs[6];
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 16; i++) sequences[0][i].cycles = 100 + i, sequences[1][i].cycles = 200 + i;
+    ts_hbm_comparison runs[7];
+    for (int i = 0; i < 7; i++)
         runs[i] = (ts_hbm_comparison){
             &made[i],
             {.cycles = cycles[i],
              .stats = {
                  .reads = 8, .row_hits = 3, .row_misses = 1, .row_conflicts = 4, .read_latency_sum = 100}}};
-    ts_hbm_accuracy accuracy = {runs, 6, {sequences[0], sequences[1]}};
+    ts_hbm_accuracy accuracy = {runs, 7, {sequences[0], sequences[1]}};
     ts_text out = ts_text_begin(arena);
     ts_report_hbm_accuracy_markdown(&accuracy, &out);
     static const char *const expected[] = {
-        "| R1 | 36 | 0 | 35 | 0 |\n| W1 | 18 | 0 | (not drained) | 0 |\n",
+        "| R1 | 36 | 100 | 35 | 200 |\n| W1 | 18 | 101 | (not drained) | 201 |\n",
         "| HBM2, one stack | A | 64 KiB | 2 | 10 (2.50 %) | 0.0250 | 25.00 % |\n"
         "| HBM2, one stack | H | 64 KiB | 1 | 0 (0.00 %) | 0.0000 | 0.00 % |\n"
         "| HBM2, one stack | H | unlimited | 1 | 1 (0.50 %) | 0.0001 | 0.00 % |\n"
         "| HBM2, one stack | H | none | 1 | 0 (0.00 %) | 0.0000 | 0.00 % |\n"
-        "| HBM2, 16 channels, DRAMsim3's controller | A | 64 KiB | 1 | 0 (0.00 %) | 0.0000 | 0.00 % |\n\n",
+        "| HBM2, 16 channels, DRAMsim3's controller | A | 64 KiB | 1 | 0 (0.00 %) | 0.0000 | 0.00 % |\n"
+        "| HBM3, one stack | A | 64 KiB | 1 | 10 (1.43 %) | 0.0000 | 0.00 % |\n\n",
+        "row hits | read latency | DRAMsim3 | per_bank |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n"
         "| one | A | 1,000 | 1,010 | 0.4950 | 0.3750 | 12.5 | 1,300 | 1,300 |\n"
         "| two | A | 400 | 390 | 0.2564 | 0.3750 | 12.5 |\n"
         "| one | H | 20,000 | 20,000 | 0.5000 | 0.3750 | 12.5 |\n\n",
+        "half cycles of 0.625 ns:\n\n| pattern | map | Ramulator 2.1 | tilesim | of the peak | row hits | "
+        "read latency |\n"
+        "|---|---|---:|---:|---:|---:|---:|\n"
+        "| one | A | 700 | 710 | 0.4930 | 0.3750 | 12.5 |\n",
     };
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (!strstr(out.bytes, expected[i])) fail_msg("%s", out.bytes);
     ts_arena_free(arena);
 }
