@@ -598,6 +598,23 @@ static void loads_run_ahead(void **state) {
     for (int i = 0; i < 4; i++) assert_int_equal(code->blocks.items[0].list.items[i].opcode, TS_OP_vld);
 }
 
+/* No more in a cycle than slots: two matrix units have ports for two pushes, and one slot for both. */
+static void slots_bound_the_schedule(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    for (int slots = 1; slots <= 2; slots++) {
+        mosaic_code *code = new_code();
+        mosaic_bound bound;
+        ts_operand from = load(code, 0);
+        core.limits.slots[TS_SLOT_MXU] = slots;
+        for (int i = 0; i < 8; i++)
+            mosaic_add(code, TS_OP_mxu_push_f32, 2, (ts_operand[]){number(i % 2), from});
+        mosaic_schedule(code, &core, &bound);
+        assert_int_equal(bound.slot_cycles, 8 / slots);
+        assert_int_equal(bound.cycles, 10 + 8 / slots);
+    }
+}
+
 static void memory_keeps_its_order(void **state) {
     (void)state;
     ts_core_config core = machine();
@@ -892,6 +909,7 @@ int main(void) {
         cmocka_unit_test(registers_between_blocks_are_given_back),
         cmocka_unit_test(slots_are_shared),
         cmocka_unit_test(loads_run_ahead),
+        cmocka_unit_test(slots_bound_the_schedule),
         cmocka_unit_test(memory_keeps_its_order),
         cmocka_unit_test(queues_have_room),
         cmocka_unit_test(results_wait_for_all_columns),
