@@ -241,6 +241,15 @@ def inverse():
 
 
 @test
+def what_differs_ends_with_3():
+    expect(["layout", "f32[8,8]{1,0}", "--equal", "f32[8,8]{0,1}"], 3,
+           "different at (1,0)\n  f32[8,8]{1,0}\n  m = 0 + 1 * 8 + 0 * 1 = 8\n  at {m=8}\n"
+           "  f32[8,8]{0,1}\n  m = 0 + 0 * 8 + 1 * 1 = 1\n  at {m=1}\n")
+    expect(["layout", "f32[8,8]{1,0}", "--equal", "f32[8,8]"], 0,
+           "equal: every element is at the same place in both\n  f32[8,8]{1,0}\n  f32[8,8]{1,0}\n")
+
+
+@test
 def huge_maps_of_one_normal_form_are_equal():
     for first, second in (("f32[1000000000000] S[(1000000,1000000):(1000000,1)]", "f32[1000000000000] 1000000000000:1"),
                           ("f32[100000001]{0:T(1024)(128)}", "f32[100000001] lambda i: [i // 128, i % 128]")):

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import TOOL, cases, expect, main, test
+from cli import TOOL, cases, expect, main, run, test
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -47,6 +47,25 @@ def each_command_has_help_with_an_example():
         assert f"tilesim {name} " in text, text
         assert "xample" in text, text
         assert max(map(len, text.splitlines())) <= 100, text
+
+
+@test
+def operands_are_counted():
+    """Of each command as many as it takes; one more is named. Sweep takes many."""
+    counts = {"run": 1, "debug": 1, "layout": 2, "convert": 2, "dma": 2, "relayout": 2, "reshard": 2, "choose": 1, "audit": 1,
+              "compare": 2, "bench": 2, "hbm": 1, "list": 1, "show": 2, "validate": 1, "calibrate": 1}
+    listed = re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE)
+    assert [name for name in listed if name != "sweep"] == list(counts)
+    for name, count in counts.items():
+        words = ["a", "b", "c"]
+        usage = re.match(rf"usage: tilesim {name} \[OPTION...\] ?(.*)", expect([name, "--help"]))[1]
+        expect([name, *words], 2, "", f"tilesim {name}: error: unexpected operand '{words[count]}', expected {usage}\n"
+                                      f"`tilesim {name} --help` shows how it is used\n")
+        if name in ("layout", "hbm", "validate"):
+            continue  # of an option, or of all
+        for few in range(count if name != "show" else 1):
+            code, out, err = run(name, *words[:few])
+            assert (code, out) == (2, "") and err.startswith(f"tilesim {name}: error: too few operands, expected {usage}"), err
 
 
 @test

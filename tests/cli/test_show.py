@@ -19,6 +19,14 @@ def help_has_an_example():
 
 
 @test
+def meshes_are_printed():
+    shown = expect(["show", "mesh", "v5e-16"])
+    assert shown.startswith('title: "TPU v5e, 16 chips"\nmachine: "tpu-v5e"\ndims:\n    x:\n        chips: 4 '), shown
+    code, out, err = run("show", "mesh", "v5e-61")
+    assert code == 1 and out == "" and "v5e-61" in err, err
+
+
+@test
 def printed_machine_reads_back():
     with tempfile.TemporaryDirectory() as folder:
         for name in NAMES:
