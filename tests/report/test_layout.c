@@ -461,13 +461,112 @@ static const struct {
      "  at {m=51}\n"
      "\n"
      "  bytes 204 to 207\n"},
+    {"f32[3]{0:T(2,4)}",
+     {2},
+     "f32[3]{0:T(2,4)}\n"
+     "\n"
+     "  element        f32, 32 bits each\n"
+     "  elements       3 logical, 8 with padding\n"
+     "  bytes          12 logical, 32 with padding: 62.5 % padding\n"
+     "  memory space   0 (HBM)\n"
+     "\n"
+     "  dim                       extent              padded  expansion      bytes of padding\n"
+     "  (tile)                         1                   2      2.00x                    16\n"
+     "  0                              3                   4      1.33x                     8\n"
+     "  all                            3                   8      2.67x                    20\n"
+     "\n"
+     "  digit         extent                stride   value, of the logical index (d0, d1 ..)\n"
+     "  0                  1                     8   0\n"
+     "  1                  1                     8   0\n"
+     "  2                  2                     4   0\n"
+     "  3                  4                     1   d0\n"
+     "\n"
+     "  offset of each element ('.' is padding)   memory order\n"
+     "  +---------+                               0  (0) (1) (2)   .   .   .   .   .\n"
+     "  | 0 1 2 . |\n"
+     "  +---------+\n"
+     "  physical index    (2) in (3)\n"
+     "  tile (2,4):\n"
+     "    rewritten       (0,2) in (1,3)\n"
+     "    tile index      (0/2,2/4) = (0,0) in (1,1)\n"
+     "    within the tile (0%2,2%4) = (0,2) in (2,4)\n"
+     "\n"
+     "  linear_index((0,0,0,2), (1,1,2,4))\n"
+     "  = linear_index((0,0), (1,1)) * 2 * 4 + linear_index((0,2), (2,4))\n"
+     "  = (0 * 1 + 0) * 2 * 4 + (0 * 4 + 2)\n"
+     "  = 2\n"
+     "\n"
+     "  bytes 8 to 11\n"},
+    {"f32[2,60]{1,0:T(1,4)}",
+     {1, 59},
+     "f32[2,60]{1,0:T(1,4)}\n"
+     "\n"
+     "  element        f32, 32 bits each\n"
+     "  elements       120 logical, 120 with padding\n"
+     "  bytes          480 logical, 480 with padding\n"
+     "  memory space   0 (HBM)\n"
+     "\n"
+     "  dim                       extent              padded  expansion      bytes of padding\n"
+     "  0                              2                   2      1.00x                     0\n"
+     "  1                             60                  60      1.00x                     0\n"
+     "  all                          120                 120      1.00x                     0\n"
+     "\n"
+     "  digit         extent                stride   value, of the logical index (d0, d1 ..)\n"
+     "  0                  2                    60   d0\n"
+     "  1                 15                     4   d1 / 4\n"
+     "  2                  1                     4   0\n"
+     "  3                  4                     1   d1 % 4\n"
+     "  physical index    (1,59) in (2,60)\n"
+     "  tile (1,4):\n"
+     "    tile index      (1/1,59/4) = (1,14) in (2,15)\n"
+     "    within the tile (1%1,59%4) = (0,3) in (1,4)\n"
+     "\n"
+     "  linear_index((1,14,0,3), (2,15,1,4))\n"
+     "  = linear_index((1,14), (2,15)) * 1 * 4 + linear_index((0,3), (1,4))\n"
+     "  = (1 * 15 + 14) * 1 * 4 + (0 * 4 + 3)\n"
+     "  = 119\n"
+     "\n"
+     "  bytes 476 to 479\n"},
+    {"f32[100]{0:T(128)L(256)}",
+     {99},
+     "f32[100]{0:T(128)L(256)}\n"
+     "\n"
+     "  element        f32, 32 bits each\n"
+     "  elements       100 logical, 256 with padding\n"
+     "  bytes          400 logical, 1,024 with padding: 60.9 % padding\n"
+     "  memory space   0 (HBM)\n"
+     "\n"
+     "  dim                       extent              padded  expansion      bytes of padding\n"
+     "  0                            100                 128      1.28x                   112\n"
+     "  L()                          128                 256      2.00x                   512\n"
+     "  all                          100                 256      2.56x                   624\n"
+     "\n"
+     "  digit         extent                stride   value, of the logical index (d0, d1 ..)\n"
+     "  0                  1                   128   0\n"
+     "  1                128                     1   d0\n"
+     "  physical index    (99) in (100)\n"
+     "  tile (128):\n"
+     "    tile index      (99/128) = (0) in (1)\n"
+     "    within the tile (99%128) = (99) in (128)\n"
+     "\n"
+     "  linear_index((0,99), (1,128))\n"
+     "  = linear_index((0), (1)) * 128 + linear_index((99), (128))\n"
+     "  = 0 * 128 + 99\n"
+     "  = 99\n"
+     "\n"
+     "  bytes 396 to 399\n"},
+    {"f32[?,4]",
+     {0},
+     "f32[?,4]{1,0}\n"
+     "\n"
+     "  an unbounded dimension ('?') has no size\n"},
 };
 
 static const char *text_of(const char *text, const int64_t *index) {
     const ts_shape *shape = parse_shape(arena, text);
     ts_text out = ts_text_begin(arena);
     ts_report_shape(arena, shape, &out);
-    if (ts_layout_element_count(shape->layout) == 0) return out.bytes;
+    if (!shape->layout || ts_layout_element_count(shape->layout) == 0) return out.bytes;
     ts_report_offset(shape, index, &out);
     return out.bytes;
 }
@@ -494,9 +593,9 @@ static void keys_of_json(void **state) {
          "\"replicas\":[{\"extent\":2,\"stride\":16,\"axis\":\"F\"},{\"extent\":3,\"stride\":1,\"axis\":"
          "\"Q\"}],\"costs\":[{\"dims\":[0],\"extent\":4,\"padded\":4},{\"dims\":[1],\"extent\":8,\"padded\":"
          "8}],\"digits\":[{\"extent\":4,\"stride\":1,\"axis\":\"P\",\"value\":\"d0\"},{\"extent\":8,"
-         "\"stride\":1,\"axis\":\"F\",\"value\":\"d1\"}],\"points\":[{\"F\":4,\"P\":7,\"Q\":0},{\"F\":4,"
-         "\"P\":7,\"Q\":1},{\"F\":4,\"P\":7,\"Q\":2},{\"F\":20,\"P\":7,\"Q\":0},{\"F\":20,\"P\":7,\"Q\":1},{"
-         "\"F\":20,\"P\":7,\"Q\":2}]}"},
+         "\"stride\":1,\"axis\":\"F\",\"value\":\"d1\"}],\"points\":[{\"F\":2,\"P\":6,\"Q\":0},{\"F\":2,"
+         "\"P\":6,\"Q\":1},{\"F\":2,\"P\":6,\"Q\":2},{\"F\":18,\"P\":6,\"Q\":0},{\"F\":18,\"P\":6,\"Q\":1},{"
+         "\"F\":18,\"P\":6,\"Q\":2}]}"},
         {"bf16[3,5]{0,1:T(2,4)}",
          "\"canonical\":\"bf16[3,5]{0,1:T(2,4)}\",\"padded_elements\":24,\"bytes\":48,\"storage_bytes\":48,"
          "\"unpadded_bytes\":30,\"padding_percent\":37.5,\"expansion\":1.6,\"element\":\"bf16\",\"element_"
@@ -505,15 +604,25 @@ static void keys_of_json(void **state) {
          "\"extent\":5,\"padded\":6}],\"digits\":[{\"extent\":3,\"stride\":8,\"axis\":\"m\",\"value\":\"d1 / "
          "2\"},{\"extent\":1,\"stride\":8,\"axis\":\"m\",\"value\":\"0\"},{\"extent\":2,\"stride\":4,"
          "\"axis\":\"m\",\"value\":\"d1 % "
-         "2\"},{\"extent\":4,\"stride\":1,\"axis\":\"m\",\"value\":\"d0\"}],\"points\":[{\"m\":18}]}"},
+         "2\"},{\"extent\":4,\"stride\":1,\"axis\":\"m\",\"value\":\"d0\"}],\"points\":[{\"m\":9}]}"},
+        {"f32[2,3,6]{0,2,1:T(*,2,2)}",
+         "\"canonical\":\"f32[2,3,6]{0,2,1:T(*,2,2)}\",\"padded_elements\":36,\"bytes\":144,\"storage_"
+         "bytes\":144,\"unpadded_bytes\":144,\"padding_percent\":0,\"expansion\":1,\"element\":\"f32\","
+         "\"element_bits\":32,\"memory_space\":0,\"dims\":[2,3,6],\"axes\":[{\"name\":\"m\",\"offset\":0,"
+         "\"low\":0,\"high\":35}],\"replicas\":[],\"costs\":[{\"dims\":[0],\"extent\":2,\"padded\":2},{"
+         "\"dims\":[1,2],\"extent\":18,\"padded\":18}],\"digits\":[{\"extent\":9,\"stride\":4,\"axis\":\"m\","
+         "\"value\":\"(d1 * 6 + d2) / "
+         "2\"},{\"extent\":1,\"stride\":4,\"axis\":\"m\",\"value\":\"0\"},{\"extent\":2,\"stride\":2,"
+         "\"axis\":\"m\",\"value\":\"(d1 * 6 + d2) % "
+         "2\"},{\"extent\":2,\"stride\":1,\"axis\":\"m\",\"value\":\"d0\"}],\"points\":[{\"m\":31}]}"},
         {"f32[8] lambda i: [i ^ 5]",
          "\"canonical\":\"f32[8] lambda i: [i ^ "
          "5]\",\"padded_elements\":8,\"bytes\":32,\"storage_bytes\":32,\"unpadded_bytes\":32,\"padding_"
          "percent\":0,\"expansion\":1,\"element\":\"f32\",\"element_bits\":32,\"memory_space\":0,\"dims\":[8]"
          ",\"axes\":[{\"name\":\"m\",\"offset\":0,\"low\":0,\"high\":7}],\"replicas\":[],\"points\":[{\"m\":"
-         "7}]}"},
+         "4}]}"},
     };
-    static const int64_t index[] = {2, 4};
+    static const int64_t index[] = {1, 2, 3};
     for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
         const ts_shape *shape = parse_shape(arena, objects[i].shape);
         ts_text out = ts_text_begin(arena);
