@@ -131,7 +131,10 @@ static void add_changes_html(page *p, const char *heading, const ts_compare_chan
         page_code(p, c->path);
         page_number(p, c->before.number, "%s", show(text, &c->before));
         page_number(p, c->after.number, "%s", show(text, &c->after));
-        page_number(p, by.number, "%s%s", by.number > 0 ? "+" : "", has_numbers(c) ? show(text, &by) : "");
+        if (has_numbers(c))
+            page_number(p, by.number, "%s%s", by.number > 0 ? "+" : "", show(text, &by));
+        else
+            page_cell(p, "%s", "");
         if (has_numbers(c) && isfinite(ratio))
             page_number(p, ratio, "%+.1f %%", 100 * (ratio - 1));
         else

@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "tests/support/cells.h"
 #include "tests/support/run_text.h"
 #include "tests/support/test.h"
 
@@ -344,22 +345,6 @@ static void lines_as_json(void **state) {
     }
     cJSON_Delete(all);
     ts_arena_free(r.arena);
-}
-
-/* Without tags: a row is a line, its cells end in bars; a button is a plus. */
-static const char *cells_of(ts_arena *arena, const char *html) {
-    ts_text out = ts_text_begin(arena);
-    for (; *html; html += *html != '\0') {
-        if (*html == '\n') continue;
-        if (strncmp(html, "<button", 7) == 0) ts_text_add_char(&out, '+');
-        if (strncmp(html, "</tr>", 5) == 0) ts_text_add_char(&out, '\n');
-        if (strncmp(html, "</td>", 5) == 0 || strncmp(html, "</th>", 5) == 0) ts_text_add_char(&out, '|');
-        if (*html == '<')
-            html += strcspn(html, ">");
-        else
-            ts_text_add_char(&out, *html);
-    }
-    return out.bytes;
 }
 
 static void assert_page(void (*section)(const ts_run_result *, page *), const char *text,
