@@ -8,12 +8,13 @@
 
 static const char before[] =
     "{\"schema\":\"tilesim.run\",\"machine\":\"tpu-v5e\",\"cycles\":1000,\"microseconds\":2.5,"
-    "\"stalls\":{\"dma\":10,\"alu\":400,\"gone\":5,\"same\":1},"
+    "\"stalls\":{\"dma\":10,\"alu\":400,\"gone\":5,\"one\":1,\"two\":1,\"same\":1},"
     "\"name\":\"a text that takes more room than its column has\",\"none\":0,"
     "\"a_key_of_more_than_forty_two_characters_in_all\":{\"x\":3,\"y\":2000}}";
 static const char after[] =
     "{\"schema\":\"tilesim.run\",\"machine\":\"tpu-v6e\",\"cycles\":1500,\"microseconds\":30,"
-    "\"stalls\":{\"dma\":20000000,\"alu\":390,\"new\":7,\"same\":1},\"name\":\"short\",\"none\":4,"
+    "\"stalls\":{\"dma\":20000000,\"alu\":390,\"new\":7,\"one\":2,\"two\":2,\"same\":1},\"name\":\"short\","
+    "\"none\":4,"
     "\"a_key_of_more_than_forty_two_characters_in_all\":{\"x\":2.25,\"y\":1000}}";
 
 static const ts_comparison *compared(void) {
@@ -48,6 +49,8 @@ static void as_text(void **state) {
             "stalls.alu                                               400               390   -2.5 %\n"
             "stalls.new                                                 -                 7\n"
             "stalls.gone                                                5                 -\n"
+            "stalls.one                                                 1                 2 +100.0 %\n"
+            "stalls.two                                                 1                 2 +100.0 %\n"
             "\n"
             "a_key_of_more_than_forty_two_characters_in_all.y\n"
             "                                                       2,000             1,000  -50.0 %\n"
@@ -71,7 +74,7 @@ static void as_text(void **state) {
             "\n"
             "stalls.dma                                                10        20,000,000 x  2e+06\n"
             "stalls.alu                                               400               390   -2.5 %\n"
-            "and 2 more; --all shows them\n"
+            "and 4 more; --all shows them\n"
             "\n"
             "a_key_of_more_than_forty_two_characters_in_all.y\n"
             "                                                       2,000             1,000  -50.0 %\n"
@@ -90,6 +93,7 @@ static void as_a_page(void **state) {
     (void)state;
     ts_text out = ts_text_begin(arena);
     ts_report_compare_html(compared(), &(ts_compare_view){"a.json", "b.json", 9}, &out);
+    assert_non_null(strstr(out.bytes, "2.5 to 30 (+1100.0 %)"));
     const char *tables = strstr(out.bytes, "<h2");
     assert_non_null(tables);
     *strstr(out.bytes, "<script") = '\0';
@@ -102,6 +106,8 @@ static void as_a_page(void **state) {
                         "stalls.dma|10|20,000,000|+19,999,990|+199999900.0 %|\n"
                         "stalls.alu|400|390|-10|-2.5 %|\n"
                         "stalls.gone|5|-|||\n"
+                        "stalls.one|1|2|+1|+100.0 %|\n"
+                        "stalls.two|1|2|+1|+100.0 %|\n"
                         "stalls.new|-|7|||\n"
                         "name|a text that takes more room than its column has|short|||\n"
                         "none|0|4|+4||\n"
@@ -163,6 +169,18 @@ static void as_json(void **state) {
                               "      \"path\": \"stalls.gone\",\n"
                               "      \"before\": 5,\n"
                               "      \"after\": null\n"
+                              "    },\n"
+                              "    {\n"
+                              "      \"path\": \"stalls.one\",\n"
+                              "      \"before\": 1,\n"
+                              "      \"after\": 2,\n"
+                              "      \"ratio\": 2\n"
+                              "    },\n"
+                              "    {\n"
+                              "      \"path\": \"stalls.two\",\n"
+                              "      \"before\": 1,\n"
+                              "      \"after\": 2,\n"
+                              "      \"ratio\": 2\n"
                               "    },\n"
                               "    {\n"
                               "      \"path\": \"stalls.new\",\n"
