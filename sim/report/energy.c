@@ -7,11 +7,13 @@
 static void add_hbm(ts_text *out, int indent, const ts_energy *energy, double microseconds) {
     ts_text_add(out, "HBM %.3f uJ", energy->hbm_total * 1e6);
     if (microseconds > 0) ts_text_add(out, ", %.3f W", energy->hbm_total * 1e6 / microseconds);
-    ts_text_add(out, "\n%*s", indent, "");
-    for (int i = 0, shown = 0; i < TS_HBM_ENERGY_CAUSES; i++)
-        if (energy->hbm[i] != 0)
-            ts_text_add(out, "%s%s %.1f %%", shown++ ? ", " : "", ts_hbm_energy_name((ts_hbm_energy_cause)i),
-                        100 * energy->hbm[i] / energy->hbm_total);
+    const char *between = ts_text_format(out->arena, "\n%*s", indent, "");
+    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) {
+        if (energy->hbm[i] == 0) continue;
+        ts_text_add(out, "%s%s %.1f %%", between, ts_hbm_energy_name((ts_hbm_energy_cause)i),
+                    100 * energy->hbm[i] / energy->hbm_total);
+        between = ", ";
+    }
     ts_text_add_char(out, '\n');
 }
 
