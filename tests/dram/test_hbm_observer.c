@@ -132,7 +132,41 @@ static void test_subset(void **state) {
     check(&hbm2, 4, 5000);
 }
 
+/* A request takes each burst that it touches, by a byte or more. */
+static void requests_take_the_bursts_that_they_touch(void **state) {
+    (void)state;
+    static const struct {
+        int64_t address;
+        int32_t bytes;
+        int64_t bursts;
+    } rows[] = {{0, 1, 1},
+                {0, BURST, 1},
+                {0, BURST + 1, 2},
+                {0, 2 * BURST, 2},
+                {BURST - 1, 1, 1},
+                {BURST - 1, 2, 2},
+                {1, BURST, 2},
+                {BURST, BURST, 1},
+                {5 * BURST, 97, 4},
+                {BURST / 2, BURST, 2},
+                {BURST - 1, BURST + 2, 3}};
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_hbm *hbm = ts_hbm_new(NULL, arena, &hbm2);
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+        ts_hbm_stats stats;
+        ts_hbm_stream_offer(stream, rows[i].address, rows[i].bytes, i % 2 == 1, 0);
+        ts_hbm_drain(hbm);
+        ts_hbm_read_stats(hbm, &stats);
+        if (stats.reads + stats.writes != rows[i].bursts)
+            fail_msg("%d bytes at %d: %d bursts", (int)rows[i].bytes, (int)rows[i].address,
+                     (int)(stats.reads + stats.writes));
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_controllers), cmocka_unit_test(test_subset)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(requests_take_the_bursts_that_they_touch),
+                                       cmocka_unit_test(test_controllers), cmocka_unit_test(test_subset)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
