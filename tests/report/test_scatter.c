@@ -6,10 +6,10 @@
 #include "tests/support/group.h"
 
 /* The drawing, without the frame that all pictures have. */
-static const char *drawn(const ts_validation *v) {
+static const char *drawn(const ts_validation *v, const char *size) {
     ts_text out = ts_text_begin(arena);
     ts_report_validation_svg(v, &out);
-    assert_non_null(strstr(out.bytes, "viewBox=\"0 0 608 336\"")); /* two panels of 300, and a row of 308 */
+    assert_non_null(strstr(out.bytes, size));
     const char *begin = strstr(out.bytes, "<g font");
     assert_non_null(begin);
     return begin;
@@ -27,12 +27,13 @@ static void rows_are_points(void **state) {
         {&ids[2], {.group = &groups[0], .measured_us = 0.001}, false, "why", 1, 1},
         {&ids[3], {.group = &groups[1], .measured_us = 5000}, false, NULL, 4000, 3000},
     };
-    ts_validated_group sums[] = {{&groups[1], 1, 0, {0, 0, 0}, {0, 0, 0}, NULL, 0},
-                                 {&groups[0], 3, 2, {25, 0, 0}, {60.04, 0, 0}, NULL, 0},
+    ts_validated_group sums[] = {{&groups[0], 3, 2, {25, 0, 0}, {60.04, 0, 0}, NULL, 0},
+                                 {&groups[1], 1, 0, {0, 0, 0}, {0, 0, 0}, NULL, 0},
                                  {&groups[1], 1, 1, {20, 0, 0}, {40, 0, 0}, NULL, 0}};
     const ts_validation v = {NULL, rows, 4, sums, 3};
     assert_string_equal(
-        drawn(&v),
+        drawn(&v, "viewBox=\"0 0 608 336\""), /* panels of 300 by 308 */
+
         "<g font-size=\"11\" transform=\"translate(58 72)\">\n"
         "<text font-size=\"13\" font-weight=\"bold\" x=\"0\" y=\"-20\">copies</text><text class=\"soft\" "
         "x=\"0\" y=\"-6\">median error 25.0 %, roofline 60.0 %, 2 rows</text>\n"
@@ -70,6 +71,10 @@ static void rows_are_points(void **state) {
         "cy=\"86.0\" r=\"3\"><title>e: 5000 us measured, 4000 simulated</title></circle>\n"
         "</g>\n"
         "</svg>\n");
+    ts_validated_group four[] = {sums[0], sums[0], sums[2], sums[2]};
+    (void)drawn(&(ts_validation){NULL, rows, 4, four, 1}, "viewBox=\"0 0 608 336\"");
+    (void)drawn(&(ts_validation){NULL, rows, 4, four, 3}, "viewBox=\"0 0 908 336\"");
+    (void)drawn(&(ts_validation){NULL, rows, 4, four, 4}, "viewBox=\"0 0 908 644\"");
 }
 
 int main(void) {
