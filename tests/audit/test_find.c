@@ -83,6 +83,12 @@ static const struct {
      "transpose changes order of dims: f32[8,256,128]{2,1,0:T(8,128)} to f32[128,8,256]{2,1,0:T(8,128)}: "
      "give the argument the layout {1,0,2:T(8,128)} where it is made (jax.experimental.layout), once; "
      "1048576 as {1,0,2:T(8,128)}\n"},
+    {ENTRY "  %a = f32[8,256,128]{2,1,0:T(8,128)} parameter(0)\n"
+           "  ROOT %c = f32[8,128,256]{2,1,0:T(8,128)} transpose(%a), dimensions={0,2,1}\n",
+     "transpose changes order of dims: f32[8,256,128]{2,1,0:T(8,128)} to f32[8,128,256]{2,1,0:T(8,128)}: "
+     "give the "
+     "argument the layout {1,2,0:T(8,128)} where it is made (jax.experimental.layout), once; 1048576 as "
+     "{1,2,0:T(8,128)}\n"},
     /* Reshapes: the shape is. */
     {ENTRY PARAMETER "  ROOT %c = f32[65536]{0:T(1024)} reshape(%a)\n",
      "reshape changes dims, tile: f32[64,1024]{1,0:T(8,128)} to f32[65536]{0:T(1024)}: give the argument the "
@@ -183,8 +189,33 @@ static void runs_multiply_what_is_saved(void **state) {
     assert_true(saved[1] > 4.999 * saved[0] && saved[1] < 5.001 * saved[0]);
 }
 
+/* Buffers that are alike save as much each. */
+static void buffers_multiply_what_is_saved(void **state) {
+    (void)state;
+    static const char one[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
+                              "  %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n}\n",
+                      three[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
+                                "  %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n"
+                                "  %b = f32[1000,3]{1,0:T(8,128)} parameter(1)\n"
+                                "  %c = f32[1000,3]{1,0:T(8,128)} parameter(2)\n}\n";
+    double saved[2];
+    for (int k = 0; k < 2; k++) {
+        ts_audit_result r;
+        ts_audit *audit = audited(
+            arena, &v6e_audit,
+            k == 0 ? (audited_text){one, sizeof one - 1, 0} : (audited_text){three, sizeof three - 1, 0}, &r);
+        assert_int_equal(r.finding_count, 1);
+        assert_int_equal(r.findings[0].bytes_saved, (k == 0 ? 1 : 3) * 499712);
+        saved[k] = r.findings[0].microseconds_saved;
+        ts_audit_free(audit);
+    }
+    assert_true(saved[0] > 0);
+    assert_true(saved[1] > 2.999 * saved[0] && saved[1] < 3.001 * saved[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(findings_say_what_helps),
-                                       cmocka_unit_test(runs_multiply_what_is_saved)};
+                                       cmocka_unit_test(runs_multiply_what_is_saved),
+                                       cmocka_unit_test(buffers_multiply_what_is_saved)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
