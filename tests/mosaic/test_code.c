@@ -615,6 +615,18 @@ static void slots_bound_the_schedule(void **state) {
     }
 }
 
+/* The one load unit takes a load in three cycles. */
+static void busy_units_bound_the_schedule(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    mosaic_bound bound;
+    core.occupancy_cycles[TS_LATENCY_VECTOR_LOAD] = 3;
+    for (int i = 0; i < 4; i++) (void)load(code, i);
+    mosaic_schedule(code, &core, &bound);
+    assert_int_equal(bound.cycles, 3 * 3 + 1);
+}
+
 static void memory_keeps_its_order(void **state) {
     (void)state;
     ts_core_config core = machine();
@@ -910,6 +922,7 @@ int main(void) {
         cmocka_unit_test(slots_are_shared),
         cmocka_unit_test(loads_run_ahead),
         cmocka_unit_test(slots_bound_the_schedule),
+        cmocka_unit_test(busy_units_bound_the_schedule),
         cmocka_unit_test(memory_keeps_its_order),
         cmocka_unit_test(queues_have_room),
         cmocka_unit_test(results_wait_for_all_columns),
