@@ -132,6 +132,21 @@ static bool aim_remote(lowering *l, ts_transfer *t, ts_operand received) {
 
 enum { ENQUEUE_SOURCE, ENQUEUE_SENT, ENQUEUE_TARGET, ENQUEUE_DONE, ENQUEUE_DEVICE, ENQUEUE_CORE };
 
+/* What an operand has of another: both are of the same dims in the text, but an array ends in HBM where a memref in VMEM
+ * is padded to tiles. */
+static memref common_part(lowering *l, int operand, int other) {
+    const mlir_type *a = type_at(l, operand), *b = type_at(l, other);
+    const memref *m = value_at(l, operand)->memref, *limit = value_at(l, other)->memref;
+    memref part = *m;
+    bool same = a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]) == 0;
+    for (int i = 0; i < m->rank && same && m->rank == limit->rank; i++) {
+        if (m->dims[i] == MLIR_DYNAMIC || m->dims[i] <= limit->dims[i]) continue;
+        part.dims[i] = limit->dims[i];
+        if (part.boxed) part.sizes[part.root_dims[i]] = limit->dims[i];
+    }
+    return part;
+}
+
 bool lower_enqueue(lowering *l) {
     int64_t sizes[ENQUEUE_CORE + 2];
     ts_operand done;
@@ -144,10 +159,11 @@ bool lower_enqueue(lowering *l) {
     const memref *from = boxed_at(l, 0), *to = from ? boxed_at(l, 1 + remote) : NULL;
     if (!to || !semaphore_at(l, 2 + remote, &done)) return false;
     ts_transfer new = {.semaphore = done.as.semaphore};
-    return (!remote || aim_remote(l, &new, done)) && add_pieces(l, from, to, &new);
+    memref source = common_part(l, 0, 1 + remote), target = common_part(l, 1 + remote, 0);
+    return (!remote || aim_remote(l, &new, done)) && add_pieces(l, &source, &target, &new);
 }
 
-/* How many the destination has. */
+/* How many it has. */
 static bool bytes_of(lowering *l, const memref *m, ts_operand *out) {
     int64_t bits = m->bits;
     ts_operand count = ts_integer(1);
@@ -163,11 +179,12 @@ static bool bytes_of(lowering *l, const memref *m, ts_operand *out) {
 }
 
 bool lower_wait_dma(lowering *l) {
-    const value *to = value_at(l, 2);
+    const value *from = value_at(l, 1), *to = value_at(l, 2);
     ts_operand operands[2];
     if (!semaphore_at(l, 0, &operands[0])) return false;
     if (to->kind != VALUE_MEMREF || to->memref->tensor < 0) return malformed(l, "a memref");
-    if (!bytes_of(l, to->memref, &operands[1])) return false;
+    memref moved = from->kind == VALUE_MEMREF ? common_part(l, 2, 1) : *to->memref;
+    if (!bytes_of(l, &moved, &operands[1])) return false;
     emit(l, TS_OP_wait, 2, operands);
     return true;
 }

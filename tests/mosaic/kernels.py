@@ -795,3 +795,33 @@ def narrow_constants(x):
         first[...] = jnp.where(x[...] > 0, e5m2, x[...].astype(jnp.float8_e5m2)).astype(jnp.float32)
         second[...] = jnp.where(x[...] > 0, e4m3, x[...].astype(jnp.float8_e4m3fn)).astype(jnp.float32)
     return pl.pallas_call(kernel, out_shape=[_shape(x.shape, jnp.float32)] * 2)(x)
+
+
+def copy_ragged(line, x):
+    """Whole arrays that are no multiples of a tile, from HBM to VMEM and back: a DMA for each."""
+    def kernel(line, x, p, q, row, ready):
+        copies = [pltpu.make_async_copy(line, row, ready), pltpu.make_async_copy(x, q, ready), pltpu.make_async_copy(row, p, ready)]
+        for copy in copies[:2]:
+            copy.start()
+        for copy in copies[:2]:
+            copy.wait()
+        copies[2].start()
+        copies[2].wait()
+    vmem = pl.BlockSpec(memory_space=pltpu.VMEM)
+    return pl.pallas_call(kernel, in_specs=[ANYWHERE] * 2, out_specs=[ANYWHERE, vmem], out_shape=[_shape(v.shape, v.dtype) for v in (line, x)],
+                          scratch_shapes=[pltpu.VMEM(line.shape, line.dtype), pltpu.SemaphoreType.DMA])(line, x)
+
+
+def table_of_nibbles(kinds):
+    """Scalars of 4 bits in SMEM."""
+    def kernel(kinds, o):
+        @pl.loop(0, kinds.shape[1])
+        def _(j):
+            o[0, j] = kinds[1, j].astype(jnp.int32) * 3
+    smem = pl.BlockSpec(memory_space=pltpu.SMEM)
+    return pl.pallas_call(kernel, in_specs=[smem], out_specs=smem, out_shape=_shape((1, kinds.shape[1]), jnp.int32))(kinds)
+
+
+def table_of_nibbles_expected(kinds):
+    """Interpret mode reads them as other numbers."""
+    return (kinds[1:2].astype("int32") * 3,)

@@ -1,0 +1,23 @@
+"builtin.module"() <{sym_name = "kernel"}> ({
+  "func.func"() <{function_type = (memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>, memref<2x8x128xbf16, #tpu.tiled<(8,128)(2,1),[1,1,1]>, #tpu.memory_space<any>>, memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>, memref<2x8x128xbf16, #tpu.tiled<(8,128)(2,1),[1,1,1]>, #tpu.memory_space<vmem>>, memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<vmem>>, memref<!tpu.dma_semaphore, #tpu.tiled<,[]>, #tpu.memory_space<semaphore_mem>>) -> (), sym_name = "main"}> ({
+  ^bb0(%arg0: memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>> loc(unknown), %arg1: memref<2x8x128xbf16, #tpu.tiled<(8,128)(2,1),[1,1,1]>, #tpu.memory_space<any>> loc(unknown), %arg2: memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>> loc(unknown), %arg3: memref<2x8x128xbf16, #tpu.tiled<(8,128)(2,1),[1,1,1]>, #tpu.memory_space<vmem>> loc(unknown), %arg4: memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<vmem>> loc(unknown), %arg5: memref<!tpu.dma_semaphore, #tpu.tiled<,[]>, #tpu.memory_space<semaphore_mem>> loc(unknown)):
+    %0 = "tpu.erase_memref_layout"(%arg0) : (memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>) -> memref<256xf32, #tpu.memory_space<any>> loc(#loc0)
+    %1 = "tpu.erase_memref_layout"(%arg1) : (memref<2x8x128xbf16, #tpu.tiled<(8,128)(2,1),[1,1,1]>, #tpu.memory_space<any>>) -> memref<2x8x128xbf16, #tpu.memory_space<any>> loc(#loc0)
+    %2 = "tpu.erase_memref_layout"(%arg2) : (memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>) -> memref<256xf32, #tpu.memory_space<any>> loc(#loc0)
+    %3 = "tpu.erase_memref_layout"(%arg3) : (memref<2x8x128xbf16, #tpu.tiled<(8,128)(2,1),[1,1,1]>, #tpu.memory_space<vmem>>) -> memref<2x8x128xbf16, #tpu.memory_space<vmem>> loc(#loc0)
+    %4 = "tpu.erase_memref_layout"(%arg4) : (memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<vmem>>) -> memref<256xf32, #tpu.memory_space<vmem>> loc(#loc0)
+    %5 = "tpu.erase_memref_layout"(%arg5) : (memref<!tpu.dma_semaphore, #tpu.tiled<,[]>, #tpu.memory_space<semaphore_mem>>) -> memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>> loc(#loc0)
+    "tpu.enqueue_dma"(%0, %4, %5) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>, priority = 0 : i32, strict_ordering = false}> : (memref<256xf32, #tpu.memory_space<any>>, memref<256xf32, #tpu.memory_space<vmem>>, memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>) -> () loc(#loc1)
+    "tpu.enqueue_dma"(%1, %3, %5) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>, priority = 0 : i32, strict_ordering = false}> : (memref<2x8x128xbf16, #tpu.memory_space<any>>, memref<2x8x128xbf16, #tpu.memory_space<vmem>>, memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>) -> () loc(#loc1)
+    "tpu.wait_dma2"(%5, %0, %4) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, strict_ordering = false}> : (memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>, memref<256xf32, #tpu.memory_space<any>>, memref<256xf32, #tpu.memory_space<vmem>>) -> () loc(#loc8)
+    "tpu.wait_dma2"(%5, %1, %3) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, strict_ordering = false}> : (memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>, memref<2x8x128xbf16, #tpu.memory_space<any>>, memref<2x8x128xbf16, #tpu.memory_space<vmem>>) -> () loc(#loc8)
+    "tpu.enqueue_dma"(%4, %2, %5) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>, priority = 0 : i32, strict_ordering = false}> : (memref<256xf32, #tpu.memory_space<vmem>>, memref<256xf32, #tpu.memory_space<any>>, memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>) -> () loc(#loc9)
+    "tpu.wait_dma2"(%5, %4, %2) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, strict_ordering = false}> : (memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>, memref<256xf32, #tpu.memory_space<vmem>>, memref<256xf32, #tpu.memory_space<any>>) -> () loc(#loc10)
+    "func.return"() {in_layout = []} : () -> () loc(#loc0)
+  }) {dimension_semantics = [], scalar_prefetch = 0 : i64, scratch_operands = 2 : i64} : () -> () loc(#loc0)
+}) {tilesim.fills = ["random(seed=1, lo=-1, hi=1)", "random(seed=2, lo=-1, hi=1)"], tilesim.generation = 5 : i64, tilesim.operands = [tensor<200xf32>, tensor<2x5x70xbf16>, tensor<200xf32>, tensor<2x5x70xbf16>], tilesim.results = 2 : i64} : () -> () loc(#loc0)
+#loc0 = loc(unknown)
+#loc1 = loc("tests/mosaic/kernels.py":805:12)
+#loc8 = loc("tests/mosaic/kernels.py":807:12)
+#loc9 = loc("tests/mosaic/kernels.py":808:8)
+#loc10 = loc("tests/mosaic/kernels.py":809:8)
