@@ -24,6 +24,7 @@ typedef struct {
     int root_rank, root_dims[MLIR_RANK_MAX]; /* of the tensor, for each dim */
     ts_affine begin[MLIR_RANK_MAX + 1];
     int64_t sizes[MLIR_RANK_MAX + 1];
+    const mlir_type *array;         /* in HBM: the whole array's, while boxes are of that; else NULL */
     ts_semaphore_operand semaphore; /* count: those from `first` on that an index may choose from */
 } memref;
 
@@ -162,6 +163,8 @@ bool set_memref(lowering *l, memref *m); /* the operation's result */
 void take_layout(memref *m, const mlir_type *type);
 /* The first dim whose size is in a register; -1: none. */
 int sized_dim(const memref *m);
+/* A box that may end in the padding of an array's last tiles, which are whole in HBM, becomes one of these. */
+bool box_padding(lowering *l, memref *m);
 /* Where a box begins moves by `index`. */
 void move_begin(lowering *l, ts_affine *begin, ts_operand index);
 /* One register and a number, of any terms. */

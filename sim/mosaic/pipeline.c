@@ -357,6 +357,7 @@ static bool lower_body(kernel *k) {
         if (w->tensor < 0) memcpy(type.dims, w->operand->array.dims, sizeof type.dims);
         memref *m = w->tensor < 0 ? memref_of_tensor(l, &type, w->operand->tensor, 1, ts_integer(0))
                                   : memref_of_tensor(l, &type, w->tensor, w->fixed ? 1 : 2, w->slot);
+        m->array = w->tensor < 0 ? &w->operand->array : NULL;
         l->values[body->arguments[at + i]] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
     }
     bool good = lower_block(l, body);

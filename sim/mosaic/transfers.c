@@ -160,6 +160,7 @@ bool lower_enqueue(lowering *l) {
     if (!to || !semaphore_at(l, 2 + remote, &done)) return false;
     ts_transfer new = {.semaphore = done.as.semaphore};
     memref source = common_part(l, 0, 1 + remote), target = common_part(l, 1 + remote, 0);
+    if (!box_padding(l, &source) || !box_padding(l, &target)) return false;
     return (!remote || aim_remote(l, &new, done)) && add_pieces(l, &source, &target, &new);
 }
 

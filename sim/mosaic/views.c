@@ -4,6 +4,7 @@
 
 #include "tilesim/layout.h"
 
+#include "base/number.h"
 #include "layout/shape.h"
 
 #include "lower.h"
@@ -84,6 +85,7 @@ static bool box_view(lowering *l, memref *m) {
     int tensor = good ? tensor_of_view(l, m, &viewed) : -1;
     if (tensor < 0) return false;
     m->tensor = tensor;
+    m->array = NULL;
     m->root_rank = viewed.rank;
     for (int i = part.dim; i < type->rank; i++) m->root_dims[i] = part.root + i - part.dim;
     for (int i = part.root; i < viewed.rank; i++) {
@@ -112,4 +114,34 @@ bool lower_view(lowering *l) {
     for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
     take_layout(m, type);
     return set_memref(l, m);
+}
+
+/* ---- Padding ---- */
+
+/* A dim with the padding of its last tile. */
+static int64_t padded_dim(const mlir_type *array, int dim) {
+    int at = dim - (array->rank - array->tiles[0].rank);
+    bool tiled = array->tile_count > 0 && at >= 0;
+    return tiled ? ts_round_up(array->dims[dim], array->tiles[0].dims[at]) : array->dims[dim];
+}
+
+/* Whether a box may end behind the array in this dim. */
+static bool may_pass_end(const memref *m, int dim) {
+    int sized = sized_dim(m);
+    bool known = m->begin[dim].term_count == 0;
+    for (; known && sized >= 0 && sized < m->rank; sized++)
+        known = m->dims[sized] != MLIR_DYNAMIC || m->root_dims[sized] != dim;
+    return !known || m->begin[dim].constant + m->sizes[dim] > m->array->dims[dim];
+}
+
+bool box_padding(lowering *l, memref *m) {
+    if (!m->array) return true;
+    mlir_type padded = *m->array;
+    bool passes = false;
+    for (int i = 0; i < padded.rank; i++) {
+        padded.dims[i] = padded_dim(m->array, i);
+        passes = passes || (padded.dims[i] > m->array->dims[i] && may_pass_end(m, i));
+    }
+    if (passes) m->tensor = tensor_of_view(l, m, &padded);
+    return m->tensor >= 0;
 }

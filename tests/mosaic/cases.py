@@ -85,6 +85,7 @@ CASES = {
     "pipeline_matmul": Case("emit_pipeline", "pipeline_matmul", [uniform("bf16[128,256]", 1), uniform("bf16[256,128]", 2)], F32),
     "copy_hbm": Case("DMAs", "copy_hbm", [uniform("f32[40,200]", 1)], EXACT),
     "copy_ragged": Case("DMAs", "copy_ragged", [uniform("f32[200]", 1), uniform("bf16[2,5,70]", 2)], EXACT),
+    "copy_blocks": Case("DMAs", "copy_blocks", [uniform("f32[200]", 1)], EXACT),
     "update_refs": Case("DMAs", "update_refs", [uniform("f32[64,128]", 1), uniform("f32[64,128]", 2)], EXACT),
     "gather_rows": Case("DMAs", "gather_rows", [[5, 0, 3, 3, 7], uniform("f32[64,128]", 1)], EXACT),
     "ragged_copies": Case("DMAs", "ragged_copies", [[[0, 13, 256], [5, 0, 128], [3, 5, 128]], uniform("f32[13,256]", 1), uniform("f32[3,13,256]", 2)], EXACT),

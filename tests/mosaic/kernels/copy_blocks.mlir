@@ -1,0 +1,30 @@
+"builtin.module"() <{sym_name = "kernel"}> ({
+  "func.func"() <{function_type = (memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>, memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>, memref<128xf32, #tpu.tiled<(128),[1]>, #tpu.memory_space<vmem>>, memref<!tpu.dma_semaphore, #tpu.tiled<,[]>, #tpu.memory_space<semaphore_mem>>) -> (), sym_name = "main"}> ({
+  ^bb0(%arg0: memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>> loc(unknown), %arg1: memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>> loc(unknown), %arg2: memref<128xf32, #tpu.tiled<(128),[1]>, #tpu.memory_space<vmem>> loc(unknown), %arg3: memref<!tpu.dma_semaphore, #tpu.tiled<,[]>, #tpu.memory_space<semaphore_mem>> loc(unknown)):
+    %0 = "arith.constant"() <{value = 2 : i32}> {in_layout = []} : () -> i32 loc(#loc1)
+    %1 = "arith.constant"() <{value = 128 : i32}> {in_layout = []} : () -> i32 loc(#loc0)
+    %2 = "arith.constant"() <{value = 1 : i32}> {in_layout = []} : () -> i32 loc(#loc0)
+    %3 = "arith.constant"() <{value = 0 : i32}> {in_layout = []} : () -> i32 loc(#loc0)
+    %4 = "tpu.erase_memref_layout"(%arg2) : (memref<128xf32, #tpu.tiled<(128),[1]>, #tpu.memory_space<vmem>>) -> memref<128xf32, #tpu.memory_space<vmem>> loc(#loc0)
+    %5 = "tpu.erase_memref_layout"(%arg3) : (memref<!tpu.dma_semaphore, #tpu.tiled<,[]>, #tpu.memory_space<semaphore_mem>>) -> memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>> loc(#loc0)
+    "scf.for"(%3, %0, %2) ({
+    ^bb0(%arg4: i32 loc("scan:"(#loc27))):
+      %6 = "arith.muli"(%arg4, %1) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32 loc(#loc8)
+      %7 = "tpu.memref_slice"(%arg0, %6) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>, i32) -> memref<128xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>> loc(#loc9)
+      %8 = "tpu.erase_memref_layout"(%7) : (memref<128xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>) -> memref<128xf32, #tpu.memory_space<any>> loc(#loc9)
+      "tpu.enqueue_dma"(%8, %4, %5) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>, priority = 0 : i32, strict_ordering = false}> : (memref<128xf32, #tpu.memory_space<any>>, memref<128xf32, #tpu.memory_space<vmem>>, memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>) -> () loc(#loc9)
+      "tpu.wait_dma2"(%5, %8, %4) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, strict_ordering = false}> : (memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>, memref<128xf32, #tpu.memory_space<any>>, memref<128xf32, #tpu.memory_space<vmem>>) -> () loc(#loc10)
+      %9 = "tpu.memref_slice"(%arg1, %6) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (memref<256xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>, i32) -> memref<128xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>> loc(#loc9)
+      %10 = "tpu.erase_memref_layout"(%9) : (memref<128xf32, #tpu.tiled<(256),[1]>, #tpu.memory_space<any>>) -> memref<128xf32, #tpu.memory_space<any>> loc(#loc9)
+      "tpu.enqueue_dma"(%4, %10, %5) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>, priority = 0 : i32, strict_ordering = false}> : (memref<128xf32, #tpu.memory_space<vmem>>, memref<128xf32, #tpu.memory_space<any>>, memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>) -> () loc(#loc9)
+      "tpu.wait_dma2"(%5, %4, %10) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, strict_ordering = false}> : (memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>, memref<128xf32, #tpu.memory_space<vmem>>, memref<128xf32, #tpu.memory_space<any>>) -> () loc(#loc10)
+      "scf.yield"() {in_layout = []} : () -> () loc(#loc1)
+    }) {in_layout = [#tpu.vpad<"none">, #tpu.vpad<"none">, #tpu.vpad<"none">], out_layout = []} : (i32, i32, i32) -> () loc(#loc1)
+    "func.return"() {in_layout = []} : () -> () loc(#loc0)
+  }) {dimension_semantics = [], scalar_prefetch = 0 : i64, scratch_operands = 2 : i64} : () -> () loc(#loc0)
+}) {tilesim.fills = ["random(seed=1, lo=-1, hi=1)"], tilesim.generation = 5 : i64, tilesim.operands = [tensor<200xf32>, tensor<200xf32>], tilesim.results = 1 : i64} : () -> () loc(#loc0)
+#loc0 = loc(unknown)
+#loc1 = loc("tests/mosaic/kernels.py":833:9)
+#loc8 = loc("tests/mosaic/kernels.py":835:25)
+#loc9 = loc("tests/mosaic/kernels.py":837:16)
+#loc10 = loc("tests/mosaic/kernels.py":838:16)
