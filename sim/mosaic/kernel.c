@@ -183,8 +183,7 @@ static bool read_grid(kernel *k) {
     k->grid_rank = a ? mlir_integers(a->value, k->grid, GRID_MAX) : 0;
     if (k->grid_rank < 0) return malformed(k->l, "iteration_bounds of at most 8 dims");
     for (int i = 0; i < k->grid_rank; i++)
-        if (k->grid[i] < 1 || k->grid[i] > INT32_MAX)
-            return refuse(k->l, "with a grid that is empty or dynamic");
+        if (k->grid[i] < 0 || k->grid[i] > INT32_MAX) return refuse(k->l, "with a dynamic grid");
     k->l->grid = k->grid;
     k->l->grid_rank = k->grid_rank;
     return read_count(k, "scalar_prefetch", &k->prefetch_count) &&

@@ -366,13 +366,23 @@ static bool lower_body(kernel *k) {
     return good;
 }
 
+/* None, one, or 2 for more. */
+static int count_steps(const kernel *k) {
+    int steps = 1;
+    for (int i = 0; i < k->grid_rank; i++) {
+        if (k->grid[i] == 0) return 0;
+        if (k->grid[i] > 1) steps = 2;
+    }
+    return steps;
+}
+
 bool kernel_lower(kernel *k) {
     lowering *l = k->l;
-    int64_t steps = 1;
-    for (int i = 0; i < k->grid_rank; i++) steps = k->grid[i] > 1 ? 2 : steps;
+    int steps = count_steps(k);
     l->op = k->main;
     enter_pipeline(k);
     begin_block(l);
+    if (steps == 0) return true;
     if (!bind_scratch(k, k->main->regions[0].blocks[0]) || !bring_prefetch(k) || !bring_first(k))
         return false;
     if (steps == 1) return lower_body(k) && take_last(k);
