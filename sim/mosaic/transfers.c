@@ -80,7 +80,21 @@ static bool is_empty(const memref *m) {
     return empty;
 }
 
+/* Of what is known already; the rest is checked when it moves. */
+static bool check_inside(lowering *l, const memref *m) {
+    const ts_layout *all = ts_program_get_tensor(l->builder, m->tensor)->shape->layout;
+    for (int i = 0; i < m->root_rank; i++) {
+        int64_t begin = m->begin[i].term_count == 0 ? m->begin[i].constant : 0;
+        if (begin < 0 || m->sizes[i] > all->dims[i] || begin > all->dims[i] - m->sizes[i])
+            return mlir_error(l->err, l->module, l->op, TS_ERROR_INPUT,
+                              "a slice of %lld from %lld on is outside of dim %d, which has %lld",
+                              (long long)m->sizes[i], (long long)begin, i, (long long)all->dims[i]);
+    }
+    return true;
+}
+
 static bool add_copy(lowering *l, const memref *from, const memref *to, ts_transfer *t) {
+    if (!check_inside(l, from) || !check_inside(l, to)) return false;
     ts_program_box source = {from->tensor, from->begin, from->sizes},
                    destination = {to->tensor, to->begin, to->sizes};
     t->source = slice_of(l, &source);

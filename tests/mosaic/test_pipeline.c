@@ -806,6 +806,26 @@ static const struct {
     {{"-9223372036854775808", same, same, COPY, 16, 16},
      TS_ERROR_UNMODELLED,
      "'func.func' is not modelled: with a dynamic grid"},
+    {{"2", same, same,
+      SCRATCH_OF(ROWS("16")) NUMBER("%z", "0") NUMBER("%n9", "9")
+          CUT("%p", "%m", ROWS("16"), ROWS("8"), "%n9, %z",
+              "i32, i32") "%s = \"tpu.sem_alloc\"() : () -> " DONE
+                          "\n\"tpu.enqueue_dma\"(%x, %p, %s) <{operandSegmentSizes = "
+                          "array<i32: 1, 0, 1, 1, 0, 0>}> : (" WINDOW
+                          ", " ROWS("8") ", " DONE ") -> () loc(\"k.py\":9:1)\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "a slice of 8 from 9 on is outside of dim 0, which has 16 (k.py:9)"},
+    {{"2", same, same,
+      SCRATCH_OF(ROWS("16")) NUMBER("%z", "0") NUMBER("%n9", "-1")
+          CUT("%p", "%m", ROWS("16"), ROWS("8"), "%n9, %z",
+              "i32, i32") "%s = \"tpu.sem_alloc\"() : () -> " DONE
+                          "\n\"tpu.enqueue_dma\"(%x, %p, %s) <{operandSegmentSizes = "
+                          "array<i32: 1, 0, 1, 1, 0, 0>}> : (" WINDOW
+                          ", " ROWS("8") ", " DONE ") -> () loc(\"k.py\":9:1)\n",
+      16, 16},
+     TS_ERROR_INPUT,
+     "a slice of 8 from -1 on is outside of dim 0, which has 16 (k.py:9)"},
     {{"2, 2", same, same, COPY, 16, 16},
      TS_ERROR_INPUT,
      "'func.func': expected as many arguments as grid dims, operands and scratch"},
