@@ -9,8 +9,8 @@
 #include "core/forward.h"
 
 enum {
-    SETTLE_INTERVALS = 48, /* before the first batch */
-    BATCH_INTERVALS = 6,   /* at least, of one */
+    SETTLE_INTERVALS = 24, /* before the first batch */
+    BATCH_INTERVALS = 4,   /* at least, of one */
     LEAST_BATCHES = 8,
     MOST_BATCHES = 32,
     LEAST_VISITS = 8,
