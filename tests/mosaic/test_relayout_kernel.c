@@ -204,7 +204,7 @@ static void test_elements_arrive(void **state) {
     const int every = stride(8, 60); /* of those of a few ops, if not all */
     (void)state;
     for (int i = 0; i < (other != NULL ? 3 : 2); i++) {
-        choice c = {.step = every, .most_ops = every == 1 ? 20000 : 150};
+        choice c = {.step = every, .most_ops = every == 1 ? 10000 : 150};
         relayout_rows found = relayout_table_read(i < 2 ? tables[i] : other, try_row, &c);
         print_message("%d of %d relayouts have their elements in place\n", found.used, found.rows);
         assert_true(found.used > 4);
