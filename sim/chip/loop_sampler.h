@@ -1,10 +1,11 @@
 /* Time only: long loops of a core are simulated in part, as long transfers are (dma/sampler.h).
  *
  * Iterations of a loop that are alike (core/forward.h) differ in nothing but where in HBM their transfers
- * lie. Once the queues have settled, batches of some refresh intervals are simulated, one behind the other:
- * until the standard error of the mean of their cycles is one part in LOOP_ERROR, or with LOOP_MOST of them
- * one in LOOP_ROUGHLY; else the loop is simulated. The core then goes over what follows in no time, and what
- * was simulated counts as many times as it stands for, a whole number: so all counts stay sums of each other.
+ * lie. Once the queues have settled, whole periods of them are simulated, one behind the other, as batches of
+ * some refresh intervals: until the standard error of the mean of their cycles is one part in ERROR, or with
+ * MOST_BATCHES of them one in ROUGHLY; else the loop is simulated. The core then goes over what follows in no
+ * time, and what was simulated counts as many times as it stands for, a whole number: so all counts stay sums
+ * of each other.
  * The batches are not spread over the loop: reads and writes find another rhythm after each leap, and keep it
  * for long. */
 #ifndef TILESIM_CHIP_LOOP_SAMPLER_H
