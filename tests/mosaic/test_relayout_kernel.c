@@ -111,6 +111,9 @@ static void check_text(const char *text, const ts_relayout *plan) {
     }
 }
 
+enum { LARGE_OPS = 1000 }; /* so many may need more vmem than there is */
+
+/* NULL: a large kernel does not fit. */
 static const uint32_t *run_kernel(ts_arena *arena, const relayout_row *row, const ts_relayout *plan,
                                   ts_host_array *input) {
     ts_error err = {0};
@@ -133,6 +136,8 @@ static const uint32_t *run_kernel(ts_arena *arena, const relayout_row *row, cons
                               .max_cycles = TS_RUN_MOST_CYCLES,
                               .patience = TS_RUN_PATIENCE};
     request.built = ts_mosaic_parse(&err, arena, &source, &target);
+    if (request.built == NULL && plan->op_count > LARGE_OPS && strstr(err.message, " bytes of vmem, "))
+        return NULL;
     if (request.built == NULL || !ts_run(&err, arena, &request, result))
         fail_msg("%s %s -> %s: %s", row->shape_text, row->from_text, row->to_text, err.message);
     for (int i = 0; i < result->program->code.tensor_count; i++)
@@ -165,7 +170,8 @@ static bool is_loose(const relayout_row *row, const ts_relayout *plan, int64_t a
     return plan->op_count == 0 && from->tile[0] != to->tile[0] && replicated && at / LANES % SUBLANES >= each;
 }
 
-static void check_values(ts_arena *arena, const relayout_row *row, const ts_relayout *plan) {
+/* False: the kernel does not fit. */
+static bool check_values(ts_arena *arena, const relayout_row *row, const ts_relayout *plan) {
     const view w[2] = {view_of(&row->request.from, &row->request), view_of(&row->request.to, &row->request)};
     int64_t words = plan->sources * WORDS;
     uint32_t *in = TS_NEW_ARRAY(arena, uint32_t, words);
@@ -175,8 +181,9 @@ static void check_values(ts_arena *arena, const relayout_row *row, const ts_rela
     ts_host_array input = {.dtype = TS_DTYPE_S32, .rank = 2, .dims = {plan->sources * SUBLANES, LANES}};
     input.bytes = (uint8_t *)in, input.length = (size_t)words * sizeof *in;
     const uint32_t *out = run_kernel(arena, row, plan, &input);
-    for (int64_t i = 0; i < plan->results * WORDS; i++)
+    for (int64_t i = 0; out && i < plan->results * WORDS; i++)
         if (!is_loose(row, plan, i)) check_word(row, w, i, out[i]);
+    return out != NULL;
 }
 
 enum { FIRST = 15 };
@@ -194,8 +201,7 @@ static bool try_row(void *self, ts_arena *arena, const relayout_row *row) {
     if (plan.op_count > c->most_ops || plan.results > c->most_ops) return false;
     int at = c->at++;
     if (at >= FIRST && at % c->step != 0) return false;
-    check_values(arena, row, &plan);
-    return true;
+    return check_values(arena, row, &plan);
 }
 
 static void test_elements_arrive(void **state) {
@@ -204,7 +210,7 @@ static void test_elements_arrive(void **state) {
     const int every = stride(8, 60); /* of those of a few ops, if not all */
     (void)state;
     for (int i = 0; i < (other != NULL ? 3 : 2); i++) {
-        choice c = {.step = every, .most_ops = every == 1 ? 10000 : 150};
+        choice c = {.step = every, .most_ops = every == 1 ? 20000 : 150};
         relayout_rows found = relayout_table_read(i < 2 ? tables[i] : other, try_row, &c);
         print_message("%d of %d relayouts have their elements in place\n", found.used, found.rows);
         assert_true(found.used > 4);
