@@ -49,6 +49,16 @@ static bool add_term(derivation *d, const ts_address_term *term) {
     return true;
 }
 
+static bool too_far(derivation *d) { return no_words(d, "it goes beyond 2^63 bits"); }
+
+/* So many steps more in the constant part. */
+static bool add_steps(derivation *d, int64_t steps, int64_t words) {
+    int64_t bits;
+    return (ts_mul(steps, words, &bits) && ts_mul(bits, WORD_BITS, &bits) &&
+            ts_add(d->bits, bits, &d->bits)) ||
+           too_far(d);
+}
+
 /* One digit of a group of dims: floor(e / divisor) mod modulus steps of `words`. */
 typedef struct {
     int64_t divisor, modulus, words;
@@ -61,7 +71,7 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
         ts_address_term term = {
             sreg, g->last && g->divisor > factor, bias / factor, g->divisor / factor, g->modulus, g->words};
         if (g->modulus == 0) { /* whole steps of the bias go into the constant */
-            d->bits += ts_floor_div(term.bias, term.divisor) * g->words * WORD_BITS;
+            if (!add_steps(d, ts_floor_div(term.bias, term.divisor), g->words)) return false;
             term.bias = ts_floor_mod(term.bias, term.divisor);
         }
         return add_term(d, &term);
@@ -78,8 +88,7 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
 static bool constant_digit(derivation *d, const digit *g, int64_t e) {
     if (g->last && e % g->divisor != 0) return no_boundary(d, e, g->divisor);
     int64_t steps = ts_floor_div(e, g->divisor);
-    d->bits += (g->modulus != 0 ? ts_floor_mod(steps, g->modulus) : steps) * g->words * WORD_BITS;
-    return true;
+    return add_steps(d, g->modulus != 0 ? ts_floor_mod(steps, g->modulus) : steps, g->words);
 }
 
 /* Registers that step by whole digits stand alone; at most one may be left. */
@@ -94,7 +103,8 @@ static bool add_digit(derivation *d, const digit *g, const ts_affine *e) {
             rest = i;
             continue;
         }
-        ts_address_term term = {e->terms[i].sreg, false, 0, 1, 0, factor / g->divisor * g->words};
+        ts_address_term term = {e->terms[i].sreg, false, 0, 1, 0, 0};
+        if (!ts_mul(factor / g->divisor, g->words, &term.multiplier)) return too_far(d);
         if (!add_term(d, &term)) return false;
     }
     return rest < 0 ? constant_digit(d, g, e->constant)
@@ -106,8 +116,11 @@ static bool group_index(derivation *d, const ts_iter_group *group, const ts_affi
     const int64_t *dims = d->tensor->shape->layout->dims;
     *out = (ts_affine){0};
     for (int i = group->dim; i < group->dim + group->dim_count; i++) {
-        out->constant = out->constant * dims[i] + index[i].constant;
-        for (int t = 0; t < out->term_count; t++) out->terms[t].factor *= dims[i];
+        bool fits = ts_mul(out->constant, dims[i], &out->constant) &&
+                    ts_add(out->constant, index[i].constant, &out->constant);
+        for (int t = 0; fits && t < out->term_count; t++)
+            fits = ts_mul(out->terms[t].factor, dims[i], &out->terms[t].factor);
+        if (!fits) return too_far(d);
         for (int t = 0; t < index[i].term_count; t++) {
             if (out->term_count == TS_AFFINE_TERMS) return no_words(d, "it has too many registers");
             out->terms[out->term_count].sreg = index[i].terms[t].sreg;
