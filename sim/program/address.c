@@ -354,6 +354,12 @@ static bool parse_words(derivation *d, const token **at) {
     return expect_mark(as, at, ']', "']'") && read_rows(as, at, d->out, &rows);
 }
 
+bool check_space(assembler *as, const token *location, int tensor, ts_space_kind space) {
+    const ts_tensor *t = &as->tensors.items[tensor];
+    return t->space == space || TOKEN_ERROR(as->err, location, "'%s' is in %s, expected a tensor in %s",
+                                            t->name, ts_space_text(t->space), ts_space_text(space));
+}
+
 bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_operand *out) {
     static const char suffix[] = ".words";
     enum { SUFFIX = sizeof(suffix) - 1 };
@@ -367,10 +373,7 @@ bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_o
     if (!whole) {
         if (!find_tensor(as, name, name->length - (words ? SUFFIX : 0), &address->tensor)) return false;
         d.tensor = &as->tensors.items[address->tensor];
-        if (d.tensor->space != space) {
-            return TOKEN_ERROR(as->err, name, "'%s' is in %s, expected a tensor in %s", d.tensor->name,
-                               ts_space_text(d.tensor->space), ts_space_text(space));
-        }
+        if (!check_space(as, name, address->tensor, space)) return false;
     }
     ++*at;
     *out = (ts_operand){.kind = TS_OPERAND_ADDRESS, .as.address = address};

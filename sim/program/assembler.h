@@ -191,6 +191,8 @@ bool expect_mark(assembler *as, const token **at, int mark, const char *what);
 /* tensor.c, slice.c, address.c: what names tensors. */
 bool assemble_tensor(assembler *as, const token **at);
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out);
+/* An instruction that takes addresses of a space takes none of a tensor elsewhere. */
+bool check_space(assembler *as, const token *location, int tensor, ts_space_kind space);
 bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_operand *out);
 bool assemble_semaphore(assembler *as, const token **at, ts_operand *out);
 /* The tensor that the first `length` bytes of a token name; an error when they name none. */

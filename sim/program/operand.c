@@ -73,6 +73,8 @@ bool check_operand(assembler *as, const token *location, const ts_opcode_info *i
         return TOKEN_ERROR(as->err, location, "there is no register %d", operand->as.reg);
     if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, location, &operand->as.semaphore)) return false;
     if (kind == TS_OPERAND_INTEGER && !check_integer(as, location, operand->as.integer)) return false;
+    if (kind == TS_OPERAND_ADDRESS && !check_space(as, location, operand->as.address->tensor, class->space))
+        return false;
     return !reg || check_register(as, location, kind, operand->as.reg);
 }
 

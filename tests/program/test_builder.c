@@ -313,6 +313,15 @@ static void wrong_index(void **state) {
     error_of(f, "index 32 is outside dim 1, which has 32");
 }
 
+/* Addresses of HBM were taken for addresses of VMEM. */
+static void wrong_space(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    ts_program_add(f->b, TS_OP_vld, 2, ts_vreg(0), ts_program_at(f->b, f->x, zero));
+    error_of(f, "'x' is in hbm, expected a tensor in vmem");
+}
+
 static void wrong_boundary(void **state) {
     fixture *f = *state;
     declare(f);
@@ -477,6 +486,7 @@ int main(void) {
         TEST(wrong_mask),
         TEST(wrong_semaphore),
         TEST(wrong_index),
+        TEST(wrong_space),
         TEST(wrong_boundary),
         TEST(wrong_slice),
         TEST(wrong_label),
