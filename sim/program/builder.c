@@ -39,6 +39,12 @@ static bool fail(ts_program_builder *b) {
     return false;
 }
 
+/* What the assembler finds in no text. */
+static void refuse(ts_program_builder *b, const char *word, const char *why) {
+    if (!b->failed) TOKEN_ERROR(b->as.err, location_of(b, word), "%s", why);
+    fail(b);
+}
+
 ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char *name,
                                      const ts_target *target) {
     ts_program_builder *b = TS_NEW(arena, ts_program_builder);
@@ -257,15 +263,14 @@ static bool has_label(ts_program_builder *b, const token *location, const ts_ope
     return there || TOKEN_ERROR(b->as.err, location, "there is no such label");
 }
 
-void ts_program_pack_begin(ts_program_builder *b) {
+static void pack(ts_program_builder *b, bool on) {
+    if (b->open) refuse(b, "pack", "packing begins and ends between bundles, not in one");
     pack_region(&b->as);
-    b->as.packing = true;
+    b->as.packing = on;
 }
 
-void ts_program_pack_end(ts_program_builder *b) {
-    pack_region(&b->as);
-    b->as.packing = false;
-}
+void ts_program_pack_begin(ts_program_builder *b) { pack(b, true); }
+void ts_program_pack_end(ts_program_builder *b) { pack(b, false); }
 
 void ts_program_pack_results(ts_program_builder *b) { b->as.packs_for_results = true; }
 
@@ -341,12 +346,15 @@ void ts_program_add_named(ts_program_builder *b, int vmask, const char *mnemonic
 }
 
 void ts_program_open(ts_program_builder *b) {
+    if (b->open) refuse(b, "bundle", "a bundle in a bundle");
     pack_region(&b->as);
     b->open = true;
     b->open_at = b->as.items.count;
 }
 
 void ts_program_close(ts_program_builder *b) {
+    if (!b->open || b->as.items.count == b->open_at)
+        refuse(b, "bundle", b->open ? "the bundle is empty" : "no bundle is open");
     b->open = false;
     b->as.region = b->as.items.count;
 }
@@ -366,11 +374,13 @@ void ts_program_place(ts_program_builder *b, ts_operand label) {
         fail(b);
         return;
     }
+    if (b->open) refuse(b, "label", "a label stands before a bundle, not in one");
     pack_region(&b->as);
     b->labels.items[label.as.label] = b->as.items.count;
 }
 
 const ts_program *ts_program_end(ts_program_builder *b) {
+    if (b->open) refuse(b, "bundle", "the bundle is not closed");
     if (b->failed) return NULL;
     pack_region(&b->as);
     for (int i = 0; i < b->as.items.count; i++) {

@@ -361,6 +361,31 @@ static void placed_twice(void **state) {
     error_of(f, "the label is placed twice");
 }
 
+/* As the assembler has it: bundles hold instructions, and nothing else. */
+static void wrong_bundles(void **state) {
+    fixture *f = *state;
+    static const char *const messages[] = {"a bundle in a bundle",
+                                           "no bundle is open",
+                                           "the bundle is empty",
+                                           "a label stands before a bundle, not in one",
+                                           "packing begins and ends between bundles, not in one",
+                                           "packing begins and ends between bundles, not in one",
+                                           "the bundle is not closed"};
+    for (int i = 0; i < 7; i++) {
+        f->b = ts_program_begin(&f->err, f->arena, "built", &f->target);
+        if (i != 1) ts_program_open(f->b);
+        if (i != 1 && i != 2) ts_program_add(f->b, TS_OP_nop, 0);
+        if (i == 0) ts_program_open(f->b);
+        if (i == 1 || i == 2) ts_program_close(f->b);
+        if (i == 3) ts_program_place(f->b, ts_program_label(f->b));
+        if (i == 4) ts_program_pack_begin(f->b);
+        if (i == 5) ts_program_pack_end(f->b);
+        if (i < 6 && i != 1 && i != 2) ts_program_close(f->b);
+        error_of(f, messages[i]);
+        f->err = (ts_error){0};
+    }
+}
+
 static void wide_integers(void **state) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer(INT32_MIN));
@@ -492,6 +517,7 @@ int main(void) {
         TEST(wrong_label),
         TEST(no_such_label),
         TEST(placed_twice),
+        TEST(wrong_bundles),
         TEST(wide_integers),
         TEST(narrow_integers),
         TEST(no_semaphore),
