@@ -190,6 +190,8 @@ bool expect_mark(assembler *as, const token **at, int mark, const char *what);
 
 /* tensor.c, slice.c, address.c: what names tensors. */
 bool assemble_tensor(assembler *as, const token **at);
+/* Of a tensor that is to begin with values. */
+bool check_filled(assembler *as, const token *location, const ts_tensor_use *use);
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out);
 /* An instruction that takes addresses of a space takes none of a tensor elsewhere. */
 bool check_space(assembler *as, const token *location, int tensor, ts_space_kind space);

@@ -34,6 +34,15 @@ static const token *location_of(ts_program_builder *b, const char *word) {
     return location;
 }
 
+/* A new name, as text would have it; kernels' arguments are numbered. Else NULL, and an error. */
+static const token *name_of(ts_program_builder *b, const char *name) {
+    if (b->failed) return NULL;
+    const token *location = location_of(b, name), *read = token_list(b->as.arena, location->source);
+    bool known = read->kind == TOKEN_NAME || read->kind == TOKEN_INTEGER;
+    bool good = known && read->length == location->length;
+    return good || token_unexpected(b->as.err, location, "a name") ? location : NULL;
+}
+
 static bool fail(ts_program_builder *b) {
     b->failed = true;
     return false;
@@ -72,13 +81,14 @@ static int add_tensor(ts_program_builder *b, const ts_tensor *new, const ts_tens
 int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind space, const ts_shape *shape,
                       const ts_tensor_use *use) {
     assembler *as = &b->as;
-    const token *location = b->failed ? NULL : location_of(b, name);
+    const token *location = name_of(b, name);
     symbol *named = location ? scope_add(as->err, as->global, SYMBOL_TENSOR, location) : NULL;
     ts_tensor new = {.name = named ? named->name : NULL, .space = space, .shape = shape};
     bool good = named != NULL;
     if (good && as->target->space_bytes[space] == 0)
         good = TOKEN_ERROR(as->err, location, "%s has no %s", as->target->machine, ts_space_text(space));
     if (good && !shape->layout) good = TOKEN_ERROR(as->err, location, "this shape has no layout");
+    good = good && (use->fill == TS_FILL_FILE || check_filled(as, location, use));
     if (!good || !allocate_tensor(as, location, &new)) {
         fail(b);
         return -1;
@@ -99,7 +109,7 @@ int ts_program_view(ts_program_builder *b, const char *name, const ts_shape *sha
 }
 
 int ts_program_semaphores(ts_program_builder *b, const char *name, int count) {
-    const token *location = b->failed ? NULL : location_of(b, name);
+    const token *location = name_of(b, name);
     symbol *named = location ? add_semaphores(&b->as, location, count) : NULL;
     if (!named) {
         fail(b);

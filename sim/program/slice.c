@@ -50,6 +50,7 @@ static bool check_range(assembler *as, const token *location, const ts_slice *sl
     const ts_affine *begin = &slice->begin[number];
     int64_t size = slice->size[number], dim = as->tensors.items[slice->tensor].shape->layout->dims[number];
     bool fixed = begin->term_count == 0;
+    if (size < 1 && size != dim) return TOKEN_ERROR(as->err, location, "the slice holds nothing");
     if (size <= dim && (!fixed || (begin->constant >= 0 && begin->constant <= dim - size))) return true;
     if (fixed && size == 1) {
         return TOKEN_ERROR(as->err, location, "index %lld is outside dim %d, which has %lld",

@@ -90,6 +90,11 @@ static bool parse_file(assembler *as, const token **at, ts_tensor_use *use) {
     return expect_mark(as, at, ')', "')'");
 }
 
+bool check_filled(assembler *as, const token *location, const ts_tensor_use *use) {
+    return use->role == TS_ROLE_IN || use->role == TS_ROLE_INOUT ||
+           TOKEN_ERROR(as->err, location, "only a tensor that is 'in' or 'inout' begins with values");
+}
+
 static bool parse_use(assembler *as, const token **at, ts_tensor_use *use) {
     const token *role = *at;
     int word = find_word(role, role_names, 4);
@@ -102,8 +107,7 @@ static bool parse_use(assembler *as, const token **at, ts_tensor_use *use) {
     if (word >= 0) {
         use->fill = (ts_fill_kind)word;
         ++*at;
-        if (use->role != TS_ROLE_IN && use->role != TS_ROLE_INOUT)
-            return TOKEN_ERROR(as->err, fill, "only a tensor that is 'in' or 'inout' begins with values");
+        if (!check_filled(as, fill, use)) return false;
         if ((use->fill == TS_FILL_RANDOM && !parse_random(as, at, use)) ||
             (use->fill == TS_FILL_FILE && !parse_file(as, at, use)))
             return false;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -340,6 +341,19 @@ static void wrong_slice(void **state) {
     error_of(f, "the destination takes [16,256] and the source gives [32,256]");
 }
 
+static void empty_slices(void **state) {
+    fixture *f = *state;
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    int64_t rows[][2] = {{0, 256}, {-8, 256}}, one[][3] = {{1, 0, 256}, {1, -8, 256}};
+    for (int i = 0; i < 2; i++) {
+        f->b = ts_program_begin(&f->err, f->arena, "built", &f->target);
+        declare(f);
+        ts_program_transfer(f->b, box(f->xb, zero, one[i]), box(f->x, zero, rows[i]), ts_semaphore(f->in));
+        error_of(f, "the slice holds nothing");
+        f->err = (ts_error){0};
+    }
+}
+
 static void wrong_label(void **state) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_jump, 1, ts_program_label(f->b));
@@ -416,6 +430,32 @@ static void wrong_name(void **state) {
     assert_int_equal(ts_program_semaphores(f->b, "x", 1), -1);
     assert_null(ts_program_end(f->b));
     assert_true(strstr(f->err.message, "'x'") != NULL);
+}
+
+/* What could not be said in text is refused: it would be printed, and not be read back. */
+static void no_names(void **state) {
+    fixture *f = *state;
+    static const char *const names[] = {"", "a-b", "a b", " a", "a\nb", "a.b", "-1", "1.5", "inf", "\"a\""};
+    ts_tensor_use use = {0};
+    for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
+        char message[64];
+        f->b = ts_program_begin(&f->err, f->arena, "built", &f->target);
+        if (i % 2)
+            assert_int_equal(ts_program_semaphores(f->b, names[i / 2], 1), -1);
+        else
+            assert_int_equal(ts_program_tensor(f->b, names[i / 2], TS_SPACE_HBM, shape_of(f, "f32[8]"), &use),
+                             -1);
+        snprintf(message, sizeof message, "found '%s', expected a name", i / 2 == 4 ? "a?b" : names[i / 2]);
+        error_of(f, message);
+        f->err = (ts_error){0};
+    }
+}
+
+static void values_of_no_input(void **state) {
+    fixture *f = *state;
+    ts_tensor_use use = {.role = TS_ROLE_OUT, .fill = TS_FILL_IOTA};
+    assert_int_equal(ts_program_tensor(f->b, "y", TS_SPACE_HBM, shape_of(f, "f32[8]"), &use), -1);
+    error_of(f, "only a tensor that is 'in' or 'inout' begins with values");
 }
 
 static void no_such_tensor(void **state) {
@@ -514,6 +554,7 @@ int main(void) {
         TEST(wrong_space),
         TEST(wrong_boundary),
         TEST(wrong_slice),
+        TEST(empty_slices),
         TEST(wrong_label),
         TEST(no_such_label),
         TEST(placed_twice),
@@ -522,6 +563,8 @@ int main(void) {
         TEST(narrow_integers),
         TEST(no_semaphore),
         TEST(wrong_name),
+        TEST(no_names),
+        TEST(values_of_no_input),
         TEST(no_such_tensor),
         TEST(no_such_source),
         TEST(no_such_space),
