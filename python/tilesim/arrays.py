@@ -86,10 +86,15 @@ def as_numpy(array, arena) -> np.ndarray:
     return np.frombuffer(data, dtype(native.decoded(lib.ts_array_type(array)))).reshape(dims)
 
 
+def _flat(buffer: Any) -> np.ndarray:
+    """Its bytes, without a copy."""
+    view = memoryview(buffer)
+    return np.frombuffer(view.cast("B"), np.uint8) if view.nbytes else np.zeros(0, np.uint8)  # no dim of 0 can be cast
+
+
 def _bytes_of(buffer: Any) -> np.ndarray:
     """A buffer, or an array of any type, as its bytes."""
-    return np.frombuffer(memoryview(buffer).cast("B") if not isinstance(buffer, np.ndarray)
-                         else np.ascontiguousarray(buffer).view(np.uint8).reshape(-1), np.uint8)
+    return np.ascontiguousarray(buffer).view(np.uint8).reshape(-1) if isinstance(buffer, np.ndarray) else _flat(buffer)
 
 
 def _row_major(layout: Layout) -> bool:
@@ -114,10 +119,22 @@ def _fresh(count: int) -> np.ndarray:
 
 def _writable(out: Any) -> np.ndarray:
     """The bytes of the caller's memory."""
-    view = memoryview(out.view(np.uint8) if isinstance(out, np.ndarray) and out.ndim > 0 else out)
-    if view.readonly or not view.c_contiguous:
+    if isinstance(out, np.ndarray):  # of any type, also one that is no buffer
+        good = out.flags.writeable and out.flags.c_contiguous
+    else:
+        view = memoryview(out)
+        good = not view.readonly and view.c_contiguous
+    if not good:
         raise TypeError("out= needs memory that can be written, one byte behind the other")
-    return np.frombuffer(view.cast("B"), np.uint8)
+    return out.reshape(-1).view(np.uint8) if isinstance(out, np.ndarray) else _flat(out)
+
+
+def _check_elements(out: Any, type_: Optional[str]) -> None:
+    """The caller's array for elements, of a type where one was asked for."""
+    if not isinstance(out, np.ndarray) or not out.flags.c_contiguous or not out.flags.writeable or out.dtype.byteorder == ">":
+        raise TypeError("out= of elements needs an array of NumPy, contiguous, little endian, that can be written")
+    if type_ is not None and type_of(out.dtype) != type_:
+        raise TypeError(f"out= has {type_of(out.dtype)}, to= has {type_}")
 
 
 def _check_apart(data: np.ndarray, out: np.ndarray) -> None:
@@ -145,8 +162,6 @@ def _unpack(buffer: Any, layout: Layout, type_: str, threads: int, out: Any) -> 
     if out is None:
         held = dtype(type_)
         array = np.ndarray(layout.dims, held, _fresh(held.itemsize * math.prod(layout.dims)))
-    elif not isinstance(out, np.ndarray) or not out.flags.c_contiguous or not out.flags.writeable or out.dtype.byteorder == ">":
-        raise TypeError("out= of elements needs an array of NumPy, contiguous, little endian, that can be written")
     _check_apart(data, array)
     arena = native.new_arena()
     own, _ = wrap(arena, array)
@@ -172,7 +187,7 @@ def convert(data: Any, layout: Union[str, Layout, None] = None, to: Union[str, L
     source = as_layout(layout)
     target = source if to is None else as_layout(to)
     if to is None or target.dims == source.dims and _row_major(target):
-        if to is not None and out is not None and type_of(out.dtype) != target.type:
-            raise TypeError(f"out= has {type_of(out.dtype)}, to= has {target.type}")
+        if out is not None:
+            _check_elements(out, None if to is None else target.type)
         return _unpack(data, source, target.type, threads, out)
     return _pack(_unpack(data, source, source.type, threads, None), target, threads, out)

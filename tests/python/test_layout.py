@@ -216,6 +216,19 @@ def into_the_callers_memory():
     raised(TypeError, ts.convert, packed, layout, out=np.empty((300, 20), np.float32).T)
     raised(TypeError, ts.convert, packed, layout, to=wide, out=np.empty((20, 300), np.int32))
     raised(ts.InputError, ts.convert, packed, layout, out=np.empty((300, 20), np.float32))
+    for out in (bytearray(24000), [0.0]):
+        assert "an array of NumPy" in str(raised(TypeError, ts.convert, packed, layout, to=wide, out=out))
+    for out in (np.empty((24, 768), np.int16)[:, ::2], np.empty((384, 24), np.int16).T):
+        assert "one byte behind the other" in str(raised(TypeError, ts.convert, array, to=layout, out=out))
+
+
+@test
+def memory_of_no_bytes():
+    none, layout = np.zeros((3, 0), np.float32), "f32[3,0]{1,0}"
+    for out in (none, memoryview(none), bytearray()):
+        assert ts.convert(none, to=layout, out=out) is out
+        assert ts.convert(out, layout).shape == (3, 0)
+    assert ts.convert(b"", layout, out=none) is none
 
 
 @test
