@@ -101,6 +101,7 @@ class Box:
     def __init__(self, tensor: Tensor, begin: Sequence[Index], sizes: Sequence[int]):
         if len(sizes) != len(tensor.layout.dims):
             raise TypeError(f"{len(sizes)} sizes of {len(tensor.layout.dims)} dims")
+        self._builder = tensor._builder
         self._kept = tensor._indices(begin), ffi.new("int64_t[]", list(sizes) or 1)
         self._box = ffi.new("ts_builder_box *", (tensor._number, *self._kept))
 
@@ -167,10 +168,13 @@ class Builder:
         """The label is what comes next."""
         lib.ts_builder_place(self._builder, self._value(label))
 
+    def _own(self, thing: Union[Operand, Tensor, Box]) -> None:
+        if thing._builder is not self:
+            raise ValueError(f"the {'operand' if isinstance(thing, Operand) else 'tensor'} is of another builder")
+
     def _value(self, operand: Union[Operand, int, float]) -> int:
         if isinstance(operand, Operand):
-            if operand._builder is not self:
-                raise ValueError("the operand is of another builder")
+            self._own(operand)
             return operand._value
         if isinstance(operand, (float, np.floating)):
             rounded, = struct.unpack("<f", struct.pack("<f", operand))  # which refuses what is too large
@@ -194,6 +198,8 @@ class Builder:
         the semaphore there."""
         boxes = [end if isinstance(end, Box) else end.box([0] * len(end.layout.dims), end.layout.dims)
                  for end in (destination, source)]
+        for box in boxes:
+            self._own(box)
         transfer = lib.ts_builder_transfer(self._builder, boxes[0]._box, boxes[1]._box, self._value(done))
         if (received is None) != (device is None):
             raise TypeError("a transfer to a device needs both: received and device")

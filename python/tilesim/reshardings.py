@@ -14,7 +14,7 @@ class Reshard:
 
     def __init__(self, machine: Optional[Machine], failed_links: Sequence[str] = (), **query: Any):
         self.machine = machine  #: None: that of the mesh file
-        links = [ffi.new("char[]", link.encode()) for link in failed_links]
+        links = [native.optional(link) for link in failed_links]
         self._answer = native.asked(lib.ts_reshard_find, "ts_reshard_query", (machine, links),
                                     machine=machine._machine if machine else ffi.NULL,
                                     failed_links=ffi.new("char *[]", links) if links else ffi.NULL,

@@ -39,6 +39,7 @@ def refusals():
     assert "no axis 'q'" in str(raised(ts.InputError, ts.reshard, "f32[8] P('q')", "f32[8]", "4x4"))
     pair = [f"f32[12] {{devices=[{cut}]<=[6] last_tile_dims={{unreduced}}}}" for cut in ("2,3", "3,2")]
     raised(ts.UnmodelledError, ts.reshard, *pair, "6")
+    raised(ValueError, ts.reshard, "f32[8] P('x')", "f32[8]", "4x4", failed_links=["(0,0)->(0,1)\0"])  # was read up to there
 
 
 main()

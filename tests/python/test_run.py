@@ -246,6 +246,9 @@ def builders_say_what_is_wrong():
     raised(TypeError, lambda: x[0])
     raised(TypeError, x.box, [0, 0], [8])
     raised(ValueError, b.add, "vmov", Builder("other").v(0), 1.0)
+    done, foreign = b.semaphore("s"), Builder("other").tensor("z", "vmem", "f32[8,128]{1,0:T(8,128)}")
+    for end in (foreign, foreign.box([0, 0], [8, 128])):
+        assert "the tensor is of another builder" in str(raised(ValueError, b.dma, end, x, done))
     b.tensor("z", "vmm", "f32[8,128]{1,0:T(8,128)}")
     assert "did you mean 'vmem'?" in raised(ts.InputError, b.end).message
     assert "has ended" in str(raised(ValueError, b.add, "halt"))
