@@ -70,7 +70,7 @@ ts_builder *ts_builder_new(ts_error *err, ts_arena *arena, const ts_machine *mac
 
 /* True: nothing failed, and the text is there. */
 static bool takes(ts_builder *b, const char *what, const char *text) {
-    b->failed = b->failed || !ts_error_need(b->err, what, text);
+    b->failed = b->failed || ts_program_failed(b->inner) || !ts_error_need(b->err, what, text);
     return !b->failed;
 }
 
@@ -79,6 +79,7 @@ const ts_program *ts_builder_end(ts_builder *b) { return b->failed ? NULL : ts_p
 /* The number of a word in a list that ends with NULL; -1, and an error. */
 static int find_word(ts_builder *b, const char *what, const char *word, const char *const *words) {
     int count = 0;
+    if (b->failed) return -1;
     for (; words[count]; count++)
         if (word && strcmp(word, words[count]) == 0) return count;
     ts_error_set(b->err, TS_ERROR_INPUT, "unknown %s '%s'", what, word ? word : "");

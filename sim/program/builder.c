@@ -54,6 +54,8 @@ static void refuse(ts_program_builder *b, const char *word, const char *why) {
     fail(b);
 }
 
+bool ts_program_failed(const ts_program_builder *b) { return b->failed; }
+
 ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char *name,
                                      const ts_target *target) {
     ts_program_builder *b = TS_NEW(arena, ts_program_builder);

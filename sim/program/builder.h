@@ -20,6 +20,8 @@ typedef struct ts_program_builder ts_program_builder;
 /* The name is copied; target, err and arena must outlive the builder. */
 ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char *name,
                                      const ts_target *target);
+/* Is there an error? */
+bool ts_program_failed(const ts_program_builder *b);
 /* NULL after an error. The program lives as long as the arena. */
 const ts_program *ts_program_end(ts_program_builder *b);
 

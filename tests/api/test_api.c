@@ -563,6 +563,11 @@ static void builder_errors(void **state) {
     assert_null(ts_builder_end(b));
     failed(TS_ERROR_INPUT, "unknown instruction 'vadd.f23'; did you mean 'vadd.f32'?");
     b = ts_builder_new(err, arena, machine(), "p");
+    ts_builder_add(b, "vadd.f23", 0);
+    assert_int_equal(ts_builder_tensor(b, "x", "vmm", shape, "inn", "zeroes"),
+                     -1); /* adds no hint of its own */
+    failed(TS_ERROR_INPUT, "unknown instruction 'vadd.f23'; did you mean 'vadd.f32'?");
+    b = ts_builder_new(err, arena, machine(), "p");
     ts_builder_add(b, "vmov", 2, ts_builder_vreg(b, 0), (ts_value)7); /* of no builder */
     assert_null(ts_builder_end(b));
     assert_int_equal(ts_error_get_kind(err), TS_ERROR_INPUT);
