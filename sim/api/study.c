@@ -20,9 +20,21 @@ static bool read_shape(ts_error *err, ts_arena *arena, const ts_choice_request *
            ts_choose_read_uses(err, arena, &uses, to);
 }
 
+/* What would not be looked at is refused. */
+static bool fits_together(ts_error *err, const ts_choice_request *from) {
+    const char *why = NULL;
+    if (!from->shape == !from->program)
+        why = "a choice is of a shape or of a program's tensor";
+    else if (from->shape && (from->tensor || from->define_count > 0))
+        why = "a tensor and defines are of a program, the choice is of a shape";
+    else if (from->program && from->uses)
+        why = "uses are of a shape: a program says itself what it does";
+    return !why || ts_error_set(err, TS_ERROR_USAGE, "%s", why);
+}
+
 static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from, ts_choice *choice) {
     ts_choose_request *to = &choice->request;
-    if (!api_need_defines(err, from->defines, from->define_count)) return false;
+    if (!api_need_defines(err, from->defines, from->define_count) || !fits_together(err, from)) return false;
     to->machine_name = from->machine ? from->machine : TS_MACHINE_DEFAULT;
     to->sets = from->changes;
     to->set_count = from->change_count;
@@ -33,10 +45,8 @@ static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from
     to->tensor = from->tensor;
     to->defines = from->defines;
     to->define_count = from->define_count;
-    if (!to->machine) return false;
-    if (!from->shape == !from->program)
-        return ts_error_set(err, TS_ERROR_USAGE, "a choice is of a shape or of a program's tensor");
-    return (from->program || read_shape(err, arena, from, to)) && ts_choose(err, arena, to, &choice->result);
+    return to->machine && (from->program || read_shape(err, arena, from, to)) &&
+           ts_choose(err, arena, to, &choice->result);
 }
 
 const ts_choice *ts_choose_layouts(ts_error *err, ts_arena *arena, const ts_choice_request *request) {

@@ -729,6 +729,18 @@ static void choices(void **state) {
     failed(TS_ERROR_USAGE, "a choice is of a shape or of a program's tensor");
     r.shape = NULL;
     r.tensor = "x";
+    r.uses = "dma";
+    assert_null(ts_choose_layouts(err, arena, &r));
+    failed(TS_ERROR_USAGE, "uses are of a shape: a program says itself what it does");
+    const ts_define rows = {"ROWS", "8"};
+    for (int i = 0; i < 2; i++) {
+        ts_choice_request of = {.struct_bytes = sizeof of, .shape = "f32[8]", .tensor = i ? NULL : "x"};
+        of.defines = &rows;
+        of.define_count = i;
+        assert_null(ts_choose_layouts(err, arena, &of));
+        failed(TS_ERROR_USAGE, "a tensor and defines are of a program, the choice is of a shape");
+    }
+    r.uses = NULL;
     r.machine = "tpu-v4";
     assert_true(ts_choice_count(ts_choose_layouts(err, arena, &r)) > 0);
     const char *changes[] = {"hbm.clock=3.2 GHz"};

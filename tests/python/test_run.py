@@ -291,6 +291,7 @@ def choices_are_the_command_lines():
     of_program = ts.choose(program="tilesim:/add.tsim", tensor="x", params={"ROWS": 8})
     assert len(of_program.candidates) > 1 and of_program.best.type == "bf16"
     raised(ts.UsageError, ts.choose)
+    raised(ts.UsageError, ts.choose, shape, params={"ROWS": 8})  # as the command line has it
     assert "expected str instance, int found" in str(raised(TypeError, ts.choose, shape, uses=["dma", 1]))
     assert "expected a use" in raised(ts.InputError, ts.choose, shape, uses=["dma", ""]).message
     assert raised(ts.InputError, ts.choose, shape, uses=[]).message == raised(ts.InputError, ts.choose, shape, uses="").message
