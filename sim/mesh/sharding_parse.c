@@ -266,13 +266,8 @@ static const struct {
     const char *text;
     bool (*read)(sharding_reader *r);
 } words[] = {
-    {"P(", read_spec},
-    {"PartitionSpec(", read_spec},
-    {"{devices", sharding_read_hlo},
-    {"{replicated}", read_replicated},
-    {"{maximal", refuse_part},
-    {"{manual", refuse_part},
-    {"#sdy.sharding", read_sdy},
+#define SHARDING(text, read) {text, read},
+#include "layout/notation/shardings.def"
 };
 
 /* Where a sharding's own text begins; the length of the source where there is none. */

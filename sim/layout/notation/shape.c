@@ -134,6 +134,26 @@ static bool is_layout_alone(ts_cursor at) {
     return ts_is_digit(first) && (nested || ts_cursor_peek(&at) == ':');
 }
 
+static bool begins_sharding(ts_cursor at) {
+    static const char *const words[] = {
+#define SHARDING(text, read) text,
+#include "layout/notation/shardings.def"
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (ts_cursor_take(&at, words[i])) return true;
+    return false;
+}
+
+/* Where nothing more should come. */
+static const char *expected_end(const ts_cursor *at) {
+    if (begins_sharding(*at)) return "the end of the shape; a sharding needs a mesh of devices";
+    ts_cursor next = *at;
+    int c = ts_cursor_peek(&next);
+    return c == '{' || c == 'T'
+               ? "the end of the shape; a layout is '{' and a number or ':', as in {1,0:T(8,128)}"
+               : "the end of the shape";
+}
+
 const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
     ts_cursor ahead = *cursor;
     if (ts_cursor_take(&ahead, "memref<")) return read_memref(err, arena, cursor);
@@ -144,7 +164,8 @@ const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor)
         return NULL;
     }
     const ts_shape *shape = ts_xla_parse(err, arena, cursor);
-    const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(cursor) : NULL;
+    bool open = shape != NULL && is_bare(shape) && !begins_sharding(*cursor);
+    const ts_notation *notation = open ? ts_notation_find(cursor) : NULL;
     return notation != NULL ? read_shape(err, arena, cursor, notation, shape) : shape;
 }
 
@@ -152,11 +173,7 @@ const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *
     ts_cursor cursor = {source, 0, 0};
     const ts_shape *shape = ts_shape_read(err, arena, &cursor);
     if (shape == NULL || ts_cursor_at_end(&cursor)) return shape;
-    int next = ts_cursor_peek(&cursor);
-    ts_cursor_unexpected(err, &cursor,
-                         next == '{' || next == 'T' ? "the end of the shape; a layout is '{' and a number or "
-                                                      "':', as in {1,0:T(8,128)}"
-                                                    : "the end of the shape");
+    ts_cursor_unexpected(err, &cursor, expected_end(&cursor));
     return NULL;
 }
 
