@@ -8,7 +8,6 @@
 #include "tilesim.h"
 
 struct ts_array {
-    ts_arena *arena;
     ts_host_array host;
 };
 

@@ -22,7 +22,7 @@ static bool check_rank(ts_error *err, int rank) {
 
 ts_array *api_array_of(ts_arena *arena, const ts_host_array *host) {
     ts_array *array = TS_NEW(arena, ts_array);
-    *array = (ts_array){arena, *host};
+    *array = (ts_array){*host};
     return array;
 }
 
@@ -52,7 +52,10 @@ ts_array *ts_array_load(ts_error *err, ts_arena *arena, const char *path) {
 }
 
 int ts_array_save(ts_error *err, const ts_array *array, const char *path) {
-    return ts_error_need(err, "the path", path) && ts_host_save(err, array->arena, path, &array->host);
+    ts_arena *scratch = ts_arena_new();
+    bool good = ts_error_need(err, "the path", path) && ts_host_save(err, scratch, path, &array->host);
+    ts_arena_free(scratch);
+    return good;
 }
 
 const char *ts_array_type(const ts_array *array) { return ts_dtype_get(array->host.dtype)->name; }

@@ -8,7 +8,7 @@
 #include "api_private.h"
 
 struct ts_simulation {
-    ts_arena *arena;
+    ts_array **outputs; /* of the program's tensors, NULL: it is none */
     ts_run_request request;
     ts_run_result result;
     ts_timeline timeline;
@@ -110,12 +110,23 @@ static bool run_shown(ts_error *err, ts_arena *arena, const ts_run_options *opti
     return ts_run(err, arena, &run->request, &run->result);
 }
 
+/* Once, so that to ask for one changes nothing that threads share. */
+static void wrap_outputs(ts_arena *arena, ts_simulation *run) {
+    const ts_program *program = run->result.program;
+    run->outputs = TS_NEW_ARRAY(arena, ts_array *, program->code.tensor_count + 1);
+    for (int i = 0; i < program->code.tensor_count; i++) {
+        ts_tensor_role role = program->uses[i].role;
+        if ((role == TS_ROLE_OUT || role == TS_ROLE_INOUT) && !run->request.time_only)
+            run->outputs[i] = api_array_of(arena, &run->result.tensors[i].after);
+    }
+}
+
 const ts_simulation *ts_simulate(ts_error *err, ts_arena *arena, const ts_run_options *options) {
     ts_run_options own;
     ts_simulation *made = TS_NEW(arena, ts_simulation);
-    made->arena = arena;
     bool good = api_read_request(err, "ts_run_options", options, &own, sizeof own) &&
                 read_options(err, arena, &own, made) && run_shown(err, arena, &own, made);
+    if (good) wrap_outputs(arena, made);
     return good ? made : NULL;
 }
 
@@ -133,12 +144,8 @@ int64_t ts_simulation_counter(const ts_simulation *run, const char *name) {
 
 const ts_array *ts_simulation_output(const ts_simulation *run, const char *name) {
     const ts_program *program = run->result.program;
-    for (int i = 0; name && i < program->code.tensor_count; i++) {
-        ts_tensor_role role = program->uses[i].role;
-        if ((role == TS_ROLE_OUT || role == TS_ROLE_INOUT) && !run->request.time_only &&
-            strcmp(program->code.tensors[i].name, name) == 0)
-            return api_array_of(run->arena, &run->result.tensors[i].after);
-    }
+    for (int i = 0; name && i < program->code.tensor_count; i++)
+        if (run->outputs[i] && strcmp(program->code.tensors[i].name, name) == 0) return run->outputs[i];
     return NULL;
 }
 
