@@ -68,7 +68,8 @@ def install(folder):
     if SANITIZED:
         shutil.copytree("include", f"{folder}/include")
         return ["-I", f"{folder}/include"], [str(BUILD / "libtilesim.a"), *LIBRARIES]
-    done("ninja", "-f", "build/build.ninja", "install", env={**os.environ, "PREFIX": os.path.relpath(folder), "DESTDIR": ""})
+    relative = {**os.environ, "PREFIX": os.path.relpath(folder), "DESTDIR": ""}
+    done("ninja", "-f", "build/build.ninja", "install", env=relative)
     flags = done("pkg-config", "--cflags", "--libs", "tilesim", env={**os.environ, "PKG_CONFIG_PATH": f"{folder}/lib/pkgconfig"}) \
         if shutil.which("pkg-config") else f"'-I{folder}/include' '-L{folder}/lib' -ltilesim"
     places = [flag[2:] for flag in shlex.split(flags) if flag[:2] in ("-I", "-L")]
