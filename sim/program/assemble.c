@@ -282,9 +282,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
 static void add_mesh_sizes(const ts_mesh *mesh, scope *names) {
     for (int i = 0; mesh && i < mesh->axis_count; i++) {
         const ts_mesh_axis *axis = &mesh->axes[i];
-        char *name =
-            ts_arena_copy_text(names->arena, "mesh.size.", strlen("mesh.size.") + strlen(axis->name));
-        memcpy(name + strlen("mesh.size."), axis->name, strlen(axis->name));
+        const char *name = ts_text_format(names->arena, "mesh.size.%s", axis->name);
         scope_add_figure(names, name, axis->extent);
     }
 }

@@ -634,6 +634,24 @@ static void test_sharded(void **state) {
     ts_arena_free(arena);
 }
 
+/* Longer than what stands before it. */
+static void test_long_axes(void **state) {
+    (void)state;
+    char result[256];
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_mesh mesh;
+    const ts_mesh_request request = {.machine = ts_machine_load(&err, arena, "tpu-v4"),
+                                     .axes = {"--mesh", "data_of_this_host=2,model=4", 27}};
+    assert_true(request.machine && ts_mesh_read(&err, arena, &request, &mesh));
+    ts_target machine = target;
+    machine.mesh = &mesh;
+    assemble_for(&machine, "delay mesh.size.data_of_this_host * 10 + mesh.size.model", (define_list){NULL, 0},
+                 result, sizeof result);
+    assert_string_equal(result, "    delay 24\n");
+    ts_arena_free(arena);
+}
+
 /* As those of the whole program; an error before the first instruction is the same. */
 static void test_parameters_alone(void **state) {
     (void)state;
@@ -669,6 +687,7 @@ int main(void) {
         cmocka_unit_test(test_deep_blocks),      cmocka_unit_test(test_many_errors),
         cmocka_unit_test(test_how_many_errors),  cmocka_unit_test(test_defines),
         cmocka_unit_test(test_parameters_alone), cmocka_unit_test(test_sharded),
+        cmocka_unit_test(test_long_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
