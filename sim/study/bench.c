@@ -6,7 +6,7 @@
 #include "base/host_clock.h"
 #include "base/number.h"
 
-enum { SAMPLE_BYTES = 16 << 20, LEAST_ROUNDS = 3 };
+enum { SAMPLE_BYTES = 16 << 20, SAMPLE_MOST_TIMES = 2048, LEAST_ROUNDS = 3 };
 enum { SMALL_NUMBERS = 0x40 }; /* in every byte: 2 to 33 in each floating-point type */
 
 typedef struct {
@@ -67,6 +67,11 @@ static ts_space *buffer(ts_arena *arena, const char *name, int64_t bytes, uint8_
 }
 
 /* ---- Samples ---- */
+
+int ts_bench_times(int64_t bytes) {
+    int64_t times = SAMPLE_BYTES / (bytes + 1) + 1;
+    return (int)(times < SAMPLE_MOST_TIMES ? times : SAMPLE_MOST_TIMES);
+}
 
 /* The caller has seen that the move is possible. */
 static double time_move(const timed *t) {
@@ -149,7 +154,7 @@ static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const pla
     if (!t->plan) return false;
     describe(t->plan, bench, result);
     t->half = ts_ceil_div(result->bytes, 2);
-    t->times = (int)(SAMPLE_BYTES / (result->bytes + 1)) + 1;
+    t->times = ts_bench_times(result->bytes);
     memset(t->from, SMALL_NUMBERS, (size_t)bytes);
     memset(t->to, 0, (size_t)bytes);
     return measure(err, arena, t, bench->seconds, result);

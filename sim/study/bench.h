@@ -30,6 +30,9 @@ typedef struct {
  * TS_BENCH_MOST_BYTES, and those that begin below 0. */
 bool ts_bench_place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int64_t *bytes);
 
+/* Moves of so many bytes in one sample: 16 MiB, but of small ones, which take long for their bytes, 2048. */
+int ts_bench_times(int64_t bytes);
+
 /* Buffers on huge pages where the host has them, read and written before they are timed. Refused: what ts_bench_place,
  * ts_transfer_plan and ts_dma_move refuse. */
 bool ts_bench_run(ts_error *err, ts_arena *arena, const ts_bench *bench, ts_bench_result *result);

@@ -31,7 +31,8 @@ static void moves_are_described_and_timed(void **state) {
          TS_STORES_BY_SIZE},
         {"s4[63,303]{1,0:E(4)}", "s4[63,303]{0,1:E(4)}", 63 * 303, 63 * 303, 1, 1, TS_STORES_BY_SIZE},
         {"f32[64] lambda i: [i ^ 5]", "f32[64]{0}", 64, 64 * 8, 64, 1, TS_STORES_BY_SIZE},
-        {"f32[64,128] S[(64,128):(1@P,1@F)]", "f32[64,128]{1,0}", 64 * 128, 64 * 128 * 8, 1, 1, TS_STORES_BY_SIZE},
+        {"f32[64,128] S[(64,128):(1@P,1@F)]", "f32[64,128]{1,0}", 64 * 128, 64 * 128 * 8, 1, 1,
+         TS_STORES_BY_SIZE},
         {"f8e8m0fnu[8192]{0}", "f8e8m0fnu[8192]{0}", 8192, 2 * 8192, 1, 1, TS_STORES_BY_SIZE},
     };
     bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
@@ -117,9 +118,18 @@ static void axes_lie_one_behind_the_other(void **state) {
     }
 }
 
+/* Small moves take a microsecond, or with streaming stores ten, whatever they move. */
+static void samples_are_short(void **state) {
+    (void)state;
+    static const int64_t rows[][2] = {{0, 2048},    {15, 2048},          {8191, 2048},  {8200, 2046},
+                                      {180000, 94}, {(16 << 20) - 1, 2}, {16 << 20, 1}, {1 << 30, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(ts_bench_times(rows[i][0]), rows[i][1]);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_described_and_timed),
-                                       cmocka_unit_test(axes_lie_one_behind_the_other),
-                                       cmocka_unit_test(what_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moves_are_described_and_timed), cmocka_unit_test(axes_lie_one_behind_the_other),
+        cmocka_unit_test(samples_are_short), cmocka_unit_test(what_is_refused)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
