@@ -23,7 +23,7 @@ typedef struct {
 } range;
 
 static bool bad_range(ts_error *err, const ts_source *source, size_t at, int dim, int64_t extent, range r) {
-    if (r.end - r.begin == 1)
+    if (r.begin < r.end && r.begin == r.end - 1)
         return ts_error_at(err, TS_ERROR_INPUT, source, at, "index %lld is outside dim %d, which has %lld",
                            (long long)r.begin, dim, (long long)extent);
     return ts_error_at(err, TS_ERROR_INPUT, source, at,

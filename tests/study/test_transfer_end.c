@@ -54,6 +54,7 @@ static const struct {
     {S "[8]", "index 8 is outside dim 0, which has 8", 16},
     {S "[0,16]", "index 16 is outside dim 1, which has 16", 18},
     {S "[-1]", "index -1 is outside dim 0, which has 8", 16},
+    {S "[-9223372036854775807:]", "the slice -9223372036854775807:8 is outside dim 0, which has 8", 16},
     {S "[4:9]", "the slice 4:9 is outside dim 0, which has 8", 16},
     {S "[4:+5]", "the slice 4:9 is outside dim 0, which has 8", 16},
     {S "[9:]", "the slice 9:8 is outside dim 0, which has 8", 16},
