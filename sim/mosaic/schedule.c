@@ -162,6 +162,13 @@ static void find_bounds(const graph *g, mosaic_bound *bound) {
     bound->slot_cycles = least.cycles;
 }
 
+/* Is there a slot for each of its instructions? */
+static bool can_issue(const graph *g) {
+    for (int i = 0; i < g->count; i++)
+        if (g->core->limits.slots[g->nodes[i].slot] < 1) return false;
+    return true;
+}
+
 /* In one of the two orders; the cycles. */
 static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, block_order order,
                          ts_instruction *out) {
@@ -185,7 +192,20 @@ static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, bloc
 }
 
 /* By the longest way, and as the walk goes: where values are many, the one may keep registers from what the other would
- * have ended. What slots bound from the start is as walked. */
+ * have ended. What slots bound from the start is as walked. The instructions, in that order. */
+static const ts_instruction *better_order(mosaic_code *code, graph *g, const int *blocks_of,
+                                          mosaic_bound *bound) {
+    ts_instruction *out = TS_NEW_ARRAY(g->arena, ts_instruction, g->count + 1);
+    bound->cycles = try_order(code, g, blocks_of, DEPTH_FIRST, out);
+    if (bound->slot_cycles > bound->path_cycles) return out;
+    ts_instruction *other = TS_NEW_ARRAY(g->arena, ts_instruction, g->count + 1);
+    int64_t cycles = try_order(code, g, blocks_of, LONGEST_FIRST, other);
+    if (cycles > bound->cycles) return out;
+    bound->cycles = cycles;
+    return other;
+}
+
+/* What the machine has no slot for stays where it is: its bundle is refused later. */
 static void schedule_block(mosaic_code *code, const ts_core_config *core, int number, const int *blocks_of,
                            mosaic_bound *bound) {
     mosaic_block *block = &code->blocks.items[number];
@@ -194,18 +214,10 @@ static void schedule_block(mosaic_code *code, const ts_core_config *core, int nu
     if (count > 0 && ts_opcode_get(block->list.items[count - 1].opcode)->family == TS_FAMILY_CONTROL)
         count--; /* a branch stays last */
     graph *g = graph_new(arena, code, core, block->list.items, count);
-    ts_instruction *out = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
     find_bounds(g, bound);
-    bound->cycles = try_order(code, g, blocks_of, DEPTH_FIRST, out);
-    if (bound->slot_cycles <= bound->path_cycles) {
-        ts_instruction *other = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
-        int64_t cycles = try_order(code, g, blocks_of, LONGEST_FIRST, other);
-        if (cycles <= bound->cycles) {
-            bound->cycles = cycles;
-            out = other;
-        }
-    }
-    if (count > 0) memcpy(block->list.items, out, (size_t)count * sizeof out[0]);
+    if (count > 0 && can_issue(g))
+        memcpy(block->list.items, better_order(code, g, blocks_of, bound),
+               (size_t)count * sizeof(ts_instruction));
     ts_arena_free(arena);
 }
 

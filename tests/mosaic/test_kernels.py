@@ -1,4 +1,5 @@
 """Every committed kernel through `tilesim run`: values against JAX's interpret mode; what is not modelled is counted and named."""
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -145,6 +146,14 @@ def what_devices_do_to_each_other_is_seen():
             Path(folder, "k.mlir").write_text("\n".join(kept))
             code, _, err = run("run", f"{folder}/k.mlir", "--mesh", cases.CASES[name].mesh, "--check")
         assert code == 3 and said in err and line in err and "mesh_kernels.py:" in err, (name, gone, code, err)
+
+
+@test
+def what_a_machine_has_no_slot_for_is_refused():
+    """Where the kernel has it; no order of instructions is looked for."""
+    for slot, place in (("eup", r"tests/mosaic/kernels.py:\d+"), ("vst", r"tests/mosaic/kernels.py:\d+"), ("misc", "pipeline:1")):
+        code, _, err = run("run", "tests/mosaic/kernels/softmax.mlir", "--set", f"core.slots.{slot}=0")
+        assert code == 1 and re.match(rf"{place}:1: error: one {slot} instruction too many: a bundle has 0 of them", err), (slot, code, err)
 
 
 @test
