@@ -46,6 +46,7 @@ typedef struct {
     LIST_OF(int) free_slots[2];
     LIST_OF(ts_instruction) out;
     int64_t clock;
+    const file *short_of; /* of it an instruction needs more than there are */
 } allocator;
 
 static int file_of(int kind) { return kind == TS_OPERAND_SREG ? 0 : kind == TS_OPERAND_VREG ? 1 : 2; }
@@ -297,7 +298,8 @@ static void forget(allocator *a, int v) {
     }
 }
 
-/* A register that is free, the one that has been so longest, or one whose value is needed last. */
+/* A register that is free, the one that has been so longest, or one whose value is needed last. Where the instruction has
+ * all of them, any: then the kernel is refused. */
 static int find_free(allocator *a, file *f, const ts_instruction *like) {
     int best = NONE, farthest = NONE;
     for (int r = 0; r < f->count; r++) {
@@ -308,8 +310,10 @@ static int find_free(allocator *a, file *f, const ts_instruction *like) {
             farthest = r;
         }
     }
-    if (best == NONE) {
-        assert(farthest != NONE);
+    if (best == NONE && farthest == NONE) {
+        a->short_of = f;
+        best = 0;
+    } else if (best == NONE) {
         int v = f->owner[farthest];
         state *s = &a->states[v];
         if (!s->saved && !s->made_by) save(a, v, like);
@@ -406,7 +410,13 @@ static void open_block(allocator *a, int b) {
     }
 }
 
-static void allocate_block(allocator *a, int b) {
+static bool refuse(ts_error *err, const allocator *a, const ts_instruction *i) {
+    static const char *const names[KINDS] = {"sregs", "vregs", "vmasks"};
+    return ts_instruction_error(err, TS_ERROR_INPUT, i, "this needs more %s at once than the machine has",
+                                names[a->short_of - a->files]);
+}
+
+static bool allocate_block(ts_error *err, allocator *a, int b) {
     mosaic_block *block = &a->code->blocks.items[b];
     ts_arena *own = a->arena;
     int *first;
@@ -415,14 +425,19 @@ static void allocate_block(allocator *a, int b) {
     a->out.count = 0;
     a->arena = a->code->arena;
     int *next = find_next_uses(a, block, &first);
-    for (int i = 0; i < block->list.count; i++)
+    for (int i = 0; i < block->list.count; i++) {
         allocate_instruction(a, &block->list.items[i], next + first[i]);
+        if (a->short_of) break;
+    }
+    a->arena = own;
+    if (a->short_of) return refuse(err, a, &a->out.items[a->out.count - 1]);
     block->list.items = a->out.items;
     block->list.count = a->out.count;
-    a->arena = own;
+    return true;
 }
 
-void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills) {
+bool mosaic_allocate(ts_error *err, mosaic_code *code, const ts_core_config *core, mosaic_spills *spills) {
+    bool good = true;
     allocator *a = TS_NEW(code->arena, allocator);
     *a = (allocator){.code = code, .arena = ts_arena_new(), .spills = spills};
     a->states = TS_NEW_ARRAY(a->arena, state, code->kinds.count + 1);
@@ -438,6 +453,7 @@ void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spill
     survey(a);
     find_liveness(a);
     allocate_globals(a);
-    for (int b = 0; b < code->blocks.count; b++) allocate_block(a, b);
+    for (int b = 0; b < code->blocks.count && good; b++) good = allocate_block(err, a, b);
     ts_arena_free(a->arena);
+    return good;
 }

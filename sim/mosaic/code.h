@@ -71,7 +71,8 @@ void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound
 void mosaic_share_slots(mosaic_code *code, mosaic_spills *spills);
 
 /* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks as vregs)
- * and SMEM, behind what is there already, or is made again. */
-void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
+ * and SMEM, behind what is there already, or is made again. Refused: an instruction that needs more registers at once than
+ * there are. */
+bool mosaic_allocate(ts_error *err, mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
 
 #endif

@@ -89,8 +89,8 @@ static const ts_program *finish(lowering *l) {
     mosaic_spill(&l->code, &l->target->core, &spills);
     mosaic_schedule(&l->code, &l->target->core, &bound);
     mosaic_share_slots(&l->code, &spills);
-    mosaic_allocate(&l->code, &l->target->core, &spills);
-    if (!make_spills(&o, &spills)) return NULL;
+    if (!mosaic_allocate(l->err, &l->code, &l->target->core, &spills) || !make_spills(&o, &spills))
+        return NULL;
     for (int b = 0; b < l->code.blocks.count; b++) o.labels[b] = ts_program_label(l->builder);
     if (l->files.count > 0) ts_program_from(l->builder, l->files.items[0], 1); /* the program's own text */
     ts_program_pack_results(l->builder);

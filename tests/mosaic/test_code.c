@@ -222,7 +222,7 @@ static void the_code_computes_the_same(void **state) {
         mosaic_spill(code, &core, &spills);
         mosaic_schedule(code, &core, &bound);
         mosaic_share_slots(code, &spills);
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         check_registers(code);
         execute(&after, code);
         if (memcmp(before.memory[1], after.memory[1], sizeof before.memory[1]) != 0)
@@ -243,7 +243,7 @@ static void values_that_fit_are_not_spilled(void **state) {
         for (int i = 0; i < count; i++) values[i] = sum(code, load(code, i), number(1));
         for (int i = 0; i < count; i++) store(code, sum(code, values[i], values[count - 1 - i]), i);
         mosaic_spill(code, &core, &spills);
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         assert_int_equal(spills.stores > 0, count == 40);
         assert_int_equal(spills.loads > 0, count == 40);
         assert_int_equal(spills.vregs > 0, count == 40);
@@ -265,7 +265,7 @@ static void spilled_values_come_back(void **state) {
     mosaic_spill(code, &core, &spills);
     assert_in_range(spills.stores, COUNT / 2 - VREGS, COUNT);
     mosaic_share_slots(code, &spills);
-    mosaic_allocate(code, &core, &spills);
+    assert_true(mosaic_allocate(NULL, code, &core, &spills));
     check_registers(code);
     memset(&m, 0, sizeof m);
     execute(&m, code);
@@ -292,7 +292,7 @@ static void values_of_two_ways_are_apart(void **state) {
         mosaic_begin_block(code, 0);
         store(code, sum(code, number(1), number(0)), 2);
         mosaic_spill(code, &core, &spills);
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         memset(&m, 0, sizeof m);
         execute(&m, code);
         assert_int_equal(m.memory[1][1], way == 0 ? 20 : 10);
@@ -334,7 +334,7 @@ static void values_between_blocks_are_scheduled(void **state) {
         mosaic_schedule(code, &core, &bound);
         mosaic_share_slots(code, &spills);
         if (rows[r].homed) assert_in_range(spills.vregs, rows[r].count, spills.stores);
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         check_registers(code);
         execute(&after, code);
         assert_memory_equal(before.memory[1], after.memory[1], sizeof before.memory[1]);
@@ -390,7 +390,7 @@ static void constants_are_made_again(void **state) {
         load(code, 0); /* register 0 */
         for (int i = 0; i < COUNT; i++) values[i] = made(code, rows[r].opcode, rows[r].kind, rows[r].from);
         for (int i = 0; i < COUNT; i++) use(code, values[i], i);
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         if ((spills.stores == 0) != rows[r].again) fail_msg("row %zu: %d stores", r, (int)spills.stores);
         if (rows[r].again) assert_in_range(spills.again, COUNT - rows[r].registers, COUNT);
     }
@@ -433,7 +433,7 @@ static void merges_leave_what_they_read(void **state) {
     for (int i = 4; i < VREGS + 8; i++) store(code, values[i], i);
     mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){values[2], values[1]})->mask = mask.as.reg;
     for (int i = 0; i < 4; i++) store(code, values[i], i);
-    mosaic_allocate(code, &core, &spills);
+    assert_true(mosaic_allocate(NULL, code, &core, &spills));
     check_registers(code);
     memset(&m, 0, sizeof m);
     for (int i = 0; i < VREGS + 8; i++) m.memory[0][i] = i * i + 1;
@@ -459,7 +459,7 @@ static void masks_are_spilled(void **state) {
             mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){values[i], number(100 + i)})->mask =
                 masks[i].as.reg;
         for (int i = 0; i < VREGS; i++) store(code, values[i], i);
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         check_registers(code);
         memset(&m, 0, sizeof m);
         for (int i = 0; i < VREGS; i++) m.memory[0][i] = i * i + 1;
@@ -499,7 +499,7 @@ static void schedules_keep_to_the_registers(void **state) {
         }
         mosaic_spill(code, &core, &spills);
         mosaic_schedule(code, &core, &bound);
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         check_registers(code);
         if (spills.stores + spills.loads > 0) fail_msg("row %d: %d stores", r, (int)spills.stores);
     }
@@ -519,7 +519,7 @@ static void slots_are_used_again(void **state) {
             for (int i = 0; i < COUNT; i++) values[i] = load(code, i);
             for (int i = 0; i < COUNT; i++) store(code, values[i], i);
         }
-        mosaic_allocate(code, &core, &spills);
+        assert_true(mosaic_allocate(NULL, code, &core, &spills));
         vregs[times - 1] = spills.vregs;
     }
     assert_in_range(vregs[0], COUNT - VREGS, COUNT);
@@ -547,7 +547,7 @@ static void registers_between_blocks_are_given_back(void **state) {
     mosaic_begin_block(code, 0);
     for (int i = 0; i < SREGS; i++) values[i] = scalar(code, i);
     for (int i = 0; i < SREGS; i++) mosaic_add(code, TS_OP_sst, 2, (ts_operand[]){address(2, 9), values[i]});
-    mosaic_allocate(code, &core, &spills);
+    assert_true(mosaic_allocate(NULL, code, &core, &spills));
     check_registers(code);
     assert_int_equal(spills.stores, 0);
 }

@@ -157,6 +157,16 @@ def what_a_machine_has_no_slot_for_is_refused():
 
 
 @test
+def more_registers_than_there_are_are_refused():
+    """Of each kind one that some kernel still does with, and one fewer."""
+    for name, kind, least in (("add", "sregs", 4), ("softmax", "vregs", 2), ("integers", "vmasks", 2)):
+        words = ["run", f"tests/mosaic/kernels/{name}.mlir", "--set"]
+        expect([*words, f"core.{kind}={least}"], out=None)
+        code, _, err = run(*words, f"core.{kind}={least - 1}")
+        assert code == 1 and re.match(rf"\S+:\d+:1: error: this needs more {kind} at once than the machine has\n", err), (name, code, err)
+
+
+@test
 def what_is_refused_says_where():
     """An op that is not modelled: its name, the text's line, and the kernel's in Python."""
     text = cases.text_path("add", 5).read_text().replace('"arith.addf"', '"arith.frob"', 1)
