@@ -167,9 +167,14 @@ static int64_t first_known(const traffic *t) {
     return r && r->done <= came ? r->done : came;
 }
 
-/* In a busy period that is recalled: when a transfer is complete, or from when on it may be. */
+/* In a busy period that is recalled: when a transfer is complete, if that is known; INT64_MAX: it is not. */
+static int64_t recalled_done(const traffic *t) {
+    return t->at->done ? t->latest + t->at->done->after : INT64_MAX;
+}
+
+/* The same, or until when none is. */
 static int64_t recalled_until(const traffic *t) {
-    return t->latest + (t->at->done ? t->at->done->after : t->at->quiet);
+    return t->at->done ? recalled_done(t) : t->latest + t->at->quiet;
 }
 
 static void work(traffic *t, int64_t limit) {
@@ -184,8 +189,7 @@ int64_t traffic_next(traffic *t, int64_t limit) {
     if (t->under_way > 0 && t->recalls) {
         int64_t quiet = recalled_until(t);
         if (t->expected > 0) work(t, limit);
-        if (limit <= quiet || t->at->done)
-            return up_to(ts_min(t->at->done ? quiet : INT64_MAX, first_known(t)), limit);
+        if (limit <= quiet || t->at->done) return up_to(ts_min(recalled_done(t), first_known(t)), limit);
         period_catch_up(t, quiet);
     }
     work(t, limit);
@@ -223,7 +227,7 @@ static void complete_arrival(traffic *t, ts_dma_result *result) {
 bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     bool recalls = t->under_way > 0 && t->recalls;
     const record *first = earliest(t);
-    int64_t own = recalls ? recalled_until(t) : first ? first->done : INT64_MAX;
+    int64_t own = recalls ? recalled_done(t) : first ? first->done : INT64_MAX;
     if (t->came && t->came->result.completed_cycle < own) {
         complete_arrival(t, result);
         return chip_engine_check(err, t->engine);

@@ -408,6 +408,31 @@ static void arrivals_do_not_end_what_is_recalled(void **state) {
     close_side(&s);
 }
 
+/* In a recalled busy period whose second transfer always started before the first ended: what ends by then is what came, also in
+ * the very cycle of that start. */
+static void arrivals_end_before_an_end_is_known(void **state) {
+    (void)state;
+    static const start one = {0, 1, true};
+    int in_that_cycle = 0;
+    for (int at = 0; at <= usual[1].at; at++) {
+        side s = open_side(TRAFFIC_SIMULATED_BYTES);
+        ts_dma_result results[STARTS];
+        int64_t from = 3 * PERIOD, second = from + usual[1].at;
+        for (int k = 0; k < 3; k++) run_period(&s, usual, k * PERIOD, results);
+        begin(&s, &usual[0], from);
+        feed_rows(&s, expect_rows(&s, &one), &one, from + at);
+        int64_t done = traffic_next(s.t, second);
+        if (done != INT64_MAX) {
+            ts_dma_result result = complete(&s);
+            assert_ptr_equal(result.incoming, &s);
+            assert_int_equal(result.completed_cycle, done);
+            in_that_cycle += done == second;
+        }
+        close_side(&s);
+    }
+    assert_true(in_that_cycle > 0);
+}
+
 /* Little that comes alone is passed over once there are samples of it, and counts as if it were written; not if all is
  * simulated, or before so many bytes are. */
 static void little_that_comes_is_passed_over(void **state) {
@@ -446,6 +471,7 @@ int main(void) {
         cmocka_unit_test(what_is_exact_is_no_estimate),
         cmocka_unit_test(arrivals_end_in_their_order),
         cmocka_unit_test(arrivals_do_not_end_what_is_recalled),
+        cmocka_unit_test(arrivals_end_before_an_end_is_known),
         cmocka_unit_test(little_that_comes_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
