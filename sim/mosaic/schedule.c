@@ -3,6 +3,7 @@
  * longest way to the end. */
 #include <string.h>
 
+#include "base/number.h"
 #include "graph.h"
 
 /* How far ahead of what the walk needs next an instruction may go. */
@@ -134,17 +135,29 @@ static void issue(scheduler *s, int at, int64_t cycle) {
     }
 }
 
+/* The first cycle behind one without an instruction in which there may be one: operands or a unit are there. */
+static int64_t next_cycle(const scheduler *s, int64_t cycle) {
+    int64_t next = INT64_MAX;
+    for (int i = s->frontier; i < s->g->count && i <= s->frontier + WINDOW; i++)
+        if (!s->issued[i] && s->ready_cycle[i] > cycle) next = ts_min(next, s->ready_cycle[i]);
+    for (int i = 0; i < ts_core_unit_count(s->g->core); i++)
+        if (s->unit_free[i] > cycle) next = ts_min(next, s->unit_free[i]);
+    return next == INT64_MAX ? cycle + 1 : next;
+}
+
 static int64_t run(scheduler *s, ts_instruction *out) {
     int issued = 0;
     int64_t cycle = 0;
     for (int i = 0; i < s->g->count; i++)
         if (s->g->nodes[i].waits_for == 0) flip_ready(s, i);
-    for (; issued < s->g->count; cycle++) {
+    while (issued < s->g->count) {
+        int before = issued;
         memset(s->used, 0, sizeof s->used);
         for (int chosen; (chosen = choose(s, cycle)) != NONE;) {
             out[issued++] = s->g->instructions[chosen];
             issue(s, chosen, cycle);
         }
+        cycle = issued > before ? cycle + 1 : next_cycle(s, cycle);
     }
     return cycle;
 }

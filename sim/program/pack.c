@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pack.h"
+#include "base/number.h"
 
 enum { REGION_MAX = 4096 };
 
@@ -319,6 +320,16 @@ static void issue_node(region *r, issue *now, int chosen, int64_t cycle) {
     release(r, chosen, cycle);
 }
 
+/* The first cycle behind an empty one in which an instruction may issue: its operands or a unit are there. */
+static int64_t next_cycle(const region *r, const issue *now, int64_t cycle) {
+    int64_t next = INT64_MAX;
+    for (int i = 0; i < r->open_count; i++)
+        if (r->nodes[r->open[i]].ready > cycle) next = ts_min(next, r->nodes[r->open[i]].ready);
+    for (int i = 0; i < ts_core_unit_count(&r->as->target->core); i++)
+        if (now->unit_free[i] > cycle) next = ts_min(next, now->unit_free[i]);
+    return next == INT64_MAX ? cycle + 1 : next;
+}
+
 /* Orders the region's items by cycle; the cycles, 0 when an instruction has no slot on this machine. */
 static int64_t schedule(region *r, item *out) {
     issue now = {0};
@@ -330,7 +341,7 @@ static int64_t schedule(region *r, item *out) {
         if (r->nodes[i].waits_for == 0) r->open[r->open_count++] = i;
     }
     int64_t cycle = 0;
-    for (; issued < r->count; cycle++) {
+    while (issued < r->count) {
         memset(now.used, 0, sizeof(now.used));
         now.waits = false;
         bool first = true;
@@ -339,6 +350,7 @@ static int64_t schedule(region *r, item *out) {
             out[issued] = *r->nodes[i].it;
             out[issued++].first = first;
         }
+        cycle = first ? next_cycle(r, &now, cycle) : cycle + 1;
     }
     return cycle;
 }

@@ -627,6 +627,28 @@ static void busy_units_bound_the_schedule(void **state) {
     assert_int_equal(bound.cycles, 3 * 3 + 1);
 }
 
+/* However long it waits: what is empty is not gone through cycle by cycle, which would take hours. */
+static void long_waits_are_passed_over(void **state) {
+    (void)state;
+    enum { COUNT = 64, WAIT = 1 << 30 };
+    for (int k = 0; k < 2; k++) {
+        ts_core_config core = machine();
+        mosaic_code *code = new_code();
+        mosaic_bound bound;
+        (k ? core.occupancy_cycles : core.latency_cycles)[TS_LATENCY_VECTOR_ALU] = WAIT;
+        ts_operand a = load(code, 0);
+        for (int i = 0; i < COUNT; i++) {
+            ts_operand d = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+            mosaic_add(code, TS_OP_vadd_f32, 3, (ts_operand[]){d, a, a});
+            if (k == 0) a = d;
+        }
+        mosaic_schedule(code, &core, &bound);
+        int64_t waits =
+            k ? COUNT / core.limits.slots[TS_SLOT_VALU] : COUNT; /* units, or one behind the other */
+        assert_int_equal(bound.cycles, 10 + (waits - 1) * WAIT + 1);
+    }
+}
+
 static void memory_keeps_its_order(void **state) {
     (void)state;
     ts_core_config core = machine();
@@ -923,6 +945,7 @@ int main(void) {
         cmocka_unit_test(loads_run_ahead),
         cmocka_unit_test(slots_bound_the_schedule),
         cmocka_unit_test(busy_units_bound_the_schedule),
+        cmocka_unit_test(long_waits_are_passed_over),
         cmocka_unit_test(memory_keeps_its_order),
         cmocka_unit_test(queues_have_room),
         cmocka_unit_test(results_wait_for_all_columns),

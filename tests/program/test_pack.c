@@ -490,8 +490,29 @@ static void test_later_writes_land_later(void **state) {
     ts_arena_free(arena);
 }
 
+/* However long it waits: what is empty is not gone through cycle by cycle, which would take hours. */
+static void test_long_waits(void **state) {
+    (void)state;
+    static const char *const texts[] = {".pack auto\nvsum.lane.f32 v1, v2\nvadd.f32 v3, v1, v4\n",
+                                        ".pack auto\nvsum.lane.f32 v1, v2\nvsum.lane.f32 v3, v4\n"};
+    static const int64_t wait = INT64_C(1) << 37;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 1;
+    for (int k = 0; k < 2; k++) {
+        ts_target target = make_target(&seed);
+        ts_source source = {.name = "a.tsim", .text = texts[k], .length = strlen(texts[k])};
+        target.core.limits.slots[TS_SLOT_XLU] = 1;
+        (k ? target.core.occupancy_cycles : target.core.latency_cycles)[TS_LATENCY_LANE_REDUCE] = wait;
+        const ts_program *program = ts_program_parse(NULL, arena, &source, &target, NULL, 0);
+        assert_non_null(program);
+        assert_int_equal(program->code.bundle_count, 2);
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results),
+                                       cmocka_unit_test(test_long_waits),
                                        cmocka_unit_test(test_loops_have_the_same_results),
                                        cmocka_unit_test(test_matrix_loops_have_the_same_results),
                                        cmocka_unit_test(test_results_are_pushed_again),
