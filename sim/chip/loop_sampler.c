@@ -115,7 +115,7 @@ static void leave_out(loop_sampler *s) {
     ts_chip *chip = s->chip;
     int64_t busy = busy_cycles(s) - s->busy_cycles;
     int64_t times = s->alike / s->iterations - 1;
-    ts_core_forward_go(core_of(s), s->end, times * s->iterations);
+    ts_core_forward_go(core_of(s), s->end, s->iterations, times * s->iterations);
     chip_repeat(chip, times);
     int64_t by = ts_core_forward_repeat(core_of(s), times);
     move_times(chip, by);

@@ -12,10 +12,13 @@
 #include <string.h>
 
 #include "state.h"
+#include "base/list.h"
+#include "base/number.h"
 #include "layout/notation/xla.h"
 #include "layout/shape.h"
 
-enum { PERIODS = 1024, KEPT = 2560 }; /* the longest period, in iterations; signatures that are kept */
+/* The longest period, in iterations; signatures that are kept; iterations from one state that is kept to the next. */
+enum { PERIODS = 1024, KEPT = 2560, STRIDE = 64 };
 
 typedef struct {
     int64_t cycle;
@@ -30,6 +33,8 @@ struct core_forward {
         *residues;   /* by transfer and dim, of the source, then of the destination: extents of its tiles */
     uint32_t *sregs; /* of the head of an iteration */
     uint64_t signatures[KEPT];
+    ts_arena *arena;
+    LIST_OF(uint32_t) passed; /* the scalars after each STRIDE iterations that were looked at */
     forward_counts before;
 };
 
@@ -104,6 +109,7 @@ void core_forward_new(ts_arena *arena, ts_core *core) {
         !ports->looped)
         return;
     core_forward *forward = core->forward = TS_NEW(arena, core_forward);
+    forward->arena = arena;
     forward->loops = TS_NEW_ARRAY(arena, bool, core->bundle_count);
     forward->is_idle = TS_NEW_ARRAY(arena, bool, core->bundle_count);
     for (int i = 0; i < core->bundle_count; i++) {
@@ -209,8 +215,19 @@ static bool go_round(iteration *it) {
 
 /* ---- Iterations that are alike ---- */
 
+static int sregs_of(const ts_core *core) { return core->setup.config->limits.sregs; }
+
 static void copy_sregs(const ts_core *core, uint32_t *to, const uint32_t *from) {
-    memcpy(to, from, (size_t)core->setup.config->limits.sregs * sizeof *to);
+    memcpy(to, from, (size_t)sregs_of(core) * sizeof *to);
+}
+
+/* The `number`th from where one looks, 1: the first. */
+static bool pass_round(iteration *it, int64_t number) {
+    core_forward *forward = it->core->forward;
+    if (!go_round(it)) return false;
+    for (int i = 0; i < sregs_of(it->core) && number % STRIDE == 0; i++)
+        *PUSH(forward->arena, &forward->passed) = it->core->sregs[i];
+    return true;
 }
 
 /* How many of the kept signatures repeat those `period` before. */
@@ -238,20 +255,27 @@ int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *
     *period = 0;
     if (core->unknown && ts_unknown_any(core->unknown)) return 0;
     copy_sregs(core, forward->sregs, core->sregs);
-    while (kept < KEPT && go_round(&it)) forward->signatures[kept++] = it.signature;
+    forward->passed.count = 0;
+    while (kept < KEPT && pass_round(&it, kept + 1)) forward->signatures[kept++] = it.signature;
     *period = find_period(forward, kept, &alike);
     if (alike == KEPT)
-        while (go_round(&it) && it.signature == forward->signatures[alike % *period]) alike++;
+        while (pass_round(&it, alike + 1) && it.signature == forward->signatures[alike % *period]) alike++;
     copy_sregs(core, core->sregs, forward->sregs);
     core->taken = -1;
     return alike;
 }
 
-void ts_core_forward_go(ts_core *core, int end, int64_t iterations) {
+void ts_core_forward_go(ts_core *core, int end, int64_t done, int64_t iterations) {
+    const core_forward *forward = core->forward;
     iteration it = {.core = core, .head = core->pc, .end = end, .bundles = INT64_MAX};
+    int64_t all = done + iterations, states = ts_min(all / STRIDE, forward->passed.count / sregs_of(core));
+    if (states * STRIDE > done) {
+        copy_sregs(core, core->sregs, forward->passed.items + (states - 1) * sregs_of(core));
+        iterations = all - states * STRIDE;
+    }
     for (int64_t i = 0; i < iterations; i++) {
-        bool done = go_round(&it);
-        assert(done);
+        bool good = go_round(&it);
+        assert(good);
     }
     core->taken = -1;
 }

@@ -8,8 +8,8 @@
  * How many iterations from here on are alike, each to the one `*period` before; looks at `bundles` bundles at
  * most. Where it says n, n iterations can be gone round. 0: none. */
 int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period);
-/* Goes round so many times, whole periods, in no time. */
-void ts_core_forward_go(ts_core *core, int end, int64_t iterations);
+/* Goes round so many times, whole periods, in no time: `done` iterations after ts_core_forward_count looked at this loop. */
+void ts_core_forward_go(ts_core *core, int end, int64_t done, int64_t iterations);
 /* The loop's first bundle. */
 int ts_core_forward_head(const ts_core *core, int end);
 
