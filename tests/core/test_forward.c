@@ -124,7 +124,8 @@ static const struct {
     {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 10, 1, 40},
     {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 9, 1, 39},
     {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 0, 0, 7},
-    /* Beyond those that are kept. */
+    /* Many, and beyond those that are kept. */
+    {"smov s9 1\ndma t5\nwait e0\nsadd s1 s1 1\nbr.lt s1 1000 @1", 4, 998, 1, 0},
     {"smov s9 1\ndma t5\nwait e0\nsadd s1 s1 1\nbr.lt s1 4000 @1", 4, 3998, 1, 0},
     {"smov s9 1\ndma t9\nwait e0+s2:4\nsadd s4 s4 1\nsmod s2 s4 3\nbr.lt s4 4000 @1", 5, 3998, 3, 0},
     {"smov s9 1\ndma t9\nwait e0+s2:4\nsadd s4 s4 1\nsmod s2 s4 3\nbr.lt s4 3700 @7\nsmov s2 3\n"
