@@ -131,6 +131,10 @@ static const struct {
     {"smov s9 1\ndma t9\nwait e0+s2:4\nsadd s4 s4 1\nsmod s2 s4 3\nbr.lt s4 3700 @7\nsmov s2 3\n"
      "br.lt s4 4000 @1",
      7, 3698, 3, 0},
+    {"smov s9 1\ndma t9\nwait e0+s2:4\nsadd s4 s4 1 ; sadd s20 s20 2\nsmod s2 s4 3\nbr.lt s4 700 @7\nsmov s2 "
+     "3\n"
+     "br.lt s4 1000 @1",
+     7, 698, 3, 0},
 };
 
 /* Some loops have no end of their own. */
