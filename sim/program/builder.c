@@ -54,6 +54,11 @@ static void refuse(ts_program_builder *b, const char *word, const char *why) {
     fail(b);
 }
 
+/* What was added is complete; of what failed nothing is known. */
+static void end_region(ts_program_builder *b) {
+    if (!b->failed) pack_region(&b->as);
+}
+
 bool ts_program_failed(const ts_program_builder *b) { return b->failed; }
 
 ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char *name,
@@ -277,7 +282,7 @@ static bool has_label(ts_program_builder *b, const token *location, const ts_ope
 
 static void pack(ts_program_builder *b, bool on) {
     if (b->open) refuse(b, "pack", "packing begins and ends between bundles, not in one");
-    pack_region(&b->as);
+    end_region(b);
     b->as.packing = on;
 }
 
@@ -359,7 +364,7 @@ void ts_program_add_named(ts_program_builder *b, int vmask, const char *mnemonic
 
 void ts_program_open(ts_program_builder *b) {
     if (b->open) refuse(b, "bundle", "a bundle in a bundle");
-    pack_region(&b->as);
+    end_region(b);
     b->open = true;
     b->open_at = b->as.items.count;
 }
@@ -387,7 +392,7 @@ void ts_program_place(ts_program_builder *b, ts_operand label) {
         return;
     }
     if (b->open) refuse(b, "label", "a label stands before a bundle, not in one");
-    pack_region(&b->as);
+    end_region(b);
     b->labels.items[label.as.label] = b->as.items.count;
 }
 

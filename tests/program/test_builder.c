@@ -274,6 +274,16 @@ static void wrong_operand(void **state) {
     error_of(f, "vadd.f32: operand 3: found vmask, expected vreg, sreg or f32 number");
 }
 
+/* What follows an error is not looked at. */
+static void wrong_among_packed(void **state) {
+    fixture *f = *state;
+    ts_program_pack_begin(f->b);
+    ts_program_add(f->b, TS_OP_vld, 2, ts_vreg(0), ts_vreg(1));
+    ts_program_pack_end(f->b);
+    ts_program_open(f->b);
+    error_of(f, "vld: operand 2: found vreg, expected VMEM address");
+}
+
 static void wrong_count(void **state) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_vadd_f32, 2, ts_vreg(0), ts_vreg(0));
@@ -545,6 +555,7 @@ int main(void) {
         TEST(as_text_has_it),
         TEST(lines_are_of_texts),
         TEST(wrong_operand),
+        TEST(wrong_among_packed),
         TEST(wrong_count),
         TEST(more_than_any_takes),
         TEST(wrong_register),
