@@ -24,6 +24,8 @@ enum {
 typedef struct {
     int64_t visits, since; /* the cycle of the first */
     int64_t next;          /* not looked at before so many visits */
+    int64_t passed;        /* iterations, also those left out; */
+    int64_t in_vain;       /* looked at for nothing, at most as many: that may take longer than to simulate */
 } loop;
 
 struct loop_sampler {
@@ -82,7 +84,9 @@ static bool is_worth(const loop_sampler *s, int64_t simulated) { return s->alike
 /* Where enough iterations from here on are alike; else looks again behind them. */
 static void begin(loop_sampler *s, int end) {
     loop *l = &s->loops[end];
-    s->alike = ts_core_forward_count(core_of(s), end, BUNDLES, &s->period);
+    int64_t in_vain;
+    s->alike = ts_core_forward_count(core_of(s), end, BUNDLES, &s->period, &in_vain);
+    l->in_vain += in_vain;
     l->next = l->visits + (s->period > 0 ? s->alike + LEAST_VISITS : l->visits);
     const ts_in_flight *oldest = s->chip->active; /* may count for others, from the time before */
     if (s->period == 0 || (oldest && oldest->number < s->chip->marked.end)) return;
@@ -121,7 +125,8 @@ static void leave_out(loop_sampler *s) {
     move_times(chip, by);
     chip->counters.dma_busy_cycles += times * busy;
     traffic_repeat(chip->traffic, times, by);
-    s->loops[s->end] = (loop){0};
+    loop *l = &s->loops[s->end];
+    *l = (loop){.passed = l->passed + times * s->iterations, .in_vain = l->in_vain};
     s->end = -1;
 }
 
@@ -155,14 +160,15 @@ static void go_on(loop_sampler *s) {
 }
 
 void loop_sampler_visit(loop_sampler *s, int end) {
+    loop *l = &s->loops[end];
+    l->passed++;
     if (s->end >= 0) {
         if (end == s->end) go_on(s);
         return;
     }
-    loop *l = &s->loops[end];
     forget_inner(s, end);
     if (l->visits++ == 0) l->since = cycle_of(s);
-    if (l->visits >= l->next && l->visits >= LEAST_VISITS &&
+    if (l->visits >= l->next && l->visits >= LEAST_VISITS && l->in_vain <= l->passed &&
         cycle_of(s) - l->since >= SETTLE_INTERVALS * s->interval)
         begin(s, end);
 }

@@ -248,16 +248,17 @@ static int64_t find_period(const core_forward *forward, int64_t kept, int64_t *a
     return best;
 }
 
-int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period) {
+int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period, int64_t *in_vain) {
     core_forward *forward = core->forward;
     iteration it = {.core = core, .head = core->pc, .end = end, .bundles = bundles};
     int64_t kept = 0, alike = 0;
-    *period = 0;
+    *period = *in_vain = 0;
     if (core->unknown && ts_unknown_any(core->unknown)) return 0;
     copy_sregs(core, forward->sregs, core->sregs);
     forward->passed.count = 0;
     while (kept < KEPT && pass_round(&it, kept + 1)) forward->signatures[kept++] = it.signature;
     *period = find_period(forward, kept, &alike);
+    *in_vain = kept - alike;
     if (alike == KEPT)
         while (pass_round(&it, alike + 1) && it.signature == forward->signatures[alike % *period]) alike++;
     copy_sregs(core, core->sregs, forward->sregs);

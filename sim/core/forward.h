@@ -6,8 +6,8 @@
 
 /* At the head of the loop whose branch back at bundle `end` was just taken: the core is as it was afterwards.
  * How many iterations from here on are alike, each to the one `*period` before; looks at `bundles` bundles at
- * most. Where it says n, n iterations can be gone round. 0: none. */
-int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period);
+ * most, and `*in_vain` at so many iterations behind those. Where it says n, n iterations can be gone round. 0: none. */
+int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period, int64_t *in_vain);
 /* Goes round so many times, whole periods, in no time: `done` iterations after ts_core_forward_count looked at this loop. */
 void ts_core_forward_go(ts_core *core, int end, int64_t done, int64_t iterations);
 /* The loop's first bundle. */

@@ -83,6 +83,11 @@ static const struct {
      {4523252, 3900479, 3900479},
      TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK("0") "smod s1, s0, 200\nbr.lt s1, 199, no\n" BLOCK(
          "1") "no: nop\n.end\n"},
+    {"alike for 64 at a time, and long to look at",
+     {55572935, 1386937, 1386937},
+     TENSORS("480000") ".loop s0 = 0, 3000\nsand s1, s0, -16\nsmul s1, s1, 7917\nsmod s1, s1, 479971\n"
+                       "dma b[0] <- x[s1:+8], a[0]\nwait a[0]\n.loop s2 = 0, 3000\nsadd s3, s2, 1\n"
+                       "sadd s3, s3, 1\n.end\n.end\n"},
     {"a transposer between",
      {3510023, 2319025, 2319025},
      TENSORS("40000") ".loop s0 = 0, 3000\n" BLOCK(

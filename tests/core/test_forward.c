@@ -45,7 +45,7 @@ static struct { /* what is done at the first branch back, and `later` ones behin
     int64_t bundles;
     bool goes;
     int later, told, end;
-    int64_t count, period;
+    int64_t count, period, in_vain;
 } asked;
 
 /* Done at once. */
@@ -61,7 +61,8 @@ static void looped(void *chip, int end) {
     fixture *f = chip;
     if (end != asked.end) return;
     assert_int_equal(ts_core_forward_head(f->core, end), ts_core_bundle(f->core));
-    if (asked.told++ == 0) asked.count = ts_core_forward_count(f->core, end, asked.bundles, &asked.period);
+    if (asked.told++ == 0)
+        asked.count = ts_core_forward_count(f->core, end, asked.bundles, &asked.period, &asked.in_vain);
     if (asked.goes && asked.told == 1 + asked.later && asked.count >= asked.later)
         ts_core_forward_go(f->core, end, asked.later, asked.count - asked.later);
 }
@@ -99,7 +100,7 @@ static const struct {
     {"dma t2\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 8, 0},
     {"dma t2\nwait e0\nsadd s1 s1 1\nbr.lt s1 17 @0", 3, 0, 0, 0}, /* less than twice */
     {"dma t2\nwait e0\nsadd s1 s1 1\nbr.lt s1 18 @0", 3, 16, 8, 0},
-    {"dma t4\nwait e0\nsadd s1 s1 1\nbr.lt s1 100 @0", 3, 0, 0, 0}, /* of 128, more than are looked at */
+    {"dma t4\nwait e0\nsadd s1 s1 1\nbr.lt s1 100 @0", 3, 0, 0, 0}, /* of 128 */
     {"dma t6\nwait e0\nsadd s1 s1 1\nbr.lt s1 13 @0", 3, 11, 2, 0},
     {"dma t7\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 2, 0},
     {"dma t5\nwait e0\nsadd s1 s1 1 ; sadd s2 s2 1\nsand s2 s2 3\nbr.lt s1 41 @0", 4, 39, 1, 0},
@@ -162,6 +163,17 @@ static void iterations_are_alike_as_far_as_they_do_the_same(void **state) {
             fail_msg("%s: %d, a period of %d", loops[i].text, (int)asked.count, (int)asked.period);
         fixture_free(f);
     }
+}
+
+static void others_are_looked_at_in_vain(void **state) {
+    (void)state;
+    fixture *f = new_fixture();
+    ask(4, 0, false);
+    assert_true(fixture_load(f, "dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsdiv s2 s1 10\nbr.lt s1 50 @0"));
+    run(f);
+    assert_int_equal(asked.count, 9);
+    assert_int_equal(asked.in_vain, 30);
+    fixture_free(f);
 }
 
 /* Scalars are as if all had been simulated, and what is done once more is what was not gone round. */
@@ -289,6 +301,7 @@ static void who_wants_all_gets_all(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_are_alike_as_far_as_they_do_the_same),
+        cmocka_unit_test(others_are_looked_at_in_vain),
         cmocka_unit_test(what_follows_finds_the_same_scalars),
         cmocka_unit_test(repeated_iterations_count_like_simulated_ones),
         cmocka_unit_test(others_are_never_told),
