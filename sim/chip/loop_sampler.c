@@ -10,7 +10,7 @@
 
 enum {
     SETTLE_INTERVALS = 24, /* before the first batch */
-    BATCH_INTERVALS = 4,   /* at least, of one */
+    BATCH_INTERVALS = 6,   /* at least, of one */
     LEAST_BATCHES = 8,
     MOST_BATCHES = 32,
     LEAST_VISITS = 8,
