@@ -94,7 +94,7 @@ static void begin(loop_sampler *s, int end) {
     int64_t batch = (int64_t)((double)(BATCH_INTERVALS * s->interval) / each) + 1;
     s->round = ts_round_up(batch, s->period);
     s->parts = s->round / batch;
-    if (!is_worth(s, (LEAST_BATCHES + s->parts - 1) / s->parts * s->round)) return;
+    if (!is_worth(s, ts_ceil_div(LEAST_BATCHES, s->parts) * s->round)) return;
     s->end = end;
     s->batches = s->rounds = (ts_ratio){0};
     s->iterations = 0;

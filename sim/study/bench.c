@@ -68,10 +68,7 @@ static ts_space *buffer(ts_arena *arena, const char *name, int64_t bytes, uint8_
 
 /* ---- Samples ---- */
 
-int ts_bench_times(int64_t bytes) {
-    int64_t times = SAMPLE_BYTES / (bytes + 1) + 1;
-    return (int)(times < SAMPLE_MOST_TIMES ? times : SAMPLE_MOST_TIMES);
-}
+int ts_bench_times(int64_t bytes) { return (int)ts_min(SAMPLE_BYTES / (bytes + 1) + 1, SAMPLE_MOST_TIMES); }
 
 /* The caller has seen that the move is possible. */
 static double time_move(const timed *t) {
