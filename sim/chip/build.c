@@ -54,7 +54,10 @@ static void hold_tensors(const ts_chip *chip, chip_core *own) {
         if (ends[i] > 0) ts_space_hold(own->spaces[i], 0, ends[i]);
 }
 
-static void looped(void *self, int end) { loop_sampler_visit(((chip_core *)self)->chip->sampler, end); }
+static void looped(void *self, int end) {
+    const chip_core *own = self;
+    loop_sampler_visit(own->chip->sampler, (int)(own - own->chip->cores), end);
+}
 
 static void set_ports(const ts_chip *chip, chip_core *own) {
     own->ports = (ts_core_ports){.chip = own,

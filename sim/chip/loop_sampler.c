@@ -1,6 +1,7 @@
 /* Batches of a loop's iterations that stand for those behind them. */
 #include "loop_sampler.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@ enum {
     WORTH = 2, /* what is left out, in what is simulated for it */
     ERROR = 200,
     ROUGHLY = 100,
+    WORKS = 3,        /* one part in so many of the time of cores that are sampled together, at least */
     BUNDLES = 1 << 24 /* looked at for how long a loop goes on */
 };
 
@@ -28,81 +30,119 @@ typedef struct {
     int64_t in_vain;       /* looked at for nothing, at most as many: that may take longer than to simulate */
 } loop;
 
+/* A core in the loop that is sampled. */
+typedef struct {
+    int64_t iterations;  /* simulated, from where the core came on; -1: it has not */
+    int64_t from, until; /* the cycles of the first, and behind the last whole period */
+} member;
+
 struct loop_sampler {
     ts_chip *chip;
     int64_t interval; /* of refreshes, in cycles */
-    loop *loops;
-    int end;                        /* of the loop that is sampled; -1: none */
-    int64_t alike, period;          /* iterations from the first batch on that are; until they begin again */
-    int64_t round;                  /* iterations of whole periods, */
+    loop *loops[TS_CHIP_CORES];
+    int end;                 /* of the loop that is sampled; -1: none */
+    int leader;              /* the core that came first: batches are of its time */
+    int cores, joined, left; /* that have not halted; of these came; went over what is left out */
+    member members[TS_CHIP_CORES];
+    int64_t alike, period;          /* iterations of each core that are; until they begin again */
+    int64_t batch, round;           /* iterations of one, roughly; of whole periods, */
     int64_t parts;                  /* which are so many batches */
-    int64_t iterations;             /* simulated in all */
+    int64_t last, times;            /* simulated by each; left out, in those. times = 0: not yet known */
     int64_t batch_from, round_from; /* the cycles where they began */
     ts_ratio batches, rounds;       /* their cycles; the weights are their iterations */
-    int64_t busy_cycles;            /* before them */
+    int64_t from, busy_cycles;      /* when all had come, and before */
 };
 
 loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip) {
     const ts_chip_config *config = chip->config;
-    if (!config->time_only || config->exact || config->sanitize || chip->observer || chip->core_count > 1 ||
-        config->links)
+    if (!config->time_only || config->exact || config->sanitize || chip->observer || config->links)
         return NULL;
     loop_sampler *s = TS_NEW(arena, loop_sampler);
     const ts_hbm_config *hbm = config->memory.hbm;
     *s = (loop_sampler){.chip = chip, .end = -1};
     s->interval = ts_clock_convert((int64_t)hbm->timing.t_refi * hbm->ticks_per_ck, ts_hbm_tick_khz(hbm),
                                    config->memory.core_khz);
-    s->loops = TS_NEW_ARRAY(arena, loop, chip->code->bundle_count);
+    for (int i = 0; i < chip->core_count; i++)
+        s->loops[i] = TS_NEW_ARRAY(arena, loop, chip->code->bundle_count);
     return s;
 }
 
-static ts_core *core_of(const loop_sampler *s) { return s->chip->cores[0].core; }
-static int64_t cycle_of(const loop_sampler *s) { return ts_core_next(core_of(s)); }
+static ts_core *core_of(const loop_sampler *s, int core) { return s->chip->cores[core].core; }
+static int64_t cycle_of(const loop_sampler *s, int core) { return ts_core_next(core_of(s, core)); }
 
-static int64_t busy_cycles(const loop_sampler *s) {
+static int64_t busy_cycles(const loop_sampler *s, int64_t cycle) {
     const ts_chip *chip = s->chip;
-    return chip->counters.dma_busy_cycles + (chip->busy_since < 0 ? 0 : cycle_of(s) - chip->busy_since);
+    return chip->counters.dma_busy_cycles + (chip->busy_since < 0 ? 0 : cycle - chip->busy_since);
 }
 
 /* ---- Beginning ---- */
 
 /* The inner loops of one that has come round begin again. */
-static void forget_inner(loop_sampler *s, int end) {
-    for (int i = ts_core_forward_head(core_of(s), end); i < end; i++) s->loops[i] = (loop){0};
+static void forget_inner(loop_sampler *s, int core, int end) {
+    for (int i = ts_core_forward_head(core_of(s, core), end); i < end; i++) s->loops[core][i] = (loop){0};
 }
 
-static void mark(loop_sampler *s) {
-    ts_chip *chip = s->chip;
-    ts_core_forward_mark(core_of(s));
-    traffic_mark(chip->traffic);
-    chip_mark(chip);
-    s->busy_cycles = busy_cycles(s);
+static int64_t count_alike(loop_sampler *s, int core, int end, int64_t *period) {
+    loop *l = &s->loops[core][end];
+    int64_t in_vain, alike = ts_core_forward_count(core_of(s, core), end, BUNDLES, period, &in_vain);
+    l->in_vain += in_vain;
+    l->next = l->visits + (*period > 0 ? alike + LEAST_VISITS : l->visits);
+    return alike;
 }
 
 static bool is_worth(const loop_sampler *s, int64_t simulated) { return s->alike >= (1 + WORTH) * simulated; }
 
-/* Where enough iterations from here on are alike; else looks again behind them. */
-static void begin(loop_sampler *s, int end) {
-    loop *l = &s->loops[end];
-    int64_t in_vain;
-    s->alike = ts_core_forward_count(core_of(s), end, BUNDLES, &s->period, &in_vain);
-    l->in_vain += in_vain;
-    l->next = l->visits + (s->period > 0 ? s->alike + LEAST_VISITS : l->visits);
-    const ts_in_flight *oldest = s->chip->active; /* may count for others, from the time before */
-    if (s->period == 0 || (oldest && oldest->number < s->chip->marked.end)) return;
-    double each = (double)(cycle_of(s) - l->since) / (double)(l->visits - 1);
-    int64_t batch = (int64_t)((double)(BATCH_INTERVALS * s->interval) / each) + 1;
-    s->round = ts_round_up(batch, s->period);
-    s->parts = s->round / batch;
-    if (!is_worth(s, ts_ceil_div(LEAST_BATCHES, s->parts) * s->round)) return;
-    s->end = end;
-    s->batches = s->rounds = (ts_ratio){0};
-    s->iterations = 0;
-    s->batch_from = s->round_from = cycle_of(s);
-    mark(s);
+/* What is alike goes on for long enough, by what is known so far. */
+static bool make_round(loop_sampler *s) {
+    s->round = ts_round_up(s->batch, s->period);
+    s->parts = s->round / s->batch;
+    return is_worth(s, ts_ceil_div(LEAST_BATCHES, s->parts) * s->round);
 }
 
-/* ---- Batches ---- */
+/* From here on what the core does counts for others; when all have come, what the chip does too. */
+static void join(loop_sampler *s, int core) {
+    ts_core_forward_mark(core_of(s, core));
+    chip_mark(s->chip, core);
+    s->members[core] = (member){.from = cycle_of(s, core)};
+    if (++s->joined < s->cores) return;
+    traffic_mark(s->chip->traffic);
+    s->from = cycle_of(s, core);
+    s->busy_cycles = busy_cycles(s, s->from);
+}
+
+/* A core that came later. */
+static void follow(loop_sampler *s, int core) {
+    int64_t period, alike = count_alike(s, core, s->end, &period);
+    s->alike = ts_min(s->alike, alike);
+    if (period > 0 && ts_lcm(s->period, period, &s->period) && make_round(s))
+        join(s, core);
+    else
+        s->end = -1;
+}
+
+/* Where enough iterations from here on are alike; else looks again behind them. */
+static void begin(loop_sampler *s, int core, int end) {
+    const ts_chip *chip = s->chip;
+    const loop *l = &s->loops[core][end];
+    s->alike = count_alike(s, core, end, &s->period);
+    if (s->period == 0 || chip_counts_for_others(chip)) return;
+    double each = (double)(cycle_of(s, core) - l->since) / (double)(l->visits - 1);
+    s->batch = (int64_t)((double)(BATCH_INTERVALS * s->interval) / each) + 1;
+    if (!make_round(s)) return;
+    s->end = end;
+    s->leader = core;
+    s->cores = s->joined = s->left = 0;
+    for (int i = 0; i < chip->core_count; i++) {
+        s->cores += !ts_core_halted(core_of(s, i));
+        s->members[i].iterations = -1;
+    }
+    s->times = 0;
+    s->batches = s->rounds = (ts_ratio){0};
+    s->batch_from = s->round_from = cycle_of(s, core);
+    join(s, core);
+}
+
+/* ---- Leaving out ---- */
 
 static void move_times(ts_chip *chip, int64_t by) {
     for (ts_in_flight *t = chip->active; t; t = t->younger) {
@@ -114,21 +154,62 @@ static void move_times(ts_chip *chip, int64_t by) {
     chip->quiet_until = 0;
 }
 
-/* Leaves out what the batches stand for. */
-static void leave_out(loop_sampler *s) {
+/* All cores have gone over what is left out: now its time passes. */
+static void pass_time(loop_sampler *s, int64_t cycle) {
     ts_chip *chip = s->chip;
-    int64_t busy = busy_cycles(s) - s->busy_cycles;
-    int64_t times = s->alike / s->iterations - 1;
-    ts_core_forward_go(core_of(s), s->end, s->iterations, times * s->iterations);
-    chip_repeat(chip, times);
-    int64_t by = ts_core_forward_repeat(core_of(s), times);
+    int64_t by = s->times * (cycle - s->from), busy = busy_cycles(s, cycle) - s->busy_cycles;
+    for (int i = 0; i < chip->core_count; i++)
+        if (!ts_core_halted(core_of(s, i))) ts_core_forward_move(core_of(s, i), by);
     move_times(chip, by);
-    chip->counters.dma_busy_cycles += times * busy;
-    traffic_repeat(chip->traffic, times, by);
-    loop *l = &s->loops[s->end];
-    *l = (loop){.passed = l->passed + times * s->iterations, .in_vain = l->in_vain};
+    chip->counters.dma_busy_cycles += s->times * busy;
+    traffic_repeat(chip->traffic, s->times, by);
     s->end = -1;
 }
+
+static void leave(loop_sampler *s, int core) {
+    int64_t over = s->times * s->last;
+    ts_core_forward_go(core_of(s, core), s->end, s->last, over);
+    ts_core_forward_repeat(core_of(s, core), s->times);
+    chip_repeat(s->chip, core, s->times);
+    loop *l = &s->loops[core][s->end];
+    *l = (loop){.passed = l->passed + over, .in_vain = l->in_vain};
+    if (++s->left == s->cores) pass_time(s, cycle_of(s, core));
+}
+
+/* An iteration of whole periods, in cycles. */
+static double pace_of(const loop_sampler *s, const member *m) {
+    int64_t whole = m->iterations - m->iterations % s->period;
+    return whole > 0 ? (double)(m->until - m->from) / (double)whole : 0;
+}
+
+/* Cores that are sampled together are equally fast. How those that mostly wait meet in the memory may change
+ * at any time, and stay so for long. */
+static bool are_steady(const loop_sampler *s) {
+    double pace = pace_of(s, &s->members[s->leader]);
+    bool all = true;
+    for (int i = 0; i < s->chip->core_count && s->cores > 1; i++) {
+        const member *m = &s->members[i];
+        all = all && (m->iterations < 0 || (ts_core_forward_works(core_of(s, i), WORKS) &&
+                                            ERROR * fabs(pace_of(s, m) - pace) <= pace));
+    }
+    return all;
+}
+
+/* Each core leaves when it has been through as many iterations. */
+static void leave_out(loop_sampler *s) {
+    const member *leader = &s->members[s->leader];
+    int64_t most = leader->iterations;
+    for (int i = 0; i < s->chip->core_count; i++)
+        most = ts_max(most, s->members[i].iterations + (i != s->leader));
+    s->last = ts_round_up(most, s->period);
+    s->times = s->alike / s->last - 1;
+    if (s->times <= 0)
+        s->end = -1;
+    else if (s->last == leader->iterations)
+        leave(s, s->leader);
+}
+
+/* ---- Batches ---- */
 
 static bool is_known(const ts_ratio *cycles, bool is_last) {
     return cycles->count >= LEAST_BATCHES &&
@@ -137,10 +218,11 @@ static bool is_known(const ts_ratio *cycles, bool is_last) {
 
 /* Batches of a period that is long may differ where whole rounds do not. */
 static void end_round(loop_sampler *s) {
-    ts_ratio_add(&s->rounds, (double)(cycle_of(s) - s->round_from), (double)s->round);
-    s->round_from = cycle_of(s);
-    bool is_last = s->rounds.count == MOST_BATCHES || !is_worth(s, s->iterations + s->round);
-    if (is_known(&s->batches, is_last) || is_known(&s->rounds, is_last))
+    int64_t cycle = cycle_of(s, s->leader), simulated = s->members[s->leader].iterations;
+    ts_ratio_add(&s->rounds, (double)(cycle - s->round_from), (double)s->round);
+    s->round_from = cycle;
+    bool is_last = s->rounds.count == MOST_BATCHES || !is_worth(s, simulated + s->round);
+    if ((is_known(&s->batches, is_last) || is_known(&s->rounds, is_last)) && are_steady(s))
         leave_out(s);
     else if (is_last)
         s->end = -1;
@@ -151,24 +233,41 @@ static int64_t batch_begin(const loop_sampler *s, int batch) {
     return batch / s->parts * s->round + batch % s->parts * s->round / s->parts;
 }
 
-static void go_on(loop_sampler *s) {
+static void end_iteration(loop_sampler *s) {
     int64_t begin = batch_begin(s, s->batches.count), end = batch_begin(s, s->batches.count + 1);
-    if (++s->iterations < end) return;
-    ts_ratio_add(&s->batches, (double)(cycle_of(s) - s->batch_from), (double)(end - begin));
-    s->batch_from = cycle_of(s);
-    if (s->batches.count % s->parts == 0) end_round(s);
+    if (s->members[s->leader].iterations < end) return;
+    int64_t cycle = cycle_of(s, s->leader);
+    ts_ratio_add(&s->batches, (double)(cycle - s->batch_from), (double)(end - begin));
+    s->batch_from = cycle;
+    if (s->joined < s->cores)
+        s->end = -1;
+    else if (s->batches.count % s->parts == 0)
+        end_round(s);
 }
 
-void loop_sampler_visit(loop_sampler *s, int end) {
-    loop *l = &s->loops[end];
-    l->passed++;
-    if (s->end >= 0) {
-        if (end == s->end) go_on(s);
+static void go_on(loop_sampler *s, int core) {
+    member *m = &s->members[core];
+    if (m->iterations < 0) {
+        follow(s, core);
         return;
     }
-    forget_inner(s, end);
-    if (l->visits++ == 0) l->since = cycle_of(s);
+    if (++m->iterations % s->period == 0) m->until = cycle_of(s, core);
+    if (s->times == 0 && core == s->leader)
+        end_iteration(s);
+    else if (s->times > 0 && m->iterations == s->last)
+        leave(s, core);
+}
+
+void loop_sampler_visit(loop_sampler *s, int core, int end) {
+    loop *l = &s->loops[core][end];
+    l->passed++;
+    if (s->end >= 0) {
+        if (end == s->end) go_on(s, core);
+        return;
+    }
+    forget_inner(s, core, end);
+    if (l->visits++ == 0) l->since = cycle_of(s, core);
     if (l->visits >= l->next && l->visits >= LEAST_VISITS && l->in_vain <= l->passed &&
-        cycle_of(s) - l->since >= SETTLE_INTERVALS * s->interval)
-        begin(s, end);
+        cycle_of(s, core) - l->since >= SETTLE_INTERVALS * s->interval)
+        begin(s, core, end);
 }

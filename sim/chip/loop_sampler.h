@@ -6,6 +6,8 @@
  * MOST_BATCHES of them one in ROUGHLY; else the loop is simulated. The core then goes over what follows in no
  * time, and what was simulated counts as many times as it stands for, a whole number: so all counts stay sums
  * of each other.
+ * Cores that run the same loop are sampled together, through as many iterations each: each goes over what is
+ * left out when it has been through its own, and time passes for all when the last one has.
  * The batches are not spread over the loop: reads and writes find another rhythm after each leap, and keep it
  * for long. */
 #ifndef TILESIM_CHIP_LOOP_SAMPLER_H
@@ -15,7 +17,7 @@
 
 /* NULL: every iteration is simulated. */
 loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip);
-/* The core of the chip is at the head of the loop whose branch back is in bundle `end`. */
-void loop_sampler_visit(loop_sampler *sampler, int end);
+/* That core of the chip is at the head of the loop whose branch back is in bundle `end`. */
+void loop_sampler_visit(loop_sampler *sampler, int core, int end);
 
 #endif

@@ -24,13 +24,12 @@ typedef struct {
     bool stores_checked;   /* with it: some input lies where stores go */
 } chip_core;
 
-/* What transfers added up to at a mark. */
+/* Transfers of a core that count for others: those that started from a mark on. */
 typedef struct {
-    ts_chip_counters all;
+    ts_chip_counters all;  /* what those add up to that are complete */
     ts_chip_transfers *of; /* each transfer of the code; NULL: there was no mark */
-    int64_t number,
-        end; /* of the first that started behind it; those before `end` count `times` times more */
-    int64_t times;
+    int64_t number, end;   /* the first of them, and the first behind the last */
+    int64_t times;         /* how often they count beside themselves; 0: not yet known */
 } chip_counts;
 
 struct ts_chip {
@@ -56,8 +55,8 @@ struct ts_chip {
     int64_t last_done;      /* the cycle of the last completion */
     int64_t quiet_until;    /* no transfer completes before this cycle, unless another starts */
     ts_chip_counters counters;
-    ts_chip_transfers *transfers; /* of each transfer of the code */
-    chip_counts marked;           /* see chip_mark */
+    ts_chip_transfers *transfers;      /* of each transfer of the code */
+    chip_counts marked[TS_CHIP_CORES]; /* see chip_mark */
 };
 
 /* observed.c: the observer, which knows what core it is told of; NULL: none. */
@@ -95,10 +94,11 @@ bool chip_arrive(ts_error *err, ts_chip *chip, const ts_dma_result *written);
 
 /* The next one is complete. */
 bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle);
-/* What transfers counted that were started before the mark, and are complete after it, is left out when the
- * others' counts are added `times` times more. */
-void chip_mark(ts_chip *chip);
-void chip_repeat(ts_chip *chip, int64_t times);
+/* The transfers that a core starts between the two count `times` times more, whenever they are complete. */
+void chip_mark(ts_chip *chip, int core);
+void chip_repeat(ts_chip *chip, int core, int64_t times);
+/* Some of those are still in flight. */
+bool chip_counts_for_others(const ts_chip *chip);
 /* Adds where it happened to an error that came from below. */
 bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int line, int column);
 int chip_core_number(const chip_core *own); /* -1: there is one core only */

@@ -189,47 +189,48 @@ static ts_chip_counters count_result(const ts_chip *chip, const ts_dma_result *r
     return c;
 }
 
-/* For how many the transfer counts: chip_repeat may have been after its start. */
-static int64_t weight_of(const ts_chip *chip, int64_t number) {
-    const chip_counts *m = &chip->marked;
-    return number >= m->number && number < m->end ? 1 + m->times : 1;
-}
+static bool is_marked(const chip_counts *m, int64_t number) { return number >= m->number && number < m->end; }
 
 static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_in_flight *t) {
     const ts_transfer *what = t->what;
     ts_chip_counters one = count_result(chip, r, what);
-    int64_t which = what - chip->code->transfers, times = weight_of(chip, t->number);
+    chip_counts *m = &chip->marked[t->core];
+    int64_t which = what - chip->code->transfers, times = is_marked(m, t->number) ? 1 + m->times : 1;
     ts_chip_transfers of = {.times = 1,
                             .moved_bytes = r->src_bytes + r->dst_bytes,
                             .hbm_bytes = one.hbm_read_bytes + one.hbm_written_bytes,
                             .vmem_bytes = bytes_in(chip, r, what, TS_SPACE_VMEM)};
     ts_members_add(&chip->counters, &one, counted, times, 1);
     ts_members_add(&chip->transfers[which], &of, counted_of, times, 1);
-    if (!chip->marked.of || t->number >= chip->marked.number) return;
-    ts_members_add(&chip->marked.all, &one, counted, 1, 1);
-    ts_members_add(&chip->marked.of[which], &of, counted_of, 1, 1);
+    if (!is_marked(m, t->number)) return;
+    ts_members_add(&m->all, &one, counted, 1, 1);
+    ts_members_add(&m->of[which], &of, counted_of, 1, 1);
 }
 
-void chip_mark(ts_chip *chip) {
-    chip_counts *m = &chip->marked;
-    if (!m->of) m->of = TS_NEW_ARRAY(chip->arena, ts_chip_transfers, chip->code->transfer_count);
-    m->all = chip->counters;
-    m->number = chip->started;
-    m->end = m->times = 0;
-    memcpy(m->of, chip->transfers, (size_t)chip->code->transfer_count * sizeof *m->of);
+void chip_mark(ts_chip *chip, int core) {
+    chip_counts *m = &chip->marked[core];
+    size_t count = (size_t)chip->code->transfer_count;
+    ts_chip_transfers *of = m->of ? m->of : TS_NEW_ARRAY(chip->arena, ts_chip_transfers, count);
+    memset(of, 0, count * sizeof *of);
+    *m = (chip_counts){.of = of, .number = chip->started, .end = INT64_MAX};
 }
 
-void chip_repeat(ts_chip *chip, int64_t times) {
-    chip->marked.end = chip->started;
-    chip->marked.times = times;
-    ts_chip_counters all = chip->counters;
-    ts_members_add(&all, &chip->marked.all, counted, -1, 1);
-    ts_members_add(&chip->counters, &all, counted, times, 1);
-    for (int i = 0; i < chip->code->transfer_count; i++) {
-        ts_chip_transfers of = chip->transfers[i];
-        ts_members_add(&of, &chip->marked.of[i], counted_of, -1, 1);
-        ts_members_add(&chip->transfers[i], &of, counted_of, times, 1);
+void chip_repeat(ts_chip *chip, int core, int64_t times) {
+    chip_counts *m = &chip->marked[core];
+    m->end = chip->started;
+    m->times = times;
+    ts_members_add(&chip->counters, &m->all, counted, times, 1);
+    for (int i = 0; i < chip->code->transfer_count; i++)
+        ts_members_add(&chip->transfers[i], &m->of[i], counted_of, times, 1);
+}
+
+bool chip_counts_for_others(const ts_chip *chip) {
+    bool counts = false;
+    for (const ts_in_flight *t = chip->active; t; t = t->younger) {
+        const chip_counts *m = &chip->marked[t->core];
+        counts = counts || (m->times > 0 && is_marked(m, t->number));
     }
+    return counts;
 }
 
 /* ---- The end ---- */

@@ -21,7 +21,7 @@
 enum { PERIODS = 1024, KEPT = 2560, STRIDE = 64 };
 
 typedef struct {
-    int64_t cycle;
+    int64_t cycle, cycles; /* cycles: that it stands for */
     int64_t stalls[TS_STALL_COUNT];
     int64_t *issues, *stall_cycles, *branches_taken; /* of the bundles */
 } forward_counts;
@@ -105,9 +105,7 @@ static void make_residues(ts_arena *arena, const ts_core *core, core_forward *fo
 
 void core_forward_new(ts_arena *arena, ts_core *core) {
     const ts_core_ports *ports = core->setup.ports;
-    if (!core->setup.time_only || core->setup.findings || core->profile || core->setup.cores > 1 ||
-        !ports->looped)
-        return;
+    if (!core->setup.time_only || core->setup.findings || core->profile || !ports->looped) return;
     core_forward *forward = core->forward = TS_NEW(arena, core_forward);
     forward->arena = arena;
     forward->loops = TS_NEW_ARRAY(arena, bool, core->bundle_count);
@@ -293,17 +291,45 @@ void ts_core_forward_mark(ts_core *core) {
     memcpy(before->branches_taken, core->branches_taken, bytes);
 }
 
+bool ts_core_forward_works(const ts_core *core, int64_t parts) {
+    const forward_counts *before = &core->forward->before;
+    static const int waits[] = {TS_STALL_SEMAPHORE, TS_STALL_DMA_QUEUE};
+    int64_t waited = 0;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        waited += core->stalls[waits[i]] - before->stalls[waits[i]];
+    int64_t cycles = core->next - before->cycle;
+    return parts * (cycles - waited) >= cycles;
+}
+
 static void add_again(int64_t *now, const int64_t *before, int64_t count, int64_t times) {
     for (int64_t i = 0; i < count; i++) now[i] += times * (now[i] - before[i]);
 }
 
-int64_t ts_core_forward_repeat(ts_core *core, int64_t times) {
-    const forward_counts *before = &core->forward->before;
-    int64_t by = times * (core->next - before->cycle);
+void ts_core_forward_repeat(ts_core *core, int64_t times) {
+    forward_counts *before = &core->forward->before;
+    before->cycles = times * (core->next - before->cycle);
     add_again(core->stalls, before->stalls, TS_STALL_COUNT, times);
     add_again(core->issues, before->issues, core->bundle_count, times);
     add_again(core->stall_cycles, before->stall_cycles, core->bundle_count, times);
     add_again(core->branches_taken, before->branches_taken, core->bundle_count, times);
+}
+
+/* Cycles that are not counted yet are of what there is most of; those that are too many are of it too. */
+static void settle(int64_t *counts, int count, int64_t by) {
+    while (by != 0) {
+        int most = 0;
+        for (int i = 1; i < count; i++) most = counts[i] > counts[most] ? i : most;
+        int64_t some = ts_max(by, -counts[most]);
+        assert(some != 0);
+        counts[most] += some;
+        by -= some;
+    }
+}
+
+void ts_core_forward_move(ts_core *core, int64_t by) {
+    int64_t rest = by - core->forward->before.cycles;
+    settle(core->stalls, TS_STALL_COUNT, rest);
+    settle(core->stall_cycles, core->bundle_count, rest);
     core_skip_move(core, by);
-    return by;
+    core->waiting_since += by;
 }

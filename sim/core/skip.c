@@ -351,6 +351,7 @@ void core_skip_move(ts_core *core, int64_t by) {
     core_mxus_move(core, from, by);
     core_transposer_move(core, from, by);
     core->next += by;
+    if (core->skip) core->skip->known = false;
 }
 
 static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
@@ -375,7 +376,6 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
     if (core->profile) core_profile_repeat(core->profile, core, skip->head, skip->end, k);
     core->branches_taken[skip->end] += k;
     core_skip_move(core, by);
-    skip->known = false;
 }
 
 static void try_to_skip(core_skip *skip, ts_core *core, int64_t until) {

@@ -95,16 +95,45 @@ static const struct {
               "vtr.pop v[I]\n.end\n.end\n"},
 };
 
-static void same_counts(const char *name, const ts_chip_counters *a, const ts_chip_counters *b) {
-    const ts_core_counters *core = &b->cores[0];
+/* Two cores in turns: each computes for s2 iterations of an inner loop. */
+#define SHARED(work, more)                                                                                   \
+    ".cores 2\n" TENSORS("6400") "core.id s5\n.loop s1 = 0, 400\nsmul s0, s1, 2\nsadd s0, s0, s5\n" work     \
+        BLOCK("0") ".loop s3 = 0, s2\nvld v0, b[0, 0, 0]\nvst b[1, 0, 0], v0\n.end\n" more ".end\n"
+
+static const struct {
+    const char *name, *text;
+    int64_t cycles; /* equal on every host */
+} shared[] = {
+    {"side by side", SHARED("smov s2, 200\n", ""), 1843376},
+    {"memory and cores alike", SHARED("smov s2, 30\n", ""), 751515},
+    {"one has more to do in its 12th",
+     SHARED("smov s2, 200\n", "smod s4, s0, 24\nbr.lt s4, 23, no\n" BLOCK("2") "no: nop\n"), 1900443},
+    {"each has more to do in its 12th",
+     SHARED("smov s2, 200\n", "smod s4, s1, 12\nbr.lt s4, 11, no\n" BLOCK("2") "no: nop\n"), 1893742},
+    {"one has halted", SHARED("br.eq s5, 1, out\nsmov s2, 200\n", "") "out: nop\n", 1842413},
+    {"one is faster", SHARED("smul s2, s5, 50\nsadd s2, s2, 100\n", "") "barrier\n", 1612371},
+    {"a transfer under way meanwhile", SHARED("smov s2, 100\ndma b[3] <- x[s0*8:+8], a[3]\n", "wait a[3]\n"),
+     1228619},
+    {"both mostly wait", SHARED("smov s2, 3\n", ""), 582961},
+    {"they meet each time", SHARED("smov s2, 200\n", "barrier\n"), 1871834},
+};
+
+static void same_core(const ts_core_counters *a, const ts_core_counters *b) {
     int64_t stalls = 0;
-    for (int s = 0; s < TS_STALL_COUNT; s++) stalls += core->stalls[s];
+    for (int s = 0; s < TS_STALL_COUNT; s++) {
+        assert_true(b->stalls[s] >= 0);
+        stalls += b->stalls[s];
+    }
+    assert_int_equal(b->bundles + stalls, b->cycles);
+    assert_int_equal(b->bundles, a->bundles);
+    assert_memory_equal(b->instructions, a->instructions, sizeof b->instructions);
+}
+
+static void same_counts(const char *name, const ts_chip_counters *a, const ts_chip_counters *b) {
     double off = 100.0 * (double)(b->cycles - a->cycles) / (double)a->cycles;
     print_message("%s: %lld cycles, %+.3f %%\n", name, (long long)a->cycles, off);
     assert_true(!a->estimated && off > -1 && off < 1);
-    assert_int_equal(core->bundles + stalls, core->cycles);
-    assert_int_equal(b->cores[0].bundles, a->cores[0].bundles);
-    assert_memory_equal(core->instructions, a->cores[0].instructions, sizeof core->instructions);
+    for (int i = 0; i < a->core_count; i++) same_core(&a->cores[i], &b->cores[i]);
     assert_int_equal(b->transfers, a->transfers);
     assert_int_equal(b->useful_bytes, a->useful_bytes);
     assert_int_equal(b->src_bytes + b->dst_bytes, a->src_bytes + a->dst_bytes);
@@ -139,23 +168,45 @@ static void counts_are_those_of_the_whole(void **state) {
     }
 }
 
+static void cores_are_sampled_together(void **state) {
+    (void)state;
+    for (int i = 0; i < (int)(sizeof shared / sizeof *shared); i++) {
+        outcome quick = go("tpu-v4", shared[i].text, false, INT64_MAX);
+        if (!quick.good) print_error("%s: line %d: %s\n", shared[i].name, quick.err.line, quick.err.message);
+        assert_true(quick.good);
+        assert_int_equal(quick.result.chip.cycles, shared[i].cycles);
+        if (i % stride(1, 4) == 0) {
+            outcome exact = go("tpu-v4", shared[i].text, true, INT64_MAX);
+            assert_true(exact.good);
+            same_counts(shared[i].name, &exact.result.chip, &quick.result.chip);
+            ts_arena_free(exact.arena);
+        }
+        ts_arena_free(quick.arena);
+    }
+}
+
 /* Walked, these would take a minute. */
 static void a_thousand_times_longer_does_not_take_as_long(void **state) {
     (void)state;
-    static const char *const ends[] = {"", "smod s1, s0, 200\nbr.lt s1, 199, no\nwait a, 0\nno: nop\n"};
-    static const char form[] = ".tensor x hbm f32[%d,128]{1,0:T(8,128)} in zeros\n.tensor b vmem "
+    static const struct {
+        int cores, times;
+        const char *end;
+    } loop[] = {{1, 1000, ""},
+                {1, 1000, "smod s1, s0, 200\nbr.lt s1, 199, no\nwait a, 0\nno: nop\n"},
+                {2, 100, ".loop s2 = 0, 40\nvld v0, b[0, 0]\nvst b[0, 0], v0\n.end\n"}};
+    static const char form[] = ".cores %d\n.tensor x hbm f32[%d,128]{1,0:T(8,128)} in zeros\n.tensor b vmem "
                                "f32[8,128]{1,0:T(8,128)}\n.sem a\n.loop s0 = 0, %d\ndma b <- x[s0*8:+8], a\n"
                                "wait a\n%s.end\n";
     char text[512];
-    const int times = cases(1000, 100);
-    for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) {
+    for (size_t n = 0; n < sizeof loop / sizeof *loop; n++) {
         int64_t cycles[2];
+        const int times = cases(loop[n].times, loop[n].times / 10);
         for (int i = 0; i < 2; i++) {
             int count = i ? 3000 * times : 3000;
-            snprintf(text, sizeof text, form, 8 * count, count, ends[n]);
-            outcome o = go("tpu-v5e", text, false, INT64_MAX);
+            snprintf(text, sizeof text, form, loop[n].cores, 8 * count, count, loop[n].end);
+            outcome o = go(loop[n].cores > 1 ? "tpu-v4" : "tpu-v5e", text, false, INT64_MAX);
             assert_true(o.good);
-            assert_int_equal(o.result.chip.transfers, count);
+            assert_int_equal(o.result.chip.transfers, loop[n].cores * count);
             cycles[i] = o.result.chip.cycles;
             ts_arena_free(o.arena);
         }
@@ -198,6 +249,7 @@ static void a_run_that_is_too_long_is_a_fault(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_whole),
+        cmocka_unit_test(cores_are_sampled_together),
         cmocka_unit_test(a_thousand_times_longer_does_not_take_as_long),
         cmocka_unit_test(what_goes_wrong_late_is_the_same),
         cmocka_unit_test(a_run_that_is_too_long_is_a_fault),

@@ -46,6 +46,7 @@ static struct { /* what is done at the first branch back, and `later` ones behin
     bool goes;
     int later, told, end;
     int64_t count, period, in_vain;
+    int64_t from, more; /* the cycle of a mark; that others take more than this core */
 } asked;
 
 /* Done at once. */
@@ -210,12 +211,17 @@ enum { FIRST = 9, LEAVE = 4, TIMES = 20 };
 static void looped_and_repeated(void *chip, int end) {
     fixture *f = chip;
     asked.told++;
-    if (asked.told == FIRST) ts_core_forward_mark(f->core);
+    if (asked.told == FIRST) {
+        ts_core_forward_mark(f->core);
+        asked.from = ts_core_next(f->core);
+    }
     if (asked.told != FIRST + LEAVE) return;
-    int64_t before = ts_core_next(f->core);
+    int64_t before = ts_core_next(f->core), by = TIMES * (before - asked.from) + asked.more;
     ts_core_forward_go(f->core, end, 0, LEAVE * TIMES); /* nobody looked */
-    asked.count = ts_core_forward_repeat(f->core, TIMES);
-    assert_int_equal(ts_core_next(f->core), before + asked.count);
+    ts_core_forward_repeat(f->core, TIMES);
+    assert_int_equal(ts_core_next(f->core), before);
+    ts_core_forward_move(f->core, by);
+    assert_int_equal(ts_core_next(f->core), before + by);
 }
 
 /* Where each iteration takes as long as the one before, nothing differs from having simulated them. */
@@ -248,6 +254,46 @@ static void repeated_iterations_count_like_simulated_ones(void **state) {
     assert_string_equal(told[0], told[1]);
     fixture_free(every);
     fixture_free(some);
+}
+
+static int64_t stalls_of(const fixture *f, int64_t *bundles) {
+    int64_t of_causes = 0, of_bundles = 0;
+    ts_core_counters counts;
+    ts_core_count(f->core, &counts);
+    for (int i = 0; i < TS_STALL_COUNT; i++) {
+        assert_true(counts.stalls[i] >= 0);
+        of_causes += counts.stalls[i];
+    }
+    for (int i = 0; i < f->code.bundle_count; i++) {
+        int64_t issues, stalls;
+        ts_core_profile(f->core, i, &issues, &stalls);
+        assert_true(stalls >= 0);
+        of_bundles += stalls;
+    }
+    assert_int_equal(of_causes, of_bundles);
+    assert_int_equal(of_causes + counts.bundles, counts.cycles);
+    *bundles = counts.bundles;
+    return of_causes;
+}
+
+/* Time that is more or less than its own is one of stalls, however many kinds of them there are to take it of. */
+static void time_of_others_is_stalled(void **state) {
+    (void)state;
+    static const char text[] = "dma t5\nwait e0\nvexp.f32 v1 v2\nvadd.f32 v3 v1 v1 ; sadd s1 s1 1\n"
+                               "brnz s3 @5\nvst [0] v3\nbr.lt s1 150 @0\n";
+    static const int64_t more[] = {0, 1, 1000, -1, -1000, -1500};
+    int64_t bundles, stalls = 0;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        fixture *f = new_fixture();
+        f->ports.looped = looped_and_repeated;
+        ask(6, 0, false);
+        asked.more = more[i];
+        fixture_do(f, text);
+        int64_t now = stalls_of(f, &bundles);
+        stalls = i == 0 ? now : stalls;
+        assert_int_equal(now, stalls + more[i]);
+        fixture_free(f);
+    }
 }
 
 /* ---- Loops that nobody is told of ---- */
@@ -304,6 +350,7 @@ int main(void) {
         cmocka_unit_test(others_are_looked_at_in_vain),
         cmocka_unit_test(what_follows_finds_the_same_scalars),
         cmocka_unit_test(repeated_iterations_count_like_simulated_ones),
+        cmocka_unit_test(time_of_others_is_stalled),
         cmocka_unit_test(others_are_never_told),
         cmocka_unit_test(an_unknown_scalar_makes_none_alike),
         cmocka_unit_test(who_wants_all_gets_all),
