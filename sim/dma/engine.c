@@ -165,14 +165,23 @@ static int64_t next_action(const ts_dma *dma, const transfer *t, int64_t tick) {
     return ts_max(t->ready_cycle, to_cycle(dma, ts_hbm_stream_next(t->stream, tick)));
 }
 
-static void act(ts_dma *dma, transfer *t) {
+static void offer(const ts_dma *dma, transfer *t) {
+    const ts_traversal_access *access = &t->accesses[t->access_at++];
+    ts_hbm_stream_offer(t->stream, access->address, dma->config->access_bytes, access->is_write,
+                        to_tick(dma, t->ready_cycle));
+}
+
+/* All that it can do in this cycle, which is its turn: others can do no more by its accesses, unless data in flight is
+ * limited. */
+static void act(ts_dma *dma, transfer *t, int64_t cycle) {
     if (t->access_at == t->access_count) {
         engine_begin_block(dma, t);
         return;
     }
-    const ts_traversal_access *access = &t->accesses[t->access_at++];
-    ts_hbm_stream_offer(t->stream, access->address, dma->config->access_bytes, access->is_write,
-                        to_tick(dma, t->ready_cycle));
+    do {
+        offer(dma, t);
+    } while (dma->config->in_flight_bytes <= 0 && t->access_at < t->access_count &&
+             next_action(dma, t, dma->settled_tick) == cycle);
 }
 
 /* Sets done_cycle when the last data is known. */
@@ -253,7 +262,7 @@ static int64_t next_own(ts_dma *dma, int64_t limit) {
         }
         if (t && cycle <= limit) {
             if (waits_for_end(dma)) engine_settle(dma, to_tick(dma, cycle));
-            act(dma, t);
+            act(dma, t, cycle);
             continue;
         }
         int64_t last = limit == INT64_MAX ? INT64_MAX : to_tick(dma, limit);

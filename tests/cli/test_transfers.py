@@ -112,6 +112,19 @@ def more_than_the_engine_holds():
     assert all(len(line) <= 100 for line in text.splitlines()) and len(re.findall("^ +10 ", text, re.M)) == 2, text
 
 
+# Where data in flight is limited, here to that of one access, each access may be the turn of another transfer.
+@test
+def turns_with_and_without_a_limit_of_what_is_in_flight():
+    pairs = [("f32[256,128]{1,0:T(8,128)S(1)}", "f32[256,128]{1,0:T(8,128)}"),
+             ("f32[64,1000]{1,0:T(8,128)}", "f32[64,1000]{1,0:S(1)}"),
+             ("f32[256,512]{1,0:T(8,128)}", "f32[256,512]{1,0:S(1)}")]
+    with_others = [word for src, dst in pairs[1:] for word in ("--with", f"{src} -> {dst}")]
+    for in_flight, cycles in (("512 B", 79435), ("32 KiB", 1034), ("0 B", 399)):
+        mix = expect_json(["dma", *pairs[0], *with_others, "-m", "tpu-v7x", "--exact", "--set", "dma.issue=0 ns",
+                           "--set", f"dma.in_flight={in_flight}"], schema="tilesim.dma_mix")
+        assert mix["cycles"] == cycles, (in_flight, mix["cycles"])
+
+
 @test
 def tensors_of_a_mix_lie_behind_each_other():
     """In each memory, whichever ends are in it; the first pair may be placed."""
