@@ -21,7 +21,8 @@ static const cli_command command_bench = {
     .operands_most = 2,
     .about =
         "Moves a tensor on this host from one layout to another, and copies as many bytes with memcpy and\n"
-        "with streaming stores, in turns. GB/s are bytes read plus bytes written.\n",
+        "with streaming stores, in turns. What does not depend on addresses is prepared once, as memcpy has\n"
+        "nothing to prepare. GB/s are bytes read plus bytes written.\n",
     .example = "    tilesim bench 'f32[8192,8192]{1,0}' 'bf16[8192,8192]{1,0:T(8,128)(2,1)}'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,

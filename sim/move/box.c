@@ -119,7 +119,7 @@ static void move_runs_as_elements(const ts_copy_context *m, const ts_plan_box *b
                       loop->extent * m->dst.element_bits == 8 * run_bytes;
         if (!in_run) others.loops[others.loop_count++] = *loop;
     }
-    ts_move_elements(&wide, &others);
+    ts_copy_step_elements(&wide, &others);
 }
 
 static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
@@ -152,7 +152,7 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
     if ((m->same || ts_copy_converts(m)) && ts_copy_is_tiny(box)) {
-        ts_move_elements(m, box);
+        ts_copy_step_elements(m, box);
         return;
     }
     if (widen(m, box, &wide)) {
@@ -168,7 +168,7 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
         box = &wide;
     }
     if (!runs && !match(j, box, times))
-        ts_move_elements(m, box);
+        ts_copy_step_elements(m, box);
     else if (m->same && !j->tile_function && is_element(j->run_bytes))
         move_runs_as_elements(m, box, j->run_bytes);
     else

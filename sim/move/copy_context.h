@@ -21,6 +21,8 @@ typedef struct {
     uint8_t *bytes; /* of the address from which the plan counts */
 } ts_copy_side;
 
+struct ts_copy_steps;
+
 typedef struct {
     ts_copy_side src, dst;
     bool same; /* the same type in the same width: bits are copied */
@@ -31,8 +33,19 @@ typedef struct {
     int64_t ahead_bytes;          /* where what is read next lies, when nothing streams; 0: not known */
     ts_convert_function *convert; /* NULL: ts_element_convert, or nothing changes */
     ts_conversion conversion;
-    uint8_t table[2][256]; /* conversion.table */
+    uint8_t table[2][256];       /* conversion.table */
+    struct ts_copy_steps *steps; /* that keep what is done; NULL: nothing does */
 } ts_copy_context;
+
+/* What one thread does within the caches, a kernel or elements after the other, kept so that it can be done again
+ * between other addresses (steps.c). */
+typedef struct ts_copy_steps {
+    ts_arena *arena;
+    ts_copy_context *m; /* of most */
+    int count, room;
+    bool full; /* there was no room for all */
+    struct ts_copy_step **steps;
+} ts_copy_steps;
 
 /* All but the addresses of a context comes from the plan and the options. */
 void ts_copy_set(ts_copy_context *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
@@ -61,6 +74,10 @@ static inline int64_t ts_copy_count_elements(const ts_plan_box *box) {
 /* Calls `part` for each of the shares 0 .. threads-1, each in a thread. */
 typedef void ts_share_part(const void *context, int share, int threads);
 void ts_share_among(int threads, ts_share_part *part, const void *context);
+
+enum { TS_COPY_MOST_STEPS = 64 };
+/* All steps again; m has the addresses. */
+void ts_copy_steps_repeat(const ts_copy_steps *steps);
 
 /* The definition: element by element. */
 void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box);

@@ -72,11 +72,15 @@ bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int6
                            int64_t dst_bits);
 /* The order of the loops and the segments of them, for a job whose loops are those of the box (order.c). */
 void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
-/* From these addresses on: those of the first element. */
+/* From these addresses on: those of the first element; or all tiles that are listed. */
 void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 /* The box that its loops are those of, with others whose tiles and outermost loop are the same: all that lies within a
- * step of that by a list of tiles, while the lines that they share are in the nearest cache. */
+ * step of that by a list of tiles (lists.c), while the lines that they share are in the nearest cache. */
 void ts_copy_plan_run_box(ts_copy_plan *job, const ts_plan_box *box);
+
+/* Do so, and keep it among the steps of the context, if it has any. */
+void ts_copy_step_elements(const ts_copy_context *m, const ts_plan_box *box);
+void ts_copy_step_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 
 /* So few elements that to choose a kernel takes longer than to move them? */
 bool ts_copy_is_tiny(const ts_plan_box *box);

@@ -32,11 +32,14 @@ static bool bound(const ts_plan_side *side, const ts_layout *layout, extent_byte
     return true;
 }
 
-/* No box need be asked, if the layouts as a whole are fine. */
-static bool bounds_are_fine(const ts_plan *plan, const ts_space *src, const ts_space *dst, extent_bytes *from,
-                            extent_bytes *to) {
-    return bound(&plan->src, plan->src_layout, from) && bound(&plan->dst, plan->dst_layout, to) &&
-           ts_space_contains(src, from->low, from->high - from->low) &&
+static bool bound_sides(const ts_plan *plan, extent_bytes *from, extent_bytes *to) {
+    return bound(&plan->src, plan->src_layout, from) && bound(&plan->dst, plan->dst_layout, to);
+}
+
+/* Are both inside their spaces, and apart? No box need be asked, if the layouts as a whole are. */
+static bool are_fine(const ts_space *src, const ts_space *dst, const extent_bytes *from,
+                     const extent_bytes *to) {
+    return ts_space_contains(src, from->low, from->high - from->low) &&
            ts_space_contains(dst, to->low, to->high - to->low) &&
            (src != dst || from->high <= to->low || to->high <= from->low);
 }
@@ -67,15 +70,16 @@ static bool check_inside(ts_error *err, const char *which, extent_bytes at, cons
                         (long long)space->capacity_bytes);
 }
 
-static bool check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst,
-                  extent_bytes *from, extent_bytes *to) {
-    if (!ts_convert_possible(plan->src.shape->dtype, plan->dst.shape->dtype)) {
-        return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion from %s to %s",
-                            ts_dtype_get(plan->src.shape->dtype)->name,
-                            ts_dtype_get(plan->dst.shape->dtype)->name);
-    }
-    if (plan->elements == 0) return true;
-    if (bounds_are_fine(plan, src, dst, from, to)) return true;
+static bool is_possible(ts_error *err, const ts_plan *plan) {
+    if (ts_convert_possible(plan->src.shape->dtype, plan->dst.shape->dtype)) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion from %s to %s",
+                        ts_dtype_get(plan->src.shape->dtype)->name,
+                        ts_dtype_get(plan->dst.shape->dtype)->name);
+}
+
+/* The same of the boxes. */
+static bool check_boxes(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst,
+                        extent_bytes *from, extent_bytes *to) {
     reach(plan, from, to);
     if (!check_inside(err, "source", *from, src) || !check_inside(err, "destination", *to, dst)) return false;
     if (src != dst || from->high <= to->low || to->high <= from->low || dma_sides_are_apart(plan))
@@ -87,15 +91,10 @@ static bool check(ts_error *err, const ts_plan *plan, const ts_space *src, const
 
 bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst) {
     extent_bytes from, to;
-    return check(err, plan, src, dst, &from, &to);
+    return is_possible(err, plan) &&
+           (plan->elements == 0 || (bound_sides(plan, &from, &to) && are_fine(src, dst, &from, &to)) ||
+            check_boxes(err, plan, src, dst, &from, &to));
 }
-
-/* Lines lie as they do in the space. */
-static uint8_t *touch(ts_space *space, extent_bytes bytes) {
-    return ts_space_touch(space, bytes.low, bytes.high - bytes.low);
-}
-
-static void widen_to_line(extent_bytes *bytes) { bytes->low -= bytes->low % TS_SPACE_LINE_BYTES; }
 
 /* ---- Moving ---- */
 
@@ -149,6 +148,7 @@ void ts_copy_set(ts_copy_context *m, const ts_plan *plan, const ts_move_options 
     m->behind_bytes = 0;
     m->ahead_bytes = 0;
     m->convert = NULL;
+    m->steps = NULL;
     if (!m->same) ts_copy_set_conversion(m);
 }
 
@@ -159,23 +159,114 @@ void ts_move_plan(const ts_copy_context *m, const ts_plan *plan, int threads) {
         ts_move_boxes(m, plan, m->kernels ? threads : 1);
 }
 
+/* ---- Moves that are prepared ---- */
+
+struct ts_prepared_move {
+    const ts_plan *plan;
+    ts_move_options options;
+    bool is_bounded; /* from, to: what the layouts reach */
+    extent_bytes from, to;
+    bool is_ready, reads_on; /* for these sides, and sources that may be read on */
+    ts_plan near;            /* its addresses count from these bytes */
+    int64_t src_low, dst_low;
+    int threads;
+    ts_copy_context m;
+    ts_copy_steps steps; /* none in an arena: nothing is kept */
+};
+
+static void prepare(ts_prepared_move *p, ts_arena *arena, const ts_plan *plan,
+                    const ts_move_options *options) {
+    p->plan = plan;
+    p->options = *options;
+    p->is_bounded = plan->elements > 0 && bound_sides(plan, &p->from, &p->to);
+    p->is_ready = false;
+    p->steps = (ts_copy_steps){.arena = arena, .m = &p->m};
+}
+
+ts_prepared_move *ts_move_prepare(ts_arena *arena, const ts_plan *plan, const ts_move_options *options) {
+    ts_prepared_move *p = TS_NEW(arena, ts_prepared_move);
+    prepare(p, arena, plan, options);
+    return p;
+}
+
+static extent_bytes shifted(extent_bytes bytes, int64_t by) {
+    return (extent_bytes){bytes.low + by, bytes.high + by};
+}
+
+/* Where the sides are, if they may be there. */
+static bool place(ts_error *err, const ts_prepared_move *p, const ts_move_end *src, const ts_move_end *dst,
+                  extent_bytes *from, extent_bytes *to) {
+    if (p->is_bounded) {
+        *from = shifted(p->from, src->shift_bytes);
+        *to = shifted(p->to, dst->shift_bytes);
+        if (are_fine(src->space, dst->space, from, to)) return true;
+    }
+    ts_plan plan = *p->plan;
+    ts_plan_shift(&plan, src->shift_bytes * 8, dst->shift_bytes * 8);
+    return check_boxes(err, &plan, src->space, dst->space, from, to);
+}
+
+/* Does one thread move few boxes within the caches? What is more takes longer than to find how. */
+static bool keeps_steps(const ts_prepared_move *p) {
+    return p->steps.arena && p->threads == 1 && p->m.kernels && !p->m.streams && !p->plan->gathers &&
+           p->plan->box_count <= TS_COPY_MOST_STEPS;
+}
+
+/* What does not depend on the addresses. */
+static void make_ready(ts_prepared_move *p, int64_t src_low, int64_t dst_low, bool reads_on) {
+    ts_copy_context *m = &p->m;
+    p->near = *p->plan;
+    ts_plan_shift(&p->near, -src_low * 8, -dst_low * 8);
+    ts_copy_set(m, &p->near, &p->options, NULL, NULL);
+    m->behind_bytes = reads_on ? TS_LINE_BYTES : 0;
+    p->threads = ts_move_threads(&p->near, p->options.threads);
+    p->steps.count = 0;
+    p->steps.full = false;
+    if (keeps_steps(p)) m->steps = &p->steps;
+    p->is_ready = true;
+    p->reads_on = reads_on;
+    p->src_low = src_low;
+    p->dst_low = dst_low;
+}
+
+/* Steps are kept when they are first done. */
+static void move_bytes(ts_prepared_move *p, uint8_t *src, uint8_t *dst) {
+    p->m.src.bytes = src;
+    p->m.dst.bytes = dst;
+    if (p->steps.count > 0 && !p->steps.full)
+        ts_copy_steps_repeat(&p->steps);
+    else
+        ts_move_plan(&p->m, &p->near, p->threads);
+}
+
+static uint8_t *touch(ts_space *space, extent_bytes bytes) {
+    return ts_space_touch(space, bytes.low, bytes.high - bytes.low);
+}
+
+bool ts_move_execute(ts_error *err, ts_prepared_move *p, ts_move_end src, ts_move_end dst) {
+    extent_bytes from, to;
+    if (!is_possible(err, p->plan)) return false;
+    if (p->plan->elements == 0) return true;
+    if (!place(err, p, &src, &dst, &from, &to)) return false;
+    touch(src.space, from); /* in one memory, touching the destination may move it */
+    uint8_t *to_bytes = touch(dst.space, to), *from_bytes = touch(src.space, from);
+    bool reads_on = src.space->last.end + src.space->last.behind - from.high >= TS_LINE_BYTES;
+    int64_t src_low = from.low - src.shift_bytes, dst_low = to.low - dst.shift_bytes;
+    if (!p->is_ready || p->reads_on != reads_on || p->src_low != src_low || p->dst_low != dst_low)
+        make_ready(p, src_low, dst_low, reads_on);
+    move_bytes(p, from_bytes, to_bytes);
+    if (!dst.space->shadow) return true;
+    ts_plan plan = *p->plan;
+    ts_plan_shift(&plan, src.shift_bytes * 8, dst.shift_bytes * 8);
+    ts_dma_move_shadow(&plan, src.space, dst.space);
+    return true;
+}
+
 bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
                       const ts_move_options *options) {
-    extent_bytes from, to;
-    ts_copy_context m;
-    if (!check(err, plan, src, dst, &from, &to)) return false;
-    if (plan->elements == 0) return true;
-    widen_to_line(&from);
-    widen_to_line(&to);
-    ts_plan near = *plan; /* its addresses count from the first byte of either side */
-    ts_plan_shift(&near, -from.low * 8, -to.low * 8);
-    touch(src, from); /* in one memory, touching the destination may move it */
-    uint8_t *to_bytes = touch(dst, to);
-    ts_copy_set(&m, &near, options, touch(src, from), to_bytes);
-    m.behind_bytes = src->last.end + src->last.behind - from.high;
-    ts_move_plan(&m, &near, ts_move_threads(&near, options->threads));
-    if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
-    return true;
+    ts_prepared_move once;
+    prepare(&once, NULL, plan, options);
+    return ts_move_execute(err, &once, (ts_move_end){src, 0}, (ts_move_end){dst, 0});
 }
 
 bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst) {

@@ -35,7 +35,19 @@ typedef struct {
     int64_t alike; /* so many such moves come in a row, between other memories; 0 and 1: this one alone */
 } ts_move_options;
 
-/* ts_dma_move in another way; the result is the same. */
+/* A move that is prepared once, with its plan, and done many times: what does not depend on the addresses, which
+ * kernels move what, is found when it is first done. */
+typedef struct ts_prepared_move ts_prepared_move;
+typedef struct {
+    ts_space *space;
+    int64_t shift_bytes; /* behind the plan's addresses */
+} ts_move_end;
+/* The plan must outlive it. */
+ts_prepared_move *ts_move_prepare(ts_arena *arena, const ts_plan *plan, const ts_move_options *options);
+/* By one thread at a time. */
+bool ts_move_execute(ts_error *err, ts_prepared_move *move, ts_move_end src, ts_move_end dst);
+
+/* ts_dma_move in another way, prepared and done once; the result is the same. */
 bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
                       const ts_move_options *options);
 /* Whether such a move uses streaming stores. */

@@ -10,7 +10,7 @@ enum { SAMPLE_BYTES = 16 << 20, SAMPLE_MOST_TIMES = 2048, LEAST_ROUNDS = 3 };
 enum { SMALL_NUMBERS = 0x40 }; /* in every byte: 2 to 33 in each floating-point type */
 
 typedef struct {
-    const ts_plan *plan;
+    ts_prepared_move *move;
     ts_space *src, *dst;
     uint8_t *from, *to; /* where copies begin */
     int64_t half;       /* bytes that a copy reads, and writes */
@@ -73,7 +73,8 @@ int ts_bench_times(int64_t bytes) { return (int)ts_min(SAMPLE_BYTES / (bytes + 1
 /* The caller has seen that the move is possible. */
 static double time_move(const timed *t) {
     double start = now(t->how);
-    for (int i = 0; i < t->times; i++) ts_dma_move_with(NULL, t->plan, t->src, t->dst, t->how);
+    for (int i = 0; i < t->times; i++)
+        ts_move_execute(NULL, t->move, (ts_move_end){t->src, 0}, (ts_move_end){t->dst, 0});
     return (now(t->how) - start) / t->times;
 }
 
@@ -111,7 +112,8 @@ static const ts_plan *plan_copy(ts_error *err, ts_arena *arena, const timed *t) 
 
 static bool measure(ts_error *err, ts_arena *arena, const timed *t, double seconds, ts_bench_result *result) {
     const ts_plan *bytes = plan_copy(err, arena, t);
-    if (!bytes || !ts_dma_move_with(err, t->plan, t->src, t->dst, t->how)) return false;
+    if (!bytes || !ts_move_execute(err, t->move, (ts_move_end){t->src, 0}, (ts_move_end){t->dst, 0}))
+        return false;
     bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
     double end = ts_host_seconds(CLOCK_MONOTONIC) + seconds;
     for (result->rounds = 0; result->rounds < LEAST_ROUNDS || ts_host_seconds(CLOCK_MONOTONIC) < end;
@@ -147,9 +149,10 @@ static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const pla
     t->dst = buffer(arena, "the destination", bytes, &t->to);
     ts_plan_side from = {bench->src.shape, bench->src.begin, sides[0].bits, 0};
     ts_plan_side to = {bench->dst.shape, bench->dst.begin, sides[1].bits, 0};
-    t->plan = ts_transfer_plan(err, arena, &bench->src, from, &bench->dst, to);
-    if (!t->plan) return false;
-    describe(t->plan, bench, result);
+    const ts_plan *plan = ts_transfer_plan(err, arena, &bench->src, from, &bench->dst, to);
+    if (!plan) return false;
+    t->move = ts_move_prepare(arena, plan, t->how);
+    describe(plan, bench, result);
     t->half = ts_ceil_div(result->bytes, 2);
     t->times = ts_bench_times(result->bytes);
     memset(t->from, SMALL_NUMBERS, (size_t)bytes);

@@ -20,7 +20,7 @@ typedef struct {
     bool gathers, streams;
     const char *why_gather;
     int rounds;          /* each times all three */
-    double move_seconds; /* one move, of the best round; so the others */
+    double move_seconds; /* one, prepared, of the best round; so the others */
     double memcpy_seconds,
         stream_seconds; /* copies that read and write as many bytes; 0: this host has no such stores */
 } ts_bench_result;
@@ -33,7 +33,8 @@ bool ts_bench_place(ts_error *err, const ts_transfer_end *end, int64_t *bits, in
 /* Moves of so many bytes in one sample: 16 MiB, but of small ones, which take long for their bytes, 2048. */
 int ts_bench_times(int64_t bytes);
 
-/* Buffers on huge pages where the host has them, read and written before they are timed. Refused: what ts_bench_place,
+/* Of a move that is prepared once, with its plan, and done many times. Buffers on huge pages where the host has them,
+ * read and written before they are timed. Refused: what ts_bench_place,
  * ts_transfer_plan and ts_dma_move refuse. */
 bool ts_bench_run(ts_error *err, ts_arena *arena, const ts_bench *bench, ts_bench_result *result);
 

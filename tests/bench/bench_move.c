@@ -1,5 +1,5 @@
 /* How fast tensors change their layouts on this host, as ratios to memcpy and to a streaming copy in the same
- * run: large, and within a cache; beside them oneDNN's reorder and NumPy, where configure.py found them.
+ * run: large, and within a cache, prepared once; beside them oneDNN's reorder and NumPy, where configure.py found them.
  * An argument chooses a part: known, ragged, bytes, convert, gather, threads or random, whose seed may
  * follow. */
 #include <stdio.h>
@@ -433,8 +433,9 @@ static const struct {
 };
 
 int main(int argc, char **argv) {
-    printf("Bytes read and written a second, one thread; ratios to memcpy (stream: to a copy past the "
-           "caches)\n");
+    printf(
+        "Bytes read and written a second, one thread, of moves that are prepared once and done many times;\n"
+        "ratios to memcpy (stream: to a copy past the caches)\n");
     if (argc > 2) state = strtoull(argv[2], NULL, 10);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if ((argc < 2 || strcmp(argv[1], parts[i].name) == 0) && !parts[i].print()) return 1;

@@ -92,15 +92,30 @@ typedef struct {
     bool at_end;
 } moved;
 
-static edge move(const moved *pair, const ts_move_options *options) {
-    ts_arena *arena = ts_arena_new();
-    edge dst = edge_new(pair->dst_bytes, pair->at_end);
+static edge move_between(ts_arena *arena, ts_prepared_move *prepared, const moved *pair, bool at_end) {
+    edge dst = edge_new(pair->dst_bytes, at_end);
     memset(dst.bytes, 0x55, (size_t)dst.length);
     ts_space *from = ts_space_wrap(arena, "source", pair->src.bytes, pair->src.length),
              *to = ts_space_wrap(arena, "destination", dst.bytes, dst.length);
-    assert_true(ts_dma_move_with(NULL, pair->plan, from, to, options));
-    ts_arena_free(arena);
+    assert_true(ts_move_execute(NULL, prepared, (ts_move_end){from, 0}, (ts_move_end){to, 0}));
     return dst;
+}
+
+/* The second move of one that is prepared. The first goes elsewhere, and is the same; so is one by itself. */
+static edge move(const moved *pair, const ts_move_options *options) {
+    ts_arena *arena = ts_arena_new();
+    ts_prepared_move *prepared = ts_move_prepare(arena, pair->plan, options);
+    edge first = move_between(arena, prepared, pair, !pair->at_end),
+         second = move_between(arena, prepared, pair, pair->at_end);
+    assert_memory_equal(first.bytes, second.bytes, (size_t)first.length);
+    ts_space *from = ts_space_wrap(arena, "source", pair->src.bytes, pair->src.length),
+             *to = ts_space_wrap(arena, "destination", first.bytes, first.length);
+    memset(first.bytes, 0x55, (size_t)first.length);
+    assert_true(ts_dma_move_with(NULL, pair->plan, from, to, options));
+    assert_memory_equal(first.bytes, second.bytes, (size_t)first.length);
+    edge_free(&first);
+    ts_arena_free(arena);
+    return second;
 }
 
 static void random_pairs(void **state) {

@@ -223,6 +223,20 @@ static ts_space *wrap(ts_arena *arena, const ts_shape *shape, uint64_t *seed) {
 
 static uint8_t *bytes_in(ts_space *space) { return ts_space_touch(space, 0, space->capacity_bytes); }
 
+/* The second of two moves that were prepared together, to an address that lies otherwise. */
+static void move_again(ts_arena *arena, const ts_plan *plan, ts_space *src, ts_space *want,
+                       const ts_move_options *options) {
+    int64_t length = want->capacity_bytes, shift = 0;
+    ts_prepared_move *prepared = ts_move_prepare(arena, plan, options);
+    for (int n = 0; n < 2; n++, shift += 13) {
+        uint8_t *made = TS_NEW_ARRAY(arena, uint8_t, length + shift);
+        memset(made, 0x55, (size_t)(length + shift));
+        ts_space *dst = ts_space_wrap(arena, "again", made, length + shift);
+        assert_true(ts_move_execute(NULL, prepared, (ts_move_end){src, 0}, (ts_move_end){dst, shift}));
+        assert_memory_equal(made + shift, bytes_in(want), (size_t)length);
+    }
+}
+
 /* Under ASan a third of the ways, other ones each time: of all kernels, stores and threads some. */
 static void move_every_way(const char *const *pair, int64_t rows, int64_t columns, uint64_t *seed) {
     ts_arena *arena = ts_arena_new();
@@ -245,6 +259,7 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
         ts_copy_set(&m, plan, &options, bytes_in(src), bytes_in(dst));
         m.behind_bytes = random_below(seed, 2) ? GUARD_BYTES - skew : 0;
         ts_move_plan(&m, plan, options.threads);
+        if (options.threads == 1) move_again(arena, plan, src, want, &options);
         if (memcmp(bytes_in(dst), bytes_in(want), (size_t)dst->capacity_bytes) == 0) continue;
         fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1], (int)rows,
                  (int)columns, (int)skew, ts_kernels_name(version / 4),

@@ -224,6 +224,101 @@ static void runs_of_every_length(void **unused) {
     }
 }
 
+/* ---- Moves that are prepared ---- */
+
+enum { PREPARED_ROWS = 40, PREPARED_ROW = 9, PREPARED_BYTES = PREPARED_ROWS * PREPARED_ROW };
+
+/* 40 rows of 9 bytes that become columns; their kernel may read behind the last, or not. */
+static const ts_plan *plan_columns(ts_arena *arena) {
+    static const int64_t sizes[] = {PREPARED_ROWS, PREPARED_ROW};
+    ts_plan_side rows = {.shape = parse_shape(arena, "u8[40,9]{1,0}"), .base_bits = 8 * 8},
+                 columns = {.shape = parse_shape(arena, "u8[40,9]{0,1}"), .base_bits = 24 * 8};
+    return ts_plan_new(NULL, arena, &rows, &columns, 2, sizes);
+}
+
+/* From one place to another, of spaces in which `behind` bytes follow. */
+static void check_prepared(ts_arena *arena, ts_prepared_move *move, int64_t shift, int64_t behind) {
+    int64_t src_bytes = 8 + shift + PREPARED_BYTES + behind, dst_bytes = 24 - shift + PREPARED_BYTES;
+    uint8_t *from = TS_NEW_ARRAY(arena, uint8_t, src_bytes), *to = TS_NEW_ARRAY(arena, uint8_t, dst_bytes);
+    for (int64_t i = 0; i < src_bytes; i++) from[i] = (uint8_t)(i * 37 >> 2);
+    ts_move_end src = {ts_space_wrap(arena, "from", from, src_bytes), shift},
+                dst = {ts_space_wrap(arena, "to", to, dst_bytes), -shift};
+    assert_true(ts_move_execute(NULL, move, src, dst));
+    for (int row = 0; row < PREPARED_ROWS; row++)
+        for (int i = 0; i < PREPARED_ROW; i++)
+            assert_int_equal(to[24 - shift + i * PREPARED_ROWS + row],
+                             from[8 + shift + row * PREPARED_ROW + i]);
+}
+
+static void prepared_moves_are_done_anywhere(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_plan *plan = plan_columns(arena);
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_move_options how = {.kernels = ts_kernels_get(version)};
+        ts_prepared_move *move = ts_move_prepare(arena, plan, &how);
+        if (!how.kernels) continue;
+        for (int64_t shift = -8; shift <= 24; shift++)
+            check_prepared(arena, move, shift, shift % 3 == 0 ? 0 : 64);
+    }
+    ts_arena_free(arena);
+}
+
+static void prepared_moves_are_checked_each_time(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_space *space = ts_space_new(arena, "VMEM", 1024);
+    ts_prepared_move *move =
+        ts_move_prepare(arena, plan_columns(arena), &(ts_move_options){.kernels = ts_kernels_best()});
+    const struct {
+        int64_t src, dst;
+        const char *message; /* NULL: it is done */
+    } rows[] = {
+        {0, 360, NULL},
+        {0, 640, NULL},
+        {0, 641, "the destination takes bytes 665 to 1024 of VMEM, which has 1024 bytes"},
+        {-9, 640, "the source takes bytes -1 to 358 of VMEM, which has 1024 bytes"},
+        {300, 0, "the source (bytes 308 to 667) and the destination (24 to 383) overlap"},
+        {376, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error_clear(&err);
+        bool done =
+            ts_move_execute(&err, move, (ts_move_end){space, rows[i].src}, (ts_move_end){space, rows[i].dst});
+        assert_int_equal(done, !rows[i].message);
+        if (rows[i].message) assert_string_equal(err.message, rows[i].message);
+    }
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+/* Where the layouts end behind a space, and the elements do not, these alone are asked for; and the poison is that of
+ * the place. */
+static void prepared_moves_of_slices(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const int64_t sizes[] = {2, 40};
+    ts_plan_side tiled = {.shape = parse_shape(arena, "u8[2,40]{1,0:T(8,128)}")},
+                 rows = {.shape = parse_shape(arena, "u8[2,40]{1,0}")};
+    ts_prepared_move *move = ts_move_prepare(arena, ts_plan_new(NULL, arena, &tiled, &rows, 2, sizes),
+                                             &(ts_move_options){.kernels = ts_kernels_best()});
+    for (int64_t shift = 0; shift <= 16; shift += 8) {
+        int64_t room = shift == 8 ? 168 : 1024; /* of the tile's 1024 bytes the first 168 have elements */
+        ts_space *src = ts_space_new(arena, "src", room + shift), *dst = ts_space_new(arena, "dst", 128);
+        ts_space_track(src, arena);
+        ts_space_track(dst, arena);
+        ts_space_mark_valid(src, shift * 8, 39 * 8);
+        ts_space_mark_valid(src, (shift + 128) * 8, 40 * 8);
+        assert_true(ts_move_execute(NULL, move, (ts_move_end){src, shift}, (ts_move_end){dst, 2 * shift}));
+        assert_int_equal(ts_space_find_poison(dst, 2 * shift * 8, 80 * 8), (2 * shift + 39) * 8);
+        assert_int_equal(ts_space_find_poison(dst, (2 * shift + 40) * 8, 40 * 8), -1);
+        ts_space_free(src);
+        ts_space_free(dst);
+    }
+    ts_arena_free(arena);
+}
+
 /* Outside of their space, and at one place. */
 static void no_elements_may_be_anywhere(void **state) {
     (void)state;
@@ -244,6 +339,9 @@ int main(void) {
         cmocka_unit_test(poison_goes_with_the_elements),
         cmocka_unit_test(refusals),
         cmocka_unit_test(no_elements_may_be_anywhere),
+        cmocka_unit_test(prepared_moves_are_done_anywhere),
+        cmocka_unit_test(prepared_moves_are_checked_each_time),
+        cmocka_unit_test(prepared_moves_of_slices),
         cmocka_unit_test(runs_of_every_length),
     };
     return cmocka_run_group_tests_name("dma/move", tests, NULL, NULL);
