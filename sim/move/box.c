@@ -151,7 +151,7 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
     const ts_copy_context *m = j->m;
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
-    if ((m->same || ts_copy_converts(m)) && ts_copy_is_tiny(box)) {
+    if ((m->same || ts_copy_converts(m)) && ts_copy_is_tiny(m, box)) {
         ts_copy_step_elements(m, box);
         return;
     }

@@ -163,21 +163,20 @@ static void set_tile_loops(ts_copy_plan *j) {
     while (next > 0) j->tile.loops[--next] = (ts_kernel_loop){1, 0, 0};
 }
 
-static void run_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
+/* inner and tile.loops are set. */
+static void call_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     const ts_copy_context *m = j->m;
     const uint8_t *src = m->src.bytes + (src_bits >> 3);
     uint8_t *dst = m->dst.bytes + dst_bits / 8;
     j->tile.streams = j->streams && (intptr_t)dst % LINE_OF_MEMORY == 0;
-    if (j->tile_function && j->fills) {
+    if (j->tile_function && j->fills)
         fill_and_move(j, src_bits, dst);
-    } else if (j->tile_function) {
-        set_tile_loops(j);
+    else if (j->tile_function)
         j->tile_function(&j->tile, dst, src);
-    } else if (!m->same) {
+    else if (!m->same)
         fill_runs(j, src, dst);
-    } else {
+    else
         (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst, src, j->run_bytes, j->inner);
-    }
 }
 
 static int64_t segments_of(const ts_copy_loop *loop) {
@@ -195,14 +194,10 @@ static int64_t enter_segment(const ts_copy_loop *loop, int64_t segment, int64_t 
     return left <= 0 ? 1 : left < loop->most ? left : loop->most;
 }
 
-/* Piece after segment: those of the last loop turn fastest. src[i] is where loop i is entered. */
-static void run_segments(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
-    int64_t at[TS_PLAN_MAX_LOOPS + 1], src[TS_PLAN_MAX_LOOPS + 2], dst[TS_PLAN_MAX_LOOPS + 2];
-    int slot[TS_PLAN_MAX_LOOPS + 1], shift = j->fills ? 0 : 3;
-    for (int i = 0; i < j->loop_count; i++) {
-        at[i] = 0;
-        slot[i] = -1;
-    }
+/* The kernel's loops, of no steps yet; slot: which of them each loop is, -1 for none. */
+static void set_inner(ts_copy_plan *j, int *slot) {
+    int shift = j->fills ? 0 : 3;
+    for (int i = 0; i < j->loop_count; i++) slot[i] = -1;
     for (int k = 0; k < TS_TILE_LOOPS; k++) {
         int loop = j->inner_loop[k];
         j->inner[k] = (ts_kernel_loop){1, 0, 0};
@@ -210,6 +205,25 @@ static void run_segments(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
         slot[loop] = k;
         j->inner[k] = (ts_kernel_loop){1, j->loops[loop].src_bits >> shift, j->loops[loop].dst_bits >> shift};
     }
+}
+
+void ts_copy_plan_set_call(ts_copy_plan *j) {
+    int slot[TS_PLAN_MAX_LOOPS + 1];
+    j->is_call = true;
+    set_inner(j, slot);
+    for (int i = 0; i < j->loop_count && j->is_call; i++) {
+        const ts_copy_loop *loop = &j->loops[i];
+        j->is_call = slot[i] >= 0 && loop->most == loop->count && !loop->has_tail;
+        if (j->is_call) j->inner[slot[i]].count = loop->count;
+    }
+    if (j->is_call && j->tile_function && !j->fills) set_tile_loops(j);
+}
+
+/* Piece after segment: those of the last loop turn fastest. src[i] is where loop i is entered. */
+static void run_segments(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
+    int64_t at[TS_PLAN_MAX_LOOPS + 1] = {0}, src[TS_PLAN_MAX_LOOPS + 2], dst[TS_PLAN_MAX_LOOPS + 2];
+    int slot[TS_PLAN_MAX_LOOPS + 1];
+    set_inner(j, slot);
     src[0] = src_bits;
     dst[0] = dst_bits;
     for (int i = 0; i >= 0;) {
@@ -219,7 +233,8 @@ static void run_segments(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
             src[i + 1] = src[i] + src_step;
             dst[i + 1] = dst[i] + dst_step;
         }
-        run_kernel(j, src[i], dst[i]);
+        if (j->tile_function && !j->fills) set_tile_loops(j);
+        call_kernel(j, src[i], dst[i]);
         for (i--; i >= 0 && ++at[i] == segments_of(&j->loops[i]); i--) at[i] = 0;
     }
 }
@@ -227,6 +242,8 @@ static void run_segments(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
 void ts_copy_plan_run(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     if (j->tile_function && j->tile.listed > 0)
         j->tile_function(&j->tile, j->m->dst.bytes, j->m->src.bytes);
+    else if (j->is_call)
+        call_kernel(j, src_bits, dst_bits);
     else
         run_segments(j, src_bits, dst_bits);
 }

@@ -37,6 +37,7 @@ typedef struct {
         inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel turns, its outermost first; or -1 */
     ts_copy_loop loops[TS_PLAN_MAX_LOOPS + 1];
     ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a segment; bits if it fills */
+    bool is_call;                        /* one call of the kernel is all: inner and tile.loops are set */
     /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
      */
     bool fills, joins;
@@ -70,6 +71,8 @@ void ts_copy_plan_set_loops(ts_copy_plan *job, const ts_plan_box *box, const int
 /* Does everything around the kernel step by multiples of these? */
 bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int64_t src_bits,
                            int64_t dst_bits);
+/* Before it is run: is it one call? */
+void ts_copy_plan_set_call(ts_copy_plan *job);
 /* The order of the loops and the segments of them, for a job whose loops are those of the box (order.c). */
 void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
 /* From these addresses on: those of the first element; or all tiles that are listed. */
@@ -83,7 +86,7 @@ void ts_copy_step_elements(const ts_copy_context *m, const ts_plan_box *box);
 void ts_copy_step_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 
 /* So few elements that to choose a kernel takes longer than to move them? */
-bool ts_copy_is_tiny(const ts_plan_box *box);
+bool ts_copy_is_tiny(const ts_copy_context *m, const ts_plan_box *box);
 /* Moves a box: the next of those with one context. */
 void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
 static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *m) {

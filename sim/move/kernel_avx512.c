@@ -145,7 +145,7 @@ INLINE void move_some(const kind k, const ts_tile_place *at, const ts_tile *tile
     wide v[16];
     if (!streams && !ahead)
         UNROLL for (int i = 0; i < all; i++)
-            prefetch_stored(dst_of(k, at, i / lines, tile, dst) + tile->dst_line[i % lines], 64);
+            __builtin_prefetch(dst_of(k, at, i / lines, tile, dst) + tile->dst_line[i % lines] + 63, 1, 3);
     UNROLL for (int i = 0; i < all; i++) v[i] =
         load_of_tile(k, tile, i % lines, src_of(k, at, i / lines, tile, src));
     if (ahead) {

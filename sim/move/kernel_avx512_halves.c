@@ -54,7 +54,7 @@ INLINE bool find_made_src(const unpacks *u, halves *h) {
 }
 
 INLINE void prefetch_tile(const ts_tile *tile, uint8_t *dst) {
-    for (int i = 0; i < LINES; i++) prefetch_stored(dst + tile->dst_line[i], TS_LINE_BYTES);
+    for (int i = 0; i < LINES; i++) __builtin_prefetch(dst + tile->dst_line[i] + TS_LINE_BYTES - 1, 1, 3);
 }
 
 INLINE void load_halves(const ts_tile *tile, const halves *h, uint8_t *dst, const uint8_t *src) {

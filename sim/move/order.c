@@ -115,4 +115,5 @@ void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
     for (int i = j->loop_count - 1; i > outermost; i--) give(j, &in.slot, i, INT64_MAX);
     j->tile.ahead_bytes = m->streams ? find_ahead(j) : m->ahead_bytes;
     j->narrow.ahead_bytes = j->tile.ahead_bytes;
+    ts_copy_plan_set_call(j);
 }

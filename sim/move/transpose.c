@@ -127,7 +127,7 @@ static void add_boxes(const ts_copy_plan *j, const ts_plan_box *box, int64_t wid
         ts_copy_leaves_rests(j->m, box, times))
         return;
     for (int i = list->next; i < list->count; i++) {
-        if (list->taken[i] || ts_copy_is_tiny(&list->boxes[i]) ||
+        if (list->taken[i] || ts_copy_is_tiny(j->m, &list->boxes[i]) ||
             !find_part(box, s, width, &list->boxes[i], &part, own))
             continue;
         s->boxes[s->box_count++] = i;
