@@ -203,7 +203,10 @@ ts_run_function ts_runs_base;
 extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
 extern const ts_permutes ts_permutes_avx512[2];
 extern ts_tile_function *const ts_bytes_avx512[2];
-bool ts_halves_avx512(const ts_tile *tile, uint8_t *dst, const uint8_t *src); /* false: it is none of these */
+/* These return false for tiles that are none of theirs. */
+bool ts_halves_avx512(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
+bool ts_pairs_join_avx512(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
+bool ts_pairs_split_avx512(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
 extern ts_convert_function *const ts_converts_avx2[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_converts_avx512[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_look_ups_avx512[TS_KIND_COUNT]; /* by the target */

@@ -18,24 +18,7 @@
 #define STREAM_STAGED ts_stream_staged_avx512
 #include "kernel_run.inc"
 
-/* ---- Loads; the conversions are ts_element_convert's: to nearest, ties to even, and a NaN keeps its sign
- * only ---- */
-
-INLINE bool has_nan(wide a, wide b) {
-    return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q) != 0;
-}
-
-INLINE wide plain_nan(wide bits, wide otherwise) {
-    __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(bits), _mm512_castsi512_ps(bits), _CMP_UNORD_Q);
-    wide sign = _mm512_set1_epi32(INT32_MIN), quiet = _mm512_set1_epi32(0x7fc00000);
-    return _mm512_mask_or_epi32(otherwise, nan, _mm512_and_epi32(bits, sign), quiet);
-}
-
-INLINE wide round_number(wide bits) {
-    __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
-    wide sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
-    return _mm512_mask_add_epi32(sum, odd, bits, _mm512_set1_epi32(0x8000));
-}
+/* ---- Loads ---- */
 
 static const uint16_t odd_halves[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                         33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
@@ -47,16 +30,6 @@ INLINE wide round_bf16(wide a, wide b) {
         high = plain_nan(b, high);
     }
     return _mm512_permutex2var_epi16(low, WIDE_LOAD(odd_halves), high);
-}
-
-/* Those of b between those of a. */
-INLINE wide round_pairs(const uint8_t *p, const uint8_t *q) {
-    wide a = WIDE_LOAD(p), b = WIDE_LOAD(q), low = round_number(a), high = round_number(b);
-    if (__builtin_expect(has_nan(a, b), 0)) {
-        low = plain_nan(a, low);
-        high = plain_nan(b, high);
-    }
-    return _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(low, 16), high);
 }
 
 INLINE wide load(ts_load how, const uint8_t *p) {
@@ -228,6 +201,8 @@ INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uin
     TARGET static void tiles_##how##_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,           \
                                               const uint8_t *restrict src) {                                 \
         if (how == TS_LOAD_SAME && stages == 1 && ts_halves_avx512(tile, dst, src)) return;                  \
+        if (how == TS_LOAD_BF16_PAIRS && ts_pairs_join_avx512(tile, dst, src)) return;                       \
+        if (how == TS_LOAD_F32_FROM_BF16 && stages == 1 && ts_pairs_split_avx512(tile, dst, src)) return;    \
         if (tile->listed)                                                                                    \
             listed_##how##_##stages(tile, dst, src);                                                         \
         else                                                                                                 \

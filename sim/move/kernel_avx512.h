@@ -79,6 +79,34 @@ INLINE void network(int first, int stages, int lines, const unpacks *u, wide *v)
         STAGES(_mm512_permutex2var_epi32);
 }
 
+/* ---- Conversions: ts_element_convert's, to nearest, ties to even, and a NaN keeps its sign only ---- */
+
+INLINE bool has_nan(wide a, wide b) {
+    return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q) != 0;
+}
+
+INLINE wide plain_nan(wide bits, wide otherwise) {
+    __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(bits), _mm512_castsi512_ps(bits), _CMP_UNORD_Q);
+    wide sign = _mm512_set1_epi32(INT32_MIN), quiet = _mm512_set1_epi32(0x7fc00000);
+    return _mm512_mask_or_epi32(otherwise, nan, _mm512_and_epi32(bits, sign), quiet);
+}
+
+INLINE wide round_number(wide bits) {
+    __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+    wide sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+    return _mm512_mask_add_epi32(sum, odd, bits, _mm512_set1_epi32(0x8000));
+}
+
+/* Those of b between those of a. */
+INLINE wide round_pairs(const uint8_t *p, const uint8_t *q) {
+    wide a = _mm512_loadu_si512(p), b = _mm512_loadu_si512(q), low = round_number(a), high = round_number(b);
+    if (__builtin_expect(has_nan(a, b), 0)) {
+        low = plain_nan(a, low);
+        high = plain_nan(b, high);
+    }
+    return _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(low, 16), high);
+}
+
 /* ---- Parts of lines ---- */
 
 /* Lanes are put in order as they are loaded, where no shuffle is needed. */
