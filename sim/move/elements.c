@@ -184,3 +184,63 @@ void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box) {
     }
     if (b.elements > 0) convert_batch(m, &b, row.dst_bits / 8);
 }
+
+/* ---- Lists ---- */
+
+int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_place list[TS_COPY_LISTED]) {
+    int bytes = m->src.element_bits / 8, used = 1;
+    if (!is_whole_bytes(m, box) || ts_copy_count_elements(box) > TS_COPY_LISTED || bytes > WIDEST_BYTES ||
+        (m->same && (bytes & (bytes - 1)) != 0))
+        return 0;
+    list[0] = (ts_tile_place){box->src_bits / 8, box->dst_bits / 8};
+    for (int i = box->loop_count - 1; i >= 0; i--) {
+        const ts_plan_loop *loop = &box->loops[i];
+        for (int n = used; n < used * loop->extent; n++)
+            list[n] = (ts_tile_place){list[n - used].src + loop->src_bits / 8,
+                                      list[n - used].dst + loop->dst_bits / 8};
+        used *= (int)loop->extent;
+    }
+    return used;
+}
+
+/* Elements at listed offsets, or, on the side where they are not, one behind the other. */
+typedef struct {
+    const ts_tile_place *list;
+    int count;
+    bool gathers, scatters;
+} listed;
+
+#define LISTED_COPY(type)                                                                                    \
+    for (int i = 0; i < l.count; i++) {                                                                      \
+        type a;                                                                                              \
+        memcpy(&a, src + (l.gathers ? l.list[i].src : i * (int64_t)sizeof a), sizeof a);                     \
+        memcpy(dst + (l.scatters ? l.list[i].dst : i * (int64_t)sizeof a), &a, sizeof a);                    \
+    }                                                                                                        \
+    return
+
+static inline void copy_listed(const listed l, uint8_t *dst, const uint8_t *src, int bytes) {
+    switch (bytes) {
+    case 1:
+        LISTED_COPY(uint8_t);
+    case 2:
+        LISTED_COPY(uint16_t);
+    case 4:
+        LISTED_COPY(uint32_t);
+    case 8:
+        LISTED_COPY(uint64_t);
+    default:
+        LISTED_COPY(sixteen);
+    }
+}
+
+void ts_elements_move_list(const ts_copy_context *m, const ts_tile_place *list, int count) {
+    uint8_t from[TS_COPY_LISTED * WIDEST_BYTES], to[TS_COPY_LISTED * WIDEST_BYTES];
+    int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8;
+    if (m->same) {
+        copy_listed((listed){list, count, true, true}, m->dst.bytes, m->src.bytes, src_bytes);
+        return;
+    }
+    copy_listed((listed){list, count, true, false}, from, m->src.bytes, src_bytes);
+    ts_fill_convert(m, from, to, count);
+    copy_listed((listed){list, count, false, true}, m->dst.bytes, to, dst_bytes);
+}

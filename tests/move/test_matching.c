@@ -403,7 +403,7 @@ static void short_columns_that_continue(void **state) {
 /* Loops in bytes, of elements of so many: do halves make lines? */
 static const struct {
     int unit;
-    ts_plan_loop loops[3];
+    ts_plan_loop loops[4];
     bool are;
 } pairs[] = {
     {2, {{128, 2, 4}, {2, 256, 2}}, true},
@@ -449,6 +449,91 @@ static void lines_of_halves(void **state) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof pairs / sizeof pairs[0]; n++) move_by_halves(n, kernels);
 #endif
+}
+
+/* ---- Halves that become words ---- */
+
+#ifdef TS_KERNELS_X86
+/* Loops in bytes, from bf16 to f32: does a line have the elements of two in turns? */
+static const struct {
+    ts_plan_loop loops[4];
+    bool are;
+} turns[] = {
+    {{{32, 4, 4}, {2, 2, 256}}, true},
+    {{{2, 2, 256}, {16, 4, 4}, {2, 64, 512}}, true},
+    {{{8, 4, 4}, {2, 2, 32}, {2, 32, 64}}, false},   /* they turn within a line */
+    {{{8, 2, 4}, {2, 32, 32}, {2, 16, 128}}, false}, /* halves of lines do */
+    {{{8, 4, 4}, {2, 32, 32}, {2, 2, 256}}, true},   /* by two loops */
+    {{{16, 4, 4}, {2, 2, 64}, {2, 1024, 128}}, true},
+};
+
+static void split_lines(size_t n, const ts_kernels *kernels) {
+    ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
+    ts_plan_box box = all_loops(turns[n].loops);
+    uint16_t src[2048] = {0};
+    uint32_t dst[512] = {0};
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_copy_plan j;
+    m.dst = (ts_copy_side){TS_DTYPE_F32, 32, NULL};
+    m.same = false;
+    ts_copy_set_conversion(&m);
+    ts_copy_plan_begin(&j, &m);
+    assert_true(ts_copy_plan_match_box(&j, &box, times));
+    for (int i = 0; i < TS_TILE_LOOPS; i++) j.tile.loops[i] = (ts_kernel_loop){1, 0, 0};
+    for (int i = 0; i < 32; i++) src[i] = (uint16_t)(0x7f70 + i); /* some are no numbers */
+    j.tile.streams = false;
+    j.tile.ahead_bytes = 0;
+    assert_int_equal(j.tile.stages == 1 && ts_pairs_split_avx512(&j.tile, (uint8_t *)dst, (uint8_t *)src),
+                     turns[n].are);
+    for (int i = 0; turns[n].are && i < 32; i++) {
+        uint32_t bits = (uint32_t)src[i] << 16;
+        assert_int_equal(dst[(i % 2 ? j.tile.dst_line[1] : j.tile.dst_line[0]) / 4 + i / 2],
+                         i > 16 ? 0x7fc00000 : bits);
+    }
+    j.tile.ahead_bytes = 64;
+    assert_false(ts_pairs_split_avx512(&j.tile, (uint8_t *)dst, (uint8_t *)src));
+}
+#endif
+
+static void lines_that_are_split(void **state) {
+    (void)state;
+#ifdef TS_KERNELS_X86
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof turns / sizeof turns[0]; n++) split_lines(n, kernels);
+#endif
+}
+
+/* ---- Elements ---- */
+
+/* Loops in bytes, of elements of so many bits: how many of them are listed? */
+static const struct {
+    int bits;
+    ts_plan_loop loops[4];
+    int are;
+} elements[] = {
+    {8, {{3, 128, 1}, {2, 40, 64}, {64, 1, 2}}, 384},
+    {128, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 20},
+    {8, {{11, 128, 1}, {5, 40, 64}, {7, 1, 2}}, 0}, /* 385 */
+    {24, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 0},
+    {4, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 0},
+};
+
+static void elements_that_are_listed(void **state) {
+    (void)state;
+    for (size_t n = 0; n < sizeof elements / sizeof elements[0]; n++) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, elements[n].bits, NULL);
+        ts_plan_box box = all_loops(elements[n].loops);
+        ts_tile_place list[TS_COPY_LISTED];
+        const ts_plan_loop *l = elements[n].loops;
+        box.src_bits = 8;
+        box.dst_bits = 16;
+        assert_int_equal(ts_elements_list(&m, &box, list), elements[n].are);
+        for (int64_t i = 0; i < elements[n].are; i++) {
+            int64_t c = i % l[2].extent, b = i / l[2].extent % l[1].extent, a = i / l[2].extent / l[1].extent;
+            assert_int_equal(list[i].src, 1 + a * l[0].src_bits + b * l[1].src_bits + c * l[2].src_bits);
+            assert_int_equal(list[i].dst, 2 + a * l[0].dst_bits + b * l[1].dst_bits + c * l[2].dst_bits);
+        }
+    }
 }
 
 /* ---- Lists ---- */
@@ -760,6 +845,7 @@ int main(void) {
         cmocka_unit_test(boxes_that_are_alike),        cmocka_unit_test(boxes_that_continue),
         cmocka_unit_test(short_columns_that_continue), cmocka_unit_test(rows_that_are_copied),
         cmocka_unit_test(rows_that_are_copied_late),   cmocka_unit_test(lines_of_halves),
+        cmocka_unit_test(lines_that_are_split),        cmocka_unit_test(elements_that_are_listed),
         cmocka_unit_test(transposes_or_lines),         cmocka_unit_test(rows_that_are_read_on),
         cmocka_unit_test(rows_that_are_read_on_early), cmocka_unit_test(tiles_that_are_listed),
     };
