@@ -536,6 +536,37 @@ static void elements_that_are_listed(void **state) {
     }
 }
 
+/* ---- Steps ---- */
+
+static void steps_that_are_kept(void **state) {
+    (void)state;
+    enum { BYTES = 512 };
+    static const ts_plan_loop few[] = {{5, 20, 1}, {4, 1, 5}}, runs[] = {{3, 100, 130}, {100, 1, 1}};
+    uint8_t src[BYTES], dst[BYTES] = {0}, again[BYTES] = {0};
+    ts_arena *arena = ts_arena_new();
+    ts_copy_context m = context_of(TS_DTYPE_U8, 8, ts_kernels_get(TS_KERNELS_PORTABLE));
+    ts_copy_steps steps = {.arena = arena, .m = &m};
+    ts_plan_box moved[] = {box_of(few, 2), box_of(runs, 2)};
+    moved[1].dst_bits = 32 * 8;
+    for (int i = 0; i < BYTES; i++) src[i] = (uint8_t)(i * 3 + i / 256);
+    m.steps = &steps;
+    m.src.bytes = src;
+    m.dst.bytes = dst;
+    for (int i = 0; i < 2; i++) ts_move_box(&m, &moved[i]);
+    assert_int_equal(steps.count, 2);
+    assert_int_equal(dst[5], src[1]);
+    assert_int_equal(dst[32 + 130 + 7], src[107]);
+    m.dst.bytes = again;
+    ts_copy_steps_repeat(&steps);
+    assert_memory_equal(again, dst, BYTES);
+    while (steps.count < TS_COPY_MOST_STEPS) ts_move_box(&m, &moved[0]);
+    assert_false(steps.full);
+    ts_move_box(&m, &moved[1]);
+    assert_true(steps.full);
+    assert_int_equal(steps.count, TS_COPY_MOST_STEPS);
+    ts_arena_free(arena);
+}
+
 /* ---- Lists ---- */
 
 /* Two boxes, the second so many bytes behind the first on both sides, of halves that take turns by rows: are their tiles
@@ -846,8 +877,9 @@ int main(void) {
         cmocka_unit_test(short_columns_that_continue), cmocka_unit_test(rows_that_are_copied),
         cmocka_unit_test(rows_that_are_copied_late),   cmocka_unit_test(lines_of_halves),
         cmocka_unit_test(lines_that_are_split),        cmocka_unit_test(elements_that_are_listed),
-        cmocka_unit_test(transposes_or_lines),         cmocka_unit_test(rows_that_are_read_on),
-        cmocka_unit_test(rows_that_are_read_on_early), cmocka_unit_test(tiles_that_are_listed),
+        cmocka_unit_test(steps_that_are_kept),         cmocka_unit_test(transposes_or_lines),
+        cmocka_unit_test(rows_that_are_read_on),       cmocka_unit_test(rows_that_are_read_on_early),
+        cmocka_unit_test(tiles_that_are_listed),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
