@@ -382,7 +382,8 @@ bool register_read(ts_error *err, const scope *names, const token **at, ts_opera
 }
 
 bool expr_begins(const scope *names, const token *at) {
-    if (at->kind == TOKEN_INTEGER || at->kind == TOKEN_FLOAT || token_is(at, '-') || token_is(at, '('))
+    if (at->kind == TOKEN_INTEGER || at->kind == TOKEN_FLOAT || token_is(at, '-') || token_is(at, '!') ||
+        token_is(at, '('))
         return true;
     if (at->kind != TOKEN_NAME) return false;
     const symbol *found = scope_find(names, at->text, at->length);

@@ -135,6 +135,9 @@ static void test_expressions(void **state) {
         {"(-9223372036854775807 - 1) / -1",
          "a.tsim:4:34: error: the result of '/' does not fit in 64 bits\n"
          "delay (-9223372036854775807 - 1) / -1\n                                 ^\n"},
+        {"!ROWS", "    delay 0\n"},
+        {"!0 + 2", "    delay 3\n"},
+        {"!!ROWS", "    delay 1\n"},
         {"1.5", "a.tsim:4:7: error: found 1.5, expected sreg or integer\ndelay 1.5\n      ^\n"},
         {"1 + ",
          "a.tsim:4:11: error: found the end of the text, expected a number\ndelay 1 + \n          ^\n"},
