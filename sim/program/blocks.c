@@ -38,6 +38,30 @@ bool run_in_scope(assembler *as, scope *names, const token *at, const token *sto
 
 /* ---- Macros ---- */
 
+/* The argument that has this name; -1: none. */
+static int find_param(const macro *of, const char *text, size_t length) {
+    for (int i = 0; i < of->param_count; i++) {
+        const token *param = &of->params[2 * i];
+        if (param->length == length && memcmp(param->text, text, length) == 0) return i;
+    }
+    return -1;
+}
+
+/* "NAME, NAME .." up to the end of the line, no name twice. */
+static bool read_params(assembler *as, const token **at, macro *new) {
+    new->params = *at;
+    while (!token_ends_line(*at)) {
+        const token *param;
+        if (new->param_count > 0 && !expect_mark(as, at, ',', "','")) return false;
+        if (!expect_name(as, at, "the name of an argument", &param)) return false;
+        if (find_param(new, param->text, param->length) >= 0)
+            return TOKEN_ERROR(as->err, param, "the macro has two arguments '%.*s'", (int)param->length,
+                               param->text);
+        new->param_count++;
+    }
+    return true;
+}
+
 bool assemble_macro(assembler *as, const token *word, const token **at, const token *stop) {
     macro *new = TS_NEW(as->arena, macro);
     symbol *named = expect_name(as, at, "a name", &new->name)
@@ -48,12 +72,7 @@ bool assemble_macro(assembler *as, const token *word, const token **at, const to
     if (ts_opcode_find(new->name->text, new->name->length, &opcode))
         return TOKEN_ERROR(as->err, new->name, "'%s' is an instruction, choose another name", named->name);
     named->macro = new;
-    new->params = *at;
-    while (!token_ends_line(*at)) {
-        if (new->param_count++ > 0 && !expect_mark(as, at, ',', "','")) return false;
-        const token *param;
-        if (!expect_name(as, at, "the name of an argument", &param)) return false;
-    }
+    if (!read_params(as, at, new)) return false;
     new->begin = *at;
     new->end = find_end(as, word, *at, stop, END_ONLY);
     if (new->end == NULL) return false;
@@ -91,11 +110,8 @@ static bool read_arguments(assembler *as, const token **at, const macro *called,
 
 static const argument *find_word(const macro *called, const char *word, size_t length,
                                  const argument *arguments) {
-    for (int i = 0; i < called->param_count; i++) {
-        const token *param = &called->params[2 * i];
-        if (param->length == length && memcmp(param->text, word, length) == 0) return &arguments[i];
-    }
-    return NULL;
+    int param = find_param(called, word, length);
+    return param >= 0 ? &arguments[param] : NULL;
 }
 
 static const argument *find_argument(const macro *called, const token *at, const argument *arguments) {
@@ -265,8 +281,10 @@ bool assemble_if(assembler *as, const token *word, const token **at, const token
     const token *body = *at, *middle = find_end(as, word, body, stop, END_OR_ELSE);
     if (middle == NULL) return false;
     const token *end =
-        token_is_name(middle, ".else") ? find_end(as, word, middle + 1, stop, END_ONLY) : middle;
+        token_is_name(middle, ".else") ? find_end(as, word, middle + 1, stop, END_OR_ELSE) : middle;
     if (end == NULL) return false;
+    if (end != middle && token_is_name(end, ".else"))
+        return TOKEN_ERROR(as->err, end, "a second .else of the .if of line %d", word->line);
     *at = end + 1;
     bool yes = v.is_float ? v.number != 0 : v.integer != 0;
     return yes ? as->assemble_block(as, body, middle)

@@ -41,13 +41,25 @@ typedef struct {
     bool constant, never;
 } loop;
 
+/* A register or a number that a counter can have: it is compared as a signed one, with a register too. */
+static bool read_bound(assembler *as, const token **at, const char *what, ts_operand *out) {
+    const token *begin = *at;
+    if (!assemble_operand(as, at, "smov", 1, out)) return false;
+    return out->kind != TS_OPERAND_INTEGER || out->as.integer <= INT32_MAX ||
+           TOKEN_ERROR(as->err, begin, "%s is %lld, expected %d to %d", what, (long long)out->as.integer,
+                       INT32_MIN, INT32_MAX);
+}
+
 static bool read_loop(assembler *as, const token **at, loop *l) {
     ts_operand reg;
     if (!assemble_operand(as, at, "smov", 0, &reg) || !expect_mark(as, at, '=', "'='") ||
-        !assemble_operand(as, at, "smov", 1, &l->begin) || !expect_mark(as, at, ',', "','") ||
-        !assemble_operand(as, at, "smov", 1, &l->end) || !read_step(as, at, &l->step))
+        !read_bound(as, at, "the first value", &l->begin) || !expect_mark(as, at, ',', "','"))
         return false;
+    const token *end = *at;
+    if (!read_bound(as, at, "the end", &l->end) || !read_step(as, at, &l->step)) return false;
     l->reg = reg.as.reg;
+    if (l->end.kind == TS_OPERAND_SREG && l->end.as.reg == l->reg)
+        return TOKEN_ERROR(as->err, end, "the end is the loop's own counter, expected another register");
     l->constant = l->begin.kind == TS_OPERAND_INTEGER && l->end.kind == TS_OPERAND_INTEGER;
     l->never = l->constant && l->begin.as.integer >= l->end.as.integer;
     return true;
