@@ -23,9 +23,9 @@ typedef struct {
     ts_program_location at;
 } item;
 
-/* A file that was included, and the line of the program's own text that led there. */
+/* A file that was included, and where first. */
 typedef struct {
-    const char *name;
+    const char *name, *by;
     int line;
 } included;
 

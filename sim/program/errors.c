@@ -17,17 +17,16 @@ bool give_up(assembler *as) {
 /* Names of sources are cut in errors. */
 static bool same_name(const char *a, const char *b) { return strncmp(a, b, TS_ERROR_NAME_BYTES - 4) == 0; }
 
-/* The line of the program's own text that leads to a line of a source; 0: of the command line. */
-static int leading_line(const assembler *as, const char *name, int line) {
-    if (same_name(name, as->name)) return line;
+/* How a source came in; NULL: it is the program's own text, or of the command line. */
+static const included *find_include(const assembler *as, const char *name) {
+    if (same_name(name, as->name)) return NULL;
     for (int i = 0; i < as->includes.count; i++)
-        if (same_name(name, as->includes.items[i].name)) return as->includes.items[i].line;
-    return 0;
+        if (same_name(name, as->includes.items[i].name)) return &as->includes.items[i];
+    return NULL;
 }
 
 void note_include(assembler *as, const token *location, const char *name) {
-    int line = leading_line(as, location->source->name, location->line);
-    *PUSH(as->arena, &as->includes) = (included){name, line};
+    *PUSH(as->arena, &as->includes) = (included){name, location->source->name, location->line};
 }
 
 /* A location has one error, however often macros and loops come by. */
@@ -73,10 +72,38 @@ void keep_error(assembler *as) {
 
 /* ---- The list ---- */
 
+/* A line of a file, or that of the .include which leads to it. Those of the command line are before all. */
+typedef struct {
+    const char *name;
+    int line, column;
+} place;
+
+static int depth_of(const assembler *as, const char *name) {
+    int depth = 0;
+    for (const included *in; (in = find_include(as, name)) != NULL; name = in->by) depth++;
+    return depth;
+}
+
+static place go_up(const assembler *as, place at, int levels) {
+    for (; levels > 0; levels--) {
+        const included *in = find_include(as, at.name);
+        at = (place){in->by, in->line, 0};
+    }
+    return at;
+}
+
+/* Of different files: by the lines of the file from where both are included. */
 static bool stands_before(const assembler *as, const ts_error *a, const ts_error *b) {
-    int line_a = leading_line(as, a->name, a->line), line_b = leading_line(as, b->name, b->line);
-    if (line_a != line_b) return line_a < line_b;
-    return a->line != b->line ? a->line < b->line : a->column < b->column;
+    place x = {a->name, a->line, a->column}, y = {b->name, b->line, b->column};
+    int deep = depth_of(as, x.name), other = depth_of(as, y.name);
+    x = go_up(as, x, deep - other);
+    y = go_up(as, y, other - deep);
+    for (int depth = deep < other ? deep : other; depth > 0 && !same_name(x.name, y.name); depth--) {
+        x = go_up(as, x, 1);
+        y = go_up(as, y, 1);
+    }
+    if (!same_name(x.name, y.name)) return same_name(y.name, as->name);
+    return x.line != y.line ? x.line < y.line : x.column < y.column;
 }
 
 static void sort_errors(assembler *as) {

@@ -353,6 +353,19 @@ def bounds_by_expressions():
 
 
 @test
+def errors_stand_in_the_order_of_the_text_across_files():
+    files = {"e.tsim": 'vad\n.include "e1.tsim"\nvad\n',
+             "e1.tsim": ' vad\n\n\n.include "e2.tsim"\nvad\n',
+             "e2.tsim": '.include "e3.tsim"\n  vad\n.include "e1b.tsim"\n',
+             "e3.tsim": '\n\n\n\n\n\nvad\n', "e1b.tsim": "vad\n"}
+    for name, text in files.items():
+        (HERE / name).write_text(text)
+    code, out, err = run("run", HERE / "e.tsim")
+    places = re.findall(r"(\w+)\.tsim:(\d+):\d+: error", err)
+    assert code == 1 and places == [("e", "1"), ("e1", "1"), ("e3", "7"), ("e2", "2"), ("e1b", "1"), ("e1", "5"), ("e", "3")], places
+
+
+@test
 def parameters_of_included_files_are_not_listed():
     head = expect(["run", "programs/copy.tsim"]).split("tensors")[0]
     assert head.endswith("program    programs/copy.tsim ROWS=1024 COLS=512 BLOCK=128 TILED=1\n"), head
