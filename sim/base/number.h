@@ -41,6 +41,11 @@ static inline double ts_percent(int64_t part, int64_t whole) {
 int64_t ts_gcd(int64_t a, int64_t b);            /* of absolute values; gcd(0, 0) = 0 */
 bool ts_lcm(int64_t a, int64_t b, int64_t *out); /* a, b > 0; false on overflow */
 
+/* NaN without a sign: that of inf - inf is the host's. */
+static inline double ts_plain_nan(double value) {
+    return value != value ? (double)__builtin_nanf("") : value;
+}
+
 static inline uint32_t ts_f32_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, 4);

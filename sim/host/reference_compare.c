@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "reference_loops.h"
 #include "reference_stream.h"
 
@@ -62,10 +63,12 @@ static void compare_each(comparison *c, const double *wanted, const double *err,
         if ((failed && result->failed == 0) || (failed == (result->failed > 0) && ulps > c->worst)) {
             c->worst = ulps;
             result->worst = c->seen + i;
-            result->actual = got;
-            result->expected = expected;
+            result->actual = ts_plain_nan(got);
+            result->expected = ts_plain_nan(expected);
         }
-        if (failed) note_failure(result, (ts_mismatch){c->seen + i, got, expected, distance, ulps});
+        if (failed)
+            note_failure(result, (ts_mismatch){c->seen + i, ts_plain_nan(got), ts_plain_nan(expected),
+                                               distance, ulps});
         result->max_ulp = fmax(result->max_ulp, ulps);
         result->max_abs = fmax(result->max_abs, distance);
     }

@@ -1,6 +1,7 @@
 /* Checks: what the program left is compared with what the reference makes of its inputs. */
 #include <string.h>
 
+#include "base/number.h"
 #include "run_parts.h"
 
 typedef enum { AFTER_RUN, BEFORE_RUN } moment;
@@ -152,7 +153,7 @@ bool run_reports(ts_error *err, const ts_program *program, const ts_check *check
             good = ts_error_at(err, TS_ERROR_INPUT, text->source, text->begin,
                                "a report is one number, found %zu", value.count);
         }
-        results[i] = good ? value.values[0] : 0;
+        results[i] = good ? ts_plain_nan(value.values[0]) : 0;
         ts_arena_free(scratch);
         if (!good) return false;
     }

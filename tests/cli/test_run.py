@@ -374,6 +374,17 @@ def parameters_of_included_files_are_not_listed():
 
 
 @test
+def a_nan_has_no_sign():
+    """Hosts differ in that of inf - inf."""
+    path = program(".tensor x hbm f32[2] in iota\n.check x ~= x - sqrt(-1)\n.check x ~= inf - inf err=1\n.report top = inf - inf\n"
+                   ".report root = -sqrt(-1)\nnop\n")
+    code, out, err = run("run", path)
+    assert code == 3 and "-nan" not in out and out.count("expected nan, error inf\n") == 4, out
+    assert "where nan is expected\n" in out and "\ntop        nan = inf - inf\nroot       nan = -sqrt(-1)\n" in out, out
+    assert "found 0, expected nan" in err or err == "", err
+
+
+@test
 def reports():
     text = (".param N = 3\n.tensor x hbm f32[2,3] in iota\n.tensor y hbm f32[2,3] out\n.tensor v vmem f32[2,3]\n.sem s\n"
             "dma v <- x, s\nwait s\ndma y <- v, s\nwait s\n")
