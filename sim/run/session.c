@@ -213,7 +213,9 @@ ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request
     *s = (ts_session){.request = request, .devices = TS_NEW_ARRAY(arena, session_device, devices)};
     for (int64_t i = 0; i < devices; i++) begin_device(&s->devices[i], s, i);
     s->at = s->devices;
-    return open_devices(err, arena, s) ? s : NULL;
+    if (!open_devices(err, arena, s)) return NULL;
+    s->entries = session_find_entries(arena, s->parts.program);
+    return s;
 }
 
 void ts_session_close(ts_session *session) {

@@ -64,8 +64,8 @@ typedef struct {
     ts_condition_side left, right;
 } ts_condition;
 
-/* Stops before a bundle with an instruction of that line issues, if the condition holds; file: as the
- * program's path ends, NULL: the program itself. */
+/* Stops before a bundle with an instruction of that line issues, or with the first of a macro or file that the line
+ * uses, if the condition holds; file: as the program's path ends, NULL: the program itself. */
 typedef struct {
     const char *file;
     int line;

@@ -27,12 +27,13 @@ typedef struct {
 
 struct ts_session {
     const ts_run_request *request;
-    run_parts parts;         /* its chip is that of the device that is looked at */
-    ts_pod *pod;             /* of a mesh; NULL: one device */
-    session_device *devices; /* of the mesh, or one */
-    session_device *at;      /* that is looked at */
-    int followed;            /* the session stands where this core does */
-    int64_t cycle;           /* before which all devices of a mesh are */
+    run_parts parts;                    /* its chip is that of the device that is looked at */
+    const ts_program_location *entries; /* of each frame of the program: its first instruction */
+    ts_pod *pod;                        /* of a mesh; NULL: one device */
+    session_device *devices;            /* of the mesh, or one */
+    session_device *at;                 /* that is looked at */
+    int followed;                       /* the session stands where this core does */
+    int64_t cycle;                      /* before which all devices of a mesh are */
     int64_t events;
     bool ended;
     watch watches[TS_WATCHES];
@@ -43,6 +44,7 @@ struct ts_session {
 };
 
 /* session_breakpoints.c: of the device and the core that are looked at. */
+const ts_program_location *session_find_entries(ts_arena *arena, const ts_program *program);
 bool session_at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints, int count);
 
 /* session_mesh.c: as ts_session_open and ts_session_go. */

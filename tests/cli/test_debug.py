@@ -324,6 +324,44 @@ def a_breakpoint_on_a_macro_and_with_a_condition():
     assert code == 0 and ", lib/bump.tsim:4: vst xb" in out, (code, out, err)
 
 
+CALLS = """.macro inner K
+ sadd s2, s2, K
+ sadd s3, s3, K
+.end
+.macro outer K
+ inner K
+ inner K + 1
+.end
+.macro none
+.end
+ smov s1, 1
+.for I = 0, 3
+ outer I
+.end
+ inner 5
+ none
+ .include "lib/add.tsim"
+ halt
+"""
+
+
+@test
+def a_breakpoint_on_the_use_of_a_macro_stops_before_its_first_instruction():
+    (HERE / "lib").mkdir(exist_ok=True)
+    (HERE / "lib" / "add.tsim").write_text("; what is included\n sadd s4, s4, 9\n sadd s4, s4, 8\n")
+    (HERE / "u.tsim").write_text(CALLS)
+    for place, stops in (("13", ["s2, 0", "s2, 1", "s2, 2"]), ("outer", ["s2, 0", "s2, 1", "s2, 2"]), ("15", ["s2, 5"]),
+                         ("6", ["s2, 0", "s2, 1", "s2, 2"]), ("7", ["s2, 1", "s2, 2", "s2, 3"]), ("17", ["s4, 9"]),
+                         ("inner", ["s2, 0", "s2, 1", "s2, 1", "s2, 2", "s2, 2", "s2, 3", "s2, 5"]), ("lib/add.tsim:3", ["s4, 8"])):
+        code, out, err = run("debug", HERE / "u.tsim", stdin=f"break {place}\n" + "c\n" * 9)
+        found = re.findall(r"^cycle .*: sadd s\d, (s\d, \d)$", out, re.M)
+        assert (code, err, found) == (0, "", stops), (place, found, stops, err)
+    code, out, err = run("debug", HERE / "u.tsim", stdin="break 16\nbreak none\nbreak 12\n")
+    assert err == ("tilesim: error: no instruction comes from '16', the next one from line 17\n"
+                   "tilesim: error: no instruction comes from macro 'none'\n"
+                   "tilesim: error: no instruction comes from '12', the next one from line 13\n"), err
+
+
 @test
 def a_watch_says_who_wrote():
     out = named("watch xb[8:16, 0:128]", "c", "c", "c")
