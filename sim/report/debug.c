@@ -329,7 +329,11 @@ static void add_row_index(ts_text *out, const ts_host_array *array, const int64_
         int written = snprintf(text + at, sizeof text - at, "%lld,", (long long)index[i]);
         at += written > 0 ? (size_t)written : 0;
     }
-    ts_text_add(out, "[%s:]", array->rank > 1 ? text : "");
+    ts_text_add(out, "[%s", array->rank > 1 ? text : "");
+    if (array->rank > 0 && array->dims[array->rank - 1] == 1)
+        ts_text_add(out, "%lld]", (long long)begin[array->rank - 1]);
+    else
+        ts_text_add(out, array->rank > 0 ? ":]" : "]");
 }
 
 void ts_report_box(const char *name, const ts_host_array *array, const int64_t *begin, ts_text *out) {

@@ -76,6 +76,16 @@ def a_vreg_is_a_grid():
 
 
 @test
+def a_single_column_has_its_number():
+    out, err = debug("until 600", "p xb[1:3, 7]", "p xb[2, 9:11]", "p xb[15, 127]")
+    assert out[2:] == ["xb, f32[2,1]", "[1,7]        136", "[2,7]        264", "xb, f32[1,2], from column 9 on",
+                       "[2,:]        266        267", "xb, f32[1,1]", "[15,127]       2048"], out
+    (HERE / "z.tsim").write_text(".tensor z hbm s32[] in zeros\n.tensor c smem s32[8] in iota\n nop\n")
+    code, out, err = run("debug", HERE / "z.tsim", stdin="p z\np c[7]\n")
+    assert (code, out.split("\n")[1:]) == (0, ["z, s32[]", "[]          0", "c, s32[1]", "[7]          7", ""]), out
+
+
+@test
 def what_is_under_way():
     out, err = debug("step", "dmas", "sems", "c", "dmas", "sems")
     text = "\n".join(out)
