@@ -274,18 +274,18 @@ static bool print_names(ts_text *out, const ts_mesh *mesh, const ts_mesh_digit *
 
 bool ts_sharding_print_spec(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding) {
     const ts_mesh_digit *digits[TS_SHARDING_MAX_DIGITS];
-    ts_text_add(out, "P(");
+    ts_text spec = ts_text_begin(out->arena);
     for (int d = 0; d < sharding->rank; d++) {
         int count = digits_of_dim(sharding, d, digits);
         if (!contiguous(digits, count, ts_sharding_extent(sharding, d))) return false;
-        ts_text_add(out, "%s%s", d ? ", " : "", count == 0 ? "None" : count > 1 ? "(" : "");
-        if (!print_names(out, mesh, digits, count)) return false;
-        if (count > 1) ts_text_add_char(out, ')');
+        ts_text_add(&spec, "%s%s", d ? ", " : "", count == 0 ? "None" : count > 1 ? "(" : "");
+        if (!print_names(&spec, mesh, digits, count)) return false;
+        if (count > 1) ts_text_add_char(&spec, ')');
     }
     int partials = digits_of_kind(sharding, TS_DIGIT_PARTIAL, digits);
-    if (partials) ts_text_add(out, "%sunreduced={", sharding->rank ? ", " : "");
-    if (partials && !print_names(out, mesh, digits, partials)) return false;
-    ts_text_add(out, partials ? "})" : ")");
+    if (partials) ts_text_add(&spec, "%sunreduced={", sharding->rank ? ", " : "");
+    if (partials && !print_names(&spec, mesh, digits, partials)) return false;
+    ts_text_add(out, "P(%s%s", spec.bytes, partials ? "})" : ")");
     return true;
 }
 

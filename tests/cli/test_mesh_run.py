@@ -54,6 +54,15 @@ def a_mesh_file_says_what_machine():
     assert expect_json([*words, "v5p-64"])["cycles"] == expect_json([*words, "4x4x4", *MACHINE])["cycles"]
 
 
+@test
+def shardings_of_parts_of_axes_are_shown_as_they_are_read():
+    lines = [".tensor x hbm f32[16,256]{1,0:T(8,128)} %s in iota" % sharding for sharding in (
+        "{devices=[2,2]<=[2,2]T(1,0)}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "P(None, 'x')")]
+    for line in lines:
+        shown = expect(["show", "program", program(line + "\n nop\n"), "--mesh", "4"])
+        assert shown == line + "\n    nop\n", shown
+
+
 @release_test
 def a_program_is_shown_as_it_is_assembled():
     for path in PROGRAMS:
