@@ -99,9 +99,8 @@ def _bytes_of(buffer: Any) -> np.ndarray:
 
 def _row_major(layout: Layout) -> bool:
     """Are the bytes those of an array, one element behind the other?"""
-    order = ",".join(str(i) for i in reversed(range(len(layout.dims))))
     dims = ",".join(map(str, layout.dims))
-    return layout == Layout(f"{layout.type}[{dims}]{{{order}}}") and layout.bytes == layout.logical_bytes
+    return layout == Layout(f"{layout.type}[{dims}]") and layout.bytes == layout.logical_bytes
 
 
 def _fresh(count: int) -> np.ndarray:

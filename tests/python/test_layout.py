@@ -155,6 +155,16 @@ def layouts_into_layouts():
 
 
 @test
+def scalars():
+    tile = ts.convert(np.float32(3), to="f32[]{:T(128)}")
+    assert tile.nbytes == 512 and np.frombuffer(tile, np.float32)[0] == 3
+    for to in (None, "f32[]"):
+        element = ts.convert(tile, "f32[]{:T(128)}", to=to)
+        assert isinstance(element, np.ndarray) and element.shape == () and element == 3
+    assert ts.convert(tile, "f32[]{:T(128)}", to="f32[]{:T(256)}").nbytes == 1024
+
+
+@test
 def any_array_of_these_values():
     """Strides, byte order, dims of 0 and 1, lists; the input is not written."""
     array = np.arange(24, dtype=np.int32).reshape(4, 6)
