@@ -12,6 +12,7 @@ typedef struct {
     int64_t first, end;
     bool writes;
     int64_t cycle;
+    const uint32_t *mask; /* of a store: words of mask 0 are not written; NULL: all may be */
 } ts_access;
 
 #endif

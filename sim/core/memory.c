@@ -68,7 +68,7 @@ static void gather_rows(ts_core *core, const core_op *op, int64_t address, uint3
 
 typedef enum { READS, WRITES } access_kind;
 
-/* Told row by row where some between them are not accessed. */
+/* Told row by row where some between them are not accessed, or words of a store are left out. */
 static void tell(const ts_core *core, const core_op *op, const ts_space *space, int64_t address,
                  access_kind kind) {
     const ts_core_ports *ports = core->setup.ports;
@@ -81,10 +81,12 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
                         .writes = kind == WRITES,
                         .cycle = core->now};
     int rows = space == core->setup.vmem ? __builtin_popcount(a->source->sublane_mask) : 0;
-    bool apart = rows > 0 && a->high_bytes - a->low_bytes > rows * ROW_BYTES;
+    bool masked = kind == WRITES && op->mask && !core->setup.time_only;
+    bool apart = rows > 0 && (masked || a->high_bytes - a->low_bytes > rows * ROW_BYTES);
     for (int i = 0; apart && i < TS_SUBLANES; i++) {
         access.first = address + i * a->source->stride * ROW_BYTES;
         access.end = access.first + ROW_BYTES;
+        access.mask = masked ? op->mask + i * TS_LANES : NULL;
         if (a->source->sublane_mask >> i & 1) ports->accessed(ports->chip, &access);
     }
     if (!apart) ports->accessed(ports->chip, &access);

@@ -87,8 +87,14 @@ static void see_write(session_device *d, const ts_watch_hit *by, const ts_space 
 }
 
 static void see_store(void *self, const ts_access *store) {
-    see_write(self, &(ts_watch_hit){.instruction = store->instruction, .cycle = store->cycle}, store->space,
-              store->first, store->end);
+    const ts_watch_hit by = {.instruction = store->instruction, .cycle = store->cycle};
+    int64_t words = (store->end - store->first) / 4;
+    if (!store->mask) see_write(self, &by, store->space, store->first, store->end);
+    for (int64_t i = 0, end; store->mask && i < words; i = end + 1) {
+        for (end = i; end < words && store->mask[end]; end++) {
+        }
+        if (end > i) see_write(self, &by, store->space, store->first + 4 * i, store->first + 4 * end);
+    }
 }
 
 typedef struct {

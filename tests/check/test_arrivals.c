@@ -84,7 +84,7 @@ static int come(world *w, int64_t at, int64_t bytes, int64_t by, int64_t cycle, 
 static int accessed(world *w, int64_t first, int64_t bytes, bool writes, int64_t cycle) {
     w->findings->count = 0;
     ts_arrivals_access(w->arrivals, &(ts_access){writes ? &vst : &vld, w->spaces[TS_SPACE_VMEM], B + first,
-                                                 B + first + bytes, writes, cycle});
+                                                 B + first + bytes, writes, cycle, NULL});
     return w->findings->count;
 }
 
@@ -109,7 +109,8 @@ static void what_came_is_waited_for(void **state) {
     assert_string_equal(f->text,
                         "this writes bytes of 'b' that a DMA of device 2 wrote, without waiting for it");
     w->findings->count = 0;
-    ts_arrivals_access(w->arrivals, &(ts_access){&vld, w->spaces[TS_SPACE_HBM], B, B + BYTES, false, 72});
+    ts_arrivals_access(w->arrivals,
+                       &(ts_access){&vld, w->spaces[TS_SPACE_HBM], B, B + BYTES, false, 72, NULL});
     assert_int_equal(w->findings->count, 0);
     take(w, 1, 1, 80);
     assert_int_equal(accessed(w, 64, 4, false, 81), 1);

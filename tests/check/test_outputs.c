@@ -106,7 +106,7 @@ static void stores_into_an_input(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         world *w = open_world();
-        ts_access store = {&sst, w->spaces[rows[i].space], rows[i].first, rows[i].end, true, 33};
+        ts_access store = {&sst, w->spaces[rows[i].space], rows[i].first, rows[i].end, true, 33, NULL};
         ts_outputs_store(&w->all, w->spaces, &store);
         w->code.tensor_count = 0; /* not one more than there are */
         ts_outputs_store(&w->all, w->spaces, &store);

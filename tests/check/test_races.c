@@ -94,7 +94,7 @@ static const ts_instruction vld = {.opcode = TS_OP_vld, .source = &source, .line
 
 static int accessed(world *w, const ts_space *space, int64_t first, int64_t end, bool writes) {
     w->findings->count = 0;
-    ts_races_access(w->races, &(ts_access){writes ? &vst : &vld, space, first, end, writes, 70});
+    ts_races_access(w->races, &(ts_access){writes ? &vst : &vld, space, first, end, writes, 70, NULL});
     return w->findings->count;
 }
 
@@ -191,8 +191,8 @@ static void margins(void **state) {
     assert_int_equal(w->findings->list[0].margin_cycles, 40);
     ts_in_flight *b = start(w, 1, 0, 16384, 64, 40);
     w->findings->count = 0;
-    ts_races_access(w->races, &(ts_access){&vld, w->vmem, 8192, 8196, false, 80});
-    ts_races_access(w->races, &(ts_access){&vst, w->vmem, 16384, 16388, true, 81});
+    ts_races_access(w->races, &(ts_access){&vld, w->vmem, 8192, 8196, false, 80, NULL});
+    ts_races_access(w->races, &(ts_access){&vst, w->vmem, 16384, 16388, true, 81, NULL});
     assert_int_equal(w->findings->count, 2);
     assert_false(w->findings->list[1].has_margin);
     complete(w->races, b, 100);

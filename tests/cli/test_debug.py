@@ -394,6 +394,24 @@ def a_watch_says_who_wrote():
 
 
 @test
+def what_a_mask_leaves_out_is_not_written():
+    (HERE / "m.tsim").write_text(""".tensor a vmem f32[16,128]{1,0:T(8,128)}
+        mlanes m1, 100
+        vmov v0, 3.0
+        vst a[0, 0], v0 if m1
+        vst a[8, 0] mask=0x18, v0 if m1
+        vst a.words[256] stride=0, v0 if m1
+        halt
+""")
+    for slice_, lines in (("a[0, 99]", ["4"]), ("a[0, 100]", []), ("a[7, 0:100]", ["4"]), ("a[0:16, 100:128]", []), ("a[11, 98:102]", ["5"]),
+                          ("a[12, 0]", ["5"]), ("a[13, 0]", []), ("a[2, 0]", ["4", "6"]), ("a[2, 127]", []), ("a[3, 5]", ["4"])):
+        code, out, err = run("debug", HERE / "m.tsim", stdin=f"watch {slice_}\n" + "c\n" * 4)
+        assert (code, err, re.findall(r"watch 1: at cycle \d+, line (\d+),", out)) == (0, "", lines), (slice_, out, err)
+    code, out, err = run("debug", HERE / "m.tsim", stdin="watch a[3, 90:110]\nc\n")
+    assert "bytes 1,536 to 1,935 of vmem were written by vst\n" in out, out
+
+
+@test
 def a_trace_as_text_has_every_cycle():
     code, out, err = run("run", HERE / "a.tsim", "--trace-text")
     lines = out[:out.index("machine ")].rstrip("\n").split("\n")
