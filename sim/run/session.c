@@ -254,7 +254,8 @@ void ts_session_look(const ts_session *session, ts_session_state *state) {
                                 .waits = !ts_core_halted(core) && next == INT64_MAX,
                                 .stall = own->stall,
                                 .stall_cycles = own->stall_cycles};
-    if (state->waits && state->cycle < counters.cycles) state->cycle = counters.cycles;
+    if (ts_core_halted(core) || (state->waits && state->cycle < counters.cycles))
+        state->cycle = counters.cycles;
     if (state->waits && state->cycle < session->cycle) state->cycle = session->cycle;
 }
 

@@ -412,6 +412,19 @@ def what_a_mask_leaves_out_is_not_written():
 
 
 @test
+def a_program_ends_in_the_cycle_that_run_says():
+    transfer = ".tensor x hbm f32[8,128] in iota\n.tensor v vmem f32[8,128]\n.sem s\n dma v <- x, s\n"
+    for text, words in ((" nop\n nop\n", ()), (" nop\n nop\n halt\n", ()), (" nop\n delay 10\n", ()), (" nop\n delay 10\n halt\n", ()),
+                        (transfer, ()), (transfer + " wait s\n", ()), (transfer + " wait s\n halt\n", ()),
+                        (".cores 2\n nop\n barrier\n halt\n", ("-m", "tpu-v4"))):
+        (HERE / "end.tsim").write_text(text)
+        code, out, err = run("run", HERE / "end.tsim", *words)
+        cycles = re.search(r"^cycles +~?([\d,]+)", out, re.M).group(1)
+        code, out, err = run("debug", HERE / "end.tsim", *words, stdin="c\n")
+        assert out.endswith(f"cycle {cycles}: the program has ended\n"), (text, cycles, out)
+
+
+@test
 def a_trace_as_text_has_every_cycle():
     code, out, err = run("run", HERE / "a.tsim", "--trace-text")
     lines = out[:out.index("machine ")].rstrip("\n").split("\n")
