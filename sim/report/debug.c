@@ -254,7 +254,11 @@ static void add_range(ts_text *out, const uint32_t *words, ts_register_view view
         most = seen == 0 || value > most ? value : most;
         seen++;
     }
-    if (view == TS_VIEW_F32 || view == TS_VIEW_I32)
+    if (view == TS_VIEW_I32)
+        ts_text_add(out, "all 1,024 words: %.0f to %.0f\n", least, most);
+    else if (view == TS_VIEW_F32 && seen == 0)
+        ts_text_add(out, "all 1,024 words: NaN\n");
+    else if (view == TS_VIEW_F32)
         ts_text_add(out, "all 1,024 words: %.6g to %.6g, %d NaN\n", least, most, nans);
 }
 

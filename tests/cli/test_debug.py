@@ -76,6 +76,15 @@ def a_vreg_is_a_grid():
 
 
 @test
+def the_range_of_a_vreg_is_that_of_its_view():
+    (HERE / "v.tsim").write_text(" vmov v0, 1.0\n vmov v1, nan\n nop\n")
+    code, out, err = run("debug", HERE / "v.tsim", stdin="s 2\np v0\np v0 i32\np v1\np v1 i32\np v1 hex\n")
+    assert code == 0 and re.findall(r"^all 1,024 words.*$", out, re.M) == [
+        "all 1,024 words: 1 to 1, 0 NaN", "all 1,024 words: 1065353216 to 1065353216", "all 1,024 words: NaN",
+        "all 1,024 words: 2143289344 to 2143289344"], out
+
+
+@test
 def a_single_column_has_its_number():
     out, err = debug("until 600", "p xb[1:3, 7]", "p xb[2, 9:11]", "p xb[15, 127]")
     assert out[2:] == ["xb, f32[2,1]", "[1,7]        136", "[2,7]        264", "xb, f32[1,2], from column 9 on",
