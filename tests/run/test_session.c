@@ -281,6 +281,71 @@ static void places_are_known(void **state) {
     end(&f);
 }
 
+/* Lines that use macros, one in another, and stop where those begin; that of a loop has an instruction. */
+static const char calls[] = ".macro inner K\n  sadd s2, s2, K\n  sadd s3, s3, K\n.end\n" /* lines 1 to 4 */
+                            ".macro outer K\n  inner K\n  inner K\n.end\n"               /* 5 to 8 */
+                            ".loop s1 = 0, 3\n  outer 1\n.end\n"                         /* 9 to 11 */
+                            "inner 2\n";                                                 /* 12 */
+static const struct {
+    int line, stops, s2, s3; /* how often it stops, and with what at first */
+} used[] = {{10, 3, 0, 0}, {12, 1, 6, 6}, {6, 3, 0, 0}, {7, 3, 1, 1}, {3, 7, 1, 0}, {9, 3, 2, 2}};
+
+static void uses_of_macros_are_places(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+        fixture f;
+        begin(&f, "tpu-v5e", NULL, calls);
+        open(&f);
+        const ts_breakpoint at = {NULL, used[i].line, {0}};
+        assert_true(ts_session_has_line(f.session, &at));
+        for (int k = 0; to_breakpoint(&f, &at, 1) == TS_STOP_BREAK; k++) {
+            if (k >= used[i].stops) fail_msg("line %d: a stop too many", used[i].line);
+            if (k == 0 && used[i].s2 != scalar(&f, 2)) fail_msg("line %d: s2", used[i].line);
+            if (k == 0 && used[i].s3 != scalar(&f, 3)) fail_msg("line %d: s3", used[i].line);
+            if (k == used[i].stops - 1) {
+                assert_int_equal(to_breakpoint(&f, &at, 1), TS_STOP_END);
+                break;
+            }
+        }
+        assert_int_equal(line(&f), 0);
+        end(&f);
+    }
+}
+
+/* Rows of a tile of which a mask has the first 100 words; sublanes 3 and 4 of the next; one row, eight times. */
+static const char masked[] = ".tensor a vmem f32[16,128]{1,0:T(8,128)}\n"
+                             "mlanes m1, 100\nvmov v0, 3.0\nvst a[0, 0], v0 if m1\n"
+                             "vst a[8, 0] mask=0x18, v0 if m1\nvst a.words[256] stride=0, v0 if m1\n";
+static const struct {
+    int64_t first, end; /* words */
+    int line;           /* that stops first; 0: none */
+    int64_t hit[2];
+} left_out[] = {{0, 1, 4, {0, 400}},           {99, 100, 4, {0, 400}}, {100, 128, 0, {0}},
+                {100, 129, 4, {512, 912}},     {1508, 1536, 0, {0}},   {1408, 1409, 5, {5632, 6032}},
+                {1536, 1600, 5, {6144, 6544}}, {1664, 2048, 0, {0}},   {256, 257, 4, {1024, 1424}}};
+
+static void words_that_a_mask_leaves_out_are_not_written(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++) {
+        fixture f;
+        ts_error err = {0};
+        begin(&f, "tpu-v5e", NULL, masked);
+        open(&f);
+        assert_int_equal(ts_session_watch_bytes(&err, f.session, TS_SPACE_VMEM, left_out[i].first * 4,
+                                                left_out[i].end * 4),
+                         1);
+        bool stops = step(&f, INT64_MAX) == TS_STOP_WATCH;
+        const ts_watch_hit *hit = ts_session_hit(f.session);
+        if (stops != (left_out[i].line > 0)) fail_msg("words from %lld on", (long long)left_out[i].first);
+        if (stops) {
+            assert_int_equal(hit->instruction->line, left_out[i].line);
+            assert_int_equal(hit->first, left_out[i].hit[0]);
+            assert_int_equal(hit->end, left_out[i].hit[1]);
+        }
+        end(&f);
+    }
+}
+
 /* s1 is 0, 1 .. 7 at line 3. */
 static const char turns[] = ".sem many\n.loop s1 = 0, 8\n  sadd s2, s1, s1\n.end\n";
 static const struct {
@@ -587,13 +652,22 @@ static void a_device_s_memory_is_watched(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_a_bundle),      cmocka_unit_test(a_cycle_is_reached),
-        cmocka_unit_test(names_stand_for),         cmocka_unit_test(places_are_known),
-        cmocka_unit_test(conditions_hold),         cmocka_unit_test(semaphores_are_sides),
-        cmocka_unit_test(watches_have_ranges),     cmocka_unit_test(what_is_watched_stops),
-        cmocka_unit_test(watches_are_numbered),    cmocka_unit_test(ranges_are_checked),
-        cmocka_unit_test(values_are_those_of_now), cmocka_unit_test(devices_stop_together),
-        cmocka_unit_test(devices_step_together),   cmocka_unit_test(a_device_s_memory_is_watched),
+        cmocka_unit_test(a_step_is_a_bundle),
+        cmocka_unit_test(a_cycle_is_reached),
+        cmocka_unit_test(names_stand_for),
+        cmocka_unit_test(places_are_known),
+        cmocka_unit_test(conditions_hold),
+        cmocka_unit_test(semaphores_are_sides),
+        cmocka_unit_test(watches_have_ranges),
+        cmocka_unit_test(what_is_watched_stops),
+        cmocka_unit_test(watches_are_numbered),
+        cmocka_unit_test(ranges_are_checked),
+        cmocka_unit_test(values_are_those_of_now),
+        cmocka_unit_test(devices_stop_together),
+        cmocka_unit_test(devices_step_together),
+        cmocka_unit_test(a_device_s_memory_is_watched),
+        cmocka_unit_test(uses_of_macros_are_places),
+        cmocka_unit_test(words_that_a_mask_leaves_out_are_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
