@@ -34,8 +34,23 @@ static void quotient(double *out, const double *left, size_t left_step, const do
         divide(out, left, left_step, right, right_step, count);
 }
 
-PAIRS(floor_divide, floor(a / b))
-PAIRS(modulo, a - b * floor(a / b)) /* the sign of b, as in Python */
+/* As NumPy's npy_divmod: fmod leaves an exact rest, which a / b, being rounded, does not. The rest has the sign of b. */
+typedef struct {
+    double quotient, rest;
+} division;
+
+static division divide_down(double a, double b) {
+    double left = fmod(a, b), quotient = (a - left) / b;
+    bool turned = left != 0 && (left < 0) != (b < 0);
+    double rest = left == 0 ? copysign(0, b) : turned ? left + b : left;
+    if (turned) quotient -= 1;
+    if (b == 0 || quotient == 0) return (division){b == 0 ? a / b : copysign(0, a / b), rest};
+    double whole = floor(quotient);
+    return (division){quotient - whole > 0.5 ? whole + 1 : whole, rest};
+}
+
+PAIRS(floor_divide, divide_down(a, b).quotient)
+PAIRS(modulo, divide_down(a, b).rest)
 PAIRS(power_of_each, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
 
 /* NaN wins, as in NumPy and XLA. */
