@@ -348,7 +348,7 @@ static void add_json_check(ts_json *json, const ts_program_check *text, const ts
     ts_json_int(json, "elements", (int64_t)check->count);
     ts_json_int(json, "failed", (int64_t)check->failed);
     ts_json_real(json, "max_ulp", check->max_ulp, 6);
-    ts_json_real(json, "max_abs", check->max_abs, 12);
+    ts_json_double(json, "max_abs", check->max_abs);
     ts_json_array(json, "mismatches");
     for (int i = 0; i < check->mismatch_count; i++) add_json_mismatch(json, check, &check->mismatches[i]);
     ts_json_close(json);
@@ -424,7 +424,7 @@ static void add_json_results(ts_json *json, const ts_run_result *result) {
     ts_json_close(json);
     ts_json_object(json, "reports");
     for (int i = 0; result->reports != NULL && i < program->report_count; i++)
-        ts_json_real(json, program->reports[i].name, result->reports[i], 9);
+        ts_json_double(json, program->reports[i].name, result->reports[i]);
     ts_json_close(json);
 }
 

@@ -374,6 +374,13 @@ def parameters_of_included_files_are_not_listed():
 
 
 @test
+def small_numbers_are_whole_in_json():
+    path = program(".tensor x hbm f32[2] in iota\n.report tiny = 1e-30 / 3\n.report huge = 1e300 / 3\n.check x ~= x + 1e-20 abs=1e-15\nnop\n")
+    out = expect_json(["run", path])
+    assert out["reports"] == {"tiny": 1e-30 / 3, "huge": 1e300 / 3} and out["checks"][0]["max_abs"] == 1e-20, out
+
+
+@test
 def a_nan_has_no_sign():
     """Hosts differ in that of inf - inf."""
     path = program(".tensor x hbm f32[2] in iota\n.check x ~= x - sqrt(-1)\n.check x ~= inf - inf err=1\n.report top = inf - inf\n"
