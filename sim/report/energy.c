@@ -37,7 +37,7 @@ void report_energy(ts_text *out, const char *label, const ts_energy *energy, dou
     ts_text_add(out, "%s", text.bytes);
 }
 
-enum { DECIMALS = 12 };
+enum { DECIMALS = 12, OP_DECIMALS = 15 }; /* an operation is stated in fJ */
 
 void report_hbm_energy_json(ts_json *json, const char *key, const double joules[TS_HBM_ENERGY_CAUSES]) {
     double total = 0;
@@ -52,9 +52,9 @@ void report_hbm_energy_json(ts_json *json, const char *key, const double joules[
 void report_energy_json(ts_json *json, const ts_energy *energy) {
     report_hbm_energy_json(json, "hbm_energy_joules", energy->hbm);
     ts_json_object(json, "op_energy_joules");
-    ts_json_real(json, "total", energy->any_stated ? energy->ops_total : (double)NAN, DECIMALS);
+    ts_json_real(json, "total", energy->any_stated ? energy->ops_total : (double)NAN, OP_DECIMALS);
     for (int i = 0; i < TS_ENERGY_OPS; i++)
         ts_json_real(json, ts_energy_op_name((ts_energy_op)i),
-                     energy->stated[i] ? energy->ops[i] : (double)NAN, DECIMALS);
+                     energy->stated[i] ? energy->ops[i] : (double)NAN, OP_DECIMALS);
     ts_json_close(json);
 }

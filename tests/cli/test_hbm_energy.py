@@ -170,10 +170,10 @@ def operations():
     stated = settings("energy.mxu_bf16.femtojoules=500", "energy.dma.femtojoules=1000", "energy.bundle.femtojoules=7")
     found = expect_json([*words, *stated])
     joules = found["op_energy_joules"]
-    assert abs(joules["mxu_bf16"] - found["mxu_flops"] * 500e-15) < 1e-12
-    assert abs(joules["dma"] - found["moved_bytes"] * 1000e-15) < 1e-12
-    assert abs(joules["bundle"] - found["bundles"] * 7e-15) < 1e-12
-    assert abs(joules["total"] - joules["mxu_bf16"] - joules["dma"] - joules["bundle"]) < 2e-12
+    assert abs(joules["mxu_bf16"] - found["mxu_flops"] * 500e-15) < 1e-15
+    assert abs(joules["dma"] - found["moved_bytes"] * 1000e-15) < 1e-15
+    assert abs(joules["bundle"] - found["bundles"] * 7e-15) < 1e-15
+    assert abs(joules["total"] - joules["mxu_bf16"] - joules["dma"] - joules["bundle"]) < 2e-15
     assert joules["vmem"] is None and joules["vpu_f32"] is None and joules["mxu_int8"] is None
     plain = expect_json(words)
     assert found["cycles"] == plain["cycles"]
