@@ -371,7 +371,8 @@ def a_breakpoint_on_the_use_of_a_macro_stops_before_its_first_instruction():
     (HERE / "u.tsim").write_text(CALLS)
     for place, stops in (("13", ["s2, 0", "s2, 1", "s2, 2"]), ("outer", ["s2, 0", "s2, 1", "s2, 2"]), ("15", ["s2, 5"]),
                          ("6", ["s2, 0", "s2, 1", "s2, 2"]), ("7", ["s2, 1", "s2, 2", "s2, 3"]), ("17", ["s4, 9"]),
-                         ("inner", ["s2, 0", "s2, 1", "s2, 1", "s2, 2", "s2, 2", "s2, 3", "s2, 5"]), ("lib/add.tsim:3", ["s4, 8"])):
+                         ("inner", ["s2, 0", "s2, 1", "s2, 1", "s2, 2", "s2, 2", "s2, 3", "s2, 5"]),
+                         ("lib/add.tsim:3", ["s4, 8"])):
         code, out, err = run("debug", HERE / "u.tsim", stdin=f"break {place}\n" + "c\n" * 9)
         found = re.findall(r"^cycle .*: sadd s\d, (s\d, \d)$", out, re.M)
         assert (code, err, found) == (0, "", stops), (place, found, stops, err)
@@ -412,7 +413,8 @@ def what_a_mask_leaves_out_is_not_written():
         vst a.words[256] stride=0, v0 if m1
         halt
 """)
-    for slice_, lines in (("a[0, 99]", ["4"]), ("a[0, 100]", []), ("a[7, 0:100]", ["4"]), ("a[0:16, 100:128]", []), ("a[11, 98:102]", ["5"]),
+    for slice_, lines in (("a[0, 99]", ["4"]), ("a[0, 100]", []), ("a[7, 0:100]", ["4"]), ("a[0:16, 100:128]", []),
+                          ("a[11, 98:102]", ["5"]),
                           ("a[12, 0]", ["5"]), ("a[13, 0]", []), ("a[2, 0]", ["4", "6"]), ("a[2, 127]", []), ("a[3, 5]", ["4"])):
         code, out, err = run("debug", HERE / "m.tsim", stdin=f"watch {slice_}\n" + "c\n" * 4)
         assert (code, err, re.findall(r"watch 1: at cycle \d+, line (\d+),", out)) == (0, "", lines), (slice_, out, err)
@@ -423,7 +425,8 @@ def what_a_mask_leaves_out_is_not_written():
 @test
 def a_program_ends_in_the_cycle_that_run_says():
     transfer = ".tensor x hbm f32[8,128] in iota\n.tensor v vmem f32[8,128]\n.sem s\n dma v <- x, s\n"
-    for text, words in ((" nop\n nop\n", ()), (" nop\n nop\n halt\n", ()), (" nop\n delay 10\n", ()), (" nop\n delay 10\n halt\n", ()),
+    for text, words in ((" nop\n nop\n", ()), (" nop\n nop\n halt\n", ()), (" nop\n delay 10\n", ()),
+                        (" nop\n delay 10\n halt\n", ()),
                         (transfer, ()), (transfer + " wait s\n", ()), (transfer + " wait s\n halt\n", ()),
                         (".cores 2\n nop\n barrier\n halt\n", ("-m", "tpu-v4"))):
         (HERE / "end.tsim").write_text(text)

@@ -63,7 +63,8 @@ def each_stops_when_it_comes():
     assert "the program has ended" in out[8], out
     cycles = expect_json(["run", HERE / "ring.tsim", *MESH])["mesh"]["devices"]
     ends = debug("continue", *(f"device {device}" for device in range(4)))[0][1:]
-    assert [int(re.search(r"cycle ([\d,]+):", line)[1].replace(",", "")) for line in ends] == [row["cycles"] for row in cycles], (ends, cycles)
+    at = [int(re.search(r"cycle ([\d,]+):", line)[1].replace(",", "")) for line in ends]
+    assert at == [row["cycles"] for row in cycles], (ends, cycles)
 
 
 @test

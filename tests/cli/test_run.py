@@ -362,7 +362,8 @@ def errors_stand_in_the_order_of_the_text_across_files():
         (HERE / name).write_text(text)
     code, out, err = run("run", HERE / "e.tsim")
     places = re.findall(r"(\w+)\.tsim:(\d+):\d+: error", err)
-    assert code == 1 and places == [("e", "1"), ("e1", "1"), ("e3", "7"), ("e2", "2"), ("e1b", "1"), ("e1", "5"), ("e", "3")], places
+    text = [("e", "1"), ("e1", "1"), ("e3", "7"), ("e2", "2"), ("e1b", "1"), ("e1", "5"), ("e", "3")]
+    assert code == 1 and places == text, places
 
 
 @test
@@ -375,7 +376,8 @@ def parameters_of_included_files_are_not_listed():
 
 @test
 def small_numbers_are_whole_in_json():
-    path = program(".tensor x hbm f32[2] in iota\n.report tiny = 1e-30 / 3\n.report huge = 1e300 / 3\n.check x ~= x + 1e-20 abs=1e-15\nnop\n")
+    path = program(".tensor x hbm f32[2] in iota\n.report tiny = 1e-30 / 3\n.report huge = 1e300 / 3\n"
+                   ".check x ~= x + 1e-20 abs=1e-15\nnop\n")
     out = expect_json(["run", path])
     assert out["reports"] == {"tiny": 1e-30 / 3, "huge": 1e300 / 3} and out["checks"][0]["max_abs"] == 1e-20, out
 
@@ -383,8 +385,8 @@ def small_numbers_are_whole_in_json():
 @test
 def a_nan_has_no_sign():
     """Hosts differ in that of inf - inf."""
-    path = program(".tensor x hbm f32[2] in iota\n.check x ~= x - sqrt(-1)\n.check x ~= inf - inf err=1\n.report top = inf - inf\n"
-                   ".report root = -sqrt(-1)\nnop\n")
+    path = program(".tensor x hbm f32[2] in iota\n.check x ~= x - sqrt(-1)\n.check x ~= inf - inf err=1\n"
+                   ".report top = inf - inf\n.report root = -sqrt(-1)\nnop\n")
     code, out, err = run("run", path)
     assert code == 3 and "-nan" not in out and out.count("expected nan, error inf\n") == 4, out
     assert "where nan is expected\n" in out and "\ntop        nan = inf - inf\nroot       nan = -sqrt(-1)\n" in out, out
