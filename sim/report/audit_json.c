@@ -239,7 +239,7 @@ static void add_moves(ts_json *json, const ts_audit_result *r) {
     ts_json_int(json, "collectives", r->collectives);
     ts_json_int(json, "collective_bytes", r->collective_bytes);
     ts_json_int(json, "collectives_priced", r->collectives_priced);
-    ts_json_real(json, "collective_microseconds", r->collective_microseconds, 3);
+    ts_json_real(json, "collective_microseconds", r->collective_microseconds, 6);
 }
 
 void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {

@@ -135,8 +135,8 @@ static void json_collective(ts_json *json, const ts_collective *c, const ts_coll
     ts_json_int(json, "hops", p->hops);
     ts_json_int(json, "sent_bytes", p->sent_bytes);
     ts_json_int(json, "busiest_link_bytes", p->link_bytes);
-    ts_json_real(json, "microseconds", microseconds(p->ps), 3);
-    ts_json_real(json, "bound_microseconds", microseconds(p->bound_ps), 3);
+    ts_json_real(json, "microseconds", microseconds(p->ps), 6);
+    ts_json_real(json, "bound_microseconds", microseconds(p->bound_ps), 6);
     ts_json_close(json);
 }
 
@@ -164,8 +164,8 @@ void ts_report_reshard_json(const ts_reshard_report *r, ts_text *out) {
     for (int i = 0; i < r->plan.count; i++)
         json_collective(&json, &r->plan.collectives[i], &r->plan.prices[i]);
     ts_json_close(&json);
-    ts_json_real(&json, "microseconds", microseconds(r->plan.ps), 3);
-    ts_json_real(&json, "bound_microseconds", microseconds(r->plan.bound_ps), 3);
+    ts_json_real(&json, "microseconds", microseconds(r->plan.ps), 6);
+    ts_json_real(&json, "bound_microseconds", microseconds(r->plan.bound_ps), 6);
     json_links(&json, r);
     ts_json_bool(&json, "proved", r->proved);
     ts_json_text(&json, "proof_array", r->proved ? r->proof.shape.bytes : NULL);

@@ -27,10 +27,17 @@ def keys():
                         schema="tilesim.reshard", proved=True, topology=[4, 4], rings=[True, True])
     assert found["mesh"] == {"x": 4, "y": 4}
     assert sorted(c["kind"] for c in found["plan"]) == ["point-to-point", "reduce-scatter"], found
-    assert abs(sum(c["microseconds"] for c in found["plan"]) - found["microseconds"]) < 0.01
+    assert abs(sum(c["microseconds"] for c in found["plan"]) - found["microseconds"]) < 2e-6
     assert found["source"]["spec"] == "P('x', None, unreduced={'y'})" and found["source"]["device_elements"] == 1024
     assert found["destination"]["copies"] == 4
     assert max(found["links"].values()) >= max(c["busiest_link_bytes"] for c in found["plan"])
+
+
+@test
+def times_are_in_picoseconds():
+    found = expect_json(["reshard", "f32[2] P('x')", "f32[2]", "--mesh", "2"])
+    assert found["bound_microseconds"] == found["plan"][0]["bound_microseconds"] == round(4 / 45e3, 6), found
+    assert abs(found["microseconds"] - (3.8 + 1 + 128 / 45e3)) < 1e-6, found  # launch, a hop, a flit
 
 
 @test
