@@ -41,10 +41,10 @@ static int split_loops(const ts_plan_box *box, ts_side side, int element_bits, s
     return count;
 }
 
-/* Steps that the span fills without a gap make it longer. */
+/* Steps that the span fills but for gaps shorter than a granule make it longer. */
 static int join_loops(side_loop *loops, int count, int64_t *low, int64_t *high) {
     for (int i = 0; i < count; i++) {
-        if (loops[i].bits > 0 && loops[i].bits <= *high - *low + GRANULE_BITS) {
+        if (loops[i].bits > 0 && loops[i].bits < *high - *low + GRANULE_BITS) {
             *high += (loops[i].extent - 1) * loops[i].bits;
             loops[i] = loops[--count];
             i = -1;

@@ -309,6 +309,24 @@ static void transfers_with_holes(void **state) {
     close_world(w);
 }
 
+/* Rows of 32 bytes every 64 leave a granule between them; every 63 none. */
+static void a_granule_between_rows_is_free(void **state) {
+    (void)state;
+    static const struct {
+        const char *to;
+        int count;
+    } rows[] = {{"u8[4,32] S[(4,32):(64,1)]", 0}, {"u8[4,32] S[(4,32):(63,1)]", 1}};
+    for (int i = 0; i < 2; i++) {
+        world *w = open_world(1);
+        const ts_plan *plan = plan_of(w->arena, "u8[4,32]{1,0}", 0, rows[i].to, 8192);
+        issue(w->races,
+              &(ts_in_flight){.what = &w->transfers[0], .plan = plan, .src = w->hbm, .dst = w->vmem});
+        assert_int_equal(accessed(w, w->vmem, 8192 + 96, 8192 + 128, false), rows[i].count);
+        assert_int_equal(accessed(w, w->vmem, 8192 + 128, 8192 + 160, false), 1);
+        close_world(w);
+    }
+}
+
 /* ---- Between cores ---- */
 
 static ts_in_flight *started(world *w, int transfer, const ts_space *src, int64_t from, const ts_space *dst,
@@ -537,6 +555,7 @@ int main(void) {
         cmocka_unit_test(transfers_that_meet),
         cmocka_unit_test(long_transfers),
         cmocka_unit_test(transfers_with_holes),
+        cmocka_unit_test(a_granule_between_rows_is_free),
         cmocka_unit_test(transfers_of_another_core),
         cmocka_unit_test(a_trail_of_several),
         cmocka_unit_test(one_core_leaves_no_trail),
