@@ -93,22 +93,57 @@ static void registers_of_operands_masks_and_addresses(void **state) {
                 reads(&use, TS_OPERAND_VREG, 5));
 }
 
+/* Those of the other device count where there is one. */
 static void registers_of_a_transfer(void **state) {
     (void)state;
-    const ts_affine begin[2] = {{.term_count = 1, .terms = {{1, 8}}},
-                                {.term_count = 2, .terms = {{2, 1}, {1, 1}}}};
-    const ts_transfer transfer = {.source = {.rank = 1, .begin = begin},
-                                  .destination = {.rank = 1, .begin = begin + 1},
-                                  .semaphore = {.sreg = 4, .count = 2}};
+    const ts_affine begin[] = {{.term_count = 1, .terms = {{1, 8}}},
+                               {.term_count = 2, .terms = {{2, 1}, {1, 1}}},
+                               {.term_count = 1, .terms = {{3, 1}}}};
+    ts_transfer transfer = {.source = {.rank = 1, .begin = begin},
+                            .destination = {.rank = 2, .begin = begin + 1},
+                            .semaphore = {.sreg = 4, .count = 2},
+                            .device = {.term_count = 1, .terms = {{5, 1}}},
+                            .receive = {.sreg = 6, .count = 2}};
     const ts_code code = {.transfers = &transfer, .transfer_count = 1};
     const ts_instruction dma = {
         .opcode = TS_OP_dma, .mask = -1, .operand_count = 1, .operands = {{.kind = TS_OPERAND_TRANSFER}}};
-    ts_register_use use;
-    ts_instruction_registers(&code, &dma, &use);
-    assert_false(use.writes);
-    assert_int_equal(use.read_count, 3);
-    assert_true(reads(&use, TS_OPERAND_SREG, 1) && reads(&use, TS_OPERAND_SREG, 2) &&
-                reads(&use, TS_OPERAND_SREG, 4));
+    for (int remote = 0; remote < 2; remote++) {
+        ts_register_use use;
+        transfer.remote = remote;
+        ts_instruction_registers(&code, &dma, &use);
+        assert_false(use.writes || use.merges);
+        assert_int_equal(use.read_count, remote ? 6 : 4);
+        for (int reg = 0; reg < 8; reg++)
+            assert_int_equal(reads(&use, TS_OPERAND_SREG, reg), reg >= 1 && reg <= (remote ? 6 : 4));
+    }
+}
+
+/* What keeps a part of its destination reads it. */
+static void results_that_keep_a_part(void **state) {
+    (void)state;
+    static const struct {
+        ts_opcode opcode;
+        int mask;
+        uint8_t rows;
+        bool merges;
+    } rows[] = {{TS_OP_vld, -1, 0xff, false}, {TS_OP_vld, 0, 0xff, true},   {TS_OP_vld, -1, 0x7f, true},
+                {TS_OP_vld, -1, 0xfe, true},  {TS_OP_vst, -1, 0x7f, false}, {TS_OP_vst, 0, 0xff, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const ts_address address = {.tensor = -1, .sublane_mask = rows[i].rows};
+        const ts_operand at = {.kind = TS_OPERAND_ADDRESS, .as.address = &address},
+                         v5 = {.kind = TS_OPERAND_VREG, .as.reg = 5};
+        bool load = rows[i].opcode == TS_OP_vld;
+        const ts_instruction access = {.opcode = rows[i].opcode,
+                                       .mask = rows[i].mask,
+                                       .operand_count = 2,
+                                       .operands = {load ? v5 : at, load ? at : v5}};
+        ts_register_use use;
+        ts_instruction_registers(NULL, &access, &use);
+        assert_int_equal(use.merges, rows[i].merges);
+        assert_int_equal(use.writes, load);
+        assert_int_equal(reads(&use, TS_OPERAND_VREG, 5), !load || rows[i].merges);
+        assert_int_equal(reads(&use, TS_OPERAND_VMASK, 0), rows[i].mask == 0);
+    }
 }
 
 int main(void) {
@@ -120,6 +155,7 @@ int main(void) {
         cmocka_unit_test(pushes_have_operations_for_each_column),
         cmocka_unit_test(registers_of_operands_masks_and_addresses),
         cmocka_unit_test(registers_of_a_transfer),
+        cmocka_unit_test(results_that_keep_a_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -52,6 +53,33 @@ static void a_row_in_full(void **state) {
     ts_arena_free(arena);
 }
 
+/* The meaning of an instruction stands below it, 6 columns in, in lines of at most 98 columns, each as long as it can be. */
+static void meanings_fill_their_lines(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_text out = ts_text_begin(arena);
+    ts_isa_print(&out);
+    for (int op = 0; op < TS_OP_COUNT; op++) {
+        const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
+        char name[64];
+        snprintf(name, sizeof name, "\n  %s ", info->mnemonic);
+        const char *line = strstr(out.bytes, name), *meaning = info->meaning;
+        assert_non_null(line);
+        line = strchr(line + 1, '\n') + 1;
+        while (*meaning) {
+            size_t length = strcspn(line, "\n") - 6;
+            assert_memory_equal(line, "      ", 6);
+            assert_memory_equal(line + 6, meaning, length);
+            const char *rest = meaning + length;
+            size_t word = strcspn(rest + strspn(rest, " "), " ");
+            assert_true(6 + length <= 98 && (!*rest || (*rest == ' ' && 6 + length + 1 + word > 98)));
+            meaning = rest + strspn(rest, " ");
+            line += 6 + length + 1;
+        }
+    }
+    ts_arena_free(arena);
+}
+
 static void the_document_is_up_to_date(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -71,6 +99,7 @@ int main(void) {
         cmocka_unit_test(operands_are_written_with_the_letters_of_the_meaning),
         cmocka_unit_test(every_row_is_printed),
         cmocka_unit_test(a_row_in_full),
+        cmocka_unit_test(meanings_fill_their_lines),
         cmocka_unit_test(the_document_is_up_to_date),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
