@@ -24,6 +24,7 @@ static void every_row_is_well_formed(void **state) {
         assert_null(ts_opcode_operand(info, most));
         assert_true(ts_opcode_find(info->mnemonic, strlen(info->mnemonic), &found));
         assert_int_equal(found, op); /* so mnemonics are different */
+        assert_string_equal(ts_opcode_nearest(info->mnemonic), info->mnemonic);
         assert_true(strlen(info->meaning) > 0);
     }
 }
