@@ -98,19 +98,18 @@ static void look_back(ts_chip *chip) {
     }
 }
 
-/* All cores have come to a barrier: they go on. */
-static bool pass_barrier(ts_chip *chip) {
+/* If all cores have come to a barrier, they go on. */
+static void pass_barrier(ts_chip *chip) {
     int64_t last = 0;
     for (int i = 0; i < chip->core_count; i++) {
         int64_t since = ts_core_at_barrier(chip->cores[i].core);
-        if (since < 0) return false;
+        if (since < 0) return;
         last = since > last ? since : last;
     }
     for (int i = 0; i < chip->core_count; i++) {
         ts_core_pass_barrier(chip->cores[i].core, last);
         if (chip->cores[i].races) ts_races_pass_barrier(chip->cores[i].races);
     }
-    return true;
 }
 
 /* The core that goes first, those of lower number before others in a cycle; and from when on another one
@@ -159,7 +158,6 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
         if (chip->quiet_until <= core_at && core_at != INT64_MAX) chip->quiet_until = core_at + 1;
     }
     if (core_at == INT64_MAX) {
-        if (pass_barrier(chip)) return true;
         *running = false;
         if (!all_halted(chip)) return deadlock(err, chip);
         look_back(chip);
@@ -201,7 +199,7 @@ bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int
         chip_core *first = first_core(chip, &core_at, &others);
         if (*has_message) return true;
         if (!complete_before(err, chip, core_at, until, &done)) return false;
-        if (done || (core_at == INT64_MAX && pass_barrier(chip))) continue;
+        if (done) continue;
         *next = core_at < chip->quiet_until ? core_at : chip->quiet_until;
         if (core_at >= until) return true;
         if (core_at >= max_cycles) return too_long(err, chip, first, core_at, max_cycles);

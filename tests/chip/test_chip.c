@@ -177,6 +177,24 @@ static void each_core_is_told_of(void **state) {
     end(&f);
 }
 
+/* Of one core, and of two that are there in cycle 0, it takes as long. */
+static void a_barrier_comes_first(void **state) {
+    (void)state;
+    static const char *const texts[] = {" barrier\n nop\n", ".cores 2\n barrier\n nop\n"};
+    int64_t next[CORES];
+    for (int i = 0; i < 2; i++) {
+        fixture f;
+        begin(&f, "tpu-v4", texts[i]);
+        make(&f);
+        run(&f);
+        next[i] = issued(&f, 0, 1);
+        assert_int_equal(issued(&f, i, 0), 0);
+        assert_int_equal(issued(&f, i, 1), next[0]);
+        end(&f);
+    }
+    assert_int_equal(next[1], next[0]);
+}
+
 /* Core 1 comes late by the bundles that core 0 jumps over, less a cycle or more. All go on together. */
 static void a_barrier_waits_for_the_last(void **state) {
     (void)state;
@@ -570,6 +588,7 @@ int main(void) {
         cmocka_unit_test(tensors_are_held),
         cmocka_unit_test(tensors_need_their_memory),
         cmocka_unit_test(each_core_is_told_of),
+        cmocka_unit_test(a_barrier_comes_first),
         cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(steps_are_a_run),
         cmocka_unit_test(transfers_are_counted),
@@ -578,8 +597,8 @@ int main(void) {
         cmocka_unit_test(those_under_way_are_listed),
         cmocka_unit_test(what_is_tracked),
         cmocka_unit_test(buffers_are_renewed),
-        cmocka_unit_test(transfers_take_ports),
         cmocka_unit_test(what_a_program_does_wrong_is_found),
+        cmocka_unit_test(transfers_take_ports),
         cmocka_unit_test(nobody_can_go_on),
         cmocka_unit_test(a_cycle_is_the_end),
     };
