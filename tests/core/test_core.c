@@ -74,6 +74,30 @@ static void scalar_instructions_compute(void **state) {
     }
 }
 
+/* Which core of which device it is: of a second core of device 5 of 2 x 3, and where there is one of each. */
+static void a_core_knows_where_it_is(void **state) {
+    (void)state;
+    static const int64_t index[] = {1, 2}, size[] = {2, 3};
+    static const ts_core_device device = {.id = 5, .count = 6, .axis_count = 2, .index = index, .size = size};
+    static const struct {
+        const char *text;
+        uint32_t alone, there;
+    } rows[] = {{"core.id s1", 0, 1},      {"core.count s1", 1, 4},   {"device.id s1", 0, 5},
+                {"device.count s1", 1, 6}, {"axis.index s1 0", 0, 1}, {"axis.index s1 1", 0, 2},
+                {"axis.index s1 2", 0, 0}, {"axis.size s1 0", 1, 2},  {"axis.size s1 1", 1, 3},
+                {"axis.size s1 2", 1, 1}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (int there = 0; there < 2; there++) {
+            fixture *f = fixture_new();
+            if (there) f->number = 1, f->cores = 4, f->device = &device;
+            fixture_do(f, rows[i].text);
+            if (fixture_sreg(f, 1) != (there ? rows[i].there : rows[i].alone))
+                fail_msg("%s: %u", rows[i].text, fixture_sreg(f, 1));
+            fixture_free(f);
+        }
+    }
+}
+
 static void a_loop_counts(void **state) {
     (void)state;
     fixture *f = fixture_new();
@@ -480,6 +504,7 @@ static void a_fault_points_into_the_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scalar_instructions_compute),
+        cmocka_unit_test(a_core_knows_where_it_is),
         cmocka_unit_test(a_loop_counts),
         cmocka_unit_test(bundles_read_before_they_write),
         cmocka_unit_test(vector_bundles_read_before_they_write),

@@ -6,10 +6,10 @@
 #include "tests/support/core_fixture.h"
 #include "tests/support/test.h"
 
-enum { X, B, S, TENSORS };
+enum { X, B, S, V, TENSORS };
 static const char *const shapes[TENSORS] = {"f32[400,128]{1,0:T(8,128)}", "f32[64,128]{1,0:T(8,128)}",
-                                            "s32[64]{0}"};
-static const ts_space_kind spaces[TENSORS] = {TS_SPACE_HBM, TS_SPACE_VMEM, TS_SPACE_SMEM};
+                                            "s32[64]{0}", "f32[64]{0}"};
+static const ts_space_kind spaces[TENSORS] = {TS_SPACE_HBM, TS_SPACE_VMEM, TS_SPACE_SMEM, TS_SPACE_VMEM};
 
 #define TERMS(c, reg, by)                                                                                    \
     {                                                                                                        \
@@ -39,6 +39,7 @@ static const ts_transfer transfers[] = {
     MOVE(down, none, four),        /* t7: downward */
     {.source = {X, 2, none, row}, .destination = {S, 1, none, eight}, .semaphore = {.count = 1, .sreg = -1}},
     {.source = {X, 2, by_8, eight}, .destination = {B, 2, none, eight}, .semaphore = {.count = 4, .sreg = 2}},
+    {.source = {X, 2, none, row}, .destination = {V, 1, by_1, eight}, .semaphore = {.count = 1, .sreg = -1}},
 };
 
 static struct { /* what is done at the first branch back, and `later` ones behind it */
@@ -105,6 +106,7 @@ static const struct {
     {"dma t6\nwait e0\nsadd s1 s1 1\nbr.lt s1 13 @0", 3, 11, 2, 0},
     {"dma t7\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 2, 0},
     {"dma t5\nwait e0\nsadd s1 s1 1 ; sadd s2 s2 1\nsand s2 s2 3\nbr.lt s1 41 @0", 4, 39, 1, 0},
+    {"dma t10\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 1, 0}, /* there are no tiles */
     /* Of semaphores, of what is waited for, and of the way. */
     {"dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsmod s2 s1 3\nbr.lt s1 41 @0", 4, 39, 3, 0},
     {"dma t0\nwait e0 s2\nsem.set e0 0\nsadd s1 s1 1\nbr.lt s1 40 @0", 4, 0, 0, 0},

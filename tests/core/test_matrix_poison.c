@@ -7,6 +7,7 @@
 #include "tests/support/test.h"
 
 enum {
+    EDGE_MIN = 128,
     EDGE_MAX = 256,
     ROWS_MAX = 64,
     VREG = 1024, /* words */
@@ -148,7 +149,41 @@ static void undefined_elements_spoil_rows_and_columns(void **state) {
                 check(&(multiply){types[i].type, types[i].bits, edge, transposed});
 }
 
+/* ---- The transposer ---- */
+
+/* Bits of words or halves, of which a few are undefined, go where the values go. */
+static void undefined_bits_come_out_transposed(void **state) {
+    (void)state;
+    static uint32_t in[EDGE_MIN * EDGE_MIN], out[EDGE_MIN * EDGE_MIN];
+    for (int bits = 16; bits <= 32; bits += 16) {
+        fixture *f = new_fixture(&(multiply){"f32", 32, EDGE_MIN, false});
+        char text[4096] = "";
+        int vregs = bits / 2, half = 32 / bits;
+        for (int i = 0; i < vregs; i++)
+            sprintf(text + strlen(text), "vld v0 [%d]\nvtr.push.b%d v0\n", i * VREG, bits);
+        for (int i = 0; i < vregs; i++)
+            sprintf(text + strlen(text), "vtr.pop v0\nvst [%d] v0\n", (vregs + i) * VREG);
+        assert_true(fixture_load(f, text));
+        uint64_t seed = 3;
+        ts_space_mark_valid(f->vmem, 0, f->vmem->capacity_bytes * 8);
+        for (int i = 0; i < 50; i++)
+            ts_space_mark_poison(f->vmem, random_below(&seed, (uint32_t)(vregs * VREG * 32)), 1 + i % 3);
+        for (int i = 0; i < vregs; i++)
+            ts_space_get_poison(f->vmem, (int64_t)i * VREG * 32, VREG, in + i * VREG);
+        assert_true(fixture_run(f));
+        for (int i = 0; i < vregs; i++)
+            ts_space_get_poison(f->vmem, (int64_t)(vregs + i) * VREG * 32, VREG, out + i * VREG);
+        uint32_t mask = bits == 32 ? UINT32_MAX : 0xffff;
+        for (int r = 0; r < EDGE_MIN; r++)
+            for (int c = 0; c < EDGE_MIN; c++)
+                assert_int_equal(out[r / half * 128 + c] >> r % half * bits & mask,
+                                 in[c / half * 128 + r] >> c % half * bits & mask);
+        fixture_free(f);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(undefined_elements_spoil_rows_and_columns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(undefined_elements_spoil_rows_and_columns),
+                                       cmocka_unit_test(undefined_bits_come_out_transposed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

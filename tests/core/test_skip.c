@@ -14,6 +14,11 @@
     "vtr.push.b32 v1\nvtr.push.b32 v1\nvtr.push.b32 v1\nvtr.push.b32 v1\n"                                   \
     "vtr.push.b32 v1\nvtr.push.b32 v1\nvtr.push.b32 v1\nvtr.push.b32 v1\n"
 
+#define LATCH(unit)                                                                                          \
+    "mxu.latch.i8 " unit " v1\nmxu.latch.i8 " unit " v1\nmxu.latch.i8 " unit " v1\nmxu.latch.i8 " unit " v1" \
+                                                                                                       "\n"
+#define LATCHED(unit) LATCH(unit) "mxu.swap " unit "\n"
+
 /* Two iterations show that the state repeats, and the last is not left out: 3 of 1000. */
 static const struct {
     const char *text;
@@ -93,6 +98,13 @@ static const struct {
     {"mxu.latch.i8 0 v1\nmxu.latch.i8 0 v1\nmxu.latch.i8 0 v1\nmxu.latch.i8 0 v1\nmxu.swap 0\n"
      "mxu.push.i8 0 v2\nmxu.pop v3 0\nsadd s1 s1 1\nbr.lt s1 100 @5\nmxu.push.i8 0 v3\nmxu.pop v4 0",
      5 + 12 + 2},
+    {LATCHED(
+         "1") "mxu.push.i8 1 v2\nmxu.pop v3 1\nsadd s1 s1 1\nbr.lt s1 100 @5\nmxu.push.i8 1 v3\nmxu.pop v4 1",
+     5 + 12 + 2},
+    {LATCHED("1") "mxu.acc.i8 1 v2 0\nsadd s1 s1 1\nbr.lt s1 100 @5\nmxu.take v4 1 3", 5 + 9 + 1},
+    {LATCHED("0") LATCHED("1") "mxu.acc.i8 0 v2 4 ; mxu.acc.i8 1 v2 4\nmxu.take v3 0 4\nsadd s1 s1 1\n"
+                               "br.lt s1 100 @10\nmxu.take v4 1 7 ; mxu.take v5 0 7",
+     0},
     /* What comes from before the loop comes when it would have. */
     {"vexp.f32 v9 v1\nsadd s1 s1 1\nbr.lt s1 100 @1\nvadd.f32 v2 v9 v9", 0},
     {"mall m9\nsadd s1 s1 1\nbr.lt s1 100 @1\nvmov v2 v1 ?m9", 0},
@@ -106,6 +118,9 @@ static const struct {
     {"mxu.latch.i8 0 v1\nmxu.latch.i8 0 v1\nmxu.latch.i8 0 v1\nmxu.latch.i8 0 v1\nmxu.swap 0\n"
      "mxu.push.i8 0 v2\nsadd s1 s1 1\nbr.lt s1 100 @6\nmxu.pop v4 0",
      0},
+    {LATCHED("1") "mxu.push.i8 1 v2\nsadd s1 s1 1\nbr.lt s1 100 @6\nmxu.pop v4 1", 0},
+    {LATCHED("1") "mxu.acc.i8 1 v2 4\nsadd s1 s1 1\nbr.lt s1 100 @6\nmxu.take v4 1 7", 0},
+    {LATCH("1") "sadd s1 s1 1\nbr.lt s1 100 @4\nmxu.swap 1\nmxu.push.i8 1 v2", 0},
     /* What others can notice, and what is not certain, is not left out. */
     {"v2s s2 v1\nsadd s1 s1 1\nbr.lt s1 100 @1", 0},
     {"v2s s2 v1\nsadd s1 s1 1\nbr.lt s1 100 @0", 0},
@@ -131,8 +146,8 @@ static fixture *new_fixture(void) {
     f->code.transfers = &transfer;
     f->code.transfer_count = 1;
     f->time_only = f->profile = true;
-    f->config.mxu =
-        (ts_machine_mxu){.units = 1, .edge = 128, .rate = {1, 1, 1, 2, 4}, .staging = 2, .result_vregs = 8};
+    f->config.mxu = (ts_machine_mxu){
+        .units = 2, .edge = 128, .rate = {1, 1, 1, 2, 4}, .staging = 2, .accumulators = 8, .result_vregs = 8};
     for (int i = 0; i < TS_LATENCY_COUNT; i++) {
         f->config.latency_cycles[i] = 1 + i * 5 % 13;
         f->config.occupancy_cycles[i] = 1 + i * 3 % 4;

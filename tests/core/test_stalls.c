@@ -45,6 +45,7 @@ static const struct {
     /* and who holds the next bundle back, */
     {LATENCY, TS_LATENCY_BRANCH, "sadd s1 s2 1 ; jump @1\nnop", 0, 1, "wait_branch"},
     {LATENCY, TS_LATENCY_SEMAPHORE, "sadd s1 s2 1 ; wait e0 0\nnop", 0, 1, "wait_semaphore"},
+    {LATENCY, TS_LATENCY_SEMAPHORE, "sadd s2 s1 1 ; wait e0 0 ; sem.read s1 e0\nnop", 0, 1, "wait_semaphore"},
     {LATENCY, TS_LATENCY_BRANCH, "jump @1 ; delay 9\nnop", 0, 0, "wait_branch"}, /* the first of two alike */
     {LATENCY, TS_LATENCY_BRANCH, "delay 9 ; jump @1\nnop", 0, 0, "wait_control"},
 };
@@ -100,6 +101,18 @@ static void the_instruction_that_waits_is_charged(void **state) {
         sums_are_those_of_the_core(f);
         fixture_free(f);
     }
+}
+
+/* Of two units one is free, and the other not yet: the first of those that need both is charged, whatever it is that
+ * keeps the unit. */
+static void who_needs_the_second_unit_is_charged(void **state) {
+    (void)state;
+    fixture *f = new_fixture();
+    f->config.limits.slots[TS_SLOT_VALU] = 2;
+    f->config.occupancy_cycles[TS_LATENCY_VECTOR_ALU] = CYCLES;
+    fixture_do(f, "vadd.f32 v1 v2 1.0\nsadd s1 s2 1 ; mall m1 ; mall m2");
+    for (int k = 0; k < 3; k++) assert_int_equal(all_stalls(f, 1, k), k == 1 ? CYCLES - 1 : 0);
+    fixture_free(f);
 }
 
 /* Of two that are waited for, the one that comes later. */
@@ -167,6 +180,7 @@ static void nobody_asked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_instruction_that_waits_is_charged),
+        cmocka_unit_test(who_needs_the_second_unit_is_charged),
         cmocka_unit_test(the_last_one_to_come_is_charged),
         cmocka_unit_test(who_writes_too_early_is_charged),
         cmocka_unit_test(waits_for_others_are_charged),

@@ -179,6 +179,7 @@ fixture *fixture_new(void) {
     for (int i = 0; i < TS_SLOT_COUNT; i++) f->config.limits.slots[i] = 4;
     for (int i = 0; i < TS_LATENCY_COUNT; i++)
         f->config.latency_cycles[i] = f->config.occupancy_cycles[i] = 1;
+    f->cores = 1;
     f->code.name = "fixture";
     f->code.semaphore_count = FIXTURE_SEMAPHORES;
     f->code.semaphore_names = semaphore_names;
@@ -192,7 +193,9 @@ bool fixture_load(fixture *f, const char *text) {
     fixture_assemble(f->arena, &f->code, text);
     ts_core_setup setup = {.config = &f->config,
                            .code = &f->code,
-                           .cores = 1,
+                           .number = f->number,
+                           .cores = f->cores,
+                           .device = f->device,
                            .vmem = f->vmem,
                            .smem = f->smem,
                            .semaphores = f->semaphores,

@@ -34,7 +34,9 @@ typedef struct {
     ts_core_ports ports;
     bool time_only, profile;
     int64_t patience, max_cycles;
-    ts_findings *findings; /* NULL: undefined values are not followed; else the spaces need a shadow */
+    int number, cores;            /* of the core, and how many there are: 1 */
+    const ts_core_device *device; /* NULL: there is no mesh */
+    ts_findings *findings;        /* NULL: undefined values are not followed; else the spaces need a shadow */
     ts_core *core;
     ts_error err;
     fixture_start starts[16];
