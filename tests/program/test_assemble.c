@@ -225,6 +225,8 @@ static void test_programs(void **state) {
          ".param HALF = 0.10000000000000001\n.param N = 3\n.tensor x hbm f32[8]{0} in file(\"w.npy\")\n"
          ".report top = max(x) * HALF\n"},
         /* a tile's letter is not the parameter */
+        {".tensor x hbm f32[1+2,7-3,2*3,8/2,9%5]", ".tensor x hbm f32[3,4,6,4,4]{4,3,2,1,0}\n"},
+        {".macro m op, by, d\nop.by d, s2, s3\n.end\nm scmp, lt, s1", "    scmp.lt s1, s2, s3\n"},
         {".param T = 8\n.tensor x hbm f32[T,256]{1,0:T(T,128)} out",
          ".tensor x hbm f32[8,256]{1,0:T(8,128)} out\n"},
     };
@@ -457,6 +459,12 @@ static void test_errors(void **state) {
         {".region a\nnop\n.endregion b", "10:12: found 'b', expected the end of the line"},
         {"\x01", "8:1: found byte 0x01, expected an instruction"},
         {"$", "8:1: found '$', expected an instruction"},
+        {".cores 0", "8:8: found 0, expected 1: toy has 1 TensorCore"},
+        {".cores 0.5", "8:8: found 0.5, expected 1: toy has 1 TensorCore"},
+        {"smov s1234, 1", "8:6: there is no sreg s1234: toy has s0 to s31"},
+        {"smov s12345, 1", "8:6: unknown name 's12345'"},
+        {"vld v0, b[max(s1, 1), 0, 0]", "8:11: max takes constant integers"},
+        {"delay max(1, 2.0)", "8:7: max takes constant integers"},
         /* Takes a second: not under ASan. */
         {".for I = 0, 2000000000\n.end", "8:6: the program expands to over 4194304 statements"},
     };
@@ -503,6 +511,8 @@ static void test_many_errors(void **state) {
         {"{ smov s1 ; gurgle ; smov s2, 1 }\nvad\n", "1:11 1:13 2:1"},
         {"{ smov s1 }\n{ gurgle ; gurgle }\n", "1:11 2:3 2:12"},
         {"{ smov s1, 1 ; a { b ; c } ; nop }\nvad\n", "1:16 2:1"},
+        {"{ a { b } ; gurgle }\nvad\n", "1:3 1:13 2:1"},
+        {"l: m: { smov s1, 1 ;\n smov s1, 2\n}\nvad\n", "2:2 4:1"},
         {"{ smov s1, 1\n ; a comment ; or two\n{ nop ; gurgle }\n", "1:1 3:9"},
         {"{ smov s1, 1\n.param A = \n ; of a line\n", "1:1 2:12"},
         {"{ nop } gurgle ; junk\ngurgle\n", "1:9 2:1"},
