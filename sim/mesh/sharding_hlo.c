@@ -111,7 +111,7 @@ static bool take_tiles(sharding_reader *r, sharding_order *order, int *at, int64
             (*at)++;
             continue;
         }
-        if (part == 1 || (part != *extent && part != tiles))
+        if (part == 1) /* also of what is left where neither divides the other */
             return sharding_refuse(
                 r, "the devices are in no order of a mesh: a dim's tiles split one of <=[..] unevenly");
         digit.extent = part;
