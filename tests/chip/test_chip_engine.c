@@ -310,6 +310,33 @@ static void who_is_alone_leaves_engines_of_others(void **state) {
     close_chips(&f);
 }
 
+/* When those that asked an engine are gone, another chip has it, unless a transfer is still under way. */
+static void engines_outlive_their_chips(void **state) {
+    (void)state;
+    for (int busy = 0; busy < 2; busy++) {
+        fixture f = open_chips(false);
+        start s = {.cycle = 7, .rows = 8};
+        go(&f, &f.chips[0], &s, 1, 50);
+        s.cycle = 1000; /* memories do not rest yet */
+        if (busy) begin(&f, &f.chips[0], &s);
+        chip_engine_free(f.chips[0].shared);
+        f.chips[0].shared = NULL;
+        s.cycle = 2000;
+        s.rows = 16;
+        go(&f, &f.chips[1], &s, 1, 50);
+        assert_int_equal(f.pool->engines, 1 + busy);
+        close_chips(&f);
+    }
+}
+
+static void exact_chips_simulate_all_channels(void **state) {
+    (void)state;
+    fixture f = open_chips(true);
+    assert_false(chip_engine_is_part(f.chips[0].shared));
+    assert_false(chip_engine_is_part(f.chips[0].alone));
+    close_chips(&f);
+}
+
 static void unlike_memories_are_not_shared(void **state) {
     (void)state;
     ts_hbm_config hbm = hbm2;
@@ -340,6 +367,8 @@ int main(void) {
         cmocka_unit_test(one_that_goes_another_way_has_an_engine),
         cmocka_unit_test(who_asks_too_much_is_alone),
         cmocka_unit_test(who_is_alone_leaves_engines_of_others),
+        cmocka_unit_test(engines_outlive_their_chips),
+        cmocka_unit_test(exact_chips_simulate_all_channels),
         cmocka_unit_test(unlike_memories_are_not_shared),
     };
     return cmocka_run_group_tests_name("chip/chip_engine", tests, NULL, NULL);
