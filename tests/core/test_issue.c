@@ -261,6 +261,30 @@ static void a_wait_ends_at_the_cycle_of_the_notice(void **state) {
     fixture_free(f);
 }
 
+/* Of two cores, until all have come: no notice ends it. The next one is waited for again. */
+static void a_barrier_is_passed_when_it_is_told(void **state) {
+    (void)state;
+    fixture *f = new_fixture();
+    int semaphore = -1;
+    int64_t needed;
+    f->cores = 2;
+    assert_true(fixture_load(f, "nop\nbarrier\nnop\nbarrier\nnop"));
+    assert_true(fixture_run(f));
+    assert_int_equal(ts_core_at_barrier(f->core), 1);
+    assert_int_equal(ts_core_waiting(f->core, &semaphore, &needed)->opcode, TS_OP_barrier);
+    assert_int_equal(semaphore, -1);
+    ts_core_notify(f->core, 20);
+    assert_int_equal(ts_core_next(f->core), INT64_MAX);
+    ts_core_pass_barrier(f->core, 31);
+    assert_int_equal(ts_core_at_barrier(f->core), -1);
+    assert_true(fixture_run(f));
+    assert_int_equal(fixture_issued(f, 1), 31);
+    assert_int_equal(fixture_issued(f, 2), 32);
+    assert_int_equal(ts_core_at_barrier(f->core), 33);
+    assert_int_equal(fixture_stalled(f, "barrier"), 30);
+    fixture_free(f);
+}
+
 static void stepping_stops_before_the_cycle_and_after_a_start(void **state) {
     (void)state;
     fixture *f = new_fixture();
@@ -445,6 +469,7 @@ int main(void) {
         cmocka_unit_test(rows_in_one_bank_lengthen_a_strided_access),
         cmocka_unit_test(a_port_that_serves_a_dma_is_waited_for),
         cmocka_unit_test(a_wait_ends_at_the_cycle_of_the_notice),
+        cmocka_unit_test(a_barrier_is_passed_when_it_is_told),
         cmocka_unit_test(stepping_stops_before_the_cycle_and_after_a_start),
         cmocka_unit_test(random_programs_keep_the_rules),
         cmocka_unit_test(small_steps_change_nothing),

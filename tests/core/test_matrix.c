@@ -304,6 +304,10 @@ static void occupancy_follows_packing_rate_and_edge(void **state) {
         fixture_do(f, text);
         assert_int_equal(fixture_issued(f, cases[i].latches + 2) - fixture_issued(f, cases[i].latches + 1),
                          cases[i].cycles);
+        ts_core_counters counters;
+        ts_core_count(f->core, &counters);
+        assert_int_equal(counters.mxu_busy_cycles, 2 * cases[i].cycles);
+        assert_int_equal(counters.busy_cycles[TS_SLOT_MXU], 0);
         fixture_free(f);
     }
 }
