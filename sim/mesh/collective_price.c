@@ -49,12 +49,12 @@ static void begin_phase(void *self, int64_t times) {
     m->times = times;
 }
 
-static void count_crossing(meter *m, const ts_collective_transfer *t) {
+static void count_crossing(meter *m, const ts_collective_transfer *t, int64_t wire_bytes) {
     const ts_mesh *mesh = m->collective->mesh;
     for (int i = 0; i < mesh->dim_count; i++) {
         int64_t from = ts_mesh_chip_at(mesh, t->source, i), to = ts_mesh_chip_at(mesh, t->destination, i);
         bool above = 2 * to >= mesh->dims[i];
-        if ((2 * from >= mesh->dims[i]) != above) m->direct.crossing[i][above] += t->bytes;
+        if ((2 * from >= mesh->dims[i]) != above) m->direct.crossing[i][above] += wire_bytes;
     }
 }
 
@@ -66,13 +66,14 @@ static void count_transfer(void *self, const ts_collective_transfer *t) {
     if (t->source == t->destination) return;
     m->price->transfers += m->times * t->times;
     m->price->sent_bytes += t->bytes * m->times * t->times;
-    int64_t hops = t->times * ts_mesh_route(mesh, t->source, t->destination,
-                                            ts_mesh_wire_bytes(mesh, t->bytes) * t->times, m->phase_loads);
+    int64_t wire_bytes = ts_mesh_wire_bytes(mesh, t->bytes);
+    int64_t hops =
+        t->times * ts_mesh_route(mesh, t->source, t->destination, wire_bytes * t->times, m->phase_loads);
     if (hops > 0) m->injected[ts_mesh_chip(mesh, t->source)] += t->bytes * t->times;
     if (hops > m->hops) m->hops = hops;
     if (m->collective->algorithm != TS_ALGORITHM_DIRECT || hops == 0) return;
     m->direct.received[ts_mesh_chip(mesh, t->destination)] += t->bytes;
-    count_crossing(m, t);
+    count_crossing(m, t, wire_bytes);
 }
 
 /* ---- Bounds ---- */

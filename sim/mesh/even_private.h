@@ -7,7 +7,7 @@
 typedef struct {
     int64_t *loads;                        /* of links, to be summed (ts_mesh_sum_loads) */
     int64_t *received;                     /* by each chip, from others */
-    int64_t crossing[TS_MESH_MAX_DIMS][2]; /* bytes over the middle of each dim, up and down */
+    int64_t crossing[TS_MESH_MAX_DIMS][2]; /* on the wire over the middle of each dim, up and down */
     int64_t hops, transfers, sent_bytes;
 } ts_even_totals;
 

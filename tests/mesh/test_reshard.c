@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "mesh/even_private.h"
 #include "mesh/reshard.h"
 #include "tests/support/random_layout.h"
 
@@ -194,6 +195,8 @@ static void test_every_pair(void **state) {
 typedef struct {
     const ts_mesh *mesh;
     int64_t steps, transfers, bytes, hops, *loads;
+    int64_t crossing[TS_MESH_MAX_DIMS]
+                    [2]; /* wire bytes of direct transfers, from the lower half of a dim and back */
 } counts;
 static void count_step(void *self, int64_t times) { ((counts *)self)->steps += times; }
 static void count_transfer(void *self, const ts_collective_transfer *t) {
@@ -203,6 +206,12 @@ static void count_transfer(void *self, const ts_collective_transfer *t) {
     c->bytes += t->times * t->bytes;
     int64_t hops = ts_mesh_route(c->mesh, t->source, t->destination, t->bytes, c->loads);
     if (hops > c->hops) c->hops = hops;
+    for (int d = 0; d < c->mesh->dim_count; d++) {
+        int64_t half = (c->mesh->dims[d] + 1) / 2;
+        bool from = ts_mesh_chip_at(c->mesh, t->source, d) >= half,
+             to = ts_mesh_chip_at(c->mesh, t->destination, d) >= half;
+        if (from != to) c->crossing[d][to] += ts_mesh_wire_bytes(c->mesh, t->bytes);
+    }
 }
 
 static void check_price(fixture *f, const ts_collective *collective, const ts_collective_price *price) {
@@ -217,6 +226,24 @@ static void check_price(fixture *f, const ts_collective *collective, const ts_co
     assert_memory_equal(c.loads, price->loads, (size_t)links * sizeof *c.loads);
     if (collective->algorithm == TS_ALGORITHM_DIRECT && collective->kind != TS_COLLECTIVE_SLICE)
         assert_int_equal(c.hops, price->hops);
+}
+
+/* Of equal parts what goes over the middle of each dim is known without looking, in whole flits. */
+static void check_crossing(fixture *f, const ts_collective *collective) {
+    ts_machine_ici ici = *f->mesh.ici;
+    ici.flit_bytes = 128;
+    ts_mesh mesh = f->mesh;
+    mesh.ici = &ici;
+    ts_collective c = *collective;
+    c.mesh = &mesh;
+    ts_even_totals even = {.loads = TS_NEW_ARRAY(f->arena, int64_t, ts_mesh_link_count(&mesh)),
+                           .received = TS_NEW_ARRAY(f->arena, int64_t, mesh.chip_count)};
+    if (c.kind == TS_COLLECTIVE_SLICE || c.algorithm != TS_ALGORITHM_DIRECT || !ts_even_count(&c, &even))
+        return;
+    counts all = {.mesh = &mesh, .loads = TS_NEW_ARRAY(f->arena, int64_t, ts_mesh_link_count(&mesh))};
+    ts_collective_visitor visitor = {&all, true, false, count_step, count_transfer};
+    ts_collective_visit(f->arena, &c, &visitor);
+    assert_memory_equal(even.crossing, all.crossing, sizeof all.crossing);
 }
 
 static void test_counts(void **state) {
@@ -244,6 +271,7 @@ static void test_counts(void **state) {
                     assert_true(make_plan(&f, a.bytes, b.bytes, (ts_algorithm)algorithm));
                     for (int i = 0; i < f.plan.count; i++)
                         check_price(&f, &f.plan.collectives[i], &f.plan.prices[i]);
+                    for (int i = 0; i < f.plan.count; i++) check_crossing(&f, &f.plan.collectives[i]);
                 }
                 ts_arena_free(f.arena);
             }
@@ -571,39 +599,47 @@ static void test_groups_by_axes_refused(void **state) {
     }
 }
 
-/* Bytes of the bound of pairs, on 4 x 4 rings: over 8 links into half of a dim, over 32 of a dim as far as they go, over 4
- * into a chip. */
+/* Bytes of the bound of pairs, on 4 x 4 rings, of 400 each: over 8 links into half of a dim, over 32 of a dim as far as
+ * they go, which links carry as whole flits; over 4 into a chip. */
 static void test_pair_bounds(void **state) {
     (void)state;
     static const struct {
         const char *pairs;
-        int64_t bytes;
+        int count, links;
+        bool into_chip;
     } rows[] = {
-        {"{{0,8},{1,9},{2,10},{3,11},{4,12},{5,13},{6,14},{7,15}}", 8 * 400 / 8},
-        {"{{8,0},{9,1},{10,2},{11,3},{12,4},{13,5},{14,6},{15,7}}", 8 * 400 / 8},
-        {"{{0,2},{1,3},{4,6},{5,7},{8,10},{9,11},{12,14},{13,15}}", 8 * 400 / 8},
+        {"{{0,8},{1,9},{2,10},{3,11},{4,12},{5,13},{6,14},{7,15}}", 8, 8, false},
+        {"{{8,0},{9,1},{10,2},{11,3},{12,4},{13,5},{14,6},{15,7}}", 8, 8, false},
+        {"{{0,2},{1,3},{4,6},{5,7},{8,10},{9,11},{12,14},{13,15}}", 8, 8, false},
         {"{{0,1},{1,0},{2,3},{3,2},{4,5},{5,4},{6,7},{7,6},{8,9},{9,8},{10,11},{11,10},{12,13},{13,12},{14,"
          "15},{15,14}}",
-         16 * 400 / 32},
+         16, 32, false},
         {"{{0,4},{4,0},{1,5},{5,1},{2,6},{6,2},{3,7},{7,3},{8,12},{12,8},{9,13},{13,9},{10,14},{14,10},{11,"
          "15},{15,11}}",
-         16 * 400 / 32},
-        {"{{0,5}}", 400 / 4},
-        {"{{0,5},{4,5}}", 2 * 400 / 4},
-        {"{{0,0}}", 0},
+         16, 32, false},
+        {"{{0,5}}", 1, 4, true},
+        {"{{0,5},{4,5}}", 2, 4, true},
+        {"{{0,0}}", 0, 1, false},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        fixture f;
-        ts_collective c;
-        ts_collective_price p;
-        begin(&f, "tpu-v4", "4x4", NULL);
-        if (!read_collective(&f, TS_COLLECTIVE_PERMUTE, 400, rows[i].pairs, &c))
-            fail_msg("%s", f.err.message);
-        ts_collective_measure(f.arena, &c, &p);
-        if (fabs(p.bound_ps - ts_mesh_link_ps(&f.mesh, (double)rows[i].bytes)) > 1e-3)
-            fail_msg("row %zu: %.3f ps", i, p.bound_ps);
-        ts_arena_free(f.arena);
-    }
+    static const int64_t flits[][2] = {
+        {1, 400}, {128, 512}, {4096, 4096}}; /* and how many bytes are then on the wire */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int k = 0; k < (rows[i].into_chip ? 1 : 3); k++) {
+            fixture f;
+            ts_collective c;
+            ts_collective_price p;
+            begin(&f, "tpu-v4", "4x4", NULL);
+            ts_machine_ici ici = *f.mesh.ici;
+            ici.flit_bytes = flits[k][0];
+            f.mesh.ici = &ici;
+            if (!read_collective(&f, TS_COLLECTIVE_PERMUTE, 400, rows[i].pairs, &c))
+                fail_msg("%s", f.err.message);
+            ts_collective_measure(f.arena, &c, &p);
+            double bytes = (double)(rows[i].count * flits[k][1]) / rows[i].links;
+            if (fabs(p.bound_ps - ts_mesh_link_ps(&f.mesh, bytes)) > 1e-3)
+                fail_msg("row %zu: %.3f ps, flits of %d", i, p.bound_ps, (int)flits[k][0]);
+            ts_arena_free(f.arena);
+        }
 }
 
 static void test_collectives_refused(void **state) {
