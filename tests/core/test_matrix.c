@@ -369,6 +369,21 @@ static void a_bundle_keeps_the_order_of_a_unit(void **state) {
 
 /* ---- Misuse ---- */
 
+/* Results that are added to accumulators need no room in the queue, whose 8 vregs two pushes of i8 fill. */
+static void sums_need_no_room_for_results(void **state) {
+    (void)state;
+    static const char *const last[] = {"mxu.acc.i8 0 v0 1", "mxu.push.i8 0 v0"};
+    for (int i = 0; i < 2; i++) {
+        fixture *f = new_fixture(128, 2, 8);
+        char text[512] = "";
+        for (int k = 0; k < 4; k++) strcat(text, "mxu.latch.i8 0 v0\n");
+        strcat(strcat(text, "mxu.swap 0\nmxu.push.i8 0 v0\nmxu.push.i8 0 v0\n"), last[i]);
+        assert_true(fixture_load(f, text));
+        assert_int_equal(fixture_run(f), i == 0);
+        fixture_free(f);
+    }
+}
+
 static void misuse_is_a_fault_or_refused(void **state) {
     (void)state;
     static const struct {
@@ -492,6 +507,7 @@ int main(void) {
         cmocka_unit_test(units_work_side_by_side),
         cmocka_unit_test(staging_lets_the_next_tile_in),
         cmocka_unit_test(a_bundle_keeps_the_order_of_a_unit),
+        cmocka_unit_test(sums_need_no_room_for_results),
         cmocka_unit_test(misuse_is_a_fault_or_refused),
         cmocka_unit_test(blocks_come_out_transposed),
         cmocka_unit_test(a_block_is_ready_after_its_latency),

@@ -16,7 +16,7 @@
 
 #define LATCH(unit)                                                                                          \
     "mxu.latch.i8 " unit " v1\nmxu.latch.i8 " unit " v1\nmxu.latch.i8 " unit " v1\nmxu.latch.i8 " unit " v1" \
-                                                                                                       "\n"
+    "\n"
 #define LATCHED(unit) LATCH(unit) "mxu.swap " unit "\n"
 
 /* Two iterations show that the state repeats, and the last is not left out: 3 of 1000. */
@@ -105,6 +105,12 @@ static const struct {
     {LATCHED("0") LATCHED("1") "mxu.acc.i8 0 v2 4 ; mxu.acc.i8 1 v2 4\nmxu.take v3 0 4\nsadd s1 s1 1\n"
                                "br.lt s1 100 @10\nmxu.take v4 1 7 ; mxu.take v5 0 7",
      0},
+    {LATCHED("1") "mxu.acc.i8 1 v2 0\nmxu.take v3 1 0\nmxu.acc.i8 1 v2 0\nsadd s1 s1 1\nbr.lt s1 100 @6",
+     6 + 12},
+    {LATCHED(
+         "1") "mxu.push.i8 1 v2\nmxu.pop v3 1\nmxu.pop v4 1\nmxu.pop v5 1\nmxu.pop v6 1\nmxu.push.i8 1 v2\n"
+              "sadd s1 s1 1\nbr.lt s1 100 @6",
+     6 + 21},
     /* What comes from before the loop comes when it would have. */
     {"vexp.f32 v9 v1\nsadd s1 s1 1\nbr.lt s1 100 @1\nvadd.f32 v2 v9 v9", 0},
     {"mall m9\nsadd s1 s1 1\nbr.lt s1 100 @1\nvmov v2 v1 ?m9", 0},

@@ -227,6 +227,8 @@ static void test_programs(void **state) {
         /* a tile's letter is not the parameter */
         {".tensor x hbm f32[1+2,7-3,2*3,8/2,9%5]", ".tensor x hbm f32[3,4,6,4,4]{4,3,2,1,0}\n"},
         {".macro m op, by, d\nop.by d, s2, s3\n.end\nm scmp, lt, s1", "    scmp.lt s1, s2, s3\n"},
+        {".if 0.5\nnop\n.else\nhalt\n.end", "    nop\n"},
+        {".if 0.0\nnop\n.else\nhalt\n.end", "    halt\n"},
         {".param T = 8\n.tensor x hbm f32[T,256]{1,0:T(T,128)} out",
          ".tensor x hbm f32[8,256]{1,0:T(8,128)} out\n"},
     };
@@ -512,7 +514,8 @@ static void test_many_errors(void **state) {
         {"{ smov s1 }\n{ gurgle ; gurgle }\n", "1:11 2:3 2:12"},
         {"{ smov s1, 1 ; a { b ; c } ; nop }\nvad\n", "1:16 2:1"},
         {"{ a { b } ; gurgle }\nvad\n", "1:3 1:13 2:1"},
-        {"l: m: { smov s1, 1 ;\n smov s1, 2\n}\nvad\n", "2:2 4:1"},
+        {"l: { smov s1, A ; nop }\nvad\n", "1:15 2:1"},
+        {"l: m: .parm A = 1\ndelay A\nvad\n", "1:7 3:1"},
         {"{ smov s1, 1\n ; a comment ; or two\n{ nop ; gurgle }\n", "1:1 3:9"},
         {"{ smov s1, 1\n.param A = \n ; of a line\n", "1:1 2:12"},
         {"{ nop } gurgle ; junk\ngurgle\n", "1:9 2:1"},
