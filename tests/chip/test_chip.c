@@ -297,12 +297,13 @@ static void transfers_are_counted(void **state) {
 /* Where both sides have the same rank and other dims of 1, and where the ranks differ. */
 static void dims_of_1_do_not_count(void **state) {
     (void)state;
-    static const char *const copies[] = {"p <- q", "r <- q[0]", "q <- p", "q[0] <- r"};
+    static const char *const copies[] = {"p <- q", "r <- q[0]", "q <- p", "q[0] <- r", "t <- u"};
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
-        char text[256];
+        char text[512];
         snprintf(text, sizeof text,
                  ".tensor p vmem s32[8,1,128]{2,1,0}\n.tensor q vmem s32[1,8,128]{2,1,0}\n"
-                 ".tensor r vmem s32[8,128]{1,0}\n.sem s\n dma %s, s\n wait s\n",
+                 ".tensor r vmem s32[8,128]{1,0}\n.tensor t vmem s32[1,1,8,1,128]\n"
+                 ".tensor u vmem s32[1,1,1,8,128]\n.sem s\n dma %s, s\n wait s\n",
                  copies[i]);
         fixture f;
         begin(&f, "tpu-v4", text);
@@ -480,6 +481,34 @@ static void what_a_program_does_wrong_is_found(void **state) {
     }
 }
 
+/* How many cycles later the core ends than its transfer, if it issues so many cycles behind it. */
+static int64_t end_after_transfer(int64_t delay, bool *left) {
+    char text[512];
+    fixture f;
+    ts_chip_counters c;
+    snprintf(text, sizeof text, TENSORS " dma a <- x[0], s\n delay %d\n", (int)delay);
+    begin(&f, "tpu-v4", text);
+    make(&f);
+    run(&f);
+    ts_chip_count(f.chip, &c);
+    *left = ts_findings_have(&f.findings, TS_FINDING_TRANSFER);
+    int64_t later = c.cycles - f.completed[0];
+    end(&f);
+    return later;
+}
+
+/* One that ends with the core's last cycle, or later. */
+static void a_transfer_is_left_at_the_end(void **state) {
+    (void)state;
+    bool left;
+    int64_t early = end_after_transfer(5, &left);
+    assert_true(early < 0 && left);
+    for (int64_t later = -1; later <= 1; later++) {
+        assert_int_equal(end_after_transfer(5 - early + later, &left), later);
+        assert_int_equal(left, later <= 0);
+    }
+}
+
 /* ---- Ports of VMEM ---- */
 
 #define LOADS  ".for I = 0, 700\n vld v0, b[0, 0, 0]\n.end\n"
@@ -599,6 +628,7 @@ int main(void) {
         cmocka_unit_test(buffers_are_renewed),
         cmocka_unit_test(what_a_program_does_wrong_is_found),
         cmocka_unit_test(transfers_take_ports),
+        cmocka_unit_test(a_transfer_is_left_at_the_end),
         cmocka_unit_test(nobody_can_go_on),
         cmocka_unit_test(a_cycle_is_the_end),
     };

@@ -130,13 +130,33 @@ static void the_last_one_to_come_is_charged(void **state) {
 /* A result that would land before an earlier one of the same register. */
 static void who_writes_too_early_is_charged(void **state) {
     (void)state;
-    fixture *f = new_fixture();
-    f->config.latency_cycles[TS_LATENCY_EUP] = 10;
-    f->config.latency_cycles[TS_LATENCY_VECTOR_ALU] = 2;
-    fixture_do(f, "vexp.f32 v1 v2\nvneg.f32 v5 v2 ; vneg.f32 v1 v2");
-    assert_int_equal(all_stalls(f, 1, 0), 0);
-    assert_int_equal(all_stalls(f, 1, 1), 8);
-    fixture_free(f);
+    static const char *const texts[] = {"vexp.f32 v1 v2\nvneg.f32 v5 v2 ; vneg.f32 v1 v2",
+                                        "vexp.f32 v1 v2\nvst [0] v2 ; vneg.f32 v1 v2"};
+    for (int i = 0; i < 2; i++) {
+        fixture *f = new_fixture();
+        f->config.latency_cycles[TS_LATENCY_EUP] = 10;
+        f->config.latency_cycles[TS_LATENCY_VECTOR_ALU] = 2;
+        fixture_do(f, texts[i]);
+        assert_int_equal(all_stalls(f, 1, 0), 0);
+        assert_int_equal(all_stalls(f, 1, 1), 8);
+        fixture_free(f);
+    }
+}
+
+/* A pop waits for the transposer; a jump beside it holds the next bundle back all the same. */
+static void a_pop_is_charged_for_its_own_waits(void **state) {
+    (void)state;
+    static const ts_latency keys[] = {TS_LATENCY_TRANSPOSE, TS_LATENCY_BRANCH};
+    for (int i = 0; i < 2; i++) {
+        fixture *f = new_fixture();
+        char text[512] = "";
+        for (int k = 0; k < 16; k++) strcat(text, "vtr.push.b32 v1\n");
+        strcat(text, "sadd s1 s2 1 ; vtr.pop v3 ; jump @17\nnop");
+        f->config.latency_cycles[keys[i]] = CYCLES;
+        fixture_do(f, text);
+        for (int k = 0; k < 3; k++) assert_int_equal(all_stalls(f, 16, k), k == i + 1 ? CYCLES - 1 : 0);
+        fixture_free(f);
+    }
 }
 
 static bool ready;
@@ -182,6 +202,7 @@ int main(void) {
         cmocka_unit_test(the_instruction_that_waits_is_charged),
         cmocka_unit_test(who_needs_the_second_unit_is_charged),
         cmocka_unit_test(the_last_one_to_come_is_charged),
+        cmocka_unit_test(a_pop_is_charged_for_its_own_waits),
         cmocka_unit_test(who_writes_too_early_is_charged),
         cmocka_unit_test(waits_for_others_are_charged),
         cmocka_unit_test(nobody_asked),
