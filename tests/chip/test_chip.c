@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "chip/state.h"
 #include "tests/support/run_text.h"
 #include "tests/support/test.h"
 
@@ -378,6 +379,45 @@ static void those_under_way_are_listed(void **state) {
     end(&f);
 }
 
+static void step_until(fixture *f, const int *count, int wanted) {
+    bool running = true;
+    ts_error err = {0};
+    while (*count < wanted) assert_true(ts_chip_step(&err, f->chip, 100000, 100000, &running) && running);
+}
+
+/* What starts between mark and repeat counts three times more, whether it is complete by then or not. */
+static void transfers_are_repeated(void **state) {
+    (void)state;
+    for (int complete = 0; complete < 2; complete++) {
+        fixture f;
+        begin(&f, "tpu-v4",
+              TENSORS " dma b <- x, t\n dma a <- x[0], s\n wait s\n wait t\n dma y <- a, s\n wait s\n");
+        make(&f);
+        step_until(&f, &f.started_count, 1);
+        chip_mark(f.chip, 0);
+        step_until(&f, complete ? &f.done_count : &f.started_count, 2);
+        assert_false(chip_counts_for_others(f.chip));
+        chip_repeat(f.chip, 0, 3);
+        assert_int_equal(chip_counts_for_others(f.chip), !complete);
+        run(&f);
+        static const int64_t times[] = {1, 4, 1};
+        for (int i = 0; i < 3; i++) {
+            const ts_chip_transfers *of = ts_chip_transfers_of(f.chip, i);
+            assert_int_equal(of->times, times[i]);
+            assert_int_equal(of->moved_bytes, times[i] * (i == 0 ? 4 : 2) * A_VREG);
+        }
+        ts_chip_counters c;
+        ts_chip_count(f.chip, &c);
+        assert_int_equal(c.transfers, 6);
+        assert_int_equal(c.useful_bytes, (2 + 4 + 1) * A_VREG);
+        assert_int_equal(c.hbm_written_bytes, A_VREG);
+        int64_t cycles = 0;
+        for (int i = 0; i < 3; i++) cycles += times[i] * (f.completed[i] - f.issued[i]);
+        assert_int_equal(c.transfer_cycles, cycles);
+        end(&f);
+    }
+}
+
 /* ---- The sanitizer ---- */
 
 static void what_is_tracked(void **state) {
@@ -623,6 +663,7 @@ int main(void) {
         cmocka_unit_test(transfers_are_counted),
         cmocka_unit_test(dims_of_1_do_not_count),
         cmocka_unit_test(time_only_needs_what_smem_gets),
+        cmocka_unit_test(transfers_are_repeated),
         cmocka_unit_test(those_under_way_are_listed),
         cmocka_unit_test(what_is_tracked),
         cmocka_unit_test(buffers_are_renewed),
