@@ -82,6 +82,7 @@ static const struct {
      "br.lt s1 90 @0\nvld v1 [11520]\nvld v1 [1280]",
      3 * 8 + 2},
     {"vst [0+s1*128] v1\nvld v2 [6400]\nsadd s1 s1 1\nbr.lt s1 100 @0", 264},
+    {"vst [0+s1*128] v1 rows=0x80\nvld v2 [0] rows=1\nsadd s1 s1 1\nbr.lt s1 90 @0", 12},
     {"vst [6400] v1\nvld v2 [0+s1*128]\nsadd s1 s1 1\nbr.lt s1 100 @0", 264},
     {"smov s1 100\nvst [0+s1*128] v1\nvld v2 [6400]\nssub s1 s1 1\nbrnz s1 @1", 0},
     {"vst [0+s1*128] v1\nvld v2 [1024+s1*128]\nsadd s1 s1 1\nbr.lt s1 100 @0", 12},
