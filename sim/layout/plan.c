@@ -93,7 +93,7 @@ static const char *const different_merges = "the two sides merge dims in ways th
 /* The padded extent of a dim that both sides pad alike and move whole, or 0. */
 static int64_t shared_padding(const ts_plan *plan, const ts_normal_form *src, const ts_normal_form *dst,
                               int dim) {
-    if (!src || !dst || plan->src.shape->layout->dims[dim] != plan->sizes[dim] ||
+    if (plan->keeps_padding || !src || !dst || plan->src.shape->layout->dims[dim] != plan->sizes[dim] ||
         plan->dst.shape->layout->dims[dim] != plan->sizes[dim])
         return 0;
     const ts_iter_group *groups[2] = {NULL, NULL};
@@ -276,10 +276,9 @@ const int64_t *ts_plan_squeeze(ts_error *err, ts_arena *arena, ts_plan_side *sid
     return shape->layout ? sizes : NULL;
 }
 
-const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst,
-                           int rank, const int64_t *sizes) {
-    ts_plan *plan = TS_NEW(arena, ts_plan);
-    *plan = (ts_plan){.src = *src, .dst = *dst, .rank = rank};
+/* What it moves of its two sides; NULL on an error. */
+static const ts_plan *compose(ts_error *err, ts_arena *arena, ts_plan *plan, int rank, const int64_t *sizes) {
+    plan->rank = rank;
     plan->sizes = ts_arena_grow(arena, sizes, (size_t)rank, (size_t)rank, sizeof *sizes);
     if (!set_side(err, arena, &plan->src, rank, plan->sizes, &plan->src_layout) ||
         !set_side(err, arena, &plan->dst, rank, plan->sizes, &plan->dst_layout) ||
@@ -297,6 +296,20 @@ const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *s
         plan->box_count = ts_layout_element_count(plan->src_layout);
     }
     return plan;
+}
+
+const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst,
+                           int rank, const int64_t *sizes) {
+    ts_plan *plan = TS_NEW(arena, ts_plan);
+    *plan = (ts_plan){.src = *src, .dst = *dst};
+    return compose(err, arena, plan, rank, sizes);
+}
+
+const ts_plan *ts_plan_of_elements(ts_error *err, ts_arena *arena, const ts_plan_side *src,
+                                   const ts_plan_side *dst, int rank, const int64_t *sizes) {
+    ts_plan *plan = TS_NEW(arena, ts_plan);
+    *plan = (ts_plan){.src = *src, .dst = *dst, .keeps_padding = true};
+    return compose(err, arena, plan, rank, sizes);
 }
 
 /* ---- Boxes ---- */

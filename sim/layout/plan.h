@@ -56,6 +56,7 @@ typedef struct ts_plan {
     const int64_t *sizes;
     int64_t elements;       /* valid elements that arrive, each replica counted */
     int64_t moved_elements; /* with the padding that travels because both sides pad alike */
+    bool keeps_padding;     /* of the destination, even where both sides pad alike */
     bool gathers;
     const char *why_gather; /* a sentence; NULL when it does not */
     int64_t box_count;
@@ -68,6 +69,9 @@ typedef struct ts_plan {
  * that maps two indices to one address (the error names them), addresses that do not fit in 64 bits. */
 const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst,
                            int rank, const int64_t *sizes);
+/* The same of the elements alone: padding that both sides share stays where it is, too. */
+const ts_plan *ts_plan_of_elements(ts_error *err, ts_arena *arena, const ts_plan_side *src,
+                                   const ts_plan_side *dst, int rank, const int64_t *sizes);
 
 /* Leaves out of a side the dims of which `size`, its slice, has 1, so that xb[s1] of a [2,8,128] tensor meets
  * an [8,128] one; other dims stay whole, for the plan must know whether padding or elements lie behind the

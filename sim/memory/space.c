@@ -10,20 +10,25 @@
 
 #include "base/number.h"
 
-ts_space *ts_space_new(ts_arena *arena, const char *name, int64_t capacity_bytes) {
-    assert(capacity_bytes >= 0 && capacity_bytes < INT64_MAX / 16);
-    ts_space *space = TS_NEW(arena, ts_space);
-    space->name = ts_arena_copy_text(arena, name, strlen(name));
-    space->arena = arena;
-    space->capacity_bytes = capacity_bytes;
-    space->axis_count = 1;
-    space->axes[0] = (ts_space_axis){"m", 0, 0};
-    return space;
+ts_space ts_space_around(const char *name, void *bytes, int64_t length) {
+    assert(length >= 0 && length < INT64_MAX / 16);
+    return (ts_space){.name = name,
+                      .capacity_bytes = length,
+                      .axis_count = 1,
+                      .axes = {{"m", 0, 0}},
+                      .last = {.end = length, .bytes = bytes}};
 }
 
 ts_space *ts_space_wrap(ts_arena *arena, const char *name, void *bytes, int64_t length) {
-    ts_space *space = ts_space_new(arena, name, length);
-    space->last = (ts_space_range){.end = length, .bytes = bytes};
+    ts_space *space = TS_NEW(arena, ts_space);
+    *space = ts_space_around(ts_arena_copy_text(arena, name, strlen(name)), bytes, length);
+    space->arena = arena;
+    return space;
+}
+
+ts_space *ts_space_new(ts_arena *arena, const char *name, int64_t capacity_bytes) {
+    ts_space *space = ts_space_wrap(arena, name, NULL, capacity_bytes);
+    space->last = (ts_space_range){0};
     return space;
 }
 

@@ -53,6 +53,7 @@ ts_space *ts_space_new(ts_arena *arena, const char *name, int64_t capacity_bytes
 ts_space *ts_space_of_machine(ts_arena *arena, const ts_machine_memory *memory);   /* with its axes */
 /* A space over memory that the caller owns (a file's bytes). */
 ts_space *ts_space_wrap(ts_arena *arena, const char *name, void *bytes, int64_t length);
+ts_space ts_space_around(const char *name, void *bytes, int64_t length); /* the same in no arena */
 void ts_space_forget(
     ts_space *space);                /* all bytes are zero again, and take no memory; not of one that wraps */
 void ts_space_free(ts_space *space); /* what was touched; the rest belongs to the arena. NULL is fine */

@@ -43,7 +43,8 @@ typedef struct ts_copy_steps {
     ts_arena *arena;
     ts_copy_context *m; /* of most */
     int count, room;
-    bool full; /* there was no room for all */
+    bool full;  /* there was no room for all */
+    bool finds; /* and nothing is moved yet */
     struct ts_copy_step **steps;
 } ts_copy_steps;
 

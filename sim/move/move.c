@@ -212,9 +212,10 @@ static bool keeps_steps(const ts_prepared_move *p) {
            p->plan->box_count <= TS_COPY_MOST_STEPS;
 }
 
-/* What does not depend on the addresses. */
+/* What does not depend on the addresses, where that is not known yet. */
 static void make_ready(ts_prepared_move *p, int64_t src_low, int64_t dst_low, bool reads_on) {
     ts_copy_context *m = &p->m;
+    if (p->is_ready && p->reads_on == reads_on && p->src_low == src_low && p->dst_low == dst_low) return;
     p->near = *p->plan;
     ts_plan_shift(&p->near, -src_low * 8, -dst_low * 8);
     ts_copy_set(m, &p->near, &p->options, NULL, NULL);
@@ -243,6 +244,27 @@ static uint8_t *touch(ts_space *space, extent_bytes bytes) {
     return ts_space_touch(space, bytes.low, bytes.high - bytes.low);
 }
 
+/* For ends of which the source was touched last. */
+static void make_ready_for(ts_prepared_move *p, const ts_move_end *src, extent_bytes from,
+                           const ts_move_end *dst, extent_bytes to) {
+    const ts_space_range *last = &src->space->last;
+    bool reads_on = last->end + last->behind - from.high >= TS_LINE_BYTES;
+    make_ready(p, from.low - src->shift_bytes, to.low - dst->shift_bytes, reads_on);
+}
+
+bool ts_move_make_ready(ts_error *err, ts_prepared_move *p, ts_move_end src, ts_move_end dst) {
+    extent_bytes from, to;
+    if (!is_possible(err, p->plan)) return false;
+    if (p->plan->elements == 0) return true;
+    if (!place(err, p, &src, &dst, &from, &to)) return false;
+    make_ready_for(p, &src, from, &dst, to);
+    if (!p->m.steps || p->steps.count > 0) return true;
+    p->steps.finds = true;
+    ts_move_plan(&p->m, &p->near, p->threads);
+    p->steps.finds = false;
+    return true;
+}
+
 bool ts_move_execute(ts_error *err, ts_prepared_move *p, ts_move_end src, ts_move_end dst) {
     extent_bytes from, to;
     if (!is_possible(err, p->plan)) return false;
@@ -250,10 +272,7 @@ bool ts_move_execute(ts_error *err, ts_prepared_move *p, ts_move_end src, ts_mov
     if (!place(err, p, &src, &dst, &from, &to)) return false;
     touch(src.space, from); /* in one memory, touching the destination may move it */
     uint8_t *to_bytes = touch(dst.space, to), *from_bytes = touch(src.space, from);
-    bool reads_on = src.space->last.end + src.space->last.behind - from.high >= TS_LINE_BYTES;
-    int64_t src_low = from.low - src.shift_bytes, dst_low = to.low - dst.shift_bytes;
-    if (!p->is_ready || p->reads_on != reads_on || p->src_low != src_low || p->dst_low != dst_low)
-        make_ready(p, src_low, dst_low, reads_on);
+    make_ready_for(p, &src, from, &dst, to);
     move_bytes(p, from_bytes, to_bytes);
     if (!dst.space->shadow) return true;
     ts_plan plan = *p->plan;

@@ -44,6 +44,9 @@ typedef struct {
 } ts_move_end;
 /* The plan must outlive it. */
 ts_prepared_move *ts_move_prepare(ts_arena *arena, const ts_plan *plan, const ts_move_options *options);
+/* Finds that at once, for ends as these, whose bytes are not touched: ts_move_execute between others that are as large
+ * puts nothing into the arena then. Refused is what it would refuse. */
+bool ts_move_make_ready(ts_error *err, ts_prepared_move *move, ts_move_end src, ts_move_end dst);
 /* By one thread at a time. */
 bool ts_move_execute(ts_error *err, ts_prepared_move *move, ts_move_end src, ts_move_end dst);
 

@@ -38,6 +38,8 @@ static ts_copy_step *keep(const ts_copy_context *m) {
     return step;
 }
 
+static bool finds(const ts_copy_context *m) { return m->steps && m->steps->finds; }
+
 void ts_copy_step_elements(const ts_copy_context *m, const ts_plan_box *box) {
     ts_copy_step *step = keep(m);
     if (step) {
@@ -45,7 +47,7 @@ void ts_copy_step_elements(const ts_copy_context *m, const ts_plan_box *box) {
         step->box = *box;
         step->listed = ts_elements_list(m, box, step->list);
     }
-    ts_move_elements(m, box);
+    if (!finds(m)) ts_move_elements(m, box);
 }
 
 void ts_copy_step_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits) {
@@ -58,7 +60,7 @@ void ts_copy_step_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits) {
         step->job.m = step->m;
         step->job.others = NULL;
     }
-    ts_copy_plan_run(job, src_bits, dst_bits);
+    if (!finds(job->m)) ts_copy_plan_run(job, src_bits, dst_bits);
 }
 
 void ts_copy_steps_repeat(const ts_copy_steps *steps) {

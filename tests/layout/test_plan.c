@@ -165,6 +165,13 @@ static void same_tiles_on_both_sides_copy_straight_with_their_padding(void **sta
     assert_int_equal(box.loop_count, 1);
     assert_int_equal(box.elements, 16 * 256);
     assert_int_equal(plan->elements, 13 * 200);
+    plan = ts_plan_of_elements(&err, arena, &src, &dst, 2, dims); /* or without */
+    int64_t moved = 0;
+    for (int64_t i = 0; i < plan->box_count; i++) {
+        ts_plan_get_box(plan, i, &box);
+        moved += box.elements;
+    }
+    assert_true(moved == 13 * 200 && plan->elements == moved && plan->moved_elements == moved);
     ts_arena_free(arena);
 }
 

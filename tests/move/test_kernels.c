@@ -223,11 +223,16 @@ static ts_space *wrap(ts_arena *arena, const ts_shape *shape, uint64_t *seed) {
 
 static uint8_t *bytes_in(ts_space *space) { return ts_space_touch(space, 0, space->capacity_bytes); }
 
-/* The second of two moves that were prepared together, to an address that lies otherwise. */
+/* Two moves that were prepared together, the second to an address that lies otherwise; what it takes is found before, or
+ * by the first. */
 static void move_again(ts_arena *arena, const ts_plan *plan, ts_space *src, ts_space *want,
                        const ts_move_options *options) {
     int64_t length = want->capacity_bytes, shift = 0;
     ts_prepared_move *prepared = ts_move_prepare(arena, plan, options);
+    ts_space from = ts_space_around("as large", NULL, src->capacity_bytes),
+             to = ts_space_around("as large", NULL, length);
+    if (plan->sizes[0] % 2 == 0)
+        assert_true(ts_move_make_ready(NULL, prepared, (ts_move_end){&from, 0}, (ts_move_end){&to, 0}));
     for (int n = 0; n < 2; n++, shift += 13) {
         uint8_t *made = TS_NEW_ARRAY(arena, uint8_t, length + shift);
         memset(made, 0x55, (size_t)(length + shift));

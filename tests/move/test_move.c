@@ -264,6 +264,34 @@ static void prepared_moves_are_done_anywhere(void **state) {
     ts_arena_free(arena);
 }
 
+/* Between memories of one size nothing is found, and put into the arena, twice. */
+static void prepared_moves_are_found_at_once(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_prepared_move *move =
+        ts_move_prepare(arena, plan_columns(arena), &(ts_move_options){.kernels = ts_kernels_best()});
+    uint8_t from[8 + PREPARED_BYTES], to[24 + PREPARED_BYTES], *before[2], *behind;
+    for (size_t i = 0; i < sizeof from; i++) from[i] = (uint8_t)(i * 37 >> 2);
+    ts_space src = ts_space_around("src", NULL, sizeof from), dst = ts_space_around("dst", NULL, sizeof to);
+    ts_error err = {0};
+    assert_false(ts_move_make_ready(&err, move, (ts_move_end){&src, 1}, (ts_move_end){&dst, 0}));
+    assert_string_equal(err.message, "the source takes bytes 9 to 368 of src, which has 368 bytes");
+    assert_true(ts_move_make_ready(NULL, move, (ts_move_end){&src, 0}, (ts_move_end){&dst, 0}));
+    for (int i = 0; i < 2; i++) before[i] = TS_NEW_ARRAY(arena, uint8_t, 16);
+    for (int n = 0; n < 2; n++) {
+        memset(to, 0x55, sizeof to);
+        src = ts_space_around("src", from, sizeof from);
+        dst = ts_space_around("dst", to, sizeof to);
+        assert_true(ts_move_execute(NULL, move, (ts_move_end){&src, 0}, (ts_move_end){&dst, 0}));
+        assert_true(ts_move_make_ready(NULL, move, (ts_move_end){&src, 0}, (ts_move_end){&dst, 0}));
+        for (int i = 0; i < PREPARED_BYTES; i++)
+            assert_int_equal(to[24 + i], from[8 + i % PREPARED_ROWS * PREPARED_ROW + i / PREPARED_ROWS]);
+    }
+    behind = TS_NEW_ARRAY(arena, uint8_t, 16);
+    if (before[1] - before[0] == 16) assert_ptr_equal(behind, before[1] + 16); /* no sanitizer */
+    ts_arena_free(arena);
+}
+
 static void prepared_moves_are_checked_each_time(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -340,6 +368,7 @@ int main(void) {
         cmocka_unit_test(refusals),
         cmocka_unit_test(no_elements_may_be_anywhere),
         cmocka_unit_test(prepared_moves_are_done_anywhere),
+        cmocka_unit_test(prepared_moves_are_found_at_once),
         cmocka_unit_test(prepared_moves_are_checked_each_time),
         cmocka_unit_test(prepared_moves_of_slices),
         cmocka_unit_test(runs_of_every_length),
