@@ -24,6 +24,8 @@ ts_array *api_array_of(ts_arena *arena, const ts_host_array *host);
 bool api_read_mesh(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *const texts[2],
                    ts_mesh *mesh);
 bool api_same_axes(const ts_mesh *a, const ts_mesh *b);
+/* Of shapes that have layouts; else the error says what both have. */
+bool api_same_dims(ts_error *err, const ts_shape *source, const ts_shape *destination);
 ts_source api_source(const char *name, const char *text);
 
 /* A function of the interface that gives a text of `self`, which `add` adds to `text`. */

@@ -79,15 +79,26 @@ int ts_shape_equal(ts_error *err, const ts_shape *a, const ts_shape *b) {
 
 /* ---- Plans ---- */
 
-const ts_plan *ts_plan_between(ts_error *err, ts_arena *arena, const ts_shape *source,
-                               const ts_shape *destination) {
+bool api_same_dims(ts_error *err, const ts_shape *source, const ts_shape *destination) {
     const ts_layout *from = ts_shape_layout(err, source, "the source");
     const ts_layout *to = from ? ts_shape_layout(err, destination, "the destination") : NULL;
-    if (to && !same_dims(from, to))
-        ts_error_set(err, TS_ERROR_INPUT, "the source and the destination have other dims");
-    if (!to || !same_dims(from, to)) return NULL;
+    if (!to || same_dims(from, to)) return to != NULL;
+    ts_arena *scratch = ts_arena_new();
+    ts_text text = ts_text_begin(scratch);
+    ts_text_add(&text, "the source has the dims [");
+    ts_text_add_integers(&text, from->dims, from->rank);
+    ts_text_add(&text, "], the destination [");
+    ts_text_add_integers(&text, to->dims, to->rank);
+    ts_error_set(err, TS_ERROR_INPUT, "%s]", text.bytes);
+    ts_arena_free(scratch);
+    return false;
+}
+
+const ts_plan *ts_plan_between(ts_error *err, ts_arena *arena, const ts_shape *source,
+                               const ts_shape *destination) {
+    if (!api_same_dims(err, source, destination)) return NULL;
     ts_plan_side src = {.shape = source}, dst = {.shape = destination};
-    return ts_plan_new(err, arena, &src, &dst, from->rank, from->dims);
+    return ts_plan_new(err, arena, &src, &dst, source->layout->rank, source->layout->dims);
 }
 
 int64_t ts_plan_elements(const ts_plan *plan) { return plan->elements; }

@@ -195,12 +195,15 @@ bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) 
     return true;
 }
 
+bool ts_host_buffer_check(ts_error *err, const ts_host_buffer *buffer, int64_t bytes) {
+    return buffer->length == bytes ||
+           ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape", buffer->name,
+                        (long long)buffer->length, (long long)bytes);
+}
+
 static bool check_length(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape) {
     int64_t needed = 0;
-    return ts_host_buffer_bytes(err, shape, &needed) &&
-           (buffer->length == needed ||
-            ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape", buffer->name,
-                         (long long)buffer->length, (long long)needed));
+    return ts_host_buffer_bytes(err, shape, &needed) && ts_host_buffer_check(err, buffer, needed);
 }
 
 static bool pack(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,

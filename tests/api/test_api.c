@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -193,7 +194,7 @@ static void plans(void **state) {
     box.struct_bytes = sizeof box - 1;
     assert_false(ts_plan_read_box(plan, 0, &box));
     assert_null(ts_plan_between(err, arena, plain, narrow));
-    failed(TS_ERROR_INPUT, "the source and the destination have other dims");
+    failed(TS_ERROR_INPUT, "the source has the dims [16,256], the destination [16,255]");
     const ts_shape *swizzled = ts_shape_from_text(err, arena, "f32[8,64] SW(3,3,3)oS[(8,64):(64,1)]");
     assert_non_null(swizzled);
     assert_non_null(ts_plan_gathers(
@@ -246,6 +247,144 @@ static void moves(void **state) {
     ts_error_clear(err);
     assert_null(ts_move_unpack(err, arena, bytes, 96, tuple, 1));
     ts_error_clear(err);
+}
+
+static const ts_shape *shape_of(const char *text) {
+    const ts_shape *shape = ts_shape_from_text(err, arena, text);
+    assert_non_null(shape);
+    return shape;
+}
+
+static const ts_converter *converter_of(const char *source, const char *destination) {
+    return ts_converter_new(err, arena, shape_of(source), shape_of(destination), 1);
+}
+
+/* Each twice, and the same as by the other functions; of small and of many elements. */
+static void converters(void **state) {
+    (void)state;
+    static const char *const rows[][3] = {
+        {"f32[20,300]{1,0}", "bf16[20,300]{1,0:T(8,128)(2,1)}", "f32"},
+        {"f32[7,3]", "s32[7,3]{0,1:T(2,4)}", "f32"},
+        {"s8[64,200]{1,0}", "s8[64,200]{0,1}", "s8"},
+        {"f32[40,100]{1,0}", "f32[40,100] lambda i,j: [j, i]", "f32"},
+        {"u8[0,8]", "c64[0,8]{1,0:T(8,128)}", "u8"},
+    };
+    static unsigned char source[24000], packed[2][24 * 384 * 4], back[2][24000];
+    for (size_t i = 0; i < sizeof source; i++) source[i] = (unsigned char)(i * 37 % 101);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_shape *flat = shape_of(rows[i][0]), *tiled = shape_of(rows[i][1]);
+        const ts_converter *there = converter_of(rows[i][0], rows[i][1]);
+        const ts_converter *again = converter_of(rows[i][1], rows[i][0]);
+        const int64_t *dims = ts_shape_dims(flat);
+        int64_t from = ts_converter_source_bytes(there), to = ts_converter_destination_bytes(there);
+        assert_int_equal(from, ts_move_bytes(err, flat));
+        assert_int_equal(to, ts_move_bytes(err, tiled));
+        assert_int_equal(ts_converter_destination_bytes(again), from);
+        memset(packed, 0x55, sizeof packed);
+        assert_true(ts_move_pack_into(err, ts_array_wrap(err, arena, rows[i][2], 2, dims, source), tiled, 1,
+                                      packed[0], to));
+        ts_array *array = ts_array_wrap(err, arena, rows[i][2], 2, dims, back[0]);
+        assert_true(ts_move_unpack_into(err, packed[0], to, tiled, 1, array));
+        for (int n = 0; n < 2; n++) {
+            memset(packed[1], 0x55, sizeof packed[1]);
+            assert_true(ts_converter_run(err, there, source, from, packed[1], to));
+            assert_memory_equal(packed[1], packed[0], sizeof packed[0]);
+            assert_true(ts_converter_run(err, again, packed[1], to, back[1], from));
+            assert_memory_equal(back[1], back[0], (size_t)from);
+        }
+    }
+}
+
+/* What pads the source, be it padded alike, does not get into the destination. */
+static void converters_keep_padding(void **state) {
+    (void)state;
+    const ts_converter *tiles = converter_of("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}");
+    unsigned char from[96], to[96];
+    memset(from, 0x11, sizeof from);
+    memset(to, 0x22, sizeof to);
+    assert_true(ts_converter_run(err, tiles, from, 96, to, 96));
+    int same = 0;
+    for (int i = 0; i < 96; i++) same += to[i] == 0x11;
+    assert_int_equal(same, 60);
+}
+
+static void converters_refuse(void **state) {
+    (void)state;
+    static const struct {
+        const char *source, *destination, *message;
+    } rows[] = {
+        {"f32[4,6]", "f32[6,4]", "the source has the dims [4,6], the destination [6,4]"},
+        {"f32[4,6]", "f32[4]", "the source has the dims [4,6], the destination [4]"},
+        {"c64[4]", "f32[4]", "there is no conversion from c64 to f32"},
+        {"f32[8] S[8:1@lane]", "f32[8]", "the source has no axis 'lane'"},
+        {"f32[8]", "f32[8] S[8:1@lane]", "the destination has no axis 'lane'"},
+        {"f32[8,2] S[(8,2):(1@lane,1)]", "f32[8,2]", "the layout has 2 axes; a file holds one"},
+        {"(f32[2], s8[3])", "f32[2]", "the source is a tuple, expected an array"},
+        {"f32[4]", "f32[4] 4:0", "the destination puts (0) and (1) in one place"},
+        {"s8[4611686018427387904]", "s8[4611686018427387904]",
+         "the source: 4611686018427387904 bytes, more than any memory has"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_null(converter_of(rows[i].source, rows[i].destination));
+        failed(TS_ERROR_INPUT, rows[i].message);
+    }
+    const ts_converter *tiles = converter_of("f32[3,5]", "f32[3,5]{1,0:T(2,2)}");
+    unsigned char memory[156], before[156];
+    memset(memory, 0x33, sizeof memory);
+    memcpy(before, memory, sizeof memory);
+    assert_false(ts_converter_run(err, tiles, memory, 59, memory + 60, 96));
+    failed(TS_ERROR_INPUT, "the source: 59 bytes, expected the 60 of the shape");
+    assert_false(ts_converter_run(err, tiles, memory, 60, memory + 60, 97));
+    failed(TS_ERROR_INPUT, "the destination: 97 bytes, expected the 96 of the shape");
+    assert_false(ts_converter_run(err, tiles, memory, 60, memory + 59, 96));
+    failed(TS_ERROR_USAGE, "the source and the destination overlap, expected memory of its own for each");
+    assert_false(ts_converter_run(err, tiles, memory + 95, 60, memory, 96));
+    failed(TS_ERROR_USAGE, "the source and the destination overlap, expected memory of its own for each");
+    assert_memory_equal(memory, before, sizeof memory);
+    assert_true(ts_converter_run(err, tiles, memory, 60, memory + 60, 96));
+    assert_true(ts_converter_run(err, tiles, memory + 96, 60, memory, 96));
+}
+
+/* One converter, many threads. */
+typedef struct {
+    const ts_converter *converter;
+    const float *values;
+    const unsigned char *want;
+    int wrong;
+} at_once;
+
+enum { AT_ONCE = 4, AT_ONCE_TIMES = 300, AT_ONCE_BYTES = 24 * 384 * 2 };
+
+static void *run_at_once(void *context) {
+    at_once *one = context;
+    unsigned char made[AT_ONCE_BYTES];
+    for (int n = 0; n < AT_ONCE_TIMES; n++) {
+        memset(made, 0, sizeof made);
+        if (!ts_converter_run(NULL, one->converter, one->values, 24000, made, AT_ONCE_BYTES) ||
+            memcmp(made, one->want, AT_ONCE_BYTES) != 0)
+            one->wrong++;
+    }
+    return NULL;
+}
+
+static void converters_of_several_threads(void **state) {
+    (void)state;
+    const ts_converter *shared = converter_of("f32[20,300]", "bf16[20,300]{1,0:T(8,128)(2,1)}");
+    static float values[AT_ONCE][6000];
+    static unsigned char want[AT_ONCE][AT_ONCE_BYTES];
+    pthread_t threads[AT_ONCE];
+    at_once all[AT_ONCE];
+    for (int i = 0; i < AT_ONCE; i++) {
+        for (int k = 0; k < 6000; k++) values[i][k] = (float)(k * (i + 1));
+        assert_true(ts_converter_run(err, shared, values[i], 24000, want[i], AT_ONCE_BYTES));
+        all[i] = (at_once){shared, values[i], want[i], 0};
+    }
+    for (int i = 0; i < AT_ONCE; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_at_once, &all[i]), 0);
+    for (int i = 0; i < AT_ONCE; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(all[i].wrong, 0);
+    }
 }
 
 static void machines(void **state) {
@@ -879,6 +1018,10 @@ int main(void) {
         TEST(notations),
         TEST(plans),
         TEST(moves),
+        TEST(converters),
+        TEST(converters_keep_padding),
+        TEST(converters_refuse),
+        TEST(converters_of_several_threads),
         TEST(machines),
         TEST(prices),
         TEST(bad_requests),
