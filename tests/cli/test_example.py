@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -90,6 +91,24 @@ def asked(*words):
     return json.loads(out)
 
 
+def check_convert(program, environment):
+    """Two arrays into tiles, whose padding is zero, as `tilesim convert` makes them of each."""
+    shapes = "f32[3,5]", "bf16[3,5]{1,0:T(2,4)}"
+    arrays = [struct.pack("<15f", *(k * n for k in range(15))) for n in (1, 100)]
+    with tempfile.TemporaryDirectory() as folder:
+        tiles = b""
+        for array in arrays:
+            Path(folder, "a.bin").write_bytes(array)
+            done(str(BUILD / "tilesim"), "convert", f"{folder}/a.bin", f"{folder}/t.bin", "--from", shapes[0], "--to", shapes[1])
+            tiles += Path(folder, "t.bin").read_bytes()
+    made = subprocess.run([program, *shapes], input=b"".join(arrays), capture_output=True, env=environment)
+    assert (made.returncode, made.stdout, made.stderr) == (0, tiles, b""), made
+    for words, code, said in (([], 2, "usage: convert SRC DST\n"), (["f32[3,5]", "f32[5,3]"], 1, "convert: the source has the dims [3,5], the destination [5,3]\n"),
+                              (["f32[3,x]", "f32[5,3]"], 1, "convert: found 'x', expected ")):
+        wrong = subprocess.run([program, *words], input="", capture_output=True, text=True, env=environment)
+        assert wrong.returncode == code and wrong.stderr.startswith(said), wrong
+
+
 @test
 def examples_from_what_is_installed():
     examples = sorted(p.name for p in Path("examples").iterdir() if p.suffix in LANGUAGES)
@@ -100,6 +119,10 @@ def examples_from_what_is_installed():
         for name in examples:
             program = build(folder, name, *flags)
             kind = name.split(".")[0]
+            assert kind == "builder" or len(Path("examples", name).read_text().splitlines()) < 40, name
+            if kind == "convert":
+                check_convert(program, environment)
+                continue
             words = {"price": LARGE, "choose": ("f32[1024,3]{1,0}", "dma:hbm>vmem,reduce:1")}.get(kind, ())
             out = done(program, "tpu-v5e", *words, env=environment)
             if kind == "price":
@@ -113,7 +136,6 @@ def examples_from_what_is_installed():
             assert wrong.returncode == 1 and f"{kind}: no machine is called 'tpu-v9'" in wrong.stderr, wrong
             few = subprocess.run([program, "tpu-v5e"], capture_output=True, text=True, env=environment)
             assert not words or (few.returncode, few.stderr.startswith(f"usage: {kind} MACHINE ")) == (2, True), few
-            assert kind == "builder" or len(Path("examples", name).read_text().splitlines()) < 40, name
 
 
 main()

@@ -161,6 +161,8 @@ def types_of_ml_dtypes():
     packed = ts.convert(values, to="bf16[2,128]{1,0:T(8,128)(2,1)}")
     back = ts.convert(packed, "bf16[2,128]{1,0:T(8,128)(2,1)}")
     assert back.dtype == ml_dtypes.bfloat16 and (back == values).all() and (ts.convert(packed, "bf16[2,128]{1,0:T(8,128)(2,1)}", to="f32[2,128]{1,0}") == values).all()
+    tiles = ts.Converter("bf16[2,128]", to="bf16[2,128]{1,0:T(8,128)(2,1)}")
+    assert bytes(tiles(values)) == bytes(tiles(jnp.asarray(values))) == bytes(packed)
     small = np.array([0, 1, -2, 448], ml_dtypes.float8_e4m3fn)
     assert (ts.convert(ts.convert(small, to="f8e4m3fn[4]{0}"), "f8e4m3fn[4]{0}") == small).all()
     nibbles = np.array([-8, 7, 0], ml_dtypes.int4)

@@ -256,6 +256,80 @@ def never_over_the_data():
 
 
 @test
+def prepared_once():
+    """A Converter gives what convert gives, again and again, in all types."""
+    random = np.random.default_rng(6)
+    for type_ in ("f32", "s32", "u8", "f16", "f64", "s16", "c64", "pred", "bf16", "f8e4m3fn", "s4", "u64"):
+        of = ts.dtype(type_)
+        for dims, tile in (((20, 300), "8,128"), ((7, 5), "2,4"), ((64, 256), "16,128"), ((3, 0), "8,128")):
+            rows, tiled = f"{type_}[{dims[0]},{dims[1]}]", f"{type_}[{dims[0]},{dims[1]}]{{1,0:T({tile})}}"
+            there, back = ts.Converter(rows, to=tiled), ts.Converter(ts.Layout(tiled), ts.Layout(rows))
+            assert (there.dims, there.source_bytes, there.bytes) == (dims, back.bytes, back.source_bytes)
+            assert (there.source, there.to, there.bytes) == (ts.Layout(rows), ts.Layout(tiled), ts.Layout(tiled).storage_bytes)
+            for _ in range(3):
+                words = random.integers(0, 2 if type_ == "pred" else 16, (*dims, of.itemsize), np.uint8)
+                array = np.ascontiguousarray(words).view(of).reshape(dims)
+                packed, out = there(array), bytearray(b"\xff" * there.bytes)
+                assert isinstance(packed, memoryview) and bytes(packed) == bytes(ts.convert(array, to=tiled)), (type_, dims)
+                assert there(array, out=out) is out and out == packed  # padding is zero again
+                assert there(array.tobytes()) == packed and there(array.reshape(-1).view(np.uint8)) == packed
+                found = back(packed)
+                assert found.dtype == of and found.shape == dims and found.tobytes() == array.tobytes()
+                values = np.zeros(dims, of)
+                assert back(packed, out=values) is values and values.tobytes() == array.tobytes()
+    rounds = ts.Converter("f32[2,2]{1,0}", to="s8[2,2]{0,1}")
+    assert bytes(rounds(np.array([[1.5, -2.5], [300, 4]], np.float32).T)) == bytes([1, 254, 127, 4])  # of any strides
+    assert repr(rounds) == "Converter('f32[2,2]{1,0}', to='s8[2,2]{0,1}')"
+    for other in (pickle.loads(pickle.dumps(rounds)), copy.deepcopy(rounds)):
+        assert repr(other) == repr(rounds) and bytes(other(np.ones((2, 2), np.float32))) == b"\1\1\1\1"
+
+
+@test
+def arrays_are_written_as_such():
+    """Bytes of tiles are bytes, also where they lie as those of an array."""
+    tiled = "f32[8,128]{1,0:T(8,128)}"
+    array = np.arange(1024, dtype=np.float32).reshape(8, 128)
+    packed = ts.Converter("f32[8,128]", to=tiled)(array)
+    assert isinstance(packed, memoryview) and bytes(packed) == array.tobytes()
+    assert isinstance(ts.Converter(tiled, to=tiled)(packed), memoryview)
+    assert isinstance(ts.convert(packed, tiled, to=tiled), np.ndarray)
+    assert (ts.Converter(tiled, to="f32[8,128]")(packed) == array).all()
+
+
+@test
+def prepared_and_refused():
+    tiles = ts.Converter("f32[4,6]", to="f32[4,6]{1,0:T(2,4)}")
+    rows, array = ts.Converter(tiles.to, to="f32[4,6]"), np.zeros((4, 6), np.float32)
+    assert "dims [4,6], the destination [6,4]" in raised(ts.InputError, ts.Converter, "f32[4,6]", to="f32[6,4]").message
+    assert "no conversion from c64" in raised(ts.InputError, ts.Converter, "c64[4]", to="f32[4]").message
+    raised(ts.InputError, ts.Converter, "f32[8]", to="f32[8] S[8:1@lane]")
+    for wrong in (np.zeros((4, 6)), array.T, array.reshape(24), np.zeros((4, 6), np.int32)):
+        assert "expected f32[4,6]" in str(raised(ValueError, tiles, wrong))
+    assert "the source: 95 bytes, expected the 96" in raised(ts.InputError, tiles, bytes(95)).message
+    out = bytearray(b"\xff" * 127)
+    assert "the destination: 127 bytes, expected the 128" in raised(ts.InputError, tiles, array, out=out).message
+    assert out == b"\xff" * 127
+    out = bytearray(b"\xff" * 128)
+    raised(ts.InputError, tiles, bytes(95), out=out)
+    assert out == b"\xff" * 128  # not even padding is written
+    raised(TypeError, tiles, array, out=bytes(128))
+    raised(TypeError, rows, out, out=bytearray(96))
+    raised(TypeError, rows, out, out=np.zeros((4, 6), np.int32))
+    assert "the dims [6, 4], expected [4, 6]" in str(raised(ValueError, rows, out, out=np.zeros((6, 4), np.float32)))
+    memory = np.zeros(220, np.uint8)
+    assert "memory of the data itself" in str(raised(ValueError, tiles, memory[:96], out=memory[92:220]))
+
+
+@test
+def bits_behind_narrow_elements():
+    """The last byte of three nibbles has room for a fourth."""
+    nibbles = np.array([5, 6, 7], np.uint8).view(ts.dtype("s4"))
+    for count, want in ((1, b"\x05"), (2, b"\x65"), (3, b"\x65\x07")):
+        layout, out = f"s4[{count}]{{0:E(4)}}", bytearray(b"\xff" * len(want))
+        assert ts.convert(nibbles[:count], to=layout, out=out) == want == ts.convert(nibbles[:count], to=layout)
+
+
+@test
 def copies_and_other_processes():
     for one in (ts.Layout("bf16[20,300]{1,0:T(8,128)(2,1)}"), ts.Layout("f32[16,256] S[(2,8,2,128):(2048,128,1024,1)]"),
                 ts.Machine("tpu-v5e", {"hbm.clock": "1 GHz"})):
@@ -307,7 +381,8 @@ def threads_at_once():
     """Two threads get what one gets; while a call works, another thread goes on."""
     array = np.random.default_rng(3).standard_normal((1024, 1024)).astype(np.float32)
     layouts = ["f32[1024,1024]{1,0:T(8,128)}", "bf16[1024,1024]{1,0:T(8,128)(2,1)}"]
-    alone = [bytes(ts.convert(array, to=layout)) for layout in layouts]
+    small, tiles = array[:61, :67].copy(), ts.Converter("f32[61,67]", to="bf16[61,67]{1,0:T(8,128)(2,1)}")
+    alone, all_tiles = [bytes(ts.convert(array, to=layout)) for layout in layouts], [bytes(tiles(small * i)) for i in (1, 2)]
     shared = [ts.Layout(layout) for layout in layouts]
     failures = []
 
@@ -315,6 +390,7 @@ def threads_at_once():
         for _ in range(20):
             if bytes(ts.convert(array, to=shared[which])) != alone[which] or shared[which].index(5) != (0, 5) and which == 0:
                 failures.append(which)
+            failures.extend("tiles" for _ in range(20) if bytes(tiles(small * (1 + which))) != all_tiles[which])
             try:
                 ts.Layout(f"f32[8]{{{which + 3}}}")
             except ts.InputError as error:
