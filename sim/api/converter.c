@@ -64,8 +64,7 @@ int64_t ts_converter_destination_bytes(const ts_converter *converter) { return c
 
 static bool are_apart(ts_error *err, const ts_host_buffer *a, const ts_host_buffer *b) {
     const uintptr_t one = (uintptr_t)a->bytes, other = (uintptr_t)b->bytes;
-    return a->length == 0 || b->length == 0 || one + (uintptr_t)a->length <= other ||
-           other + (uintptr_t)b->length <= one ||
+    return one + (uintptr_t)a->length <= other || other + (uintptr_t)b->length <= one ||
            ts_error_set(err, TS_ERROR_USAGE, "%s and %s overlap, expected memory of its own for each",
                         a->name, b->name);
 }
