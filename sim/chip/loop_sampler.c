@@ -154,12 +154,12 @@ static void move_times(ts_chip *chip, int64_t by) {
     chip->quiet_until = 0;
 }
 
-/* All cores have gone over what is left out: now its time passes. */
+/* All cores have gone over what is left out: now its time passes, for those as well that have halted since. */
 static void pass_time(loop_sampler *s, int64_t cycle) {
     ts_chip *chip = s->chip;
     int64_t by = s->times * (cycle - s->from), busy = busy_cycles(s, cycle) - s->busy_cycles;
     for (int i = 0; i < chip->core_count; i++)
-        if (!ts_core_halted(core_of(s, i))) ts_core_forward_move(core_of(s, i), by);
+        if (s->members[i].iterations >= 0) ts_core_forward_move(core_of(s, i), by);
     move_times(chip, by);
     chip->counters.dma_busy_cycles += s->times * busy;
     traffic_repeat(chip->traffic, s->times, by);

@@ -19,7 +19,7 @@ void ts_core_forward_mark(ts_core *core);
 bool ts_core_forward_works(const ts_core *core, int64_t parts);
 /* Adds what came since then so many times more. */
 void ts_core_forward_repeat(ts_core *core, int64_t times);
-/* The time of that passes, wherever the core is now: so many cycles. It stalled for what that is more or less than
+/* The time of that passes, wherever the core is now, also where it has halted: so many cycles. It stalled for what that is more or less than
  * its own. */
 void ts_core_forward_move(ts_core *core, int64_t by);
 

@@ -100,6 +100,14 @@ static const struct {
     ".cores 2\n" TENSORS("6400") "core.id s5\n.loop s1 = 0, 400\nsmul s0, s1, 2\nsadd s0, s0, s5\n" work     \
         BLOCK("0") ".loop s3 = 0, s2\nvld v0, b[0, 0, 0]\nvst b[1, 0, 0], v0\n.end\n" more ".end\n"
 
+/* The second core comes later; each issues `most` bundles for some iterations of an inner loop, hardly ever stalled. */
+#define STRAIGHT(late, times, inner, most, more)                                                             \
+    ".cores 2\n" TENSORS(                                                                                    \
+        "38400") "core.id s5\nbr.eq s5, 0, go\n.loop s7 = 0, " late                                          \
+                 "\n.for I = 0, 1000\nnop\n.end\n.end\ngo: nop\n.loop s1 = 0, " times                        \
+                 "\nsmul s0, s1, 2\nsadd s0, s0, s5\ndma b[0] <- x[s0*8:+8], a[0]\n.loop s3 = 0, " inner     \
+                 "\n.for I = 0, " most "\nnop\n.end\n.end\n" more "wait a[0]\n.end\n"
+
 static const struct {
     const char *name, *text;
     int64_t cycles; /* equal on every host */
@@ -116,6 +124,7 @@ static const struct {
      1228619},
     {"both mostly wait", SHARED("smov s2, 3\n", ""), 582961},
     {"they meet each time", SHARED("smov s2, 200\n", "barrier\n"), 1871834},
+    {"one halts before the other leaves", STRAIGHT("110", "2120", "5", "200", ""), 2404279},
 };
 
 static void same_core(const ts_core_counters *a, const ts_core_counters *b) {
