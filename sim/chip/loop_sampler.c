@@ -48,6 +48,7 @@ struct loop_sampler {
     int64_t batch, round;           /* iterations of one, roughly; of whole periods, */
     int64_t parts;                  /* which are so many batches */
     int64_t last, times;            /* simulated by each; left out, in those. times = 0: not yet known */
+    int64_t bundles;                /* left out, of the core that left out most */
     int64_t batch_from, round_from; /* the cycles where they began */
     ts_ratio batches, rounds;       /* their cycles; the weights are their iterations */
     int64_t from, busy_cycles;      /* when all had come, and before */
@@ -136,7 +137,7 @@ static void begin(loop_sampler *s, int core, int end) {
         s->cores += !ts_core_halted(core_of(s, i));
         s->members[i].iterations = -1;
     }
-    s->times = 0;
+    s->times = s->bundles = 0;
     s->batches = s->rounds = (ts_ratio){0};
     s->batch_from = s->round_from = cycle_of(s, core);
     join(s, core);
@@ -157,7 +158,8 @@ static void move_times(ts_chip *chip, int64_t by) {
 /* All cores have gone over what is left out: now its time passes, for those as well that have halted since. */
 static void pass_time(loop_sampler *s, int64_t cycle) {
     ts_chip *chip = s->chip;
-    int64_t by = s->times * (cycle - s->from), busy = busy_cycles(s, cycle) - s->busy_cycles;
+    int64_t by = ts_max(s->times * (cycle - s->from), s->bundles);
+    int64_t busy = busy_cycles(s, cycle) - s->busy_cycles;
     for (int i = 0; i < chip->core_count; i++)
         if (s->members[i].iterations >= 0) ts_core_forward_move(core_of(s, i), by);
     move_times(chip, by);
@@ -169,7 +171,7 @@ static void pass_time(loop_sampler *s, int64_t cycle) {
 static void leave(loop_sampler *s, int core) {
     int64_t over = s->times * s->last;
     ts_core_forward_go(core_of(s, core), s->end, s->last, over);
-    ts_core_forward_repeat(core_of(s, core), s->times);
+    s->bundles = ts_max(s->bundles, ts_core_forward_repeat(core_of(s, core), s->times));
     chip_repeat(s->chip, core, s->times);
     loop *l = &s->loops[core][s->end];
     *l = (loop){.passed = l->passed + over, .in_vain = l->in_vain};

@@ -301,17 +301,24 @@ bool ts_core_forward_works(const ts_core *core, int64_t parts) {
     return parts * (cycles - waited) >= cycles;
 }
 
-static void add_again(int64_t *now, const int64_t *before, int64_t count, int64_t times) {
-    for (int64_t i = 0; i < count; i++) now[i] += times * (now[i] - before[i]);
+/* Returns what it adds in all. */
+static int64_t add_again(int64_t *now, const int64_t *before, int64_t count, int64_t times) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t more = times * (now[i] - before[i]);
+        now[i] += more;
+        sum += more;
+    }
+    return sum;
 }
 
-void ts_core_forward_repeat(ts_core *core, int64_t times) {
+int64_t ts_core_forward_repeat(ts_core *core, int64_t times) {
     forward_counts *before = &core->forward->before;
     before->cycles = times * (core->next - before->cycle);
     add_again(core->stalls, before->stalls, TS_STALL_COUNT, times);
-    add_again(core->issues, before->issues, core->bundle_count, times);
     add_again(core->stall_cycles, before->stall_cycles, core->bundle_count, times);
     add_again(core->branches_taken, before->branches_taken, core->bundle_count, times);
+    return add_again(core->issues, before->issues, core->bundle_count, times);
 }
 
 /* Cycles that are not counted yet are of what there is most of; those that are too many are of it too. */

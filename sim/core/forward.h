@@ -17,10 +17,10 @@ int ts_core_forward_head(const ts_core *core, int end);
 void ts_core_forward_mark(ts_core *core);
 /* For one part in so many of its cycles since then, at least, it did not wait for semaphores or the DMA engine. */
 bool ts_core_forward_works(const ts_core *core, int64_t parts);
-/* Adds what came since then so many times more. */
-void ts_core_forward_repeat(ts_core *core, int64_t times);
-/* The time of that passes, wherever the core is now, also where it has halted: so many cycles. It stalled for what that is more or less than
- * its own. */
+/* Adds what came since then so many times more; returns how many bundles, each of which takes a cycle at least. */
+int64_t ts_core_forward_repeat(ts_core *core, int64_t times);
+/* The time of that passes, wherever the core is now, also where it has halted: so many cycles, of its bundles at least. It
+ * stalled for what that is more or less than its own. */
 void ts_core_forward_move(ts_core *core, int64_t by);
 
 #endif

@@ -125,6 +125,8 @@ static const struct {
     {"both mostly wait", SHARED("smov s2, 3\n", ""), 582961},
     {"they meet each time", SHARED("smov s2, 200\n", "barrier\n"), 1871834},
     {"one halts before the other leaves", STRAIGHT("110", "2120", "5", "200", ""), 2404279},
+    {"the slower one never stalls for long",
+     STRAIGHT("20", "400", "20", "2000", "br.eq s5, 1, no\n.for I = 0, 180\nnop\n.end\nno: nop\n"), 16101815},
 };
 
 static void same_core(const ts_core_counters *a, const ts_core_counters *b) {
