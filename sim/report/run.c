@@ -347,7 +347,7 @@ static void add_json_check(ts_json *json, const ts_program_check *text, const ts
     ts_json_bool(json, "passed", check->failed == 0);
     ts_json_int(json, "elements", (int64_t)check->count);
     ts_json_int(json, "failed", (int64_t)check->failed);
-    ts_json_real(json, "max_ulp", check->max_ulp, 6);
+    ts_json_double(json, "max_ulp", check->max_ulp);
     ts_json_double(json, "max_abs", check->max_abs);
     ts_json_array(json, "mismatches");
     for (int i = 0; i < check->mismatch_count; i++) add_json_mismatch(json, check, &check->mismatches[i]);
@@ -398,7 +398,7 @@ static void add_json_params(ts_json *json, const ts_program *program) {
     for (int i = 0; i < program->param_count; i++) {
         const ts_param *param = &program->params[i];
         if (param->is_float)
-            ts_json_real(json, param->name, param->number, 9);
+            ts_json_double(json, param->name, param->number);
         else
             ts_json_int(json, param->name, param->integer);
     }

@@ -376,10 +376,13 @@ def parameters_of_included_files_are_not_listed():
 
 @test
 def small_numbers_are_whole_in_json():
-    path = program(".tensor x hbm f32[2] in iota\n.report tiny = 1e-30 / 3\n.report huge = 1e300 / 3\n"
-                   ".check x ~= x + 1e-20 abs=1e-15\nnop\n")
+    path = program(".param STEP = 1e-20\n.tensor x hbm f32[2] in iota\n.report tiny = 1e-30 / 3\n"
+                   ".report huge = 1e300 / 3\n.check x ~= x + STEP abs=1e-15\n"
+                   ".tensor z hbm f32[2] in random(seed=1, lo=1, hi=2)\n.check z ~= z + 1e-14\nnop\n")
     out = expect_json(["run", path])
+    assert out["params"] == {"STEP": 1e-20}, out
     assert out["reports"] == {"tiny": 1e-30 / 3, "huge": 1e300 / 3} and out["checks"][0]["max_abs"] == 1e-20, out
+    assert 0 < out["checks"][1]["max_ulp"] < 1e-6, out
 
 
 @test
