@@ -18,7 +18,7 @@ enum {
     WORTH = 2, /* what is left out, in what is simulated for it */
     ERROR = 200,
     ROUGHLY = 100,
-    WORKS = 3,        /* one part in so many of the time of cores that are sampled together, at least */
+    WORKS = 3,        /* one part in so many of the time of two cores that are sampled together, at least */
     BUNDLES = 1 << 24 /* looked at for how long a loop goes on */
 };
 
@@ -184,15 +184,20 @@ static double pace_of(const loop_sampler *s, const member *m) {
     return whole > 0 ? (double)(m->until - m->from) / (double)whole : 0;
 }
 
-/* Cores that are sampled together are equally fast. How those that mostly wait meet in the memory may change
- * at any time, and stay so for long. */
+/* How cores that mostly wait meet in the memory may change at any time, and stay so for long; each of the others may delay
+ * a core by so much. */
+static bool works(const loop_sampler *s, int core) {
+    int64_t cycles, waited = ts_core_forward_waited(core_of(s, core), &cycles);
+    return WORKS * (s->cores - 1) * waited <= (WORKS - 1) * cycles;
+}
+
+/* Cores that are sampled together are equally fast. */
 static bool are_steady(const loop_sampler *s) {
     double pace = pace_of(s, &s->members[s->leader]);
     bool all = true;
     for (int i = 0; i < s->chip->core_count && s->cores > 1; i++) {
         const member *m = &s->members[i];
-        all = all && (m->iterations < 0 || (ts_core_forward_works(core_of(s, i), WORKS) &&
-                                            ERROR * fabs(pace_of(s, m) - pace) <= pace));
+        all = all && (m->iterations < 0 || (works(s, i) && ERROR * fabs(pace_of(s, m) - pace) <= pace));
     }
     return all;
 }

@@ -291,14 +291,14 @@ void ts_core_forward_mark(ts_core *core) {
     memcpy(before->branches_taken, core->branches_taken, bytes);
 }
 
-bool ts_core_forward_works(const ts_core *core, int64_t parts) {
+int64_t ts_core_forward_waited(const ts_core *core, int64_t *cycles) {
     const forward_counts *before = &core->forward->before;
     static const int waits[] = {TS_STALL_SEMAPHORE, TS_STALL_DMA_QUEUE};
     int64_t waited = 0;
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         waited += core->stalls[waits[i]] - before->stalls[waits[i]];
-    int64_t cycles = core->next - before->cycle;
-    return parts * (cycles - waited) >= cycles;
+    *cycles = core->next - before->cycle;
+    return waited;
 }
 
 /* Returns what it adds in all. */

@@ -15,8 +15,8 @@ int ts_core_forward_head(const ts_core *core, int end);
 
 /* From here on cycles, stalls and bundles count for others. */
 void ts_core_forward_mark(ts_core *core);
-/* For one part in so many of its cycles since then, at least, it did not wait for semaphores or the DMA engine. */
-bool ts_core_forward_works(const ts_core *core, int64_t parts);
+/* For how many of its cycles since then it waited for semaphores or the DMA engine. */
+int64_t ts_core_forward_waited(const ts_core *core, int64_t *cycles);
 /* Adds what came since then so many times more; returns how many bundles, each of which takes a cycle at least. */
 int64_t ts_core_forward_repeat(ts_core *core, int64_t times);
 /* The time of that passes, wherever the core is now, also where it has halted: so many cycles, of its bundles at least. It

@@ -153,4 +153,41 @@ def the_program_prints_its_cores():
     assert "\n.cores 2\n" in "\n" + expect(["show", "program", "programs/cores.tsim", "-m", "tpu-v4"])
 
 
+@test
+def four_cores_that_wait_for_half_of_their_time_are_not_sampled():
+    """They come one after the other, and only later meet in the memory."""
+    path = program(""".cores 4
+.tensor x hbm f32[40960,128]{1,0:T(8,128)} in zeros
+.tensor b vmem f32[2,8,128]{2,1,0:T(8,128)}
+.sem a[2]
+        core.id s5
+        smul    s9, s5, 20000
+.loop s7 = 0, s9
+        nop
+.end
+.loop s1 = 0, 811
+        smul    s0, s1, 4
+        sadd    s0, s0, s5
+        smov    s6, 30
+        nop
+        dma     b[0] <- x[s0*8:+8], a[0]
+        wait    a[0]
+        dma     b[1] <- x[s0*8:+8], a[1]
+.for I = 0, 600
+        nop
+.end
+        wait    a[1]
+        dma     b[0] <- x[s0*8:+8], a[0]
+        wait    a[0]
+.loop s3 = 0, s6
+        vld     v0, b[0, 0, 0]
+        vst     b[1, 0, 0], v0
+.end
+.end
+""")
+    words = ["run", path, "-m", "tpu-v4", "--set", "chip.tensor_cores=4", "--time-only"]
+    quick, exact = expect_json(words), expect_json([*words, "--exact"])
+    assert abs(quick["cycles"] - exact["cycles"]) < exact["cycles"] / 100, (quick["cycles"], exact["cycles"])
+
+
 main()
