@@ -125,8 +125,9 @@ static void follow(loop_sampler *s, int core) {
 static void begin(loop_sampler *s, int core, int end) {
     const ts_chip *chip = s->chip;
     const loop *l = &s->loops[core][end];
+    if (chip_counts_for_others(chip)) return;
     s->alike = count_alike(s, core, end, &s->period);
-    if (s->period == 0 || chip_counts_for_others(chip)) return;
+    if (s->period == 0) return;
     double each = (double)(cycle_of(s, core) - l->since) / (double)(l->visits - 1);
     s->batch = (int64_t)((double)(BATCH_INTERVALS * s->interval) / each) + 1;
     if (!make_round(s)) return;
