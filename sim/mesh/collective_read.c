@@ -124,7 +124,7 @@ static void transpose(ts_collective *c) {
 static bool read_pairs(ts_error *err, ts_arena *arena, const ts_collective_request *request,
                        ts_collective *out) {
     ts_cursor cursor = {&request->groups, 0, 0};
-    number_lists lists = {0};
+    number_lists lists = {.numbers = TS_NEW_ARRAY(arena, int64_t, 1)}; /* also of no pairs: "{}" */
     if (!read_lists(err, arena, &cursor, &lists)) return false;
     if (lists.count != 2 * lists.groups)
         return ts_error_at(err, TS_ERROR_INPUT, &request->groups, 0,

@@ -528,6 +528,7 @@ static void test_collectives(void **state) {
         {TS_COLLECTIVE_ALL_TO_ALL, 400, "[4,4]<=[16]", TS_ALGORITHM_DIRECT, 1, 16 * 300, 200},
         {TS_COLLECTIVE_PERMUTE, 400, "{{0,1},{1,2},{2,3},{3,0}}", TS_ALGORITHM_DIRECT, 1, 1600, 400},
         {TS_COLLECTIVE_PERMUTE, 400, "{{0,2},{0,1}}", TS_ALGORITHM_DIRECT, 1, 800, 800},
+        {TS_COLLECTIVE_PERMUTE, 400, "{}", TS_ALGORITHM_DIRECT, 0, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture f;
