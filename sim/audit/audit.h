@@ -103,7 +103,7 @@ typedef struct {
     int32_t src, dst, computation; /* src -1: not known, or of no matter */
     unsigned changes;
     int from, to;                          /* memory spaces */
-    int32_t groups;                        /* of a collective, and of the audit's; 0: none stated */
+    int32_t groups;                        /* of a collective, of the audit; 0: none, -1: not kept */
     int8_t permutation[TS_AUDIT_PERMUTED]; /* of a transpose of at most so many dims; -1 behind them */
     bool from_parameter, from_kernel;      /* the operand is a parameter, or a custom-call's */
     bool not_read;                         /* a transpose whose dims cannot be read */

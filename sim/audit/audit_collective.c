@@ -51,7 +51,7 @@ int32_t audit_keep_groups(ts_audit *a, ts_span attributes) {
     add_device_ids(attributes, &text);
     for (int32_t i = 0; i < a->group_text_count; i++)
         if (ts_span_is(text, a->group_texts[i])) return i + 1;
-    if (a->group_text_count == AUDIT_GROUP_TEXTS || text.length > MOST_TEXT_BYTES) return 0;
+    if (a->group_text_count == AUDIT_GROUP_TEXTS || text.length > MOST_TEXT_BYTES) return AUDIT_NONE;
     a->group_texts[a->group_text_count] = ts_arena_copy_text(a->arena, text.text, text.length);
     return ++a->group_text_count;
 }
@@ -59,6 +59,9 @@ int32_t audit_keep_groups(ts_audit *a, ts_span attributes) {
 static bool measure(ts_error *err, ts_audit *a, const ts_audit_group *group, ts_collective *c,
                     ts_collective_price *price) {
     const ts_audit_request *from = a->request;
+    if (group->first.groups == AUDIT_NONE)
+        return ts_error_set(err, TS_ERROR_UNMODELLED,
+                            "its groups are one text too many, or too long, to be kept");
     const char *text = group->first.groups > 0 ? a->group_texts[group->first.groups - 1] : "";
     ts_collective_request request = {.mesh = from->mesh,
                                      .bytes = group->first.written_bytes,

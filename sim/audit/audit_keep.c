@@ -126,6 +126,7 @@ static int order_moves(const ts_audit_move *a, const ts_audit_move *b) {
     if (a->to != b->to) return ts_order(a->to, b->to);
     if (a->groups != b->groups) return ts_order(a->groups, b->groups);
     if (a->read_bytes != b->read_bytes) return ts_order(a->read_bytes, b->read_bytes);
+    if (a->written_bytes != b->written_bytes) return ts_order(a->written_bytes, b->written_bytes);
     if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
     int transposed = memcmp(a->permutation, b->permutation, sizeof a->permutation);
     if (transposed != 0) return transposed;

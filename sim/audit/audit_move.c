@@ -109,24 +109,34 @@ static bool is_transfer(ts_hlo_opcode opcode) {
     return ts_hlo_opcode_class(opcode) == TS_HLO_MOVES || opcode == TS_HLO_OP_BITCAST;
 }
 
+/* The bytes of a collective's result, and the array that is most of it. */
+static void add_results(ts_audit *a, int32_t shape, ts_audit_move *move) {
+    const shape_record *record = &a->shapes[shape];
+    int64_t most = -1;
+    int32_t count = record->is_tuple ? record->leaf_count : 1;
+    for (int32_t k = 0; k < count; k++) {
+        int32_t array = record->is_tuple ? record->leaves[k] : shape;
+        int64_t bytes = audit_shape_now(a, array)->padded_bytes;
+        audit_add(&move->written_bytes, bytes);
+        if (bytes <= most) continue;
+        most = bytes;
+        move->dst = array;
+    }
+}
+
 static void move_collective(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     if (*i->shape.text == '(' && audit_is_start(opcode)) {
         ts_span made = audit_started(opcode, i->shape);
         shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
         if (shape == AUDIT_NONE) return;
     }
-    const shape_record *record = &a->shapes[shape];
     ts_audit_move move = {.line = i->line,
                           .opcode = opcode,
                           .src = AUDIT_NONE,
-                          .dst = only_array(a, shape),
+                          .dst = AUDIT_NONE,
                           .groups = audit_keep_groups(a, i->attributes),
                           .computation = a->current};
-    for (int32_t k = 0; k < record->leaf_count; k++)
-        audit_add(&move.written_bytes, audit_shape_now(a, record->leaves[k])->padded_bytes);
-    if (!record->is_tuple) move.written_bytes = audit_shape_now(a, shape)->padded_bytes;
-    if (record->is_tuple && record->leaf_count > 0 && move.dst == AUDIT_NONE)
-        move.dst = record->leaves[record->leaf_count - 1];
+    add_results(a, shape, &move);
     if (move.dst == AUDIT_NONE) return;
     audit_keep_move(a, &move, i->name);
 }

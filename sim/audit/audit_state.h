@@ -195,7 +195,8 @@ int32_t audit_result(const ts_audit *a, int64_t number);
 
 /* ---- Collectives (audit_collective.c) ---- */
 
-/* The number of the groups, or pairs, that the attributes state; 0: none, or too many are kept. */
+/* The number of the groups, or pairs, that the attributes state; 0: none; AUDIT_NONE: they are too
+ * long, or too many others are kept. */
 int32_t audit_keep_groups(ts_audit *a, ts_span attributes);
 void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *group);
 

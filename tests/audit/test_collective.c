@@ -159,6 +159,47 @@ static void groups_of_stablehlo(void **state) {
     }
 }
 
+/* Tuples of arrays that end alike; shown as the array that is most of the tuple. */
+static void combined_collectives_are_told_apart(void **state) {
+    (void)state;
+    static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main (p: bf16[8]) -> bf16[8] {\n"
+                               "  %p = " P " parameter(0)\n  %q = " Q " parameter(1)\n"
+                               "  %two = (" Q ", " P ", " Q ") all-reduce(%q, %p, %q), replica_groups={}\n"
+                               "  %one = (" Q ", " Q ") all-reduce(%q, %q), replica_groups={}\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    const ts_audit_group *two = group_of(&r, "two"), *one = group_of(&r, "one");
+    assert_int_equal(two->first.written_bytes, (int64_t)SHARD + 2 * ARRAY);
+    assert_int_equal(one->first.written_bytes, 2 * ARRAY);
+    assert_true(one->microseconds < two->microseconds / 4);
+    assert_int_equal(r.collective_bytes, (int64_t)SHARD + 4 * ARRAY);
+    assert_string_equal(r.shapes[two->first.dst].text, P);
+    assert_string_equal(r.shapes[one->first.dst].text, Q);
+    ts_audit_free(audit);
+}
+
+/* Groups beyond those that are kept are not those of all devices. */
+static void groups_that_are_not_kept_are_not_priced(void **state) {
+    (void)state;
+    enum { MANY = 300, KEPT = 256 };
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "HloModule m, is_scheduled=true\n\nENTRY %%main (q: f32[8]) -> f32[8] {\n  %%q = " Q
+                       " parameter(0)\n");
+    for (int i = 0; i < MANY; i++)
+        ts_text_add(&text,
+                    "  %%a%d = " Q " all-reduce(%%q), replica_groups={%*s{0,1,2,3},{4,5,6,7},{8,9,10,11},"
+                    "{12,13,14,15}}\n",
+                    i, i, "");
+    ts_text_add(&text, "}\n");
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+    assert_int_equal(r.collectives, MANY);
+    assert_int_equal(r.collectives_priced, KEPT);
+    assert_string_equal(group_of(&r, "a256")->why_not,
+                        "its groups are one text too many, or too long, to be kept");
+    ts_audit_free(audit);
+}
+
 static int set_up(void **state) {
     begin_group(state);
     request.machine = ts_machine_load(NULL, arena, "tpu-v4");
@@ -171,6 +212,8 @@ int main(void) {
         cmocka_unit_test(collectives_are_priced_on_the_links),
         cmocka_unit_test(without_devices_none_is_priced),
         cmocka_unit_test(groups_of_stablehlo),
+        cmocka_unit_test(combined_collectives_are_told_apart),
+        cmocka_unit_test(groups_that_are_not_kept_are_not_priced),
     };
     return cmocka_run_group_tests(tests, set_up, end_group);
 }
