@@ -64,6 +64,13 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
                     machine->chip.generation);
 }
 
+void ts_report_audit_sum_notes(const ts_audit_result *r, ts_text *out) {
+    if (r->sum.widened_bytes > 0)
+        ts_text_add(out, "           %s bytes of it are elements stored wider than their type\n",
+                    ts_text_grouped(out->arena, r->sum.widened_bytes));
+    ts_text_add(out, "           summed over instructions, not what is live at once\n");
+}
+
 static void add_sums(const ts_audit_result *r, ts_text *out) {
     ts_text_add(
         out,
@@ -78,10 +85,7 @@ static void add_sums(const ts_audit_result *r, ts_text *out) {
                     report_expansion(sum->logical_bytes, sum->padded_bytes),
                     report_padding_percent(sum->logical_bytes, sum->padded_bytes));
     }
-    if (r->sum.widened_bytes > 0)
-        ts_text_add(out, "           %s bytes of it are elements stored wider than their type\n",
-                    ts_text_grouped(out->arena, r->sum.widened_bytes));
-    ts_text_add(out, "           summed over instructions, not what is live at once\n");
+    ts_report_audit_sum_notes(r, out);
 }
 
 static void add_location(const char *name, int64_t line, ts_text *out) {
@@ -135,6 +139,20 @@ const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *
     return move->src >= 0 && !ts_audit_updates(move->opcode) ? r->shapes[move->src].text : NULL;
 }
 
+void ts_report_audit_what(const ts_audit_group *group, ts_text *out) {
+    const ts_audit_move *move = &group->first;
+    if (move->src >= 0 || move->changes)
+        ts_report_audit_changes(move->changes, out);
+    else
+        ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
+    if (group->by) ts_text_add(out, ", %s%s", group->scaled ? "as " : "by ", group->by);
+}
+
+void ts_report_audit_runs(const ts_audit_move *move, ts_text *out) {
+    if (move->trips_unknown) ts_text_add(out, ", in a loop of unknown length");
+    if (move->in_branch) ts_text_add(out, ", in a branch");
+}
+
 static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_text *out) {
     const ts_audit_move *move = &group->first;
     ts_text_add(out, "        %10s ", ts_text_grouped(out->arena, group->first.count));
@@ -145,15 +163,10 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
         ts_text_add(out, " %10s  %11s", "-", "-");
     ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode),
                 ts_audit_level_text(group->first.level));
-    if (move->src >= 0 || move->changes)
-        ts_report_audit_changes(move->changes, out);
-    else
-        ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
-    if (group->by) ts_text_add(out, ", %s%s", group->scaled ? "as " : "by ", group->by);
+    ts_report_audit_what(group, out);
     if (group->first.runs != group->first.count)
         ts_text_add(out, ", runs %s times", ts_text_grouped(out->arena, group->first.runs));
-    if (group->first.trips_unknown) ts_text_add(out, ", in a loop of unknown length");
-    if (group->first.in_branch) ts_text_add(out, ", in a branch");
+    ts_report_audit_runs(move, out);
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
     const char *from = ts_report_audit_from(r, move);
     if (from) ts_text_add(out, "\n%21s%s to", "", from);
@@ -199,7 +212,7 @@ static void add_branch_sum(const ts_audit_result *r, ts_text *out) {
             microseconds, ts_text_grouped(out->arena, count));
 }
 
-static void add_move_sums(const ts_audit_result *r, ts_text *out) {
+void ts_report_audit_move_sums(const ts_audit_result *r, ts_text *out) {
     int64_t endless = 0;
     ts_text_add(out, "in all     %.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
                 r->microseconds, r->fused_microseconds, ts_text_grouped(out->arena, r->bitcasts));
@@ -383,7 +396,7 @@ void ts_report_audit(const ts_audit_result *r, const ts_audit_view *view, ts_tex
     add_reports(r, view, out);
     add_classes(r, view, out);
     add_groups(r, view, out);
-    add_move_sums(r, out);
+    ts_report_audit_move_sums(r, out);
     add_copies(r, view, out);
     add_findings(r, view, out);
     add_kinds(r, out);

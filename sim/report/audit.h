@@ -27,6 +27,12 @@ const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *result,
 /* "saves at most 1.250 us, 4.00M" */
 void ts_report_audit_saving(const ts_audit_result *result, const ts_audit_finding *finding, ts_text *out);
 void ts_report_audit_changes(unsigned changes, ts_text *out);
+/* Of a move: "order, by programs/transpose.tsim"; then what is to be known of its runs: ", in a branch". */
+void ts_report_audit_what(const ts_audit_group *group, ts_text *out);
+void ts_report_audit_runs(const ts_audit_move *move, ts_text *out);
+/* Lines below the buffers, and those of all moves. */
+void ts_report_audit_sum_notes(const ts_audit_result *result, ts_text *out);
+void ts_report_audit_move_sums(const ts_audit_result *result, ts_text *out);
 /* The source's shape; NULL: it is not known, or that of the part that is shown. */
 const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move);
 /* Of sums: a memory by its number, the last is all others; TS_AUDIT_SPACES: all of them. */

@@ -113,8 +113,19 @@ void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts
 
 enum { TABLE_ROWS = 200 };
 
-static void add_more(page *p, int64_t count) {
+/* Of so many in all, and what the lists left out. */
+static void add_more(page *p, int64_t count, int64_t left_out) {
     if (count > TABLE_ROWS) page_paragraph(p, "And %lld more.", (long long)count - TABLE_ROWS);
+    if (left_out > 0) page_paragraph(p, "And %lld smaller ones that are not listed.", (long long)left_out);
+}
+
+/* Lines as the text has them. */
+static void add_lines(const ts_audit_result *r, void (*add)(const ts_audit_result *r, ts_text *out),
+                      page *p) {
+    ts_text text = ts_text_begin(p->out->arena);
+    add(r, &text);
+    ts_text_wrap(&text, TS_TEXT_COLUMNS);
+    page_text(p, &text);
 }
 
 static void page_bytes(page *p, int64_t bytes) {
@@ -140,6 +151,7 @@ static void add_sums(const ts_audit_result *r, page *p) {
         page_number(p, ratio, "%.2fx", ratio);
     }
     page_table_end(p);
+    add_lines(r, ts_report_audit_sum_notes, p);
 }
 
 static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
@@ -163,15 +175,24 @@ static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_
     ts_text_add(out, "</span></li>\n");
 }
 
+static void add_some_findings(const ts_audit_result *r, int begin, int end, page *p) {
+    ts_text_add(p->out, "<ol class=\"findings\" start=\"%d\">\n", begin + 1);
+    for (int i = begin; i < end; i++) add_finding(r, &r->findings[i], p->out);
+    ts_text_add(p->out, "</ol>\n");
+}
+
 static void add_findings(const ts_audit_result *r, page *p) {
     page_section(p, "Findings, by time");
     if (r->finding_count == 0) {
         page_paragraph(p, "None.");
         return;
     }
-    ts_text_add(p->out, "<ol class=\"findings\">\n");
-    for (int i = 0; i < r->finding_count && i < BARS; i++) add_finding(r, &r->findings[i], p->out);
-    ts_text_add(p->out, "</ol>\n");
+    int first = r->finding_count < BARS ? r->finding_count : BARS;
+    add_some_findings(r, 0, first, p);
+    if (first == r->finding_count) return;
+    page_details(p, "%d more", r->finding_count - first);
+    add_some_findings(r, first, r->finding_count, p);
+    page_details_end(p);
 }
 
 static void add_classes(const ts_audit_result *r, page *p) {
@@ -193,7 +214,9 @@ static void add_classes(const ts_audit_result *r, page *p) {
         page_cell(p, "%s", cause.bytes);
     }
     page_table_end(p);
-    add_more(p, r->class_count);
+    if (r->assumed_tiles)
+        page_paragraph(p, "Of shapes without tiles, and orders that none has chosen: the TPU compiler's.");
+    add_more(p, r->class_count, r->buffers_left_out);
 }
 
 /* What it costs: a run, and all of them. */
@@ -216,8 +239,8 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, pag
     page_cell(p, "%s", ts_audit_level_text(group->first.level));
     page_number(p, (double)group->first.runs, "%lld", (long long)group->first.runs);
     add_costs(group, p);
-    if (group->first.src >= 0 || group->first.changes) ts_report_audit_changes(group->first.changes, &text);
-    if (group->by) ts_text_add(&text, " (%s %s)", group->scaled ? "as" : "by", group->by);
+    ts_report_audit_what(group, &text);
+    ts_report_audit_runs(&group->first, &text);
     page_cell(p, "%s", text.bytes);
     const char *from = ts_report_audit_from(r, &group->first);
     page_code(p, from ? from : "");
@@ -236,7 +259,8 @@ static void add_groups(const ts_audit_result *r, page *p) {
                    r->scaled_moves > 0
                        ? " ~: as much slower than in order as the nearest of its kind that was priced."
                        : "");
-    add_more(p, r->group_count);
+    add_more(p, r->group_count, r->moves_left_out);
+    add_lines(r, ts_report_audit_move_sums, p);
 }
 
 static void add_allocation(const ts_audit_result *r, const ts_audit_allocation *one, page *p) {
@@ -275,7 +299,55 @@ static void add_memory(const ts_audit_result *r, page *p) {
     page_table(p, NULL, allocations, 7);
     for (int i = 0; i < r->allocation_count && i < TABLE_ROWS; i++) add_allocation(r, &r->allocations[i], p);
     page_table_end(p);
-    add_more(p, r->allocation_count);
+    add_more(p, r->allocation_count, 0);
+}
+
+/* Sizes that the compiler printed, and ours. */
+static void add_reports(const ts_audit_result *r, page *p) {
+    static const page_column headings[] = {{"line", true},  {"reported", false}, {"expansion", false},
+                                           {"", false},     {"computed", false}, {"expansion", false},
+                                           {"shape", false}};
+    if (r->report_count == 0) return;
+    page_section(p, "Sizes that the text reports");
+    page_paragraph(p, "%d of %d equal the computed ones.", r->reports_agreeing, r->reports_compared);
+    page_table(p, NULL, headings, 7);
+    for (int i = 0; i < r->report_count && i < TABLE_ROWS; i++) {
+        const ts_audit_report *report = &r->reports[i];
+        page_row(p);
+        page_number(p, (double)report->line, "%lld", (long long)report->line);
+        page_cell(p, "%s", report->reported);
+        page_cell(p, "%s", report->reported_expansion);
+        page_cell(p, "%s", report->is_tuple ? "a tuple: its table" : report->agrees ? "equals" : "differs");
+        page_cell(p, "%s", report->is_tuple ? "" : report->computed);
+        page_cell(p, "%s", report->is_tuple ? "" : report->computed_expansion);
+        page_code(p, report->is_tuple ? "" : r->shapes[report->shape].text);
+    }
+    page_table_end(p);
+    add_more(p, r->report_count, 0);
+}
+
+static void add_copies(const ts_audit_result *r, page *p) {
+    static const page_column headings[] = {{"value", false}, {"for", false},  {"line", true},
+                                           {"bytes", true},  {"from", false}, {"to", false}};
+    if (!r->copies_predicted) return;
+    page_section(p, "Copies that the compiler will insert");
+    if (r->copy_count == 0) {
+        page_paragraph(p, "None.");
+        return;
+    }
+    page_table(p, NULL, headings, 6);
+    for (int i = 0; i < r->copy_count && i < TABLE_ROWS; i++) {
+        const ts_audit_copy *copy = &r->copies[i];
+        page_row(p);
+        page_cell(p, "%s", copy->name);
+        page_cell(p, "%s", copy->reader[0] ? copy->reader : "a result");
+        page_number(p, (double)copy->line, "%lld", (long long)copy->line);
+        page_bytes(p, copy->bytes);
+        page_code(p, copy->from);
+        page_code(p, copy->to);
+    }
+    page_table_end(p);
+    add_more(p, r->copy_count, 0);
 }
 
 static void add_left_out(const ts_audit_result *r, page *p) {
@@ -328,9 +400,11 @@ void ts_report_audit_html(const ts_audit_result *r, const ts_audit_view *view, t
     add_bytes(r, &p);
     add_findings(r, &p);
     add_groups(r, &p);
+    add_copies(r, &p);
     add_classes(r, &p);
     add_sums(r, &p);
     add_memory(r, &p);
+    add_reports(r, &p);
     add_left_out(r, &p);
     page_end(&p);
 }

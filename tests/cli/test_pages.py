@@ -117,6 +117,61 @@ def audit_of_a_module():
     assert any("copy" == row[0] for row in found.tables[0]), found.tables[0]
 
 
+def module(*lines, before=()):
+    entry = ["ENTRY %main (p: f32[8]) -> f32[8] {", *lines, "}"]
+    return "\n".join(["HloModule m, is_scheduled=true", *before, *entry, ""])
+
+
+@test
+def audit_says_what_its_text_says():
+    A, B, path = "f32[64,128]{1,0:T(8,128)}", "f32[64,128]{0,1:T(8,128)}", HERE / "m.hlo"
+    part = [f"%NAME (x: f32[64,128]) -> f32[64,128] {{\n  %x = {A} parameter(0)\n  ROOT %c.NAME = {B} copy(%x)\n}}"]
+    before = [one.replace("NAME", name) for name in ("body", "cond", "left", "right") for one in part]
+    path.write_text(module(f"%p = {A} parameter(0)", f"%w = {A} while(%p), condition=%cond, body=%body",
+                           f"%i = {B} conditional(%p, %p, %p), true_computation=%left, false_computation=%right",
+                           f"%g = ({A}, {B}) all-reduce(%p, %i)", before=before))
+    found, text = page("audit", path)
+    what = [row[5] for row in found.tables[0][1:]]
+    assert sorted(what) == ["98304 bytes", "order+padding, by programs/transpose.tsim, in a branch",
+                            "order+padding, by programs/transpose.tsim, in a loop of unknown length"], what
+    report = expect(["audit", path])
+    notes = report[report.index("\nin all"):report.index("\nfindings")].strip("\n")
+    assert "2 moves are in loops whose rounds" in notes and "2 moves in branches" in notes and "not priced: 1" in notes, notes
+    assert notes in text, (notes, text)
+    assert "summed over instructions, not what is live at once" in text
+
+
+@test
+def audit_lists_all_of_it():
+    path = HERE / "m.hlo"
+    lines = [f"  %p{i} = f32[{i + 8},3]{{1,0:T(8,128)}} parameter({i})" for i in range(40)]
+    path.write_text(module(*lines))
+    found, text = page("audit", path)
+    saved = json.loads(expect(["audit", path, "--json"]))["findings"]
+    assert len(saved) == 40 and all(f["what"] in text and f["fix"] in text for f in saved)
+    path.write_text("Buffer 1:\n  Size: 1.0K\n  Shape: f32[2,128]{1,0:T(2,128)}\n"
+                    "  1. Size: 3.0K\n     Shape: f32[4,128]{1,0:T(4,128)}\n     Allocation type: HLO temp\n     =====\n")
+    report = expect(["audit", path])
+    assert "sizes that the text reports: 1 of 2 equal" in report, report
+    found, text = page("audit", path)
+    assert "1 of 2 equal the computed ones" in text
+    assert ["4", "3.0K", "", "differs", "2.0K", "", "f32[4,128]{1,0:T(4,128)}"] in sum(found.tables, [])
+    path.write_text("""module @m {
+  func.func public @main(%arg0: tensor<8x1024x128xf32>, %arg1: tensor<8x128x1024xf32>) -> tensor<8x1024x1024xf32> {
+    %0 = stablehlo.transpose %arg0, dims = [0, 2, 1] : (tensor<8x1024x128xf32>) -> tensor<8x128x1024xf32>
+    %1 = stablehlo.add %0, %arg1 : tensor<8x128x1024xf32>
+    return %1 : tensor<8x128x1024xf32>
+  }
+}
+""")
+    copies = json.loads(expect(["audit", path, "--json"]))["copies"]
+    found, text = page("audit", path)
+    assert copies and "tiles" in text, copies
+    rows = sum(found.tables, [])
+    for copy in copies:
+        assert [copy["value"], copy["from"], copy["to"]] in [[row[0], *row[4:6]] for row in rows]
+
+
 @test
 def choice():
     found, text = page("choose", "programs/softmax.tsim", "--tensor", "x")
