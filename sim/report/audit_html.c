@@ -62,11 +62,9 @@ static void add_time_bar(const ts_audit_result *r, const ts_audit_group *group, 
                              r->shapes[group->first.dst].text));
     picture_bar(out, LABEL, y, width, fused ? "data half" : "data", title);
     picture_text(out, LABEL + (int)width + 6, y + 15, &(picture_font){0});
-    ts_text_add(out, "%s%.1f us</text>\n",
-                fused           ? "at most "
-                : group->scaled ? "about "
-                                : "",
-                group->total_microseconds);
+    ts_text_add(out, "%s", fused ? "at most " : group->scaled ? "about " : "");
+    picture_microseconds(out, group->total_microseconds);
+    ts_text_add(out, "</text>\n");
 }
 
 static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {

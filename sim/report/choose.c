@@ -258,7 +258,9 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, con
     picture_bar(out, all->times, y, width, !c->priced ? "cut" : c->is_tie ? "data" : "data half", NULL);
     if (longer) add_break(out, all->times + SCALE, y);
     picture_text(out, all->times + (int)width + 5, y + 15, &(picture_font){0});
-    ts_text_add(out, "%s%.1f us</text>\n", c->priced ? "" : "more than ", microseconds(r, cycles));
+    ts_text_add(out, "%s", c->priced ? "" : "more than ");
+    picture_microseconds(out, microseconds(r, cycles));
+    ts_text_add(out, "</text>\n");
     picture_bar(out, all->bytes, y, data, "data", NULL);
     picture_bar(out, all->bytes + (int)data, y, more, "waste", NULL);
     if (larger) add_break(out, all->bytes + BYTES_SCALE, y);
@@ -266,11 +268,25 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, con
     ts_text_add(out, "%s</text>\n", ts_text_grouped(out->arena, c->bytes));
 }
 
+/* What is drawn, and how many are not. */
+static void add_rows(const ts_choose_result *r, const chart *all, ts_text *out) {
+    static const picture_font note = {.class = "soft"};
+    int y = TOP;
+    for (int i = 0; i < r->candidate_count; i++) {
+        if (!is_drawn(r, i)) continue;
+        add_row(r, &r->candidates[i], y, all, out);
+        y += PICTURE_ROW;
+    }
+    if (r->candidate_count == all->rows) return;
+    picture_text(out, all->times, y + 15, &note);
+    ts_text_add(out, "and %d more</text>\n", r->candidate_count - all->rows);
+}
+
 void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
     static const picture_font title = {.pixels = 15, .bold = true}, note = {.class = "soft"};
     chart all = measure(r);
     (void)view;
-    int height = TOP + all.rows * PICTURE_ROW + 16, y = TOP;
+    int rows = all.rows + (all.rows < r->candidate_count), height = TOP + rows * PICTURE_ROW + 16;
     picture_begin(out, all.times + WIDTH, height);
     picture_text(out, 16, 26, &title);
     ts_text_add(out, "Layouts of ");
@@ -282,10 +298,6 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     ts_text_add(out, "time; full: a tie with the best, grey: cut, at least so long</text>\n");
     picture_text(out, all.bytes, 48, &note);
     ts_text_add(out, "bytes; blue: data, orange: padding</text>\n");
-    for (int i = 0; i < r->candidate_count; i++) {
-        if (!is_drawn(r, i)) continue;
-        add_row(r, &r->candidates[i], y, &all, out);
-        y += PICTURE_ROW;
-    }
+    add_rows(r, &all, out);
     picture_end(out);
 }

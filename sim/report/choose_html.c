@@ -33,6 +33,8 @@ static void add_notes(const ts_candidate *c, page *p) {
     ts_text text = ts_text_begin(p->out->arena);
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (notes[i] && *notes[i]) ts_text_add(&text, "%s%s", text.length > 0 ? "; " : "", notes[i]);
+    if (c->alike > 1)
+        ts_text_add(&text, "%sstands for %d that are alike", text.length > 0 ? "; " : "", c->alike);
     page_cell(p, "%s", text.bytes);
 }
 

@@ -51,8 +51,8 @@ static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to
     }
     ts_text_add(out, "%lld.%02lld&#215;</text>\n", (long long)ratio / 100, (long long)ratio % 100);
     picture_text(out, x + CELL_WIDTH / 2, y + 37, &(picture_font){ink, "middle", 11, false});
-    ts_text_add(out, "%.1f us, %s</text>\n", ts_machine_microseconds(m->machine, cost->cycles),
-                ts_dma_kind_text(cost->transfer.kind));
+    picture_microseconds(out, ts_machine_microseconds(m->machine, cost->cycles));
+    ts_text_add(out, ", %s</text>\n", ts_dma_kind_text(cost->transfer.kind));
 }
 
 static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {

@@ -105,3 +105,7 @@ void picture_bar(ts_text *out, int x, int y, double width, const char *class, co
     }
     ts_text_add(out, "</rect>\n");
 }
+
+void picture_microseconds(ts_text *out, double microseconds) {
+    ts_text_add(out, "%.*f us", microseconds < 10 ? 3 : 1, microseconds);
+}

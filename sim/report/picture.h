@@ -17,6 +17,9 @@ typedef struct {
 } picture_font;
 void picture_text(ts_text *out, int64_t x, int64_t y, const picture_font *font);
 
+/* "0.279 us", "105.1 us": as exact as tables have it where it is short. */
+void picture_microseconds(ts_text *out, double microseconds);
+
 /* A bar of a row of a chart that begins at `y`, of PICTURE_ROW pixels; `title` is escaped, NULL is none. */
 enum { PICTURE_ROW = 24 };
 void picture_bar(ts_text *out, int x, int y, double width, const char *class, const char *title);

@@ -249,6 +249,22 @@ def a_picture():
 
 
 @test
+def a_picture_has_the_figures_of_the_table_and_says_what_it_leaves_out():
+    with tempfile.TemporaryDirectory() as folder:
+        path, page = Path(folder, "a.svg"), Path(folder, "a.html")
+        words = ["choose", "s4[7,3,5,2,9]", "--no-moves"]
+        expect([*words, "--svg", path, "--html", page], out=None)
+        found = expect_json(words, layouts=240)["candidates"]
+        texts = [text.text for text in xml.etree.ElementTree.fromstring(path.read_text()).iter("{http://www.w3.org/2000/svg}text")]
+        times = [text for text in texts if text.endswith(" us")]
+        assert times == [f"{one['microseconds']:.3f} us" for one in found[:24]], times
+        assert texts[-1] == f"and {len(found) - 24} more", texts[-1]
+        alike = [one["alike"] for one in found if one["alike"] > 1]
+        assert re.findall(r"stands for ([0-9]+) that are alike", page.read_text()) == [str(n) for n in alike] and alike
+
+
+
+@test
 def bad_lines():
     hint = "`tilesim choose --help` shows how it is used\n"
     for words, code, err in (
