@@ -78,10 +78,7 @@ static bool find_field(ts_error *err, const ts_machine *machine, const char *pat
 /* ---- Rows ---- */
 
 /* Logarithms of simulated / measured, of the rows in use. False: a row that was modelled no longer is. */
-static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual) {
-    const ts_machine *machine = machine_of(err, f);
-    if (machine == NULL) return false;
-    if (!ts_validate(err, f->arena, f->request->measurements, machine, NULL, v)) return false;
+static bool find_residual(ts_error *err, const fit *f, const ts_validation *v, double *residual) {
     for (int i = 0; i < v->row_count; i++) {
         if (!f->used[i]) continue;
         if (v->rows[i].reason != NULL)
@@ -89,6 +86,17 @@ static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual
         residual[i] = log(v->rows[i].simulated_us / v->rows[i].work.measured_us);
     }
     return true;
+}
+
+/* Those of the figures as they are now; of the rows nothing else is kept. */
+static bool look(ts_error *err, const fit *f, double *residual) {
+    ts_arena *scratch = ts_arena_new();
+    ts_validation v;
+    const ts_machine *machine = machine_of(err, f);
+    bool good = machine && ts_validate(err, scratch, f->request->measurements, machine, NULL, &v) &&
+                find_residual(err, f, &v, residual);
+    ts_arena_free(scratch);
+    return good;
 }
 
 static double product_of(const fit *f, const double *a, const double *b) {
@@ -106,12 +114,11 @@ static double neighbour(const ts_fitted_field *field, double value) {
 
 /* How the rows move with each field. */
 static bool look_around(ts_error *err, fit *f, int rows) {
-    ts_validation v;
     for (int j = 0; j < f->count; j++) {
         double before = f->scale[j], value = (double)value_of(f, j);
         f->scale[j] = log(neighbour(&f->fields[j], value) / (double)f->fields[j].before);
         double step = log((double)value_of(f, j) / value);
-        bool good = look(err, f, &v, f->moved[j]);
+        bool good = look(err, f, f->moved[j]);
         f->scale[j] = before;
         if (!good) return false;
         for (int i = 0; i < f->request->measurements->table.count; i++)
@@ -123,7 +130,7 @@ static bool look_around(ts_error *err, fit *f, int rows) {
 
 /* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
  * in turn is tried at a half, a quarter, twice and four times what it was. */
-static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
+static bool scan(ts_error *err, fit *f, bool *moved) {
     double *trial = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
     for (int j = 0; j < f->count; j++) {
         double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
@@ -131,7 +138,7 @@ static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
             ts_error none = {0};
             f->scale[j] = power * log(2);
             if (power == 0) continue;
-            if (!look(&none, f, v, trial)) {
+            if (!look(&none, f, trial)) {
                 if (ts_error_keep_system(err, &none)) return false;
                 continue;
             }
@@ -235,7 +242,6 @@ static void solve(const fit *f, double damping, double *step) {
 
 static bool descend(ts_error *err, fit *f, int rows) {
     double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
-    ts_validation v;
     for (int round = 0; round < ITERATIONS; round++) {
         double step[TS_CALIBRATE_MAX_FIELDS], before[TS_CALIBRATE_MAX_FIELDS],
             sum = product_of(f, f->residual, f->residual);
@@ -245,7 +251,7 @@ static bool descend(ts_error *err, fit *f, int rows) {
             f->scale[j] += step[j] > 1 ? 1 : step[j] < -1 ? -1 : step[j];
             f->scale[j] = log((double)value_of(f, j) / (double)f->fields[j].before);
         }
-        if (!look(err, f, &v, trial)) return false;
+        if (!look(err, f, trial)) return false;
         double now = product_of(f, trial, trial);
         if (now < sum) {
             memcpy(f->residual, trial, (size_t)f->request->measurements->table.count * sizeof *trial);
@@ -311,11 +317,11 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     if (!ts_validate(err, arena, request->measurements, c->before, NULL, &c->first)) return false;
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0) return refuse_rows(err, &c->first, c->before->title);
-    if (!look(err, &f, &c->first, f.residual)) return false;
+    if (!find_residual(err, &f, &c->first, f.residual)) return false;
     bool moved;
-    if (!scan(err, &f, &c->last, &moved)) return false;
+    if (!scan(err, &f, &moved)) return false;
     if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, request->fields != NULL)) return false;
-    if (moved && (!look(err, &f, &c->last, f.residual) || !look_around(err, &f, c->rows))) return false;
+    if (moved && (!look(err, &f, f.residual) || !look_around(err, &f, c->rows))) return false;
     if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) {
         ts_fitted_field *field = &c->fields[j];

@@ -96,6 +96,14 @@ static bool is_of_another_chip(machines *m, const ts_workload *work) {
     return own && strcmp(own->title, m->given->title) != 0;
 }
 
+/* What a prediction needs is gone with it: rows may be many. */
+static bool predict(ts_error *err, const machines *m, ts_validated_row *out, const ts_machine *machine) {
+    ts_arena *scratch = ts_arena_new();
+    bool good = ts_workload_predict(err, scratch, m->known, &out->work, machine, &out->simulated_us);
+    ts_arena_free(scratch);
+    return good;
+}
+
 /* False: the system refused something, which is no reason that the row has. */
 static bool validate_row(ts_error *failure, machines *m, const ts_measurements *known,
                          ts_validated_row *out) {
@@ -105,8 +113,7 @@ static bool validate_row(ts_error *failure, machines *m, const ts_measurements *
     out->reason = out->is_left_out ? "it is of another chip than the machine" : out->work.reason;
     if (out->is_left_out || out->work.kind == TS_WORK_NONE) return true;
     const ts_machine *machine = m->given ? m->given : find_machine(&err, m, out->work.machine);
-    if (machine == NULL ||
-        !ts_workload_predict(&err, m->arena, m->known, &out->work, machine, &out->simulated_us)) {
+    if (machine == NULL || !predict(&err, m, out, machine)) {
         out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
         out->simulated_us = 0;
         return !ts_error_keep_system(failure, &err);
