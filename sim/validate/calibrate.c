@@ -218,7 +218,8 @@ static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
 
 /* ---- Least squares ---- */
 
-/* The step of least squares, a little damped: Gaussian elimination, no figure is more than eight. */
+/* The step of least squares, a little damped: Gaussian elimination, no figure is more than eight. A figure that moves no
+ * row where it has come to, or only as those before it do, stays there. */
 static void solve(const fit *f, double damping, double *step) {
     double a[TS_CALIBRATE_MAX_FIELDS][TS_CALIBRATE_MAX_FIELDS + 1];
     int n = f->count;
@@ -228,7 +229,7 @@ static void solve(const fit *f, double damping, double *step) {
         a[i][n] = -product_of(f, f->moved[i], f->residual);
     }
     for (int i = 0; i < n; i++) { /* symmetric and positive: no pivoting */
-        for (int k = i + 1; k < n; k++) {
+        for (int k = i + 1; k < n && a[i][i] > 0; k++) {
             double factor = a[k][i] / a[i][i];
             for (int j = i; j <= n; j++) a[k][j] -= factor * a[i][j];
         }
@@ -236,7 +237,7 @@ static void solve(const fit *f, double damping, double *step) {
     for (int i = n - 1; i >= 0; i--) {
         step[i] = a[i][n];
         for (int j = i + 1; j < n; j++) step[i] -= a[i][j] * step[j];
-        step[i] /= a[i][i];
+        step[i] = a[i][i] > 0 ? step[i] / a[i][i] : 0;
     }
 }
 

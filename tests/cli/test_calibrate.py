@@ -72,6 +72,21 @@ def finds_what_binds_nothing_at_first():
 
 
 @test
+def a_figure_that_binds_nothing_on_the_way_stays():
+    """Times that no machine has: what was fitted became no number."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t.csv")
+        sizes = ((128, 128, 11.471), (512, 1024, 8.296), (512, 128, 17.855), (512, 4096, 19.516), (1024, 4096, 15.56),
+                 (128, 128, 11.556), (1024, 4096, 13.285), (512, 512, 7.848))
+        path.write_text("id,chip,workload description,parameters,measured value,unit\n" + "".join(
+            f'r{i},v4,HBM->S(3) copy,"shape=f16[{rows},{columns}]{{1,0:T(8,128)(2,1)S(3)}}",{time},us\n'
+            for i, (rows, columns, time) in enumerate(sizes)))
+        result = json.loads(expect(["calibrate", path, "-m", "tpu-v4", "--json"]))
+        assert result["after"]["median_percent"] < result["before"]["median_percent"] / 2, result
+        assert all(figure["before"] / 16 <= figure["after"] <= 16 * figure["before"] for figure in result["figures"])
+
+
+@test
 def refuses_what_the_data_do_not_carry():
     def refuses(message, *words, code=1, data=TABLE):
         expect(["calibrate", data, "-m", "tpu-v4", *words], code, "", message)
