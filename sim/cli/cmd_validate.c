@@ -76,10 +76,19 @@ static bool read_machine(ts_error *err, const cli_line *line, const ts_machine *
     return *machine != NULL;
 }
 
+/* The files that were given, one after the other. */
+static const char *subject(const cli_line *line) {
+    int files;
+    const char *const *paths = cli_values(line, "data", &files);
+    ts_text text = ts_text_begin(line->arena);
+    for (int i = 0; i < files; i++) ts_text_add(&text, "%s%s", i > 0 ? ", " : "", paths[i]);
+    return files > 0 ? text.bytes : "published measurements of TPUs";
+}
+
 static bool save(ts_error *err, const cli_line *line, const ts_validation *validation) {
     ts_text *svg = cli_text_for(line, "svg"), *html = cli_text_for(line, "html");
     if (svg) ts_report_validation_svg(validation, svg);
-    if (html) ts_report_validation_html(validation, html);
+    if (html) ts_report_validation_html(validation, subject(line), html);
     return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 

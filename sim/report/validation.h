@@ -13,6 +13,7 @@ void report_errors_json(ts_json *json, const char *key, const ts_validation_erro
 /* Simulated against measured time, log-log, a picture a group. */
 void ts_report_validation_svg(const ts_validation *validation, ts_text *out);
 /* The picture, the groups and every row as a page. */
-void ts_report_validation_html(const ts_validation *validation, ts_text *out);
+/* of: what was measured, or the files of it. */
+void ts_report_validation_html(const ts_validation *validation, const char *of, ts_text *out);
 
 #endif

@@ -46,7 +46,10 @@ static void add_rows(const ts_validation *v, page *p) {
         page_row(p);
         page_code(p, r->row->id);
         page_cell(p, "%s", r->row->chip);
-        page_number(p, r->work.measured_us, "%.3f", r->work.measured_us);
+        if (r->work.measured_us > 0)
+            page_number(p, r->work.measured_us, "%.3f", r->work.measured_us);
+        else
+            page_number(p, 0, "-"); /* it is no time */
         if (r->reason) {
             page_number(p, 0, "not modelled: %s", r->reason);
             page_number(p, 100, "-");
@@ -73,10 +76,10 @@ static void add_facts(const ts_validation *v, page *p) {
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
-void ts_report_validation_html(const ts_validation *v, ts_text *out) {
+void ts_report_validation_html(const ts_validation *v, const char *of, ts_text *out) {
     page p;
     ts_text svg = ts_text_begin(out->arena);
-    page_begin(&p, out, "Simulated and measured times", "published measurements of TPUs", v->machine);
+    page_begin(&p, out, "Simulated and measured times", of, v->machine);
     add_facts(v, &p);
     page_section(&p, "Simulated against measured");
     ts_report_validation_svg(v, &svg);

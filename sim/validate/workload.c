@@ -70,6 +70,9 @@ static const struct {
              {"ms", TIME, 1e3},
              {"s", TIME, 1e6},
              {"ns", TIME, 1e-3},
+             {"ps", TIME, 1e-6},
+             {"\xc2\xb5s", TIME, 1}, /* the micro sign, and a Greek letter */
+             {"\xce\xbcs", TIME, 1},
              {"GB/s", BYTES, 1e3},
              {"GiB/s", BYTES, 0x1p30 / 1e6},
              {"TB/s", BYTES, 1e6},

@@ -200,6 +200,13 @@ def validation():
     (HERE / "rows.csv").write_text("\n".join(rows) + "\n")
     found, text = page("validate", "--data", HERE / "rows.csv")
     assert found.tables[0][1][0] == "copy-v4" and len(found.tables[1]) == len(rows), found.tables
+    assert f"{HERE / 'rows.csv'}" in text and "published" not in text.split("Groups")[0]
+    copy = 'v4,HBM->S(3) copy,"shape=f16[512,1024]{1,0:T(8,128)(2,1)S(3)}"'
+    (HERE / "own.csv").write_text("\n".join([rows[0], *(f"{name},{copy},{value},,," for name, value in (
+        ("a", "1.9,us"), ("b", "1900000,ps"), ("c", "1.9,\u00b5s"), ("d", "1.9,\u03bcs"), ("e", "3,points")))]) + "\n")
+    found, text = page("validate", "--data", HERE / "own.csv")
+    assert [row[2:] for row in found.tables[1][1:5]] == 4 * [["1.900", "1.615", "-15.0"]], found.tables
+    assert found.tables[1][5] == ["e", "v4", "-", "not modelled: it is not a time", "-"], found.tables
 
 
 def grouped(number):
