@@ -143,17 +143,24 @@ static void add_changes_html(page *p, const char *heading, const ts_compare_chan
     page_table_end(p);
 }
 
+/* "16,444,928 to 1,671,432,192 (+10063.8 %)"; nothing is a share of 0. */
+static const char *fact_of(const ts_compare_figure *f, ts_arena *arena) {
+    char texts[2][64];
+    const ts_compare_value before = {.text = "", .is_number = true, .number = f->before},
+                           after = {.text = "", .is_number = true, .number = f->after};
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "%s to %s", show(texts[0], &before), show(texts[1], &after));
+    if (f->before != 0) ts_text_add(&text, " (%+.1f %%)", 100 * (f->after / f->before - 1));
+    return text.bytes;
+}
+
 void ts_report_compare_html(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
     page_fact facts[TS_COMPARE_FIGURES];
     page p;
     const char *subject = ts_text_format(out->arena, "%s and %s", view->before, view->after);
     page_begin(&p, out, "What changed", subject, NULL);
-    for (int i = 0; i < r->figure_count; i++) {
-        const ts_compare_figure *f = &r->figures[i];
-        double percent = f->before != 0 ? 100 * (f->after / f->before - 1) : 0;
-        facts[i] = (page_fact){
-            f->path, ts_text_format(out->arena, "%.6g to %.6g (%+.1f %%)", f->before, f->after, percent)};
-    }
+    for (int i = 0; i < r->figure_count; i++)
+        facts[i] = (page_fact){r->figures[i].path, fact_of(&r->figures[i], out->arena)};
     page_facts(&p, facts, r->figure_count);
     add_changes_html(&p, "What was compared", r->settings, r->setting_count);
     add_changes_html(&p, "Figures", r->results, r->result_count);

@@ -191,6 +191,10 @@ def comparison():
     assert ["params.ROWS", "1,024", "512", "-512", "-50.0 %"] in found.tables[0], found.tables[0]
     assert any(row[0] == "cycles" for row in found.tables[1]) and "microseconds" in text
     assert page("compare", before, before)[0].tables == []
+    before.write_text('{"schema": "tilesim.audit", "microseconds": 0, "all": {"padded_bytes": 16444928}}')
+    after.write_text('{"schema": "tilesim.audit", "microseconds": 5.5, "all": {"padded_bytes": 1671432192}}')
+    text = page("compare", before, after)[1]
+    assert "microseconds0 to 5.5\n" in text and "16,444,928 to 1,671,432,192 (+10063.8 %)" in text, text
 
 
 @test
