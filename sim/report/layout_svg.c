@@ -75,11 +75,22 @@ static void add_box(drawing *d, int64_t x, int64_t y, int64_t width, int64_t hei
     ts_text_add(d->out, "fill=\"hsl(%" PRId64 ",60%%,%d%%)\" stroke=\"#999\"/>\n", degrees, 82 - 9 * c.shade);
 }
 
-/* In a cell; of the class "cell bare" it is on hatching rather than on the cell's colour. */
+/* In hundredths of the size of a wide font: digits, and the points between. */
+static int width_of(const char *text) {
+    int width = 0;
+    for (; *text; text++) width += *text == '.' || *text == ',' ? 32 : 64;
+    return width;
+}
+
+/* In a cell, made narrower where it would be wider; of the class "cell bare" it is on hatching rather than on the cell's
+ * colour. */
 static void add_label(drawing *d, int64_t x, int64_t y, const char *class, const char *text) {
-    int size = strlen(text) > 9 ? 6 : strlen(text) > 7 ? 8 : strlen(text) > 5 ? 10 : 12;
-    ts_text_add(d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\">%s</text>\n",
-                class, x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + size / 3, size, text);
+    int length = (int)strlen(text), size = length > 9 ? 6 : length > 7 ? 8 : length > 5 ? 10 : 12;
+    bool wide = width_of(text) * size > (CELL_WIDTH - 2) * 100;
+    ts_text_add(d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\"", class,
+                x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + size / 3, size);
+    if (wide) ts_text_add(d->out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"", CELL_WIDTH - 2);
+    ts_text_add(d->out, ">%s</text>\n", text);
 }
 
 static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_t y) {

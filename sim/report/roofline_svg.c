@@ -8,7 +8,7 @@ enum {
     WIDTH = 640,
     HEIGHT = 368,
     LEFT = 70,
-    RIGHT = 20,
+    RIGHT = 30, /* half a number of five digits, in the large letters of narrow pages too */
     TOP = 16,
     BOTTOM = 52,
     TICK_TEXT = 24, /* clear of the lowest number at the left, in the large letters of narrow pages too */

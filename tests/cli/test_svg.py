@@ -157,4 +157,15 @@ def bad_input():
     assert run("layout", "f32[?]{0}", "--svg", "x.svg")[0] == 4
 
 
+@test
+def long_offsets_are_as_wide_as_their_cells():
+    """What is wider than a cell is made narrower: cells of large arrays ran into each other."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.svg"
+        expect(["layout", "f32[1000000,1000000]{1,0:T(8,128)}", "--svg", path], out=None)
+        texts = [text for text in xml.parse(path).iter(NAMESPACE + "text") if (text.text or "").isdigit()]
+        assert {text.get("textLength") for text in texts if len(text.text) > 8} == {"42"}
+        assert {text.get("textLength") for text in texts if len(text.text) < 7} == {None}
+
+
 main()
