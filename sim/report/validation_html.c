@@ -32,6 +32,12 @@ static void add_groups(const ts_validation *v, page *p) {
     page_table_end(p);
 }
 
+static int count_left_out(const ts_validation *v) {
+    int count = 0;
+    for (int i = 0; i < v->row_count; i++) count += v->rows[i].is_left_out;
+    return count;
+}
+
 static void add_rows(const ts_validation *v, page *p) {
     static const page_column headings[] = {{"measurement", false},
                                            {"machine", false},
@@ -43,6 +49,7 @@ static void add_rows(const ts_validation *v, page *p) {
     for (int i = 0; i < v->row_count; i++) {
         const ts_validated_row *r = &v->rows[i];
         double error = ts_validated_error(r->simulated_us, r->work.measured_us);
+        if (r->is_left_out) continue;
         page_row(p);
         page_code(p, r->row->id);
         page_cell(p, "%s", r->row->chip);
@@ -59,6 +66,8 @@ static void add_rows(const ts_validation *v, page *p) {
         }
     }
     page_table_end(p);
+    int left_out = count_left_out(v);
+    if (left_out > 0) page_paragraph(p, "And %d of other chips, which are left out.", left_out);
 }
 
 static void add_facts(const ts_validation *v, page *p) {
@@ -70,9 +79,9 @@ static void add_facts(const ts_validation *v, page *p) {
         with_goal += goal;
         met += goal && ts_validated_meets_goals(g);
     }
-    const page_fact facts[] = {
-        {"measurements modelled", ts_text_format(p->out->arena, "%d of %d", modelled, v->row_count)},
-        {"goals met", ts_text_format(p->out->arena, "%d of %d", met, with_goal)}};
+    const page_fact facts[] = {{"measurements modelled", ts_text_format(p->out->arena, "%d of %d", modelled,
+                                                                        v->row_count - count_left_out(v))},
+                               {"goals met", ts_text_format(p->out->arena, "%d of %d", met, with_goal)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 

@@ -210,6 +210,10 @@ def validation():
         ("a", "1.9,us"), ("b", "1900000,ps"), ("c", "1.9,\u00b5s"), ("d", "1.9,\u03bcs"), ("e", "3,points")))]) + "\n")
     found, text = page("validate", "--data", HERE / "own.csv")
     assert [row[2:] for row in found.tables[1][1:5]] == 4 * [["1.900", "1.615", "-15.0"]], found.tables
+    assert page("validate", "--data", HERE / "own.csv", "-m", "tpu-v4")[0].tables == found.tables and "left out" not in text
+    other, text = page("validate", "--data", HERE / "own.csv", "-m", "tpu-v5e")
+    assert "measurements modelled0 of 0" in text and "And 5 of other chips, which are left out." in text
+    assert len(other.tables[1]) == 1, other.tables
     assert found.tables[1][5] == ["e", "v4", "-", "not modelled: it is not a time", "-"], found.tables
 
 
