@@ -142,6 +142,15 @@ def audit_says_what_its_text_says():
 
 
 @test
+def a_long_name_is_no_wide_page():
+    """A module's name is the heading, and has nothing to break at."""
+    path = HERE / "m.hlo"
+    path.write_text(module("%p = f32[8]{0:T(128)} parameter(0)").replace("HloModule m,", f"HloModule {'m' * 5000},"))
+    found, text = page("audit", path)
+    assert "m" * 5000 in text and re.search(r"\bheader h1\b[^{}]*\{[^}]*overflow-wrap: anywhere", found.source)
+
+
+@test
 def audit_lists_all_of_it():
     path = HERE / "m.hlo"
     lines = [f"  %p{i} = f32[{i + 8},3]{{1,0:T(8,128)}} parameter({i})" for i in range(40)]
