@@ -90,6 +90,7 @@ typedef struct {
      * not hold lines of many. */
     ts_offsets rows, columns;
     bool spread, collides;
+    bool apart;    /* columns collide, whether or not these are taken few by few */
     bool reads_on; /* less than a line behind the last byte of a row may be read */
     ts_permute permute;
     int listed; /* steps of the last loop, where these are listed; 0: they are not */

@@ -240,22 +240,21 @@ static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1,
 
 /* ---- Transposes ---- */
 
-INLINE void store_squares(int across, const uint64_t *mask, uint8_t *const *column, wide v) {
+INLINE void store_squares(int across, int lanes, const uint64_t *mask, uint8_t *const *column, wide v) {
     if (across == 1) {
         store_whole(mask, column[0], v);
         return;
     }
-    if (across == 2) v = _mm512_shuffle_i64x2(v, v, 0xd8); /* the lanes of a column together */
     __m256i low = _mm512_castsi512_si256(v), high = _mm512_extracti64x4_epi64(v, 1);
     if (across == 2) {
         store_half(mask, column[0], low);
-        store_half(mask, column[1], high);
+        if (lanes > 1) store_half(mask, column[1], high);
         return;
     }
     store_lane(mask, column[0], _mm256_castsi256_si128(low));
-    store_lane(mask, column[1], _mm256_extracti128_si256(low, 1));
-    store_lane(mask, column[2], _mm256_castsi256_si128(high));
-    store_lane(mask, column[3], _mm256_extracti128_si256(high, 1));
+    if (lanes > 1) store_lane(mask, column[1], _mm256_extracti128_si256(low, 1));
+    if (lanes > 2) store_lane(mask, column[2], _mm256_castsi256_si128(high));
+    if (lanes > 3) store_lane(mask, column[3], _mm256_extracti128_si256(high, 1));
 }
 
 INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
@@ -265,16 +264,30 @@ INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
     return high ? _mm512_unpackhi_epi64(a, b) : _mm512_unpacklo_epi64(a, b);
 }
 
-INLINE void exchange(int width, wide a, wide b, wide v[2]) {
-    if (width == 1) {
-        const __mmask64 odd = 0xaaaaaaaaaaaaaaaa;
-        v[0] = _mm512_mask_mov_epi8(a, odd, _mm512_slli_epi16(b, 8));
-        v[1] = _mm512_mask_mov_epi8(_mm512_srli_epi16(a, 8), odd, b);
-    } else {
-        const __mmask32 odd = 0xaaaaaaaa;
-        v[0] = _mm512_mask_mov_epi16(a, odd, _mm512_slli_epi32(b, 16));
-        v[1] = _mm512_mask_mov_epi16(_mm512_srli_epi32(a, 16), odd, b);
+/* Byte p of a half, where elements of `unit` bytes take turns and the lanes in the middle have changed places. */
+#define MIX(unit, half, p)                                                                                   \
+    ((((p)&15) / (unit)&1) << 6 | ((p)&16) << 1 | ((p)&32) >> 1 | (half) << 3 |                              \
+     ((p)&15) / (2 * (unit)) * (unit) | (p) % (unit)),
+#define MIX_4(unit, half, p)                                                                                 \
+    MIX(unit, half, p) MIX(unit, half, p + 1) MIX(unit, half, p + 2) MIX(unit, half, p + 3)
+#define MIX_16(unit, half, p)                                                                                \
+    MIX_4(unit, half, p) MIX_4(unit, half, p + 4) MIX_4(unit, half, p + 8) MIX_4(unit, half, p + 12)
+#define MIX_64(unit, half)                                                                                   \
+    { MIX_16(unit, half, 0) MIX_16(unit, half, 16) MIX_16(unit, half, 32) MIX_16(unit, half, 48) }
+static const uint8_t mixed[4][2][64] = {{MIX_64(1, 0), MIX_64(1, 1)},
+                                        {MIX_64(2, 0), MIX_64(2, 1)},
+                                        {MIX_64(4, 0), MIX_64(4, 1)},
+                                        {MIX_64(8, 0), MIX_64(8, 1)}};
+
+/* An element that is a lane has none to take turns with. */
+INLINE void mix_lanes(int width, wide a, wide b, wide v[2]) {
+    if (width == 16) {
+        v[0] = _mm512_shuffle_i64x2(a, a, 0xd8);
+        return;
     }
+    const uint8_t(*order)[64] = mixed[__builtin_ctz((unsigned)width)];
+    v[0] = _mm512_permutex2var_epi8(a, WIDE_LOAD(order[0]), b);
+    v[1] = _mm512_permutex2var_epi8(a, WIDE_LOAD(order[1]), b);
 }
 
 typedef wide squares;
@@ -283,8 +296,8 @@ typedef wide squares;
 #define LOADS_EARLY(width) ((width) <= 2)
 #define LOAD_LANES         load_squares
 #define UNPACK_LANES       unpack_lanes
-#define EXCHANGES          true
-#define EXCHANGE           exchange
+#define MIXES              true
+#define MIX_LANES          mix_lanes
 #define STORE_LANES        store_squares
 #include "kernel_transpose.inc"
 #undef LANES

@@ -344,10 +344,11 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS, 0);
-    bool apart = are_columns_colliding(&tile->columns, width);
-    tile->spread = tile->packs && !apart;
+    tile->apart = are_columns_colliding(&tile->columns, width);
+    tile->spread = tile->packs && !tile->apart;
     tile->reads_on = ts_copy_reads_on(j->m);
-    tile->collides = apart && !j->m->staging && !is_short && TS_FEW_COLUMNS * width >= 8 * LEAST_ROW_BYTES &&
+    tile->collides = tile->apart && !j->m->staging && !is_short &&
+                     TS_FEW_COLUMNS * width >= 8 * LEAST_ROW_BYTES &&
                      tile->columns.step % LINE_OF_MEMORY != 0;
 }
 

@@ -273,7 +273,7 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
     ts_arena_free(arena);
 }
 
-/* Rows of 8 to 24 elements become columns; behind the last there is as much as may be read. */
+/* Rows of 8 to 40 elements become columns; behind the last there is as much as may be read. */
 static void check_to_the_end(int64_t rows, int64_t columns, int unit, int64_t behind,
                              const ts_kernels *kernels) {
     ts_arena *arena = ts_arena_new();
@@ -296,8 +296,8 @@ static void check_to_the_end(int64_t rows, int64_t columns, int unit, int64_t be
 static void rows_up_to_the_end(void **state) {
     (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
-        for (int n = 0; ts_kernels_get(version) && n < 17 * 4; n++)
-            check_to_the_end(64 + n % 5 * 7, 8 + n % 17, 1 + n / 17 % 2, n / 34 * TS_LINE_BYTES,
+        for (int n = 0; ts_kernels_get(version) && n < 33 * 4; n++)
+            check_to_the_end(64 + n % 5 * 7, 8 + n % 33, 1 + n / 33 % 2, n / 66 * TS_LINE_BYTES,
                              ts_kernels_get(version));
     }
 }

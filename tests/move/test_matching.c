@@ -729,18 +729,18 @@ static void transposes_or_lines(void **state) {
 static const struct {
     int unit;
     int64_t rows, row_step, column_step;
-    bool packs, spread, collides;
+    bool packs, apart, spread, collides;
 } colliding[] = {
-    {1, 64, 4096, 100, true, true, false},         {1, 64, 4224, 100, false, false, false},
-    {1, 512, 4224, 600, false, false, false},      {1, 64, 1000, 4100, false, false, false},
-    {1, 64, 8192 + 4, 100, true, true, false},     {1, 64, 4096 + 8, 100, false, false, false},
-    {1, 64, 4096 - 6, 100, false, false, false},   {1, 64, 4096 - 9, 100, false, false, false},
-    {1, 64, 4096, 4096, true, false, false},       {1, 64, 4096, 4090, true, false, false},
-    {2, 64, 1000, 4100, false, false, true},       {2, 64, 1000, 4096, false, false, false},
-    {2, 64, 1000, 4352, false, false, false},      {2, 64, 1000, 4096 - 8, false, false, true},
-    {2, 64, 1000, 4096 - 10, false, false, false}, {2, 64, 1000, 4096 + 9, false, false, true},
-    {1, 64, 65536, 100, true, true, false},        {2, 64, 1000, 65536 - 8, false, false, true},
-    {8, 64, 1000, 512 + 1, false, false, false}, /* more than a strip has */
+    {1, 64, 4096, 100, true, false, true, false},         {1, 64, 4224, 100, false, false, false, false},
+    {1, 512, 4224, 600, false, false, false, false},      {1, 64, 1000, 4100, false, true, false, false},
+    {1, 64, 8192 + 4, 100, true, false, true, false},     {1, 64, 4096 + 8, 100, false, false, false, false},
+    {1, 64, 4096 - 6, 100, false, false, false, false},   {1, 64, 4096 - 9, 100, false, false, false, false},
+    {1, 64, 4096, 4096, true, true, false, false},        {1, 64, 4096, 4090, true, true, false, false},
+    {2, 64, 1000, 4100, false, true, false, true},        {2, 64, 1000, 4096, false, true, false, false},
+    {2, 64, 1000, 4352, false, false, false, false},      {2, 64, 1000, 4096 - 8, false, true, false, true},
+    {2, 64, 1000, 4096 - 10, false, false, false, false}, {2, 64, 1000, 4096 + 9, false, true, false, true},
+    {1, 64, 65536, 100, true, false, true, false},        {2, 64, 1000, 65536 - 8, false, true, false, true},
+    {8, 64, 1000, 512 + 1, false, false, false, false}, /* more than a strip has */
 };
 
 static void lines_that_collide(void **state) {
@@ -758,6 +758,7 @@ static void lines_that_collide(void **state) {
             ts_copy_plan_begin(&j, &m);
             assert_true(ts_copy_plan_match_transpose(&j, &box, times));
             assert_int_equal(j.tile.packs, colliding[n].packs);
+            assert_int_equal(j.tile.apart, colliding[n].apart);
             assert_int_equal(j.tile.spread, colliding[n].spread);
             assert_int_equal(j.tile.collides, colliding[n].collides);
         }
