@@ -181,6 +181,7 @@ static void set_widths(ts_copy_plan *j, ts_load how) {
     narrow->truth = m->dst.dtype == TS_DTYPE_PRED;
     narrow->src_width = m->src.element_bits < 8 && m->src.dtype == m->dst.dtype ? m->src.element_bits : 8;
     narrow->dst_width = m->dst.element_bits < 8 ? m->dst.element_bits : 8;
+    narrow->width = narrow->src_width < narrow->dst_width ? narrow->src_width : narrow->dst_width;
     j->joins = narrow->dst_width * narrow->parts < 8;
     j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
 }
@@ -277,7 +278,7 @@ static bool is_regular(const ts_copy_context *m, const ts_copy_side *side) {
     int bits = side->element_bits;
     const ts_dtype_info *type = ts_dtype_get(side->dtype);
     if (m->src.dtype != m->dst.dtype && bits != type->stored_bits && bits != type->value_bits) return false;
-    if (bits < 8) return bits > 0 && 8 % bits == 0;
+    if (bits < 8) return bits > 0 && 8 % bits == 0 && type->stored_bits == 8;
     if (!m->same && bits != type->stored_bits) return false;
     return bits % 8 == 0 && (bits & (bits - 1)) == 0;
 }

@@ -105,6 +105,7 @@ typedef ts_tile_function *const ts_permutes[TS_PERMUTE_LINES][TS_PERMUTE_FEW + 1
  * byte for each, or bytes that are joined of several parts, the first lowest. */
 typedef struct {
     int src_width, dst_width; /* bits; 8: whole bytes */
+    int width;                /* the smaller: bits above it are dropped */
     bool truth;               /* 1 for all that is not 0 */
     int lines;
     int64_t ahead_bytes;             /* as of a tile */

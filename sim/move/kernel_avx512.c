@@ -305,7 +305,7 @@ typedef wide squares;
 /* ---- Elements narrower than a byte ---- */
 
 INLINE wide load_parts(const ts_narrow *narrow, prefetching ahead, int line, const uint8_t *src) {
-    int width = narrow->src_width < 8 ? narrow->src_width : narrow->dst_width;
+    int width = narrow->width;
     wide v = _mm512_setzero_si512(), mask = _mm512_set1_epi8((char)((1 << width) - 1));
     for (int y = narrow->parts - 1; y >= 0; y--) {
         int64_t at = narrow->src_line[line] + narrow->part[y];

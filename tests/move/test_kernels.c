@@ -175,6 +175,10 @@ static const char *const layouts[][2] = {
     {"pred[R,C]{1,0}", "pred[R,C]{1,0:T(32,128)(32,1)E(1)}"},
     {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0}"},
     {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0:E(1)}"},
+    {"s2[R,C]{1,0:E(4)}", "s2[R,C]{1,0:E(2)}"}, /* bits above the value's are dropped */
+    {"u1[R,C]{1,0:E(4)}", "u1[R,C]{1,0:T(8,128)E(1)}"},
+    {"f16[R,C]{1,0:E(4)}", "f16[R,C]{1,0}"}, /* less than the value's */
+    {"s16[R,C]{1,0}", "s16[R,C]{1,0:T(8,128)E(4)}"},
     {"f32[3,R,5,C]{1,3,2,0}", "f32[3,R,5,C]{3,2,1,0}"},
     {"u8[3,R,5,C]{3,2,1,0}", "u8[3,R,5,C]{0,1,2,3}"}, /* rows and columns of several loops */
     {"bf16[R,C,2]{2,1,0}", "bf16[R,C,2]{2,0,1}"},     /* larger elements */
@@ -305,7 +309,7 @@ static void rows_up_to_the_end(void **state) {
 static void random_shapes(void **state) {
     (void)state;
     uint64_t seed = first_seed();
-    for (int n = 0, most = rounds(70, 36); n < most; n++) {
+    for (int n = 0, most = rounds(82, 41); n < most; n++) {
         int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
         move_every_way(layouts[(size_t)n % (sizeof layouts / sizeof layouts[0])], rows, columns, &seed);
     }
