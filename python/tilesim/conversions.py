@@ -76,6 +76,14 @@ def _type_of_elements(out: Any, wanted: Optional[str]) -> str:
     return type_
 
 
+@functools.lru_cache(maxsize=64)
+def _simplest(text: str) -> str:
+    """The layout of an array, where the elements lie as those of one, however that is written; else the layout itself."""
+    layout = _parsed(text)
+    array = _array_of(layout)
+    return array.text if layout == array and layout.bytes == layout.logical_bytes else text
+
+
 class Converter:
     """What `convert` finds out about two layouts, kept: ``Converter("f32[64,300]", to="bf16[64,300]{1,0:T(8,128)(2,1)}")`` takes
     arrays of float32 into tiles, and with the two the other way round takes them back.
@@ -104,11 +112,6 @@ class Converter:
     def dims(self) -> Tuple[int, ...]:
         """Logical, of both."""
         return self.source.dims
-
-    @functools.cached_property
-    def _is_array(self) -> bool:
-        """Are the bytes of the result those of an array, one element behind the other, however that is written?"""
-        return self._gives_array or self.to == _array_of(self.to) and self.to.bytes == self.to.logical_bytes
 
     def __call__(self, data: Any, out: Any = None) -> Any:
         taken = self._read(data)
@@ -193,7 +196,7 @@ def convert(data: Any, layout: Union[str, Layout, None] = None, to: Union[str, L
         type_, dims = (source.type, source.dims) if out is None else (_type_of_elements(out, None), out.shape)
         target = _rows(type_, dims)
     else:
-        target = _known(to).text
+        target = _simplest(_known(to).text)
     found = _converter(source.text, target, threads)
-    give = found._give_array if found._is_array else found._give_bytes
+    give = found._give_array if found._gives_array else found._give_bytes
     return give(_bytes_of(data), out)
