@@ -71,10 +71,14 @@ static bool check_inside(ts_error *err, const char *which, extent_bytes at, cons
 }
 
 static bool is_possible(ts_error *err, const ts_plan *plan) {
-    if (ts_convert_possible(plan->src.shape->dtype, plan->dst.shape->dtype)) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion from %s to %s",
-                        ts_dtype_get(plan->src.shape->dtype)->name,
-                        ts_dtype_get(plan->dst.shape->dtype)->name);
+    const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
+    const char *name = ts_dtype_get(from->dtype)->name;
+    if (!ts_convert_possible(from->dtype, to->dtype))
+        return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion from %s to %s", name,
+                            ts_dtype_get(to->dtype)->name);
+    if (from->element_bits == to->element_bits || ts_dtype_has_value(from->dtype)) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion of %s from %d to %d bits", name,
+                        from->element_bits, to->element_bits);
 }
 
 /* The same of the boxes. */

@@ -316,6 +316,7 @@ static void converters_refuse(void **state) {
         {"f32[4,6]", "f32[6,4]", "the source has the dims [4,6], the destination [6,4]"},
         {"f32[4,6]", "f32[4]", "the source has the dims [4,6], the destination [4]"},
         {"c64[4]", "f32[4]", "there is no conversion from c64 to f32"},
+        {"c64[4]", "c64[4]{0:E(32)}", "there is no conversion of c64 from 64 to 32 bits"},
         {"f32[8] S[8:1@lane]", "f32[8]", "the source has no axis 'lane'"},
         {"f32[8]", "f32[8] S[8:1@lane]", "the destination has no axis 'lane'"},
         {"f32[8,2] S[(8,2):(1@lane,1)]", "f32[8,2]", "the layout has 2 axes; a file holds one"},

@@ -297,12 +297,24 @@ def arrays_are_written_as_such():
 
 
 @test
+def arrays_in_more_memory():
+    """Tiles of tiles may hold an array, and unused memory behind it."""
+    array = np.arange(16, dtype=np.float32)
+    tiles, out = "f32[16]{0:T(16)(3)}", np.zeros(16, np.float32)
+    packed = ts.convert(array, to=tiles)
+    assert len(packed) == 72 and len(ts.Converter("f32[16]", to=tiles)(array)) == 72
+    for got in (ts.convert(packed, tiles, to=tiles), ts.convert(packed, tiles, to=tiles, out=out)):
+        assert isinstance(got, np.ndarray) and (got == array).all()
+
+
+@test
 def prepared_and_refused():
     tiles = ts.Converter("f32[4,6]", to="f32[4,6]{1,0:T(2,4)}")
     rows, array = ts.Converter(tiles.to, to="f32[4,6]"), np.zeros((4, 6), np.float32)
     assert "dims [4,6], the destination [6,4]" in raised(ts.InputError, ts.Converter, "f32[4,6]", to="f32[6,4]").message
     assert "no conversion from c64" in raised(ts.InputError, ts.Converter, "c64[4]", to="f32[4]").message
     raised(ts.InputError, ts.Converter, "f32[8]", to="f32[8] S[8:1@lane]")
+    assert "no conversion of c64 from 64 to 32 bits" in raised(ts.InputError, ts.convert, np.zeros(4, "c8"), to="c64[4]{0:E(32)}").message
     for wrong in (np.zeros((4, 6)), array.T, array.reshape(24), np.zeros((4, 6), np.int32)):
         assert "expected f32[4,6]" in str(raised(ValueError, tiles, wrong))
     assert "the source: 95 bytes, expected the 96" in raised(ts.InputError, tiles, bytes(95)).message
