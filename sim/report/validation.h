@@ -12,8 +12,7 @@ void ts_report_validation_json(const ts_validation *validation, ts_text *out);
 void report_errors_json(ts_json *json, const char *key, const ts_validation_errors *errors);
 /* Simulated against measured time, log-log, a picture a group. */
 void ts_report_validation_svg(const ts_validation *validation, ts_text *out);
-/* The picture, the groups and every row as a page. */
-/* of: what was measured, or the files of it. */
+/* The picture, the groups and the rows as a page. `of`: what was measured, or the files of it. */
 void ts_report_validation_html(const ts_validation *validation, const char *of, ts_text *out);
 
 #endif

@@ -38,6 +38,24 @@ static int count_left_out(const ts_validation *v) {
     return count;
 }
 
+static void add_row(const ts_validated_row *r, page *p) {
+    double measured = r->work.measured_us, error = ts_validated_error(r->simulated_us, measured);
+    page_row(p);
+    page_code(p, r->row->id);
+    page_cell(p, "%s", r->row->chip);
+    if (measured > 0)
+        page_number(p, measured, "%.3f", measured);
+    else
+        page_number(p, 0, "-"); /* it is no time */
+    if (r->reason) {
+        page_number(p, 0, "not modelled: %s", r->reason);
+        page_number(p, 100, "-");
+    } else {
+        page_number(p, r->simulated_us, "%.3f", r->simulated_us);
+        page_number(p, fabs(error), "%+.1f", error);
+    }
+}
+
 static void add_rows(const ts_validation *v, page *p) {
     static const page_column headings[] = {{"measurement", false},
                                            {"machine", false},
@@ -46,25 +64,8 @@ static void add_rows(const ts_validation *v, page *p) {
                                            {"error %", true}};
     page_section(p, "Measurements");
     page_table(p, NULL, headings, 5);
-    for (int i = 0; i < v->row_count; i++) {
-        const ts_validated_row *r = &v->rows[i];
-        double error = ts_validated_error(r->simulated_us, r->work.measured_us);
-        if (r->is_left_out) continue;
-        page_row(p);
-        page_code(p, r->row->id);
-        page_cell(p, "%s", r->row->chip);
-        if (r->work.measured_us > 0)
-            page_number(p, r->work.measured_us, "%.3f", r->work.measured_us);
-        else
-            page_number(p, 0, "-"); /* it is no time */
-        if (r->reason) {
-            page_number(p, 0, "not modelled: %s", r->reason);
-            page_number(p, 100, "-");
-        } else {
-            page_number(p, r->simulated_us, "%.3f", r->simulated_us);
-            page_number(p, fabs(error), "%+.1f", error);
-        }
-    }
+    for (int i = 0; i < v->row_count; i++)
+        if (!v->rows[i].is_left_out) add_row(&v->rows[i], p);
     page_table_end(p);
     int left_out = count_left_out(v);
     if (left_out > 0) page_paragraph(p, "And %d of other chips, which are left out.", left_out);
