@@ -240,27 +240,36 @@ static chart measure(const ts_choose_result *r) {
     return all;
 }
 
-static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all, ts_text *out) {
-    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
-    double width = (double)cycles * SCALE / (double)(all->most_cycles > 0 ? all->most_cycles : 1);
-    bool longer = width > SCALE; /* cut, and no measure for the others */
-    if (longer) width = SCALE;
-    double data =
-        (double)r->logical_bytes * BYTES_SCALE / (double)(all->most_bytes > 0 ? all->most_bytes : 1);
-    double more = (double)(c->bytes - r->logical_bytes) * BYTES_SCALE /
-                  (double)(all->most_bytes > 0 ? all->most_bytes : 1);
-    bool larger = data + more > BYTES_SCALE + 0.5;
-    if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
+/* Of a row: the layout. */
+static void add_name(const ts_candidate *c, int y, const chart *all, ts_text *out) {
     picture_text(out, all->times - 8, y + 15,
                  &(picture_font){.anchor = "end", .bold = c->is_now || c->is_rule});
     ts_text_add_escaped(out, layout_of(c));
     ts_text_add(out, "%s%s</text>\n", c->is_rule ? " (rule)" : "", c->is_now ? " (now)" : "");
+}
+
+static void add_time(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all,
+                     ts_text *out) {
+    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
+    double width = (double)cycles * SCALE / (double)(all->most_cycles > 0 ? all->most_cycles : 1);
+    bool longer = width > SCALE; /* cut, and no measure for the others */
+    if (longer) width = SCALE;
     picture_bar(out, all->times, y, width, !c->priced ? "cut" : c->is_tie ? "data" : "data half", NULL);
     if (longer) add_break(out, all->times + SCALE, y);
     picture_text(out, all->times + (int)width + 5, y + 15, &(picture_font){0});
     ts_text_add(out, "%s", c->priced ? "" : "more than ");
     picture_microseconds(out, microseconds(r, cycles));
     ts_text_add(out, "</text>\n");
+}
+
+static void add_bytes(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all,
+                      ts_text *out) {
+    double data =
+        (double)r->logical_bytes * BYTES_SCALE / (double)(all->most_bytes > 0 ? all->most_bytes : 1);
+    double more = (double)(c->bytes - r->logical_bytes) * BYTES_SCALE /
+                  (double)(all->most_bytes > 0 ? all->most_bytes : 1);
+    bool larger = data + more > BYTES_SCALE + 0.5;
+    if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
     picture_bar(out, all->bytes, y, data, "data", NULL);
     picture_bar(out, all->bytes + (int)data, y, more, "waste", NULL);
     if (larger) add_break(out, all->bytes + BYTES_SCALE, y);
@@ -274,7 +283,9 @@ static void add_rows(const ts_choose_result *r, const chart *all, ts_text *out) 
     int y = TOP;
     for (int i = 0; i < r->candidate_count; i++) {
         if (!is_drawn(r, i)) continue;
-        add_row(r, &r->candidates[i], y, all, out);
+        add_name(&r->candidates[i], y, all, out);
+        add_time(r, &r->candidates[i], y, all, out);
+        add_bytes(r, &r->candidates[i], y, all, out);
         y += PICTURE_ROW;
     }
     if (r->candidate_count == all->rows) return;

@@ -4,6 +4,22 @@
 #include "page.h"
 #include "report/validation.h"
 
+static void add_group(const ts_validated_group *g, page *p) {
+    page_row(p);
+    page_cell(p, "%s", g->group->name);
+    page_number(p, g->rows, "%d", g->rows);
+    page_number(p, g->modelled, "%d", g->modelled);
+    page_number(p, g->model.median, "%.1f", g->model.median);
+    page_number(p, g->model.high, "%.1f", g->model.high);
+    page_number(p, g->model.worst, "%.1f", g->model.worst);
+    if (g->group->median > 0)
+        page_cell(p, "%.0f / %.0f, %s", g->group->median, g->group->high,
+                  ts_validated_meets_goals(g) ? "met" : "missed");
+    else
+        page_cell(p, "none");
+    page_number(p, g->roofline.median, "%.1f", g->roofline.median);
+}
+
 static void add_groups(const ts_validation *v, page *p) {
     static const page_column headings[] = {
         {"group", false}, {"rows", true},    {"modelled", true}, {"median %", true},
@@ -12,23 +28,8 @@ static void add_groups(const ts_validation *v, page *p) {
     page_table(p,
                "Errors are |simulated / measured - 1|. The roofline is what the published peaks alone say.",
                headings, 8);
-    for (int i = 0; i < v->group_count; i++) {
-        const ts_validated_group *g = &v->groups[i];
-        bool goal = g->group->median > 0, met = ts_validated_meets_goals(g);
-        if (g->modelled == 0) continue;
-        page_row(p);
-        page_cell(p, "%s", g->group->name);
-        page_number(p, g->rows, "%d", g->rows);
-        page_number(p, g->modelled, "%d", g->modelled);
-        page_number(p, g->model.median, "%.1f", g->model.median);
-        page_number(p, g->model.high, "%.1f", g->model.high);
-        page_number(p, g->model.worst, "%.1f", g->model.worst);
-        if (goal)
-            page_cell(p, "%.0f / %.0f, %s", g->group->median, g->group->high, met ? "met" : "missed");
-        else
-            page_cell(p, "none");
-        page_number(p, g->roofline.median, "%.1f", g->roofline.median);
-    }
+    for (int i = 0; i < v->group_count; i++)
+        if (v->groups[i].modelled > 0) add_group(&v->groups[i], p);
     page_table_end(p);
 }
 
