@@ -108,6 +108,8 @@ static const struct {
                  "\nsmul s0, s1, 2\nsadd s0, s0, s5\ndma b[0] <- x[s0*8:+8], a[0]\n.loop s3 = 0, " inner     \
                  "\n.for I = 0, " most "\nnop\n.end\n.end\n" more "wait a[0]\n.end\n"
 
+#define MEETING "dma b[3] <- x[s0*8:+8], a[3]\ndma y[s0*8:+8] <- b[2], c[2]\nwait a[3]\nwait c[2]\n"
+
 static const struct {
     const char *name, *text;
     int64_t cycles; /* equal on every host */
@@ -122,6 +124,8 @@ static const struct {
     {"one is faster", SHARED("smul s2, s5, 50\nsadd s2, s2, 100\n", "") "barrier\n", 1612371},
     {"a transfer under way meanwhile", SHARED("smov s2, 100\ndma b[3] <- x[s0*8:+8], a[3]\n", "wait a[3]\n"),
      1228619},
+    {"reads meet writes", SHARED("smov s2, 80\n", MEETING), 1368902},
+    {"reads meet writes, and cores wait for them", SHARED("smov s2, 40\n", MEETING), 1125541},
     {"both mostly wait", SHARED("smov s2, 3\n", ""), 582961},
     {"they meet each time", SHARED("smov s2, 200\n", "barrier\n"), 1871834},
     {"one halts before the other leaves", STRAIGHT("110", "2120", "5", "200", ""), 2404279},
