@@ -23,6 +23,14 @@ int ts_core_unit_count(const ts_core_config *config) {
     return first_of_transposer(config) + TRANSPOSER_PORTS;
 }
 
+int64_t ts_core_next_unit(const ts_core_config *config, const int64_t *unit_free, int64_t cycle) {
+    int64_t next = INT64_MAX;
+    const int count = ts_core_unit_count(config);
+    for (int i = 0; i < count; i++)
+        if (unit_free[i] > cycle) next = ts_min(next, unit_free[i]);
+    return next;
+}
+
 void ts_core_unit_name(const ts_core_config *config, int unit, char name[32]) {
     static const char *const ports[] = {"latch", "push", "pop", "swap"};
     _Static_assert(sizeof ports / sizeof ports[0] == CORE_MXU_PORTS, "a name for each");

@@ -130,6 +130,9 @@ typedef struct {
 } ts_core_use;
 ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction);
 int ts_core_unit_count(const ts_core_config *config);
+/* Behind `cycle`, the first in which one more of these takes an instruction; INT64_MAX: none does. unit_free: the cycle
+ * from which each does. */
+int64_t ts_core_next_unit(const ts_core_config *config, const int64_t *unit_free, int64_t cycle);
 /* Cycles that instructions take at least, whatever their order: by slots, and by units. All 0 at first. */
 typedef struct {
     int64_t slots[TS_SLOT_COUNT], busy[TS_LATENCY_COUNT], cycles;

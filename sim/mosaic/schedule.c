@@ -137,11 +137,9 @@ static void issue(scheduler *s, int at, int64_t cycle) {
 
 /* The first cycle behind one without an instruction in which there may be one: operands or a unit are there. */
 static int64_t next_cycle(const scheduler *s, int64_t cycle) {
-    int64_t next = INT64_MAX;
+    int64_t next = ts_core_next_unit(s->g->core, s->unit_free, cycle);
     for (int i = s->frontier; i < s->g->count && i <= s->frontier + WINDOW; i++)
         if (!s->issued[i] && s->ready_cycle[i] > cycle) next = ts_min(next, s->ready_cycle[i]);
-    for (int i = 0; i < ts_core_unit_count(s->g->core); i++)
-        if (s->unit_free[i] > cycle) next = ts_min(next, s->unit_free[i]);
     return next == INT64_MAX ? cycle + 1 : next;
 }
 

@@ -322,11 +322,9 @@ static void issue_node(region *r, issue *now, int chosen, int64_t cycle) {
 
 /* The first cycle behind an empty one in which an instruction may issue: its operands or a unit are there. */
 static int64_t next_cycle(const region *r, const issue *now, int64_t cycle) {
-    int64_t next = INT64_MAX;
+    int64_t next = ts_core_next_unit(&r->as->target->core, now->unit_free, cycle);
     for (int i = 0; i < r->open_count; i++)
         if (r->nodes[r->open[i]].ready > cycle) next = ts_min(next, r->nodes[r->open[i]].ready);
-    for (int i = 0; i < ts_core_unit_count(&r->as->target->core); i++)
-        if (now->unit_free[i] > cycle) next = ts_min(next, now->unit_free[i]);
     return next == INT64_MAX ? cycle + 1 : next;
 }
 
