@@ -82,10 +82,11 @@ void ts_copy_steps_repeat(const ts_copy_steps *steps);
 
 /* The definition: element by element. */
 void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box);
-/* The same of few elements of whole bytes, of a box whose offsets are listed, in bytes, in its order. Lists it; 0 where
- * it is another. */
-enum { TS_COPY_LISTED = 384 };
-int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_place list[TS_COPY_LISTED]);
+/* Up to so many elements, to choose a kernel takes longer than to move them one by one. */
+enum { TS_COPY_TINY = 384 };
+/* The same of so few, of whole bytes, of a box whose offsets are listed, in bytes, in its order. Lists it; 0 where it is
+ * another. */
+int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_place list[TS_COPY_TINY]);
 void ts_elements_move_list(const ts_copy_context *m, const ts_tile_place *list, int count);
 /* The same by the kernels that the box's loops allow. */
 void ts_move_box(const ts_copy_context *m, const ts_plan_box *box);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-enum { LITTLE = 2, FEW_TILES = 3, MANY = 8, TINY_ELEMENTS = 384, TINY_PREPARED = 16 };
+enum { LITTLE = 2, FEW_TILES = 3, MANY = 8, TINY_PREPARED = 16 };
 
 bool ts_copy_is_tiny(const ts_copy_context *m, const ts_plan_box *box) {
-    return ts_copy_count_elements(box) <= (m->steps && m->same ? TINY_PREPARED : TINY_ELEMENTS);
+    return ts_copy_count_elements(box) <= (m->steps && m->same ? TINY_PREPARED : TS_COPY_TINY);
 }
 
 bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times) {

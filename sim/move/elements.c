@@ -187,9 +187,9 @@ void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box) {
 
 /* ---- Lists ---- */
 
-int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_place list[TS_COPY_LISTED]) {
+int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_place list[TS_COPY_TINY]) {
     int bytes = m->src.element_bits / 8, used = 1;
-    if (!is_whole_bytes(m, box) || ts_copy_count_elements(box) > TS_COPY_LISTED || bytes > WIDEST_BYTES ||
+    if (!is_whole_bytes(m, box) || ts_copy_count_elements(box) > TS_COPY_TINY || bytes > WIDEST_BYTES ||
         (m->same && (bytes & (bytes - 1)) != 0))
         return 0;
     list[0] = (ts_tile_place){box->src_bits / 8, box->dst_bits / 8};
@@ -234,7 +234,7 @@ static inline void copy_listed(const listed l, uint8_t *dst, const uint8_t *src,
 }
 
 void ts_elements_move_list(const ts_copy_context *m, const ts_tile_place *list, int count) {
-    uint8_t from[TS_COPY_LISTED * WIDEST_BYTES], to[TS_COPY_LISTED * WIDEST_BYTES];
+    uint8_t from[TS_COPY_TINY * WIDEST_BYTES], to[TS_COPY_TINY * WIDEST_BYTES];
     int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8;
     if (m->same) {
         copy_listed((listed){list, count, true, true}, m->dst.bytes, m->src.bytes, src_bytes);

@@ -9,7 +9,7 @@ typedef struct ts_copy_step {
     int64_t src_bits, dst_bits;
     ts_plan_box box;
     int listed;
-    ts_tile_place list[TS_COPY_LISTED];
+    ts_tile_place list[TS_COPY_TINY];
     ts_copy_plan job;
 } ts_copy_step;
 

@@ -523,7 +523,7 @@ static void elements_that_are_listed(void **state) {
     for (size_t n = 0; n < sizeof elements / sizeof elements[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, elements[n].bits, NULL);
         ts_plan_box box = all_loops(elements[n].loops);
-        ts_tile_place list[TS_COPY_LISTED];
+        ts_tile_place list[TS_COPY_TINY];
         const ts_plan_loop *l = elements[n].loops;
         box.src_bits = 8;
         box.dst_bits = 16;
