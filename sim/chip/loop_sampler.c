@@ -41,7 +41,7 @@ struct loop_sampler {
     int64_t interval; /* of refreshes, in cycles */
     loop *loops[TS_CHIP_CORES];
     int end;                 /* of the loop that is sampled; -1: none */
-    int leader;              /* the core that came first: batches are of its time */
+    int timed;               /* the core that came first: batches are of its time */
     int cores, joined, left; /* that have not halted; of these came; went over what is left out */
     member members[TS_CHIP_CORES];
     int64_t alike, period;          /* iterations of each core that are; until they begin again */
@@ -132,7 +132,7 @@ static void begin(loop_sampler *s, int core, int end) {
     s->batch = (int64_t)((double)(BATCH_INTERVALS * s->interval) / each) + 1;
     if (!make_round(s)) return;
     s->end = end;
-    s->leader = core;
+    s->timed = core;
     s->cores = s->joined = s->left = 0;
     for (int i = 0; i < chip->core_count; i++) {
         s->cores += !ts_core_halted(core_of(s, i));
@@ -194,7 +194,7 @@ static bool works(const loop_sampler *s, int core) {
 
 /* Cores that are sampled together are equally fast. */
 static bool are_steady(const loop_sampler *s) {
-    double pace = pace_of(s, &s->members[s->leader]);
+    double pace = pace_of(s, &s->members[s->timed]);
     bool all = true;
     for (int i = 0; i < s->chip->core_count && s->cores > 1; i++) {
         const member *m = &s->members[i];
@@ -205,16 +205,16 @@ static bool are_steady(const loop_sampler *s) {
 
 /* Each core leaves when it has been through as many iterations. */
 static void leave_out(loop_sampler *s) {
-    const member *leader = &s->members[s->leader];
-    int64_t most = leader->iterations;
+    const member *timed = &s->members[s->timed];
+    int64_t most = timed->iterations;
     for (int i = 0; i < s->chip->core_count; i++)
-        most = ts_max(most, s->members[i].iterations + (i != s->leader));
+        most = ts_max(most, s->members[i].iterations + (i != s->timed));
     s->last = ts_round_up(most, s->period);
     s->times = s->alike / s->last - 1;
     if (s->times <= 0)
         s->end = -1;
-    else if (s->last == leader->iterations)
-        leave(s, s->leader);
+    else if (s->last == timed->iterations)
+        leave(s, s->timed);
 }
 
 /* ---- Batches ---- */
@@ -226,7 +226,7 @@ static bool is_known(const ts_ratio *cycles, bool is_last) {
 
 /* Batches of a period that is long may differ where whole rounds do not. */
 static void end_round(loop_sampler *s) {
-    int64_t cycle = cycle_of(s, s->leader), simulated = s->members[s->leader].iterations;
+    int64_t cycle = cycle_of(s, s->timed), simulated = s->members[s->timed].iterations;
     ts_ratio_add(&s->rounds, (double)(cycle - s->round_from), (double)s->round);
     s->round_from = cycle;
     bool is_last = s->rounds.count == MOST_BATCHES || !is_worth(s, simulated + s->round);
@@ -243,8 +243,8 @@ static int64_t batch_begin(const loop_sampler *s, int batch) {
 
 static void end_iteration(loop_sampler *s) {
     int64_t begin = batch_begin(s, s->batches.count), end = batch_begin(s, s->batches.count + 1);
-    if (s->members[s->leader].iterations < end) return;
-    int64_t cycle = cycle_of(s, s->leader);
+    if (s->members[s->timed].iterations < end) return;
+    int64_t cycle = cycle_of(s, s->timed);
     ts_ratio_add(&s->batches, (double)(cycle - s->batch_from), (double)(end - begin));
     s->batch_from = cycle;
     if (s->joined < s->cores)
@@ -260,7 +260,7 @@ static void go_on(loop_sampler *s, int core) {
         return;
     }
     if (++m->iterations % s->period == 0) m->until = cycle_of(s, core);
-    if (s->times == 0 && core == s->leader)
+    if (s->times == 0 && core == s->timed)
         end_iteration(s);
     else if (s->times > 0 && m->iterations == s->last)
         leave(s, core);

@@ -322,7 +322,7 @@ int64_t ts_core_forward_repeat(ts_core *core, int64_t times) {
 }
 
 /* Cycles that are not counted yet are of what there is most of; those that are too many are of it too. */
-static void settle(int64_t *counts, int count, int64_t by) {
+static void absorb(int64_t *counts, int count, int64_t by) {
     while (by != 0) {
         int most = 0;
         for (int i = 1; i < count; i++) most = counts[i] > counts[most] ? i : most;
@@ -335,8 +335,8 @@ static void settle(int64_t *counts, int count, int64_t by) {
 
 void ts_core_forward_move(ts_core *core, int64_t by) {
     int64_t rest = by - core->forward->before.cycles;
-    settle(core->stalls, TS_STALL_COUNT, rest);
-    settle(core->stall_cycles, core->bundle_count, rest);
+    absorb(core->stalls, TS_STALL_COUNT, rest);
+    absorb(core->stall_cycles, core->bundle_count, rest);
     core_skip_move(core, by);
     core->waiting_since += by;
 }

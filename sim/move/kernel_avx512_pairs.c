@@ -1,4 +1,4 @@
-/* Tiles of two lines of f32, and the bf16 of them that take turns, for hosts with AVX-512: within the caches, where loads
+/* Tiles of two lines of f32, and the bf16 of them, interleaved, for hosts with AVX-512: within the caches, where loads
  * and stores are soon done, and what is computed between them counts. */
 #include "kernel.h"
 
@@ -25,8 +25,8 @@ TARGET bool ts_pairs_join_avx512(const ts_tile *restrict tile, uint8_t *restrict
     return true;
 }
 
-/* Does one line have the elements of both, in turns? */
-INLINE bool find_turns(const ts_tile *tile) {
+/* Does one line have the elements of both, interleaved? */
+INLINE bool is_interleaved(const ts_tile *tile) {
     const wide each = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
                even = _mm512_slli_epi32(each, 1), one = _mm512_set1_epi32(1);
     wide v[LINES] = {each, _mm512_add_epi32(each, _mm512_set1_epi32(16))};
@@ -52,7 +52,7 @@ INLINE void split_line(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
 
 TARGET bool ts_pairs_split_avx512(const ts_tile *restrict tile, uint8_t *restrict dst,
                                   const uint8_t *restrict src) {
-    if (tile->streams || tile->ahead_bytes || !find_turns(tile)) return false;
+    if (tile->streams || tile->ahead_bytes || !is_interleaved(tile)) return false;
     EACH_TILE(tile, dst, src, split_line(tile, to_tile, from_tile));
     return true;
 }

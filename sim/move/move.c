@@ -198,8 +198,8 @@ static extent_bytes shifted(extent_bytes bytes, int64_t by) {
 }
 
 /* Where the sides are, if they may be there. */
-static bool place(ts_error *err, const ts_prepared_move *p, const ts_move_end *src, const ts_move_end *dst,
-                  extent_bytes *from, extent_bytes *to) {
+static bool locate(ts_error *err, const ts_prepared_move *p, const ts_move_end *src, const ts_move_end *dst,
+                   extent_bytes *from, extent_bytes *to) {
     if (p->is_bounded) {
         *from = shifted(p->from, src->shift_bytes);
         *to = shifted(p->to, dst->shift_bytes);
@@ -260,7 +260,7 @@ bool ts_move_make_ready(ts_error *err, ts_prepared_move *p, ts_move_end src, ts_
     extent_bytes from, to;
     if (!is_possible(err, p->plan)) return false;
     if (p->plan->elements == 0) return true;
-    if (!place(err, p, &src, &dst, &from, &to)) return false;
+    if (!locate(err, p, &src, &dst, &from, &to)) return false;
     make_ready_for(p, &src, from, &dst, to);
     if (!p->m.steps || p->steps.count > 0) return true;
     p->steps.finds = true;
@@ -273,7 +273,7 @@ bool ts_move_execute(ts_error *err, ts_prepared_move *p, ts_move_end src, ts_mov
     extent_bytes from, to;
     if (!is_possible(err, p->plan)) return false;
     if (p->plan->elements == 0) return true;
-    if (!place(err, p, &src, &dst, &from, &to)) return false;
+    if (!locate(err, p, &src, &dst, &from, &to)) return false;
     touch(src.space, from); /* in one memory, touching the destination may move it */
     uint8_t *to_bytes = touch(dst.space, to), *from_bytes = touch(src.space, from);
     make_ready_for(p, &src, from, &dst, to);

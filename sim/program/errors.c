@@ -76,7 +76,7 @@ void keep_error(assembler *as) {
 typedef struct {
     const char *name;
     int line, column;
-} place;
+} position;
 
 static int depth_of(const assembler *as, const char *name) {
     int depth = 0;
@@ -84,17 +84,17 @@ static int depth_of(const assembler *as, const char *name) {
     return depth;
 }
 
-static place go_up(const assembler *as, place at, int levels) {
+static position go_up(const assembler *as, position at, int levels) {
     for (; levels > 0; levels--) {
         const included *in = find_include(as, at.name);
-        at = (place){in->by, in->line, 0};
+        at = (position){in->by, in->line, 0};
     }
     return at;
 }
 
 /* Of different files: by the lines of the file from where both are included. */
 static bool stands_before(const assembler *as, const ts_error *a, const ts_error *b) {
-    place x = {a->name, a->line, a->column}, y = {b->name, b->line, b->column};
+    position x = {a->name, a->line, a->column}, y = {b->name, b->line, b->column};
     int deep = depth_of(as, x.name), other = depth_of(as, y.name);
     x = go_up(as, x, deep - other);
     y = go_up(as, y, other - deep);
