@@ -114,8 +114,10 @@ class Converter:
         return self.source.dims
 
     def __call__(self, data: Any, out: Any = None) -> Any:
-        taken = self._read(data)
-        return self._give_array(taken, out) if self._gives_array else self._give_bytes(taken, out)
+        return self._give(self._read(data), out)
+
+    def _give(self, data: np.ndarray, out: Any) -> Any:
+        return self._give_array(data, out) if self._gives_array else self._give_bytes(data, out)
 
     def _read(self, data: Any) -> np.ndarray:
         """The bytes of the data."""
@@ -182,8 +184,8 @@ def convert(data: Any, layout: Union[str, Layout, None] = None, to: Union[str, L
     to=other)`` the bytes of the other, which are an array where the other is row-major without padding. The input is not
     copied where it is contiguous. `threads` at most; 0: the caller alone. `out`: the caller's memory, none of it the data's,
     which gets the result and is returned: a buffer of as many bytes; for elements an array with the dims, whose type they
-    get. It is several times as fast as fresh memory. What is found out about two layouts is kept
-    for a while; a `Converter` keeps it as long as it is there.
+    get. It is several times as fast as fresh memory. What is found out about two layouts is kept for a while; a `Converter`
+    keeps it as long as it is there.
     """
     if layout is None and to is None:
         raise TypeError("convert() needs a layout: of the data, or to convert it to")
@@ -197,6 +199,4 @@ def convert(data: Any, layout: Union[str, Layout, None] = None, to: Union[str, L
         target = _rows(type_, dims)
     else:
         target = _simplest(_known(to).text)
-    found = _converter(source.text, target, threads)
-    give = found._give_array if found._gives_array else found._give_bytes
-    return give(_bytes_of(data), out)
+    return _converter(source.text, target, threads)._give(_bytes_of(data), out)
