@@ -385,37 +385,45 @@ static void step_until(fixture *f, const int *count, int wanted) {
     while (*count < wanted) assert_true(ts_chip_step(&err, f->chip, 100000, 100000, &running) && running);
 }
 
-/* What starts between mark and repeat counts three times more, whether it is complete by then or not. */
+/* What starts between mark and repeat, transfer number `marked`, counts three times more, whether it is complete by then
+ * or not. */
+static void check_repeated(int marked, bool complete) {
+    fixture f;
+    begin(&f, "tpu-v4",
+          marked == 0
+              ? TENSORS " dma b <- x, t\n wait t\n dma a <- x[0], s\n wait s\n dma y <- a, s\n wait s\n"
+              : TENSORS " dma b <- x, t\n dma a <- x[0], s\n wait s\n wait t\n dma y <- a, s\n wait s\n");
+    make(&f);
+    step_until(&f, &f.started_count, marked);
+    chip_mark(f.chip, 0);
+    step_until(&f, complete ? &f.done_count : &f.started_count, marked + 1);
+    assert_false(chip_counts_for_others(f.chip));
+    chip_repeat(f.chip, 0, 3);
+    assert_int_equal(chip_counts_for_others(f.chip), !complete);
+    run(&f);
+    int64_t times[] = {1, 1, 1}, cycles = 0;
+    times[marked] = 4;
+    for (int i = 0; i < 3; i++) {
+        const ts_chip_transfers *of = ts_chip_transfers_of(f.chip, i);
+        assert_int_equal(of->times, times[i]);
+        assert_int_equal(of->moved_bytes, times[i] * (i == 0 ? 4 : 2) * A_VREG);
+        cycles += times[i] * (f.completed[i] - f.issued[i]);
+    }
+    ts_chip_counters c;
+    ts_chip_count(f.chip, &c);
+    assert_int_equal(c.transfers, 6);
+    assert_int_equal(c.useful_bytes, (2 * times[0] + times[1] + times[2]) * A_VREG);
+    assert_int_equal(c.hbm_written_bytes, A_VREG);
+    assert_int_equal(c.transfer_cycles, cycles);
+    end(&f);
+}
+
 static void transfers_are_repeated(void **state) {
     (void)state;
-    for (int complete = 0; complete < 2; complete++) {
-        fixture f;
-        begin(&f, "tpu-v4",
-              TENSORS " dma b <- x, t\n dma a <- x[0], s\n wait s\n wait t\n dma y <- a, s\n wait s\n");
-        make(&f);
-        step_until(&f, &f.started_count, 1);
-        chip_mark(f.chip, 0);
-        step_until(&f, complete ? &f.done_count : &f.started_count, 2);
-        assert_false(chip_counts_for_others(f.chip));
-        chip_repeat(f.chip, 0, 3);
-        assert_int_equal(chip_counts_for_others(f.chip), !complete);
-        run(&f);
-        static const int64_t times[] = {1, 4, 1};
-        for (int i = 0; i < 3; i++) {
-            const ts_chip_transfers *of = ts_chip_transfers_of(f.chip, i);
-            assert_int_equal(of->times, times[i]);
-            assert_int_equal(of->moved_bytes, times[i] * (i == 0 ? 4 : 2) * A_VREG);
-        }
-        ts_chip_counters c;
-        ts_chip_count(f.chip, &c);
-        assert_int_equal(c.transfers, 6);
-        assert_int_equal(c.useful_bytes, (2 + 4 + 1) * A_VREG);
-        assert_int_equal(c.hbm_written_bytes, A_VREG);
-        int64_t cycles = 0;
-        for (int i = 0; i < 3; i++) cycles += times[i] * (f.completed[i] - f.issued[i]);
-        assert_int_equal(c.transfer_cycles, cycles);
-        end(&f);
-    }
+    check_repeated(0, false);
+    check_repeated(0, true);
+    check_repeated(1, false);
+    check_repeated(1, true);
 }
 
 /* ---- The sanitizer ---- */
