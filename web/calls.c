@@ -86,6 +86,24 @@ CALL(web_programs, void) {
     return call.out.bytes;
 }
 
+/* What reports call the parts of a transfer's time, and the reasons for which a bundle does not issue, by their keys. */
+CALL(web_names, void) {
+    ts_json json;
+    begin();
+    ts_json_begin(&json, &call.out, "names");
+    ts_json_object(&json, "components");
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
+        ts_json_text(&json, ts_dma_component_key((ts_dma_component)i),
+                     ts_dma_component_label((ts_dma_component)i));
+    ts_json_close(&json);
+    ts_json_object(&json, "stalls");
+    for (int i = 0; i < TS_STALL_COUNT; i++)
+        ts_json_text(&json, ts_stall_get(i)->text, ts_stall_get(i)->meaning);
+    ts_json_close(&json);
+    ts_json_end(&json);
+    return call.out.bytes;
+}
+
 /* ---- Layouts ---- */
 
 static const ts_shape *read_shape(const char *text) {

@@ -174,6 +174,30 @@ def runs_are_those_of_the_command_line():
     same(page(), ["run", "programs/softmax.tsim", "--lines", "--check"], "web_run", "programs/softmax.tsim", "tpu-v5e", "", 1)
 
 
+ROW = re.compile(r"^ +([a-z][\w ]*\w) +([\d,]+) +[\d.]+ %", re.M)  # of a price: what, cycles, share
+CAUSE = re.compile(r"^ +([\d,]+) +[\d.]+ %  \w+ +(\S.*)$", re.M)  # of a run: cycles, share, unit, why
+
+
+def table_of(id):
+    rows = f"[...document.querySelector('#{id} table').tBodies[0].rows].map((row) => [0, 1].map((i) => row.cells[i].textContent))"
+    return {(what, cycles) for what, cycles in page().browser.run(rows)}
+
+
+@test
+def causes_have_the_names_of_the_command_line():
+    src, dst = "bf16[20,300]{1,0:T(8,128)(2,1)}", "bf16[20,300]{0,1:T(8,128)(2,1)}"
+    page().show(a=src, b=dst)
+    page().priced(f"{src} -> {dst} on tpu-v5e")
+    code, out, err = run("dma", src, dst, "--alone")
+    told = {("reordering" if what == "core program" else what, cycles) for what, cycles in ROW.findall(out) if cycles != "0"}
+    assert len(told) >= 4 and table_of("price") == told, (told, table_of("price"))
+    page().show(tab="program", program="add.tsim")
+    page().browser.wait("document.documentElement.dataset.ran")
+    code, out, err = run("run", "programs/add.tsim")
+    told = {(why, cycles) for cycles, why in CAUSE.findall(out)}
+    assert len(told) >= 4 and table_of("results") == told, (told, table_of("results"))
+
+
 @test
 def cells_lie_where_the_command_line_says():
     for shape, key in [("f32[20,300]{1,0:T(8,128)}", "13,14"), ("bf16[12,20]{1,0:T(4,8)(2,1)}", "7,9"),

@@ -3,11 +3,12 @@
 
 const said = [];
 const ready = tilesimEngine({ print: (line) => said.push(line), printErr: (line) => said.push(line) }).then((engine) => {
-  const all = JSON.parse(engine.ccall("web_programs", "string", [], [])).programs;
+  const list = (name) => JSON.parse(engine.ccall(name, "string", [], []));
+  const all = list("web_programs").programs;
   const programs = all.filter(({ name }) => !name.startsWith("mesh/")); /* a page has one device */
   engine.FS.mkdirTree("/programs/include");
   for (const { name, text } of programs) engine.FS.writeFile("/programs/" + name, text);
-  postMessage({ programs, machines: JSON.parse(engine.ccall("web_machines", "string", [], [])).machines });
+  postMessage({ programs, machines: list("web_machines").machines, names: list("web_names") });
   return engine;
 });
 

@@ -1,7 +1,7 @@
 /* The engine, which is in a worker: requests with a key replace those of the same key that have not begun. */
 "use strict";
 
-const engine = { worker: null, queue: [], busy: null, number: 0, up: false, ready: null, url: null, programs: [], machines: [] };
+const engine = { worker: null, queue: [], busy: null, number: 0, up: false, ready: null, url: null, programs: [], machines: [], names: {} };
 
 function showEngine(text) { $("engine-state").textContent = text; }
 
@@ -20,6 +20,7 @@ function began(data) {
   engine.up = true;
   engine.programs = data.programs;
   engine.machines = data.machines;
+  engine.names = data.names;
   showEngine("");
   document.documentElement.dataset.ready = "1";
   engine.ready();

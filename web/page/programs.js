@@ -55,7 +55,7 @@ function showRunError(message) {
 function stallParts(json) {
   const parts = [["a bundle issued", json.bundles, "var(--kind-1)"]];
   const stalls = Object.entries(json.stalls).sort(([, x], [, y]) => y - x);
-  stalls.forEach(([name, cycles], i) => parts.push([name.replaceAll("_", " "), cycles, `var(--kind-${2 + i % 7})`]));
+  stalls.forEach(([name, cycles], i) => parts.push([engine.names.stalls[name], cycles, `var(--kind-${2 + i % 7})`]));
   return parts;
 }
 
@@ -110,7 +110,7 @@ function cyclesOf(line) { return line ? line.issued + line.stalled : 0; }
 function mostOf(lines) { return Math.max(1, ...[...lines.values()].map(cyclesOf)); }
 
 function reasonsText(reasons) {
-  return [...reasons].sort(([, x], [, y]) => y - x).slice(0, 2).map(([name, cycles]) => `${name.replaceAll("_", " ")} ${grouped(cycles)}`).join(", ");
+  return [...reasons].sort(([, x], [, y]) => y - x).slice(0, 2).map(([name, cycles]) => `${grouped(cycles)} ${engine.names.stalls[name]}`).join("; ");
 }
 
 function drawEvents({ json, timeline, bundles }) {

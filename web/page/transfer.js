@@ -1,10 +1,9 @@
 /* The price of a transfer, on this machine and on all, and its steps: loops, bursts, banks. */
 "use strict";
 
-const PARTS = {
-  useful: ["data that is wanted", "var(--kind-1)"], padding: ["padding that travels", "var(--hatch)"], burst_waste: ["rest of bursts", "var(--kind-6)"],
-  row_misses: ["rows opened", "var(--kind-2)"], conflicts: ["bank conflicts", "var(--kind-5)"], refresh: ["refresh", "var(--kind-7)"],
-  reordering: ["reordering", "var(--kind-4)"], fixed: ["fixed: issue, completion", "var(--kind-8)"],
+const COMPONENT_COLOURS = {
+  useful: "var(--kind-1)", padding: "var(--hatch)", burst_waste: "var(--kind-6)", row_misses: "var(--kind-2)",
+  conflicts: "var(--kind-5)", refresh: "var(--kind-7)", reordering: "var(--kind-4)", fixed: "var(--kind-8)",
 };
 const moved = { price: null, steps: null, text: "", stepping: false };
 
@@ -21,7 +20,7 @@ function partsTable(parts, total, head) {
 }
 
 function partsOf(price) {
-  return Object.entries(price.parts).map(([key, value]) => [(PARTS[key] || [key])[0], value, (PARTS[key] || [key, "var(--kind-3)"])[1]]);
+  return Object.entries(price.parts).map(([key, value]) => [engine.names.components[key], value, COMPONENT_COLOURS[key]]);
 }
 
 function drawPrice(price, milliseconds) {
@@ -32,8 +31,8 @@ function drawPrice(price, milliseconds) {
     ${stackedBar(parts, price.cycles, "cycles by cause: " + parts.filter((part) => part[1]).map(([name, value]) => `${name} ${value}`).join(", "))}
     ${partsTable(parts, price.cycles, "where the cycles go")}
     <p>Limited by: ${escapeText(price.limiter)}.</p>${by}
-    <p class="soft">${escapeText(price.kind)}, ${grouped(price.descriptors)} descriptor${price.descriptors === 1 ? "" : "s"}; ${bytesText(price.useful_bytes)} wanted, ${bytesText(price.moved_bytes)} moved at both ends: ${bytesText(price.padding_bytes)} padding, ${bytesText(price.waste_bytes)} not asked for.
-    ${grouped(price.bursts)} accesses, ${grouped(price.activations)} activations. Computed in ${milliseconds.toFixed(0)} ms.</p><div id="others"></div>`;
+    <p class="soft">${escapeText(price.kind)}, ${grouped(price.descriptors)} descriptor${price.descriptors === 1 ? "" : "s"}; ${bytesText(price.useful_bytes)} useful, ${bytesText(price.moved_bytes)} moved at both ends: ${bytesText(price.padding_bytes)} padding, ${bytesText(price.waste_bytes)} burst waste.
+    ${grouped(price.bursts)} bursts, ${grouped(price.activations)} activations. Computed in ${milliseconds.toFixed(0)} ms.</p><div id="others"></div>`;
 }
 
 async function updateTransfer() {
@@ -81,7 +80,7 @@ async function everyMachine(text) {
   const rows = found.sort(([, x], [, y]) => (x.json.microseconds ?? Infinity) - (y.json.microseconds ?? Infinity)).map(([name, { json, failed }]) => failed
     ? `<tr><td>${escapeText(name)}</td><td colspan="3" class="soft">${escapeText(json.error?.message || "cannot")}</td></tr>`
     : `<tr class="${name === state.machine ? "chosen" : ""}"><td>${escapeText(name)}</td><td class="number">${json.microseconds.toFixed(3)}</td><td class="grow"><span class="meter ${name === state.machine ? "chosen" : ""}" style="width:${100 * json.microseconds / most}%"></span></td>
-       <td>${escapeText((PARTS[json.limiter_part] || [json.limiter_part])[0])}</td></tr>`);
+       <td>${escapeText(engine.names.components[json.limiter_part])}</td></tr>`);
   $("machines").innerHTML = `<h2>On every machine</h2><div class="scroll"><table><thead><tr><th>machine</th><th class="number">us</th><th><span class="soft">shorter is faster</span></th><th>largest part</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
   document.documentElement.dataset.everywhere = text;
 }
