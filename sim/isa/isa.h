@@ -59,6 +59,7 @@ typedef struct {
     const char *text;    /* "vreg, sreg or integer": what an error says was expected */
     bool packed;         /* an f32 number goes into both halves of a word, as bf16 */
     bool optional;
+    bool is_signed; /* read as a signed number: a literal is below 2^31 */
 } ts_operand_class;
 
 const ts_operand_class *ts_operand_class_mask(void); /* that of a write mask */

@@ -7,9 +7,14 @@
 
 #include "assembler.h"
 
-static bool check_integer(assembler *as, const token *location, int64_t value) {
-    return (value >= INT32_MIN && value <= UINT32_MAX) ||
-           TOKEN_ERROR(as->err, location, "%lld does not fit in 32 bits", (long long)value);
+/* 32 bits, which from 2^31 on are those of a negative number: not where the number is what counts. */
+static bool check_integer(assembler *as, const token *location, const ts_operand_class *class,
+                          int64_t value) {
+    if (value < INT32_MIN || value > UINT32_MAX)
+        return TOKEN_ERROR(as->err, location, "%lld does not fit in 32 bits", (long long)value);
+    return !class->is_signed || value <= INT32_MAX ||
+           TOKEN_ERROR(as->err, location, "found %lld where numbers are signed, expected %d to %d",
+                       (long long)value, INT32_MIN, INT32_MAX);
 }
 
 static bool parse_number(assembler *as, const token **at, const ts_operand_class *class, ts_operand *out) {
@@ -19,7 +24,7 @@ static bool parse_number(assembler *as, const token **at, const ts_operand_class
     bool integer = operand_accepts(class, TS_OPERAND_INTEGER) && !v.is_float;
     if (!integer && !operand_accepts(class, TS_OPERAND_F32))
         return TOKEN_ERROR(as->err, begin, "found %g, expected %s", v.number, class->text);
-    if (integer && !check_integer(as, begin, v.integer)) return false;
+    if (integer && !check_integer(as, begin, class, v.integer)) return false;
     *out = (ts_operand){.kind = integer ? TS_OPERAND_INTEGER : TS_OPERAND_F32};
     if (integer) {
         out->as.integer = v.integer;
@@ -72,7 +77,7 @@ bool check_operand(assembler *as, const token *location, const ts_opcode_info *i
     if (reg && operand->as.reg < 0)
         return TOKEN_ERROR(as->err, location, "there is no register %d", operand->as.reg);
     if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, location, &operand->as.semaphore)) return false;
-    if (kind == TS_OPERAND_INTEGER && !check_integer(as, location, operand->as.integer)) return false;
+    if (kind == TS_OPERAND_INTEGER && !check_integer(as, location, class, operand->as.integer)) return false;
     if (kind == TS_OPERAND_ADDRESS && !check_space(as, location, operand->as.address->tensor, class->space))
         return false;
     return !reg || check_register(as, location, kind, operand->as.reg);

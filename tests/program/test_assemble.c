@@ -438,6 +438,12 @@ static void test_errors(void **state) {
          "8:15: the end is 2147483648, expected -2147483648 to 2147483647"},
         {".loop s1 = 4294967295, s2\nnop\n.end",
          "8:12: the first value is 4294967295, expected -2147483648 to 2147483647"},
+        {"a: br.lt s1, 2147483648, a", "8:14: found 2147483648 where numbers are signed, "
+                                       "expected -2147483648 to 2147483647"},
+        {"scmp.ge s1, 4294967295, s2", "8:13: found 4294967295 where numbers are signed, "
+                                       "expected -2147483648 to 2147483647"},
+        {"vmax.i32 v1, v1, 0x80000000", "8:18: found 2147483648 where numbers are signed, "
+                                        "expected -2147483648 to 2147483647"},
         {".loop s1 = s2, -2147483649\nnop\n.end", "8:16: -2147483649 does not fit in 32 bits"},
         {".loop s1 = s2, s1\nnop\n.end",
          "8:16: the end is the loop's own counter, expected another register"},
