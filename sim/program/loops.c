@@ -50,6 +50,16 @@ static bool read_bound(assembler *as, const token **at, const char *what, ts_ope
                        INT32_MIN, INT32_MAX);
 }
 
+/* Behind the last pass, too: a counter that wraps is below its end for ever. */
+static bool check_last(assembler *as, const token *end, const loop *l) {
+    if (!l->constant || l->never) return true;
+    int64_t passes = (l->end.as.integer - l->begin.as.integer + l->step - 1) / l->step;
+    int64_t last = l->begin.as.integer + passes * l->step;
+    return last <= INT32_MAX ||
+           TOKEN_ERROR(as->err, end, "the counter is %lld behind the last pass, expected at most %d",
+                       (long long)last, INT32_MAX);
+}
+
 static bool read_loop(assembler *as, const token **at, loop *l) {
     ts_operand reg;
     if (!assemble_operand(as, at, "smov", 0, &reg) || !expect_mark(as, at, '=', "'='") ||
@@ -62,7 +72,7 @@ static bool read_loop(assembler *as, const token **at, loop *l) {
         return TOKEN_ERROR(as->err, end, "the end is the loop's own counter, expected another register");
     l->constant = l->begin.kind == TS_OPERAND_INTEGER && l->end.kind == TS_OPERAND_INTEGER;
     l->never = l->constant && l->begin.as.integer >= l->end.as.integer;
-    return true;
+    return check_last(as, end, l);
 }
 
 static bool add_to(assembler *as, const token *location, int reg, int64_t number) {

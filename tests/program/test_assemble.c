@@ -438,6 +438,8 @@ static void test_errors(void **state) {
          "8:15: the end is 2147483648, expected -2147483648 to 2147483647"},
         {".loop s1 = 4294967295, s2\nnop\n.end",
          "8:12: the first value is 4294967295, expected -2147483648 to 2147483647"},
+        {".loop s1 = 2147483640, 2147483647, 4\nnop\n.end",
+         "8:24: the counter is 2147483648 behind the last pass, expected at most 2147483647"},
         {"a: br.lt s1, 2147483648, a", "8:14: found 2147483648 where numbers are signed, "
                                        "expected -2147483648 to 2147483647"},
         {"scmp.ge s1, 4294967295, s2", "8:13: found 4294967295 where numbers are signed, "
