@@ -56,7 +56,7 @@ static void rows_are_points(void **state) {
         "</g>\n"
         "<g font-size=\"11\" transform=\"translate(358 72)\">\n"
         "<text font-size=\"13\" font-weight=\"bold\" x=\"0\" y=\"-20\">products</text><text class=\"soft\" "
-        "x=\"0\" y=\"-6\">median error 20.0 %, roofline 40.0 %, 1 rows</text>\n"
+        "x=\"0\" y=\"-6\">median error 20.0 %, roofline 40.0 %, 1 row</text>\n"
         "<rect class=\"frame\" width=\"216\" height=\"216\"/>\n"
         "<path class=\"grid\" d=\"M0.0 0v216M0 216.0h216\"/><text x=\"0.0\" y=\"230\" "
         "text-anchor=\"middle\">1k</text><text x=\"-6\" y=\"220.0\" text-anchor=\"end\">1k</text>\n"
