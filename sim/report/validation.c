@@ -51,7 +51,9 @@ static void add_remarks(const ts_validation *v, ts_text *out) {
         if (g->worst != NULL)
             ts_text_add(out, " Worst: `%s`, %.4g us measured, %.4g us simulated.", g->worst->row->id,
                         g->worst->work.measured_us, g->worst->simulated_us);
-        if (g->out_of_order > 0) ts_text_add(out, " %d pairs are in the wrong order.", g->out_of_order);
+        if (g->out_of_order > 0)
+            ts_text_add(out, " %lld pair%s in the wrong order.", (long long)g->out_of_order,
+                        g->out_of_order == 1 ? " is" : "s are");
         if (g->group->median > 0 && !ts_validated_meets_goals(g) && g->group->miss != NULL)
             ts_text_add(out, " Missed: %s.", g->group->miss);
         ts_text_add_char(out, '\n');

@@ -156,17 +156,56 @@ ts_validation_errors ts_validated_errors(double *errors, int count) {
 
 enum { ORDER_PERCENT = 5 };
 
-static int count_disorder(const ts_validation *v, const ts_work_group *group) {
-    int pairs = 0;
-    for (int i = 0; i < v->row_count; i++) {
-        for (int j = 0; j < v->row_count; j++) {
-            const ts_validated_row *a = &v->rows[i], *b = &v->rows[j];
-            if (a->work.group != group || b->work.group != group || a->reason != NULL || b->reason != NULL)
-                continue;
-            pairs += a->work.measured_us * (1 + ORDER_PERCENT / 100.0) < b->work.measured_us &&
-                     a->simulated_us > b->simulated_us;
-        }
+typedef struct {
+    double measured, simulated;
+} pair_of_times;
+
+static int by_measured(const void *a, const void *b) {
+    const pair_of_times *x = a, *y = b;
+    return ts_order_reals(x->measured, y->measured);
+}
+
+/* How many of a sorted list are at most so much. */
+static int count_up_to(const double *sorted, int count, double most) {
+    int low = 0;
+    while (low < count) {
+        int middle = low + (count - low) / 2;
+        if (sorted[middle] <= most)
+            low = middle + 1;
+        else
+            count = middle;
     }
+    return low;
+}
+
+/* Of rows in the order of what was measured, one by one: of those measured well before it, how many are
+ * simulated above it. A Fenwick tree counts them by the rank of what is simulated. */
+static int64_t count_pairs(ts_arena *scratch, pair_of_times *rows, int count) {
+    double *simulated = TS_NEW_ARRAY(scratch, double, count + 1);
+    int *tree = TS_NEW_ARRAY(scratch, int, count + 1), before = 0;
+    int64_t pairs = 0;
+    qsort(rows, (size_t)count, sizeof *rows, by_measured);
+    for (int i = 0; i < count; i++) simulated[i] = rows[i].simulated;
+    qsort(simulated, (size_t)count, sizeof *simulated, compare);
+    for (int i = 0; i < count; i++) {
+        for (; rows[before].measured * (1 + ORDER_PERCENT / 100.0) < rows[i].measured; before++)
+            for (int k = count_up_to(simulated, count, rows[before].simulated); k <= count; k += k & -k)
+                tree[k]++;
+        pairs += before;
+        for (int k = count_up_to(simulated, count, rows[i].simulated); k > 0; k -= k & -k) pairs -= tree[k];
+    }
+    return pairs;
+}
+
+static int64_t count_disorder(const ts_validation *v, const ts_work_group *group) {
+    ts_arena *scratch = ts_arena_new();
+    pair_of_times *rows = TS_NEW_ARRAY(scratch, pair_of_times, v->row_count + 1);
+    int count = 0;
+    for (int i = 0; i < v->row_count; i++)
+        if (v->rows[i].work.group == group && v->rows[i].reason == NULL)
+            rows[count++] = (pair_of_times){v->rows[i].work.measured_us, v->rows[i].simulated_us};
+    int64_t pairs = count_pairs(scratch, rows, count);
+    ts_arena_free(scratch);
     return pairs;
 }
 

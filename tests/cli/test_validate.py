@@ -4,11 +4,13 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import ALL, LONG, cases, expect, main, release_test, run, test
 
 ROOT = Path(__file__).parent.parent.parent
+HEADER = "id,chip,workload description,parameters,measured value,unit,timing\n"
 
 
 def section(title):
@@ -194,9 +196,6 @@ def attention_in_one_kernel():
             assert {row["group"] for row in rows[:2]} == {"flash-v6e"}, rows
 
 
-HEADER = "id,chip,workload description,parameters,measured value,unit,timing\n"
-
-
 def ask(rows):
     """Of rows (chip, words, parameters, value, unit): what the JSON says of each."""
     with tempfile.TemporaryDirectory() as folder:
@@ -205,6 +204,21 @@ def ask(rows):
                                           for i, (chip, words, parameters, value, unit) in enumerate(rows)))
         found = json.loads(expect(["validate", "--data", str(table), "--json"], err=None))["rows"]
         return [row for row in found if row["group"] != "pallas-kernels-v5e"]  # rows of another group, run as kernels too
+
+
+@test
+def pairs_in_the_wrong_order():
+    """Measured over 5 % apart, simulated the other way round; equal times are in no order."""
+    random = Random(1)
+    times = [(random.choice((64, 128, 256, 512, 1024)), random.choice((5, 5.2, 5.25, 6, 7, 8, 9))) for _ in range(60)]
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        table.write_text(HEADER + "".join(f"{i},v5e,HBM copy,size={size} KiB,{us},us,device\n"
+                                          for i, (size, us) in enumerate(times)))
+        report = ask_tables(table)
+    rows = [(row["measured_us"], row["simulated_us"]) for row in report["rows"]]
+    pairs = sum(a[0] * 1.05 < b[0] and a[1] > b[1] for a in rows for b in rows)
+    assert pairs > 100 and [group["pairs_out_of_order"] for group in report["groups"]] == [pairs], (pairs, report["groups"])
 
 
 @test
