@@ -92,6 +92,12 @@ static bool save(ts_error *err, const cli_line *line, const ts_validation *valid
     return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
+static bool check_rows(ts_error *err, const ts_validation *v) {
+    for (int i = 0; i < v->row_count; i++)
+        if (!v->rows[i].is_left_out) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s", v->machine->title);
+}
+
 static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     ts_measurements measurements;
     ts_validation validation;
@@ -107,8 +113,7 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     ts_validate_watch watch = {on_row, &bar};
     bool good = ts_validate(err, line->arena, &measurements, machine, &watch, &validation);
     cli_progress_end(&bar);
-    if (!good) return false;
-    if (!save(err, line, &validation)) return false;
+    if (!good || !check_rows(err, &validation) || !save(err, line, &validation)) return false;
     if (cli_value(line, "json") != NULL)
         ts_report_validation_json(&validation, out);
     else if (cli_reports(line))

@@ -45,11 +45,13 @@ bool ts_measured_add(ts_error *err, ts_arena *arena, const ts_source *source, ts
     if (!ts_table_open(err, arena, source, &t) ||
         !ts_table_columns(err, &t, t.separator == ',' ? csv_columns : group_columns, COLUMNS))
         return false;
+    int before = table->count;
     while (ts_table_next(err, &t)) {
         table->rows = ts_arena_extend(arena, table->rows, (size_t)table->count, sizeof *table->rows);
         if (!read_row(err, &t, &table->rows[table->count++])) return false;
     }
-    return !t.failed;
+    if (t.failed) return false;
+    return table->count > before || ts_error_at(err, TS_ERROR_INPUT, source, 0, "a table without rows");
 }
 
 /* ---- Parameters ---- */

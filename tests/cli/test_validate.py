@@ -47,6 +47,10 @@ def bad_input():
         table.write_text("id,chip,workload description,parameters,measured value,unit\na,v4,w,p,-1,us\n")
         expect(["validate", "--data", str(table)], 1, "",
                f"{table}:2:10: error: found '-1', expected a number above 0\na,v4,w,p,-1,us\n         ^\n")
+        table.write_text(HEADER)
+        expect(["validate", "--data", table], 1, "", f"{table}:1:1: error: a table without rows\n{HEADER}^\n")
+        table.write_text(HEADER + "a,v4,w,p,1,us,\n")
+        expect(["validate", "--data", table, "-m", "tpu-v5e"], 1, "", "tilesim: error: no row is of a TPU v5e\n")
 
 
 @release_test
