@@ -1,7 +1,6 @@
 /* The cycles of lines, frames and loops as JSON. */
 #include "report/lines.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void add_counts(const ts_line_counts *counts, ts_json *json) {
@@ -15,13 +14,13 @@ static void add_counts(const ts_line_counts *counts, ts_json *json) {
 
 /* First what it is called, "gemm.tsim:451-543 name", by which two runs are compared. */
 static void add_location(const ts_source *source, int first, int last, const char *name, ts_json *json) {
-    char location[128];
+    ts_text location = ts_text_begin(json->out->arena);
     const char *slash = source ? strrchr(source->name, '/') : NULL;
     const char *file = slash ? slash + 1 : source ? source->name : "";
-    int at = snprintf(location, sizeof location, "%.60s:%d", file, first);
-    if (last > first) at += snprintf(location + at, sizeof location - (size_t)at, "-%d", last);
-    if (*name) snprintf(location + at, sizeof location - (size_t)at, " %.30s", name);
-    ts_json_text(json, "place", location);
+    ts_text_add(&location, "%s:%d", file, first);
+    if (last > first) ts_text_add(&location, "-%d", last);
+    if (*name) ts_text_add(&location, " %s", name);
+    ts_json_text(json, "place", location.bytes);
     ts_json_text(json, "file", source ? source->name : NULL);
     ts_json_int(json, "line", first);
 }

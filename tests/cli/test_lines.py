@@ -186,5 +186,14 @@ def the_listing():
     assert "hottest" not in expect(["run", program("nop\n"), "--lines"]) and "cycles by line" not in expect(["run", program("nop\n")])
 
 
+@test
+def long_names_are_whole():
+    """By a place two runs are compared, so that two places are never one."""
+    name, macro = "a" * 70 + ".tsim", "m" * 50
+    out = expect_json(["run", program(f".macro {macro} A\nsadd s1, s1, A\n.end\n{macro} 1\n{macro}b: halt\n", name), "--lines"])
+    assert [row["place"] for row in out["frames"]] == [f"{name}:4 {macro}"], out["frames"]
+    assert out["lines"][0]["place"].startswith(f"{name}:"), out["lines"]
+
+
 if __name__ == "__main__":
     sys.exit(main())
