@@ -227,12 +227,23 @@ static void format_word(char out[40], uint32_t word, ts_register_view view) {
     }
 }
 
+enum { MOST_LANES = 6 };
+/* As wide as a word gets; how many lanes a line has room for, and which where not all are shown. */
+static const struct {
+    int width, count, some[MOST_LANES];
+} grids[] = {
+    [TS_VIEW_F32] = {12, 6, {0, 1, 2, 3, 126, 127}},
+    [TS_VIEW_I32] = {12, 6, {0, 1, 2, 3, 126, 127}},
+    [TS_VIEW_HEX] = {12, 6, {0, 1, 2, 3, 126, 127}},
+    [TS_VIEW_BF16] = {19, 4, {0, 1, 126, 127}},
+};
+
 static void add_words(ts_text *out, const uint32_t *words, const int *lanes, int count,
                       ts_register_view view) {
     char text[40];
     for (int i = 0; i < count; i++) {
         format_word(text, words[lanes[i]], view);
-        ts_text_add(out, " %12s", text);
+        ts_text_add(out, " %*s", grids[view].width, text);
     }
 }
 
@@ -263,14 +274,13 @@ static void add_range(ts_text *out, const uint32_t *words, ts_register_view view
 }
 
 static void add_grid(ts_text *out, const uint32_t *words, ts_register_view view, bool whole) {
-    static const int some[] = {0, 1, 2, 3, 126, 127};
-    enum { SOME = 6, ALL = 6 };
-    for (int first = 0; first < TS_LANES; first += ALL) {
-        int lanes[ALL], count = whole ? (TS_LANES - first < ALL ? TS_LANES - first : ALL) : SOME;
+    int fits = grids[view].count;
+    for (int first = 0; first < TS_LANES; first += fits) {
+        int lanes[MOST_LANES], count = whole && TS_LANES - first < fits ? TS_LANES - first : fits;
         ts_text_add(out, "lane     ");
         for (int i = 0; i < count; i++) {
-            lanes[i] = whole ? first + i : some[i];
-            ts_text_add(out, " %12d", lanes[i]);
+            lanes[i] = whole ? first + i : grids[view].some[i];
+            ts_text_add(out, " %*d", grids[view].width, lanes[i]);
         }
         for (int sublane = 0; sublane < TS_SUBLANES; sublane++) {
             ts_text_add(out, "\nsublane %d", sublane);

@@ -73,6 +73,9 @@ def a_vreg_is_a_grid():
     assert "all 1,024 words: 1 to 1024, 0 NaN" in text, text
     assert "3f800000" in text and "1065353216" in text, text
     assert text.count("sublane 7") == 3 + 22 + 1, text.count("sublane 7")
+    out, err = debug("b 11", "c", "p v3 bf16", "p v3 bf16 all")
+    ends = [re.search(r" [^ ]+$", line).end() for line in out if line.startswith(("lane ", "sublane "))]
+    assert len(ends) == 9 + 9 * 32 and set(ends) == {89}, set(ends)  # 1.02e+03:1.02e+03 is wider than a word of f32
 
 
 @test
