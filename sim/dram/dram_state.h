@@ -8,7 +8,7 @@
 #include "dram/dram.h"
 
 enum {
-    DRAM_MAX_BANKS = 128, /* of a channel: HBM4 with 16 dies */
+    DRAM_MAX_BANKS = TS_HBM_MAX_BANKS,
     DRAM_MAX_GROUPS = 64,
     DRAM_MAX_PCS = 4,
     DRAM_MAX_SIDS = 8, /* of a pseudo channel */

@@ -4,7 +4,7 @@
 
 #include "hbm_channel.h"
 
-enum { HBM_BANKS_MOST = 64 }; /* banks of a pseudo channel */
+enum { HBM_BANKS_MOST = TS_HBM_MAX_BANKS_PER_BANK };
 
 void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch);
 void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch);

@@ -10,6 +10,11 @@ typedef enum {
     TS_HBM_SCHEDULER_PER_BANK, /* a command queue a bank, banks visited round robin, a limit on row hits */
 } ts_hbm_scheduler;
 
+enum {
+    TS_HBM_MAX_BANKS = 128,         /* of a channel: HBM4 with 16 dies */
+    TS_HBM_MAX_BANKS_PER_BANK = 64, /* of a pseudo channel, for TS_HBM_SCHEDULER_PER_BANK */
+};
+
 typedef enum { TS_HBM_REFRESH_NONE, TS_HBM_REFRESH_ALL_BANK, TS_HBM_REFRESH_PER_BANK } ts_hbm_refresh;
 typedef enum { TS_HBM_PAGE_OPEN, TS_HBM_PAGE_CLOSED } ts_hbm_page;
 

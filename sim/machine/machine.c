@@ -73,13 +73,24 @@ static bool check_energy(ts_error *err, const ts_machine *m) {
                    "at least what standby takes in tRC: idd3n in tRAS, then idd2n");
 }
 
+static bool check_banks(ts_error *err, const ts_machine *m) {
+    const ts_hbm_config *h = &m->hbm;
+    int64_t banks = (int64_t)h->sids * h->bank_groups * h->banks; /* of a pseudo channel */
+    if (banks * h->pseudo_channels > TS_HBM_MAX_BANKS)
+        return fail_at(err, m, "hbm.banks",
+                       "at most 128 a channel: pseudo_channels * sids * bank_groups * banks");
+    return h->scheduler != TS_HBM_SCHEDULER_PER_BANK || banks <= TS_HBM_MAX_BANKS_PER_BANK ||
+           fail_at(err, m, "hbm.banks",
+                   "at most 64 a pseudo channel, for the per_bank scheduler: sids * bank_groups * banks");
+}
+
 static bool check_hbm(ts_error *err, const ts_machine *m) {
     const ts_hbm_config *h = &m->hbm;
     if (h->burst_bytes > h->row_bytes) return fail_at(err, m, "hbm.burst", "at most hbm.row");
     if (h->timing.n_bl == 0) return fail_at(err, m, "hbm.timing.n_bl", "at least 1 ck");
     if (h->write_low_percent >= h->write_high_percent)
         return fail_at(err, m, "hbm.controller.write_low", "less than hbm.controller.write_high");
-    return check_refresh(err, m) && check_use_of_rows(err, m) && check_energy(err, m);
+    return check_banks(err, m) && check_refresh(err, m) && check_use_of_rows(err, m) && check_energy(err, m);
 }
 
 static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,

@@ -340,17 +340,38 @@ static void refuses(void **state) {
     }
 }
 
+/* As many banks as a channel and its scheduler can have. */
+static void most_banks(void **state) {
+    (void)state;
+    static const char *const sets[][3] = {
+        {"hbm.bank_groups=16", "hbm.banks=8", "hbm.pseudo_channels=1"},
+        {"hbm.controller.scheduler=per_bank", "hbm.sids=4", "hbm.pseudo_channels=1"},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        assert_non_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets[i], 3));
+        ts_arena_free(arena);
+    }
+}
+
 /* Where one figure does not agree with another, and the place may be in the built-in file. */
 static void refuses_pairs(void **state) {
     (void)state;
     static const struct {
-        const char *sets[3], *message;
+        const char *sets[5], *message; /* NULL behind the last */
     } rows[] = {
         {{"hbm.row=64 B", "hbm.burst=64 B"},
          "memories.hbm.capacity: found '16 GiB', expected at most what the stacks, "
          "banks and rows of hbm hold"},
         {{"dma.queues=5", "dma.descriptors=4"}, "dma.descriptors: found '4', expected at least dma.queues"},
         {{"hbm.row=64 B", "hbm.burst=128 B"}, "hbm.burst: found '128 B', expected at most hbm.row"},
+        {{"hbm.bank_groups=16", "hbm.banks=8"},
+         "hbm.banks: found '8', expected at most 128 a channel: pseudo_channels * sids * bank_groups * "
+         "banks"},
+        {{"hbm.controller.scheduler=per_bank", "hbm.banks=8", "hbm.bank_groups=16", "hbm.pseudo_channels=1"},
+         "hbm.banks: found '8', expected at most 64 a pseudo channel, for the per_bank scheduler: sids * "
+         "bank_groups * banks"},
         {{"hbm.controller.refresh=per_bank", "hbm.timing.t_rrefd=196ns"},
          "hbm.timing.t_refi_pb: found '243.75 ns', expected at least hbm.timing.t_rrefd + hbm.timing.t_rc"},
         {{"hbm.controller.refresh=per_bank", "hbm.timing.t_rfc_pb=853ns", "hbm.timing.t_refi_pb=56.25 ns"},
@@ -374,7 +395,8 @@ static void refuses_pairs(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        int count = rows[i].sets[2] ? 3 : 2;
+        int count = 2;
+        while (rows[i].sets[count]) count++;
         assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", rows[i].sets, count));
         assert_string_equal(err.message, rows[i].message);
         ts_arena_free(arena);
@@ -438,6 +460,7 @@ int main(void) {
         cmocka_unit_test(hbm3_reference_counts_in_ck),
         cmocka_unit_test(overrides),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(most_banks),
         cmocka_unit_test(refuses_pairs),
         cmocka_unit_test(has_partitioned_memories),
         cmocka_unit_test(table_is_sound),
