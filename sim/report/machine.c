@@ -61,6 +61,11 @@ static double tera(int64_t rate) { return (double)rate / 1e12; }
 static double giga(int64_t rate) { return (double)rate / 1e9; }
 static double ratio(int64_t a, int64_t b) { return (double)a / (double)b; }
 
+/* Of operations and a byte; "-" where nothing comes. */
+static const char *ridge(ts_arena *arena, int64_t ops, int64_t bytes) {
+    return bytes > 0 ? ts_text_format(arena, "%.1f", ratio(ops, bytes)) : "-";
+}
+
 static void add_rates(const ts_machine *m, ts_text *out) {
     int64_t vmem = ts_machine_vmem_rate(m, m->chip.peak_khz), hbm = ts_machine_hbm_rate(m);
     ts_text_add(out, "#   %-8s %14s %14s %20s %20s\n", "", "peak TOP/s", "sustained", "ridge, op/B of HBM",
@@ -71,9 +76,9 @@ static void add_rates(const ts_machine *m, ts_text *out) {
             ts_text_add(out, "#   %-8s not native\n", ts_mxu_type_text(type));
             continue;
         }
-        ts_text_add(out, "#   %-8s %14.1f %14.1f %20.1f %20.1f\n", ts_mxu_type_text(type), tera(peak),
-                    tera(ts_machine_peak_ops(m, type, m->chip.sustained_khz)), ratio(peak, hbm),
-                    ratio(peak, vmem));
+        ts_text_add(out, "#   %-8s %14.1f %14.1f %20s %20s\n", ts_mxu_type_text(type), tera(peak),
+                    tera(ts_machine_peak_ops(m, type, m->chip.sustained_khz)), ridge(out->arena, peak, hbm),
+                    ridge(out->arena, peak, vmem));
     }
     ts_text_add(out, "#   HBM      %14.1f GB/s\n", giga(hbm));
     ts_text_add(out, "#   VMEM     %14.1f GB/s of loads, %.1f times HBM\n", giga(vmem), ratio(vmem, hbm));

@@ -73,6 +73,14 @@ def what_follows():
 
 
 @test
+def what_follows_from_no_loads():
+    """Without a byte a second there is no ridge."""
+    out = expect(["show", "machine", "tpu-v4", "--set", "core.slots.vld=0"])
+    row, = (line.split()[2:] for line in out.splitlines() if line.startswith("#   bf16"))
+    assert row == ["275.3", "275.3", "224.0", "-"], out
+
+
+@test
 def instructions_fit_the_terminal_and_the_document_is_theirs():
     lines = expect(["show", "isa"]).splitlines()
     assert max(map(len, lines)) <= 100
