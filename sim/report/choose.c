@@ -63,7 +63,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
     bool parts = !r->request->program;
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles),
-                ratio(r, c), c->is_tie && c != r->candidates ? "~" : " ",
+                ratio(r, c), c->is_tie && c != r->candidates ? "=" : " ",
                 ts_text_grouped(out->arena, c->bytes), report_padding_percent(r->logical_bytes, c->bytes));
     if (parts && c->priced)
         ts_text_add(out, " %10.3f %10.3f", microseconds(r, c->dma_cycles), microseconds(r, c->core_cycles));
@@ -100,7 +100,7 @@ static void add_table(const ts_choose_result *r, const ts_choose_view *view, ts_
     if (ties > 0)
         ts_text_add(
             out,
-            "~ a tie with the best: nearer than the %d %% by which measured copies differ from the model\n",
+            "= a tie with the best: nearer than the %d %% by which measured copies differ from the model\n",
             TS_CHOOSE_TIE_PERCENT);
 }
 
