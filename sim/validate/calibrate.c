@@ -71,6 +71,9 @@ static bool find_field(ts_error *err, const ts_machine *machine, const char *pat
     if (leaf->field->power_of_two)
         return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s must stay a power of two", path);
     out->before = out->after = ts_field_value(leaf->field, leaf->at);
+    if (leaf->field->min == leaf->field->max)
+        return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s is %lld on all machines", path,
+                            (long long)out->before);
     if (out->before > 0) return true;
     return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s is 0: start it from a guess with --set", path);
 }
@@ -118,14 +121,26 @@ static bool look_around(ts_error *err, fit *f, int rows) {
         double before = f->scale[j], value = (double)value_of(f, j);
         f->scale[j] = log(neighbour(&f->fields[j], value) / (double)f->fields[j].before);
         double step = log((double)value_of(f, j) / value);
-        bool good = look(err, f, f->moved[j]);
+        ts_error why = {0};
+        bool good = look(&why, f, f->moved[j]);
         f->scale[j] = before;
-        if (!good) return false;
+        if (!good)
+            return !ts_error_keep_system(err, &why) &&
+                   ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", f->fields[j].path,
+                                why.message);
         for (int i = 0; i < f->request->measurements->table.count; i++)
             f->moved[j][i] = (f->moved[j][i] - f->residual[i]) / step;
         f->fields[j].elasticity = sqrt(product_of(f, f->moved[j], f->moved[j]) / rows);
     }
     return true;
+}
+
+/* What is left of the squares with the figures as they are now; infinite: there is no such machine. */
+static bool try_out(ts_error *err, const fit *f, double *trial, double *sum) {
+    ts_error none = {0};
+    bool good = look(&none, f, trial);
+    *sum = good ? product_of(f, trial, trial) : HUGE_VAL;
+    return good || !ts_error_keep_system(err, &none);
 }
 
 /* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
@@ -135,14 +150,10 @@ static bool scan(ts_error *err, fit *f, bool *moved) {
     for (int j = 0; j < f->count; j++) {
         double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
         for (int power = -2; power <= 2; power++) {
-            ts_error none = {0};
+            double sum;
             f->scale[j] = power * log(2);
             if (power == 0) continue;
-            if (!look(&none, f, trial)) {
-                if (ts_error_keep_system(err, &none)) return false;
-                continue;
-            }
-            double sum = product_of(f, trial, trial);
+            if (!try_out(err, f, trial, &sum)) return false;
             if (sum >= least) continue;
             least = sum;
             best = f->scale[j];
@@ -252,8 +263,8 @@ static bool descend(ts_error *err, fit *f, int rows) {
             f->scale[j] += step[j] > 1 ? 1 : step[j] < -1 ? -1 : step[j];
             f->scale[j] = log((double)value_of(f, j) / (double)f->fields[j].before);
         }
-        if (!look(err, f, trial)) return false;
-        double now = product_of(f, trial, trial);
+        double now;
+        if (!try_out(err, f, trial, &now)) return false;
         if (now < sum) {
             memcpy(f->residual, trial, (size_t)f->request->measurements->table.count * sizeof *trial);
             damping /= 10;
