@@ -530,7 +530,7 @@ columns: {z: Y * 1.0, none: K + 1}
     assert abs((x10 - x1) - (x100 - x10)) < 0.2 and abs(y10 - y100) < 0.2 and y1 > y10, places  # the mean of 30 and 10 is 20
     assert places[1][0][0] == x10 and abs((y1 - y10) * 3 - (y1 - places[1][0][1])) < 0.3, places
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {'a < b & "c"', "X", "z", "K", "<p>", "q", "0"} <= set(texts), texts
+    assert {'a < b & "c"', "X", "z, lines through the means", "K", "<p>", "q", "0"} <= set(texts), texts
     assert [c[0].text for c in circles][:2] == ["<p> 1: 10", "<p> 10: 10"], [c[0].text for c in circles]
     _, lines, circles = svg(path, "x=K,y=Y")
     assert len(lines) == 1 and len({c.get("cx") for c in circles}) == 2 and circles[0][0].text == " <p>: 10", circles[0][0].text
