@@ -224,6 +224,35 @@ static bool add_numbers(ts_error *err, ts_arena *arena, const ts_tree *location,
     return add_axis(err, location, study, &axis);
 }
 
+typedef struct {
+    const char *values; /* of all keys, one a line */
+    const ts_tree *point;
+} listed_point;
+
+static int by_values(const void *a, const void *b) {
+    const listed_point *x = a, *y = b;
+    int order = strcmp(x->values, y->values);
+    return order != 0 ? order : x->point->offset < y->point->offset ? -1 : 1;
+}
+
+static bool check_twice(ts_error *err, const ts_tree *list) {
+    ts_arena *scratch = ts_arena_new();
+    const ts_tree *first = list->entries[0].value, *twice = NULL;
+    listed_point *points = TS_NEW_ARRAY(scratch, listed_point, list->count);
+    for (int i = 0; i < list->count; i++) {
+        ts_text values = ts_text_begin(scratch);
+        points[i].point = list->entries[i].value;
+        for (int k = 0; k < first->count; k++)
+            ts_text_add(&values, "%s\n", get(points[i].point, first->entries[k].key)->text);
+        points[i].values = values.bytes;
+    }
+    qsort(points, (size_t)list->count, sizeof *points, by_values);
+    for (int i = 1; i < list->count && !twice; i++)
+        if (strcmp(points[i - 1].values, points[i].values) == 0) twice = points[i].point;
+    ts_arena_free(scratch);
+    return !twice || fail(err, twice, "points: this one is there twice");
+}
+
 static bool read_points(ts_error *err, const ts_tree *list, ts_sweep_study *study) {
     if (list->kind != TS_TREE_LIST || list->count == 0) return fail(err, list, "points: expected a list");
     const ts_tree *first = list->entries[0].value;
@@ -237,6 +266,7 @@ static bool read_points(ts_error *err, const ts_tree *list, ts_sweep_study *stud
             if (!check_scalar(err, value, first->entries[k].key)) return false;
         }
     }
+    if (!check_twice(err, list)) return false;
     study->points = list;
     for (int k = 0; k < first->count; k++)
         if (!add_name(err, &first->entries[k], study)) return false;

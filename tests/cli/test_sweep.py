@@ -555,9 +555,9 @@ columns: {z: Y * 1.0, none: K + 1}
 
 @test
 def the_front():
-    path = study("""points: [{A: 5, B: 1}, {A: 1, B: 9}, {A: 3, B: 3}, {A: 3, B: 4}, {A: 4, B: 3}, {A: 3, B: 3}, {A: 2, B: 9}, {A: 9, B: x}]
-ask: {layout: 'f32[$A]'}
-""", "front.yaml")
+    points = enumerate(((5, 1), (1, 9), (3, 3), (3, 4), (4, 3), (3, 3), (2, 9), (9, "x")))
+    points = ", ".join(f"{{A: {a}, B: {b}, N: {n}}}" for n, (a, b) in points)
+    path = study(f"points: [{points}]\nask: {{layout: 'f32[$A]'}}\n", "front.yaml")
     value = expect_json(["sweep", path, "--db", HERE / "front.db", "--pareto", "A,B"])
     assert [(row["A"], row["B"]) for row in value["rows"]] == [(1, 9), (3, 3), (3, 3), (5, 1)], value["rows"]
     assert [row["A"] for row in expect_json(["sweep", path, "--db", HERE / "front.db", "--pareto", "A"])["rows"]] == [1]

@@ -210,6 +210,8 @@ static const struct {
     {"points: [{A: 1}, {B: 1}]\nask: {dma: a}", 1, 18, "points: expected the keys of the first of them"},
     {"points: [{A: 1}, {A: 1, B: 1}]\nask: {dma: a}", 1, 18,
      "points: expected the keys of the first of them"},
+    {"points: [{A: 1, B: 2}, {A: 2, B: 1}, {B: 2, A: 1}]\nask: {dma: a}", 1, 38,
+     "points: this one is there twice"},
     {"points: [{A: [1]}]\nask: {dma: a}", 1, 14, "A: expected a text"},
     {"vary: {A: {from: 1, to: 3}}\nask: {dma: a}", 1, 11,
      "expected {from: A, to: B, step: C} or {from: A, to: B, times: C}"},

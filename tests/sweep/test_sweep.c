@@ -122,11 +122,13 @@ static void the_longest_first(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         study_fixture f;
-        char text[256];
-        snprintf(text, sizeof text,
-                 "points: [{A: 1}, {A: 2}, {A: 3}, {A: 4}, {A: 5}, {A: 6}, {A: 7}, {A: 8}, {A: 9}, {A: 1000},"
-                 " {A: 4}, {A: 1}]\nask: {%s}\n",
-                 rows[i].ask);
+        char text[320];
+        snprintf(
+            text, sizeof text,
+            "points: [{A: 1, N: 0}, {A: 2, N: 0}, {A: 3, N: 0}, {A: 4, N: 0}, {A: 5, N: 0}, {A: 6, N: 0},"
+            " {A: 7, N: 0}, {A: 8, N: 0}, {A: 9, N: 0}, {A: 1000, N: 0}, {A: 4, N: 1}, {A: 1, N: 1}]\n"
+            "ask: {%s}\n",
+            rows[i].ask);
         study_begin(&f, text, ":memory:", one);
         study_go(&f);
         study_expect(&f, 12, 0, 12);
