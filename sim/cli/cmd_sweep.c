@@ -344,10 +344,21 @@ static int report(ts_error *err, const command_state *c) {
 
 /* ---- Databases ---- */
 
+/* Before anything is made or written. */
+static bool check_databases(ts_error *err, const cli_line *line) {
+    for (int i = 0; i < line->operand_count; i++) {
+        ts_sweep_store *store = ts_sweep_store_open(err, line->arena, line->operands[i], TS_SWEEP_READ);
+        if (store == NULL) return false;
+        ts_sweep_store_close(NULL, store);
+    }
+    return true;
+}
+
 static int merge(ts_error *err, const cli_line *line) {
     const char *into = cli_value(line, "merge");
-    ts_sweep_store *store = ts_sweep_store_open(err, line->arena, into, TS_SWEEP_WRITE);
-    bool good = store != NULL;
+    bool good = check_databases(err, line);
+    ts_sweep_store *store = good ? ts_sweep_store_open(err, line->arena, into, TS_SWEEP_WRITE) : NULL;
+    good = store != NULL;
     ts_text out = ts_text_begin(line->arena);
     for (int i = 0; i < line->operand_count && good; i++) {
         int64_t added;

@@ -331,6 +331,11 @@ def files_that_are_no_database():
     expect(["sweep", path, "--db", db], 1, "", f"tilesim: error: '{db}' is a database, but not one of tilesim sweep\n")
     expect(["sweep", path, "--db", HERE], 1, "", None)
     expect(["sweep", "--merge", HERE / "new.db", HERE / "nothing.db"], 1, "", f"tilesim: error: cannot open '{HERE}/nothing.db': unable to open database file\n")
+    expect(["sweep", study(GRID), "--db", db := HERE / "good.db"])
+    (HERE / "junk.db").write_text("junk" * 999)
+    expect(["sweep", "--merge", HERE / "new.db", db, HERE / "junk.db"], 1, "",
+           f"tilesim: error: '{HERE}/junk.db' is no database of tilesim sweep\n")
+    assert not (HERE / "new.db").exists()
 
 
 @test
