@@ -339,6 +339,13 @@ def files_that_are_no_database():
 
 
 @test
+def a_text_of_several_lines():
+    path = study("vary: {N: [\"a\\nb\", c]}\nask: {layout: 'f32[8]'}\n", "lines.yaml")
+    rows = expect(["sweep", path, "--db", ":memory:"]).split("\n\n")[1].splitlines()
+    assert [row.split()[:2] for row in rows[1:]] == [["a", "b"], ["c", "32"]], rows
+
+
+@test
 def a_damaged_database():
     path, db = study(GRID), HERE / "damaged.db"
     expect(["sweep", path, "--db", db])
