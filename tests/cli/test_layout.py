@@ -236,6 +236,11 @@ def inverse():
     expect(["layout", FIGURE_1, "--inverse", "m=17"], out="f32[3,5]{1,0:T(2,2)} at m=17 holds (2,3)\n")
     expect(["layout", FIGURE_1, "--inverse", "9"],
            out="f32[3,5]{1,0:T(2,2)} at 9 holds padding: no element is there\n")
+    tail = "u32[8]{0:T(5)L(16)}"  # 10 elements in tiles; L() makes them 16
+    for offset in ("9", "15", "m=10"):
+        expect(["layout", tail, "--inverse", offset], out=f"{tail} at {offset} holds padding: no element is there\n")
+    expect(["layout", tail, "--inverse", "16"], 1, "",
+           "--inverse:1:1: error: found 16 on the axis 'm', expected 0 to 15\n16\n^\n")
     out = expect(["layout", FIGURE_1, "--at", "2,3", "--inverse", "0"], out=None)
     assert out.endswith("  bytes 68 to 71\n\nThe same shape at 0 holds (0,0)\n"), out
 

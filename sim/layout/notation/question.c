@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
+
 enum { BACKWARD_LIMIT = 1000, EQUAL_LIMIT = 1 << 26 };
 
 /* "2,3", optionally in parentheses; every entry inside its dim. */
@@ -25,14 +27,16 @@ static bool read_index(ts_error *err, const ts_layout *layout, const char *text,
            ts_cursor_unexpected(err, &cursor, "the end: one index for each dimension");
 }
 
-/* A coordinate on an axis, within what the layout reaches. */
-static bool read_coordinate(ts_error *err, const ts_layout *layout, ts_cursor *cursor, int axis,
+/* A coordinate on an axis, within what the layout reaches, or what L() of XLA adds behind it. */
+static bool read_coordinate(ts_error *err, const ts_shape *shape, ts_cursor *cursor, int axis,
                             int64_t *coordinate) {
+    const ts_layout *layout = shape->layout;
     int64_t low, high;
     if (!ts_cursor_integer(err, cursor, "a coordinate", coordinate)) return false;
     if (ts_layout_padded_count(layout) == 0)
         return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "the array has no elements");
     ts_layout_axis_range(layout, axis, &low, &high);
+    if (shape->xla != NULL && layout->axis_count == 1) high = ts_max(high, shape->padded_elements - 1);
     return (*coordinate >= low && *coordinate <= high) ||
            ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
                        "found %" PRId64 " on the axis '%s', expected %" PRId64 " to %" PRId64, *coordinate,
@@ -40,8 +44,8 @@ static bool read_coordinate(ts_error *err, const ts_layout *layout, ts_cursor *c
 }
 
 /* "axis=value", for every axis of the layout. */
-static bool read_named(ts_error *err, const ts_layout *layout, ts_cursor *cursor, bool *given,
-                       int64_t *point) {
+static bool read_named(ts_error *err, const ts_shape *shape, ts_cursor *cursor, bool *given, int64_t *point) {
+    const ts_layout *layout = shape->layout;
     const char *name;
     size_t length;
     if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "an axis");
@@ -53,21 +57,22 @@ static bool read_named(ts_error *err, const ts_layout *layout, ts_cursor *cursor
         return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "axis '%.*s' is given twice",
                            (int)length, name);
     given[axis] = true;
-    return ts_cursor_expect(err, cursor, "=") && read_coordinate(err, layout, cursor, axis, &point[axis]);
+    return ts_cursor_expect(err, cursor, "=") && read_coordinate(err, shape, cursor, axis, &point[axis]);
 }
 
 /* An integer where there is one axis, or coordinates by name; an axis that is not named is at its offset. */
-static bool read_point(ts_error *err, const ts_layout *layout, const char *text, int64_t *point) {
+static bool read_point(ts_error *err, const ts_shape *shape, const char *text, int64_t *point) {
+    const ts_layout *layout = shape->layout;
     ts_source source = {"--inverse", text, strlen(text)};
     ts_cursor cursor = {&source, 0, 0};
     bool given[TS_LAYOUT_MAX_AXES] = {false};
     int first = ts_cursor_peek(&cursor);
     for (int i = 0; i < layout->axis_count; i++) point[i] = layout->axes[i].offset;
     if (layout->axis_count == 1 && (first == '-' || ts_is_digit(first))) {
-        if (!read_coordinate(err, layout, &cursor, 0, &point[0])) return false;
+        if (!read_coordinate(err, shape, &cursor, 0, &point[0])) return false;
     } else {
         do {
-            if (!read_named(err, layout, &cursor, given, point)) return false;
+            if (!read_named(err, shape, &cursor, given, point)) return false;
         } while (ts_cursor_take(&cursor, ","));
     }
     return ts_cursor_at_end(&cursor) || ts_cursor_unexpected(err, &cursor, "the end of the coordinates");
@@ -91,7 +96,7 @@ bool ts_layout_question_answer(ts_error *err, ts_layout_question *q) {
     const ts_layout *layout = ts_shape_layout(err, q->shape, "the shape");
     if (layout == NULL || (q->at != NULL && !read_index(err, layout, q->at, q->index))) return false;
     if (q->inverse != NULL &&
-        (!read_point(err, layout, q->inverse, q->point) ||
+        (!read_point(err, q->shape, q->inverse, q->point) ||
          !ts_layout_backward(err, q->arena, layout, q->point, BACKWARD_LIMIT, &q->found)))
         return false;
     if (q->as != NULL && (q->translated = ts_shape_translate(err, q->arena, q->shape, q->as)) == NULL)
