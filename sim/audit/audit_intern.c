@@ -155,9 +155,12 @@ void audit_add_buffer(ts_audit *a, int64_t line, ts_span name, ts_hlo_opcode opc
     audit_keep_buffer(a, &buffer, name);
 }
 
-/* The member that a start operation makes; the others exist already, or are flags. */
+bool audit_is_message(ts_hlo_opcode opcode) { return opcode == TS_HLO_OP_SEND || opcode == TS_HLO_OP_RECV; }
+
+/* The member that a start operation makes, or that goes to another device; the others exist already, or are
+ * flags. */
 ts_span audit_started(ts_hlo_opcode opcode, ts_span shape) {
-    int wanted = opcode == TS_HLO_OP_COPY_START ? 0 : 1;
+    int wanted = opcode == TS_HLO_OP_COPY_START || audit_is_message(opcode) ? 0 : 1;
     ts_span rest, item;
     if (shape.length < 2 || *shape.text != '(') return shape;
     rest = (ts_span){shape.text + 1, shape.length - 2};

@@ -125,7 +125,7 @@ static void add_results(ts_audit *a, int32_t shape, ts_audit_move *move) {
 }
 
 static void move_collective(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
-    if (*i->shape.text == '(' && audit_is_start(opcode)) {
+    if (*i->shape.text == '(' && (audit_is_start(opcode) || audit_is_message(opcode))) {
         ts_span made = audit_started(opcode, i->shape);
         shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
         if (shape == AUDIT_NONE) return;

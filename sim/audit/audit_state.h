@@ -289,6 +289,7 @@ void audit_forget_shapes(ts_audit *a);
 /* Does it start what another instruction waits for, and is its shape a tuple with the operands? The member
  * that it makes. */
 bool audit_is_start(ts_hlo_opcode opcode);
+bool audit_is_message(ts_hlo_opcode opcode); /* (data, flag, token) */
 ts_span audit_started(ts_hlo_opcode opcode, ts_span shape);
 
 /* What a name stands for, in the table of names. */

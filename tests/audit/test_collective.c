@@ -159,6 +159,21 @@ static void groups_of_stablehlo(void **state) {
     }
 }
 
+/* What is sent and received is data; the flag beside them stays. */
+static void messages_are_of_data(void **state) {
+    (void)state;
+    static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main (p: bf16[8]) -> bf16[8] {\n"
+                               "  %p = " P " parameter(0)\n  %t = token[] after-all()\n"
+                               "  %s = (" P ", u32[], token[]) send(%p, %t), channel_id=1\n"
+                               "  %r = (" P ", u32[], token[]) recv(%t), channel_id=2\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    assert_int_equal(group_of(&r, "s")->first.written_bytes, SHARD);
+    assert_int_equal(group_of(&r, "r")->first.written_bytes, SHARD);
+    assert_int_equal(r.collective_bytes, 2 * (int64_t)SHARD);
+    ts_audit_free(audit);
+}
+
 /* Tuples of arrays that end alike; shown as the array that is most of the tuple. */
 static void combined_collectives_are_told_apart(void **state) {
     (void)state;
@@ -212,6 +227,7 @@ int main(void) {
         cmocka_unit_test(collectives_are_priced_on_the_links),
         cmocka_unit_test(without_devices_none_is_priced),
         cmocka_unit_test(groups_of_stablehlo),
+        cmocka_unit_test(messages_are_of_data),
         cmocka_unit_test(combined_collectives_are_told_apart),
         cmocka_unit_test(groups_that_are_not_kept_are_not_priced),
     };
