@@ -36,7 +36,11 @@ static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *opti
     run->request.threads = options->threads;
     if (run->request.mesh) run->request.machine = ts_machine_device(err, arena, options->machine);
     if (!run->request.machine) return false;
-    if (!options->mesh) return true;
+    if (!options->mesh)
+        return !of_program || of_program->machine->hash == options->machine->hash ||
+               ts_error_set(err, TS_ERROR_USAGE,
+                            "the program was read for a mesh of '%s', expected one of '%s' for its links too",
+                            of_program->machine->name, options->machine->name);
     return api_read_mesh(err, arena, options->machine, texts, &run->mesh) &&
            (!of_program || api_same_axes(of_program, &run->mesh) ||
             ts_error_set(err, TS_ERROR_USAGE, "the program was read for a mesh with other axes than '%s'",

@@ -622,6 +622,14 @@ static void meshes(void **state) {
     assert_null(ts_simulate(err, arena, &options));
     failed(TS_ERROR_USAGE, "the program was read for a mesh with other axes than '2x2'");
     options.mesh = NULL;
+    options.machine = ts_machine_load(err, arena, "tpu-v4");
+    assert_null(ts_simulate(err, arena, &options)); /* over the links of which machine? */
+    failed(TS_ERROR_USAGE,
+           "the program was read for a mesh of 'tpu-v5p', expected one of 'tpu-v4' for its links too");
+    options.mesh = "4";
+    assert_non_null(ts_simulate(err, arena, &options));
+    options.mesh = NULL;
+    options.machine = request.machine;
     options.page = 1;
     const ts_simulation *drawn = ts_simulate(err, arena, &options);
     assert_non_null(strstr(ts_simulation_html(arena, drawn), "device 3 (x=3)"));
