@@ -32,7 +32,7 @@ static const char *const kind_texts[] = {
     "nothing", "sreg", "vreg", "vmask", "integer", "f32 number", "label", "address", "semaphore", "transfer",
 };
 
-enum { ROLE_READ, ROLE_WRITTEN, ROLE_PACKED, ROLE_OPTIONAL, ROLE_SIGNED };
+enum { ROLE_READ, ROLE_WRITTEN, ROLE_PACKED, ROLE_SIGNED, ROLE_OPTIONAL_SIGNED };
 #define KIND(kind) (1u << TS_OPERAND_##kind)
 static const ts_operand_class classes[] = {
 #define OPERAND(name, kinds, space, role, text)                                                              \
@@ -41,8 +41,8 @@ static const ts_operand_class classes[] = {
      TS_SPACE_##space,                                                                                       \
      text,                                                                                                   \
      ROLE_##role == ROLE_PACKED,                                                                             \
-     ROLE_##role == ROLE_OPTIONAL,                                                                           \
-     ROLE_##role == ROLE_SIGNED},
+     ROLE_##role == ROLE_OPTIONAL_SIGNED,                                                                    \
+     ROLE_##role == ROLE_SIGNED || ROLE_##role == ROLE_OPTIONAL_SIGNED},
 #include "isa/operands.def"
 };
 

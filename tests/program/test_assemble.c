@@ -107,7 +107,10 @@ static void test_expressions(void **state) {
         {"(1 == 2) + (1 != 2) * 2 + (3 > 2) * 4 + (2 >= 3) * 8 + !0 * 16", "    delay 22\n"},
         {"1.5 < 2", "    delay 1\n"},
         {"-2147483648", "    delay -2147483648\n"},
-        {"4294967295", "    delay 4294967295\n"},
+        {"2147483647", "    delay 2147483647\n"},
+        {"4294967295",
+         "a.tsim:4:7: error: found 4294967295 where numbers are signed, expected -2147483648 to "
+         "2147483647\ndelay 4294967295\n      ^\n"},
         {"4294967296", "a.tsim:4:7: error: 4294967296 does not fit in 32 bits\ndelay 4294967296\n      ^\n"},
         {"9223372036854775807 + 1", "a.tsim:4:27: error: the result of '+' does not fit in 64 bits\n"
                                     "delay 9223372036854775807 + 1\n                          ^\n"},
