@@ -339,7 +339,7 @@ static void add_title(const picture *p) {
     add_title_line(p, space + 1, 32);
 }
 
-static int by_place(const void *one, const void *other) {
+static int by_series(const void *one, const void *other) {
     const mark *a = one, *b = other;
     if (a->series != b->series) return a->series < b->series ? -1 : 1;
     return a->x != b->x ? ts_order_reals(a->x, b->x) : ts_order_reals(a->y, b->y);
@@ -349,7 +349,7 @@ static int by_place(const void *one, const void *other) {
 static bool has_means(const picture *p) {
     mark *marks = TS_NEW_ARRAY(p->out->arena, mark, p->count + 1);
     memcpy(marks, p->marks, (size_t)p->count * sizeof *marks);
-    qsort(marks, (size_t)p->count, sizeof *marks, by_place);
+    qsort(marks, (size_t)p->count, sizeof *marks, by_series);
     for (int64_t i = 1; i < p->count; i++)
         if (marks[i].series == marks[i - 1].series && marks[i].x == marks[i - 1].x &&
             marks[i].y > marks[i - 1].y)
@@ -396,7 +396,7 @@ static void add_line(const picture *p, const mark *marks, int64_t count, int lin
 
 static void add_marks(const picture *p, const mark *marks, int64_t count, int line) {
     for (int64_t i = 0; i < count; i++) {
-        if (i > 0 && by_place(&marks[i - 1], &marks[i]) == 0) continue; /* it is there */
+        if (i > 0 && by_series(&marks[i - 1], &marks[i]) == 0) continue; /* it is there */
         ts_text_add(p->out, "<circle class=\"k%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>", line % KINDS,
                     position(&p->x, marks[i].x), position(&p->y, marks[i].y), count > 60 ? "1.5" : "3");
         ts_text_add_escaped(p->out, p->names ? p->names[line] : "");
@@ -428,7 +428,7 @@ static void add_series(const picture *p, int line) {
     int64_t count = 0;
     for (int64_t i = 0; i < p->count; i++)
         if (p->marks[i].series == line) own[count++] = p->marks[i];
-    qsort(own, (size_t)count, sizeof *own, by_place);
+    qsort(own, (size_t)count, sizeof *own, by_series);
     add_line(p, own, count, line);
     add_marks(p, own, count, line);
     add_legend(p, line);

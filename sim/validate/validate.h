@@ -23,9 +23,8 @@ typedef struct {
     int rows, modelled;
     ts_validation_errors model, roofline;
     const ts_validated_row *worst; /* NULL: none is modelled */
-    int64_t
-        out_of_order; /* pairs whose measured times differ by over 5 % and whose simulated ones are the other
-                             way */
+    /* Pairs whose measured times differ by over 5 % and whose simulated ones are the other way. */
+    int64_t out_of_order;
 } ts_validated_group;
 
 typedef struct {
