@@ -21,12 +21,18 @@ static int64_t lines_of(const ts_traversal *traversal) {
     return totals->src_lines + totals->dst_lines + totals->rmw_lines;
 }
 
+/* So many times what the memory holds is accessed behind a jump before a window begins. */
+static int warming(const sampler_box *b) {
+    if (b->is_sorted) return SAMPLER_JOINED_WARM;
+    return b->length > 0 && !b->is_even ? SAMPLER_UNEVEN_WARM : 1;
+}
+
 /* Lets what was left out before cease to matter. */
 static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->from = tick + s->memory.interval / 8;
     if (b->is_fine) b->from = sampler_between_refreshes(&s->memory, b->from);
-    b->from_line = lines_of(traversal) + s->memory.lines * (b->is_sorted ? SAMPLER_JOINED_WARM : 1);
+    b->from_line = lines_of(traversal) + s->memory.lines * warming(b);
     b->phase = SAMPLER_WARMS;
 }
 
@@ -91,7 +97,6 @@ typedef struct {
     double ticks, engine; /* what the memory took for it, and the engine alone would have */
     bool is_engine_bound;
     bool is_far;   /* from being that */
-    bool is_even;  /* all channels have as much to do */
     int64_t end;   /* the block behind it */
     int64_t lines; /* that were begun in it */
     ts_traversal_amount amount;
@@ -249,9 +254,10 @@ static double weight_of(const sampler *s, const sampler_sample *now, double rate
 
 /* Windows spread over the rest: where channels do not all get the same, of whole iterations of the inner loops unless
  * these are long. Is there room? */
-static bool spread_windows(sampler_box *b, const ts_traversal *traversal, int64_t count, bool is_even) {
+static bool spread_windows(sampler_box *b, const ts_traversal *traversal, int64_t count) {
     int64_t length = b->length;
-    if (!is_even && take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length) return true;
+    if (!b->is_even && take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length)
+        return true;
     b->period = SAMPLER_BLOCKS;
     return take_length(b, length, count);
 }
@@ -272,18 +278,19 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     ts_traversal_position(traversal, &next, &count);
     b->base = b->stretch = next;
     b->before = *now;
-    b->is_fine = !s->is_mixed && w->is_far && w->is_even;
+    b->is_fine = !s->is_mixed && w->is_far && b->is_even;
     double elements = (double)w->amount.elements;
     b->weight = weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / elements);
     int64_t length = next - b->open_block;
     b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / elements);
     if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;
     b->period = SAMPLER_BLOCKS;
-    b->least = !sampler_is_large(b) ? 2 : w->is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN;
+    b->least = sampler_is_large(b) ? (b->is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN)
+                                   : (b->is_even ? SAMPLER_LEAST_SMALL : SAMPLER_LEAST_SMALL_UNEVEN);
     bool is_turning = sampler_is_large(b) && s->is_mixed && !w->is_engine_bound;
     b->worth = is_turning ? SAMPLER_WORTH_TURNING : SAMPLER_WORTH * b->least;
     b->length = length;
-    return spread_windows(b, traversal, count, w->is_even) || adjoin_windows(b, traversal, length, count);
+    return spread_windows(b, traversal, count) || adjoin_windows(b, traversal, length, count);
 }
 
 /* ---- Charging ---- */
@@ -326,15 +333,16 @@ static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
 
 /* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left
  * out, they are too many by so much. Where the memory takes longer than the engine, it falls further behind; where
- * the engine sets the pace, a memory that is still behind it goes on at its own pace until it is not. */
-static void charge(sampler *s, ts_traversal_amount amount, int64_t behind, sampler_skip *skip) {
+ * the engine sets the pace, a memory that is still behind it goes on at its own pace until it is not. Where the
+ * memory does, `more` ticks are charged beside the amount. */
+static void charge(sampler *s, ts_traversal_amount amount, int64_t more, int64_t behind, sampler_skip *skip) {
     const sampler_box *b = &s->box;
     add_sample(&skip->gained, &b->measured, amount.work, b->measured_amount.work);
     skip->gained.parts =
         (int64_t)((__int128)b->measured.parts * amount.elements / b->measured_amount.elements);
     int64_t engine = engine_ticks(s, skip->gained.parts), ticks = (int64_t)(b->pace * (double)amount.work);
     bool is_slower = amount.work < 0 ? engine < ticks : engine > ticks;
-    if (b->is_engine_bound || is_slower) ticks = engine;
+    ticks = b->is_engine_bound || is_slower ? engine : ticks + more;
     int64_t most = ticks - skip->gained.tick;
     s->charged += ticks;
     if (!b->is_engine_bound) {
@@ -346,6 +354,17 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t behind, sampl
     }
     if (most > 0 && behind > 0) skip->caught_up = behind < most ? behind : most;
     skip->gained.tick = ticks - skip->caught_up;
+}
+
+/* What was simulated since the first window would take so many more ticks at the pace of windows, where the memory sets
+ * that: behind a jump some channels find their queues empty, and their first accesses are waited for together with the
+ * last of before. */
+static int64_t gained_by_jumps(const sampler *s, const sampler_sample *now) {
+    const sampler_box *b = &s->box;
+    const sampler_memory *m = &s->memory;
+    int64_t quiet = sampler_quiet_ticks(m, now->tick) - sampler_quiet_ticks(m, b->before.tick);
+    double took = (double)quiet * (double)m->interval / (double)(m->interval - m->stall);
+    return b->stays || b->paced > 0 ? 0 : (int64_t)(b->pace * (double)b->simulated.work - took);
 }
 
 /* Takes off what was simulated since the first window. */
@@ -408,7 +427,8 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
     }
     if (sampler_is_enough(b)) {
         skip->to = tail_of(b, count);
-        charge(s, less(between(traversal, b->base, skip->to), b->simulated), now->behind, skip);
+        charge(s, less(between(traversal, b->base, skip->to), b->simulated), gained_by_jumps(s, now),
+               now->behind, skip);
         b->owes = false;
         return;
     }
@@ -428,7 +448,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
     if (b->number == number || b->number < 0) return false;
     bool owes = b->owes;
     if (b->ticks.count == 0) b->pace = ts_ratio_get(&b->first);
-    if (owes) charge(s, less(b->stretch_amount, b->simulated), behind, skip);
+    if (owes) charge(s, less(b->stretch_amount, b->simulated), 0, behind, skip);
     s->passed += b->elements;
     *b = (sampler_box){.number = -1};
     return owes;
@@ -437,7 +457,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
 /* Does the first window begin again, when the queues have settled? */
 static bool settle(sampler *s, const window *w) {
     sampler_box *b = &s->box;
-    int64_t line = (w->is_even && !b->is_joined ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;
+    int64_t line = (b->is_even && !b->is_joined ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;
     if (b->length > 0 || w->is_engine_bound || b->open_line >= line) return false;
     b->from_line = line;
     b->phase = SAMPLER_WARMS;
@@ -477,7 +497,7 @@ bool sampler_look(sampler *s, ts_traversal *traversal, const sampler_sample *now
         return false;
     }
     window w = close_window(s, traversal, now);
-    w.is_even = is_even;
+    b->is_even = is_even;
     if (b->is_joined && b->length == 0 && !is_worth_joining(s, traversal, &w)) {
         split_boxes(b, next, skip);
         return true;

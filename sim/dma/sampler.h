@@ -40,7 +40,8 @@
  *
  * The queues of the memory settle slowly. So where the engine does not set the pace, the first window begins when
  * SAMPLER_SETTLED times what the memory holds has been accessed by the transfer; SAMPLER_UNEVEN times where channels
- * do not all get the same, for these soon forget how they began.
+ * do not all get the same, for these soon forget how they began. Behind a jump what it holds is accessed once before a
+ * window, and there SAMPLER_UNEVEN_WARM times; the time that this takes is that of windows for as much.
  *
  * Where the engine sets the pace in two windows, that is enough, unless other blocks have so many fewer elements that the
  * memory might not keep up with it there. Where it sets the pace, or nearly, windows lie in turns where blocks have
@@ -66,8 +67,10 @@ enum {
     SAMPLER_ROUGHLY = 200,
     SAMPLER_BARELY = 100,
     SAMPLER_LEAST_PACED = 2,  /* windows at the engine's pace, if the memory keeps up elsewhere */
-    SAMPLER_LEAST = 4,        /* windows of a box of more than a SAMPLER_LARGEth of the time; else 2; */
-    SAMPLER_LEAST_UNEVEN = 6, /* where channels do not all get the same */
+    SAMPLER_LEAST = 4,        /* windows of a box of more than a SAMPLER_LARGEth of the time; */
+    SAMPLER_LEAST_UNEVEN = 6, /* where channels do not all get the same; */
+    SAMPLER_LEAST_SMALL = 2,  /* of a box of less time; */
+    SAMPLER_LEAST_SMALL_UNEVEN = 4,
     SAMPLER_LARGE = 4,
     SAMPLER_MANY = 16,
     SAMPLER_MOST = 192,
@@ -81,6 +84,7 @@ enum {
     SAMPLER_WORTH_STAYING = 8,
     SAMPLER_SETTLED = 80,
     SAMPLER_UNEVEN = 24,
+    SAMPLER_UNEVEN_WARM = 4,
     SAMPLER_INTERVALS = 2,
     SAMPLER_DRIFT = 200,
     SAMPLER_SURE = 3,
@@ -122,17 +126,18 @@ typedef struct {
     int64_t number; /* -1: none */
     int64_t elements;
     int64_t first_line; /* accessed before it */
-    bool is_joined; /* it is all boxes, */
-    bool is_sorted; /* and positions are in their order */
+    bool is_joined;     /* it is all boxes, */
+    bool is_sorted;     /* and positions are in their order */
     sampler_phase phase;
     int64_t from, from_line; /* the window opens at this tick, when so many lines have been accessed */
     int64_t length;          /* of a window, about, in blocks; 0: not yet known */
     int64_t period;          /* no window is shorter, in blocks */
-    int64_t alike;           /* blocks: from there on they are not like those of windows one behind the other */
-    bool is_fine;            /* a quarter of the interval is enough for a window */
-    double weight;           /* of the transfer's time, about */
-    int64_t base;            /* the block after the first window */
-    int64_t stretch;         /* the block where the traversal has gone on */
+    int64_t alike;   /* blocks: from there on they are not like those of windows one behind the other */
+    bool is_even;    /* all channels have had as much to do until the last window */
+    bool is_fine;    /* a quarter of the interval is enough for a window */
+    double weight;   /* of the transfer's time, about */
+    int64_t base;    /* the block after the first window */
+    int64_t stretch; /* the block where the traversal has gone on */
     ts_traversal_amount stretch_amount, simulated; /* from base to there, and simulated of it */
     double left;                                   /* the part of it that is not simulated */
     bool owes;                                     /* blocks are left out that are not charged yet */
