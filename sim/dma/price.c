@@ -81,7 +81,7 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
  * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
  * others evens out. Of few channels each is too much of all; and half of them, where fewer do not stand for all, are
  * not much less work than all. */
-enum { SHORT = 4, LONG = 14, MANY_CHANNELS = 16 };
+enum { SHORT = 6, LONG = 14, MANY_CHANNELS = 16 };
 
 static bool has_many_channels(const ts_dma_machine *m) {
     return m->hbm->stacks * m->hbm->channels >= MANY_CHANNELS;

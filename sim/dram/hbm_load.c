@@ -12,7 +12,6 @@ enum {
     ROW_STEPS = 2 * STEPS, /* of a row that is opened */
     SPARE = 16,            /* all may take so many bursts longer, and one part in so many: */
     TOLERANCE = 400,
-    LONG_TOLERANCE = 160,
     ROUND = 64, /* bursts of a channel; those that are even get the same in each, */
     ALONE = 64, /* those of a single one's kind one part in so many more at most, of all rounds */
     MORE = 8    /* a share may get one part in so many more than its own, or less */
@@ -212,9 +211,8 @@ static bool may_stand(const hbm_load *load) {
 }
 
 static bool is_fair(const hbm_load *load, const hbm_load_level *level, int32_t spare) {
-    int64_t tolerance = load->length == TS_HBM_SUBSET_LONG ? LONG_TOLERANCE : TOLERANCE;
     int64_t all = load->level[0].bursts, more = level->bursts * level->share - all;
-    return load->level[0].end <= level->end + level->end / tolerance + (int64_t)spare * STEPS &&
+    return load->level[0].end <= level->end + level->end / TOLERANCE + (int64_t)spare * STEPS &&
            ts_max(more, -more) <= all / MORE + (int64_t)spare * load->channels;
 }
 
