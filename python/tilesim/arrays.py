@@ -64,12 +64,27 @@ def type_of(of: Any) -> str:
     return found
 
 
+def unmasked(array: Any) -> Any:
+    """What has values everywhere: no layout has a place for a mask."""
+    if np.ma.is_masked(array):
+        raise TypeError("the array has masked values: expected values everywhere, such as array.filled(0)")
+    return array
+
+
+def _type_held(held: np.ndarray, plain_void: Optional[str]) -> str:
+    """As in files: unnamed bytes are of the type that is expected, if they are as many; else two are bf16."""
+    if held.dtype.kind != "V" or held.dtype.names is not None or held.dtype in _TYPES:
+        return type_of(held.dtype)
+    if plain_void and held.itemsize == dtype(plain_void).itemsize:
+        return plain_void
+    return "bf16" if held.itemsize == 2 else type_of(held.dtype)
+
+
 def plain(array: Any, plain_void: Optional[str] = None) -> Tuple[str, np.ndarray]:
     """The element type, and the elements one behind the other, little endian: a copy only where they do not lie so.
     `plain_void`: the type of NumPy's unnamed bytes, as .npy files have them."""
-    held = np.asarray(array)
-    is_void = held.dtype.kind == "V" and held.dtype.names is None and held.dtype not in _TYPES
-    type_ = plain_void if is_void and plain_void and held.itemsize == dtype(plain_void).itemsize else type_of(held.dtype)
+    held = np.asarray(unmasked(array))
+    type_ = _type_held(held, plain_void)
     if held.dtype.byteorder == ">":
         held = held.astype(held.dtype.newbyteorder("<"))
     return type_, held if held.flags.c_contiguous else np.ascontiguousarray(held)

@@ -4,13 +4,14 @@ from __future__ import annotations
 import functools
 import math
 import mmap
+from numbers import Number
 from typing import Any, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _native as native
 from ._native import ffi, lib
-from .arrays import dtype, plain, type_of
+from .arrays import dtype, plain, type_of, unmasked
 from .layout import Layout, as_layout
 
 #: Layouts do not change.
@@ -38,7 +39,9 @@ def _flat(buffer: Any) -> np.ndarray:
 
 def _bytes_of(buffer: Any) -> np.ndarray:
     """A buffer, or an array of any type, as its bytes."""
-    return np.ascontiguousarray(buffer).view(np.uint8).reshape(-1) if isinstance(buffer, np.ndarray) else _flat(buffer)
+    if not isinstance(buffer, np.ndarray):
+        return _flat(buffer)
+    return np.ascontiguousarray(unmasked(buffer)).view(np.uint8).reshape(-1)
 
 
 def _fresh(count: int, zero: bool) -> np.ndarray:
@@ -90,8 +93,8 @@ class Converter:
 
     A call takes the bytes of the one layout and gives those of the other: an array where that is written as one, row-major
     without tiles (``f32[64,300]`` or ``f32[64,300]{1,0}``), else a memoryview with padding zero. Values are rounded. Data of a
-    layout that is written so must be an array with these dims and this type, or its bytes. `out` as in `convert`. `threads` at
-    most; 0: the caller alone. Threads of Python may share it.
+    layout that is written so must be an array with these dims and this type, its bytes, or lists of numbers. `out` as in
+    `convert`. `threads` at most; 0: the caller alone. Threads of Python may share it.
     """
 
     def __init__(self, source: Union[str, Layout], to: Union[str, Layout], threads: int = 0):
@@ -121,9 +124,11 @@ class Converter:
 
     def _read(self, data: Any) -> np.ndarray:
         """The bytes of the data."""
+        if self._takes_array and isinstance(data, (list, tuple, Number)):
+            return _flat(convert(data, to=self.source))
         if not self._takes_array or not hasattr(data, "__array__"):
             return _bytes_of(data)
-        array = np.asarray(data)
+        array = np.asarray(unmasked(data))
         if array.dtype == np.uint8 and array.ndim == 1:
             return _bytes_of(array)
         type_, held = plain(array, self.source.type)

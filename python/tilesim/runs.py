@@ -19,7 +19,8 @@ class Run:
 
     def __init__(self, program: Program, inputs: Mapping[str, Any], options: Dict[str, Any]):
         self.program, self._options = program, options
-        self._inputs = {str(name): np.array(array, order="C") for name, array in inputs.items()}  # for a trace of the same run
+        self._inputs = {str(name): np.array(arrays.unmasked(array), order="C")  # for a trace of the same run
+                        for name, array in inputs.items()}
         self._run = self._simulate()
         self.cycles: int = lib.ts_simulation_cycles(self._run)
         self.microseconds: float = lib.ts_simulation_microseconds(self._run)

@@ -139,6 +139,8 @@ def types_are_rounded():
     assert own.dtype == ts.dtype("bf16") and (own.view(np.uint16) == rounded).all()
     assert bytes(ts.convert(own, to=layout)) == bytes(packed)
     assert bytes(ts.convert(rounded.view("V2"), to=layout)) == bytes(packed)  # as .npy files have it
+    assert bytes(ts.convert(rounded.view("V2"), to="f32[20,300]")) == (rounded.astype(np.uint32) << 16).tobytes()
+    raised(TypeError, ts.convert, np.zeros((20, 300), "V1"), to=layout)
     raw = rounded.view([("bf16", "<u2")])
     assert bytes(ts.convert(raw, to=layout)) == bytes(packed)
     small = np.arange(256, dtype=np.uint8).view([("f8e4m3fn", "u1")])
@@ -282,6 +284,28 @@ def prepared_once():
     assert repr(rounds) == "Converter('f32[2,2]{1,0}', to='s8[2,2]{0,1}')"
     for other in (pickle.loads(pickle.dumps(rounds)), copy.deepcopy(rounds)):
         assert repr(other) == repr(rounds) and bytes(other(np.ones((2, 2), np.float32))) == b"\1\1\1\1"
+
+
+@test
+def lists_of_numbers():
+    """Prepared or not, their values are rounded alike; bytes of tiles are no lists."""
+    for rows, values in (("f32[2,3]", [[1, 2.5, -3], [4, 5, 6e30]]), ("bf16[2]", (1.00390625, 3)), ("s8[3]", [-2.5, 7, 300]),
+                         ("f32[]", 3), ("pred[2]", [True, False]), ("u8[0]", [])):
+        there = ts.Converter(rows, to=rows + "{" + ",".join(map(str, reversed(range(rows.count(",") + 1)))) + ":T(2)}"
+                             if rows != "f32[]" else "f32[]{:T(2)}")
+        assert bytes(there(values)) == bytes(ts.convert(values, to=there.to)), rows
+        raised(TypeError, ts.Converter(there.to, to=rows), values)
+    assert "dims [1], the destination [2,3]" in raised(ts.InputError, ts.Converter("f32[2,3]", to="f32[2,3]"), [1.0]).message
+
+
+@test
+def masked_values_are_refused():
+    array = np.arange(6, dtype=np.float32)
+    masked, tiles = np.ma.masked_array(array, mask=array > 4), "f32[6]{0:T(6)}"
+    for call in (lambda of: ts.convert(of, to=tiles), lambda of: ts.convert(of, tiles), ts.Converter("f32[6]", to=tiles),
+                 ts.Converter(tiles, to="f32[6]")):
+        assert "masked" in str(raised(TypeError, call, masked))
+        assert bytes(call(np.ma.masked_array(array))) == bytes(call(masked.filled(5))) == array.tobytes()
 
 
 @test

@@ -60,6 +60,25 @@ def ways_to_run():
 
 
 @test
+def arrays_of_any_kind():
+    """Two unnamed bytes are bf16, as .npy files have them; a mask would be lost."""
+    x = np.random.default_rng(1).standard_normal((8, 128)).astype(np.float32)
+    words = (x.view(np.uint32) >> 16).astype(np.uint16)
+    b = Builder("copy")
+    tensors = [b.tensor(name, space, "bf16[8,128]{1,0:T(8,128)(2,1)}", role)
+               for name, space, role in (("x", "hbm", "in"), ("k", "vmem", "scratch"), ("y", "hbm", "out"))]
+    done = b.semaphore("done")
+    for source, destination in zip(tensors, tensors[1:]):
+        b.dma(destination, source, done)
+        b.wait(done)
+    program = b.end()
+    for given in (words.view("V2"), words.view([("bf16", "<u2")])):
+        assert (ts.run(program, {"x": given}).outputs["y"].view(np.uint16) == words).all()
+    masked = np.ma.masked_array(x, mask=x > 0)
+    assert "masked" in str(raised(TypeError, ts.run, "tilesim:/add.tsim", {"x": masked}, params={"ROWS": 8, "COLS": 128}))
+
+
+@test
 def refused():
     text = ".tensor x vmem f32[8,128]{1,0:T(8,128)} in\n vad.f32 v0, v0, v0\n"
     error = raised(ts.InputError, ts.Program.assemble, text)
