@@ -25,13 +25,22 @@ static ts_operand scalar_rest(lowering *l, ts_operand a, ts_operand q, ts_operan
     return scalar2(l, TS_OP_ssub, a, scalar2(l, TS_OP_smul, q, b));
 }
 
+/* By -2 to the 31, which has no other sign: 1 of itself, else 0; q is taken of what is by any other number. */
+static ts_operand by_least(lowering *l, ts_operand a, ts_operand b, ts_operand large, ts_operand q) {
+    if (is_number(large) && number_of(large) == 0) return q;
+    q = scalar2(l, TS_OP_sand, q, scalar2(l, TS_OP_ssub, large, ts_integer(1)));
+    return scalar2(l, TS_OP_sor, q, scalar2(l, TS_OP_scmp_eq, a, b));
+}
+
 /* Toward zero: floor of a + (b - 1 where a is negative), for b > 0; else the same by -b, with the other sign. */
 static division divide_scalars(lowering *l, ts_operand a, ts_operand b) {
     ts_operand of_b = scalar2(l, TS_OP_ssra, b, ts_integer(31)), by = signed_as(l, b, of_b);
+    ts_operand large = scalar2(l, TS_OP_sshr, by, ts_integer(31));
+    by = scalar2(l, TS_OP_ssub, by, large);
     ts_operand sign = scalar2(l, TS_OP_ssra, a, ts_integer(31));
     ts_operand up = scalar2(l, TS_OP_sand, sign, scalar2(l, TS_OP_ssub, by, ts_integer(1)));
     ts_operand q = scalar2(l, TS_OP_sdiv, scalar2(l, TS_OP_sadd, a, up), by);
-    q = signed_as(l, q, of_b);
+    q = by_least(l, a, b, large, signed_as(l, q, of_b));
     return (division){q, scalar_rest(l, a, q, b)};
 }
 
@@ -142,7 +151,7 @@ bool lower_division(lowering *l) {
     if (a->kind != VALUE_SCALAR || b->kind != VALUE_SCALAR)
         return lower_words(l, words_division, 2, TS_OP_nop);
     if (is_number(b->one) && number_of(b->one) == 0) return refuse(l, "by 0");
-    if (has_sign(l)) return set_scalar(l, wanted(l, divide_scalars(l, a->one, b->one)));
-    division d = divide_signless(l, zero_extend(l, a->one, bits), zero_extend(l, b->one, bits));
+    division d = has_sign(l) ? divide_scalars(l, a->one, b->one)
+                             : divide_signless(l, zero_extend(l, a->one, bits), zero_extend(l, b->one, bits));
     return set_scalar(l, lowest_bits(l, wanted(l, d), bits));
 }

@@ -298,7 +298,10 @@ static void a_step_has_its_cost(void **state) {
 #define ONE_BYTE(name, value)   name " = \"arith.constant\"() <{value = " value " : i8}> : () -> i8\n"
 #define BYTES(name, what, x, y) name " = \"arith." what "\"(" x ", " y ") : (i8, i8) -> i8\n"
 #define FROM_BYTE(name, how)    name " = \"arith." how "\"(%n) : (i8) -> i32\n"
+#define DIVIDE(name, how, x, y) name " = \"arith." how "\"(" x ", " y ") : (i32, i32) -> i32\n"
 #define LESS_BIT(name, x, y)    name " = \"arith.cmpi\"(" x ", " y ") <{predicate = 2 : i64}> : (i1, i1) -> i1\n"
+
+#define LEAST NUMBER("%least", "-2147483648") ADD("%n", "%g", "%least")
 
 /* What a step makes of its number, %g: 0 or 1. */
 static void ways_are_taken_and_loops_end(void **state) {
@@ -407,6 +410,9 @@ static void ways_are_taken_and_loops_end(void **state) {
         {BYTE("%t", "199") ONE_BYTE("%k", "10") BYTES("%n", "divui", "%t", "%k") FROM_BYTE("%s", "extui")
              STORE_NUMBER("%s"),
          {19, 20}},
+        {BYTE("%t", "-128") ONE_BYTE("%k", "-1") BYTES("%n", "divsi", "%t", "%k") FROM_BYTE("%s", "extsi")
+             STORE_NUMBER("%s"),
+         {-128, 127}},
         /* Without sign, by what is beyond 2^31: g - 2 by -1, and the rest of -1 by g - 2. */
         {NUMBER("%a2", "-2") ADD("%n", "%g", "%a2")
              NUMBER("%one", "-1") "%s = \"arith.divui\"(%n, %one) : (i32, i32) -> i32\n" STORE_NUMBER("%s"),
@@ -414,6 +420,16 @@ static void ways_are_taken_and_loops_end(void **state) {
         {NUMBER("%a2", "-2") ADD("%n", "%g", "%a2")
              NUMBER("%one", "-1") "%s = \"arith.remui\"(%one, %n) : (i32, i32) -> i32\n" STORE_NUMBER("%s"),
          {1, 0}},
+        /* With sign, of and by g - 2^31, and by -2^31, which is its own negative. */
+        {LEAST DIVIDE("%s", "divsi", "%n", "%n") STORE_NUMBER("%s"), {1, 1}},
+        {LEAST DIVIDE("%s", "divsi", "%least", "%n") STORE_NUMBER("%s"), {1, 1}},
+        {LEAST DIVIDE("%s", "remsi", "%least", "%n") STORE_NUMBER("%s"), {0, -1}},
+        {LEAST DIVIDE("%s", "divsi", "%n", "%least") STORE_NUMBER("%s"), {1, 0}},
+        {LEAST NUMBER("%most", "2147483647") DIVIDE("%s", "divsi", "%most", "%n") STORE_NUMBER("%s"),
+         {0, -1}},
+        {LEAST NUMBER("%minus", "-1") DIVIDE("%t", "divsi", "%n", "%minus") ADD("%s", "%t", "%least")
+             STORE_NUMBER("%s"),
+         {0, -1}},
         /* Of one bit with its sign, what is true is -1. */
         {NUMBER("%l", "0") COMPARE("%k", "0", "%g", "%l") COMPARE("%f", "1", "%g", "%g")
              LESS_BIT("%j", "%k", "%f") "%s = \"arith.extui\"(%j) : (i1) -> i32\n" STORE_NUMBER("%s"),
