@@ -129,7 +129,8 @@ def _signed(array: np.ndarray) -> np.ndarray:
         return array.astype(np.int32)
     if array.dtype.kind == "u":
         return array.view(f"i{array.dtype.itemsize}")
-    return array.astype(np.int8).astype(dtype("s4")) if array.dtype.name == "uint4" else array
+    narrow = {"uint4": "s4", "uint2": "s2"}.get(array.dtype.name)
+    return array.astype(np.int8).astype(dtype(narrow)) if narrow else array
 
 
 def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict[str, Any]) -> Tuple[Run, List[np.ndarray]]:

@@ -6,7 +6,7 @@
 
 #include "convert.h"
 
-/* ---- Floats of 8 bits ---- */
+/* ---- Floats of 8 and 4 bits ---- */
 
 typedef struct {
     ts_dtype dtype;
@@ -15,30 +15,48 @@ typedef struct {
     bool has_infinity;
 } small_float;
 
+/* Where NaN is the sign alone, 0 has none. */
 static const small_float small_floats[] = {
     {TS_DTYPE_F8E4M3FN, 3, 7, 0x7e, 0x7f, 0x7f, false},
     {TS_DTYPE_F8E5M2, 2, 15, 0x7b, 0x7c, 0x7e, true},
+    {TS_DTYPE_F8E4M3B11FNUZ, 3, 11, 0x7f, 0x80, 0x80, false},
+    {TS_DTYPE_F4E2M1FN, 1, 1, 0x7, 0x7, 0, false},
 };
 
-static const small_float *find_small(ts_dtype dtype) {
-    for (int i = 0; i < 2; i++)
-        if (small_floats[i].dtype == dtype) return &small_floats[i];
+static const small_float *find_small(const mlir_type *type) {
+    for (size_t i = 0; i < sizeof small_floats / sizeof small_floats[0]; i++)
+        if (type->element == MLIR_FLOAT && small_floats[i].dtype == type->dtype) return &small_floats[i];
     return NULL;
 }
 
+static int bits_of(const small_float *f) { return ts_dtype_get(f->dtype)->value_bits; }
+static int32_t sign_of(const small_float *f) { return 1 << (bits_of(f) - 1); }
+static bool has_one_zero(const small_float *f) { return (int32_t)f->nan == sign_of(f); }
+
 static ts_operand power_of_2(int exponent) { return splat_bits((uint32_t)(exponent + 127) << 23); }
 
-/* Of the bits in the lowest byte: as an f32 whose exponent is too small, then scaled, which is exact. */
-static ts_operand widen(lowering *l, const small_float *f, ts_operand byte) {
-    ts_operand sign =
-        emit2(l, TS_OP_vshl_i32, emit2(l, TS_OP_vand_i32, byte, ts_integer(0x80)), ts_integer(24));
-    ts_operand bits = emit2(l, TS_OP_vand_i32, byte, ts_integer(0x7f));
+/* Of the lowest bits: as an f32 whose exponent is too small, then scaled, which is exact. */
+static ts_operand widen(lowering *l, const small_float *f, ts_operand code) {
+    int32_t top = sign_of(f);
+    ts_operand sign = emit2(l, TS_OP_vshl_i32, emit2(l, TS_OP_vand_i32, code, ts_integer(top)),
+                            ts_integer(32 - bits_of(f)));
+    ts_operand bits = emit2(l, TS_OP_vand_i32, code, ts_integer(top - 1));
     ts_operand x = emit2(l, TS_OP_vshl_i32, bits, ts_integer(23 - f->mantissa));
-    ts_operand high = emit2(l, TS_OP_vcmp_gt_i32, bits, ts_integer((int32_t)f->largest));
+    ts_operand whole = has_one_zero(f) ? emit2(l, TS_OP_vand_i32, code, ts_integer(2 * top - 1)) : bits;
+    ts_operand high = has_one_zero(f) ? emit2(l, TS_OP_vcmp_eq_i32, whole, ts_integer(top))
+                                      : emit2(l, TS_OP_vcmp_gt_i32, whole, ts_integer((int32_t)f->largest));
     ts_operand ones = ts_integer(f->has_infinity ? 0x7f800000 : 0x7fc00000);
     ones = emit2(l, TS_OP_vor_i32, x, ones);
     x = emit2(l, TS_OP_vmul_f32, x, power_of_2(127 - f->bias));
     return emit2(l, TS_OP_vor_i32, emit3(l, TS_OP_vsel, high, ones, x), sign);
+}
+
+static ts_operand sign_in_place(lowering *l, const small_float *f, ts_operand x, ts_operand y) {
+    ts_operand top = ts_integer(sign_of(f));
+    ts_operand sign = emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_u32, x, ts_integer(32 - bits_of(f))), top);
+    if (!has_one_zero(f)) return sign;
+    ts_operand zero = in_vreg(l, ts_integer(0)), none = emit2(l, TS_OP_vcmp_eq_i32, y, zero);
+    return emit3(l, TS_OP_vsel, none, zero, sign);
 }
 
 /* To the nearest, ties to even: of small numbers by counting steps, of others by carrying into the bits that stay. */
@@ -59,8 +77,7 @@ static ts_operand narrow(lowering *l, const small_float *f, ts_operand x) {
     y = emit3(l, TS_OP_vsel, over, in_vreg(l, ts_integer((int32_t)f->over)), y);
     ts_operand nan = emit2(l, TS_OP_vcmp_gt_i32, bits, ts_integer(0x7f800000));
     y = emit3(l, TS_OP_vsel, nan, in_vreg(l, ts_integer((int32_t)f->nan)), y);
-    ts_operand sign = emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_u32, x, ts_integer(24)), ts_integer(0x80));
-    return emit2(l, TS_OP_vor_i32, y, sign);
+    return emit2(l, TS_OP_vor_i32, y, sign_in_place(l, f, x, y));
 }
 
 /* ---- To words ---- */
@@ -84,7 +101,7 @@ static const struct {
 
 bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out) {
     const mlir_type *type = from->type;
-    const small_float *small = is_float(type) ? find_small(type->dtype) : NULL;
+    const small_float *small = find_small(type);
     ts_operand a = in_vreg(l, from->vreg), n = ts_integer(index);
     if (type->bits == 32) {
         *out = a;
@@ -131,7 +148,7 @@ static ts_operand join_rows(lowering *l, const ts_operand *words, int bits) {
 
 bool put_words(lowering *l, ts_operand *words, packed_values *to) {
     const mlir_type *type = to->type;
-    const small_float *small = is_float(type) ? find_small(type->dtype) : NULL;
+    const small_float *small = find_small(type);
     int count = 32 / type->bits;
     if (type->bits == 32) {
         to->vreg = words[0];

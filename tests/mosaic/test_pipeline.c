@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+#include "layout/dtype.h"
 #include "mosaic/mosaic.h"
 #include "run/run.h"
 #include "tests/support/group.h"
@@ -286,6 +288,7 @@ static void a_step_has_its_cost(void **state) {
 #define WORD(name)                                                                                           \
     name " = \"memref.load\"(%m, %i0, %i3, %i2) : (" CUBE("4") ", index, index, index) -> i32\n"
 #define WHOLE                 "vector<8x128xi32>"
+#define FLOATS                "vector<8x128xf32>"
 #define SPREAD(name, x)       name " = \"vector.broadcast\"(" x ") : (i32) -> " WHOLE "\n"
 #define ADD_WHOLE(name, x, y) name " = \"arith.addi\"(" x ", " y ") : (" WHOLE ", " WHOLE ") -> " WHOLE "\n"
 #define STORE_WHOLE(x)        "%f = \"arith.sitofp\"(" x ") : (" WHOLE ") -> vector<8x128xf32>\n" STORE("%f")
@@ -1197,6 +1200,90 @@ static void random_bits_are_those_of_the_seed(void **state) {
     assert_memory_equal(one, two, sizeof one);
 }
 
+/* "%x, %x, .." of what fills a word, and its types. */
+static const char *times(const char *word, int count) {
+    ts_text t = ts_text_begin(arena);
+    for (int i = 0; i < count; i++) ts_text_add(&t, "%s%s", i > 0 ? ", " : "", word);
+    return t.bytes;
+}
+
+/* Packs %v, words of type `from`, `count` times as `to`; %w is the first of them again, of type `words` by way of `as`. */
+static const char *through(const char *from, const char *to, const char *as, const char *words, int count) {
+    ts_text t = ts_text_begin(arena);
+    ts_text_add(
+        &t,
+        "%%p = \"tpu.pack_subelements\"(%s) <{pack_format = #tpu.pack_format<compressed>, positions = "
+        "array<i32: %s>}> : (%s) -> vector<8x128x%dx%s>\n"
+        "%%q = \"tpu.bitcast_vreg\"(%%p) : (vector<8x128x%dx%s>) -> vector<8x128x%dx%s>\n",
+        times("%v", count), count == 4 ? "0, 1, 2, 3" : "0, 1, 2, 3, 4, 5, 6, 7", times(from, count), count,
+        to, count, to, count, as);
+    ts_text_add(&t,
+                "%%w = \"tpu.unpack_subelements\"(%%q) <{index = 0 : i32, pack_format = "
+                "#tpu.pack_format<compressed>}> : (vector<8x128x%dx%s>) -> %s\n",
+                count, as, words);
+    return t.bytes;
+}
+
+typedef struct {
+    const char *name;
+    ts_dtype dtype;
+    const char *integer, *unit;
+    float scale; /* the unit as a number */
+} small_float;
+
+static const float *values_of(const char *head, const char *convert, const char *tail) {
+    ts_text t = ts_text_begin(arena);
+    ts_text_add(&t, "%s%s%s", head, convert, tail);
+    return run((sketch){"2", same, same, t.bytes, 16, 16}).values;
+}
+
+static void check_codes(const small_float *f, const ts_dtype_info *type) {
+    const uint32_t mask = (1u << type->value_bits) - 1;
+    const float *found =
+        values_of(LOAD "%v = \"arith.fptosi\"(%a) : (" FLOATS ") -> " WHOLE "\n",
+                  through(WHOLE, f->integer, f->name, FLOATS, 32 / type->value_bits), STORE("%w"));
+    for (uint32_t k = 0; k < 2048; k++) {
+        float wanted = ts_float_decode(type->format, k & mask);
+        if (ts_f32_bits(found[k]) != ts_f32_bits(wanted) && (found[k] == found[k] || wanted == wanted))
+            fail_msg("%s %02x: %g, expected %g", f->name, k & mask, (double)found[k], (double)wanted);
+    }
+}
+
+static void check_values(const small_float *f, const ts_dtype_info *type) {
+    const uint32_t mask = (1u << type->value_bits) - 1;
+    ts_text head = ts_text_begin(arena);
+    ts_text_add(&head, "%s",
+                LOAD "%m = \"arith.constant\"() <{value = dense<1.024e3> : " FLOATS "}> : () -> " FLOATS
+                     "\n%s = \"arith.subf\"(%a, %m) : (" FLOATS ", " FLOATS ") -> " FLOATS "\n");
+    ts_text_add(&head, "%%n = \"arith.constant\"() <{value = dense<%s> : " FLOATS "}> : () -> " FLOATS "\n",
+                f->unit);
+    ts_text_add(&head, "%s", "%v = \"arith.mulf\"(%s, %n) : (" FLOATS ", " FLOATS ") -> " FLOATS "\n");
+    const float *found = values_of(
+        head.bytes, through(FLOATS, f->name, f->integer, WHOLE, 32 / type->value_bits), STORE_WHOLE("%w"));
+    for (int k = 0; k < 2048; k++) {
+        float value = (float)(k - 1024) * f->scale;
+        uint32_t wanted = ts_float_encode(type->format, value);
+        if (((uint32_t)(int32_t)found[k] & mask) != wanted)
+            fail_msg("%s %g: %g, expected %02x", f->name, (double)value, (double)found[k], wanted);
+    }
+}
+
+/* Every code, and values from small ones to beyond the largest. */
+static void small_floats_are_those_of_their_formats(void **state) {
+    (void)state;
+    static const small_float rows[] = {
+        {"f8E4M3FN", TS_DTYPE_F8E4M3FN, "i8", "0.5", .5f},
+        {"f8E5M2", TS_DTYPE_F8E5M2, "i8", "7.5e1", 75},
+        {"f8E4M3B11FNUZ", TS_DTYPE_F8E4M3B11FNUZ, "i8", "3.125e-2", .03125f},
+        {"f8E4M3B11FNUZ", TS_DTYPE_F8E4M3B11FNUZ, "i8", "1.52587890625e-5", 0x1p-16f},
+        {"f4E2M1FN", TS_DTYPE_F4E2M1FN, "i4", "7.8125e-3", 0x1p-7f},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        check_codes(&rows[i], ts_dtype_get(rows[i].dtype));
+        check_values(&rows[i], ts_dtype_get(rows[i].dtype));
+    }
+}
+
 static void a_delay_is_of_nanoseconds(void **state) {
     (void)state;
     static const char delayed[] =
@@ -1243,6 +1330,7 @@ int main(void) {
         cmocka_unit_test(internal_scratch_is_one_memory),
         cmocka_unit_test(constants_of_bf16_are_the_nearest),
         cmocka_unit_test(random_bits_are_those_of_the_seed),
+        cmocka_unit_test(small_floats_are_those_of_their_formats),
         cmocka_unit_test(a_delay_is_of_nanoseconds),
         cmocka_unit_test(logs_are_passed_over),
         cmocka_unit_test(what_is_not_modelled_is_refused),
