@@ -384,12 +384,17 @@ def _on_chip(chips: Chips):
     return jax.sharding.use_abstract_mesh(_abstract_mesh(chips))
 
 
+def _as_traced(value: Any, aval: Any) -> Any:
+    """JAX makes numbers of 64 bits those of 32, and so it traced the function."""
+    return np.asarray(value, aval.dtype) if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) else value
+
+
 def evaluate(function: Callable, arrays: Sequence[Any], chips: Chips, on_call: Callable[[Call], Sequence[Any]]) -> List[Any]:
     """The function's results, where each kernel's are what `on_call` gives."""
     with _on_chip(chips):
         closed = jax.make_jaxpr(function)(*arrays)
-    flat = jax.tree_util.tree_leaves(tuple(arrays))
-    return _Evaluation(on_call).jaxpr(closed.jaxpr, closed.consts, flat)
+    flat = map(_as_traced, jax.tree_util.tree_leaves(tuple(arrays)), closed.in_avals)
+    return _Evaluation(on_call).jaxpr(closed.jaxpr, closed.consts, list(flat))
 
 
 def calls(function: Callable, chips: Chips, *arrays: Any) -> List[Tuple[Call, Sequence[Any]]]:
@@ -454,11 +459,20 @@ def _tile_arguments(module) -> None:
             [ir.DictAttr.get({"leading_tile_rows": ir.IntegerAttr.get(i32, rows)} if rows else {}) for rows in sizes])
 
 
+def _words(error: ir.MLIRError) -> str:
+    """Each error with the innermost line of Python, of its many, and without the operation's text."""
+    lines = []
+    for said in error.error_diagnostics:
+        place = re.search(r'"([^"\n]+)":(\d+):', str(said.location))
+        lines.append((f"{place[1]}:{place[2]}: " if place else "") + said.message)
+    return "\n".join(lines) or str(error)
+
+
 def _run_pass(module, name: str) -> None:
     try:
         PassManager.parse(f"builtin.module({name})").run(module.operation)
     except ir.MLIRError as error:
-        raise LoweringError(f"{name.split('{')[0].replace('func.func(', '')}: {error}") from error
+        raise LoweringError(f"{name.split('{')[0].replace('func.func(', '')}: {_words(error)}") from error
 
 
 def _tensor(array) -> str:

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 try:
     import jax
+    import numpy
 except ImportError:
     jax = None
 
@@ -121,9 +122,9 @@ def bits(module):
     return lambda key: module.plthreefry_random_bits(key, 32, (256, 256)), (key,)
 
 
-def double():
+def double(make=lambda *dims: floats(1, *dims, dtype="float32")):
     from jax.experimental.pallas.ops.tpu import example_kernel
-    return example_kernel.double, (floats(1, 16, 256, dtype="float32"),)
+    return example_kernel.double, (make(16, 256),)
 
 
 def placed():
@@ -194,6 +195,8 @@ KERNELS = {
     "random philox": lambda: bits("philox"),
     "random threefry": lambda: bits("threefry"),
     "double": double,
+    "double of float64, which JAX makes float32": lambda: double(lambda *dims: numpy.ones(dims)),
+    "double of int64": lambda: double(lambda *dims: numpy.arange(dims[0] * dims[1]).reshape(dims)),
     "double in HBM": placed,
     "double in scan, while and cond": controlled,
 }
