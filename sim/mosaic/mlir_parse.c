@@ -373,6 +373,20 @@ static bool read_alias(parser *p) {
            (next_is(p, "loc(") ? read_location(p, &new->value) : value_text(p, &new->value));
 }
 
+/* "module {", "func.func @main": operations of the generic form are in quotes. */
+static bool is_custom_form(parser *p) {
+    const char *at = p->at;
+    size_t length = word(p).length;
+    p->at = at;
+    return length > 1;
+}
+
+static bool refuse_custom_form(parser *p) {
+    return ts_error_at(p->err, TS_ERROR_INPUT, p->source, (size_t)(p->at - p->source->text),
+                       "MLIR's custom form: expected the generic one, \"builtin.module\"(..), of a kernel at "
+                       "vreg level, as python3 -m tilesim.pallas writes it (-o, --from-dump)");
+}
+
 const mlir_module *mlir_parse(ts_error *err, ts_arena *arena, const ts_source *source) {
     ts_error own = {0};
     parser p = {.err = err ? err : &own, .arena = arena, .source = source, .at = source->text};
@@ -384,6 +398,7 @@ const mlir_module *mlir_parse(ts_error *err, ts_arena *arena, const ts_source *s
     while (skip(&p), p.at < p.end) {
         bool good = next_is(&p, "#")      ? read_alias(&p)
                     : module->top != NULL ? fail(&p, "the end of the text")
+                    : is_custom_form(&p)  ? refuse_custom_form(&p)
                                           : read_op(&p, &module->top);
         if (!good) return NULL;
     }

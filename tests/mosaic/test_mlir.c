@@ -64,6 +64,11 @@ static const struct {
 } errors[] = {
     {"", "found the end of the text, expected an operation", 1, 1},
     {"x", "found 'x', expected '\"'", 1, 1},
+    {"// k\n module {\n}\n",
+     "MLIR's custom form: expected the generic one, \"builtin.module\"(..), of a kernel at vreg level, as "
+     "python3 -m "
+     "tilesim.pallas writes it (-o, --from-dump)",
+     2, 2},
     {"\"a\"", "found the end of the text, expected '('", 1, 4},
     {"\"a\"() : () -> i33", "unknown type 'i33'", 1, 15},
     {"\"a\"(%0) : (i32) -> ()", "the value '%0' is not defined before this", 1, 5},
