@@ -106,23 +106,43 @@ static void add_changes(ts_text *out, unsigned changes) {
     if (changes == 0) ts_text_add(out, "nothing");
 }
 
+/* The layout of a shape's text, whose dims are called as `names` has them. */
+static const char *renamed(finder *f, const char *text, const int8_t *names) {
+    const ts_shape *shape = audit_parse(NULL, f->arena, text, strlen(text));
+    ts_text out = say(f);
+    if (!shape || !shape->xla) return layout_of(text);
+    ts_text_add_char(&out, '{');
+    for (int i = 0; i < shape->xla->rank; i++)
+        ts_text_add(&out, "%s%d", i > 0 ? "," : "", names[ts_xla_dim_at(shape->xla, i)]);
+    const char *rest = strpbrk(layout_of(text), ":}");
+    ts_text_add(&out, "%s", rest ? rest : "}");
+    return out.bytes;
+}
+
+static bool transposes(const ts_audit_move *move) {
+    return move->opcode == TS_HLO_OP_TRANSPOSE && move->permutation[0] >= 0;
+}
+
 /* The layout of the source with which the move would move nothing. A transpose's is in the source's dims; a
  * reshape has none, so that its target's shape is said. */
 static const char *wanted(finder *f, const ts_audit_move *move) {
     const char *target = f->r->shapes[move->dst].text;
-    ts_text text = say(f);
     if (move->opcode == TS_HLO_OP_RESHAPE) return target;
-    if (move->opcode != TS_HLO_OP_TRANSPOSE) return layout_of(target);
-    const ts_shape *shape = audit_parse(NULL, f->arena, target, strlen(target));
-    if (!shape || !shape->xla || move->permutation[0] < 0) return layout_of(target);
-    ts_text_add_char(&text, '{');
-    for (int i = 0; i < shape->xla->rank; i++) {
-        int dim = ts_xla_dim_at(shape->xla, i);
-        ts_text_add(&text, "%s%d", i > 0 ? "," : "", move->permutation[dim]);
-    }
-    const char *rest = strpbrk(layout_of(target), ":}");
-    ts_text_add(&text, "%s", rest ? rest : "}");
-    return text.bytes;
+    return transposes(move) ? renamed(f, target, move->permutation) : layout_of(target);
+}
+
+/* The same of the target: a transpose's is in the target's dims, a reshape's is the source's shape. */
+static void advise_target(finder *f, const ts_audit_move *move, ts_text *fix) {
+    const char *source = f->r->shapes[move->src].text;
+    int8_t inverse[TS_AUDIT_PERMUTED] = {0};
+    for (int d = 0; transposes(move) && d < TS_AUDIT_PERMUTED && move->permutation[d] >= 0; d++)
+        inverse[move->permutation[d]] = (int8_t)d;
+    if (transposes(move))
+        ts_text_add(fix, "give it the layout %s, which has the source's bytes", renamed(f, source, inverse));
+    else if (move->opcode == TS_HLO_OP_RESHAPE)
+        ts_text_add(fix, "keep the source's shape %s", source);
+    else
+        ts_text_add(fix, "keep the source's layout %s", layout_of(source));
 }
 
 static bool reorders(const ts_audit_move *move) {
@@ -139,8 +159,8 @@ static void advise_against_padding(finder *f, const ts_audit_group *group, ts_au
     audit_price price = audit_prices_line(f->prices, &traffic);
     double left = ts_machine_microseconds(f->r->request->machine, price.cycles) * (double)move->runs;
     ts_audit_print_bytes(then, dst->padded_bytes);
-    ts_text_add(fix, "the padding is the target's: %s for it; keep the source's layout %s", then,
-                layout_of(src->text));
+    ts_text_add(fix, "the padding is the target's: %s for it; ", then);
+    advise_target(f, move, fix);
     finding->microseconds_saved = left < group->total_microseconds ? group->total_microseconds - left : 0;
     finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * move->count;
 }

@@ -103,6 +103,19 @@ static const struct {
      "{0,1:T(8,128)}\n"
      "f32[8,4096]{0,1:T(8,128)} takes 2.00M for 128.0K of data: another order of dims: "
      "f32[8,4096]{1,0:T(8,128)} takes 128.0K; 1966080 as {1,0:T(8,128)}\n"},
+    /* Of what is not the source's dims, in the target's. */
+    {ENTRY "  %a = f32[4,8,1024]{2,1,0:T(8,128)} parameter(0)\n"
+           "  ROOT %c = f32[1024,4,8]{2,1,0:T(8,128)} transpose(%a), dimensions={2,0,1}\n",
+     "transpose changes order of dims, more padding: f32[4,8,1024]{2,1,0:T(8,128)} to "
+     "f32[1024,4,8]{2,1,0:T(8,128)}: the padding is the target's: 4.00M for it; give it the layout "
+     "{0,2,1:T(8,128)}, which has the source's bytes; 4063232 as {1,0,2:T(8,128)}\n"
+     "f32[1024,4,8]{2,1,0:T(8,128)} takes 4.00M for 128.0K of data: another order of dims: "
+     "f32[1024,4,8]{0,2,1:T(8,128)} takes 128.0K; 4063232 as {0,2,1:T(8,128)}\n"},
+    {ENTRY "  %a = f32[4096]{0:T(1024)} parameter(0)\n  ROOT %c = f32[1024,4]{1,0:T(8,128)} reshape(%a)\n",
+     "f32[1024,4]{1,0:T(8,128)} takes 512.0K for 16.0K of data: another order of dims: "
+     "f32[1024,4]{0,1:T(4,128)} takes 16.0K; 507904 as {0,1:T(4,128)}\n"
+     "reshape changes dims, tile, more padding: f32[4096]{0:T(1024)} to f32[1024,4]{1,0:T(8,128)}: the "
+     "padding is the target's: 512.0K for it; keep the source's shape f32[4096]{0:T(1024)}; 507904\n"},
     {ENTRY
      "  %a = f32[64,4096]{1,0:T(8,128)} parameter(0)\n  ROOT %c = f32[64,4096]{0,1:T(8,128)} copy(%a)\n",
      "copy changes order of dims, more padding: f32[64,4096]{1,0:T(8,128)} to f32[64,4096]{0,1:T(8,128)}: "
