@@ -29,11 +29,15 @@ class Answer(NamedTuple):
     finding: Finding
     fix: Optional[Fix]  #: None: no layout of an argument or result is known to help, or too many were tried
 
+    def time(self) -> str:
+        """That is lost."""
+        return "at most " * self.finding.at_most + f"{self.finding.microseconds:.3f} us"
+
     def lines(self) -> List[str]:
         """What is lost, the user's line, and what to do."""
         finding, fix = self
         memory = f", {in_words(finding.bytes)}" if finding.bytes > 0 else ""
-        lines = [finding.what, f"costs {finding.microseconds:.3f} us" + " each time it is read" * finding.each_read + memory]
+        lines = [finding.what, f"costs {self.time()}" + " each time it is read" * finding.each_read + memory]
         if finding.source is not None:
             lines += [str(finding.source)] + [f"    {finding.source.code}"] * bool(finding.source.code)
         if fix is None:
@@ -85,7 +89,8 @@ class JaxAudit:
             first, *others = answer.lines()
             lines += [f"{number}. {first}"] + [f"   {line}" for line in others]
         if len(self.answers) > len(shown):
-            lines.append(f"and {len(self.answers) - len(shown)} smaller findings")
+            left = len(self.answers) - len(shown)
+            lines.append(f"and {left} smaller finding{'s' * (left != 1)}")
         for fix in self._others():
             lines += [f"{fix.what}: {fix.code}", f"   tried: {fix.verdict}; {fix.bought()}"]
         best = self.best
@@ -98,9 +103,10 @@ class JaxAudit:
 
     def _repr_html_(self) -> str:
         rows = []
-        for finding, fix in filter(self._matters, self.answers):
+        for answer in filter(self._matters, self.answers):
+            finding, fix = answer
             code = finding.source.code if finding.source else ""
-            rows.append((f"{finding.microseconds:.3f} us", finding.what, f"{finding.source or ''} {code}".strip(),
+            rows.append((answer.time(), finding.what, f"{finding.source or ''} {code}".strip(),
                          finding.fix if fix is None else fix.code, "" if fix is None else f"{fix.verdict}; {fix.bought()}"))
         rows += [("", fix.what, "", fix.code, f"{fix.verdict}; {fix.bought()}") for fix in self._others()]
         return table(self._title(), ("costs", "finding", "your code", "fix", "tried"), rows)

@@ -107,13 +107,14 @@ class Finding(NamedTuple):
     layout: Optional[str]  #: in braces, with which the move's source, or the buffer, would not cost it
     space: int  #: the memory that it lies in, 0 is HBM
     source: Optional[Source]  #: None: the text does not say
+    at_most: bool = False  #: so much is lost: of what is within a fusion, which may hide it
 
 
 def _finding(row: Mapping[str, Any]) -> Finding:
     place = row["source"]
     source = place and Source(place["op"], place["file"] or "", place["function"] or "", place["line"], place["of"])
     keys = ("what", "fix", "microseconds_saved", "bytes_saved", "each_read", "first", "line", "layout", "space")
-    return Finding(*(row[key] for key in keys), source)
+    return Finding(*(row[key] for key in keys), source, row["at_most"])
 
 
 class Audit:

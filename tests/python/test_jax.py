@@ -105,6 +105,13 @@ def what_the_compiler_puts_back_is_said():
 
 
 @test
+def what_a_fusion_may_hide_is_lost_at_most():
+    found = tj.audit(lambda x, w: x @ w.astype(jnp.bfloat16), shape(64, 256, dtype=jnp.bfloat16), shape(256, 512, dtype=jnp.int4))
+    fused = [answer for answer in found.answers if answer.finding.at_most]
+    assert fused and all(f"costs at most {answer.finding.microseconds:.3f} us" in found.report() for answer in fused)
+
+
+@test
 def donated_arguments_keep_their_results():
     @functools.partial(jax.jit, donate_argnums=0)
     def step(state, new):

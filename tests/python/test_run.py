@@ -340,6 +340,7 @@ def audits_are_the_command_lines():
     for audit in audits:
         assert (audit.logical_bytes, audit.padded_bytes) == (2 * 1024 * 3 * 4, 1024 * 128 * 4 + 1024 * 4 * 4)
         assert audit.fixes == [row["fix"] for row in found["findings"]] and len(audit.fixes) > 0
+        assert [finding.at_most for finding in audit.findings] == [row["at_most"] for row in found["findings"]]
         assert audit.microseconds > 0 and audit.json()["findings"] == found["findings"]
     assert "<table>" in audits[0]._repr_html_() and "copy" in audits[0].report()
     raised(FileNotFoundError, ts.audit, "nowhere.hlo")
