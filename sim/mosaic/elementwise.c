@@ -49,7 +49,9 @@ static bool on_words(lowering *l, const elementwise_row *row, const ts_operand *
 /* Integers are read with their sign, but for operations of those without one and of bits. */
 static bool reads_sign(const lowering *l) {
     ts_span name = l->op->name;
-    return memcmp(name.text + name.length - 2, "ui", 2) != 0 && memcmp(name.text, "math.ct", 7) != 0;
+    for (size_t i = 0; i + 2 <= name.length; i++)
+        if (memcmp(name.text + i, "ui", 2) == 0) return false;
+    return memcmp(name.text, "math.ct", 7) != 0;
 }
 
 static bool is_narrow(const mlir_type *t) { return t->bits > 1 && t->bits < 32; }

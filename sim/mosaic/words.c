@@ -169,6 +169,69 @@ bool words_powf(lowering *l, const ts_operand *in, ts_operand *out) {
     return give(out, emit3(l, TS_OP_vsel, still, in_vreg(l, f32_number(1)), p));
 }
 
+/* The highest power's factor first. */
+static ts_operand polynomial(lowering *l, ts_operand x, const double *factors, int count) {
+    ts_operand sum = in_vreg(l, f32_number(factors[0]));
+    for (int i = 1; i < count; i++)
+        sum = emit2(l, TS_OP_vadd_f32, emit2(l, TS_OP_vmul_f32, sum, x), f32_number(factors[i]));
+    return sum;
+}
+
+static ts_operand within(lowering *l, ts_operand x, double most) {
+    x = emit2(l, TS_OP_vmin_f32, x, f32_number(most));
+    return emit2(l, TS_OP_vmax_f32, x, f32_number(-most));
+}
+
+/* A quotient of two polynomials up to where it is 1, as XLA and Eigen have it (XLA's math.cc, ErfImpl32). */
+bool words_erf(lowering *l, const ts_operand *in, ts_operand *out) {
+    static const double above[] = {0.00022905065861350646, 0.0034082910107109506, 0.050955695062380861,
+                                   0.18520832239976145, 1.128379143519084},
+                        below[] = {-1.1791602954361697e-7,
+                                   0.000023547966471313185,
+                                   0.0010179625278914885,
+                                   0.014070470171167667,
+                                   0.11098505178285362,
+                                   0.49746925110067538,
+                                   1};
+    ts_operand x = within(l, in_vreg(l, in[0]), 3.832506856900711), square = emit2(l, TS_OP_vmul_f32, x, x);
+    ts_operand y = emit2(l, TS_OP_vmul_f32, x, polynomial(l, square, above, 5));
+    y = emit2(l, TS_OP_vmul_f32, y, emit1(l, TS_OP_vrcp_f32, polynomial(l, square, below, 7)));
+    return give(out, within(l, y, 1)); /* which rounding may exceed */
+}
+
+/* Of 0 to 1: from tan(pi/8) on pi/4 more than that of (x - 1) / (x + 1) (Cephes, atanf). */
+static ts_operand atan_of(lowering *l, ts_operand x) {
+    static const double factors[] = {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1,
+                                     -3.33329491539e-1};
+    ts_operand zero = in_vreg(l, f32_number(0)), one = f32_number(1);
+    ts_operand large = emit2(l, TS_OP_vcmp_gt_f32, x, f32_number(0.414213562373095));
+    ts_operand inverse = emit1(l, TS_OP_vrcp_f32, emit2(l, TS_OP_vadd_f32, x, one));
+    ts_operand turned = emit2(l, TS_OP_vmul_f32, emit2(l, TS_OP_vsub_f32, x, one), inverse);
+    ts_operand t = emit3(l, TS_OP_vsel, large, turned, x), square = emit2(l, TS_OP_vmul_f32, t, t);
+    ts_operand more = emit2(l, TS_OP_vmul_f32, polynomial(l, square, factors, 4), square);
+    t = emit2(l, TS_OP_vadd_f32, t, emit2(l, TS_OP_vmul_f32, more, t));
+    ts_operand up = emit3(l, TS_OP_vsel, large, in_vreg(l, f32_number(0.785398163397448)), zero);
+    return emit2(l, TS_OP_vadd_f32, t, up);
+}
+
+/* y, x: the angle of the smaller magnitude over the larger, turned into its octant; of two zeros 0, of two infinities 1. */
+bool words_atan2(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand y = in_vreg(l, in[0]), x = in_vreg(l, in[1]), zero = in_vreg(l, f32_number(0));
+    ts_operand tall = emit1(l, TS_OP_vabs_f32, y), wide = emit1(l, TS_OP_vabs_f32, x);
+    ts_operand high = emit2(l, TS_OP_vmax_f32, tall, wide), low = emit2(l, TS_OP_vmin_f32, tall, wide);
+    ts_operand t = emit2(l, TS_OP_vmul_f32, low, emit1(l, TS_OP_vrcp_f32, high));
+    ts_operand even = emit2(l, TS_OP_vcmp_eq_f32, low, high), none = emit2(l, TS_OP_vcmp_eq_f32, high, zero);
+    t = emit3(l, TS_OP_vsel, even, in_vreg(l, f32_number(1)), t);
+    t = atan_of(l, emit3(l, TS_OP_vsel, none, zero, t));
+    ts_operand steep = emit2(l, TS_OP_vcmp_gt_f32, tall, wide);
+    ts_operand quarter = in_vreg(l, f32_number(1.570796326794897)),
+               half = in_vreg(l, f32_number(3.141592653589793));
+    t = emit3(l, TS_OP_vsel, steep, emit2(l, TS_OP_vsub_f32, quarter, t), t);
+    ts_operand left = emit2(l, TS_OP_vcmp_lt_i32, x, ts_integer(0)); /* -0, too */
+    t = emit3(l, TS_OP_vsel, left, emit2(l, TS_OP_vsub_f32, half, t), t);
+    return give(out, with_sign(l, t, y));
+}
+
 /* All bits of the exponent. */
 bool words_weird(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand size = emit2(l, TS_OP_vand_i32, in[0], ts_integer(INT32_MAX));
@@ -179,6 +242,27 @@ bool words_fptosi(lowering *l, const ts_operand *in, ts_operand *out) {
     const mlir_attribute *a = mlir_find(l->op, "rounding_mode");
     bool nearest = a && ts_span_is(a->value, "#tpu.rounding_mode<to_nearest_even>");
     return give(out, emit1(l, TS_OP_vcvt_i32_f32, nearest ? emit1(l, TS_OP_vround_f32, in[0]) : in[0]));
+}
+
+/* Without sign: halves of 16 bits, so that one sum is rounded. */
+bool words_uitofp(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand x = in_vreg(l, in[0]);
+    ts_operand high = emit1(l, TS_OP_vcvt_f32_i32, emit2(l, TS_OP_vshr_u32, x, ts_integer(16)));
+    ts_operand low = emit1(l, TS_OP_vcvt_f32_i32, emit2(l, TS_OP_vand_i32, x, ts_integer(0xffff)));
+    return give(out, emit2(l, TS_OP_vadd_f32, emit2(l, TS_OP_vmul_f32, high, f32_number(65536)), low));
+}
+
+/* Toward 0, the nearest of what is beyond; from 2^31 on less that, whose bit is put back. */
+bool words_fptoui(lowering *l, const ts_operand *in, ts_operand *out) {
+    int bits = result_type(l, 0)->bits;
+    ts_operand x = emit2(l, TS_OP_vmax_f32, in_vreg(l, in[0]), f32_number(0));
+    if (bits < 32) {
+        x = emit2(l, TS_OP_vmin_f32, x, f32_number((double)((1 << bits) - 1)));
+        return give(out, emit1(l, TS_OP_vcvt_i32_f32, x));
+    }
+    ts_operand large = emit2(l, TS_OP_vcmp_ge_f32, x, f32_number(0x1p31));
+    ts_operand rest = emit1(l, TS_OP_vcvt_i32_f32, emit2(l, TS_OP_vsub_f32, x, f32_number(0x1p31)));
+    return give(out, emit3(l, TS_OP_vsel, large, sign_flipped(l, rest), emit1(l, TS_OP_vcvt_i32_f32, x)));
 }
 
 /* Of the bits of the type alone. */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -1284,6 +1285,81 @@ static void small_floats_are_those_of_their_formats(void **state) {
     }
 }
 
+#define FLOAT(name, value)                                                                                   \
+    name " = \"arith.constant\"() <{value = dense<" value "> : " FLOATS "}> : () -> " FLOATS "\n"
+#define OF_TWO(name, op, x, y)    name " = \"" op "\"(" x ", " y ") : (" FLOATS ", " FLOATS ") -> " FLOATS "\n"
+#define AS(name, op, from, x, to) name " = \"" op "\"(" x ") : (" from ") -> " to "\n"
+/* (k - 1024) / 2^8 of the k'th value. */
+#define EIGHTS                                                                                               \
+    LOAD FLOAT("%m", "1.024e3") FLOAT("%n", "3.90625e-3") OF_TWO("%s", "arith.subf", "%a", "%m")             \
+        OF_TWO("%x", "arith.mulf", "%s", "%n")
+/* k * 2097169, of 32 bits. */
+#define ALL_BITS                                                                                             \
+    LOAD AS("%i", "arith.fptosi", FLOATS, "%a", WHOLE) NUMBER("%p", "2097169")                               \
+        SPREAD("%q", "%p") "%u = \"arith.muli\"(%i, %q) : (" WHOLE ", " WHOLE ") -> " WHOLE "\n"
+
+static double eighth(int k) { return (k - 1024) / 256.0; }
+static double of_erf(int k) { return erf(eighth(k)); }
+static double of_atan2(int k) { return atan2(eighth(k), 0.5 - eighth(k) * eighth(k)); }
+static double of_zero(int k) { return k < 1024 ? 3.141592653589793 : 0; }
+static double of_unsigned(int k) { return (double)(float)((uint32_t)k * 2097169u); }
+static double of_narrow(int k) { return (double)((uint32_t)k * 2097169u & 0xffff); }
+static double of_float(int k) {
+    double x = ((double)k - 256) * 0x1p22;
+    return x < 0 ? 0 : x >= 0x1p32 ? 0x1p32 : x;
+}
+
+static double of_narrow_float(int k) { return k < 1024 ? 0 : fmin(96.0 * (k - 1024), 65535); }
+
+/* Those that take several instructions, of 2,048 values. */
+static void functions_of_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        double (*of)(int k);
+        double near, share;
+    } rows[] = {
+        {EIGHTS AS("%w", "math.erf", FLOATS, "%x", FLOATS), of_erf, 0, 7e-7},
+        {EIGHTS FLOAT("%h", "5.0e-1") OF_TWO("%t", "arith.mulf", "%x", "%x")
+             OF_TWO("%g2", "arith.subf", "%h", "%t") OF_TWO("%w", "math.atan2", "%x", "%g2"),
+         of_atan2, 0, 5e-7},
+        {EIGHTS FLOAT("%o", "0.0") OF_TWO("%w", "math.atan2", "%o", "%x"), of_zero, 0, 1e-7},
+        {ALL_BITS AS("%w", "arith.uitofp", WHOLE, "%u", FLOATS), of_unsigned, 0, 0},
+        {ALL_BITS
+         "%v = \"tpu.pack_subelements\"(%u, %u) <{pack_format = #tpu.pack_format<interleaved>, positions = "
+         "array<i32: 0, 1>}> : (" WHOLE ", " WHOLE ") -> vector<8x128x2xi16>\n" AS(
+             "%h", "arith.uitofp", "vector<8x128x2xi16>", "%v",
+             "vector<8x128x2xbf16>") "%w = \"tpu.unpack_subelements\"(%h) <{index = 1 : i32, pack_format = "
+                                     "#tpu.pack_format<interleaved>}> : (vector<8x128x2xbf16>) -> " FLOATS
+                                     "\n",
+         of_narrow, 0, 0x1p-8},
+        {LOAD FLOAT("%m", "2.56e2") FLOAT("%n", "4.194304e6") OF_TWO("%s", "arith.subf", "%a", "%m")
+             OF_TWO("%x", "arith.mulf", "%s", "%n") AS("%t", "arith.fptoui", FLOATS, "%x", WHOLE)
+                 AS("%w", "tpu.uitofp", WHOLE, "%t", FLOATS),
+         of_float, 0, 0},
+        {LOAD FLOAT("%m", "1.024e3") FLOAT("%n", "9.6e1") OF_TWO("%s", "arith.subf", "%a", "%m")
+             OF_TWO("%x", "arith.mulf", "%s",
+                    "%n") "%v = \"tpu.pack_subelements\"(%x, %x) <{pack_format = "
+                          "#tpu.pack_format<interleaved>, positions = "
+                          "array<i32: 0, 1>}> : (" FLOATS ", " FLOATS ") -> vector<8x128x2xbf16>\n" AS(
+                              "%h", "arith.fptoui", "vector<8x128x2xbf16>", "%v",
+                              "vector<8x128x2xi16>") "%t = \"tpu.unpack_subelements\"(%h) <{index = 1 : i32, "
+                                                     "pack_format = "
+                                                     "#tpu.pack_format<interleaved>, sign_extended = false}> "
+                                                     ": (vector<8x128x2xi16>) -> " WHOLE
+                                                     "\n" AS("%w", "arith.sitofp", WHOLE, "%t", FLOATS),
+         of_narrow_float, 0, 0x1p-8},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const float *found = values_of(rows[i].body, "", STORE("%w"));
+        for (int k = 0; k < 2048; k++) {
+            double wanted = rows[i].of(k), apart = fabs((double)found[k] - wanted);
+            if (!(apart <= rows[i].near + rows[i].share * fabs(wanted)))
+                fail_msg("row %zu, value %d: %.9g, expected %.9g", i, k, (double)found[k], wanted);
+        }
+    }
+}
+
 static void a_delay_is_of_nanoseconds(void **state) {
     (void)state;
     static const char delayed[] =
@@ -1331,6 +1407,7 @@ int main(void) {
         cmocka_unit_test(constants_of_bf16_are_the_nearest),
         cmocka_unit_test(random_bits_are_those_of_the_seed),
         cmocka_unit_test(small_floats_are_those_of_their_formats),
+        cmocka_unit_test(functions_of_words),
         cmocka_unit_test(a_delay_is_of_nanoseconds),
         cmocka_unit_test(logs_are_passed_over),
         cmocka_unit_test(what_is_not_modelled_is_refused),
