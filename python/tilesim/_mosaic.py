@@ -569,6 +569,7 @@ def lower(call: Call, generation: int, root: Optional[str] = None, fills: Sequen
     return _printed(module, root)
 
 
+OF_KERNELS = ("window_params", "iteration_bounds", "scalar_prefetch")  # attributes; one without a grid has the last alone
 DUMPS = "post-apply-vector-layout-simplify"  # the pass of --xla_mosaic_dump_to whose module is at vreg level
 
 
@@ -585,7 +586,8 @@ def from_dump(path: str, types: Sequence[str], results: int, generation: int) ->
         raise LoweringError(f"{path}: {error}") from error
     with module.context, ir.Location.unknown():
         _annotate(module, types, results, generation, {})
-        main = next(op for op in module.body.operations
-                    if "window_params" in op.attributes or "iteration_bounds" in op.attributes)
+        main = next((op for op in module.body.operations if any(name in op.attributes for name in OF_KERNELS)), None)
+        if main is None:
+            raise LoweringError(f"{path}: no function of it is a kernel, with one of {', '.join(OF_KERNELS)}")
         main.attributes["sym_name"] = ir.StringAttr.get("main")
     return _printed(module, None).replace('loc("-":', f'loc("{path}":')
