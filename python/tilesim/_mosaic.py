@@ -573,6 +573,14 @@ OF_KERNELS = ("window_params", "iteration_bounds", "scalar_prefetch")  # attribu
 DUMPS = "post-apply-vector-layout-simplify"  # the pass of --xla_mosaic_dump_to whose module is at vreg level
 
 
+# Ops of newer releases, which the dialect of this one does not read as they print them: they pass through it by another name.
+_NEWER = re.compile(r"^(\s*%\w+ = )tpu\.(pack_vmsk|uitofp|fptoui) ([%\w, ]+) (\{[^\n]*\}) : ([^\n]*?) -> (\S+)", re.MULTILINE)
+
+
+def _dump(text: str) -> Any:
+    return _parsed(_NEWER.sub(r'\1"newer.\2"(\3) \4 : (\5) -> \6', text))
+
+
 def from_dump(path: str, types: Sequence[str], results: int, generation: int) -> str:
     """What a compiler wrote with --xla_mosaic_dump_to, in generic form; `types` are its whole operands, results last.
 
@@ -581,7 +589,7 @@ def from_dump(path: str, types: Sequence[str], results: int, generation: int) ->
     with open(path, encoding="utf-8") as file:
         text = file.read()
     try:
-        module = _parsed(text)
+        module = _dump(text)
     except ir.MLIRError as error:
         raise LoweringError(f"{path}: {error}") from error
     with module.context, ir.Location.unknown():
@@ -590,4 +598,4 @@ def from_dump(path: str, types: Sequence[str], results: int, generation: int) ->
         if main is None:
             raise LoweringError(f"{path}: no function of it is a kernel, with one of {', '.join(OF_KERNELS)}")
         main.attributes["sym_name"] = ir.StringAttr.get("main")
-    return _printed(module, None).replace('loc("-":', f'loc("{path}":')
+    return _printed(module, None).replace('loc("-":', f'loc("{path}":').replace('"newer.', '"tpu.')

@@ -344,7 +344,8 @@ def _some(found: Sequence[Any]) -> Sequence[Any]:
 
 def _mlir_type(text: str) -> str:
     kind, values = _fills.filled(text.strip() + " zeros")
-    element = kind.replace("s", "i").replace("u", "i") if kind[0] in "su" else {"pred": "i32"}.get(kind, kind)
+    of_letter = {"s": "i", "u": "i"}.get(kind[0], kind[0])
+    element = {"pred": "i32", "bf16": "bf16"}.get(kind, of_letter + kind[1:].upper())  # f8E4M3FN
     return f"tensor<{''.join(f'{dim}x' for dim in values.shape)}{element}>"
 
 

@@ -191,11 +191,31 @@ bool lower_subelement_mask(lowering *l) {
     return set_vector(l, emit1(l, TS_OP_mbits, vreg_of_sublanes(l, words)));
 }
 
+/* Each source in its own place, or not said. */
+static bool in_order(const lowering *l) {
+    int64_t positions[8];
+    const mlir_attribute *a = mlir_find(l->op, "positions");
+    if (!a) return true;
+    int count = mlir_integers(a->value, positions, 8);
+    for (int i = 0; i < count; i++)
+        if (positions[i] != i) return false;
+    return count == l->op->operand_count;
+}
+
 bool lower_pack_masks(lowering *l) {
     const mlir_type *type = result_type(l, 0);
-    if (l->op->operand_count != 2 || type->rank != 3 || type->dims[2] != 2 || type_at(l, 0)->rank != 2)
+    int count = l->op->operand_count;
+    if ((count != 2 && count != 4 && count != 8) || type->rank != 3 || type->dims[2] != count ||
+        type_at(l, 0)->rank != 2 || !in_order(l))
         return refuse(l, "of these shapes");
-    return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, value_at(l, 0)->one, value_at(l, 1)->one));
+    if (count == 2)
+        return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, value_at(l, 0)->one, value_at(l, 1)->one));
+    mlir_type integers = {.kind = MLIR_VECTOR, .element = MLIR_INTEGER, .bits = 32 / count};
+    packed_values to = {.type = &integers, .rows = true};
+    ts_operand words[8];
+    for (int i = 0; i < count; i++)
+        words[i] = emit3(l, TS_OP_vsel, value_at(l, i)->one, in_vreg(l, ts_integer(-1)), ts_integer(0));
+    return put_words(l, words, &to) && set_vector(l, emit1(l, TS_OP_mbits, to.vreg));
 }
 
 /* ---- Across lanes and sublanes ---- */

@@ -1311,6 +1311,24 @@ static double of_float(int k) {
 
 static double of_narrow_float(int k) { return k < 1024 ? 0 : fmin(96.0 * (k - 1024), 65535); }
 
+static double of_third(int k) { return k > 1300; }
+static double of_last(int k) { return k > 700; }
+
+#define MASK "vector<8x128xi1>"
+#define BEYOND(name, value)                                                                                  \
+    FLOAT("%l" name, value)                                                                                  \
+    "%" name " = \"arith.cmpf\"(%a, %l" name ") <{predicate = 2 : i64}> : (" FLOATS ", " FLOATS ") -> " MASK \
+    "\n"
+#define MASKS LOAD BEYOND("e", "1.0e2") BEYOND("f", "7.0e2") BEYOND("g3", "1.3e3") BEYOND("h", "1.9e3")
+/* The index'th of packed masks as numbers. */
+#define OF_MASKS(packed, as, index)                                                                          \
+    AS("%v", "arith.extui", "vector<" packed "xi1>", "%m", "vector<" packed as ">")                          \
+    "%t = \"tpu.unpack_subelements\"(%v) <{index = " index                                                   \
+    " : i32, pack_format = #tpu.pack_format<compressed>}> : (vector<" packed as ">) -> " WHOLE               \
+    "\n%b = \"arith.andi\"(%t, %one) : (" WHOLE ", " WHOLE ") -> " WHOLE                                     \
+    "\n" AS("%w", "arith.sitofp", WHOLE, "%b", FLOATS)
+#define ONE "%one = \"arith.constant\"() <{value = dense<1> : " WHOLE "}> : () -> " WHOLE "\n"
+
 /* Those that take several instructions, of 2,048 values. */
 static void functions_of_words(void **state) {
     (void)state;
@@ -1349,6 +1367,16 @@ static void functions_of_words(void **state) {
                                                      ": (vector<8x128x2xi16>) -> " WHOLE
                                                      "\n" AS("%w", "arith.sitofp", WHOLE, "%t", FLOATS),
          of_narrow_float, 0, 0x1p-8},
+        {MASKS ONE "%m = \"tpu.pack_vmsk\"(%e, %f, %g3, %h) {positions = array<i32: 0, 1, 2, 3>} : (" MASK
+                   ", " MASK ", " MASK ", " MASK ") -> vector<8x128x4xi1>\n" OF_MASKS("8x128x4", "xi8", "2"),
+         of_third, 0, 0},
+        {MASKS ONE "%m = \"tpu.pack_vmsk\"(%e, %e, %h, %g3, %h, %e, %e, %f) : (" MASK ", " MASK ", " MASK
+                   ", " MASK ", " MASK ", " MASK ", " MASK ", " MASK
+                   ") -> vector<8x128x8xi1>\n" OF_MASKS("8x128x8", "xi4", "7"),
+         of_last, 0, 0},
+        {MASKS ONE "%m = \"tpu.pack_vmsk\"(%e, %f) {positions = array<i32: 0, 1>} : (" MASK ", " MASK
+                   ") -> vector<8x128x2xi1>\n" OF_MASKS("8x128x2", "xi16", "1"),
+         of_last, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const float *found = values_of(rows[i].body, "", STORE("%w"));

@@ -97,8 +97,8 @@ def generations_are_mosaics():
 
 @test
 def types_of_dumps_are_mlirs():
-    assert [pallas._mlir_type(text) for text in ("f32[2,3]", "s32[4]", "u8[]", "pred[5]", "bf16[1]")] == \
-        ["tensor<2x3xf32>", "tensor<4xi32>", "tensor<i8>", "tensor<5xi32>", "tensor<1xbf16>"]
+    assert [pallas._mlir_type(text) for text in ("f32[2,3]", "s32[4]", "u8[]", "pred[5]", "bf16[1]", "f8e4m3fn[6]")] == \
+        ["tensor<2x3xf32>", "tensor<4xi32>", "tensor<i8>", "tensor<5xi32>", "tensor<1xbf16>", "tensor<6xf8E4M3FN>"]
 
 
 @test
