@@ -384,8 +384,14 @@ def _on_chip(chips: Chips):
     return jax.sharding.use_abstract_mesh(_abstract_mesh(chips))
 
 
+def _no_values() -> np.ndarray:
+    raise TypeError("an argument is a shape, of which values are asked for: expected an array (lower and choose take shapes)")
+
+
 def _as_traced(value: Any, aval: Any) -> Any:
-    """JAX makes numbers of 64 bits those of 32, and so it traced the function."""
+    """JAX makes numbers of 64 bits those of 32, and so it traced the function; a shape alone has no values."""
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return Result(aval.shape, aval.dtype, _no_values)
     return np.asarray(value, aval.dtype) if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) else value
 
 

@@ -191,7 +191,10 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
 
 
 def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, mesh: Optional[str] = None) -> List[str]:
-    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation (and a mesh, as :func:`run`)."""
+    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation (and a mesh, as :func:`run`).
+
+    Arrays may be `jax.ShapeDtypeStruct`: shapes and types alone matter.
+    """
     mosaic = _lowering()
     chips = _chips(mosaic, machine, mesh)
     return [mosaic.lower(call, chips.generation) for call, _ in mosaic.calls(kernel, chips, *arrays)]
@@ -233,7 +236,7 @@ def _points(kernel: Callable, arrays: Sequence[Any], blocks: Mapping[str, Sequen
 def choose(kernel: Callable, *arrays: Any, blocks: Mapping[str, Sequence[Any]], machine: Union[str, Machine] = DEFAULT,
            workers: int = 1) -> List[Block]:
     """Times a function with each combination of block sizes, which are keyword arguments of it: the fastest first, then those
-    without a time. All kernels of the function are added up; values are not computed."""
+    without a time. All kernels of the function are added up; values are not computed, and arrays may be shapes."""
     chip = as_machine(machine)
     combinations = [dict(zip(blocks, values)) for values in itertools.product(*blocks.values())]
     with tempfile.TemporaryDirectory() as folder:

@@ -264,6 +264,20 @@ def dumped(folder):
     return "ran" if good else "failed", f"{found.cycles:,} cycles"
 
 
+def of_shapes():
+    """Lowering takes shapes, running does not."""
+    from tilesim import pallas
+    function, arrays = double()
+    shapes = jax.tree_util.tree_map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), arrays)
+    try:
+        pallas.run(function, *shapes)
+    except TypeError as error:
+        texts = [pallas.lower(lambda x: function(function(x).T).T, *given) for given in (shapes, arrays)]
+        good = len(texts[0]) == 2 and texts[0] == texts[1] and "expected an array" in str(error)
+        return "ran" if good else "failed", f"two kernels of shapes alone, and {error}"
+    return "failed", "shapes were run"
+
+
 def outcomes():
     """(name, how it ended, what is said of it) of every test."""
     for name in [name for name in KERNELS if name in sys.argv] if len(sys.argv) > 1 else KERNELS:
@@ -271,6 +285,8 @@ def outcomes():
     if len(sys.argv) == 1 or "a dump" in sys.argv:
         with tempfile.TemporaryDirectory() as folder:
             yield "a dump", *dumped(folder)
+    if len(sys.argv) == 1 or "shapes" in sys.argv:
+        yield "shapes", *of_shapes()
     for words in TUTORIAL.findall((ROOT / "docs" / "pallas.md").read_text()):
         yield words, *tutorial(words)
 
