@@ -365,10 +365,11 @@ class Chips:
 
 
 def on_host(chips: Chips) -> Chips:
-    """Asks JAX for as many devices of the host; where it has begun already, it has those that it has."""
+    """Asks JAX for as many devices of the host, if it is to have fewer; where it has begun already, it has those that it has."""
+    count = int(np.prod(list(chips.axes.values()), dtype=int))
     try:
-        if chips.axes:
-            jax.config.update("jax_num_cpu_devices", int(np.prod(list(chips.axes.values()))))
+        if chips.axes and jax.config.jax_num_cpu_devices < count:
+            jax.config.update("jax_num_cpu_devices", count)
     except RuntimeError:
         pass
     return chips

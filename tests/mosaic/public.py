@@ -278,6 +278,21 @@ def of_shapes():
     return "failed", "shapes were run"
 
 
+DEVICES = """import jax
+from tilesim import _mosaic
+jax.config.update("jax_num_cpu_devices", {set})
+_mosaic.on_host(_mosaic.Chips(5, {{"x": 3}}))
+assert len(jax.devices("cpu")) == {expected}"""
+
+
+def devices():
+    """JAX keeps as many as it was told to have, and gets what a mesh needs."""
+    for set_, expected in ((6, 6), (1, 3)):
+        subprocess.run([sys.executable, "-c", DEVICES.format(set=set_, expected=expected)], cwd=ROOT, check=True,
+                       env={**os.environ, "PYTHONPATH": "python", "JAX_PLATFORMS": "cpu"})
+    return "ran", "6 stay, of 1 there are 3"
+
+
 def outcomes():
     """(name, how it ended, what is said of it) of every test."""
     for name in [name for name in KERNELS if name in sys.argv] if len(sys.argv) > 1 else KERNELS:
@@ -287,6 +302,8 @@ def outcomes():
             yield "a dump", *dumped(folder)
     if len(sys.argv) == 1 or "shapes" in sys.argv:
         yield "shapes", *of_shapes()
+    if len(sys.argv) == 1 or "devices" in sys.argv:
+        yield "devices", *devices()
     for words in TUTORIAL.findall((ROOT / "docs" / "pallas.md").read_text()):
         yield words, *tutorial(words)
 
