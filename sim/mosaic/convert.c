@@ -185,6 +185,11 @@ static bool read_format(lowering *l, bool *rows) {
            malformed(l, "a pack_format");
 }
 
+static bool says(const lowering *l, const char *name, const char *word) {
+    const mlir_attribute *a = mlir_find(l->op, name);
+    return a && ts_span_is(a->value, word);
+}
+
 /* An f32 from an integer, or the integer nearest to an f32: of few bits the largest or smallest of what is beyond
  * them, as JAX has it (before generation 7 Mosaic clamps by ops of its own). */
 static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_type *to, ts_operand a) {
@@ -192,8 +197,9 @@ static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_typ
     if (is_float(to)) return emit1(l, TS_OP_vcvt_f32_i32, a);
     a = emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, a));
     if (to->bits >= 32) return a;
-    int32_t most = (1 << (to->bits - 1)) - 1;
-    return emit2(l, TS_OP_vmax_i32, emit2(l, TS_OP_vmin_i32, a, ts_integer(most)), ts_integer(-most - 1));
+    bool has_sign = !says(l, "unsigned_integers", "true");
+    int32_t most = (1 << (to->bits - has_sign)) - 1, least = has_sign ? -most - 1 : 0;
+    return emit2(l, TS_OP_vmax_i32, emit2(l, TS_OP_vmin_i32, a, ts_integer(most)), ts_integer(least));
 }
 
 /* The sources by their positions; a position that none takes has the first. */
@@ -251,11 +257,6 @@ static bool unpack_as(lowering *l, const mlir_type *from, packed_values source) 
     }
     packed_values out = {.type = to, .rows = source.rows};
     return put_words(l, words, &out) && set_vector(l, out.vreg);
-}
-
-static bool says(const lowering *l, const char *name, const char *word) {
-    const mlir_attribute *a = mlir_find(l->op, name);
-    return a && ts_span_is(a->value, word);
 }
 
 bool lower_pack(lowering *l) {

@@ -125,9 +125,10 @@ typedef struct {
 
 enum { EDGE_MAX = 1 << 14 };
 
-/* 8 bits go through the unit as 16. */
+/* 8 bits go through the unit as 16, floats as the bits that they are. */
 static bool push_vreg(lowering *l, const transposition *t, ts_operand v) {
-    packed_values bytes = {type_at(l, 0), v, true, true};
+    const mlir_type byte = {.kind = MLIR_VECTOR, .element = MLIR_INTEGER, .bits = 8};
+    packed_values bytes = {&byte, v, true, true};
     ts_operand words[2], half;
     if (!t->bytes) {
         emit(l, t->push, 1, &v);

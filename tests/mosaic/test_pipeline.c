@@ -915,6 +915,14 @@ static const struct {
      TS_ERROR_INPUT,
      "'tpu.pack_subelements': expected vregs and their positions"},
     {{"2", same, same,
+      SPLAT
+      "%k = \"arith.cmpi\"(%v, %v) <{predicate = 0 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) -> "
+      "vector<8x128xi1>\n%r = \"tpu.pack_vmsk\"(%k, %k) {positions = array<i32: 1, 0>} : (vector<8x128xi1>, "
+      "vector<8x128xi1>) -> vector<8x128x2xi1>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.pack_vmsk' is not modelled: of these shapes"},
+    {{"2", same, same,
       SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%h) <{lane = 0 : i32}> : (vector<8x128x2xi16>) -> "
             "vector<8x128x2xi16>\n",
       16, 16},
@@ -1314,7 +1322,8 @@ static double of_narrow_float(int k) { return k < 1024 ? 0 : fmin(96.0 * (k - 10
 static double of_third(int k) { return k > 1300; }
 static double of_last(int k) { return k > 700; }
 
-#define MASK "vector<8x128xi1>"
+#define BYTE_FLOATS "vector<8x128x4xf8E5M2>"
+#define MASK        "vector<8x128xi1>"
 #define BEYOND(name, value)                                                                                  \
     FLOAT("%l" name, value)                                                                                  \
     "%" name " = \"arith.cmpf\"(%a, %l" name ") <{predicate = 2 : i64}> : (" FLOATS ", " FLOATS ") -> " MASK \
@@ -1328,6 +1337,15 @@ static double of_last(int k) { return k > 700; }
     "\n%b = \"arith.andi\"(%t, %one) : (" WHOLE ", " WHOLE ") -> " WHOLE                                     \
     "\n" AS("%w", "arith.sitofp", WHOLE, "%b", FLOATS)
 #define ONE "%one = \"arith.constant\"() <{value = dense<1> : " WHOLE "}> : () -> " WHOLE "\n"
+
+/* (k - 1024) of the k'th value, in a byte without sign. */
+static double of_byte(int k) { return k < 1024 ? 0 : fmin(k - 1024, 255); }
+/* Rows of 8 x 128 bytes, k in the k'th, as columns. */
+static double of_turned(int k) { return (k % 128 % 8 * 128 + k / 128 % 8) & 0xff; }
+static double of_eighth_turn(int k) {
+    (void)k;
+    return 0.785398163397448;
+}
 
 /* Those that take several instructions, of 2,048 values. */
 static void functions_of_words(void **state) {
@@ -1367,6 +1385,40 @@ static void functions_of_words(void **state) {
                                                      ": (vector<8x128x2xi16>) -> " WHOLE
                                                      "\n" AS("%w", "arith.sitofp", WHOLE, "%t", FLOATS),
          of_narrow_float, 0, 0x1p-8},
+        {LOAD FLOAT("%m", "1.024e3") OF_TWO(
+             "%x", "arith.subf", "%a",
+             "%m") "%v = \"tpu.pack_subelements\"(%x, %x, %x, %x) <{pack_format = "
+                   "#tpu.pack_format<compressed>, positions = "
+                   "array<i32: 0, 1, 2, 3>}> {unsigned_integers = true} : (" FLOATS ", " FLOATS ", " FLOATS
+                   ", " FLOATS ") -> vector<8x128x4xi8>\n%t = \"tpu.unpack_subelements\"(%v) <{index = 3 : "
+                   "i32, pack_format = "
+                   "#tpu.pack_format<compressed>}> {unsigned_integers = true} : (vector<8x128x4xi8>) "
+                   "-> " WHOLE "\n" AS("%w", "arith.sitofp", WHOLE, "%t", FLOATS),
+         of_byte, 0, 0},
+        {LOAD AS("%i", "arith.fptosi", FLOATS, "%a",
+                 WHOLE) "%v = \"tpu.pack_subelements\"(%i, %i, %i, %i) <{pack_format = "
+                        "#tpu.pack_format<compressed>, positions = "
+                        "array<i32: 0, 1, 2, 3>}> : (" WHOLE ", " WHOLE ", " WHOLE ", " WHOLE
+                        ") -> vector<8x128x4xi8>\n" AS(
+                            "%f", "tpu.bitcast_vreg", "vector<8x128x4xi8>", "%v",
+                            BYTE_FLOATS) "%r = \"tpu.roll_vectors\"(%f, %f, %f, %f) : (" BYTE_FLOATS
+                                         ", " BYTE_FLOATS ", " BYTE_FLOATS ", " BYTE_FLOATS
+                                         ") -> vector<128x128xf8E5M2>\n%u = \"tpu.transpose\"(%r) "
+                                         "<{permutation = array<i64: 1, 0>}> : "
+                                         "(vector<128x128xf8E5M2>) -> vector<128x128xf8E5M2>\n%p:4 = "
+                                         "\"tpu.unroll_vectors\"(%u) : "
+                                         "(vector<128x128xf8E5M2>) -> (" BYTE_FLOATS ", " BYTE_FLOATS
+                                         ", " BYTE_FLOATS ", " BYTE_FLOATS
+                                         ")\n" AS("%b", "tpu.bitcast_vreg", BYTE_FLOATS, "%p#0",
+                                                  "vector<8x128x4xi8>") "%t = \"tpu.unpack_subelements\"(%b) "
+                                                                        "<{index = 0 : i32, pack_format = "
+                                                                        "#tpu.pack_format<compressed>, "
+                                                                        "sign_extended = false}> : "
+                                                                        "(vector<8x128x4xi8>) -> " WHOLE
+                                                                        "\n" AS("%w", "arith.sitofp", WHOLE,
+                                                                                "%t", FLOATS),
+         of_turned, 0, 0},
+        {LOAD FLOAT("%o", "0x7F800000") OF_TWO("%w", "math.atan2", "%o", "%o"), of_eighth_turn, 0, 1e-7},
         {MASKS ONE "%m = \"tpu.pack_vmsk\"(%e, %f, %g3, %h) {positions = array<i32: 0, 1, 2, 3>} : (" MASK
                    ", " MASK ", " MASK ", " MASK ") -> vector<8x128x4xi1>\n" OF_MASKS("8x128x4", "xi8", "2"),
          of_third, 0, 0},
