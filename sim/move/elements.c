@@ -1,4 +1,5 @@
 /* The definition of moving a box: element by element, a row at a time. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,44 +204,44 @@ int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_p
     return used;
 }
 
-/* Elements at listed offsets, or, on the side where they are not, one behind the other. */
-typedef struct {
-    const ts_tile_place *list;
-    int count;
-    bool gathers, scatters;
-} listed;
-
-#define LISTED_COPY(type)                                                                                    \
-    for (int i = 0; i < l.count; i++) {                                                                      \
+/* Elements at listed offsets, or, on the side where they are not, one behind the other: number i at i * size bytes. Loops
+ * of their own: what is asked for each element takes longer than to move it. */
+#define LISTED_COPY(type, from, to)                                                                          \
+    for (int i = 0; i < count; i++) {                                                                        \
+        const int64_t size = sizeof(type);                                                                   \
         type a;                                                                                              \
-        memcpy(&a, src + (l.gathers ? l.list[i].src : i * (int64_t)sizeof a), sizeof a);                     \
-        memcpy(dst + (l.scatters ? l.list[i].dst : i * (int64_t)sizeof a), &a, sizeof a);                    \
+        memcpy(&a, src + from, (size_t)size);                                                                \
+        memcpy(dst + to, &a, (size_t)size);                                                                  \
     }                                                                                                        \
     return
-
-static inline void copy_listed(const listed l, uint8_t *dst, const uint8_t *src, int bytes) {
-    switch (bytes) {
-    case 1:
-        LISTED_COPY(uint8_t);
-    case 2:
-        LISTED_COPY(uint16_t);
-    case 4:
-        LISTED_COPY(uint32_t);
-    case 8:
-        LISTED_COPY(uint64_t);
-    default:
-        LISTED_COPY(sixteen);
+#define LISTED(name, from, to)                                                                               \
+    static void name(const ts_tile_place *list, int count, uint8_t *dst, const uint8_t *src, int bytes) {    \
+        switch (bytes) {                                                                                     \
+        case 1:                                                                                              \
+            LISTED_COPY(uint8_t, from, to);                                                                  \
+        case 2:                                                                                              \
+            LISTED_COPY(uint16_t, from, to);                                                                 \
+        case 4:                                                                                              \
+            LISTED_COPY(uint32_t, from, to);                                                                 \
+        case 8:                                                                                              \
+            LISTED_COPY(uint64_t, from, to);                                                                 \
+        default:                                                                                             \
+            LISTED_COPY(sixteen, from, to);                                                                  \
+        }                                                                                                    \
     }
-}
+LISTED(copy_listed, list[i].src, list[i].dst)
+LISTED(gather_listed, list[i].src, (i * size))
+LISTED(scatter_listed, (i * size), list[i].dst)
 
 void ts_elements_move_list(const ts_copy_context *m, const ts_tile_place *list, int count) {
     uint8_t from[TS_COPY_TINY * WIDEST_BYTES], to[TS_COPY_TINY * WIDEST_BYTES];
     int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8;
+    assert(count > 0 && count <= TS_COPY_TINY);
     if (m->same) {
-        copy_listed((listed){list, count, true, true}, m->dst.bytes, m->src.bytes, src_bytes);
+        copy_listed(list, count, m->dst.bytes, m->src.bytes, src_bytes);
         return;
     }
-    copy_listed((listed){list, count, true, false}, from, m->src.bytes, src_bytes);
+    gather_listed(list, count, from, m->src.bytes, src_bytes);
     ts_fill_convert(m, from, to, count);
-    copy_listed((listed){list, count, false, true}, m->dst.bytes, to, dst_bytes);
+    scatter_listed(list, count, m->dst.bytes, to, dst_bytes);
 }
