@@ -76,6 +76,7 @@ typedef struct {
     /* Lines that are not whole in memory: the bytes of each that are there. Byte i of a line of the
      * destination is then byte pack[i] of the tile's. */
     bool masks, packs;
+    bool loads_whole; /* what is missing of a source line may be read, too */
     uint8_t pack[TS_LINE_BYTES];
     uint64_t src_mask[TS_TILE_LINES], dst_mask[TS_TILE_LINES];
     int64_t src_line[TS_TILE_LINES], dst_line[TS_TILE_LINES]; /* bytes */

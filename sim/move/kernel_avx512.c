@@ -47,8 +47,11 @@ INLINE void prefetch(ts_load how, const uint8_t *p) {
     if (how == TS_LOAD_BF16_FROM_F32 || how == TS_LOAD_BF16_PAIRS) __builtin_prefetch(p + 127, 0, 2);
 }
 
-INLINE wide load_line(ts_load how, bool masked, const ts_tile *tile, int line, const uint8_t *p) {
-    if (!masked) return load(how, p);
+/* What of lines that are not whole is masked: a mask that comes from memory takes longer than the load. */
+typedef enum { MASKS_NONE, MASKS_STORES, MASKS_BOTH } masking;
+
+INLINE wide load_line(ts_load how, masking masks, const ts_tile *tile, int line, const uint8_t *p) {
+    if (masks != MASKS_BOTH) return load(how, p);
     return _mm512_maskz_loadu_epi8(tile->src_mask[line], p);
 }
 
@@ -79,15 +82,14 @@ INLINE void store_line(const uint64_t *mask, bool streams, uint8_t *p, wide v) {
 /* What a kernel is compiled for: constants. */
 typedef struct {
     ts_load how;
-    bool masked;
+    masking masks;
     int stages;
     bool listed; /* the steps of the last loop */
     int tiles;   /* of an unrolled step */
 } kind;
 
 INLINE wide load_of_tile(const kind k, const ts_tile *tile, int line, const uint8_t *src) {
-    if (k.how != TS_LOAD_BF16_PAIRS)
-        return load_line(k.how, k.masked, tile, line, src + tile->src_line[line]);
+    if (k.how != TS_LOAD_BF16_PAIRS) return load_line(k.how, k.masks, tile, line, src + tile->src_line[line]);
     return round_pairs(src + tile->src_line[0] + line * 64, src + tile->src_line[1] + line * 64);
 }
 
@@ -97,7 +99,7 @@ INLINE void arrange_tiles(const kind k, int all, const ts_tile *tile, const unpa
         if (k.stages == 0 && tile->orders) arrange_all(tile->order, all, v);
         network(0, k.stages, all, u, v);
     }
-    if (k.stages == 0 && k.masked && tile->packs) arrange_all(tile->pack, all, v);
+    if (k.stages == 0 && k.masks && tile->packs) arrange_all(tile->pack, all, v);
 }
 
 /* Where tile n of some comes from, and goes to: those of the last loop from these addresses on, or these of its list. */
@@ -128,7 +130,7 @@ INLINE void move_some(const kind k, const ts_tile_place *at, const ts_tile *tile
     }
     arrange_tiles(k, all, tile, u, v);
     UNROLL for (int i = 0; i < all; i++)
-        store_line(k.masked ? &tile->dst_mask[i % lines] : NULL, streams,
+        store_line(k.masks ? &tile->dst_mask[i % lines] : NULL, streams,
                    dst_of(k, at, i / lines, tile, dst) + tile->dst_line[i % lines], v[i]);
 }
 
@@ -136,7 +138,6 @@ INLINE void move_some(const kind k, const ts_tile_place *at, const ts_tile *tile
 INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u, uint8_t *dst,
                             const uint8_t *src) {
     const ts_load how = k.how;
-    const bool masked = k.masked;
     const int rest = k.stages - 3;
     wide copy[TS_TILE_LINES];
     if (!tile->streams && !tile->ahead_bytes)
@@ -144,7 +145,7 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
     for (int group = 0; group < 1 << rest; group++) {
         wide v[8];
         const int64_t *at = tile->src_line + 8 * group;
-        UNROLL for (int i = 0; i < 8; i++) v[i] = load_line(how, masked, tile, 8 * group + i, src + at[i]);
+        UNROLL for (int i = 0; i < 8; i++) v[i] = load_line(how, k.masks, tile, 8 * group + i, src + at[i]);
         if (tile->ahead_bytes)
             UNROLL for (int i = 0; i < 8; i++) prefetch(how, src + at[i] + tile->ahead_bytes);
         network(0, 3, 8, u, v);
@@ -156,7 +157,7 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
         network(3, rest, 1 << rest, u, v);
         const int64_t *at = tile->dst_line + group;
         UNROLL for (int i = 0; i < 1 << rest; i++)
-            store_line(masked ? &tile->dst_mask[8 * i + group] : NULL, tile->streams, dst + at[8 * i], v[i]);
+            store_line(k.masks ? &tile->dst_mask[8 * i + group] : NULL, tile->streams, dst + at[8 * i], v[i]);
     }
 }
 
@@ -177,7 +178,7 @@ INLINE void move_steps(const kind k, int64_t first, const ts_tile *tile, const u
 
 INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_t *dst, const uint8_t *src) {
     const int64_t count = tile->loops[3].count;
-    const kind one = {k.how, k.masked, k.stages, k.listed, 1};
+    const kind one = {k.how, k.masks, k.stages, k.listed, 1};
     int64_t i = 0;
     for (; k.tiles > 1 && i + k.tiles <= count; i += k.tiles) move_steps(k, i, tile, u, dst, src);
     for (; i < count; i++) move_steps(one, i, tile, u, dst, src);
@@ -186,18 +187,18 @@ INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_
 INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     const ts_kernel_loop outer[] = {tile->loops[0], tile->loops[1], tile->loops[2]};
     unpacks u;
-    set_unpacks(tile, k.how == TS_LOAD_BF16_PAIRS ? 0 : k.stages, k.masked && tile->packs, &u);
+    set_unpacks(tile, k.how == TS_LOAD_BF16_PAIRS ? 0 : k.stages, k.masks && tile->packs, &u);
     EACH_ROW(outer, dst, src, move_row(k, tile, &u, to, from));
 }
 
-/* Tiles that are listed by a function of its own: registers are few. */
-#define LISTED(name, how, masked, stages)                                                                    \
+/* Tiles that are listed, or some of whose loads are masked, by functions of their own: registers are few. */
+#define ROWS(name, how, masks, stages, listed)                                                               \
     TARGET static __attribute__((noinline)) void name(const ts_tile *restrict tile, uint8_t *restrict dst,   \
                                                       const uint8_t *restrict src) {                         \
-        move_rows((kind){how, masked, stages, true, UNROLLED(stages)}, tile, dst, src);                      \
+        move_rows((kind){how, masks, stages, listed, UNROLLED(stages)}, tile, dst, src);                     \
     }
 #define TILES(how, stages)                                                                                   \
-    LISTED(listed_##how##_##stages, how, false, stages)                                                      \
+    ROWS(listed_##how##_##stages, how, MASKS_NONE, stages, true)                                             \
     TARGET static void tiles_##how##_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,           \
                                               const uint8_t *restrict src) {                                 \
         if (how == TS_LOAD_SAME && stages == 1 && ts_halves_avx512(tile, dst, src)) return;                  \
@@ -224,13 +225,16 @@ static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
             EACH_5(ENTRY, TS_LOAD_F32_FROM_BF16) ENTRY(TS_LOAD_BF16_PAIRS, 1)};
 
 #define MASKED(how, stages)                                                                                  \
-    LISTED(masked_listed_##stages, how, true, stages)                                                        \
+    ROWS(masked_both_##stages, how, MASKS_BOTH, stages, false)                                               \
+    ROWS(masked_both_listed_##stages, how, MASKS_BOTH, stages, true)                                         \
+    ROWS(masked_stores_##stages, how, MASKS_STORES, stages, false)                                           \
+    ROWS(masked_stores_listed_##stages, how, MASKS_STORES, stages, true)                                     \
     TARGET static void masked_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,                  \
                                        const uint8_t *restrict src) {                                        \
-        if (tile->listed)                                                                                    \
-            masked_listed_##stages(tile, dst, src);                                                          \
-        else                                                                                                 \
-            move_rows((kind){how, true, stages, false, UNROLLED(stages)}, tile, dst, src);                   \
+        static ts_tile_function *const functions[2][2] = {                                                   \
+            {masked_both_##stages, masked_both_listed_##stages},                                             \
+            {masked_stores_##stages, masked_stores_listed_##stages}};                                        \
+        functions[tile->loads_whole][tile->listed > 0](tile, dst, src);                                      \
     }
 EACH_5(MASKED, TS_LOAD_SAME)
 MASKED(TS_LOAD_SAME, 5)

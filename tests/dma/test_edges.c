@@ -16,6 +16,7 @@
 #include "move/move.h"
 
 enum { PAIRS = 500, SANITIZED_PAIRS = 60 };
+enum { BEHIND_BYTES = 64 }; /* of a source, as many as kernels may read on */
 enum { MAX_DIMS = 4, FEW_ELEMENTS = 20000, MANY_ELEMENTS = 400000, TEXT = 128 };
 
 typedef struct {
@@ -135,7 +136,8 @@ static void random_pairs(void **state) {
         ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, 0};
         moved pair = {.at_end = random_below(&seed, 3) > 0, .dst_bytes = to->storage_bytes};
         pair.plan = ts_plan_new(NULL, arena, &a, &b, rank, dims);
-        pair.src = edge_new(from->storage_bytes, pair.at_end);
+        int64_t behind = random_below(&seed, 2) ? BEHIND_BYTES : 0;
+        pair.src = edge_new(from->storage_bytes + behind, pair.at_end);
         fill(&seed, &pair.src);
         edge want = move(&pair, &(ts_move_options){.threads = 1});
         for (int version = 0; version < 2 * TS_KERNELS_COUNT; version++) {

@@ -15,6 +15,12 @@ static ts_plan_box box_of(const ts_plan_loop *bytes, int count) {
     return box;
 }
 
+static ts_plan_box all_loops(const ts_plan_loop *bytes) {
+    int count = 0;
+    while (bytes[count].extent > 0) count++;
+    return box_of(bytes, count);
+}
+
 static ts_copy_context context_of(ts_dtype type, int bits, const ts_kernels *kernels) {
     return (ts_copy_context){
         .src = {type, bits, NULL}, .dst = {type, bits, NULL}, .same = true, .kernels = kernels};
@@ -87,6 +93,39 @@ static void permutes_of_lines(void **state) {
             assert_int_equal((uint32_t)j.tile.src_mask[i], permutes[n].src_mask[i]);
             assert_int_equal((uint32_t)j.tile.dst_mask[i], permutes[n].dst_mask[i]);
         }
+    }
+}
+
+/* ---- Lines that are not whole ---- */
+
+/* Loops in bytes, of lines of which some bytes are not there; how many bytes behind the source may be read, and whether
+ * lines of the source are read whole. */
+static const struct {
+    ts_dtype to;
+    int64_t behind;
+    ts_plan_loop loops[3];
+    bool whole;
+} loads[] = {
+    {TS_DTYPE_U8, 0, {{60, 1, 16}, {16, 60, 1}}, false},  /* 60 bytes of each */
+    {TS_DTYPE_U8, 63, {{60, 1, 16}, {16, 60, 1}}, false}, {TS_DTYPE_U8, 64, {{60, 1, 16}, {16, 60, 1}}, true},
+    {TS_DTYPE_S8, 0, {{60, 1, 16}, {16, 60, 1}}, true}, /* by way of a scratch */
+};
+
+static void loads_of_lines(void **state) {
+    (void)state;
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof loads / sizeof loads[0]; n++) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
+        ts_plan_box box = all_loops(loads[n].loops);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        ts_copy_plan j;
+        m.dst.dtype = loads[n].to;
+        m.same = m.src.dtype == m.dst.dtype;
+        m.behind_bytes = loads[n].behind;
+        ts_copy_plan_begin(&j, &m);
+        assert_true(ts_copy_plan_match_box(&j, &box, times));
+        assert_true(j.tile.masks);
+        if (j.tile.loads_whole != loads[n].whole) fail_msg("row %zu", n);
     }
 }
 
@@ -315,12 +354,6 @@ static const struct {
      17408,
      false},
 };
-
-static ts_plan_box all_loops(const ts_plan_loop *bytes) {
-    int count = 0;
-    while (bytes[count].extent > 0) count++;
-    return box_of(bytes, count);
-}
 
 /* Two boxes, of which the second is still to come: it begins at these bytes. */
 static ts_box_list list_before(const ts_plan_loop *other, int64_t src, int64_t dst) {
@@ -873,14 +906,23 @@ static void rows_that_are_read_on_early(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_collide),          cmocka_unit_test(permutes_of_lines),
-        cmocka_unit_test(boxes_that_are_alike),        cmocka_unit_test(boxes_that_continue),
-        cmocka_unit_test(short_columns_that_continue), cmocka_unit_test(rows_that_are_copied),
-        cmocka_unit_test(rows_that_are_copied_late),   cmocka_unit_test(lines_of_halves),
-        cmocka_unit_test(lines_that_are_split),        cmocka_unit_test(elements_that_are_listed),
-        cmocka_unit_test(steps_that_are_kept),         cmocka_unit_test(transposes_or_lines),
-        cmocka_unit_test(rows_that_are_read_on),       cmocka_unit_test(rows_that_are_read_on_early),
+        cmocka_unit_test(lines_that_collide),
+        cmocka_unit_test(permutes_of_lines),
+        cmocka_unit_test(boxes_that_are_alike),
+        cmocka_unit_test(boxes_that_continue),
+        cmocka_unit_test(short_columns_that_continue),
+        cmocka_unit_test(rows_that_are_copied),
+        cmocka_unit_test(rows_that_are_copied_late),
+        cmocka_unit_test(lines_of_halves),
+        cmocka_unit_test(lines_that_are_split),
+        cmocka_unit_test(elements_that_are_listed),
+        cmocka_unit_test(steps_that_are_kept),
+        cmocka_unit_test(transposes_or_lines),
+        cmocka_unit_test(rows_that_are_read_on),
+        cmocka_unit_test(rows_that_are_read_on_early),
         cmocka_unit_test(tiles_that_are_listed),
+
+        cmocka_unit_test(loads_of_lines),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }
