@@ -4,8 +4,17 @@
 #include "copy_plan.h"
 #include "layout/convert.h"
 
-/* What part of a tile is there at least; bytes a clock of a permute as fast as tiles that mostly are, or hardly. */
-enum { SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8, LIKE_MOSTLY = 5, LIKE_HARDLY = 3 };
+/* What part of a tile is there at least; bytes a clock of a permute as fast as tiles that mostly are, or hardly; what
+ * all of a tile counts; stages of a network that may take fewer shuffles than a permute. */
+enum {
+    SHORT_LINE = 32,
+    MOSTLY = 2,
+    HARDLY = 8,
+    LIKE_MOSTLY = 5,
+    LIKE_HARDLY = 3,
+    WHOLE = 64,
+    MANY_STAGES = 3
+};
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -101,24 +110,24 @@ typedef struct {
     ts_digit digits[2 * TS_TILE_STAGES], enters[TS_TILE_STAGES], leaves[TS_TILE_STAGES];
 } masked_lines;
 
-/* Finds them and their network; false where less than one in `least` elements of a tile is there. */
-static bool find_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
-                        masked_lines *lines, int64_t *times) {
+/* Finds them and their network; how many of WHOLE elements of a tile are there, 0 where there is no tile. */
+static int64_t find_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels,
+                           masked_lines *lines, int64_t *times) {
     int src_width = j->m->src.element_bits, width = j->m->dst.element_bits, unit = width / 8;
     int count = log2_of(kernels->line_bytes / (unit ? unit : 1));
     ts_digit *src = lines->digits, *dst = lines->digits + count;
-    if (!kernels->masked || src_width < 8 || width < 8 || count < 1) return false;
+    if (!kernels->masked || src_width < 8 || width < 8 || count < 1) return 0;
     lines->src = (ts_line){box, TS_SRC, src_width, count, src};
     lines->dst = (ts_line){box, TS_DST, width, count, dst};
     ts_lines_find(&lines->src, src);
     ts_lines_find(&lines->dst, dst);
-    if (!count_times(box, lines->digits, 2 * count, times)) return false;
+    if (!count_times(box, lines->digits, 2 * count, times)) return 0;
     ts_network network = {kernels->line_bytes, log2_of(unit), count, src, dst};
     ts_network_make(&j->tile, &network, lines->enters, lines->leaves);
     int64_t useful = 1;
     for (int i = 0; i < box->loop_count; i++)
         useful *= times[i] < box->loops[i].extent ? times[i] : box->loops[i].extent;
-    return useful * least >= (int64_t)1 << (j->tile.stages + count);
+    return useful * WHOLE >> (j->tile.stages + count);
 }
 
 /* May lines that are not whole be read as if they were? Of a scratch they may, and those that have nothing are the first
@@ -159,11 +168,11 @@ static bool are_bytes(const ts_copy_plan *j) {
     return j->kernels->bytes && tile->unit_log2 == 0 && tile->stages == 4 && j->m->same && arranged;
 }
 
-/* Tiles of lines that are not whole, if enough of them is there. */
+/* Tiles of lines that are not whole, if one in `least` elements of them is there. */
 static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
                          int64_t *times) {
     masked_lines lines;
-    if (!find_masked(j, box, kernels, least, &lines, times)) return false;
+    if (find_masked(j, box, kernels, &lines, times) * least < WHOLE) return false;
     j->kernels = kernels;
     j->lists = kernels->lists;
     j->joins = false;
@@ -303,6 +312,27 @@ static bool is_before_hardly(const ts_copy_context *m, int i) {
     return last && is_in_cache(m) && m->dst.element_bits >= 8;
 }
 
+/* Bytes a clock of a permute as fast as a tile of many lines of which such a part is there: these take a clock to load, one
+ * in each stage, and two to store. 0 of other tiles. */
+static int64_t like_masked(const ts_tile *tile, int64_t part) {
+    if (part * MOSTLY < WHOLE || tile->stages < MANY_STAGES) return 0;
+    int64_t clocks = tile->stages + 3, bytes = part * TS_LINE_BYTES / WHOLE;
+    return (bytes + clocks - 1) / clocks;
+}
+
+/* By a permute that is as fast as tiles that are mostly there; where a network takes fewer shuffles, by that. */
+static bool match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
+    int64_t own[TS_PLAN_MAX_LOOPS];
+    masked_lines lines;
+    ts_copy_plan network;
+    if (!ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times)) return false;
+    ts_copy_plan_begin(&network, j->m);
+    int64_t part = find_masked(&network, box, kernels, &lines, own), like = like_masked(&network.tile, part);
+    return like <= LIKE_MOSTLY || ts_copy_plan_match_permute(j, box, (int)like, times) ||
+           match_masked(j, box, kernels, MOSTLY, times);
+}
+
 /* Whole lines, then lines that are mostly there, then shorter ones. */
 static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_copy_context *m = j->m;
@@ -311,7 +341,7 @@ static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times)
         bool is_first = i == 0 && is_in_cache(m), permutes = is_first && m->dst.element_bits == 8;
         if (match_tile(j, box, kernels, times)) return true;
         if (ts_copy_reads_on(m) && is_first && ts_copy_plan_match_short_rows(j, box, times)) return true;
-        if (permutes && ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times)) return true;
+        if (permutes && match_permute(j, box, times)) return true;
         if (match_masked(j, box, kernels, MOSTLY, times)) return true;
         if (permutes && ts_copy_plan_match_permute(j, box, LIKE_HARDLY, times)) return true;
         if (!ts_copy_reads_on(m) && is_before_hardly(m, i) && ts_copy_plan_match_short_rows(j, box, times))
@@ -337,8 +367,7 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
         return true;
     }
     if (copies && ts_copy_plan_match_permute(j, box, 0, times)) return true;
-    if (is_in_cache(m) && m->dst.element_bits > 8 && ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times))
-        return true;
+    if (is_in_cache(m) && m->dst.element_bits > 8 && match_permute(j, box, times)) return true;
     if (copies && !m->streams && ts_copy_plan_match_transpose(j, box, times)) return true;
     return match_tiles(j, box, times) || match_run(j, box, 0, times);
 }

@@ -96,7 +96,46 @@ static void permutes_of_lines(void **state) {
     }
 }
 
-/* ---- Lines that are not whole ---- */
+/* ---- Permutes or a network ---- */
+
+/* Loops in bytes; whether lines that are not whole take a network of so many stages, in place of a permute. */
+static const struct {
+    int unit;
+    ts_plan_loop loops[4];
+    int stages; /* 0: a permute */
+} networks[] = {
+    {2, {{9362, 2, 14}, {7, 18724, 2}}, 3},             /* seven lines of eight */
+    {2, {{9362, 14, 2}, {7, 2, 18724}}, 3},             /* and into seven */
+    {4, {{512, 4, 28}, {7, 20480, 4}}, 3},              /* of words */
+    {2, {{332, 336, 336}, {28, 12, 2}, {6, 2, 56}}, 3}, /* two of three that there are of a tile */
+    {1, {{26026, 5, 1}, {5, 1, 26026}}, 0},             /* five lines of eight */
+    {4, {{31, 4080, 4080}, {204, 20, 4}, {5, 4, 816}}, 0},
+    {2, {{370, 282, 282}, {47, 6, 2}, {3, 2, 94}}, 0}, /* of four lines */
+};
+
+static bool is_permute(const ts_tile_kernels *kernels, ts_tile_function *function) {
+    for (int i = 0; i < TS_PERMUTE_LINES; i++)
+        for (int k = 0; k <= TS_PERMUTE_FEW; k++)
+            if (kernels->permutes[0][i][k] == function || kernels->permutes[1][i][k] == function) return true;
+    return false;
+}
+
+static void permutes_or_networks(void **state) {
+    (void)state;
+    const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
+    for (size_t n = 0; kernels && n < sizeof networks / sizeof networks[0]; n++) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8 * networks[n].unit, kernels);
+        ts_plan_box box = all_loops(networks[n].loops);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        int stages = networks[n].stages;
+        ts_copy_plan j;
+        ts_copy_plan_begin(&j, &m);
+        assert_true(ts_copy_plan_match_box(&j, &box, times));
+        const ts_tile_kernels *tiles = kernels->tiles[0];
+        bool is = stages ? j.tile_function == tiles->masked[stages] : is_permute(tiles, j.tile_function);
+        if (!is) fail_msg("row %zu", n);
+    }
+}
 
 /* Loops in bytes, of lines of which some bytes are not there; how many bytes behind the source may be read, and whether
  * lines of the source are read whole. */
@@ -106,6 +145,7 @@ static const struct {
     ts_plan_loop loops[3];
     bool whole;
 } loads[] = {
+    {TS_DTYPE_U8, 0, {{7, 1024, 1}, {1024, 1, 7}}, true}, /* seven lines are whole, one is not there */
     {TS_DTYPE_U8, 0, {{60, 1, 16}, {16, 60, 1}}, false},  /* 60 bytes of each */
     {TS_DTYPE_U8, 63, {{60, 1, 16}, {16, 60, 1}}, false}, {TS_DTYPE_U8, 64, {{60, 1, 16}, {16, 60, 1}}, true},
     {TS_DTYPE_S8, 0, {{60, 1, 16}, {16, 60, 1}}, true}, /* by way of a scratch */
@@ -921,7 +961,7 @@ int main(void) {
         cmocka_unit_test(rows_that_are_read_on),
         cmocka_unit_test(rows_that_are_read_on_early),
         cmocka_unit_test(tiles_that_are_listed),
-
+        cmocka_unit_test(permutes_or_networks),
         cmocka_unit_test(loads_of_lines),
     };
     return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
