@@ -111,6 +111,14 @@ static inline int ts_copy_width(const ts_copy_side *side) {
 }
 /* May kernels read lines that end behind the source? */
 static inline bool ts_copy_reads_on(const ts_copy_context *m) { return m->behind_bytes >= TS_LINE_BYTES; }
+/* May so many lines that are not whole be read as if they were? Of a scratch they may, and those that have nothing are the
+ * first again. */
+static inline bool ts_copy_may_load_whole(const ts_copy_plan *job, int lines) {
+    bool whole = true;
+    for (int i = 0; i < lines; i++)
+        whole = whole && (job->tile.src_mask[i] == 0 || job->tile.src_mask[i] == UINT64_MAX);
+    return whole || job->fills || ts_copy_reads_on(job->m);
+}
 /* Elements of whole bytes, which a kernel converts. */
 static inline bool ts_copy_converts(const ts_copy_context *m) {
     return m->convert && m->src.element_bits >= 8 && m->dst.element_bits >= 8;

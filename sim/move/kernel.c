@@ -130,15 +130,6 @@ static int64_t find_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_til
     return useful * WHOLE >> (j->tile.stages + count);
 }
 
-/* May lines that are not whole be read as if they were? Of a scratch they may, and those that have nothing are the first
- * again. */
-static bool may_load_whole(const ts_copy_plan *j) {
-    bool whole = true;
-    for (int i = 0; i < 1 << j->tile.stages; i++)
-        whole = whole && (j->tile.src_mask[i] == 0 || j->tile.src_mask[i] == UINT64_MAX);
-    return whole || j->fills || ts_copy_reads_on(j->m);
-}
-
 /* Where the lines of a tile lie, and which bytes of them are there. */
 static void set_masked_lines(ts_copy_plan *j, const masked_lines *lines, int unit) {
     ts_tile *tile = &j->tile;
@@ -158,7 +149,7 @@ static void set_masked_lines(ts_copy_plan *j, const masked_lines *lines, int uni
         if (tile->src_mask[i] == 0) tile->src_line[i] = 0;
         if (tile->dst_mask[i] == 0) tile->dst_line[i] = 0;
     }
-    tile->loads_whole = may_load_whole(j);
+    tile->loads_whole = ts_copy_may_load_whole(j, all);
 }
 
 /* Is there a kernel for a tile of so many lines of bytes, which is not one of longer units? */

@@ -15,9 +15,9 @@ enum { PAIRS = TS_PERMUTE_LINES / 2 };
 
 /* What a kernel is compiled for: constants. */
 typedef struct {
-    int unit;           /* 1, or TS_PERMUTE_WORD: bytes that are permuted together */
-    int sources, lines; /* lines: few, whose order is in registers; or 0 */
-    bool whole;         /* all bytes of all lines are there */
+    int unit;                       /* 1, or TS_PERMUTE_WORD: bytes that are permuted together */
+    int sources, lines;             /* lines: few, whose order is in registers; or 0 */
+    bool loads_whole, stores_whole; /* all bytes of lines may be read; are there */
 } kind;
 
 INLINE wide permute_pair(const kind k, wide from, const wide *v, bool single) {
@@ -51,7 +51,7 @@ INLINE void load_order(const kind k, const ts_tile *tile, int line, wide *from) 
 
 INLINE void store_permuted(const kind k, const ts_tile *tile, int line, uint8_t *dst, wide v) {
     dst += tile->dst_line[line];
-    if (k.whole)
+    if (k.stores_whole)
         _mm512_storeu_si512(dst, v);
     else
         _mm512_mask_storeu_epi8(dst, tile->dst_mask[line], v);
@@ -72,8 +72,8 @@ INLINE void permute_lines(const kind k, const ts_tile *tile, wide (*order)[PAIRS
     prefetch_lines(k, tile, dst, src);
     UNROLL for (int i = 0; i < TS_PERMUTE_LINES; i++) {
         if (i >= k.sources) continue;
-        v[i] = k.whole ? _mm512_loadu_si512(src + tile->src_line[i])
-                       : _mm512_maskz_loadu_epi8(tile->src_mask[i], src + tile->src_line[i]);
+        v[i] = k.loads_whole ? _mm512_loadu_si512(src + tile->src_line[i])
+                             : _mm512_maskz_loadu_epi8(tile->src_mask[i], src + tile->src_line[i]);
     }
     UNROLL for (int i = 0; i < k.lines; i++) store_permuted(k, tile, i, dst, permute_sources(k, order[i], v));
     for (int i = 0; k.lines == 0 && i < tile->permute.lines; i++) {
@@ -88,9 +88,8 @@ INLINE void permute_all(const kind k, const ts_tile *tile, uint8_t *dst, const u
     EACH_UNLISTED(tile, dst, src, permute_lines(k, tile, order, to_tile, from_tile));
 }
 
-INLINE bool is_whole(const ts_tile *tile, int sources) {
+INLINE bool stores_whole(const ts_tile *tile) {
     uint64_t all = UINT64_MAX;
-    for (int i = 0; i < sources; i++) all &= tile->src_mask[i];
     for (int i = 0; i < tile->permute.lines; i++) all &= tile->dst_mask[i];
     return all == UINT64_MAX;
 }
@@ -98,10 +97,12 @@ INLINE bool is_whole(const ts_tile *tile, int sources) {
 #define PERMUTE(unit, sources, lines)                                                                        \
     TARGET static void permute_##unit##_##sources##_##lines(                                                 \
         const ts_tile *restrict tile, uint8_t *restrict dst, const uint8_t *restrict src) {                  \
-        if (is_whole(tile, sources))                                                                         \
-            permute_all((kind){unit, sources, lines, true}, tile, dst, src);                                 \
+        if (!tile->loads_whole)                                                                              \
+            permute_all((kind){unit, sources, lines, false, false}, tile, dst, src);                         \
+        else if (!stores_whole(tile))                                                                        \
+            permute_all((kind){unit, sources, lines, true, false}, tile, dst, src);                          \
         else                                                                                                 \
-            permute_all((kind){unit, sources, lines, false}, tile, dst, src);                                \
+            permute_all((kind){unit, sources, lines, true, true}, tile, dst, src);                           \
     }
 #define EACH_FEW(x, unit, sources)                                                                           \
     x(unit, sources, 1) x(unit, sources, 2) x(unit, sources, 3) x(unit, sources, 4)

@@ -291,8 +291,9 @@ bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int apa
     if (!choose(&c)) return false;
     ts_copy_plan_set_loops(j, box, times);
     if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
-    set_tile(&j->tile, &c);
     j->fills = j->joins = false;
+    set_tile(&j->tile, &c);
+    j->tile.loads_whole = ts_copy_may_load_whole(j, (int)lines_of(&c.sides[TS_SRC]));
     j->kernels = kernels;
     int64_t sources = lines_of(&c.sides[TS_SRC]), lines = lines_of(&c.sides[TS_DST]);
     bool few = sources <= TS_PERMUTE_FEW && lines <= TS_PERMUTE_FEW;

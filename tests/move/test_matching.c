@@ -142,13 +142,16 @@ static void permutes_or_networks(void **state) {
 static const struct {
     ts_dtype to;
     int64_t behind;
-    ts_plan_loop loops[3];
+    ts_plan_loop loops[5];
     bool whole;
 } loads[] = {
     {TS_DTYPE_U8, 0, {{7, 1024, 1}, {1024, 1, 7}}, true}, /* seven lines are whole, one is not there */
     {TS_DTYPE_U8, 0, {{60, 1, 16}, {16, 60, 1}}, false},  /* 60 bytes of each */
-    {TS_DTYPE_U8, 63, {{60, 1, 16}, {16, 60, 1}}, false}, {TS_DTYPE_U8, 64, {{60, 1, 16}, {16, 60, 1}}, true},
+    {TS_DTYPE_U8, 63, {{60, 1, 16}, {16, 60, 1}}, false},
+    {TS_DTYPE_U8, 64, {{60, 1, 16}, {16, 60, 1}}, true},
     {TS_DTYPE_S8, 0, {{60, 1, 16}, {16, 60, 1}}, true}, /* by way of a scratch */
+    {TS_DTYPE_U8, 0, {{754, 48, 144}, {3, 36192, 48}, {16, 3, 1}, {3, 1, 16}}, false}, /* of a permute */
+    {TS_DTYPE_U8, 64, {{754, 48, 144}, {3, 36192, 48}, {16, 3, 1}, {3, 1, 16}}, true},
 };
 
 static void loads_of_lines(void **state) {
