@@ -47,9 +47,6 @@ INLINE void prefetch(ts_load how, const uint8_t *p) {
     if (how == TS_LOAD_BF16_FROM_F32 || how == TS_LOAD_BF16_PAIRS) __builtin_prefetch(p + 127, 0, 2);
 }
 
-/* What of lines that are not whole is masked: a mask that comes from memory takes longer than the load. */
-typedef enum { MASKS_NONE, MASKS_STORES, MASKS_BOTH } masking;
-
 INLINE wide load_line(ts_load how, masking masks, const ts_tile *tile, int line, const uint8_t *p) {
     if (masks != MASKS_BOTH) return load(how, p);
     return _mm512_maskz_loadu_epi8(tile->src_mask[line], p);

@@ -72,57 +72,61 @@ INLINE void transpose_bytes(wide *v) {
     }
 }
 
-INLINE wide load_line(bool masked, const ts_tile *tile, int line, const wide order, const uint8_t *src) {
+INLINE wide load_line(masking masks, const ts_tile *tile, int line, const wide order, const uint8_t *src) {
     src += tile->src_line[line];
     if (tile->ahead_bytes) __builtin_prefetch(src + tile->ahead_bytes + TS_LINE_BYTES - 1, 0, 2);
-    if (!masked) return _mm512_permutexvar_epi8(order, _mm512_loadu_si512(src));
-    if (tile->src_mask[line] == 0) return _mm512_setzero_si512();
-    return _mm512_permutexvar_epi8(order, _mm512_maskz_loadu_epi8(tile->src_mask[line], src));
+    if (masks && tile->src_mask[line] == 0) return _mm512_setzero_si512();
+    if (masks == MASKS_BOTH)
+        return _mm512_permutexvar_epi8(order, _mm512_maskz_loadu_epi8(tile->src_mask[line], src));
+    return _mm512_permutexvar_epi8(order, _mm512_loadu_si512(src));
 }
 
-INLINE void store_line(bool masked, const ts_tile *tile, int line, const wide pack, uint8_t *dst, wide v) {
+INLINE void store_line(masking masks, const ts_tile *tile, int line, const wide pack, uint8_t *dst, wide v) {
     dst += tile->dst_line[line];
-    if (masked && tile->dst_mask[line] == 0) return;
+    if (masks && tile->dst_mask[line] == 0) return;
     v = _mm512_permutexvar_epi8(pack, v);
     if (tile->streams)
         _mm512_stream_si512((void *)dst, v);
-    else if (masked)
+    else if (masks)
         _mm512_mask_storeu_epi8(dst, tile->dst_mask[line], v);
     else
         _mm512_storeu_si512(dst, v);
 }
 
-INLINE void prefetch_there(bool masked, const ts_tile *tile, uint8_t *dst) {
+INLINE void prefetch_there(masking masks, const ts_tile *tile, uint8_t *dst) {
     if (tile->streams || tile->ahead_bytes) return;
     for (int i = 0; i < LINES; i++)
-        if (!masked || tile->dst_mask[i] != 0) prefetch_stored(dst + tile->dst_line[i], TS_LINE_BYTES);
+        if (!masks || tile->dst_mask[i] != 0) prefetch_stored(dst + tile->dst_line[i], TS_LINE_BYTES);
 }
 
 /* The last digit of a line's number left first. */
 INLINE int reversed(int i) { return (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | (i & 8) >> 3; }
 
-INLINE void move_tile(bool masked, const ts_tile *tile, const arrangement *a, uint8_t *dst,
+INLINE void move_tile(masking masks, const ts_tile *tile, const arrangement *a, uint8_t *dst,
                       const uint8_t *src) {
     wide v[LINES];
-    prefetch_there(masked, tile, dst);
-    UNROLL for (int i = 0; i < LINES; i++) v[i] = load_line(masked, tile, i, a->order, src);
+    prefetch_there(masks, tile, dst);
+    UNROLL for (int i = 0; i < LINES; i++) v[i] = load_line(masks, tile, i, a->order, src);
     transpose_bytes(v);
-    UNROLL for (int i = 0; i < LINES; i++) store_line(masked, tile, reversed(i), a->pack, dst, v[i]);
+    UNROLL for (int i = 0; i < LINES; i++) store_line(masks, tile, reversed(i), a->pack, dst, v[i]);
 }
 
-INLINE void move_tiles(bool masked, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
+INLINE void move_tiles(masking masks, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     uint8_t order[TS_LINE_BYTES], pack[TS_LINE_BYTES];
     set_order(tile, order);
-    set_pack(tile, masked && tile->packs, pack);
+    set_pack(tile, masks && tile->packs, pack);
     const arrangement a = {_mm512_loadu_si512(order), _mm512_loadu_si512(pack)};
-    EACH_TILE(tile, dst, src, move_tile(masked, tile, &a, to_tile, from_tile));
+    EACH_TILE(tile, dst, src, move_tile(masks, tile, &a, to_tile, from_tile));
 }
 
 TARGET static void whole(const ts_tile *restrict tile, uint8_t *restrict dst, const uint8_t *restrict src) {
-    move_tiles(false, tile, dst, src);
+    move_tiles(MASKS_NONE, tile, dst, src);
 }
 TARGET static void in_part(const ts_tile *restrict tile, uint8_t *restrict dst, const uint8_t *restrict src) {
-    move_tiles(true, tile, dst, src);
+    if (tile->loads_whole)
+        move_tiles(MASKS_STORES, tile, dst, src);
+    else
+        move_tiles(MASKS_BOTH, tile, dst, src);
 }
 ts_tile_function *const ts_bytes_avx512[2] = {whole, in_part};
 #endif

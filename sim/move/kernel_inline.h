@@ -22,6 +22,9 @@
 /* Do loads ask for what is to be loaded later? */
 typedef enum { NO_PREFETCH, PREFETCH_AHEAD } prefetching;
 
+/* What of lines that are not whole is masked: a mask that comes from memory takes longer than the load. */
+typedef enum { MASKS_NONE, MASKS_STORES, MASKS_BOTH } masking;
+
 /* Asks for the lines of a store that comes soon. Stores reach a cache in their order: between those that find their
  * line there, each that has to wait for one holds up all behind it. */
 INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
