@@ -84,10 +84,15 @@ void ts_copy_steps_repeat(const ts_copy_steps *steps);
 void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box);
 /* Up to so many elements, to choose a kernel takes longer than to move them one by one. */
 enum { TS_COPY_TINY = 384 };
-/* The same of so few, of whole bytes, of a box whose offsets are listed, in bytes, in its order. Lists it; 0 where it is
- * another. */
-int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_place list[TS_COPY_TINY]);
-void ts_elements_move_list(const ts_copy_context *m, const ts_tile_place *list, int count);
+/* The same of so few, of whole bytes, of a box whose offsets are listed, in bytes, in its order; of each side, whether
+ * they follow each other. */
+typedef struct {
+    ts_tile_place at[TS_COPY_TINY];
+    int count; /* 0 where it is another box */
+    bool follows[2];
+} ts_element_list;
+void ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_element_list *list);
+void ts_elements_move_list(const ts_copy_context *m, const ts_element_list *list);
 /* The same by the kernels that the box's loops allow. */
 void ts_move_box(const ts_copy_context *m, const ts_plan_box *box);
 

@@ -188,20 +188,32 @@ void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box) {
 
 /* ---- Lists ---- */
 
-int ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_tile_place list[TS_COPY_TINY]) {
+static void find_follows(const ts_copy_context *m, ts_element_list *list) {
+    int64_t src = list->at[0].src, dst = list->at[0].dst;
+    list->follows[TS_SRC] = list->follows[TS_DST] = true;
+    for (int i = 0; i < list->count; i++, src += m->src.element_bits / 8, dst += m->dst.element_bits / 8) {
+        list->follows[TS_SRC] = list->follows[TS_SRC] && list->at[i].src == src;
+        list->follows[TS_DST] = list->follows[TS_DST] && list->at[i].dst == dst;
+    }
+}
+
+void ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_element_list *list) {
     int bytes = m->src.element_bits / 8, used = 1;
+    list->count = 0;
     if (!is_whole_bytes(m, box) || ts_copy_count_elements(box) > TS_COPY_TINY || bytes > WIDEST_BYTES ||
         (m->same && (bytes & (bytes - 1)) != 0))
-        return 0;
-    list[0] = (ts_tile_place){box->src_bits / 8, box->dst_bits / 8};
+        return;
+    ts_tile_place *at = list->at;
+    at[0] = (ts_tile_place){box->src_bits / 8, box->dst_bits / 8};
     for (int i = box->loop_count - 1; i >= 0; i--) {
         const ts_plan_loop *loop = &box->loops[i];
         for (int n = used; n < used * loop->extent; n++)
-            list[n] = (ts_tile_place){list[n - used].src + loop->src_bits / 8,
-                                      list[n - used].dst + loop->dst_bits / 8};
+            at[n] =
+                (ts_tile_place){at[n - used].src + loop->src_bits / 8, at[n - used].dst + loop->dst_bits / 8};
         used *= (int)loop->extent;
     }
-    return used;
+    list->count = used;
+    find_follows(m, list);
 }
 
 /* Elements at listed offsets, or, on the side where they are not, one behind the other: number i at i * size bytes. Loops
@@ -233,15 +245,17 @@ LISTED(copy_listed, list[i].src, list[i].dst)
 LISTED(gather_listed, list[i].src, (i * size))
 LISTED(scatter_listed, (i * size), list[i].dst)
 
-void ts_elements_move_list(const ts_copy_context *m, const ts_tile_place *list, int count) {
+void ts_elements_move_list(const ts_copy_context *m, const ts_element_list *list) {
     uint8_t from[TS_COPY_TINY * WIDEST_BYTES], to[TS_COPY_TINY * WIDEST_BYTES];
-    int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8;
+    const uint8_t *src = list->follows[TS_SRC] ? m->src.bytes + list->at[0].src : from;
+    uint8_t *dst = list->follows[TS_DST] ? m->dst.bytes + list->at[0].dst : to;
+    int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8, count = list->count;
     assert(count > 0 && count <= TS_COPY_TINY);
     if (m->same) {
-        copy_listed(list, count, m->dst.bytes, m->src.bytes, src_bytes);
+        copy_listed(list->at, count, m->dst.bytes, m->src.bytes, src_bytes);
         return;
     }
-    gather_listed(list, count, from, m->src.bytes, src_bytes);
-    ts_fill_convert(m, from, to, count);
-    scatter_listed(list, count, m->dst.bytes, to, dst_bytes);
+    if (src == from) gather_listed(list->at, count, from, m->src.bytes, src_bytes);
+    ts_fill_convert(m, src, dst, count);
+    if (dst == to) scatter_listed(list->at, count, m->dst.bytes, to, dst_bytes);
 }

@@ -8,8 +8,7 @@ typedef struct ts_copy_step {
     bool runs;               /* the job; else elements: those of the list, or where it has none of the box */
     int64_t src_bits, dst_bits;
     ts_plan_box box;
-    int listed;
-    ts_tile_place list[TS_COPY_TINY];
+    ts_element_list list;
     ts_copy_plan job;
 } ts_copy_step;
 
@@ -45,7 +44,7 @@ void ts_copy_step_elements(const ts_copy_context *m, const ts_plan_box *box) {
     if (step) {
         step->runs = false;
         step->box = *box;
-        step->listed = ts_elements_list(m, box, step->list);
+        ts_elements_list(m, box, &step->list);
     }
     if (!finds(m)) ts_move_elements(m, box);
 }
@@ -70,8 +69,8 @@ void ts_copy_steps_repeat(const ts_copy_steps *steps) {
         step->m->dst.bytes = steps->m->dst.bytes;
         if (step->runs)
             ts_copy_plan_run(&step->job, step->src_bits, step->dst_bits);
-        else if (step->listed > 0)
-            ts_elements_move_list(step->m, step->list, step->listed);
+        else if (step->list.count > 0)
+            ts_elements_move_list(step->m, &step->list);
         else
             ts_move_elements(step->m, &step->box);
     }

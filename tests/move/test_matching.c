@@ -581,17 +581,21 @@ static void lines_that_are_split(void **state) {
 
 /* ---- Elements ---- */
 
-/* Loops in bytes, of elements of so many bits: how many of them are listed? */
+/* Loops in bytes, of elements of so many bits: how many of them are listed, and do they follow each other? */
 static const struct {
     int bits;
     ts_plan_loop loops[4];
     int are;
+    bool follows[2];
 } elements[] = {
-    {8, {{3, 128, 1}, {2, 40, 64}, {64, 1, 2}}, 384},
-    {128, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 20},
-    {8, {{11, 128, 1}, {5, 40, 64}, {7, 1, 2}}, 0}, /* 385 */
-    {24, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 0},
-    {4, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 0},
+    {8, {{3, 128, 1}, {2, 40, 64}, {64, 1, 2}}, 384, {false, false}},
+    {128, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 20, {false, false}},
+    {8, {{11, 128, 1}, {5, 40, 64}, {7, 1, 2}}, 0, {false, false}}, /* 385 */
+    {24, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 0, {false, false}},
+    {4, {{5, 512, 16}, {2, 16, 128}, {2, 256, 512}}, 0, {false, false}},
+    {16, {{2, 40, 160}, {5, 8, 32}, {4, 2, 8}}, 40, {true, false}},
+    {16, {{2, 160, 40}, {5, 32, 8}, {4, 8, 2}}, 40, {false, true}},
+    {16, {{2, 42, 160}, {5, 8, 32}, {4, 2, 8}}, 40, {false, false}},
 };
 
 static void elements_that_are_listed(void **state) {
@@ -599,15 +603,18 @@ static void elements_that_are_listed(void **state) {
     for (size_t n = 0; n < sizeof elements / sizeof elements[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, elements[n].bits, NULL);
         ts_plan_box box = all_loops(elements[n].loops);
-        ts_tile_place list[TS_COPY_TINY];
+        ts_element_list list;
         const ts_plan_loop *l = elements[n].loops;
         box.src_bits = 8;
         box.dst_bits = 16;
-        assert_int_equal(ts_elements_list(&m, &box, list), elements[n].are);
+        ts_elements_list(&m, &box, &list);
+        assert_int_equal(list.count, elements[n].are);
+        for (int i = 0; i < 2 && elements[n].are > 0; i++)
+            assert_int_equal(list.follows[i], elements[n].follows[i]);
         for (int64_t i = 0; i < elements[n].are; i++) {
             int64_t c = i % l[2].extent, b = i / l[2].extent % l[1].extent, a = i / l[2].extent / l[1].extent;
-            assert_int_equal(list[i].src, 1 + a * l[0].src_bits + b * l[1].src_bits + c * l[2].src_bits);
-            assert_int_equal(list[i].dst, 2 + a * l[0].dst_bits + b * l[1].dst_bits + c * l[2].dst_bits);
+            assert_int_equal(list.at[i].src, 1 + a * l[0].src_bits + b * l[1].src_bits + c * l[2].src_bits);
+            assert_int_equal(list.at[i].dst, 2 + a * l[0].dst_bits + b * l[1].dst_bits + c * l[2].dst_bits);
         }
     }
 }
