@@ -1,6 +1,7 @@
 /* Events, registers and tensors as text. */
 #include "report/debug.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,7 +192,7 @@ void ts_report_source(const ts_session *session, int around, ts_text *out) {
     for (int line = next->line - around; line <= next->line + around; line++) {
         size_t length;
         const char *text = line > 0 ? find_line(next->source, line, &length) : NULL;
-        if (text && text + length < next->source->text + next->source->length)
+        if (text && text < next->source->text + next->source->length)
             ts_text_add(out, "%s%5d  %.*s\n", line == next->line ? ">" : " ", line, (int)length, text);
     }
 }
@@ -253,21 +254,17 @@ static double number_of(uint32_t word, ts_register_view view) {
 
 /* The least and the largest; NaN is neither, and counted. */
 static void add_range(ts_text *out, const uint32_t *words, ts_register_view view) {
-    double least = 0, most = 0;
-    int nans = 0, seen = 0;
+    double least = (double)INFINITY, most = -least;
+    int nans = 0;
     for (int i = 0; i < TS_VREG_WORDS; i++) {
         double value = number_of(words[i], view);
-        if (value != value) {
-            nans++;
-            continue;
-        }
-        least = seen == 0 || value < least ? value : least;
-        most = seen == 0 || value > most ? value : most;
-        seen++;
+        nans += value != value;
+        least = value < least ? value : least;
+        most = value > most ? value : most;
     }
     if (view == TS_VIEW_I32)
         ts_text_add(out, "all 1,024 words: %.0f to %.0f\n", least, most);
-    else if (view == TS_VIEW_F32 && seen == 0)
+    else if (view == TS_VIEW_F32 && nans == TS_VREG_WORDS)
         ts_text_add(out, "all 1,024 words: NaN\n");
     else if (view == TS_VIEW_F32)
         ts_text_add(out, "all 1,024 words: %.6g to %.6g, %d NaN\n", least, most, nans);
