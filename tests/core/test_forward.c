@@ -114,6 +114,8 @@ static const struct {
     {"dma t0\nsand s2 s1 1\nbrnz s2 @4\nnop\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 2, 0},
     {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 20 @5\ndma t0\nbr.lt s1 40 @0", 5, 18, 1, 0},
     {"smov s3 3\ndma t0\nwait e0\nssub s3 s3 1\nbrnz s3 @1\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 1, 0},
+    {"dma t0\nwait e0\nsadd s1 s1 1 ; sxor s2 s2 1\nbrnz s2 @0\nbr.lt s1 40 @0", 4, 18, 1,
+     0}, /* to its head */
     /* As far as there is more to see: the end of the tensor, an address, a division by 0, the end. */
     {"dma t0\nwait e0\nsadd s1 s1 1\njump @0", 3, 49, 1, 0},
     {"dma t3\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 0, 0, 0},

@@ -548,6 +548,90 @@ static void test_collectives(void **state) {
     }
 }
 
+/* What a collective does to the three dims of which HLO's groups split one: (groups, members, a part). */
+static void test_what_is_split(void **state) {
+    (void)state;
+    static const struct {
+        ts_collective_kind kind;
+        int64_t bytes;
+        const char *groups, *before, *after;
+    } rows[] = {
+        {TS_COLLECTIVE_ALL_GATHER, 400, "[4,4]<=[16]", "S[(4,4,100):(1@x,1@y,1)]",
+         "S[(4,4,100):(1@x,100,1)] + R[(4):(1@y)]"},
+        {TS_COLLECTIVE_REDUCE_SCATTER, 100, "[4,4]<=[16]", "S[(4,4,100):(1@x,100,1)]",
+         "S[(4,4,100):(1@x,1@y,1)]"},
+        {TS_COLLECTIVE_ALL_REDUCE, 400, "[4,4]<=[16]", "S[(4,4,100):(1@x,100,1)]",
+         "S[(4,4,100):(1@x,100,1)] + R[(4):(1@y)]"},
+        {TS_COLLECTIVE_ALL_TO_ALL, 400, "[4,4]<=[16]", "S[(4,4,400):(1@x,1@y,1)]",
+         "S[(4,4,4,100):(1@x,100,1@y,1)]"},
+        {TS_COLLECTIVE_ALL_TO_ALL, 400, "[4,4]<=[4,4]T(1,0)", "S[(4,4,400):(1@y,1@x,1)]",
+         "S[(4,4,4,100):(1@y,100,1@x,1)]"},
+        {TS_COLLECTIVE_ALL_TO_ALL, 399, "{}", "S[(1,4,4,400):(400,1@x,1@y,1)]",
+         "S[(1,16,4,4,25):(400,25,1@x,1@y,1)]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective c;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        if (!read_collective(&f, rows[i].kind, rows[i].bytes, rows[i].groups, &c))
+            fail_msg("%s", f.err.message);
+        ts_text before = ts_text_begin(f.arena), after = ts_text_begin(f.arena);
+        ts_sharding_print_axe(&before, &f.mesh, &c.before);
+        ts_sharding_print_axe(&after, &f.mesh, &c.after);
+        assert_string_equal(before.bytes, rows[i].before);
+        assert_string_equal(after.bytes, rows[i].after);
+        ts_arena_free(f.arena);
+    }
+}
+
+/* Bytes a link of the bound, on 4 x 4 rings, where links of one chip have failed: a chip lacks 15 of 16 parts, or gives
+ * as many away, over those that it has left; a sum goes over all that there are, or into the chip that has fewest. */
+static void test_bounds_with_failures(void **state) {
+    (void)state;
+    static const char *const out[] = {"(0,0)->(0,1)", "(0,0)->(0,3)"}, *const in[] = {"(0,1)->(0,0)",
+                                                                                      "(0,3)->(0,0)",
+                                                                                      "(1,0)->(0,0)"};
+    static const struct {
+        const char *const *failed;
+        int count;
+        ts_collective_kind kind;
+        int64_t bytes;
+        const char *groups;
+        double link_bytes;
+    } rows[] = {
+        {out, 2, TS_COLLECTIVE_ALL_GATHER, 1600, "{}", 1500 / 3.0},
+        {out, 2, TS_COLLECTIVE_REDUCE_SCATTER, 100, "{}", 1500 / 2.0},
+        {out, 2, TS_COLLECTIVE_ALL_REDUCE, 1600, "{}", 2 * 1500 * 16 / 62.0},
+        {in, 3, TS_COLLECTIVE_ALL_GATHER, 1600, "{}", 1500},
+        {in, 3, TS_COLLECTIVE_REDUCE_SCATTER, 100, "{}", 1500 / 3.0},
+        {in, 3, TS_COLLECTIVE_ALL_REDUCE, 1600, "{}", 1600},
+        {in, 3, TS_COLLECTIVE_ALL_REDUCE, 0, "{}", 0},
+        {in, 3, TS_COLLECTIVE_ALL_REDUCE, 1600, "mesh['x'=16] {}", 0},
+        /* Of four groups, whose chips at one place have 6 links together. */
+        {out, 2, TS_COLLECTIVE_REDUCE_SCATTER, 100, "[4,4]<=[16]", 300 / 1.5},
+        {in, 2, TS_COLLECTIVE_ALL_GATHER, 400, "[4,4]<=[16]", 300 / 1.5},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective c;
+        ts_collective_price p;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        ts_mesh_request request = {.machine = f.mesh.machine,
+                                   .axes = {"--mesh", "4x4", 3},
+                                   .failed = rows[i].failed,
+                                   .failed_count = rows[i].count};
+        assert_true(ts_mesh_read(&f.err, f.arena, &request, &f.mesh));
+        if (!read_collective(&f, rows[i].kind, rows[i].bytes, rows[i].groups, &c))
+            fail_msg("%s", f.err.message);
+        c.algorithm = TS_ALGORITHM_RING; /* along links of its dims */
+        ts_collective_measure(f.arena, &c, &p);
+        if (fabs(p.bound_ps - ts_mesh_link_ps(&f.mesh, rows[i].link_bytes)) > 1)
+            fail_msg("row %zu: %.3f ps, %.3f bytes", i, p.bound_ps, p.bound_ps / ts_mesh_link_ps(&f.mesh, 1));
+        assert_true(p.bound_ps <= p.ps);
+        ts_arena_free(f.arena);
+    }
+}
+
 /* Groups by axes of a mesh of their own, and the same as lists. */
 static void test_groups_by_axes(void **state) {
     (void)state;
@@ -681,6 +765,8 @@ int main(void) {
         cmocka_unit_test(test_orders_across_axes),
         cmocka_unit_test(test_proofs),
         cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_what_is_split),
+        cmocka_unit_test(test_bounds_with_failures),
         cmocka_unit_test(test_groups_by_axes),
         cmocka_unit_test(test_groups_by_axes_refused),
         cmocka_unit_test(test_collectives_refused),
