@@ -158,7 +158,7 @@ static double group_bound(const meter *m) {
     if (links == 0 || fewest == 0) return 0;
     if (c->kind != TS_COLLECTIVE_ALL_REDUCE) return ts_mesh_link_ps(c->mesh, bytes * share / fewest);
     double sent = 2 * bytes * share * (double)c->mesh->chip_count / (double)links;
-    double received = share > 0 ? bytes / fewest : 0;
+    double received = bytes / fewest;
     return ts_mesh_link_ps(c->mesh, sent > received ? sent : received);
 }
 

@@ -54,20 +54,24 @@ static const struct {
     {"v8", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst y[s7, 0], v0\nsadd s7, s7, 8\n", 0, 0, 0, 0, 0, 0},
 };
 
+static ts_program_pipeline pipeline_of(const ts_target *target, const char *text) {
+    ts_error err = {0};
+    ts_source source = {.name = "a.tsim", .text = text, .length = strlen(text)};
+    const ts_program *p = ts_program_parse(&err, arena, &source, target, NULL, 0);
+    if (!p) fail_msg("%s", err.message);
+    return p->pipeline_count > 0 ? p->pipelines[0] : (ts_program_pipeline){0};
+}
+
+#define TENSORS ".tensor w vmem f32[160,128]{1,0:T(8,128)}\n.tensor y vmem f32[160,128]{1,0:T(8,128)}\n"
+
 static void intervals_are_the_least(void **state) {
     (void)state;
     const ts_target target = make_target();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_error err = {0};
         const char *text =
-            ts_text_format(arena,
-                           ".pack pipeline %s\n.tensor w vmem f32[160,128]{1,0:T(8,128)}\n"
-                           ".tensor y vmem f32[160,128]{1,0:T(8,128)}\n\n.loop s7 = 0, 128, 8\n%s.end\n",
+            ts_text_format(arena, ".pack pipeline %s\n" TENSORS "\n.loop s7 = 0, 128, 8\n%s.end\n",
                            rows[i].mode, rows[i].body);
-        ts_source source = {.name = "a.tsim", .text = text, .length = strlen(text)};
-        const ts_program *p = ts_program_parse(&err, arena, &source, &target, NULL, 0);
-        if (!p) fail_msg("%s", err.message);
-        ts_program_pipeline found = p->pipeline_count > 0 ? p->pipelines[0] : (ts_program_pipeline){0};
+        ts_program_pipeline found = pipeline_of(&target, text);
         if (found.line != rows[i].line || found.iterations != rows[i].iterations ||
             found.stages != rows[i].stages || found.cycles != rows[i].cycles ||
             found.slot_cycles != rows[i].slot_cycles || found.path_cycles != rows[i].path_cycles)
@@ -77,7 +81,39 @@ static void intervals_are_the_least(void **state) {
     }
 }
 
+/* Iterations may overlap where each takes all results that it gives, of each unit, and none is from before. */
+static void results_are_taken_by_who_gave_them(void **state) {
+    (void)state;
+#define LOAD  "vld v0, w[s7, 0]\n"
+#define STORE "vst y[s7, 0], v1\n"
+    static const struct {
+        const char *before, *body; /* U: the unit */
+        int32_t accumulators;
+        bool overlaps;
+    } cases[] = {
+        {"", LOAD "mxu.push.f32 U, v0\nmxu.pop v1, U\n" STORE, 0, true},
+        {"", LOAD "mxu.push.f32 U, v0\nmxu.pop v1, U\n" STORE, 8, false},
+        {"mxu.push.f32 U, v7\n", LOAD "mxu.push.f32 U, v0\nmxu.pop v1, U\n" STORE, 0, false},
+        {"mxu.push.f32 U, v7\nmxu.pop v7, U\n", LOAD "mxu.push.f32 U, v0\nmxu.pop v1, U\n" STORE, 0, true},
+        {"mxu.push.f32 U, v7\n", LOAD "mxu.pop v1, U\nmxu.push.f32 U, v0\n" STORE, 0, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int unit = 0; unit < 2; unit++) {
+            ts_target target = make_target();
+            target.core.mxu = (ts_machine_mxu){2, 128, {1, 1, 1, 1, 1}, 2, cases[i].accumulators, 8};
+            target.core.latency_cycles[TS_LATENCY_MXU_PUSH] = 20;
+            ts_text text = ts_text_begin(arena);
+            ts_text_add(&text, ".pack pipeline v8\n" TENSORS "%s.loop s7 = 0, 128, 8\n%s.end\n",
+                        cases[i].before, cases[i].body);
+            for (char *at = text.bytes; *at; at++)
+                if (*at == 'U') *at = (char)('0' + unit);
+            bool overlaps = pipeline_of(&target, text.bytes).iterations > 0;
+            if (overlaps != cases[i].overlaps) fail_msg("case %zu, unit %d", i, unit);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_are_the_least)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_are_the_least),
+                                       cmocka_unit_test(results_are_taken_by_who_gave_them)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
