@@ -139,7 +139,7 @@ static bool prepare(const ts_layout *layout, const tiling *t, int64_t elements, 
     *slices = 1;
     for (int i = 0; i < g->row_dim; i++) *slices *= layout->dims[i];
     for (int64_t last = elements - 1; last > 9; last /= 10) g->digits++;
-    return g->rows <= MAX_ROWS && *slices <= MAX_SLICES && g->rows * *slices <= MAX_ROWS;
+    return *slices <= MAX_SLICES && g->rows * *slices <= MAX_ROWS;
 }
 
 bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out) {

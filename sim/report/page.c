@@ -109,7 +109,7 @@ void page_paragraph(page *p, const char *format, ...) {
 static double sum_of(const page_part *parts, int count) {
     double sum = 0;
     for (int i = 0; i < count; i++) sum += parts[i].value;
-    return sum > 0 ? sum : 1;
+    return sum;
 }
 
 /* Of a part that is shown; *next: that of the next one without. */

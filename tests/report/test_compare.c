@@ -17,12 +17,76 @@ static const char after[] =
     "\"none\":4,"
     "\"a_key_of_more_than_forty_two_characters_in_all\":{\"x\":2.25,\"y\":1000}}";
 
-static const ts_comparison *compared(void) {
+static const ts_comparison *compared_texts(const char *one, const char *other) {
     ts_comparison *result = TS_NEW(arena, ts_comparison);
     ts_error err = {0};
-    ts_source a = {"a", before, strlen(before)}, b = {"b", after, strlen(after)};
+    ts_source a = {"a", one, strlen(one)}, b = {"b", other, strlen(other)};
     if (!ts_compare(&err, arena, &a, &b, result)) fail_msg("%s", err.message);
     return result;
+}
+
+static const ts_comparison *compared(void) { return compared_texts(before, after); }
+
+/* Columns hold 42 and 17 characters; what is longer has a line of its own. */
+static void what_fits_a_column(void **state) {
+    (void)state;
+#define PATH_42 "a_path_of_just_forty_two_characters_in_all"
+    static const struct {
+        const char *path, *before, *after, *text;
+    } rows[] = {
+        {PATH_42, "\"seventeen letters\"", "\"x\"", "\n" PATH_42 " seventeen letters                 x\n"},
+        {PATH_42, "\"x\"", "\"seventeen letters\"", "\n" PATH_42 "                 x seventeen letters\n"},
+        {PATH_42 "+", "1", "2",
+         "\n" PATH_42 "+\n                                                           1"
+         "                 2 +100.0 %\n"},
+        {"k", "\"eighteen letters..\"", "\"x\"", "\nk\n    eighteen letters..\n    x\n"},
+        {"k", "\"x\"", "\"eighteen letters..\"", "\nk\n    x\n    eighteen letters..\n"},
+        {"k", "-3", "-1.5",
+         "\nk                                                         -3              -1.5  -50.0 %\n"},
+        {"k", "1", "9.99",
+         "\nk                                                          1              9.99 +899.0 %\n"},
+        {"k", "1", "10",
+         "\nk                                                          1                10 x     10\n"},
+        {"k", "1", "-1",
+         "\nk                                                          1                -1\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text out = ts_text_begin(arena);
+        const char *values[2] = {rows[i].before, rows[i].after}, *reports[2];
+        for (int k = 0; k < 2; k++)
+            reports[k] =
+                ts_text_format(arena, "{\"schema\":\"tilesim.run\",\"%s\":%s}", rows[i].path, values[k]);
+        ts_report_compare(compared_texts(reports[0], reports[1]), &(ts_compare_view){"a.json", "b.json", 9},
+                          &out);
+        if (!strstr(out.bytes, rows[i].text)) fail_msg("row %zu: %s", i, out.bytes);
+    }
+}
+
+#define HEAD    "before     a.json\nafter      b.json\n           reports of tilesim run\n\n"
+#define COLUMNS "                                                      before             after   change\n"
+
+/* There are headings where something differs. */
+static void little_differs(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {
+        {"\"machine\":\"a\",\"k\":1", "\"machine\":\"a\",\"k\":1", HEAD "3 values are the same in both\n"},
+        {"\"machine\":\"a\",\"k\":1", "\"machine\":\"b\",\"k\":1",
+         HEAD COLUMNS "machine                                                    a                 b\n\n"
+                      "2 values are the same in both\n"},
+        {"\"machine\":\"a\",\"k\":1", "\"machine\":\"a\",\"k\":2",
+         HEAD COLUMNS
+         "k                                                          1                 2 +100.0 %\n\n"
+         "2 values are the same in both\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ts_text out = ts_text_begin(arena);
+        const char *reports[2];
+        for (int k = 0; k < 2; k++)
+            reports[k] = ts_text_format(arena, "{\"schema\":\"tilesim.run\",%s}", cases[i][k]);
+        ts_report_compare(compared_texts(reports[0], reports[1]), &(ts_compare_view){"a.json", "b.json", 9},
+                          &out);
+        assert_string_equal(out.bytes, cases[i][2]);
+    }
 }
 
 static void as_text(void **state) {
@@ -97,6 +161,8 @@ static void as_a_page(void **state) {
     const char *tables = strstr(out.bytes, "<h2");
     assert_non_null(tables);
     *strstr(out.bytes, "<script") = '\0';
+    assert_non_null(strstr(out.bytes, "<dl class=\"facts\">\n<div><dt>microseconds</dt>"
+                                      "<dd>2.5 to 30 (+1100.0 %)</dd></div>\n</dl>"));
     assert_string_equal(cells_of(arena, tables),
                         "What was compared+figure|+before|+after|+difference|+change|\n"
                         "machine|tpu-v5e|tpu-v6e|||\n"
@@ -216,7 +282,8 @@ static void as_json(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_text), cmocka_unit_test(as_a_page),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_fits_a_column), cmocka_unit_test(little_differs),
+                                       cmocka_unit_test(as_text), cmocka_unit_test(as_a_page),
                                        cmocka_unit_test(as_json)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }

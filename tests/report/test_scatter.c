@@ -74,7 +74,9 @@ static void rows_are_points(void **state) {
     ts_validated_group four[] = {sums[0], sums[0], sums[2], sums[2]};
     (void)drawn(&(ts_validation){NULL, rows, 4, four, 1}, "viewBox=\"0 0 608 336\"");
     (void)drawn(&(ts_validation){NULL, rows, 4, four, 3}, "viewBox=\"0 0 908 336\"");
-    (void)drawn(&(ts_validation){NULL, rows, 4, four, 4}, "viewBox=\"0 0 908 644\"");
+    const char *all = drawn(&(ts_validation){NULL, rows, 4, four, 4}, "viewBox=\"0 0 908 644\"");
+    assert_non_null(strstr(all, "translate(658 72)"));
+    assert_non_null(strstr(all, "translate(58 380)")); /* below the first */
 }
 
 int main(void) {
