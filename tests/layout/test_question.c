@@ -9,8 +9,10 @@
 
 #include "layout/notation/question.h"
 
-#define TILED "f32[3,5]{1,0:T(2,2)}"
-#define LANES "f32[4,4] S[(4,4):(1@lane,1@reg)] + 2@lane"
+#define TILED   "f32[3,5]{1,0:T(2,2)}"
+#define LONG    "u32[8]{0:T(5)L(16)}" /* 10 elements in tiles, 16 with what L() adds */
+#define STRIDED "f32[2,5] S[(2,5):(10,1)]"
+#define LANES   "f32[4,4] S[(4,4):(1@lane,1@reg)] + 2@lane"
 
 static const struct {
     const char *shape, *at, *inverse, *as, *equal;
@@ -33,6 +35,11 @@ static const struct {
     {TILED, NULL, "24", NULL, NULL, "--inverse:1:1: found 24 on the axis 'm', expected 0 to 23"},
     {TILED, NULL, "-1", NULL, NULL, "--inverse:1:1: found -1 on the axis 'm', expected 0 to 23"},
     {TILED, NULL, "1 2", NULL, NULL, "--inverse:1:3: found '2', expected the end of the coordinates"},
+    {LONG, NULL, "9", NULL, NULL, "point 9:"},
+    {LONG, NULL, "15", NULL, NULL, "point 15:"},
+    {LONG, NULL, "16", NULL, NULL, "--inverse:1:1: found 16 on the axis 'm', expected 0 to 15"},
+    {STRIDED, NULL, "14", NULL, NULL, "point 14: 1 4"},
+    {STRIDED, NULL, "15", NULL, NULL, "--inverse:1:1: found 15 on the axis 'm', expected 0 to 14"},
     {LANES, NULL, "lane=3,reg=2", NULL, NULL, "point 3 2: 1 2"},
     {LANES, NULL, "reg=2", NULL, NULL, "point 2 2: 0 2"},
     {LANES, NULL, "lane=6", NULL, NULL, "--inverse:1:6: found 6 on the axis 'lane', expected 2 to 5"},
