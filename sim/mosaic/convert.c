@@ -11,16 +11,15 @@
 typedef struct {
     ts_dtype dtype;
     int mantissa, bias;
-    uint32_t largest, over, nan; /* the largest that is finite, what is beyond it, NaN */
+    uint32_t largest, over, nan; /* the largest that is finite, what is beyond it, and what NaN becomes */
     bool has_infinity;
 } small_float;
 
-/* Where NaN is the sign alone, 0 has none. */
 static const small_float small_floats[] = {
     {TS_DTYPE_F8E4M3FN, 3, 7, 0x7e, 0x7f, 0x7f, false},
     {TS_DTYPE_F8E5M2, 2, 15, 0x7b, 0x7c, 0x7e, true},
     {TS_DTYPE_F8E4M3B11FNUZ, 3, 11, 0x7f, 0x80, 0x80, false},
-    {TS_DTYPE_F4E2M1FN, 1, 1, 0x7, 0x7, 0, false},
+    {TS_DTYPE_F4E2M1FN, 1, 1, 0x7, 0x7, 0x8, false},
 };
 
 static const small_float *find_small(const mlir_type *type) {
@@ -31,7 +30,8 @@ static const small_float *find_small(const mlir_type *type) {
 
 static int bits_of(const small_float *f) { return ts_dtype_get(f->dtype)->value_bits; }
 static int32_t sign_of(const small_float *f) { return 1 << (bits_of(f) - 1); }
-static bool has_one_zero(const small_float *f) { return (int32_t)f->nan == sign_of(f); }
+/* Then the sign alone is NaN. */
+static bool has_one_zero(const small_float *f) { return ts_dtype_get(f->dtype)->format->unsigned_zero; }
 
 static ts_operand power_of_2(int exponent) { return splat_bits((uint32_t)(exponent + 127) << 23); }
 

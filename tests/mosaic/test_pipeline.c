@@ -1286,6 +1286,10 @@ static void small_floats_are_those_of_their_formats(void **state) {
         {"f8E4M3B11FNUZ", TS_DTYPE_F8E4M3B11FNUZ, "i8", "3.125e-2", .03125f},
         {"f8E4M3B11FNUZ", TS_DTYPE_F8E4M3B11FNUZ, "i8", "1.52587890625e-5", 0x1p-16f},
         {"f4E2M1FN", TS_DTYPE_F4E2M1FN, "i4", "7.8125e-3", 0x1p-7f},
+        {"f8E4M3FN", TS_DTYPE_F8E4M3FN, "i8", "0x7FC00000", NAN},
+        {"f8E5M2", TS_DTYPE_F8E5M2, "i8", "0x7FC00000", NAN},
+        {"f8E4M3B11FNUZ", TS_DTYPE_F8E4M3B11FNUZ, "i8", "0x7FC00000", NAN},
+        {"f4E2M1FN", TS_DTYPE_F4E2M1FN, "i4", "0x7FC00000", NAN},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         check_codes(&rows[i], ts_dtype_get(rows[i].dtype));
