@@ -214,15 +214,24 @@ static ts_operand atan_of(lowering *l, ts_operand x) {
     return emit2(l, TS_OP_vadd_f32, t, up);
 }
 
-/* y, x: the angle of the smaller magnitude over the larger, turned into its octant; of two zeros 0, of two infinities 1. */
-bool words_atan2(lowering *l, const ts_operand *in, ts_operand *out) {
-    ts_operand y = in_vreg(l, in[0]), x = in_vreg(l, in[1]), zero = in_vreg(l, f32_number(0));
-    ts_operand tall = emit1(l, TS_OP_vabs_f32, y), wide = emit1(l, TS_OP_vabs_f32, x);
+/* The smaller magnitude over the larger, of two zeros 0, of two infinities 1. Small ones are scaled: 1 over a subnormal
+ * number may be infinite. */
+static ts_operand quotient_of(lowering *l, ts_operand tall, ts_operand wide) {
     ts_operand high = emit2(l, TS_OP_vmax_f32, tall, wide), low = emit2(l, TS_OP_vmin_f32, tall, wide);
-    ts_operand t = emit2(l, TS_OP_vmul_f32, low, emit1(l, TS_OP_vrcp_f32, high));
+    ts_operand zero = in_vreg(l, f32_number(0)), one = in_vreg(l, f32_number(1));
     ts_operand even = emit2(l, TS_OP_vcmp_eq_f32, low, high), none = emit2(l, TS_OP_vcmp_eq_f32, high, zero);
-    t = emit3(l, TS_OP_vsel, even, in_vreg(l, f32_number(1)), t);
-    t = atan_of(l, emit3(l, TS_OP_vsel, none, zero, t));
+    ts_operand small = emit2(l, TS_OP_vcmp_lt_f32, high, one);
+    ts_operand scale = emit3(l, TS_OP_vsel, small, in_vreg(l, f32_number(0x1p64)), one);
+    ts_operand inverse = emit1(l, TS_OP_vrcp_f32, emit2(l, TS_OP_vmul_f32, high, scale));
+    ts_operand t = emit2(l, TS_OP_vmul_f32, emit2(l, TS_OP_vmul_f32, low, scale), inverse);
+    return emit3(l, TS_OP_vsel, none, zero, emit3(l, TS_OP_vsel, even, one, t));
+}
+
+/* y, x: the angle of the smaller magnitude over the larger, turned into its octant. */
+bool words_atan2(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand y = in_vreg(l, in[0]), x = in_vreg(l, in[1]);
+    ts_operand tall = emit1(l, TS_OP_vabs_f32, y), wide = emit1(l, TS_OP_vabs_f32, x);
+    ts_operand t = atan_of(l, quotient_of(l, tall, wide));
     ts_operand steep = emit2(l, TS_OP_vcmp_gt_f32, tall, wide);
     ts_operand quarter = in_vreg(l, f32_number(1.570796326794897)),
                half = in_vreg(l, f32_number(3.141592653589793));
@@ -238,10 +247,15 @@ bool words_weird(lowering *l, const ts_operand *in, ts_operand *out) {
     return give(out, emit2(l, TS_OP_vcmp_ge_i32, size, ts_integer(0x7f800000)));
 }
 
-bool words_fptosi(lowering *l, const ts_operand *in, ts_operand *out) {
+/* What is left to be converted toward 0. */
+static ts_operand rounded(lowering *l, ts_operand x) {
     const mlir_attribute *a = mlir_find(l->op, "rounding_mode");
     bool nearest = a && ts_span_is(a->value, "#tpu.rounding_mode<to_nearest_even>");
-    return give(out, emit1(l, TS_OP_vcvt_i32_f32, nearest ? emit1(l, TS_OP_vround_f32, in[0]) : in[0]));
+    return nearest ? emit1(l, TS_OP_vround_f32, x) : x;
+}
+
+bool words_fptosi(lowering *l, const ts_operand *in, ts_operand *out) {
+    return give(out, emit1(l, TS_OP_vcvt_i32_f32, rounded(l, in[0])));
 }
 
 /* Without sign: halves of 16 bits, so that one sum is rounded. */
@@ -252,10 +266,10 @@ bool words_uitofp(lowering *l, const ts_operand *in, ts_operand *out) {
     return give(out, emit2(l, TS_OP_vadd_f32, emit2(l, TS_OP_vmul_f32, high, f32_number(65536)), low));
 }
 
-/* Toward 0, the nearest of what is beyond; from 2^31 on less that, whose bit is put back. */
+/* The nearest of what is beyond; from 2^31 on less that, whose bit is put back. */
 bool words_fptoui(lowering *l, const ts_operand *in, ts_operand *out) {
     int bits = result_type(l, 0)->bits;
-    ts_operand x = emit2(l, TS_OP_vmax_f32, in_vreg(l, in[0]), f32_number(0));
+    ts_operand x = emit2(l, TS_OP_vmax_f32, rounded(l, in_vreg(l, in[0])), f32_number(0));
     if (bits < 32) {
         x = emit2(l, TS_OP_vmin_f32, x, f32_number((double)((1 << bits) - 1)));
         return give(out, emit1(l, TS_OP_vcvt_i32_f32, x));

@@ -1313,6 +1313,7 @@ static void small_floats_are_those_of_their_formats(void **state) {
 static double eighth(int k) { return (k - 1024) / 256.0; }
 static double of_erf(int k) { return erf(eighth(k)); }
 static double of_atan2(int k) { return atan2(eighth(k), 0.5 - eighth(k) * eighth(k)); }
+static double of_least(int k) { return atan2(k, 512); } /* in units of 2^-149 */
 static double of_zero(int k) { return k < 1024 ? 3.141592653589793 : 0; }
 static double of_unsigned(int k) { return (double)(float)((uint32_t)k * 2097169u); }
 static double of_narrow(int k) { return (double)((uint32_t)k * 2097169u & 0xffff); }
@@ -1321,6 +1322,7 @@ static double of_float(int k) {
     return x < 0 ? 0 : x >= 0x1p32 ? 0x1p32 : x;
 }
 
+static double of_nearest(int k) { return fmax(nearbyint(eighth(k)), 0); }
 static double of_narrow_float(int k) { return k < 1024 ? 0 : fmin(96.0 * (k - 1024), 65535); }
 
 static double of_third(int k) { return k > 1300; }
@@ -1364,6 +1366,9 @@ static void functions_of_words(void **state) {
              OF_TWO("%g2", "arith.subf", "%h", "%t") OF_TWO("%w", "math.atan2", "%x", "%g2"),
          of_atan2, 0, 5e-7},
         {EIGHTS FLOAT("%o", "0.0") OF_TWO("%w", "math.atan2", "%o", "%x"), of_zero, 0, 1e-7},
+        {LOAD FLOAT("%o", "0x00000001") FLOAT("%t", "0x00000200") OF_TWO("%x", "arith.mulf", "%a", "%o")
+             OF_TWO("%w", "math.atan2", "%x", "%t"),
+         of_least, 0, 5e-7},
         {ALL_BITS AS("%w", "arith.uitofp", WHOLE, "%u", FLOATS), of_unsigned, 0, 0},
         {ALL_BITS
          "%v = \"tpu.pack_subelements\"(%u, %u) <{pack_format = #tpu.pack_format<interleaved>, positions = "
@@ -1377,6 +1382,9 @@ static void functions_of_words(void **state) {
              OF_TWO("%x", "arith.mulf", "%s", "%n") AS("%t", "arith.fptoui", FLOATS, "%x", WHOLE)
                  AS("%w", "tpu.uitofp", WHOLE, "%t", FLOATS),
          of_float, 0, 0},
+        {EIGHTS "%t = \"tpu.fptoui\"(%x) <{rounding_mode = #tpu.rounding_mode<to_nearest_even>}> : (" FLOATS
+                ") -> " WHOLE "\n" AS("%w", "arith.sitofp", WHOLE, "%t", FLOATS),
+         of_nearest, 0, 0},
         {LOAD FLOAT("%m", "1.024e3") FLOAT("%n", "9.6e1") OF_TWO("%s", "arith.subf", "%a", "%m")
              OF_TWO("%x", "arith.mulf", "%s",
                     "%n") "%v = \"tpu.pack_subelements\"(%x, %x) <{pack_format = "
