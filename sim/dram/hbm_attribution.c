@@ -143,7 +143,10 @@ void hbm_attribute_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, i
                     : from;
         cycles[TS_HBM_LIMITER_LATENCY] += until > from ? until - from : 0;
         from = max32(from, until);
-        cycles[TS_HBM_LIMITER_IDLE] += (end > from ? end - from : 0) + ch->passed[pc];
-        cycles[TS_HBM_LIMITER_DATA] -= from > end ? from - end : 0;
+        /* Simulated past the end: the last burst is on the pins, or there were no requests up to a refresh. */
+        int64_t left = (int64_t)end - from + ch->passed[pc];
+        cycles[left >= 0                   ? TS_HBM_LIMITER_IDLE
+               : left >= -hbm->burst_ticks ? TS_HBM_LIMITER_DATA
+                                           : TS_HBM_LIMITER_REQUESTS] += left;
     }
 }

@@ -69,6 +69,35 @@ static void a_gap_is_passed_as_if_it_were_walked(void **state) {
     }
 }
 
+/* Refreshes are simulated past the end; no time behind it is counted, nor taken from that of data: from that without
+ * requests, of which what they waited for themselves is a little. */
+static void what_is_settled_is_counted_up_to_the_end(void **state) {
+    (void)state;
+    for (int i = 0; i < 3 * 2 * 3 * 2; i++) {
+        ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 % 3, 1 + i / 18);
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_hbm_stats stats;
+        ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+        assert_non_null(hbm);
+        uint64_t drawn = 1;
+        offer(ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED), &drawn, 0);
+        ts_hbm_settle(hbm, 250007);
+        ts_hbm_read_stats(hbm, &stats);
+        int64_t accounted = 0, buses = config.channels * config.pseudo_channels,
+                burst = config.timing.n_bl * config.ticks_per_ck,
+                data = (stats.reads + stats.writes - stats.forwarded - stats.coalesced) * burst;
+        for (int k = 0; k < TS_HBM_LIMITER_COUNT; k++) {
+            assert_true(k == TS_HBM_LIMITER_REQUESTS || stats.limiter_cycles[k] >= 0);
+            accounted += stats.limiter_cycles[k];
+        }
+        assert_int_equal(accounted, stats.end_cycle * buses);
+        assert_true(stats.limiter_cycles[TS_HBM_LIMITER_REQUESTS] >= -250007 * buses / 100);
+        assert_in_range(stats.limiter_cycles[TS_HBM_LIMITER_DATA], data - burst * buses, data);
+        ts_arena_free(arena);
+    }
+}
+
 static void a_long_gap_takes_no_time(void **state) {
     (void)state;
     for (int i = 0; i < 2 * 3; i++) {
@@ -284,6 +313,7 @@ static void what_is_behind_the_last_burst(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
+        cmocka_unit_test(what_is_settled_is_counted_up_to_the_end),
         cmocka_unit_test(a_long_gap_takes_no_time),
         cmocka_unit_test(writes_stay_through_a_gap),
         cmocka_unit_test(a_gap_begins_when_all_is_done),
