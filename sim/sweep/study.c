@@ -225,7 +225,7 @@ static bool add_numbers(ts_error *err, ts_arena *arena, const ts_tree *location,
 }
 
 typedef struct {
-    const char *values; /* of all keys, one a line */
+    const char *values; /* of all keys, each behind its length */
     const ts_tree *point;
 } listed_point;
 
@@ -233,6 +233,10 @@ static int by_values(const void *a, const void *b) {
     const listed_point *x = a, *y = b;
     int order = strcmp(x->values, y->values);
     return order != 0 ? order : x->point->offset < y->point->offset ? -1 : 1;
+}
+
+static void add_value(ts_text *values, const char *text) {
+    ts_text_add(values, "%zu %s", strlen(text), text);
 }
 
 static bool check_twice(ts_error *err, const ts_tree *list) {
@@ -243,7 +247,7 @@ static bool check_twice(ts_error *err, const ts_tree *list) {
         ts_text values = ts_text_begin(scratch);
         points[i].point = list->entries[i].value;
         for (int k = 0; k < first->count; k++)
-            ts_text_add(&values, "%s\n", get(points[i].point, first->entries[k].key)->text);
+            add_value(&values, get(points[i].point, first->entries[k].key)->text);
         points[i].values = values.bytes;
     }
     qsort(points, (size_t)list->count, sizeof *points, by_values);

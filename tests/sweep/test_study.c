@@ -60,6 +60,8 @@ static void points(void **state) {
     expect_cases(
         "points: [{A: 1, B: x}, {B: y, A: 2}]\nvary: {C: '5,6'}\nask: {layout: $A$B$C}\n",
         "layout 1x5 on tpu-v5e\nlayout 1x6 on tpu-v5e\nlayout 2y5 on tpu-v5e\nlayout 2y6 on tpu-v5e\n");
+    expect_cases("points: [{A: \"1\\nx\", B: y}, {A: 1, B: \"x\\ny\"}]\nask: {layout: $A/$B}\n",
+                 "layout 1\nx/y on tpu-v5e\nlayout 1/x\ny on tpu-v5e\n");
     expect_cases("ask: [{name: a, layout: x}, {name: b, layout: y}]\n",
                  "layout x on tpu-v5e\nlayout y on tpu-v5e\n");
     expect_cases("vary: {aAz_0: 1, zZa9: 2}\nask: {layout: $aAz_0.$zZa9}\n", "layout 1.2 on tpu-v5e\n");
