@@ -189,12 +189,6 @@ static int64_t golden_position(sampler_box *b, const ts_traversal *traversal, in
     return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
 }
 
-/* Has it more elements by work than all, by more than one part in SAMPLER_ERROR? 1; fewer: -1. */
-static int compare_elements(ts_traversal_amount part, ts_traversal_amount all) {
-    double own = (double)part.elements * (double)all.work, mean = (double)all.elements * (double)part.work;
-    return fabs(own - mean) * SAMPLER_ERROR <= mean ? 0 : own > mean ? 1 : -1;
-}
-
 /* Where the engine nearly sets the pace, how fast the memory is shows best in windows with few elements by
  * work: if those so far have more of them than all blocks, the next is to have fewer, and the other way round. */
 static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count) {
@@ -203,9 +197,9 @@ static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count)
     if ((b->is_engine_bound && b->least_paced == SAMPLER_LEAST_PACED) || !is_nearly_engine_bound(s))
         return block;
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
-    int wanted = -compare_elements(b->measured_amount, all);
+    int wanted = -sampler_compare_elements(b->measured_amount, all);
     for (int i = 1; i < SAMPLER_LOOKED_AT && wanted != 0; i++) {
-        if (compare_elements(between(traversal, block, block + b->length), all) == wanted) break;
+        if (sampler_compare_elements(between(traversal, block, block + b->length), all) == wanted) break;
         b->passed_over++;
         block = golden_position(b, traversal, count);
     }
@@ -244,14 +238,6 @@ static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, dou
     return is_long && b->most >= SAMPLER_JOINED_MANY;
 }
 
-/* Of the transfer's time, if boxes behind this one take no longer than it does and those before did. */
-static double weight_of(const sampler *s, const sampler_sample *now, double rate) {
-    double own = rate * (double)s->box.elements, past = (double)(now->tick + s->charged);
-    double others = rate / 4, later = (double)(s->elements - s->passed - s->box.elements);
-    if (s->passed > 0) others = past / (double)s->passed < rate ? past / (double)s->passed : rate;
-    return own / (own + (s->passed > 0 ? past : 0) + later * others);
-}
-
 /* Windows spread over the rest: where channels do not all get the same, of whole iterations of the inner loops unless
  * these are long. Is there room? */
 static bool spread_windows(sampler_box *b, const ts_traversal *traversal, int64_t count) {
@@ -280,7 +266,7 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     b->before = *now;
     b->is_fine = !s->is_mixed && w->is_far && b->is_even;
     double elements = (double)w->amount.elements;
-    b->weight = weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / elements);
+    b->weight = sampler_weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / elements);
     int64_t length = next - b->open_block;
     b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / elements);
     if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;

@@ -196,6 +196,8 @@ bool sampler_leave(sampler *sampler, int64_t box, int64_t behind, sampler_skip *
 
 /* ---- sampler_judge.c: whether the windows of a box tell its time. ---- */
 
+/* Of the transfer's time, if boxes behind this one take no longer than it does and those before did. */
+double sampler_weight_of(const sampler *sampler, const sampler_sample *now, double rate);
 bool sampler_is_large(const sampler_box *box);
 /* Does each window take longer than the one before, or each less long? Then the queues still settle. */
 bool sampler_is_drifting(const sampler_box *box);
@@ -203,5 +205,7 @@ bool sampler_is_drifting(const sampler_box *box);
 bool sampler_is_enough(const sampler_box *box);
 /* Will all windows that there may be tell their mean? */
 bool sampler_will_agree(const sampler_box *box);
+/* Has the part more elements by work than all, by more than one part in SAMPLER_ERROR? 1; fewer: -1. */
+int sampler_compare_elements(ts_traversal_amount part, ts_traversal_amount all);
 
 #endif

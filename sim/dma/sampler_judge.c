@@ -1,6 +1,15 @@
 /* Whether the windows of a box tell its time. */
 #include "sampler.h"
 
+#include <math.h>
+
+double sampler_weight_of(const sampler *s, const sampler_sample *now, double rate) {
+    double own = rate * (double)s->box.elements, past = (double)(now->tick + s->charged);
+    double others = rate / 4, later = (double)(s->elements - s->passed - s->box.elements);
+    if (s->passed > 0) others = past / (double)s->passed < rate ? past / (double)s->passed : rate;
+    return own / (own + (s->passed > 0 ? past : 0) + later * others);
+}
+
 bool sampler_is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_LARGE; }
 
 static bool is_joined_known(const sampler_box *b, double error) {
@@ -38,4 +47,9 @@ bool sampler_will_agree(const sampler_box *b) {
                ts_ratio_is_known(&b->ticks, SAMPLER_ROUGHLY, b->weight * part * (left > 0 ? left : 0));
     if (!b->is_sorted) return b->ticks.count < SAMPLER_LEAST || is_known(b, SAMPLER_ROUGHLY / 2);
     return b->ticks.count < SAMPLER_MANY || is_known(b, SAMPLER_HOPE);
+}
+
+int sampler_compare_elements(ts_traversal_amount part, ts_traversal_amount all) {
+    double own = (double)part.elements * (double)all.work, mean = (double)all.elements * (double)part.work;
+    return fabs(own - mean) * SAMPLER_ERROR <= mean ? 0 : own > mean ? 1 : -1;
 }
