@@ -581,11 +581,11 @@ DUMPS = "post-apply-vector-layout-simplify"  # the pass of --xla_mosaic_dump_to 
 
 
 # Ops of newer releases, which the dialect of this one does not read as they print them: they pass through it by another name.
-_NEWER = re.compile(r"^(\s*%\w+ = )tpu\.(pack_vmsk|uitofp|fptoui) ([%\w, ]+) (\{[^\n]*\}) : ([^\n]*?) -> (\S+)", re.MULTILINE)
+_NEWER = re.compile(r"^(\s*%\w+ = )tpu\.(pack_vmsk|uitofp|fptoui) ([%\w#, ]+) (\{[^\n]*\} )?: ([^\n]*?) -> (\S+)", re.MULTILINE)
 
 
 def _dump(text: str) -> Any:
-    return _parsed(_NEWER.sub(r'\1"newer.\2"(\3) \4 : (\5) -> \6', text))
+    return _parsed(_NEWER.sub(r'\1"newer.\2"(\3) \4: (\5) -> \6', text))
 
 
 def from_dump(path: str, types: Sequence[str], results: int, generation: int) -> str:

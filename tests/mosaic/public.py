@@ -236,13 +236,17 @@ def tutorial(words):
     return "ran" if done.returncode == 0 else "failed", (done.stdout + done.stderr).strip().split("\n")[-1]
 
 
-# Without a grid, and with an op that jaxlib 0.8.1 does not know.
+# Without a grid, and with ops that jaxlib 0.8.1 does not know: of one of several results, and without attributes.
 DUMP = """module {
   func.func @floats(%arg0: IN, %arg1: OUT) attributes {scalar_prefetch = 0 : i64, scratch_operands = 0 : i64} {
     %c0 = arith.constant 0 : index
     %0 = tpu.load %arg0[%c0, %c0] sublanes [ALL] : IN, vector<8x128xi32>
-    %1 = tpu.uitofp %0 {rounding_mode = #tpu.rounding_mode<to_nearest_even>} : vector<8x128xi32> -> vector<8x128xf32>
-    tpu.store %arg1[%c0, %c0], %1 sublanes [ALL] : OUT, vector<8x128xf32>,
+    %r = tpu.roll_vectors %0, %0 : vector<8x128xi32>, vector<8x128xi32> -> vector<16x128xi32>
+    %u:2 = tpu.unroll_vectors %r : vector<16x128xi32> -> vector<8x128xi32>, vector<8x128xi32>
+    %1 = tpu.uitofp %u#1 {rounding_mode = #tpu.rounding_mode<to_nearest_even>} : vector<8x128xi32> -> vector<8x128xf32>
+    %2 = tpu.fptoui %1 : vector<8x128xf32> -> vector<8x128xi32>
+    %3 = tpu.uitofp %2 {rounding_mode = #tpu.rounding_mode<to_nearest_even>} : vector<8x128xi32> -> vector<8x128xf32>
+    tpu.store %arg1[%c0, %c0], %3 sublanes [ALL] : OUT, vector<8x128xf32>,
     return
   }
 }
