@@ -191,7 +191,7 @@ bool lower_subelement_mask(lowering *l) {
     return set_vector(l, emit1(l, TS_OP_mbits, vreg_of_sublanes(l, words)));
 }
 
-/* Each source in its own place, or not said. */
+/* Each source at its own position, or none is said. */
 static bool in_order(const lowering *l) {
     int64_t positions[8];
     const mlir_attribute *a = mlir_find(l->op, "positions");

@@ -345,7 +345,7 @@ static int by_series(const void *one, const void *other) {
     return a->x != b->x ? ts_order_reals(a->x, b->x) : ts_order_reals(a->y, b->y);
 }
 
-/* Has a line a place of several points that differ? */
+/* Has a line several points of one x that differ? */
 static bool has_means(const picture *p) {
     mark *marks = TS_NEW_ARRAY(p->out->arena, mark, p->count + 1);
     memcpy(marks, p->marks, (size_t)p->count * sizeof *marks);
