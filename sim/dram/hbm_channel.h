@@ -7,7 +7,7 @@
 
 #include "dram_state.h"
 #include "hbm_load.h"
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 #include "dram/hbm.h"
 
 enum {
@@ -77,9 +77,9 @@ typedef struct {
 
 typedef struct {
     int number;
-    int represented;    /* for how many more than itself it is simulated */
-    int split_from;     /* its last representative before */
-    int32_t next;       /* the next cycle at which something can happen */
+    int represented; /* for how many more than itself it is simulated */
+    int split_from;  /* its last representative before */
+    int32_t next;    /* the next cycle at which something can happen */
     int32_t last_accept;
     int32_t special_at; /* before it there are but columns and rows: no refresh falls due, no row becomes
                          * ready for hits; 0 while something waits */
@@ -144,7 +144,7 @@ struct ts_hbm {
     ts_address_map *map;
     dram_spec *spec;
     ts_arena *arena;
-    hbm_channel **channels;  /* those whose number `share` divides (hbm_channel_at); NULL: never simulated yet */
+    hbm_channel **channels;  /* whose number `share` divides (hbm_channel_at); NULL: never simulated yet */
     int32_t *representative; /* by number: the channel that is simulated for it */
     int channel_count;       /* of all */
     hbm_channel **simulated; /* those that are their own representatives */

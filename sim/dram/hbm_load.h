@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 #include "dram/hbm.h"
 
 enum {

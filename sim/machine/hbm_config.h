@@ -63,7 +63,7 @@ typedef struct {
 
     ts_hbm_energy energy; /* of a pseudo channel */
 
-    const char *address_map; /* a name (A, B, H, ...) or fields, lowest first; see memory/address_map.h */
+    const char *address_map; /* a name (A, B, H, ...) or fields, lowest first; see machine/address_map.h */
 } ts_hbm_config;
 
 static inline int64_t ts_hbm_tick_khz(const ts_hbm_config *config) {

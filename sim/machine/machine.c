@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "machine/address_map.h"
 #include "machine/embedded.h"
 
 /* ---- Rules between figures; a single figure's range is in the field table ---- */
@@ -93,6 +94,21 @@ static bool check_hbm(ts_error *err, const ts_machine *m) {
     return check_banks(err, m) && check_refresh(err, m) && check_use_of_rows(err, m) && check_energy(err, m);
 }
 
+/* A map of its own says where in it. */
+static bool check_address_map(ts_error *err, const ts_machine *m) {
+    static const char path[] = "hbm.address_map";
+    ts_error found = {0};
+    ts_source map = {path, m->hbm.address_map, strlen(m->hbm.address_map)};
+    ts_arena *scratch = ts_arena_new();
+    bool good = ts_address_map_new(&found, scratch, &m->hbm, &map) != NULL;
+    ts_arena_free(scratch);
+    if (good) return true;
+    const ts_tree *node = ts_machine_leaf(m, path)->node;
+    size_t at = strcmp(found.name, path) == 0 ? (size_t)found.column - 1 : 0;
+    return ts_error_at(err, found.kind, node->source, node->offset + node->quoted + at, "%s: %s", path,
+                       found.message);
+}
+
 static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,
                         const char *field, const char *expected) {
     return fail_at(err, m, ts_text_format(arena, "memories.%s.%s", memory, field), expected);
@@ -152,7 +168,7 @@ static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
         if (!check_memory(err, arena, m, &m->memories[i])) return false;
     for (int i = 0; i < m->energy_count; i++)
         if (!check_op(err, arena, m, m->energies[i].name)) return false;
-    return true;
+    return check_address_map(err, m);
 }
 
 /* ---- Loading ---- */

@@ -3,7 +3,7 @@
 
 #include "transfer_private.h"
 #include "dma/traversal.h"
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 #include "report/machine.h"
 #include "report/transfer.h"
 

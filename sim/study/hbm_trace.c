@@ -6,7 +6,7 @@
 #include "study/hbm_requests.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 
 enum { BUFFER_BYTES = 1 << 18, BUFFER_MORE = 8 }; /* no line is longer; and zeros */
 

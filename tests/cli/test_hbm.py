@@ -168,8 +168,8 @@ def bad_input():
     expect(["hbm", "a_seq_rd", "--window", "64K"], 2, "",
            f"--window:1:3: error: found '64K', expected an integer\n64K\n  ^\n{help_}")
     expect(["hbm", "a_seq_rd", "--map", "off co"], 1, "",
-           "address map:1:7: error: pc has 0 bits, expected 1 to be placed: two addresses would be one place\n"
-           "off co\n      ^\n")
+           "--set:1:23: error: hbm.address_map: pc has 0 bits, expected 1 to be placed: two addresses would be one place\n"
+           f"hbm.address_map=off co\n{22 * ' '}^\n")
     code, _, err = run("hbm", "a_seq_rd", "--set", "hbm.stakcs=4")
     assert code == 1 and "did you mean 'hbm.stacks'" in err, err
 

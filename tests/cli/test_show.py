@@ -62,6 +62,18 @@ def an_edit_of_the_printed_file_is_what_set_gives():
 
 
 @test
+def address_maps():
+    """A wrong one is an error of the file, whatever is asked of the machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        mine = Path(folder, "mine.yaml")
+        for value, column in (("off co pc zz", 28), ('"off co pc zz"', 29)):
+            mine.write_text(f"base: tpu-v5e\nhbm:\n    address_map: {value} # assumed\n")
+            for words in (["show", "machine", mine], ["layout", "f32[3]", "-m", mine], ["hbm", "a_seq_rd", "-m", mine]):
+                expect(words, 1, "", f"{mine}:3:{column}: error: hbm.address_map: unknown field 'zz', expected off, co, pc, ch, "
+                                     f"st, sid, bg, ba or ro\n    address_map: {value} # assumed\n{(column - 1) * ' '}^\n")
+
+
+@test
 def what_follows():
     lines = expect(["show", "machine", "tpu-v4"]).splitlines()
     start = lines.index("# What follows, for the chip:")

@@ -9,7 +9,7 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/rounds.h"
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 #include "dram/hbm_simulators.h"
 
 enum { BANKS = 64, BURSTS = 700 };

@@ -11,7 +11,7 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/rounds.h"
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 #include "dram/hbm.h"
 
 enum { ACT, PRE, PREA, RD, WR, RDA, WRA, REFA, REFB, COMMANDS };

@@ -135,7 +135,7 @@ enum { CANDIDATES = 8 };
 static int candidates(const ts_field_leaf *leaf, char out[CANDIDATES][64]) {
     static const char *const by_kind[][CANDIDATES] = {
         [TS_FIELD_BOOL] = {"true", "false"},
-        [TS_FIELD_TEXT] = {"A \"b\" \\ c", "x"},
+        [TS_FIELD_TEXT] = {"A \"b\" \\ c", "x", "B", "mop4clxor"},
         [TS_FIELD_BYTES] = {"64B", "1 KiB", "32 KiB", "131072 B", "1 TiB"},
         [TS_FIELD_CLOCK] = {"1.234 GHz", "1499999 kHz", "1500.5MHz", "650 MHz", "3 GHz"},
         [TS_FIELD_TIME] = {"0.5 us", "1234567 ps", "33.3ns"},
@@ -327,6 +327,12 @@ static void refuses(void **state) {
          "hbm.timing.t_rc\nhbm.timing.t_refi=307 ns\n                  ^\n"},
         {"dma.access=16 B", "--set:1:12: error: dma.access: found '16 B', expected at least hbm.burst\n"
                             "dma.access=16 B\n           ^\n"},
+        {"hbm.address_map=off co Z",
+         "--set:1:24: error: hbm.address_map: unknown field 'Z', expected off, co, pc, ch, st, sid, bg, ba "
+         "or ro\nhbm.address_map=off co Z\n                       ^\n"},
+        {"hbm.address_map=Q", "--set:1:17: error: hbm.address_map: unknown field 'Q', expected off, co, pc, "
+                              "ch, st, sid, bg, ba or "
+                              "ro\nhbm.address_map=Q\n                ^\n"},
         {"memories.vmem.axes.P={}",
          "--set:1:22: error: memories.vmem.axes.P: found '{}', expected a mapping\n"
          "memories.vmem.axes.P={}\n                     ^\n"},

@@ -1,5 +1,5 @@
 /* Address maps: parse the fields and hashes of one, check that it is a bijection, make its tables. */
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 
 #include <string.h>
 

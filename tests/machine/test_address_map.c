@@ -4,7 +4,7 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
-#include "dram/address_map.h"
+#include "machine/address_map.h"
 
 static ts_address_map *map_of(ts_error *err, ts_arena *arena, const ts_hbm_config *config, const char *text) {
     ts_source source = {"map", text, strlen(text)};

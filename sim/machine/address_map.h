@@ -1,6 +1,6 @@
 /* Address maps: which channel, bank, row and column of HBM a byte address lies in. */
-#ifndef TILESIM_DRAM_ADDRESS_MAP_H
-#define TILESIM_DRAM_ADDRESS_MAP_H
+#ifndef TILESIM_MACHINE_ADDRESS_MAP_H
+#define TILESIM_MACHINE_ADDRESS_MAP_H
 
 #include <stdint.h>
 
