@@ -6,6 +6,7 @@
 #include "page.h"
 #include "picture.h"
 #include "base/number.h"
+#include "report/machine.h"
 #include "report/sharding.h"
 
 enum { MOST_BLOCKS = 16, MOST_ROWS = 64, MOST_LOOKS = 1 << 22, NAME = 48, HELD = 96 };
@@ -186,6 +187,7 @@ static void add_devices(const picture *p, ts_text *out) {
 void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
     picture p = picture_of(mesh, s);
     ts_text_add(out, "array         %s\n", ts_shape_text(out->arena, s->shape));
+    ts_report_machine_line("machine       ", mesh->machine, out);
     ts_report_mesh_lines(mesh, out);
     ts_report_sharding_lines("sharding", mesh, s, out);
     if (p.dims[1] >= 0 && can_draw(&p)) add_grid(&p, out);
@@ -196,6 +198,7 @@ void ts_report_sharding_json(const ts_mesh *mesh, const ts_sharding *s, ts_text 
     ts_json json;
     char text[HELD];
     ts_json_begin(&json, out, "sharding");
+    ts_report_machine_keys(mesh->machine, &json);
     ts_report_mesh_keys(mesh, &json);
     ts_report_sharding_keys("sharding", mesh, s, &json);
     ts_json_array(&json, "devices");

@@ -44,7 +44,7 @@ def every_report_says_what_was_changed():
     with tempfile.TemporaryDirectory() as folder:
         for words in (["run", "programs/softmax.tsim"], ["run", "programs/add.tsim", "-D", "ROWS=8,16"],
                       ["relayout", value % 0, value % 3], ["relayout", value % 0, value % 0],
-                      ["reshard", f"{shape} P('x')", shape, "--mesh", "4"],
+                      ["reshard", f"{shape} P('x')", shape, "--mesh", "4"], ["layout", f"{shape} P('x')", "--mesh", "4"],
                       ["choose", "programs/add.tsim", "--block", "ROWS=8,16"],
                       ["dma", shape, shape], ["dma", shape, shape, "--with", f"{shape} -> {shape}"],
                       ["dma", "--matrix", shape], ["hbm", "a_seq_rd"], ["choose", shape, "--no-moves"], ["audit", step],

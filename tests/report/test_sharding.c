@@ -41,6 +41,7 @@ static const struct {
 } rows[] = {
     {"2x4", "f32[8,16] P('x', 'y')",
      "array         f32[8,16]{1,0}\n"
+     "machine       tpu-v5e (TPU v5e), the default\n"
      "mesh          x=2, y=4: 8 devices of TPU v5e\n"
      "links         chips 2 (line) x 4 (line); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch\n"
      "sharding      S[(2,4,4,4):(1@x,4,1@y,1)]\n"
@@ -64,6 +65,7 @@ static const struct {
      "7        (1,3)        4-7                12-15\n"},
     {"2x4", "f32[8,16] P('y')",
      "array         f32[8,16]{1,0}\n"
+     "machine       tpu-v5e (TPU v5e), the default\n"
      "mesh          x=2, y=4: 8 devices of TPU v5e\n"
      "links         chips 2 (line) x 4 (line); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch\n"
      "sharding      S[(4,2,16):(1@y,16,1)] + R[(2):(1@x)]\n"
@@ -89,6 +91,7 @@ static const struct {
      "7        (1,3)        6-7                0-15\n"},
     {"1x2", "bf16[3,9] P(None, 'y')",
      "array         bf16[3,9]{1,0}\n"
+     "machine       tpu-v5e (TPU v5e), the default\n"
      "mesh          x=1, y=2: 2 devices of TPU v5e\n"
      "links         chips 1 x 2 (line); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch\n"
      "sharding      S[(3,2,5):(5,1@y,1)]\n"
@@ -105,6 +108,7 @@ static const struct {
      "1        (0,1)        0-2                5-8\n"},
     {"4", "s8[10] P('x')",
      "array         s8[10]{0}\n"
+     "machine       tpu-v5e (TPU v5e), the default\n"
      "mesh          x=4: 4 devices of TPU v5e\n"
      "links         chips 4 (line); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch\n"
      "sharding      S[(4,3):(1@x,1)]\n"
@@ -123,6 +127,7 @@ static const struct {
      "3        (3)          9-9\n"},
     {"2", "f32[3,2,4] P('x')",
      "array         f32[3,2,4]{2,1,0}\n"
+     "machine       tpu-v5e (TPU v5e), the default\n"
      "mesh          x=2: 2 devices of TPU v5e\n"
      "links         chips 2 (line); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch\n"
      "sharding      S[(2,2,2,4):(1@x,8,4,1)]\n"
@@ -139,6 +144,7 @@ static const struct {
      "1        (1)          2-2                0-1                0-3\n"},
     {"1", "f32[8589934592] P()",
      "array         f32[8589934592]{0}\n"
+     "machine       tpu-v5e (TPU v5e), the default\n"
      "mesh          x=1: 1 device of TPU v5e\n"
      "links         chips 1; 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch\n"
      "sharding      S[(8589934592):(1)]\n"
