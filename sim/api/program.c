@@ -81,28 +81,34 @@ static int find_word(ts_builder *b, const char *what, const char *word, const ch
     int count = 0;
     if (b->failed) return -1;
     for (; words[count]; count++)
-        if (word && strcmp(word, words[count]) == 0) return count;
-    ts_error_set(b->err, TS_ERROR_INPUT, "unknown %s '%s'", what, word ? word : "");
-    if (word) ts_error_hint(b->err, ts_text_nearest(word, words, (size_t)count, sizeof *words));
+        if (strcmp(word, words[count]) == 0) return count;
+    ts_text known = ts_text_begin(b->arena);
+    for (int i = 0; i < count; i++)
+        ts_text_add(&known, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", words[i]);
+    ts_error_set(b->err, TS_ERROR_INPUT, "unknown %s '%s', expected %s", what, word, known.bytes);
+    ts_error_hint(b->err, ts_text_nearest(word, words, (size_t)count, sizeof *words));
     b->failed = true;
     return -1;
 }
 
+static const char *const roles[] = {[TS_ROLE_SCRATCH] = "scratch",
+                                    [TS_ROLE_IN] = "in",
+                                    [TS_ROLE_OUT] = "out",
+                                    [TS_ROLE_INOUT] = "inout",
+                                    NULL};
+static const char *const fills[] = {[TS_FILL_FILE] = "none",
+                                    [TS_FILL_ZEROS] = "zeros",
+                                    [TS_FILL_IOTA] = "iota",
+                                    [TS_FILL_RANDOM] = "random",
+                                    NULL};
+
 int ts_builder_tensor(ts_builder *b, const char *name, const char *memory, const char *shape,
                       const char *role, const char *fill) {
-    static const char *const roles[] = {[TS_ROLE_SCRATCH] = "scratch",
-                                        [TS_ROLE_IN] = "in",
-                                        [TS_ROLE_OUT] = "out",
-                                        [TS_ROLE_INOUT] = "inout",
-                                        NULL};
-    static const char *const fills[] = {[TS_FILL_FILE] = "none",
-                                        [TS_FILL_ZEROS] = "zeros",
-                                        [TS_FILL_IOTA] = "iota",
-                                        [TS_FILL_RANDOM] = "random",
-                                        NULL};
     const char *spaces[TS_SPACE_COUNT + 1] = {0};
     for (int i = 0; i < TS_SPACE_COUNT; i++) spaces[i] = ts_space_text((ts_space_kind)i);
-    if (!takes(b, "the tensor's name", name) || !takes(b, "the tensor's shape", shape)) return -1;
+    if (!takes(b, "the tensor's name", name) || !takes(b, "the tensor's memory", memory) ||
+        !takes(b, "the tensor's shape", shape) || !takes(b, "the tensor's role", role))
+        return -1;
     int space = find_word(b, "memory", memory, spaces), is = find_word(b, "role", role, roles);
     int holds = fill ? find_word(b, "fill", fill, fills) : TS_FILL_FILE;
     ts_source source = api_source(name, shape);

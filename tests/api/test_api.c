@@ -715,11 +715,17 @@ static void builder_errors(void **state) {
     static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
     static const struct {
         const char *memory, *shape, *role, *fill, *message;
+        ts_error_kind kind;
     } rows[] = {
-        {"vmm", shape, "in", NULL, "unknown memory 'vmm'; did you mean 'vmem'?"},
-        {"vmem", shape, "inn", NULL, "unknown role 'inn'; did you mean 'in'?"},
-        {"vmem", shape, NULL, NULL, "unknown role ''"},
-        {"vmem", shape, "in", "zeroes", "unknown fill 'zeroes'; did you mean 'zeros'?"},
+        {"vmm", shape, "in", NULL,
+         "unknown memory 'vmm', expected hbm, vmem, smem or cmem; did you mean 'vmem'?", TS_ERROR_INPUT},
+        {NULL, shape, "in", NULL, "the tensor's memory is NULL, expected a text", TS_ERROR_USAGE},
+        {"vmem", shape, "inn", NULL,
+         "unknown role 'inn', expected scratch, in, out or inout; did you mean 'in'?", TS_ERROR_INPUT},
+        {"vmem", shape, NULL, NULL, "the tensor's role is NULL, expected a text", TS_ERROR_USAGE},
+        {"vmem", shape, "in", "zeroes",
+         "unknown fill 'zeroes', expected none, zeros, iota or random; did you mean 'zeros'?",
+         TS_ERROR_INPUT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_builder *b = ts_builder_new(err, arena, machine(), "p");
@@ -728,7 +734,7 @@ static void builder_errors(void **state) {
         assert_int_equal(ts_builder_tensor(b, "y", "vmem", shape, "scratch", NULL), -1);
         assert_int_equal(ts_builder_semaphores(b, "s", 1), -1);
         assert_null(ts_builder_end(b));
-        failed(TS_ERROR_INPUT, rows[i].message);
+        failed(rows[i].kind, rows[i].message);
     }
     ts_builder *b = ts_builder_new(err, arena, machine(), "p");
     ts_builder_index at[2] = {{0, 0, 0}};
