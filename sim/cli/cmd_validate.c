@@ -15,7 +15,8 @@ static const cli_option options[] = {
      "groups of your own and words by which rows are of them, as measured_groups.tsv and measured_words.tsv "
      "there"},
     {"machine", 'm', "NAME|FILE",
-     "with its figures instead of the chip's own; rows of other chips are left out"},
+     "with its figures instead of the chip's own; rows of other chips, which have another title, are left "
+     "out"},
     CLI_SET_OPTION,
     {"rows", '\0', NULL, "every row, too"},
     {"markdown", '\0', NULL, "as the section of docs/accuracy.md"},
@@ -92,10 +93,10 @@ static bool save(ts_error *err, const cli_line *line, const ts_validation *valid
     return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
-static bool check_rows(ts_error *err, const ts_validation *v) {
+static bool check_rows(ts_error *err, ts_arena *arena, const ts_validation *v) {
     for (int i = 0; i < v->row_count; i++)
         if (!v->rows[i].is_left_out) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s", v->machine->title);
+    return ts_validation_refuse(err, arena, v, "");
 }
 
 static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
@@ -113,7 +114,7 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     ts_validate_watch watch = {on_row, &bar};
     bool good = ts_validate(err, line->arena, &measurements, machine, &watch, &validation);
     cli_progress_end(&bar);
-    if (!good || !check_rows(err, &validation) || !save(err, line, &validation)) return false;
+    if (!good || !check_rows(err, line->arena, &validation) || !save(err, line, &validation)) return false;
     if (cli_value(line, "json") != NULL)
         ts_report_validation_json(&validation, out);
     else if (cli_reports(line))

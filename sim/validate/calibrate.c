@@ -291,11 +291,11 @@ static int use_rows(fit *f, const ts_validation *v) {
 }
 
 /* No row is used: why the first of the machine's chip, if there is one, is not. */
-static bool refuse_rows(ts_error *err, const ts_validation *v, const char *title) {
+static bool refuse_rows(ts_error *err, ts_arena *arena, const ts_validation *v) {
     int i = 0;
     while (i < v->row_count && v->rows[i].is_left_out) i++;
-    if (i == v->row_count) return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled", title);
-    return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled; %s: %s", title,
+    if (i == v->row_count) return ts_validation_refuse(err, arena, v, " and modelled");
+    return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled; %s: %s", v->machine->title,
                         v->rows[i].row->id, v->rows[i].reason);
 }
 
@@ -328,7 +328,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     f.residual = TS_NEW_ARRAY(arena, double, request->measurements->table.count + 1);
     if (!ts_validate(err, arena, request->measurements, c->before, NULL, &c->first)) return false;
     c->rows = use_rows(&f, &c->first);
-    if (c->rows == 0) return refuse_rows(err, &c->first, c->before->title);
+    if (c->rows == 0) return refuse_rows(err, arena, &c->first);
     if (!find_residual(err, &f, &c->first, f.residual)) return false;
     bool moved;
     if (!scan(err, &f, &moved)) return false;

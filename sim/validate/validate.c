@@ -96,6 +96,28 @@ static bool is_of_another_chip(machines *m, const ts_workload *work) {
     return own && strcmp(own->title, m->given->title) != 0;
 }
 
+bool ts_validation_refuse(ts_error *err, ts_arena *arena, const ts_validation *v, const char *what) {
+    enum { MOST = 16 };
+    machines m = {.arena = arena};
+    const char *titles[MOST];
+    int count = 0;
+    for (int i = 0; i < v->row_count && count < MOST; i++) {
+        const ts_workload *work = &v->rows[i].work;
+        const ts_machine *own = work->machine ? find_machine(NULL, &m, work->machine) : NULL;
+        int k = 0;
+        while (own && k < count && strcmp(titles[k], own->title) != 0) k++;
+        if (own && k == count) titles[count++] = own->title;
+    }
+    ts_text text = ts_text_begin(arena);
+    for (int i = 0; i < count; i++)
+        ts_text_add(&text, "%s%s",
+                    i == 0          ? ", expected a machine whose title is "
+                    : i + 1 < count ? ", "
+                                    : " or ",
+                    titles[i]);
+    return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s%s%s", v->machine->title, what, text.bytes);
+}
+
 /* What a prediction needs is gone with it: rows may be many. */
 static bool predict(ts_error *err, const machines *m, ts_validated_row *out, const ts_machine *machine) {
     ts_arena *scratch = ts_arena_new();

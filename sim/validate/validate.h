@@ -63,6 +63,9 @@ typedef struct {
 bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurements,
                  const ts_machine *machine, const ts_validate_watch *watch, ts_validation *validation);
 
+/* "no row is of a TPU v6e", `what`, and of which chips the rows are. Returns false. */
+bool ts_validation_refuse(ts_error *err, ts_arena *arena, const ts_validation *v, const char *what);
+
 /* Are its errors within its goals? Of a group that has some. */
 bool ts_validated_meets_goals(const ts_validated_group *group);
 double ts_validated_error(double predicted_us, double measured_us); /* per cent, signed */

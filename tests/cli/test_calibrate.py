@@ -112,7 +112,8 @@ def refuses_what_the_data_do_not_carry():
     refuses("tilesim: error: memories.vmem.capacity cannot be fitted: no row depends on it\n", "--fit", "memories.vmem.capacity",
             "--fit", "memories.cmem.capacity")
     refuses("tilesim calibrate: error: --fit: title is no time, clock, number or size\n" + HELP, "--fit", "title", code=2)
-    expect(["calibrate", TABLE, "-m", "tpu-v6e"], 1, "", "tilesim: error: no row is of a TPU v6e and modelled\n")
+    expect(["calibrate", TABLE, "-m", "tpu-v6e"], 1, "", "tilesim: error: no row is of a TPU v6e and modelled, expected a machine "
+                                                       "whose title is TPU v4\n")
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "cut.csv"
         head, first = Path(TABLE).read_text().splitlines()[:2]

@@ -50,7 +50,13 @@ def bad_input():
         table.write_text(HEADER)
         expect(["validate", "--data", table], 1, "", f"{table}:1:1: error: a table without rows\n{HEADER}^\n")
         table.write_text(HEADER + "a,v4,w,p,1,us,\n")
-        expect(["validate", "--data", table, "-m", "tpu-v5e"], 1, "", "tilesim: error: no row is of a TPU v5e\n")
+        of_v4 = "expected a machine whose title is TPU v4"
+        expect(["validate", "--data", table, "-m", "tpu-v5e"], 1, "", f"tilesim: error: no row is of a TPU v5e, {of_v4}\n")
+        mine = Path(folder, "mine.yaml")
+        mine.write_text("base: tpu-v4\ntitle: mine\n")
+        expect(["validate", "--data", table, "-m", mine], 1, "", f"tilesim: error: no row is of a mine, {of_v4}\n")
+        table.write_text(HEADER + "a,v4,w,p,1,us,\nb,v5e,w,p,1,us,\nc,v4,w,p,1,us,\nd,v6e,w,p,1,us,\n")
+        expect(["validate", "--data", table, "-m", mine], 1, "", f"tilesim: error: no row is of a mine, {of_v4}, TPU v5e or TPU v6e\n")
 
 
 @release_test
