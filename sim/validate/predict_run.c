@@ -6,11 +6,11 @@
 
 double predict_microseconds(int64_t ps) { return (double)ps / 1e6; }
 
-/* With matrix units that multiply random data: a slower clock, beside which the engine's rates stay what they
- * are. */
+/* With matrix units that multiply random data: a clock that is slower, or the same, beside which the engine's rates
+ * stay what they are. */
 const ts_machine *predict_under_load(ts_arena *arena, const ts_machine *machine) {
     int64_t slow = machine->chip.matrix_khz, fast = machine->chip.sustained_khz;
-    if (slow == fast) return machine;
+    if (slow >= fast) return machine;
     ts_machine *loaded = TS_NEW(arena, ts_machine);
     *loaded = *machine;
     loaded->chip.sustained_khz = slow;

@@ -59,6 +59,22 @@ def bad_input():
         expect(["validate", "--data", table, "-m", mine], 1, "", f"tilesim: error: no row is of a mine, {of_v4}, TPU v5e or TPU v6e\n")
 
 
+@test
+def the_clock_of_products():
+    """Random data slow the clock, never speed it up: a lower sustained clock is that of products too."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        table.write_text(HEADER + "a,v5e,Pallas matmul,M=N=K=1024 dtype=bf16 bm=512 bk=1024 bn=1024 grid_steps=2,0.127,ms,\n")
+
+        def simulated(**clocks):
+            sets = [word for name, clock in clocks.items() for word in ("--set", f"chip.clock.{name}={clock}")]
+            return json.loads(expect(["validate", "--data", table, "-m", "tpu-v5e", *sets, "--json"]))["rows"][0]["simulated_us"]
+
+        slow = simulated(sustained="750 MHz", matrix="750 MHz")
+        assert slow == simulated(sustained="750 MHz") == simulated(sustained="750 MHz", matrix="1 GHz")
+        assert simulated() < simulated(matrix="1 GHz") < slow
+
+
 @release_test
 def accuracy_of_tpu_times():
     code, out, err = run("validate", "--markdown")
