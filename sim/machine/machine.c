@@ -119,6 +119,8 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
     if (memory->kind == TS_SPACE_HBM && memory->capacity_bytes > ts_hbm_bytes(&m->hbm))
         return fail_memory(err, arena, m, memory->name, "capacity",
                            "at most what the stacks, banks and rows of hbm hold");
+    if (memory->kind == TS_SPACE_HBM && memory->per_core)
+        return fail_memory(err, arena, m, memory->name, "per_core", "false: all cores share the HBM");
     for (int i = 0; i < memory->axis_count; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
         const char *path = ts_text_format(arena, "axes.%s.extent", axis->name);

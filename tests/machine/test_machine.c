@@ -333,6 +333,9 @@ static void refuses(void **state) {
         {"hbm.address_map=Q", "--set:1:17: error: hbm.address_map: unknown field 'Q', expected off, co, pc, "
                               "ch, st, sid, bg, ba or "
                               "ro\nhbm.address_map=Q\n                ^\n"},
+        {"memories.hbm.per_core=true",
+         "--set:1:23: error: memories.hbm.per_core: found 'true', expected false: all cores share the HBM\n"
+         "memories.hbm.per_core=true\n                      ^\n"},
         {"memories.vmem.axes.P={}",
          "--set:1:22: error: memories.vmem.axes.P: found '{}', expected a mapping\n"
          "memories.vmem.axes.P={}\n                     ^\n"},
