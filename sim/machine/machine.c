@@ -114,6 +114,14 @@ static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, con
     return fail_at(err, m, ts_text_format(arena, "memories.%s.%s", memory, field), expected);
 }
 
+/* What S(n) of a layout is. */
+static bool check_xla_space(ts_error *err, ts_arena *arena, const ts_machine *m,
+                            const ts_machine_memory *memory) {
+    int32_t space = memory->xla_space;
+    return space < 0 || ts_machine_find_space(m, space) == memory ||
+           fail_memory(err, arena, m, memory->name, "xla_space", "a number that no other memory has, or -1");
+}
+
 static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
                          const ts_machine_memory *memory) {
     if (memory->kind == TS_SPACE_HBM && memory->capacity_bytes > ts_hbm_bytes(&m->hbm))
@@ -167,7 +175,8 @@ static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
     if (m->dma.access_bytes < m->hbm.burst_bytes) return fail_at(err, m, "dma.access", "at least hbm.burst");
     if (m->dma.descriptors < m->dma.queues) return fail_at(err, m, "dma.descriptors", "at least dma.queues");
     for (int i = 0; i < m->memory_count; i++)
-        if (!check_memory(err, arena, m, &m->memories[i])) return false;
+        if (!check_memory(err, arena, m, &m->memories[i]) || !check_xla_space(err, arena, m, &m->memories[i]))
+            return false;
     for (int i = 0; i < m->energy_count; i++)
         if (!check_op(err, arena, m, m->energies[i].name)) return false;
     return check_address_map(err, m);

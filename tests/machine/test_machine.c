@@ -398,6 +398,10 @@ static void refuses_pairs(void **state) {
          "bank to the next: refresh, tRC, tRCD and a PRE of each bank"},
         {{"memories.vmem.axes.P.extent=128", "memories.vmem.axes.P.step=1025 KiB"},
          "memories.vmem.axes.P.extent: found '128', expected at most capacity / step"},
+        {{"memories.smem.xla_space=1", "chip.generation=5"},
+         "memories.smem.xla_space: found '1', expected a number that no other memory has, or -1"},
+        {{"memories.hbm.xla_space=1", "chip.generation=5"},
+         "memories.vmem.xla_space: found '1', expected a number that no other memory has, or -1"},
         {{"memories.vmem.axes.m.extent=4", "memories.vmem.axes.m.step=4 KiB"},
          "memories.vmem.axes.m.extent: found '4', expected another name: m are the bytes in order"},
     };
