@@ -11,7 +11,8 @@ static const cli_option options[] = {
     CLI_MACHINE_OPTION,
     CLI_SET_OPTION,
     {"algorithm", '\0', "NAME",
-     "direct, ring, bidirectional, torus or two-rings; the fastest when not given"},
+     "direct, ring, bidirectional, torus or two-rings, where a collective has it: the plan says what it "
+     "took; the fastest when not given"},
     {"no-proof", '\0', NULL, "do not move a small array by the plan to check it"},
     {"svg", '\0', "FILE", "also draw the bytes over each link, as an SVG image"},
     {"html", '\0', "FILE", "also all of it as one page"},
