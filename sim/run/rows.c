@@ -22,14 +22,17 @@ void rows_tell_apart(row_set *r, ts_arena *arena, int track, int sorts) {
 /* Windows that were asked for keep their answer: a level begins behind the latest, with those that are not drawn, for
  * a single one may be more than a level is to have. */
 bool rows_draws(row_set *r, int64_t cycle) {
-    const ts_timeline *t = r->timeline;
+    ts_timeline *t = r->timeline;
     if (cycle < t->from || cycle >= t->until) return false;
     int64_t window = cycle / TS_TIMELINE_WINDOW;
     int level = r->level;
     if (window > r->latest) r->latest = window;
     while (level > 0 && window < r->first[level]) level--;
     int64_t all = (int64_t)1 << level;
-    return (window - r->first[level]) % all == all - 1;
+    if ((window - r->first[level]) % all == all - 1) return true;
+    int64_t begin = window * TS_TIMELINE_WINDOW;
+    if (t->sampled_from < 0 || begin < t->sampled_from) t->sampled_from = begin;
+    return false;
 }
 
 void rows_put(row_set *r, const ts_trace_event *event) {
@@ -38,7 +41,6 @@ void rows_put(row_set *r, const ts_trace_event *event) {
     if (t->trace.added < t->events * (r->level + 1) || r->level + 1 == ROWS_LEVELS) return;
     r->first[++r->level] = r->latest + 1;
     t->thinned = r->level;
-    if (t->sampled_from < 0) t->sampled_from = (r->latest + 1) * TS_TIMELINE_WINDOW;
 }
 
 /* ---- Intervals ---- */

@@ -87,6 +87,23 @@ static void test_cut(void **state) {
     expect(f, "1:10+1, 0:10+1, 0:15+5, 1:19+1");
 }
 
+/* The 8th event, and no window behind it: all that there is was drawn. */
+static void test_no_window_left(void **state) {
+    (void)state;
+    fixture *f = make(0, INT64_MAX);
+    for (int i = 0; i < 8; i++) add(f, 0, i * 10, 2, 0);
+    assert_int_equal(f->timeline.thinned, 1);
+    assert_int_equal(f->timeline.sampled_from, -1);
+    assert_true(rows_draws(&f->rows, 2 * TS_TIMELINE_WINDOW));
+    assert_int_equal(f->timeline.sampled_from, -1);
+    assert_false(rows_draws(&f->rows, 3 * TS_TIMELINE_WINDOW));
+    assert_int_equal(f->timeline.sampled_from, 3 * TS_TIMELINE_WINDOW);
+    assert_false(rows_draws(&f->rows, TS_TIMELINE_WINDOW + 5));
+    assert_int_equal(f->timeline.sampled_from, TS_TIMELINE_WINDOW);
+    rows_end(&f->rows);
+    expect(f, "0:0+2, 0:10+2, 0:20+2, 0:30+2, 0:40+2, 0:50+2, 0:60+2, 0:70+2");
+}
+
 /* Three intervals a window. The 8th event is in window 2: of those from 3 on every second is drawn. What was
  * not is an event too: the 16th is the second of window 6, the 24th the second of window 14. */
 static void test_windows(void **state) {
@@ -199,9 +216,10 @@ static void test_last_rates(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cut),       cmocka_unit_test(test_windows),
-                                       cmocka_unit_test(test_rests),     cmocka_unit_test(test_intervals),
-                                       cmocka_unit_test(test_rates),     cmocka_unit_test(test_mean_rates),
-                                       cmocka_unit_test(test_last_rates)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut),        cmocka_unit_test(test_no_window_left),
+        cmocka_unit_test(test_windows),    cmocka_unit_test(test_rests),
+        cmocka_unit_test(test_intervals),  cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_mean_rates), cmocka_unit_test(test_last_rates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
