@@ -24,17 +24,18 @@ static int add_value(change_list *m, const char *value) {
 /* The number of the new value; 0, that of none: there is no such machine. */
 static int add_change(change_list *m, const ts_field_leaf *leaf, ts_field_scaling scaling) {
     const ts_sweep_case *asked = m->asked;
-    ts_text text = ts_text_begin(m->arena);
-    if (!ts_field_scaled(leaf, scaling, &text)) return 0;
     ts_arena *scratch = ts_arena_new();
+    ts_text text = ts_text_begin(scratch);
     const char **sets = TS_NEW_ARRAY(scratch, const char *, asked->set_count + 1);
     for (int i = 0; i < asked->set_count; i++) sets[i] = asked->sets[i];
+    bool good = ts_field_scaled(leaf, scaling, &text);
     sets[asked->set_count] = text.bytes;
-    bool good =
-        ts_machine_load_with(NULL, scratch, asked->machine, "set", sets, asked->set_count + 1) != NULL;
+    good = good &&
+           ts_machine_load_with(NULL, scratch, asked->machine, "set", sets, asked->set_count + 1) != NULL;
     ts_arena_free(scratch);
     if (!good) return 0;
-    return add_value(m, text.bytes);
+    return add_value(m,
+                     ts_text_format(m->arena, "%s%s", leaf->path, scaling == TS_FIELD_DOUBLED ? "*2" : "/2"));
 }
 
 static const char *value_of(ts_arena *arena, const ts_field_leaf *leaf) {

@@ -82,8 +82,8 @@ const ts_sweep_study *ts_sweep_study_parse(ts_error *err, ts_arena *arena, const
 bool ts_sweep_study_check(ts_error *err, ts_arena *arena, const ts_sweep_study *study);
 /* Both. */
 const ts_sweep_study *ts_sweep_study_load(ts_error *err, ts_arena *arena, const char *path);
-/* The same with one more axis, which varies slowest of those with values. One of this name is of figures of the
- * machine: "hbm.stacks=2", or "" for none. */
+/* The same with one more axis, which varies slowest of those with values. One of this name is of figures of a
+ * point's machine, after all else that the study changes of it: "hbm.stacks*2", "hbm.stacks/2", or "" for none. */
 #define TS_SWEEP_CHANGE "change"
 const ts_sweep_study *ts_sweep_study_with(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
                                           const ts_grid_axis *axis);

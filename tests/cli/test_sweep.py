@@ -630,6 +630,20 @@ def sensitivity():
     expect(["sweep", path, "--db", HERE / "sens.db", "--sensitivity", "--column", "tme"], 2, "", None)
 
 
+@release_test
+def sensitivity_of_several_machines():
+    """Every point's own figure is moved: the mean of what it is of each alone."""
+    def figures(machines):
+        path = study(f"vary: {{machine: [{machines}]}}\nask: {{dma: 'f32[256,1024] -> f32[256,1024]'}}\n", "several.yaml")
+        value = expect_json(["sweep", path, "--db", HERE / "several.db", "--sensitivity", "-j", "2"])
+        return {row["field"]: row for row in value["figures"]}
+    one, other, both = figures("tpu-v4"), figures("tpu-v6e"), figures("tpu-v6e, tpu-v4")
+    for field in ("hbm.clock", "dma.issue", "chip.clock.sustained"):
+        mean = math.sqrt(one[field]["at_half"] * other[field]["at_half"])
+        assert abs(both[field]["at_half"] - mean) < 1e-5, (field, one[field], other[field], both[field])
+    assert both["hbm.clock"]["value"] == "1.6 GHz"
+
+
 @test
 def tuning():
     """What is found is the best of those that went on, which the rows say."""

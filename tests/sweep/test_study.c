@@ -98,7 +98,7 @@ static void one_more_axis(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_text out;
-    const char *values[] = {"", "hbm.stacks=2"};
+    const char *values[] = {"", "hbm.stacks*2"};
     const ts_grid_axis axis = {TS_SWEEP_CHANGE, values, 2};
     const ts_sweep_study *study =
         parse(&err, arena, "points: [{A: 1}, {A: 2}]\nvary: {B: '3,4'}\nask: {layout: $A$B}\n");
@@ -112,9 +112,39 @@ static void one_more_axis(void **state) {
         add_case(arena, &point, &out);
     }
     assert_string_equal(out.bytes, "layout 13 on tpu-v5e\nlayout 14 on tpu-v5e\n"
-                                   "layout 13 on tpu-v5e hbm.stacks=2\nlayout 14 on tpu-v5e hbm.stacks=2\n"
+                                   "layout 13 on tpu-v5e hbm.stacks=4\nlayout 14 on tpu-v5e hbm.stacks=4\n"
                                    "layout 23 on tpu-v5e\nlayout 24 on tpu-v5e\n"
-                                   "layout 23 on tpu-v5e hbm.stacks=2\nlayout 24 on tpu-v5e hbm.stacks=2\n");
+                                   "layout 23 on tpu-v5e hbm.stacks=4\nlayout 24 on tpu-v5e hbm.stacks=4\n");
+    ts_arena_free(arena);
+}
+
+/* Each point's own figure, whatever else the study changes of it. */
+static void changes_of_each_machine(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_point point;
+    ts_sweep_case asked;
+    ts_text out = ts_text_begin(arena);
+    const char *values[] = {"hbm.clock/2", "memories.cmem.capacity*2"};
+    const ts_grid_axis axis = {TS_SWEEP_CHANGE, values, 2};
+    const ts_sweep_study *study = parse(&err, arena,
+                                        "vary: {machine: [tpu-v4, tpu-v5e], hbm.clock: [1 GHz, 3 GHz]}\n"
+                                        "ask: {layout: A}\n");
+    study = ts_sweep_study_with(&err, arena, study, &axis);
+    assert_int_equal(study->grid.point_count, 8);
+    for (int64_t i = 0; i < 4; i++) {
+        ts_sweep_point_get(arena, study, i, &point);
+        add_case(arena, &point, &out);
+    }
+    assert_string_equal(out.bytes, "layout A on tpu-v4 hbm.clock=1 GHz hbm.clock=500 MHz\n"
+                                   "layout A on tpu-v4 hbm.clock=3 GHz hbm.clock=1.5 GHz\n"
+                                   "layout A on tpu-v5e hbm.clock=1 GHz hbm.clock=500 MHz\n"
+                                   "layout A on tpu-v5e hbm.clock=3 GHz hbm.clock=1.5 GHz\n");
+    ts_sweep_point_get(arena, study, 6, &point);
+    assert_true(ts_sweep_case_of(&err, arena, &point, &asked));
+    assert_int_equal(asked.set_count, 2);
+    assert_string_equal(asked.sets[1], "memories.cmem.capacity=*2");
     ts_arena_free(arena);
 }
 
@@ -399,6 +429,7 @@ int main(void) {
         cmocka_unit_test(points),
         cmocka_unit_test(what_is_asked),
         cmocka_unit_test(one_more_axis),
+        cmocka_unit_test(changes_of_each_machine),
         cmocka_unit_test(derived),
         cmocka_unit_test(refused),
         cmocka_unit_test(refused_at_a_point),
