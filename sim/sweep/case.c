@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "config/scale.h"
+#include "mesh/mesh_file.h"
 #include "names.h"
 #include "study/transfer.h"
 
@@ -54,11 +55,23 @@ static bool find_sets(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
     return true;
 }
 
+static bool is_mesh_file(const char *mesh) { return mesh && ts_mesh_file_is(mesh, strlen(mesh)); }
+
+/* Where the study names none, that of the mesh file; of one that cannot be read, the answer says so. */
+static const char *usual_machine(ts_arena *arena, const ts_sweep_case *asked) {
+    const char *of_mesh = is_mesh_file(asked->mesh) ? ts_mesh_file_machine(NULL, arena, asked->mesh) : NULL;
+    return of_mesh ? of_mesh : TS_MACHINE_DEFAULT;
+}
+
 static void find_machine(ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
     const ts_sweep_study *study = point->study;
     const char *varied = ts_sweep_point_value(point, "machine");
-    const char *name = varied ? varied : study->machine ? study->machine->text : TS_MACHINE_DEFAULT;
-    asked->machine = ts_tree_is_path(name) ? sweep_beside(arena, study, name) : name;
+    const char *name = varied ? varied : study->machine ? study->machine->text : NULL;
+    if (is_mesh_file(asked->mesh) && ts_tree_is_path(asked->mesh))
+        asked->mesh = sweep_beside(arena, study, asked->mesh);
+    asked->machine = !name                   ? usual_machine(arena, asked)
+                     : ts_tree_is_path(name) ? sweep_beside(arena, study, name)
+                                             : name;
 }
 
 static bool fill_map(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *map,
@@ -131,10 +144,11 @@ bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
     asked->text = ts_sweep_point_fill(err, arena, point, ask->text);
     if (!asked->text) return false;
     if (ts_sweep_reads_file(asked)) asked->text = sweep_beside(arena, point->study, asked->text);
+    if (!fill_options(err, arena, point, asked)) return false;
     find_machine(arena, point, asked);
     return find_sets(err, arena, point, asked) &&
            fill_map(err, arena, point, option(ask, "define"), &asked->defines, &asked->define_count) &&
-           find_inputs(err, arena, point, asked) && fill_options(err, arena, point, asked);
+           find_inputs(err, arena, point, asked);
 }
 
 /* ---- How long it may take ---- */

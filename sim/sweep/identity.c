@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json_quote.h"
+#include "mesh/mesh_file.h"
 #include "mosaic/mosaic.h"
 #include "sweep/case.h"
 #include "tilesim/version.h"
@@ -96,6 +97,15 @@ static hash128 hash_program(ts_arena *scratch, const char *path) {
 
 static hash128 hash_file(ts_arena *scratch, const char *path) { return add_file(basis, scratch, path); }
 
+/* Its figures, whichever files they are from. */
+static hash128 hash_mesh(ts_arena *scratch, const char *path) {
+    ts_text figures = ts_text_begin(scratch);
+    const ts_machine *machine = NULL;
+    const ts_mesh_file *file = ts_mesh_file_load(NULL, scratch, path, &machine);
+    if (file) ts_field_print_leaves(&figures, file->leaves, file->leaf_count, TS_FIELD_VALUES);
+    return add_text(basis, figures.bytes);
+}
+
 typedef hash128 (*file_hash)(ts_arena *scratch, const char *path);
 
 static const char *hash_once(ts_sweep_hashes *hashes, const char *path, file_hash hash) {
@@ -112,6 +122,8 @@ static const char *hash_once(ts_sweep_hashes *hashes, const char *path, file_has
 static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, char out[33]) {
     bool program = asked->question == TS_SWEEP_PROGRAM && !ts_mosaic_is_module(asked->text);
     out[0] = '\0';
+    if (asked->mesh && ts_mesh_file_is(asked->mesh, strlen(asked->mesh)))
+        snprintf(out, 33, "%.32s", hash_once(hashes, asked->mesh, hash_mesh));
     if (!ts_sweep_reads_file(asked)) return;
     hash128 hash = add_text(basis, hash_once(hashes, asked->text, program ? hash_program : hash_file));
     for (int i = 0; i < asked->input_count; i++)

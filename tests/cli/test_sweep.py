@@ -630,6 +630,29 @@ def sensitivity():
     expect(["sweep", path, "--db", HERE / "sens.db", "--sensitivity", "--column", "tme"], 2, "", None)
 
 
+@test
+def mesh_files():
+    """Beside the study, with the machine that they name; what is changed in one is asked again."""
+    ask = "ask: {reshard: \"f32[64,64] P('x') -> f32[64,64]\", mesh: %s}\n"
+    shards = ["reshard", "f32[64,64] P('x')", "f32[64,64]", "--mesh"]
+    mesh = HERE / "own_mesh.yaml"
+    mesh.write_text(expect(["show", "mesh", "v4-64"]))
+    for name, path in (("v4-64", "v4-64"), ("v5e-16", "v5e-16"), ("./own_mesh.yaml", mesh)):
+        row, = expect_json(["sweep", study(ask % name, "mesh.yaml"), "--db", ":memory:"])["rows"]
+        assert abs(row["microseconds"] - expect_json([*shards, path])["microseconds"]) < 1e-3, (name, row)
+    own = study(ask % "./own_mesh.yaml", "mesh.yaml")
+    db = ["--db", HERE / "mesh.db"]
+    before, = expect_json(["sweep", own, *db])["rows"]
+    assert expect_json(["sweep", own, *db])["answered"] == 0
+    mesh.write_text(re.sub("hop: .*", "hop: 9 us", mesh.read_text()))
+    value = expect_json(["sweep", own, *db])
+    assert value["answered"] == 1 and value["rows"][0]["microseconds"] > before["microseconds"] + 7, (before, value)
+    for words, why in (("machine: tpu-v5e\n" + ask % "v4-64", "form a grid of 2 dims"),
+                       (ask % "./none.yaml", "none.yaml': No such file or")):
+        code, out, _ = run("sweep", study(words, "mesh.yaml"), "--db", ":memory:")
+        assert code == 1 and why in out, (code, out)
+
+
 @release_test
 def sensitivity_of_several_machines():
     """Every point's own figure is moved: the mean of what it is of each alone."""
