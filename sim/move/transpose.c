@@ -248,6 +248,13 @@ static void add_colliding(uint64_t *lines, int *count, uint64_t at) {
     if (known == *count) lines[(*count)++] = at / LINE_OF_MEMORY;
 }
 
+/* Where an element of a side lies on the other one. */
+static int64_t offset_of(const ts_offsets *offsets, int i) {
+    if (offsets->even >= offsets->count) return i * offsets->step;
+    if (offsets->even == 1) return offsets->chunk[i];
+    return offsets->chunk[i / offsets->even] + i % offsets->even * offsets->step;
+}
+
 /* How many offsets, of the first so many, lie in a page as those of the line do that is so many bytes before
  * the first. */
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
@@ -255,26 +262,21 @@ __attribute__((optimize("O3"))) /* in vectors */
 #endif
 static int
 count_in_first_line(const ts_offsets *offsets, int count, int before) {
-    const uint16_t step = (uint16_t)offsets->step; /* short, so that a vector holds many */
-    const bool listed = offsets->even == 1;
-    uint16_t same = 0;
-    for (int i = 0; i < count; i++) {
-        uint16_t at = (uint16_t)((listed ? (uint16_t)offsets->chunk[i] : (uint16_t)i * step) + before);
-        same = (uint16_t)(same + (at % PAGE_BYTES < LINE_OF_MEMORY));
-    }
+    uint16_t same = 0, at[TS_TRANSPOSED]; /* short, so that a vector holds many */
+    for (int i = 0; i < count; i++) at[i] = (uint16_t)offset_of(offsets, i);
+    for (int i = 0; i < count; i++)
+        same = (uint16_t)(same + ((uint16_t)(at[i] + before) % PAGE_BYTES < LINE_OF_MEMORY));
     return same;
 }
 
 /* Do more than `few` lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of
- * large powers of two do? Of chunks the first tells. */
+ * large powers of two do? */
 static bool are_colliding(const ts_offsets *offsets, int64_t count, int few, int before) {
     uint64_t lines[FEW_WAYS + 1];
-    int same = 0, most = offsets->even == 1 ? offsets->count : offsets->even;
-    if (count < most) most = (int)count;
+    int same = 0, most = count < offsets->count ? (int)count : offsets->count;
     if (count_in_first_line(offsets, most, before) <= few) return false;
     for (int i = 0; i < most && same <= few; i++)
-        add_colliding(lines, &same,
-                      (uint64_t)((offsets->even == 1 ? offsets->chunk[i] : i * offsets->step) + before));
+        add_colliding(lines, &same, (uint64_t)(offset_of(offsets, i) + before));
     return same > few;
 }
 

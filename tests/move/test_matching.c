@@ -848,6 +848,27 @@ static void lines_that_collide(void **state) {
     }
 }
 
+/* Rows of two loops: those of one lie apart, and those of both in few lines of the cache. */
+static void chunks_that_collide(void **state) {
+    static const ts_plan_loop apart[] = {{8, 34816, 2}, {17, 2048, 16}, {120, 2, 272}, {0}},
+                              near[] = {{8, 34944, 2}, {17, 2176, 16}, {120, 2, 272}, {0}};
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        if (!kernels || kernels->tiles[0]->line_bytes < 64) continue; /* shorter lines have few of the rows */
+        ts_copy_context m = context_of(TS_DTYPE_F16, 16, kernels);
+        for (int collide = 0; collide < 2; collide++) {
+            ts_plan_box box = all_loops(collide ? apart : near);
+            int64_t times[TS_PLAN_MAX_LOOPS];
+            ts_copy_plan j;
+            ts_copy_plan_begin(&j, &m);
+            assert_true(ts_copy_plan_match_transpose(&j, &box, times));
+            assert_int_equal(j.tile.rows.even, 8);
+            assert_int_equal(j.tile.packs, collide);
+        }
+    }
+}
+
 /* ---- Short rows ---- */
 
 /* Of elements of so many bytes; `many`: the line of the kernels from which on they are taken; 0: never. */
@@ -957,6 +978,7 @@ static void rows_that_are_read_on_early(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_collide),
+        cmocka_unit_test(chunks_that_collide),
         cmocka_unit_test(permutes_of_lines),
         cmocka_unit_test(boxes_that_are_alike),
         cmocka_unit_test(boxes_that_continue),
