@@ -353,7 +353,8 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
     const ts_tile_kernels *longest = m->kernels->tiles[0];
     bool masks = longest->masked && m->same && !m->streams; /* such a run would have a line of its own */
     if ((converts || copies) &&
-        match_run(j, box, masks ? longest->line_bytes / 2 + 1 : longest->line_bytes, times)) {
+        match_run(j, box, masks ? longest->line_bytes / (is_in_cache(m) ? 4 : 2) + 1 : longest->line_bytes,
+                  times)) {
         if (converts) split_run(j);
         return true;
     }

@@ -11,6 +11,8 @@
 #define WIDE_STORE(p, v)              _mm512_storeu_si512(p, v)
 #define WIDE_STREAM(p, v)             _mm512_stream_si512((void *)(p), v)
 #define WIDE_COPY_MASKED(dst, src, m) _mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src))
+#define HALF_COPY_MASKED(dst, src, m)                                                                        \
+    _mm256_mask_storeu_epi8(dst, (__mmask32)(m), _mm256_maskz_loadu_epi8((__mmask32)(m), src))
 #define LANE_COPY_MASKED(dst, src, m)                                                                        \
     _mm_mask_storeu_epi8(dst, (__mmask16)(m), _mm_maskz_loadu_epi8((__mmask16)(m), src))
 #define RUNS          ts_runs_avx512

@@ -869,6 +869,30 @@ static void chunks_that_collide(void **state) {
     }
 }
 
+/* ---- Runs ---- */
+
+/* Within a cache, where lines are masked, runs of more than a quarter of one; else of half, or all of it. */
+static void runs_or_lines(void **state) {
+    (void)state;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        if (!kernels) continue;
+        const int line = kernels->tiles[0]->line_bytes,
+                  least = kernels->tiles[0]->masked ? line / 4 + 1 : line;
+        for (int bytes = 4; bytes <= 64; bytes++) {
+            ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
+            ts_plan_loop loops[] = {{19, 40 * bytes, bytes}, {40, bytes, 19 * bytes}, {bytes, 1, 1}};
+            ts_plan_box box = box_of(loops, 3);
+            int64_t times[TS_PLAN_MAX_LOOPS];
+            ts_copy_plan j;
+            ts_copy_plan_begin(&j, &m);
+            assert_true(ts_copy_plan_match_box(&j, &box, times));
+            if (bytes >= least) assert_null(j.tile_function);
+            if (bytes < least && kernels->tiles[0]->masked) assert_non_null(j.tile_function);
+        }
+    }
+}
+
 /* ---- Short rows ---- */
 
 /* Of elements of so many bytes; `many`: the line of the kernels from which on they are taken; 0: never. */
@@ -979,6 +1003,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_collide),
         cmocka_unit_test(chunks_that_collide),
+        cmocka_unit_test(runs_or_lines),
         cmocka_unit_test(permutes_of_lines),
         cmocka_unit_test(boxes_that_are_alike),
         cmocka_unit_test(boxes_that_continue),
