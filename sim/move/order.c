@@ -3,12 +3,32 @@
 
 #include "copy_plan.h"
 
-enum { AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128, LONG_ROW = 4096 };
+enum {
+    AHEAD_BYTES = 1024,
+    LINE_OF_MEMORY = 64,
+    BAND_BYTES = 128,
+    LONG_ROW = 4096,
+    RUN_LOOPS = 2,
+    MANY_CALLS = 32
+};
 
 static int by_source(const void *left, const void *right) {
     int64_t a = llabs(((const ts_copy_loop *)left)->src_bits),
             b = llabs(((const ts_copy_loop *)right)->src_bits);
     return a > b ? -1 : a < b;
+}
+
+static int by_count(const void *left, const void *right) {
+    int64_t a = ((const ts_copy_loop *)left)->count, b = ((const ts_copy_loop *)right)->count;
+    return a < b ? -1 : a > b;
+}
+
+/* Would the loops around those that a kernel of runs turns call it so often that this takes longer than to move them in
+ * another order? */
+static bool calls_often(const ts_copy_plan *j) {
+    int64_t calls = 1;
+    for (int i = 0; i + RUN_LOOPS < j->loop_count; i++) calls *= j->loops[i].count;
+    return !j->tile_function && calls > MANY_CALLS;
 }
 
 /* The loop whose steps are `step` bits on one side; -1. */
@@ -108,7 +128,8 @@ void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
     inner in = inner_of(j);
     int outermost = -1; /* the kernel gets no loop outside it */
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
-    if (m->streams) qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], by_source);
+    if (m->streams || calls_often(j))
+        qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], m->streams ? by_source : by_count);
     bool continues = give_written(j, &in, &outermost);
     j->streams = j->tile_function && m->streams && can_stream(j, box, continues);
     give_read(j, &in, continues);

@@ -893,6 +893,22 @@ static void runs_or_lines(void **state) {
     }
 }
 
+/* A kernel turns two loops of runs: where it would be called often, the longest. */
+static void loops_of_runs(void **state) {
+    static const ts_plan_loop often[] = {{362, 264, 264}, {2, 66, 132}, {2, 132, 66}, {33, 2, 2}, {0}},
+                              seldom[] = {{32, 264, 264}, {2, 66, 132}, {2, 132, 66}, {33, 2, 2}, {0}};
+    (void)state;
+    ts_copy_context m = context_of(TS_DTYPE_BF16, 16, ts_kernels_best());
+    ts_plan_box box = all_loops(often);
+    ts_copy_plan j;
+    assert_true(ts_copy_plan_match(&j, &m, &box));
+    assert_int_equal(j.loops[j.inner_loop[1]].count, 362);
+    box = all_loops(seldom);
+    assert_true(ts_copy_plan_match(&j, &m, &box));
+    assert_int_equal(j.loops[j.inner_loop[1]].count, 2);
+    assert_int_equal(j.loops[j.inner_loop[1]].src_bits, 8 * 132);
+}
+
 /* ---- Short rows ---- */
 
 /* Of elements of so many bytes; `many`: the line of the kernels from which on they are taken; 0: never. */
@@ -1004,6 +1020,7 @@ int main(void) {
         cmocka_unit_test(lines_that_collide),
         cmocka_unit_test(chunks_that_collide),
         cmocka_unit_test(runs_or_lines),
+        cmocka_unit_test(loops_of_runs),
         cmocka_unit_test(permutes_of_lines),
         cmocka_unit_test(boxes_that_are_alike),
         cmocka_unit_test(boxes_that_continue),
