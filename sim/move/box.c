@@ -169,6 +169,8 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
     }
     if (!runs && !match(j, box, times))
         ts_copy_step_elements(m, box);
+    else if (j->others && !j->extended && ts_copy_plan_move_joined(j, box))
+        return;
     else if (m->same && !j->tile_function && is_element(j->run_bytes))
         move_runs_as_elements(m, box, j->run_bytes);
     else

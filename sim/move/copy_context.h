@@ -141,9 +141,26 @@ void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters,
 
 /* ---- Lines that are not whole (lines.c) ---- */
 
+/* Elements that a box names and that are not there: at the last step of loop `outer` those of loop `inner` from this
+ * step on; 0: all are there. */
+typedef struct {
+    int64_t from;
+    int outer, inner;
+} ts_lack;
+
+/* Are all steps of these loops taken, so that a tile says what is not there? */
+static inline bool ts_lack_is_inside(const ts_lack *lack, const ts_plan_box *box, const int64_t *times) {
+    return lack->from == 0 || (times[lack->outer] >= box->loops[lack->outer].extent &&
+                               times[lack->inner] >= box->loops[lack->inner].extent);
+}
+static inline bool ts_lack_has(const ts_lack *lack, const ts_plan_box *box, int64_t outer, int64_t inner) {
+    return lack->from > 0 && outer == box->loops[lack->outer].extent - 1 && inner >= lack->from;
+}
+
 /* A line of one side. */
 typedef struct {
     const ts_plan_box *box;
+    ts_lack lack;
     ts_side side;
     int width, count;       /* bits of an element; digits */
     const ts_digit *digits; /* [count] */
@@ -161,5 +178,7 @@ typedef struct {
 void ts_lines_order(const ts_line *line, ts_line_elements *elements);
 /* How many elements each of the 2^stages lines numbered by these digits has, of so many in a whole one. */
 void ts_lines_measure(const ts_line *line, const ts_digit *numbers, int stages, int elements, uint8_t *have);
+/* Is the element at a position of the line of a number not there? */
+bool ts_lines_lack(const ts_line *line, const ts_digit *numbers, int stages, int number, int position);
 
 #endif

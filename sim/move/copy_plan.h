@@ -26,6 +26,7 @@ typedef struct {
     const ts_copy_context *m;
     ts_box_list *others;             /* that may be moved with a box; NULL: there are none */
     bool extended;                   /* some are */
+    ts_lack lack;                    /* of the box that it is matched with */
     ts_tile_function *tile_function; /* NULL: a run */
     bool lists;                      /* it takes tiles by a list */
     ts_tile tile;
@@ -55,6 +56,8 @@ bool ts_copy_plan_match_box(ts_copy_plan *job, const ts_plan_box *box, int64_t *
 void ts_copy_plan_keep(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
 bool ts_copy_plan_serves(const ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 bool ts_copy_plan_match_again(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* The same for a box that has a lack, by kernels that mask lines. */
+bool ts_copy_plan_match_lacking(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* A long run of elements narrower than a byte that change. */
 bool ts_copy_plan_match_narrow_run(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
@@ -89,9 +92,12 @@ void ts_copy_step_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 bool ts_copy_is_tiny(const ts_copy_context *m, const ts_plan_box *box);
 /* Moves a box: the next of those with one context. */
 void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
+/* Moves a box that the job serves with one of the others, where both are one but for a lack (join.c); false: with none. */
+bool ts_copy_plan_move_joined(const ts_copy_plan *job, const ts_plan_box *box);
 static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *m) {
     job->m = m;
     job->others = NULL;
+    job->lack.from = 0;
     job->box.loop_count = 0;
 }
 

@@ -104,6 +104,18 @@ static void set_masks(uint64_t *masks, int lines, const uint8_t *have, int unit,
     for (int i = 0; i < lines; i++) masks[i] = first[have[i]];
 }
 
+/* The same without the elements that are not there. */
+static void set_masks_lacking(uint64_t *masks, const ts_line *line, const ts_digit *numbers, int stages,
+                              const uint8_t *have, const ts_line_elements *elements) {
+    const int unit = line->width / 8;
+    for (int i = 0; line->lack.from > 0 && i < 1 << stages; i++) {
+        masks[i] = 0;
+        for (int k = 0; k < have[i]; k++)
+            if (!ts_lines_lack(line, numbers, stages, i, elements->positions[k]))
+                masks[i] |= ((UINT64_C(1) << unit) - 1) << (elements->offsets[k] * unit);
+    }
+}
+
 /* The lines of both sides that are not whole, and the digits that tell those of a tile apart. */
 typedef struct {
     ts_line src, dst;
@@ -117,11 +129,12 @@ static int64_t find_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_til
     int count = log2_of(kernels->line_bytes / (unit ? unit : 1));
     ts_digit *src = lines->digits, *dst = lines->digits + count;
     if (!kernels->masked || src_width < 8 || width < 8 || count < 1) return 0;
-    lines->src = (ts_line){box, TS_SRC, src_width, count, src};
-    lines->dst = (ts_line){box, TS_DST, width, count, dst};
+    lines->src = (ts_line){box, j->lack, TS_SRC, src_width, count, src};
+    lines->dst = (ts_line){box, j->lack, TS_DST, width, count, dst};
     ts_lines_find(&lines->src, src);
     ts_lines_find(&lines->dst, dst);
-    if (!count_times(box, lines->digits, 2 * count, times)) return 0;
+    if (!count_times(box, lines->digits, 2 * count, times) || !ts_lack_is_inside(&j->lack, box, times))
+        return 0;
     ts_network network = {kernels->line_bytes, log2_of(unit), count, src, dst};
     ts_network_make(&j->tile, &network, lines->enters, lines->leaves);
     int64_t useful = 1;
@@ -144,6 +157,8 @@ static void set_masked_lines(ts_copy_plan *j, const masked_lines *lines, int uni
     ts_lines_measure(&lines->dst, lines->leaves, tile->stages, to.count, dst_have);
     set_masks(tile->src_mask, all, j->have, unit, &from);
     set_masks(tile->dst_mask, all, dst_have, unit, &to);
+    set_masks_lacking(tile->src_mask, &lines->src, lines->enters, tile->stages, j->have, &from);
+    set_masks_lacking(tile->dst_mask, &lines->dst, lines->leaves, tile->stages, dst_have, &to);
     for (int i = 0; i < all; i++) {
         if (j->have[i] > 0) j->have[i] = (uint8_t)(from.offsets[j->have[i] - 1] + 1);
         if (tile->src_mask[i] == 0) tile->src_line[i] = 0;
@@ -319,6 +334,7 @@ static bool match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t *time
     ts_copy_plan network;
     if (!ts_copy_plan_match_permute(j, box, LIKE_MOSTLY, times)) return false;
     ts_copy_plan_begin(&network, j->m);
+    network.lack = j->lack;
     int64_t part = find_masked(&network, box, kernels, &lines, own), like = like_masked(&network.tile, part);
     return like <= LIKE_MOSTLY || ts_copy_plan_match_permute(j, box, (int)like, times) ||
            match_masked(j, box, kernels, MOSTLY, times);
@@ -362,6 +378,19 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
     if (is_in_cache(m) && m->dst.element_bits > 8 && match_permute(j, box, times)) return true;
     if (copies && !m->streams && ts_copy_plan_match_transpose(j, box, times)) return true;
     return match_tiles(j, box, times) || match_run(j, box, 0, times);
+}
+
+bool ts_copy_plan_match_lacking(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    const ts_copy_context *m = j->m;
+    const ts_tile_kernels *kernels = m->kernels->tiles[0];
+    j->extended = j->lists = false;
+    j->tile.listed = 0;
+    j->box.loop_count = 0;
+    if (!is_in_cache(m) || !kernels->masked || !is_regular(m, &m->src) || !is_regular(m, &m->dst))
+        return false;
+    return (match_permute(j, box, times) || match_masked(j, box, kernels, MOSTLY, times) ||
+            ts_copy_plan_match_permute(j, box, LIKE_HARDLY, times)) &&
+           !ts_copy_leaves_rests(m, box, times);
 }
 
 bool ts_copy_plan_match_narrow_run(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {

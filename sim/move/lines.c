@@ -24,6 +24,16 @@ static int next_loop(const ts_plan_box *box, ts_side side, int64_t least, int64_
     return next;
 }
 
+/* What elements that are not there leave behind the steps of a loop. */
+static int64_t lacking_bits(const ts_line *line, int loop) {
+    const ts_lack *lack = &line->lack;
+    if (lack->from == 0 || loop != lack->outer) return 0;
+    const ts_plan_loop *inner = &line->box->loops[lack->inner];
+    int64_t step = ts_plan_step_bits(inner, line->side);
+    bool follow = step * inner->extent == ts_plan_step_bits(&line->box->loops[loop], line->side);
+    return follow ? step * (inner->extent - lack->from) : 0;
+}
+
 void ts_lines_find(const ts_line *line, ts_digit *digits) {
     const ts_plan_box *box = line->box;
     int64_t stride = line->width;
@@ -39,7 +49,8 @@ void ts_lines_find(const ts_line *line, ts_digit *digits) {
             digits[i] =
                 (ts_digit){n, k, loop->src_bits * (INT64_C(1) << k), loop->dst_bits * (INT64_C(1) << k)};
         }
-        stride = ts_plan_step_bits(loop, line->side) * ts_min(loop->extent, INT64_C(1) << bits);
+        stride = ts_plan_step_bits(loop, line->side) * ts_min(loop->extent, INT64_C(1) << bits) -
+                 lacking_bits(line, n);
     }
     while (i < count) digits[i++] = (ts_digit){.loop = none--};
 }
@@ -91,4 +102,21 @@ void ts_lines_measure(const ts_line *line, const ts_digit *numbers, int stages, 
             if (most < have[i]) have[i] = (uint8_t)most;
         }
     }
+}
+
+/* The steps of a loop that the digits with these bits say. */
+static int64_t steps_of(int loop, const ts_digit *digits, int count, int bits) {
+    int64_t steps = 0;
+    for (int i = 0; i < count; i++)
+        if (digits[i].loop == loop && (bits >> i & 1) != 0) steps |= INT64_C(1) << digits[i].bit;
+    return steps;
+}
+
+bool ts_lines_lack(const ts_line *line, const ts_digit *numbers, int stages, int number, int position) {
+    const int loops[2] = {line->lack.outer, line->lack.inner};
+    int64_t at[2];
+    for (int i = 0; i < 2; i++)
+        at[i] = steps_of(loops[i], line->digits, line->count, position) |
+                steps_of(loops[i], numbers, stages, number);
+    return ts_lack_has(&line->lack, line->box, at[0], at[1]);
 }

@@ -31,6 +31,7 @@ typedef struct {
 
 typedef struct {
     const ts_plan_box *box;
+    ts_lack lack;
     int64_t *times;
     int64_t most_sources;         /* lines */
     int unit, step;               /* bytes of an element, and those that are permuted as one */
@@ -141,6 +142,21 @@ static int list_elements(const choice *c, const window *w, uint16_t *at) {
         used *= times;
     }
     return used;
+}
+
+/* Leaves out the elements that are not there, of those that are listed. */
+static int drop_lacking(const choice *c, int count, uint16_t *src, uint16_t *dst) {
+    int64_t at[TS_PLAN_MAX_LOOPS] = {0};
+    int kept = 0;
+    for (int n = 0; n < count; n++) {
+        bool lacks = ts_lack_has(&c->lack, c->box, at[c->lack.outer], at[c->lack.inner]);
+        src[kept] = src[n];
+        dst[kept] = dst[n];
+        kept += !lacks;
+        for (int i = c->count - 1; i >= 0 && ++at[c->loops[i]] == c->times[c->loops[i]]; i--)
+            at[c->loops[i]] = 0;
+    }
+    return kept;
 }
 
 /* Where the lines lie in memory. */
@@ -261,7 +277,8 @@ static bool are_many(const choice *c) {
 static bool choose(choice *c) {
     c->most_sources = are_many(c) ? TS_PERMUTE_LINES : TS_PERMUTE_FEW;
     for (int i = 0; i < c->count; i++) take(c, c->loops[i]);
-    return rate_of(c) >= PARTS * (c->apart ? c->apart : BYTES_A_CLOCK);
+    return ts_lack_is_inside(&c->lack, c->box, c->times) &&
+           rate_of(c) >= PARTS * (c->apart ? c->apart : BYTES_A_CLOCK);
 }
 
 static void set_tile(ts_tile *tile, const choice *c) {
@@ -269,6 +286,7 @@ static void set_tile(ts_tile *tile, const choice *c) {
     uint16_t from[MOST_ELEMENTS], to[MOST_ELEMENTS];
     int count = list_elements(c, src, from);
     list_elements(c, dst, to);
+    if (c->lack.from > 0) count = drop_lacking(c, count, from, to);
     list_lines(c, src, tile->src_line);
     list_lines(c, dst, tile->dst_line);
     tile->permute.lines = (int)lines_of(dst);
@@ -283,7 +301,8 @@ static void set_tile(ts_tile *tile, const choice *c) {
 bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int apart, int64_t *times) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
     if (!kernels->permutes || !is_likely(box, j->m->dst.element_bits, apart)) return false;
-    choice c = {.box = box, .times = times, .unit = j->m->dst.element_bits / 8, .apart = apart};
+    choice c = {
+        .box = box, .lack = j->lack, .times = times, .unit = j->m->dst.element_bits / 8, .apart = apart};
     c.sides[TS_SRC].side = TS_SRC;
     c.sides[TS_DST].side = TS_DST;
     find_loops(&c);

@@ -869,6 +869,73 @@ static void chunks_that_collide(void **state) {
     }
 }
 
+/* ---- Boxes that are one but for a lack ---- */
+
+/* Loops in bytes of elements of so many, and those of a second box, which begins so far behind the first; joined: both
+ * are moved as one. */
+static const struct {
+    int unit;
+    ts_plan_loop loops[4], last[4];
+    int64_t src, dst;
+    bool joined;
+} lacks[] = {
+    {2, {{128, 4, 10}, {2, 512, 4}, {2, 2, 2}}, {{128, 4, 10}}, 1024, 8, true}, /* pairs of rows, and one */
+    {2, {{128, 4, 10}, {2, 512, 4}, {2, 2, 2}}, {{128, 4, 10}}, 1536, 8, false},
+    {2, {{128, 4, 10}, {2, 512, 4}, {2, 2, 2}}, {{127, 4, 10}}, 1024, 8, false},
+    {1, {{128, 4, 5}, {4, 1, 1}}, {{128, 4, 5}}, 512, 4, true},
+    {1, {{128, 4, 7}, {4, 1, 1}}, {{128, 4, 7}, {3, 1, 1}}, 512, 4, true},
+    {1, {{128, 4, 8}, {3, 1, 1}}, {{128, 4, 8}, {2, 1, 2}}, 512, 4, false},
+    {1, {{3, 4, 512}, {128, 14, 4}, {4, 1, 1}}, {{128, 14, 4}, {2, 1, 1}}, 12, 1536, true}, /* and back */
+    {1, {{3, 4, 512}, {128, 14, 4}, {4, 1, 1}}, {{128, 14, 4}, {2, 1, 2}}, 12, 1536, false},
+    {4, {{36, 56, 1024}, {128, 2048, 4}, {2, 4, 512}}, {{36, 56, 1024}, {128, 2048, 4}}, 8, 36864, false},
+    {4, {{3, 8, 1024}, {2, 4, 512}, {128, 28, 4}}, {{128, 28, 4}}, 24, 4096, false},
+    {4, {{3, 8, 1024}, {2, 4, 512}, {128, 28, 4}}, {{128, 28, 4}}, 24, 3072, true},
+};
+
+enum { LACK_BYTES = 1 << 19 };
+
+/* Moves both boxes in some way between memories of random bytes; was the second moved with the first? */
+static bool move_both(size_t n, const ts_kernels *kernels, uint8_t *src, uint8_t *dst) {
+    ts_copy_context m = context_of(TS_DTYPE_U8, 8 * lacks[n].unit, kernels);
+    ts_box_list list = {.count = 2, .next = 1};
+    m.src.bytes = src;
+    m.dst.bytes = dst;
+    m.behind_bytes = TS_LINE_BYTES;
+    list.boxes[0] = all_loops(lacks[n].loops);
+    list.boxes[1] = all_loops(lacks[n].last);
+    list.boxes[1].src_bits = 8 * lacks[n].src;
+    list.boxes[1].dst_bits = 8 * lacks[n].dst;
+    for (int i = 0; i < LACK_BYTES; i++) {
+        src[i] = (uint8_t)(i * 7 + i / 256);
+        dst[i] = (uint8_t)(i * 5);
+    }
+    for (int i = 0; i < 2; i++) {
+        ts_copy_plan j;
+        ts_copy_plan_begin(&j, &m);
+        j.others = &list;
+        if (!kernels)
+            ts_move_elements(&m, &list.boxes[i]);
+        else if (!list.taken[i])
+            ts_copy_plan_move(&j, &list.boxes[i]);
+    }
+    return list.taken[1];
+}
+
+static void boxes_with_a_lack(void **state) {
+    (void)state;
+    static uint8_t src[LACK_BYTES], dst[LACK_BYTES], expected[LACK_BYTES];
+    for (size_t n = 0; n < sizeof lacks / sizeof lacks[0]; n++) {
+        move_both(n, NULL, src, expected);
+        for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+            const ts_kernels *kernels = ts_kernels_get(version);
+            if (!kernels) continue;
+            bool joined = move_both(n, kernels, src, dst), masks = kernels->tiles[0]->masked;
+            if (joined != (masks && lacks[n].joined)) fail_msg("row %zu: %d", n, joined);
+            if (memcmp(dst, expected, LACK_BYTES) != 0) fail_msg("row %zu: other bytes", n);
+        }
+    }
+}
+
 /* ---- Runs ---- */
 
 /* Within a cache, where lines are masked, runs of more than a quarter of one; else of half, or all of it. */
@@ -1019,6 +1086,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_collide),
         cmocka_unit_test(chunks_that_collide),
+        cmocka_unit_test(boxes_with_a_lack),
         cmocka_unit_test(runs_or_lines),
         cmocka_unit_test(loops_of_runs),
         cmocka_unit_test(permutes_of_lines),
