@@ -1,5 +1,6 @@
 /* Moving a box: by which kernel, what its tiles leave, and what goes by way of a scratch. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "copy_plan.h"
 
@@ -161,15 +162,16 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
         ts_move_box(&bytes, &wide);
         return;
     }
-    bool runs = ts_copy_plan_match_narrow_run(j, box, times);
+    bool runs = ts_copy_plan_match_narrow_run(j, box, times), taken[TS_CONCURRENT_BOXES];
     if (m->src.element_bits < 8 && !runs) {
         wide = *box;
         while (split_bytes(m, &wide)) continue;
         box = &wide;
     }
+    if (j->others) memcpy(taken, j->others->taken, sizeof taken);
     if (!runs && !match(j, box, times))
         ts_copy_step_elements(m, box);
-    else if (j->others && !j->extended && ts_copy_plan_move_joined(j, box))
+    else if (j->others && ts_copy_plan_move_joined(j, box, taken))
         return;
     else if (m->same && !j->tile_function && is_element(j->run_bytes))
         move_runs_as_elements(m, box, j->run_bytes);

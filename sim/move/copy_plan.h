@@ -92,8 +92,9 @@ void ts_copy_step_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 bool ts_copy_is_tiny(const ts_copy_context *m, const ts_plan_box *box);
 /* Moves a box: the next of those with one context. */
 void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
-/* Moves a box that the job serves with one of the others, where both are one but for a lack (join.c); false: with none. */
-bool ts_copy_plan_move_joined(const ts_copy_plan *job, const ts_plan_box *box);
+/* Moves a box that the job serves with one of the others that it does not extend to, where both are one but for a lack
+ * (join.c); false: with none. taken: those before it was matched. */
+bool ts_copy_plan_move_joined(const ts_copy_plan *job, const ts_plan_box *box, const bool *taken);
 static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *m) {
     job->m = m;
     job->others = NULL;

@@ -1,5 +1,7 @@
 /* Two boxes that are one but for the last steps of a loop, as tiles leave them of sizes that they do not divide: words that
  * hold four rows, and a last one that holds fewer. */
+#include <string.h>
+
 #include "copy_plan.h"
 
 /* The loops of a box that another has not: how many, of which up to two are listed. */
@@ -73,13 +75,14 @@ static bool move(const ts_copy_context *m, const ts_plan_box *box, const ts_lack
     return true;
 }
 
-bool ts_copy_plan_move_joined(const ts_copy_plan *j, const ts_plan_box *box) {
+bool ts_copy_plan_move_joined(const ts_copy_plan *j, const ts_plan_box *box, const bool *taken) {
     ts_box_list *list = j->others;
     ts_plan_box both;
     ts_lack lack;
     for (int i = list->next; i < list->count; i++) {
         if (list->taken[i] || !join(box, &list->boxes[i], &both, &lack) || !move(j->m, &both, &lack))
             continue;
+        memcpy(list->taken, taken, sizeof list->taken);
         list->taken[i] = true;
         return true;
     }
