@@ -9,7 +9,9 @@ enum {
     BAND_BYTES = 128,
     LONG_ROW = 4096,
     RUN_LOOPS = 2,
-    MANY_CALLS = 32
+    MANY_CALLS = 32,
+    LITTLE_BYTES = 4096,
+    MANY_LINES = 64
 };
 
 static int by_source(const void *left, const void *right) {
@@ -23,12 +25,31 @@ static int by_count(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-/* Would the loops around those that a kernel of runs turns call it so often that this takes longer than to move them in
- * another order? */
+/* Would the loops around those that a kernel of runs turns call it so often, for so little, that this takes longer than to
+ * move them in another order? */
 static bool calls_often(const ts_copy_plan *j) {
-    int64_t calls = 1;
-    for (int i = 0; i + RUN_LOOPS < j->loop_count; i++) calls *= j->loops[i].count;
-    return !j->tile_function && calls > MANY_CALLS;
+    if (j->tile_function) return false;
+    int64_t calls = 1, bytes = j->run_bytes;
+    for (int i = 0; i < j->loop_count; i++)
+        *(i + RUN_LOOPS < j->loop_count ? &calls : &bytes) *= j->loops[i].count;
+    return calls > MANY_CALLS && bytes < LITTLE_BYTES;
+}
+
+/* Runs in caches, not longer than a line, that follow each other in the destination, of which each lies in another line of
+ * the source: more of them than it has lines at hand. Those that follow each other in the source then turn innermost, if
+ * they are fewer. */
+static void read_in_order(ts_copy_plan *j) {
+    if (j->tile_function || j->m->streams || j->loop_count < RUN_LOOPS || j->run_bytes > LINE_OF_MEMORY)
+        return;
+    ts_copy_loop *last = &j->loops[j->loop_count - 1];
+    if (last->count <= MANY_LINES || llabs(last->src_bits) < 8 * LINE_OF_MEMORY) return;
+    for (ts_copy_loop *loop = j->loops; loop < last; loop++) {
+        if (loop->src_bits != j->run_elements * j->m->src.element_bits || loop->count >= last->count)
+            continue;
+        ts_copy_loop inner = *loop;
+        for (; loop < last; loop++) loop[0] = loop[1];
+        *last = inner;
+    }
 }
 
 /* The loop whose steps are `step` bits on one side; -1. */
@@ -130,6 +151,7 @@ void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
     if (m->streams || calls_often(j))
         qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], m->streams ? by_source : by_count);
+    read_in_order(j);
     bool continues = give_written(j, &in, &outermost);
     j->streams = j->tile_function && m->streams && can_stream(j, box, continues);
     give_read(j, &in, continues);

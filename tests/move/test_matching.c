@@ -960,20 +960,43 @@ static void runs_or_lines(void **state) {
     }
 }
 
-/* A kernel turns two loops of runs: where it would be called often, the longest. */
+/* A kernel turns two loops of runs. Where it would be called often for little, the longest; and innermost those that follow
+ * each other in the source, where others lie in more lines of it than are at hand. */
+static const struct {
+    int kernels; /* 64: those that mask lines of so many bytes alone */
+    ts_plan_loop loops[5];
+    int64_t outer, inner; /* the counts of the two */
+} turned[] = {
+    {0, {{362, 264, 264}, {2, 66, 132}, {2, 132, 66}, {66, 1, 1}}, 2, 362},
+    {0, {{32, 264, 264}, {2, 66, 132}, {2, 132, 66}, {66, 1, 1}}, 2, 2},
+    {0, {{362, 4160, 4160}, {2, 1040, 2080}, {2, 2080, 1040}, {1040, 1, 1}}, 2, 2},
+    {0, {{362, 4096, 4096}, {2, 66, 132}, {20, 132, 66}, {66, 1, 1}}, 20, 362},
+    {0, {{14, 64, 24960}, {390, 896, 64}, {64, 1, 1}}, 390, 14},
+    {64, {{14, 24, 9360}, {390, 336, 24}, {24, 1, 1}}, 390, 14},
+    {64, {{14, 24, 1536}, {64, 336, 24}, {24, 1, 1}}, 14, 64},      /* few lines */
+    {64, {{7, 24, 9360}, {390, 63, 24}, {24, 1, 1}}, 7, 390},       /* not another line each */
+    {64, {{14, 25, 9360}, {390, 350, 24}, {24, 1, 1}}, 14, 390},    /* apart in the source */
+    {64, {{400, 24, 9360}, {390, 9600, 24}, {24, 1, 1}}, 400, 390}, /* no fewer */
+    {0, {{14, 65, 25350}, {390, 910, 65}, {65, 1, 1}}, 14, 390},    /* longer than a line */
+};
+
 static void loops_of_runs(void **state) {
-    static const ts_plan_loop often[] = {{362, 264, 264}, {2, 66, 132}, {2, 132, 66}, {33, 2, 2}, {0}},
-                              seldom[] = {{32, 264, 264}, {2, 66, 132}, {2, 132, 66}, {33, 2, 2}, {0}};
     (void)state;
-    ts_copy_context m = context_of(TS_DTYPE_BF16, 16, ts_kernels_best());
-    ts_plan_box box = all_loops(often);
-    ts_copy_plan j;
-    assert_true(ts_copy_plan_match(&j, &m, &box));
-    assert_int_equal(j.loops[j.inner_loop[1]].count, 362);
-    box = all_loops(seldom);
-    assert_true(ts_copy_plan_match(&j, &m, &box));
-    assert_int_equal(j.loops[j.inner_loop[1]].count, 2);
-    assert_int_equal(j.loops[j.inner_loop[1]].src_bits, 8 * 132);
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        for (size_t n = 0; kernels && n < sizeof turned / sizeof turned[0]; n++) {
+            if (kernels->tiles[0]->line_bytes < turned[n].kernels) continue;
+            ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
+            ts_plan_box box = all_loops(turned[n].loops);
+            ts_copy_plan j;
+            assert_true(ts_copy_plan_match(&j, &m, &box));
+            assert_null(j.tile_function);
+            if (j.loops[j.inner_loop[0]].count != turned[n].outer ||
+                j.loops[j.inner_loop[1]].count != turned[n].inner)
+                fail_msg("row %zu: %lld, %lld", n, (long long)j.loops[j.inner_loop[0]].count,
+                         (long long)j.loops[j.inner_loop[1]].count);
+        }
+    }
 }
 
 /* ---- Short rows ---- */
