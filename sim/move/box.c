@@ -148,6 +148,21 @@ static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t 
     if (j->tile_function) move_rests(m, box, times);
 }
 
+/* By a kernel that the job has, or that is found; with another box, if both are one but for a lack. */
+static void move_found(ts_copy_plan *j, const ts_plan_box *box, bool has, int64_t *times) {
+    const ts_copy_context *m = j->m;
+    bool taken[TS_CONCURRENT_BOXES];
+    if (j->others) memcpy(taken, j->others->taken, sizeof taken);
+    if (!has && !match(j, box, times))
+        ts_copy_step_elements(m, box);
+    else if (j->others && ts_copy_plan_move_joined(j, box, taken))
+        return;
+    else if (m->same && !j->tile_function && is_element(j->run_bytes))
+        move_runs_as_elements(m, box, j->run_bytes);
+    else
+        move_matched(j, box, times);
+}
+
 void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
     const ts_copy_context *m = j->m;
     ts_plan_box wide;
@@ -162,21 +177,13 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
         ts_move_box(&bytes, &wide);
         return;
     }
-    bool runs = ts_copy_plan_match_narrow_run(j, box, times), taken[TS_CONCURRENT_BOXES];
+    bool runs = ts_copy_plan_match_narrow_run(j, box, times);
     if (m->src.element_bits < 8 && !runs) {
         wide = *box;
         while (split_bytes(m, &wide)) continue;
         box = &wide;
     }
-    if (j->others) memcpy(taken, j->others->taken, sizeof taken);
-    if (!runs && !match(j, box, times))
-        ts_copy_step_elements(m, box);
-    else if (j->others && ts_copy_plan_move_joined(j, box, taken))
-        return;
-    else if (m->same && !j->tile_function && is_element(j->run_bytes))
-        move_runs_as_elements(m, box, j->run_bytes);
-    else
-        move_matched(j, box, times);
+    move_found(j, box, runs, times);
 }
 
 void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
