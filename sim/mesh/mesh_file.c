@@ -50,7 +50,7 @@ bool ts_mesh_file_is(const char *text, size_t length) {
     return (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z');
 }
 
-static const ts_tree *load_tree(ts_error *err, ts_arena *arena, const char *name) {
+const ts_tree *ts_mesh_file_tree(ts_error *err, ts_arena *arena, const char *name) {
     bool known = ts_tree_is_path(name);
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text,
@@ -95,7 +95,8 @@ static const ts_tree *machine_name(ts_error *err, const ts_tree *tree) {
 }
 
 const char *ts_mesh_file_machine(ts_error *err, ts_arena *arena, const char *name) {
-    const ts_tree *tree = load_tree(err, arena, name), *machine = tree ? machine_name(err, tree) : NULL;
+    const ts_tree *tree = ts_mesh_file_tree(err, arena, name),
+                  *machine = tree ? machine_name(err, tree) : NULL;
     return machine ? machine->text : NULL;
 }
 
@@ -124,7 +125,7 @@ const ts_mesh_file *ts_mesh_file_read(ts_error *err, ts_arena *arena, const ts_t
 
 const ts_mesh_file *ts_mesh_file_load(ts_error *err, ts_arena *arena, const char *name,
                                       const ts_machine **machine) {
-    const ts_tree *tree = load_tree(err, arena, name);
+    const ts_tree *tree = ts_mesh_file_tree(err, arena, name);
     return tree ? ts_mesh_file_read(err, arena, tree, machine) : NULL;
 }
 

@@ -33,6 +33,8 @@ typedef struct {
 
 /* Whether that is the name of a mesh, or a path, and not axes. */
 bool ts_mesh_file_is(const char *text, size_t length);
+/* What a file says, on top of its base. */
+const ts_tree *ts_mesh_file_tree(ts_error *err, ts_arena *arena, const char *name);
 /* The machine that a file names. */
 const char *ts_mesh_file_machine(ts_error *err, ts_arena *arena, const char *name);
 /* With `machine` NULL that of the file is loaded, which *machine then is. */

@@ -97,13 +97,20 @@ static hash128 hash_program(ts_arena *scratch, const char *path) {
 
 static hash128 hash_file(ts_arena *scratch, const char *path) { return add_file(basis, scratch, path); }
 
-/* Its figures, whichever files they are from. */
+static hash128 add_tree(hash128 hash, const ts_tree *tree) {
+    if (tree->kind == TS_TREE_SCALAR) return add_text(add_text(hash, "is"), tree->text);
+    hash = add_text(hash, tree->kind == TS_TREE_MAP ? "{" : "[");
+    for (int i = 0; i < tree->count; i++) {
+        if (tree->kind == TS_TREE_MAP) hash = add_text(hash, tree->entries[i].key);
+        hash = add_tree(hash, tree->entries[i].value);
+    }
+    return add_text(hash, "}");
+}
+
+/* What it says, whichever files that is from; there need be no such machine, for the study may have another. */
 static hash128 hash_mesh(ts_arena *scratch, const char *path) {
-    ts_text figures = ts_text_begin(scratch);
-    const ts_machine *machine = NULL;
-    const ts_mesh_file *file = ts_mesh_file_load(NULL, scratch, path, &machine);
-    if (file) ts_field_print_leaves(&figures, file->leaves, file->leaf_count, TS_FIELD_VALUES);
-    return add_text(basis, figures.bytes);
+    const ts_tree *tree = ts_mesh_file_tree(NULL, scratch, path);
+    return tree ? add_tree(basis, tree) : add_text(basis, "none");
 }
 
 typedef hash128 (*file_hash)(ts_arena *scratch, const char *path);

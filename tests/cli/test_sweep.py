@@ -647,6 +647,10 @@ def mesh_files():
     mesh.write_text(re.sub("hop: .*", "hop: 9 us", mesh.read_text()))
     value = expect_json(["sweep", own, *db])
     assert value["answered"] == 1 and value["rows"][0]["microseconds"] > before["microseconds"] + 7, (before, value)
+    other = study("machine: tpu-v4\n" + ask % "./own_mesh.yaml", "mesh.yaml")
+    for hop in ("8 us", "7 us"):
+        mesh.write_text(re.sub("hop: .*", f"hop: {hop}", re.sub("machine: .*", "machine: nowhere", mesh.read_text())))
+        assert expect_json(["sweep", other, *db])["answered"] == 1, hop
     for words, why in (("machine: tpu-v5e\n" + ask % "v4-64", "form a grid of 2 dims"),
                        (ask % "./none.yaml", "none.yaml': No such file or")):
         code, out, _ = run("sweep", study(words, "mesh.yaml"), "--db", ":memory:")
