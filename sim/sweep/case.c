@@ -4,32 +4,16 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "config/scale.h"
 #include "mesh/mesh_file.h"
 #include "names.h"
 #include "study/transfer.h"
+#include "sweep/moves.h"
 
 enum { UNKNOWN_BYTES = 16 << 20 };
 
 /* "NAME=VALUE" of a map, and of parameters with a point in their name. */
 static const char *setting(ts_arena *arena, const char *name, const char *value) {
     return ts_text_format(arena, "%s=%s", name, value);
-}
-
-/* Of "hbm.clock*2" and "hbm.clock/2": the figure of this point's machine, moved. One that it does not have, or not as
- * much of, is "hbm.clock=/2", which its machine refuses. */
-static const char *change_of(ts_arena *arena, const ts_sweep_case *asked, const char *change) {
-    size_t length = strlen(change) - 2;
-    const char *path = ts_arena_copy_text(arena, change, length);
-    ts_text out = ts_text_begin(arena);
-    ts_arena *scratch = ts_arena_new();
-    const ts_machine *machine =
-        ts_machine_load_with(NULL, scratch, asked->machine, "set", asked->sets, asked->set_count);
-    const ts_field_leaf *leaf = machine ? ts_machine_leaf(machine, path) : NULL;
-    ts_field_scaling scaling = change[length] == '*' ? TS_FIELD_DOUBLED : TS_FIELD_HALVED;
-    if (!leaf || !ts_field_scaled(leaf, scaling, &out)) ts_text_add(&out, "%s=%s", path, change + length);
-    ts_arena_free(scratch);
-    return out.bytes;
 }
 
 static bool find_sets(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
@@ -49,7 +33,7 @@ static bool find_sets(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
     }
     const char *change = ts_sweep_point_value(point, TS_SWEEP_CHANGE);
     if (change && *change) {
-        const char *set = change_of(arena, asked, change);
+        const char *set = ts_sweep_moves_set(study->moves, asked, change);
         sets[asked->set_count++] = set;
     }
     return true;

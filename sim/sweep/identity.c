@@ -7,6 +7,7 @@
 #include "mesh/mesh_file.h"
 #include "mosaic/mosaic.h"
 #include "sweep/case.h"
+#include "sweep/moves.h"
 #include "tilesim/version.h"
 
 typedef unsigned __int128 hash128;
@@ -174,18 +175,11 @@ static const char *print_question(ts_arena *arena, const ts_sweep_case *asked) {
     return out.bytes;
 }
 
-static const char *print_machine(ts_arena *arena, const ts_sweep_case *asked) {
-    ts_text out = ts_text_begin(arena);
-    ts_text_add(&out, "%s", asked->machine);
-    for (int i = 0; i < asked->set_count; i++) ts_text_add(&out, "%s%s", i ? ", " : " with ", asked->sets[i]);
-    return out.bytes;
-}
-
 bool ts_sweep_identify(ts_error *err, ts_arena *arena, ts_sweep_hashes *hashes, const ts_sweep_point *point,
                        const ts_sweep_case *asked, ts_sweep_identity *identity) {
     *identity = (ts_sweep_identity){.parameters = print_parameters(arena, point),
                                     .question = print_question(arena, asked),
-                                    .machine = print_machine(arena, asked),
+                                    .machine = ts_sweep_machine_text(arena, asked),
                                     .version = TS_VERSION};
     bool good = hash_machine(err, hashes, asked, identity->machine, identity->machine_hash);
     hash_inputs(hashes, asked, identity->input_hash);

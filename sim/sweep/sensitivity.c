@@ -3,16 +3,20 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "config/scale.h"
+#include "sweep/moves.h"
 
 /* ---- The study ---- */
 
 typedef struct {
     ts_arena *arena;
-    const ts_sweep_case *asked; /* at the first point */
+    const ts_sweep_case *asked; /* at the point that is looked at */
     ts_grid_axis axis;
+    ts_sweep_moved *fields;
+    int count;
 } change_list;
 
 static int add_value(change_list *m, const char *value) {
@@ -44,26 +48,59 @@ static const char *value_of(ts_arena *arena, const ts_field_leaf *leaf) {
     return text.bytes;
 }
 
-bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
-                           ts_sweep_changes *changes) {
+/* What no machine before could have. */
+static void add_field(change_list *m, const ts_field_leaf *leaf) {
+    int at = 0;
+    while (at < m->count && strcmp(m->fields[at].field, leaf->path) != 0) at++;
+    ts_sweep_moved found = at < m->count ? m->fields[at] : (ts_sweep_moved){leaf->path, NULL, 0, 0};
+    if (!found.halved) found.halved = add_change(m, leaf, TS_FIELD_HALVED);
+    if (!found.doubled) found.doubled = add_change(m, leaf, TS_FIELD_DOUBLED);
+    if (!found.halved && !found.doubled) return;
+    if (at == m->count) {
+        m->fields = ts_arena_extend(m->arena, m->fields, (size_t)m->count++, sizeof *m->fields);
+        found.field = ts_arena_copy_text(m->arena, leaf->path, strlen(leaf->path));
+        found.value = value_of(m->arena, leaf);
+    }
+    m->fields[at] = found;
+}
+
+static bool add_machine(ts_error *err, ts_arena *scratch, change_list *m) {
+    const ts_machine *machine =
+        ts_machine_load_with(err, scratch, m->asked->machine, "set", m->asked->sets, m->asked->set_count);
+    for (int i = 0; machine && i < machine->leaf_count; i++) add_field(m, &machine->leaves[i]);
+    return machine != NULL;
+}
+
+/* The machines of points behind the first may be none: their answers say so. */
+static bool add_point(ts_error *err, const ts_sweep_study *study, int64_t index, ts_sweep_moves *seen,
+                      change_list *m) {
+    ts_arena *scratch = ts_arena_new();
     ts_sweep_point point;
     ts_sweep_case asked;
-    change_list m = {arena, &asked, {.name = TS_SWEEP_CHANGE}};
-    add_value(&m, "");
-    ts_sweep_point_get(arena, study, 0, &point);
-    if (!ts_sweep_case_of(err, arena, &point, &asked)) return false;
-    const ts_machine *machine =
-        ts_machine_load_with(err, arena, asked.machine, "set", asked.sets, asked.set_count);
-    if (!machine) return false;
-    ts_sweep_moved *fields = TS_NEW_ARRAY(arena, ts_sweep_moved, machine->leaf_count);
-    *changes = (ts_sweep_changes){.fields = fields};
-    for (int i = 0; i < machine->leaf_count; i++) {
-        const ts_field_leaf *leaf = &machine->leaves[i];
-        ts_sweep_moved moved = {leaf->path, value_of(arena, leaf), add_change(&m, leaf, TS_FIELD_HALVED), 0};
-        moved.doubled = add_change(&m, leaf, TS_FIELD_DOUBLED);
-        if (moved.halved || moved.doubled) fields[changes->count++] = moved;
+    bool counts;
+    m->asked = &asked;
+    ts_sweep_point_get(scratch, study, index, &point);
+    bool good = ts_sweep_point_counts(err, scratch, &point, &counts);
+    if (good && (counts || index == 0)) {
+        good = ts_sweep_case_of(err, scratch, &point, &asked);
+        if (good && ts_sweep_moves_add(seen, &asked))
+            good = add_machine(index == 0 ? err : NULL, scratch, m) || index > 0;
     }
-    changes->study = ts_sweep_study_with(err, arena, study, &m.axis);
+    ts_arena_free(scratch);
+    return good;
+}
+
+bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
+                           ts_sweep_changes *changes) {
+    change_list m = {.arena = arena, .axis = {.name = TS_SWEEP_CHANGE}};
+    ts_arena *scratch = ts_arena_new();
+    ts_sweep_moves *seen = ts_sweep_moves_new(scratch);
+    bool good = true;
+    add_value(&m, "");
+    for (int64_t i = 0; i < study->grid.point_count && good; i++) good = add_point(err, study, i, seen, &m);
+    ts_arena_free(scratch);
+    if (!good) return false;
+    *changes = (ts_sweep_changes){ts_sweep_study_with(err, arena, study, &m.axis), m.fields, m.count};
     return changes->study != NULL;
 }
 
@@ -90,29 +127,44 @@ static void read_results(ts_arena *arena, const ts_sweep_table *table, int colum
     }
 }
 
-/* The mean of ln(with the change / without it); NAN: no point has both. */
-static double mean_of(const results *r, int change) {
-    double sum = 0;
-    int64_t count = 0;
-    for (int64_t i = 0; i < r->points && change > 0; i++) {
-        if (i % r->block >= r->stride) continue;
-        double moved = r->logarithms[i + change * r->stride] - r->logarithms[i];
-        if (isnan(moved)) continue;
-        sum += moved;
-        count++;
-    }
-    return count > 0 ? sum / (double)count : (double)NAN;
+typedef struct {
+    double sum;
+    int64_t count;
+} mean;
+
+static void add_number(mean *m, double number) {
+    if (isnan(number)) return;
+    m->sum += number;
+    m->count++;
+}
+
+static double mean_of(const mean *m) { return m->sum / (double)m->count; }
+
+/* ln(with the change / without it) of a point; NAN: it has not both. */
+static double moved_by(const results *r, int64_t point, int change) {
+    return change > 0 ? r->logarithms[point + change * r->stride] - r->logarithms[point] : (double)NAN;
+}
+
+/* Of a point that has the one alone, by that. */
+static double slope_of(double low, double high) {
+    double octave = log(2);
+    if (isnan(low)) return high / octave;
+    return isnan(high) ? -low / octave : (high - low) / (2 * octave);
 }
 
 static ts_sweep_elasticity measure(const results *r, const ts_sweep_moved *moved) {
-    double low = mean_of(r, moved->halved), high = mean_of(r, moved->doubled), octave = log(2);
+    mean low = {0}, high = {0}, slope = {0};
+    for (int64_t i = 0; i < r->points; i++) {
+        if (i % r->block >= r->stride) continue;
+        double halved = moved_by(r, i, moved->halved), doubled = moved_by(r, i, moved->doubled);
+        add_number(&low, halved);
+        add_number(&high, doubled);
+        add_number(&slope, slope_of(halved, doubled));
+    }
     ts_sweep_elasticity e = {.moved = moved};
-    if (!isnan(low)) e.halved = exp(low);
-    if (!isnan(high)) e.doubled = exp(high);
-    if (!isnan(low) && !isnan(high))
-        e.elasticity = (high - low) / (2 * octave);
-    else if (!isnan(low) || !isnan(high))
-        e.elasticity = (isnan(high) ? -low : high) / octave;
+    if (low.count > 0) e.halved = exp(mean_of(&low));
+    if (high.count > 0) e.doubled = exp(mean_of(&high));
+    if (slope.count > 0) e.elasticity = mean_of(&slope);
     return e;
 }
 

@@ -4,9 +4,9 @@
 
 #include "sweep/table.h"
 
-/* A figure that is moved: at half and at twice what it is, as far as there can be such machines. */
+/* A figure that is moved: at half and at twice what it is, as far as a point's machine can be so. */
 typedef struct {
-    const char *field, *value; /* as the machine has it */
+    const char *field, *value; /* as the first machine has it that can be so */
     int halved, doubled;       /* values of the axis "change"; 0: none */
 } ts_sweep_moved;
 
@@ -16,7 +16,7 @@ typedef struct {
     int count;
 } ts_sweep_changes;
 
-/* All figures of the machine of the first point, which must be one: where it is not, its error is this one's. */
+/* All figures of the machines of all points. That of the first must be one: where it is not, its error is this one's. */
 bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
                            ts_sweep_changes *changes);
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "names.h"
+#include "sweep/moves.h"
 
 enum { MOST_POINTS = 10000000, MOST_VALUES = 1000000 };
 
@@ -412,6 +413,7 @@ const ts_sweep_study *ts_sweep_study_with(ts_error *err, ts_arena *arena, const 
     ts_sweep_study *wider = TS_NEW(arena, ts_sweep_study);
     int at = study->first_varied, name = study->name_count - (grid->axis_count - at);
     *wider = *study;
+    if (strcmp(axis->name, TS_SWEEP_CHANGE) == 0) wider->moves = ts_sweep_moves_new(arena);
     if (!ts_mul(grid->point_count, axis->count, &wider->grid.point_count) ||
         wider->grid.point_count > MOST_POINTS) {
         ts_error_set(err, TS_ERROR_INPUT, "over 10000000 points");

@@ -51,6 +51,8 @@ typedef struct {
 /* The name of option `i` of a question, or NULL. */
 const char *ts_sweep_option_text(ts_sweep_question question, int i);
 
+typedef struct ts_sweep_moves ts_sweep_moves;
+
 typedef struct {
     const ts_source *source;
     const char *title;
@@ -69,6 +71,7 @@ typedef struct {
     const ts_tree *path; /* of its program, with names of the parameters, which are no defines then; NULL */
     ts_sweep_text *conditions, *derived;
     int condition_count, derived_count;
+    ts_sweep_moves *moves; /* of a study with changes: what these are on each machine; NULL */
 } ts_sweep_study;
 
 enum { TS_SWEEP_NAMES = 64 };

@@ -669,6 +669,14 @@ def sensitivity_of_several_machines():
         mean = math.sqrt(one[field]["at_half"] * other[field]["at_half"])
         assert abs(both[field]["at_half"] - mean) < 1e-5, (field, one[field], other[field], both[field])
     assert both["hbm.clock"]["value"] == "1.6 GHz"
+    turned = figures("tpu-v4, tpu-v6e")
+    assert set(turned) == set(both) == set(one) | set(other) and "memories.cmem.capacity" not in other
+    for field, row in both.items():
+        here = [each[field] for each in (one, other) if field in each]
+        assert abs(row["elasticity"] - sum(each["elasticity"] for each in here) / len(here)) < 2e-6, (row, here)
+        for key in ("at_half", "at_twice", "elasticity"):
+            assert turned[field][key] == row[key], (turned[field], row)
+            assert (row[key] is None) == all(each[key] is None for each in here), (row, here)
 
 
 @test
