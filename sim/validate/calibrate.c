@@ -108,30 +108,43 @@ static double product_of(const fit *f, const double *a, const double *b) {
     return sum;
 }
 
-/* A step up from a value or, where it has no room, down; by one at least. */
-static double neighbour(const ts_fitted_field *field, double value) {
-    double up = value * exp(step_size), down = value * exp(-step_size);
-    if (up < value + 1) up = value + 1, down = value - 1;
-    return clamp(field, up) > (int64_t)value ? up : down;
+/* A step up from a value, or down; by one at least. */
+static int64_t neighbour(const ts_fitted_field *field, double value, bool up) {
+    double above = value * exp(step_size), below = value * exp(-step_size);
+    if (above < value + 1) above = value + 1, below = value - 1;
+    return clamp(field, up ? above : below);
 }
 
-/* How the rows move with each field. */
+/* How the rows move with a field, by a step up or down. */
+static bool take_step(ts_error *err, fit *f, int j, bool up, int rows) {
+    double before = f->scale[j], value = (double)value_of(f, j), *moved = f->moved[j];
+    f->scale[j] = log((double)neighbour(&f->fields[j], value, up) / (double)f->fields[j].before);
+    double step = log((double)value_of(f, j) / value);
+    bool good = look(err, f, moved);
+    f->scale[j] = before;
+    for (int i = 0; i < f->request->measurements->table.count; i++)
+        moved[i] = good ? (moved[i] - f->residual[i]) / step : 0;
+    f->fields[j].elasticity = sqrt(product_of(f, moved, moved) / rows);
+    return good;
+}
+
+/* Up where it has room; down too where that moves nothing: what bounds it may be there, another bound above. */
+static bool look_along(ts_error *err, fit *f, int j, int rows) {
+    const ts_fitted_field *field = &f->fields[j];
+    int64_t value = value_of(f, j);
+    bool up = neighbour(field, (double)value, true) > value;
+    ts_error why = {0}, none = {0};
+    if (!take_step(&why, f, j, up, rows))
+        return !ts_error_keep_system(err, &why) &&
+               ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", field->path, why.message);
+    if (!up || field->elasticity >= least_moved || neighbour(field, (double)value, false) >= value)
+        return true;
+    return take_step(&none, f, j, false, rows) || !ts_error_keep_system(err, &none);
+}
+
 static bool look_around(ts_error *err, fit *f, int rows) {
-    for (int j = 0; j < f->count; j++) {
-        double before = f->scale[j], value = (double)value_of(f, j);
-        f->scale[j] = log(neighbour(&f->fields[j], value) / (double)f->fields[j].before);
-        double step = log((double)value_of(f, j) / value);
-        ts_error why = {0};
-        bool good = look(&why, f, f->moved[j]);
-        f->scale[j] = before;
-        if (!good)
-            return !ts_error_keep_system(err, &why) &&
-                   ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", f->fields[j].path,
-                                why.message);
-        for (int i = 0; i < f->request->measurements->table.count; i++)
-            f->moved[j][i] = (f->moved[j][i] - f->residual[i]) / step;
-        f->fields[j].elasticity = sqrt(product_of(f, f->moved[j], f->moved[j]) / rows);
-    }
+    for (int j = 0; j < f->count; j++)
+        if (!look_along(err, f, j, rows)) return false;
     return true;
 }
 
@@ -164,6 +177,17 @@ static bool scan(ts_error *err, fit *f, bool *moved) {
     *moved = false;
     for (int j = 0; j < f->count; j++) *moved |= f->scale[j] != 0;
     return true;
+}
+
+/* Where it moves no row a figure cannot be fitted: from there it goes back to what it was. */
+static bool go_back(ts_error *err, fit *f, int rows) {
+    bool went = false;
+    for (int j = 0; j < f->count; j++) {
+        if (f->scale[j] == 0 || f->fields[j].elasticity >= least_moved) continue;
+        f->scale[j] = 0;
+        went = true;
+    }
+    return !went || (look(err, f, f->residual) && look_around(err, f, rows));
 }
 
 /* ---- Which fields the rows determine ---- */
@@ -332,7 +356,8 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     if (!find_residual(err, &f, &c->first, f.residual)) return false;
     bool moved;
     if (!scan(err, &f, &moved)) return false;
-    if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, request->fields != NULL)) return false;
+    if (!look_around(err, &f, c->rows) || !go_back(err, &f, c->rows)) return false;
+    if (!choose(err, &f, c->rows, request->fields != NULL)) return false;
     if (moved && (!look(err, &f, f.residual) || !look_around(err, &f, c->rows))) return false;
     if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) {

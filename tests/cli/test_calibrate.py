@@ -87,6 +87,25 @@ def a_figure_that_binds_nothing_on_the_way_stays():
 
 
 @test
+def figures_that_bind_up_to_another():
+    """The clock of products counts up to the sustained one: a fit steps down from there, and is not lost above it."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        head = Path(TABLE).read_text().splitlines()[0]
+
+        def fitted(microseconds, clock):
+            rows = (f"{n},v5e,Pallas matmul,M=N=K={n} dtype=bf16 bm=512 bk=1024 bn=1024,{us},us" for n, us in microseconds)
+            table.write_text("\n".join((head, *rows)) + "\n")
+            words = ["--set", f"chip.clock.matrix={clock}", "--fit", "chip.clock.matrix", "--json"]
+            figure, = json.loads(expect(["calibrate", table, "-m", "tpu-v5e", *words]))["figures"]
+            return figure["after"] / 1e6
+
+        for clock in ("1.5 GHz", "1.2 GHz"):
+            assert 1.3 < fitted(((2048, 219.4), (4096, 932.5)), clock) < 1.4, clock
+            assert 1.49 < fitted(((2048, 150), (4096, 700)), clock), clock
+
+
+@test
 def refuses_what_the_data_do_not_carry():
     def refuses(message, *words, code=1, data=TABLE):
         expect(["calibrate", data, "-m", "tpu-v4", *words], code, "", message)
