@@ -94,6 +94,14 @@ static bool check_hbm(ts_error *err, const ts_machine *m) {
     return check_banks(err, m) && check_refresh(err, m) && check_use_of_rows(err, m) && check_energy(err, m);
 }
 
+/* Where byte `at` of a text stands; one that is written otherwise than it reads, over lines say, where it begins. */
+static size_t offset_in(const ts_tree *node, size_t at) {
+    size_t begin = node->offset + node->quoted, length = strlen(node->text);
+    bool same =
+        node->source->length - begin >= length && memcmp(node->source->text + begin, node->text, length) == 0;
+    return same ? begin + at : node->offset;
+}
+
 /* A map of its own says where in it. */
 static bool check_address_map(ts_error *err, const ts_machine *m) {
     static const char path[] = "hbm.address_map";
@@ -105,8 +113,7 @@ static bool check_address_map(ts_error *err, const ts_machine *m) {
     if (good) return true;
     const ts_tree *node = ts_machine_leaf(m, path)->node;
     size_t at = strcmp(found.name, path) == 0 ? (size_t)found.column - 1 : 0;
-    return ts_error_at(err, found.kind, node->source, node->offset + node->quoted + at, "%s: %s", path,
-                       found.message);
+    return ts_error_at(err, found.kind, node->source, offset_in(node, at), "%s: %s", path, found.message);
 }
 
 static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,
