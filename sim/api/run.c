@@ -29,6 +29,15 @@ static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_
     return list;
 }
 
+/* Two of one name differ in what was changed of them. */
+static const char *name_of(ts_arena *arena, const ts_machine *machine) {
+    ts_text out = ts_text_begin(arena);
+    ts_text_add(&out, "%s", machine->name);
+    for (int i = 0; i < machine->override_count; i++)
+        ts_text_add(&out, "%s%s", i > 0 ? ", " : " with ", machine->overrides[i]);
+    return out.bytes;
+}
+
 static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
     const ts_mesh *of_program = options->program->mesh;
     const char *const texts[2] = {options->mesh, options->topology};
@@ -40,7 +49,7 @@ static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *opti
         return !of_program || of_program->machine->hash == options->machine->hash ||
                ts_error_set(err, TS_ERROR_USAGE,
                             "the program was read for a mesh of '%s', expected one of '%s' for its links too",
-                            of_program->machine->name, options->machine->name);
+                            name_of(arena, of_program->machine), name_of(arena, options->machine));
     return api_read_mesh(err, arena, options->machine, texts, &run->mesh) &&
            (!of_program || api_same_axes(of_program, &run->mesh) ||
             ts_error_set(err, TS_ERROR_USAGE, "the program was read for a mesh with other axes than '%s'",

@@ -626,6 +626,12 @@ static void meshes(void **state) {
     assert_null(ts_simulate(err, arena, &options)); /* over the links of which machine? */
     failed(TS_ERROR_USAGE,
            "the program was read for a mesh of 'tpu-v5p', expected one of 'tpu-v4' for its links too");
+    const char *const sets[] = {"ici.hop=9 us", "ici.launch=9 us"};
+    options.machine = ts_machine_change(err, arena, "tpu-v5p", sets, 2);
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE,
+           "the program was read for a mesh of 'tpu-v5p', expected one of 'tpu-v5p with ici.hop=9 us, "
+           "ici.launch=9 us' for its links too");
     options.mesh = "4";
     assert_non_null(ts_simulate(err, arena, &options));
     options.mesh = NULL;
