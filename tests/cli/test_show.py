@@ -73,8 +73,8 @@ def address_maps():
                                      f"st, sid, bg, ba or ro\n    address_map: {value} # assumed\n{(column - 1) * ' '}^\n")
         for first, rest in ((">-", "off co zz"), ("off", "co zz"), ('"off\\x20', 'zz"')):  # it reads otherwise: where it begins
             mine.write_text(f"base: tpu-v5e\nhbm:\n    address_map: {first}\n        {rest}\n")
-            expect(["show", "machine", mine], 1, "", f"{mine}:3:18: error: hbm.address_map: unknown field 'zz', expected off, co, pc, "
-                                                     f"ch, st, sid, bg, ba or ro\n    address_map: {first}\n{17 * ' '}^\n")
+            expect(["show", "machine", mine], 1, "", f"{mine}:3:18: error: hbm.address_map: unknown field 'zz', expected off, "
+                             f"co, pc, ch, st, sid, bg, ba or ro\n    address_map: {first}\n{17 * ' '}^\n")
 
 
 @test

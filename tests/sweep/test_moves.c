@@ -22,6 +22,7 @@ static void machines(void **state) {
         {"tpu-v4", 0, 2, false, "tpu-v4 with hbm.clock=1 GHz, hbm.clock=3 GHz", "hbm.cloc/2", "hbm.cloc=/2"},
         {"tpu-v5e", 0, 0, true, "tpu-v5e", "memories.cmem.capacity*2", "memories.cmem.capacity=*2"},
         {"tpu-v5e", 0, 0, false, "tpu-v5e", "hbm.bus.column/2", "hbm.bus.column=/2"},
+        {"tpu-v5e", 0, 0, false, "tpu-v5e", "chip.generation*2", "chip.generation=10"},
         {"tpu-v0", 0, 0, true, "tpu-v0", "hbm.clock*2", "hbm.clock=*2"},
         {"tpu-v0", 0, 0, false, "tpu-v0", "hbm.clock/2", "hbm.clock=/2"},
     };
