@@ -465,14 +465,84 @@ static void kernels_are_predicted(void **state) {
     ts_arena_free(arena);
 }
 
+/* ---- Validation ---- */
+
+enum { COPIES = 40 };
+
+/* Copies of v4 of a few sizes, with times that go up and down and are sometimes equal. */
+static void measured_copies(ts_arena *arena, const char *more, ts_measurements *m) {
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "%s", header);
+    for (int i = 0; i < COPIES; i++)
+        ts_text_add(&text, "r%d,v4,HBM->S(3) copy,\"shape=f16[%d,1024]{1,0:T(8,128)(2,1)S(3)}\",%.2f,us\n", i,
+                    128 * (1 + i * 5 % 7), 0.5 + 0.13 * (i * 11 % 17));
+    ts_text_add(&text, "%s", more);
+    assert_true(ts_measurements_load(NULL, arena, NULL, 0, m));
+    assert_true(parse(NULL, arena, text.bytes, &m->table));
+}
+
+static void pairs_in_the_wrong_order_are_counted(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_measurements m;
+    ts_validation v;
+    int64_t pairs = 0;
+    measured_copies(arena, "", &m);
+    assert_true(ts_validate(NULL, arena, &m, NULL, NULL, &v));
+    assert_int_equal(v.row_count, COPIES);
+    assert_int_equal(v.group_count, 1);
+    for (int i = 0; i < COPIES; i++) {
+        assert_null(v.rows[i].reason);
+        for (int k = 0; k < COPIES; k++)
+            pairs += v.rows[i].work.measured_us * 1.05 < v.rows[k].work.measured_us &&
+                     v.rows[i].simulated_us > v.rows[k].simulated_us;
+    }
+    assert_true(pairs > COPIES);
+    assert_int_equal(v.groups[0].out_of_order, pairs);
+    ts_arena_free(arena);
+}
+
+static void a_machine_without_rows_is_told_which_there_are(void **state) {
+    (void)state;
+    static const struct {
+        const char *more, *message;
+    } rows[] = {
+        {"", "no row is of a TPU v5e at all, expected a machine whose title is TPU v4"},
+        {"a,v6e,HBM->S(3) copy,,1,us\n",
+         "no row is of a TPU v5e at all, expected a machine whose title is TPU v4 or TPU v6e"},
+        {"a,v6e,HBM->S(3) copy,,1,us\nb,v5p,HBM->S(3) copy,,1,us\nc,v6e,HBM->S(3) copy,,1,us\n",
+         "no row is of a TPU v5e at all, expected a machine whose title is TPU v4, TPU v6e or TPU v5p"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_measurements m;
+        ts_validation v;
+        const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
+        measured_copies(arena, rows[i].more, &m);
+        assert_true(ts_validate(NULL, arena, &m, machine, NULL, &v));
+        for (int k = 0; k < v.row_count; k++) assert_true(v.rows[k].is_left_out);
+        assert_false(ts_validation_refuse(&err, arena, &v, " at all"));
+        assert_string_equal(err.message, rows[i].message);
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_both_formats),    cmocka_unit_test(errors),
-        cmocka_unit_test(groups_are_added),        cmocka_unit_test(errors_of_groups),
-        cmocka_unit_test(chips_by_their_names),    cmocka_unit_test(rules_of_words),
-        cmocka_unit_test(errors_of_rules),         cmocka_unit_test(parameters),
-        cmocka_unit_test(words_and_figures_agree), cmocka_unit_test(rows_are_shared),
+        cmocka_unit_test(rows_of_both_formats),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(groups_are_added),
+        cmocka_unit_test(errors_of_groups),
+        cmocka_unit_test(chips_by_their_names),
+        cmocka_unit_test(rules_of_words),
+        cmocka_unit_test(errors_of_rules),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(words_and_figures_agree),
+        cmocka_unit_test(rows_are_shared),
         cmocka_unit_test(kernels_are_predicted),
+        cmocka_unit_test(pairs_in_the_wrong_order_are_counted),
+        cmocka_unit_test(a_machine_without_rows_is_told_which_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
