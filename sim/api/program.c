@@ -83,8 +83,7 @@ static int find_word(ts_builder *b, const char *what, const char *word, const ch
     for (; words[count]; count++)
         if (strcmp(word, words[count]) == 0) return count;
     ts_text known = ts_text_begin(b->arena);
-    for (int i = 0; i < count; i++)
-        ts_text_add(&known, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", words[i]);
+    ts_text_add_choices(&known, words, count);
     ts_error_set(b->err, TS_ERROR_INPUT, "unknown %s '%s', expected %s", what, word, known.bytes);
     ts_error_hint(b->err, ts_text_nearest(word, words, (size_t)count, sizeof *words));
     b->failed = true;

@@ -178,6 +178,11 @@ void ts_text_wrap(ts_text *text, size_t columns) {
     *text = out;
 }
 
+void ts_text_add_choices(ts_text *text, const char *const *words, int count) {
+    for (int i = 0; i < count; i++)
+        ts_text_add(text, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", words[i]);
+}
+
 void ts_text_end_line(ts_text *text, size_t begin, const char *words) {
     enum { LEAST = 20 };
     size_t used = text->length - begin, length = strlen(words);

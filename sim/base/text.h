@@ -40,6 +40,8 @@ enum { TS_TEXT_COLUMNS = 100 };
 /* Lines of what is there that have more than `columns` go on in the next, four columns further in than they
  * begin; they end at spaces only. */
 void ts_text_wrap(ts_text *text, size_t columns);
+/* "a, b or c". */
+void ts_text_add_choices(ts_text *text, const char *const *words, int count);
 /* Ends the line that begins at byte `begin`: as many of the words as TS_TEXT_COLUMNS has room for, " .." for others. */
 void ts_text_end_line(ts_text *text, size_t begin, const char *words);
 

@@ -31,14 +31,13 @@ static const ts_instruction *find_address(const ts_code *code, int tensor) {
 
 /* "x, y or zb" */
 static const char *list_choosable(ts_arena *arena, const ts_code *code) {
-    int last = -1, listed = 0;
+    const char **names = TS_NEW_ARRAY(arena, const char *, code->tensor_count + 1);
+    int count = 0;
     ts_text text = ts_text_begin(arena);
     for (int i = 0; i < code->tensor_count; i++)
-        if (!find_address(code, i)) last = i;
-    for (int i = 0; i <= last; i++)
-        if (!find_address(code, i))
-            ts_text_add(&text, "%s%s", listed++ == 0 ? "" : i == last ? " or " : ", ", code->tensors[i].name);
-    return listed > 0 ? text.bytes : "a program with tensors in hbm";
+        if (!find_address(code, i)) names[count++] = code->tensors[i].name;
+    ts_text_add_choices(&text, names, count);
+    return count > 0 ? text.bytes : "a program with tensors in hbm";
 }
 
 static bool find_tensor(ts_error *err, ts_arena *arena, choose_pricer *p) {

@@ -196,8 +196,9 @@ static void print_bound(ts_text *out, const ts_field *field, int64_t value) {
 
 void ts_field_range(ts_text *out, const ts_field *field) {
     if (field->kind == TS_FIELD_CHOICE) {
-        for (const char *const *word = field->choices; *word; word++)
-            ts_text_add(out, "%s%s", word == field->choices ? "" : word[1] ? ", " : " or ", *word);
+        int count = 0;
+        while (field->choices[count]) count++;
+        ts_text_add_choices(out, field->choices, count);
     } else if (kinds[field->kind].units || field->kind == TS_FIELD_GROUP) {
         print_bound(out, field, field->min);
         ts_text_add(out, " to ");

@@ -109,12 +109,8 @@ bool ts_validation_refuse(ts_error *err, ts_arena *arena, const ts_validation *v
         if (own && k == count) titles[count++] = own->title;
     }
     ts_text text = ts_text_begin(arena);
-    for (int i = 0; i < count; i++)
-        ts_text_add(&text, "%s%s",
-                    i == 0          ? ", expected a machine whose title is "
-                    : i + 1 < count ? ", "
-                                    : " or ",
-                    titles[i]);
+    if (count > 0) ts_text_add(&text, ", expected a machine whose title is ");
+    ts_text_add_choices(&text, titles, count);
     return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s%s%s", v->machine->title, what, text.bytes);
 }
 

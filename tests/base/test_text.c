@@ -310,6 +310,19 @@ static void wrapped_lines(void **state) {
     ts_arena_free(arena);
 }
 
+static void choices(void **state) {
+    (void)state;
+    static const char *const words[] = {"a", "bc", "d", "e"};
+    static const char *const expected[] = {"", "a", "a or bc", "a, bc or d", "a, bc, d or e"};
+    ts_arena *arena = ts_arena_new();
+    for (int count = 0; count < 5; count++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add_choices(&text, words, count);
+        assert_string_equal(text.bytes, expected[count]);
+    }
+    ts_arena_free(arena);
+}
+
 static void utf8(void **state) {
     static const struct {
         const char *bytes;
@@ -459,6 +472,7 @@ int main(void) {
         cmocka_unit_test(utf8),
         cmocka_unit_test(cut),
         cmocka_unit_test(ended_lines),
+        cmocka_unit_test(choices),
         cmocka_unit_test(escaped),
         cmocka_unit_test(json_quotes),
     };
