@@ -31,11 +31,7 @@ static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_
 
 /* Two of one name differ in what was changed of them. */
 static const char *name_of(ts_arena *arena, const ts_machine *machine) {
-    ts_text out = ts_text_begin(arena);
-    ts_text_add(&out, "%s", machine->name);
-    for (int i = 0; i < machine->override_count; i++)
-        ts_text_add(&out, "%s%s", i > 0 ? ", " : " with ", machine->overrides[i]);
-    return out.bytes;
+    return ts_machine_name_with(arena, machine->name, machine->overrides, machine->override_count);
 }
 
 static bool find_mesh(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {

@@ -277,6 +277,13 @@ static void note_overrides(ts_arena *arena, ts_machine *machine, const ts_source
     machine->overrides = texts;
 }
 
+const char *ts_machine_name_with(ts_arena *arena, const char *name, const char *const *overrides, int count) {
+    ts_text out = ts_text_begin(arena);
+    ts_text_add(&out, "%s", name);
+    for (int i = 0; i < count; i++) ts_text_add(&out, "%s%s", i > 0 ? ", " : " with ", overrides[i]);
+    return out.bytes;
+}
+
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count) {
     bool given = ts_error_need(err, "the machine's name", name);

@@ -97,6 +97,9 @@ struct ts_machine {
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count);
 
+/* A name and what is changed of it: "tpu-v4 with hbm.clock=1 GHz, hbm.stacks=2". */
+const char *ts_machine_name_with(ts_arena *arena, const char *name, const char *const *overrides, int count);
+
 /* The machine of a tree (see config/tree.h), called `name`. */
 const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree);
 

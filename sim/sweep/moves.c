@@ -30,10 +30,7 @@ ts_sweep_moves *ts_sweep_moves_new(ts_arena *arena) {
 }
 
 const char *ts_sweep_machine_text(ts_arena *arena, const ts_sweep_case *asked) {
-    ts_text out = ts_text_begin(arena);
-    ts_text_add(&out, "%s", asked->machine);
-    for (int i = 0; i < asked->set_count; i++) ts_text_add(&out, "%s%s", i ? ", " : " with ", asked->sets[i]);
-    return out.bytes;
+    return ts_machine_name_with(arena, asked->machine, asked->sets, asked->set_count);
 }
 
 static const char *scaled(ts_arena *arena, const ts_field_leaf *leaf, ts_field_scaling scaling) {
