@@ -39,11 +39,14 @@ static bool find_sets(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
     return true;
 }
 
-static bool is_mesh_file(const char *mesh) { return mesh && ts_mesh_file_is(mesh, strlen(mesh)); }
+bool ts_sweep_has_mesh_file(const ts_sweep_case *asked) {
+    return asked->mesh && ts_mesh_file_is(asked->mesh, strlen(asked->mesh));
+}
 
 /* Where the study names none, that of the mesh file; of one that cannot be read, the answer says so. */
 static const char *usual_machine(ts_arena *arena, const ts_sweep_case *asked) {
-    const char *of_mesh = is_mesh_file(asked->mesh) ? ts_mesh_file_machine(NULL, arena, asked->mesh) : NULL;
+    const char *of_mesh =
+        ts_sweep_has_mesh_file(asked) ? ts_mesh_file_machine(NULL, arena, asked->mesh) : NULL;
     return of_mesh ? of_mesh : TS_MACHINE_DEFAULT;
 }
 
@@ -51,7 +54,7 @@ static void find_machine(ts_arena *arena, const ts_sweep_point *point, ts_sweep_
     const ts_sweep_study *study = point->study;
     const char *varied = ts_sweep_point_value(point, "machine");
     const char *name = varied ? varied : study->machine ? study->machine->text : NULL;
-    if (is_mesh_file(asked->mesh) && ts_tree_is_path(asked->mesh))
+    if (ts_sweep_has_mesh_file(asked) && ts_tree_is_path(asked->mesh))
         asked->mesh = sweep_beside(arena, study, asked->mesh);
     asked->machine = !name                   ? usual_machine(arena, asked)
                      : ts_tree_is_path(name) ? sweep_beside(arena, study, name)

@@ -130,8 +130,7 @@ static const char *hash_once(ts_sweep_hashes *hashes, const char *path, file_has
 static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, char out[33]) {
     bool program = asked->question == TS_SWEEP_PROGRAM && !ts_mosaic_is_module(asked->text);
     out[0] = '\0';
-    if (asked->mesh && ts_mesh_file_is(asked->mesh, strlen(asked->mesh)))
-        snprintf(out, 33, "%.32s", hash_once(hashes, asked->mesh, hash_mesh));
+    if (ts_sweep_has_mesh_file(asked)) snprintf(out, 33, "%.32s", hash_once(hashes, asked->mesh, hash_mesh));
     if (!ts_sweep_reads_file(asked)) return;
     hash128 hash = add_text(basis, hash_once(hashes, asked->text, program ? hash_program : hash_file));
     for (int i = 0; i < asked->input_count; i++)
