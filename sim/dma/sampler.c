@@ -343,8 +343,7 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t more, int64_t
 }
 
 /* What was simulated since the first window would take so many more ticks at the pace of windows, where the memory sets
- * that: behind a jump some channels find their queues empty, and their first accesses are waited for together with the
- * last of before. */
+ * that: behind a jump some channels find their queues empty, and their first accesses overlap with the last of before. */
 static int64_t gained_by_jumps(const sampler *s, const sampler_sample *now) {
     const sampler_box *b = &s->box;
     const sampler_memory *m = &s->memory;
