@@ -121,7 +121,11 @@ class Call:
     def interpreted(self) -> List[np.ndarray]:
         """The results in JAX's interpret mode for TPUs."""
         params = dict(self.params, interpret=pltpu.InterpretParams())
-        return self._on_all(lambda *inputs: self.primitive.bind(*inputs, **params))
+        try:
+            return self._on_all(lambda *inputs: self.primitive.bind(*inputs, **params))
+        except Exception:
+            pltpu.reset_tpu_interpret_mode_state()  # JAX keeps it for a look, and the next kernel would begin with it
+            raise
 
     def results(self) -> Sequence[Result]:
         """The same, once something reads them."""

@@ -297,6 +297,30 @@ def devices():
     return "ran", "6 stay, of 1 there are 3"
 
 
+def copy_blocks(x, steps, block):
+    """Blocks of rows, in the order that a function of the step gives."""
+    import jax.numpy as jnp
+    from jax.experimental import pallas as pl
+
+    def body(x, o):
+        o[...] = x[...]
+    spec = pl.BlockSpec((8, 128), lambda i: (block(i), 0))
+    return pl.pallas_call(body, grid=(steps,), in_specs=[spec], out_specs=spec,
+                          out_shape=jax.ShapeDtypeStruct(x.shape, jnp.float32))(x)
+
+
+def after_a_refusal():
+    """What interpret mode does not run (a block that is left and written again) leaves nothing behind for the next kernel."""
+    from tilesim import pallas
+    x = floats(1, 16, 128, dtype="float32")
+    try:
+        pallas.run(lambda x: copy_blocks(x, 3, lambda i: i % 2), x)
+    except pallas.InterpretError as error:
+        [kernel] = pallas.run(lambda x: copy_blocks(x, 2, lambda i: 1 - i), x).kernels
+        return "ran" if kernel.passed else "failed", f"behind {str(error).splitlines()[0]}"
+    return "failed", "interpret mode runs a block twice"
+
+
 def outcomes():
     """(name, how it ended, what is said of it) of every test."""
     for name in [name for name in KERNELS if name in sys.argv] if len(sys.argv) > 1 else KERNELS:
@@ -308,6 +332,8 @@ def outcomes():
         yield "shapes", *of_shapes()
     if len(sys.argv) == 1 or "devices" in sys.argv:
         yield "devices", *devices()
+    if len(sys.argv) == 1 or "refusal" in sys.argv:
+        yield "refusal", *after_a_refusal()
     for words in TUTORIAL.findall((ROOT / "docs" / "pallas.md").read_text()):
         yield words, *tutorial(words)
 
