@@ -43,6 +43,28 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
     return chip_fault_at(err, cycle, what->source_text, what->line, what->column);
 }
 
+/* Whether this slice is not within its tensor; the error then says of which. */
+static bool is_outside(ts_error *err, const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
+    const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
+    ts_arena *arena = traffic_arena(chip->traffic);
+    if (ts_layout_slice(NULL, arena, tensor->shape->layout, begin, slice->size)) return false;
+    ts_error cause = *err;
+    ts_error_clear(err);
+    ts_error_set(err, cause.kind, "%s of '%s'", cause.message, tensor->name);
+    return true;
+}
+
+static const ts_plan *plan_of(ts_error *err, ts_chip *chip, const ts_transfer *what,
+                              const ts_core_start *start) {
+    ts_plan_side src = chip_side(chip, &what->source, start->source_begin),
+                 dst = chip_side(chip, &what->destination, start->destination_begin);
+    if (!source_is_known(err, chip, what)) return NULL;
+    const ts_plan *plan = chip_plan(err, traffic_arena(chip->traffic), what, &src, &dst);
+    if (!plan && err && !is_outside(err, chip, &what->source, start->source_begin))
+        is_outside(err, chip, &what->destination, start->destination_begin);
+    return plan;
+}
+
 /* What was in the buffer is gone, in the shadow too. */
 static void renew_buffer(const chip_core *by, const ts_core_start *start) {
     const ts_transfer *what = &by->chip->code->transfers[start->transfer];
@@ -94,11 +116,8 @@ bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start) {
     ts_in_flight *t = open_record(by, start);
     const ts_transfer *what = t->what;
     renew_buffer(by, start);
-    ts_plan_side src = chip_side(chip, &what->source, start->source_begin),
-                 dst = chip_side(chip, &what->destination, start->destination_begin);
     ts_dma_transfer moved = engine_part(by, t);
-    ts_arena *arena = traffic_arena(chip->traffic);
-    moved.plan = source_is_known(err, chip, what) ? chip_plan(err, arena, what, &src, &dst) : NULL;
+    moved.plan = plan_of(err, chip, what, start);
     int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
     if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, start->cycle)) {
         chip_give_back(chip, t);

@@ -216,6 +216,10 @@ static ts_slice copy_slice(ts_program_builder *b, ts_program_box box) {
     return (ts_slice){.tensor = box.tensor, .rank = rank, .begin = begins, .size = sizes};
 }
 
+static bool holds(ts_program_builder *b, const ts_slice *slice) {
+    return check_slice(&b->as, location_of(b, b->as.tensors.items[slice->tensor].name), slice);
+}
+
 ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination, ts_program_box source,
                                ts_operand semaphore) {
     const token *location = location_of(b, "transfer");
@@ -238,7 +242,7 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
         fail(b);
         return out;
     }
-    if (!check_slice(&b->as, location, &new.destination) || !check_slice(&b->as, location, &new.source) ||
+    if (!holds(b, &new.destination) || !holds(b, &new.source) ||
         !check_semaphore(&b->as, location, &new.semaphore) || !add_transfer(&b->as, location, &new, &out))
         fail(b);
     return out;

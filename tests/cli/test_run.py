@@ -239,8 +239,11 @@ def faults():
           "a.tsim:5:1: fault at cycle 1: vld touches bytes 4096 to 8191, expected 0 to 4095 of v\n"
           "vld v0, v[s1, 0]\n^\n")
     fails(Y + "smov s1, 2\ndma v[0:4, 0:4] <- y[s1:+4, :], s\nwait s\n", 3,
-          "a.tsim:5:1: fault at cycle 1: the slice begins at 2 and has size 4 in dimension 0, expected it within 0 to 4\n"
+          "a.tsim:5:1: fault at cycle 1: the slice begins at 2 and has size 4 in dimension 0, expected it within 0 to 4 of 'y'\n"
           "dma v[0:4, 0:4] <- y[s1:+4, :], s\n^\n")
+    fails(Y + "smov s1, 6\ndma v[s1:+4, 0:4] <- y, s\nwait s\n", 3,
+          "a.tsim:5:1: fault at cycle 1: the slice begins at 6 and has size 4 in dimension 0, expected it within 0 to 8 of 'v'\n"
+          "dma v[s1:+4, 0:4] <- y, s\n^\n")
 
 
 def run_text(text, *words):

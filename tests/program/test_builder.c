@@ -351,6 +351,17 @@ static void wrong_slice(void **state) {
     error_of(f, "the destination takes [16,256] and the source gives [32,256]");
 }
 
+/* The excerpt is the name of the tensor whose slice it is. */
+static void slice_outside(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)}, before[] = {ts_index(-16), ts_index(0)};
+    int64_t rows[] = {16, 256}, one[] = {1, 16, 256};
+    ts_program_transfer(f->b, box(f->xb, zero, one), box(f->x, before, rows), ts_semaphore(f->in));
+    error_of(f, "the slice from -16, of 16, is outside dim 0, which has 64");
+    assert_string_equal(f->err.excerpt, "x");
+}
+
 static void empty_slices(void **state) {
     fixture *f = *state;
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
@@ -565,6 +576,7 @@ int main(void) {
         TEST(wrong_space),
         TEST(wrong_boundary),
         TEST(wrong_slice),
+        TEST(slice_outside),
         TEST(empty_slices),
         TEST(wrong_label),
         TEST(no_such_label),
