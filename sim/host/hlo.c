@@ -37,7 +37,8 @@ ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
     r->mlir.shape = ts_text_begin(arena);
     r->mlir.operands = ts_text_begin(arena);
     r->mlir.attributes = ts_text_begin(arena);
-    r->mlir.groups = ts_text_begin(arena);
+    r->mlir.body_operands = ts_text_begin(arena);
+    r->mlir.body_attributes = ts_text_begin(arena);
     r->mlir.meshes = ts_text_begin(arena);
     r->mlir.muted_above = r->mlir.lost_above = -1;
     return r;

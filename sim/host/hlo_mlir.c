@@ -208,6 +208,17 @@ static bool read_head(const char *at, const char *end, operation_head *head) {
     return true;
 }
 
+/* The operands and attributes of an operation, whose types follow its body. */
+static void keep_head(hlo_mlir *m, const operation_head *head, const char *end) {
+    const char *at = head->rest, *close = at < end && *at == '(' ? hlo_bracket_end(at, end) : NULL;
+    clear(m);
+    hlo_mlir_attributes(m, head->opcode, at, end);
+    ts_text_clear(&m->body_operands);
+    ts_text_clear(&m->body_attributes);
+    ts_text_add_bytes(&m->body_operands, at, close ? (size_t)(close - at) : 0);
+    ts_text_add_bytes(&m->body_attributes, m->attributes.bytes, m->attributes.length);
+}
+
 /* Of an operation whose body follows: what runs it is known, all else in it is passed over. */
 static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operation_head *head,
                            const char *end) {
@@ -223,8 +234,7 @@ static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operatio
         hlo_mlir_begin_region(m, teller, TS_HLO_BRANCH, m->depth);
     else if (m->muted_above < 0) {
         m->muted_above = m->depth;
-        ts_text_clear(&m->groups);
-        hlo_mlir_add_groups(m, &m->groups, head->opcode, head->rest, end);
+        keep_head(m, head, end);
     }
 }
 
@@ -265,15 +275,17 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
     if (m->muted_above >= open->depth) m->muted_above = -1;
     if (m->muted_above >= 0) return HLO_MLIR_YES;
     clear(m);
-    if (found) add_types(m, at, at, found, end, AS_WRITTEN);
-    hlo_mlir_add_groups(m, &m->groups, open->opcode, at, end);
-    ts_text_add_bytes(&m->attributes, m->groups.bytes, m->groups.length);
-    ts_text_clear(&m->groups);
+    const char *values = m->body_operands.bytes;
+    if (found) add_types(m, values, values + m->body_operands.length, found, end, AS_WRITTEN);
+    ts_text_add_bytes(&m->attributes, m->body_attributes.bytes, m->body_attributes.length);
+    hlo_mlir_attributes(m, open->opcode, at, end);
+    ts_text_clear(&m->body_operands);
+    ts_text_clear(&m->body_attributes);
     *i = (ts_hlo_instruction){.line = open->line,
                               .name = {open->name, strlen(open->name)},
                               .shape = span_of(&m->shape),
                               .opcode = {open->opcode, strlen(open->opcode)},
-                              .operands = {"", 0},
+                              .operands = span_of(&m->operands),
                               .attributes = span_of(&m->attributes),
                               .cut = found == NULL,
                               .mlir = true};

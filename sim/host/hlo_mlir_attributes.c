@@ -4,9 +4,20 @@
 
 #include "hlo_private.h"
 
+/* "1, 0" of "array<i64: 1, 0>", "1" of "dense<1>". */
+static ts_span short_list(const char *at, const char *end) {
+    const char *close = memchr(at, '>', (size_t)(end - at));
+    const char *open = close ? memchr(at, *at == 'a' ? ':' : '<', (size_t)(close - at)) : NULL;
+    return open ? (ts_span){open + 1, (size_t)(close - open - 1)} : (ts_span){"", 0};
+}
+
 /* The number-th list "[..]" behind `word =`, of "contracting_dims = [1] x [0]". */
 static ts_span list_of(const char *at, const char *end, const char *word, int number) {
     const char *open = hlo_mlir_value_of(at, end, word), *close = NULL;
+    if (open) open = hlo_skip_space(open, end);
+    if (open && (hlo_begins(open, end, "array<") ||
+                 (hlo_begins(open, end, "dense<") && !hlo_begins(open, end, "dense<["))))
+        return short_list(open, end);
     for (; open && number >= 0; number--) {
         open = memchr(open, '[', (size_t)(end - open));
         close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
@@ -23,10 +34,15 @@ static void add_lists(hlo_mlir *m, const char *opcode, const char *at, const cha
         const char *name;
     } lists[] = {{"reduce", "dimensions", 0, "dimensions"},
                  {"broadcast", "dims", 0, "dimensions"},
+                 {"broadcast", "broadcast_dimensions", 0, "dimensions"},
                  {"dot", "batching_dims", 0, "lhs_batch_dims"},
                  {"dot", "batching_dims", 1, "rhs_batch_dims"},
                  {"dot", "contracting_dims", 0, "lhs_contracting_dims"},
                  {"dot", "contracting_dims", 1, "rhs_contracting_dims"},
+                 {"dot", "lhs_batching_dimensions", 0, "lhs_batch_dims"},
+                 {"dot", "rhs_batching_dimensions", 0, "rhs_batch_dims"},
+                 {"dot", "lhs_contracting_dimensions", 0, "lhs_contracting_dims"},
+                 {"dot", "rhs_contracting_dimensions", 0, "rhs_contracting_dims"},
                  {"gather", "offset_dims", 0, "offset_dims"},
                  {"gather", "collapsed_slice_dims", 0, "collapsed_slice_dims"}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
@@ -40,12 +56,14 @@ static void add_lists(hlo_mlir *m, const char *opcode, const char *at, const cha
     }
 }
 
-/* dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f] as dim_labels=b0f_0io->b0f. */
+/* dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f] or dimension_numbers = #stablehlo.conv<..> as
+ * dim_labels=b0f_0io->b0f. */
 static void add_labels(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     if (strcmp(opcode, "convolution") != 0) return;
+    const char *word = hlo_mlir_value_of(at, end, "dim_numbers") ? "dim_numbers" : "dimension_numbers";
     for (int number = 0; number < 3; number++) {
         static const char *const before[] = {", dim_labels=", "_", "->"};
-        ts_span list = list_of(at, end, "dim_numbers", number);
+        ts_span list = list_of(at, end, word, number);
         if (list.length == 0) return;
         ts_text_add(&m->attributes, "%s", before[number]);
         for (size_t k = 0; k < list.length; k++)

@@ -222,7 +222,8 @@ static const row rows[] = {
      "3 <4> <pred[]> <compare> <s32[] %i, s32[] %5> +<, direction=NE>\n4 gives <%4>\n5 region end\n5 body\n"
      "6 loop <%i>\n6 carried <%j>\n6 <4> <s32[]> <while> <s32[] %j, s32[] %i>\n7 condition\n8 region end\n8 "
      "body\n"
-     "9 <0> <f32[]> <reduce>\n13 gives <%j>\n14 region end\n15 gives <%i, %3#1>\n16 region end\n"
+     "9 <0> <f32[]> <reduce> <f32[8] %a, f32[] %b>\n13 gives <%j>\n14 region end\n15 gives <%i, %3#1>\n16 "
+     "region end\n"
      "17 <9> <s32[]> <constant> <-7>\n"},
     /* The generic forms: of a loop, of branches, of a function. */
     {"\"builtin.module\"() <{sym_name = \"m\"}> ({\n"
@@ -251,7 +252,33 @@ static const row rows[] = {
      "  stablehlo.return %9 : tensor<f32>\n}) {dimensions = dense<0> : tensor<1xi64>} : (tensor<8xf32>, "
      "tensor<f32>) -> "
      "tensor<f32>\n",
-     "1 <0> <f32[]> <reduce>\n"},
+     "1 <0> <f32[]> <reduce> <f32[8] %a, f32[] %b> +<, dimensions={0}>\n"},
+    /* Attributes of the generic form. */
+    {"%1 = \"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = "
+     "#stablehlo.dot<lhs_batching_dimensions = "
+     "[0], rhs_batching_dimensions = [1], lhs_contracting_dimensions = [2, 3], rhs_contracting_dimensions = "
+     "[0, "
+     "2]>}> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3xf32>\n"
+     "%2 = \"stablehlo.broadcast_in_dim\"(%a) <{broadcast_dimensions = array<i64: 1, 0>}> : "
+     "(tensor<3x2xf32>) "
+     "-> tensor<2x3xf32>\n"
+     "%3 = \"stablehlo.broadcast_in_dim\"(%a) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> "
+     "tensor<3xf32>\n"
+     "%4 = \"stablehlo.convolution\"(%a, %b) <{batch_group_count = 1 : i64, dimension_numbers = "
+     "#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>}> : (tensor<1x2x3xf32>, tensor<1x3x4xf32>) -> "
+     "tensor<1x2x4xf32>\n"
+     "%5:2 = \"stablehlo.reduce\"(%a, %b, %c, %c) <{dimensions = array<i64: 0, 2>}> ({\n"
+     "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n  %6 = \"stablehlo.transpose\"(%x) <{permutation = array<i64: "
+     "1, 0>}> : (tensor<f32>) -> tensor<f32>\n  \"stablehlo.return\"(%x, %y) : (tensor<f32>, tensor<f32>) -> "
+     "()\n}) : (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<f32>, tensor<f32>) -> (tensor<3xf32>, "
+     "tensor<3xf32>)\n",
+     "1 <1> <f32[3]> <dot> <f32[2,3] %a, f32[2,3] %b> +<, lhs_batch_dims={0}, rhs_batch_dims={1}, "
+     "lhs_contracting_dims={2,3}, rhs_contracting_dims={0,2}>\n"
+     "2 <2> <f32[2,3]> <broadcast> <f32[3,2] %a> +<, dimensions={1,0}>\n"
+     "3 <3> <f32[3]> <broadcast> <f32[] %a>\n"
+     "4 <4> <f32[1,2,4]> <convolution> <f32[1,2,3] %a, f32[1,3,4] %b> +<, dim_labels=b0f_0io->b0f>\n"
+     "5 <5> <(f32[3], f32[3])> <reduce> <f32[2,3,4] %a, f32[2,3,4] %b, f32[] %c, f32[] %c> +<, "
+     "dimensions={0,2}>\n"},
     {"%1 = stablehlo.slice %0 [0:2, 4:8:2] : (tensor<4x8xui8>) -> tensor<2x2xui8>\n",
      "1 <1> <u8[2,2]> <slice> <u8[4,8] %0> +<, slice={[0:2], [4:8:2]}>\n"},
     {"%1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [0, 2] : "
@@ -301,8 +328,8 @@ static const row rows[] = {
      "%2 = \"stablehlo.reduce_scatter\"(%a) ({\n^bb0(%b: tensor<f32>):\n  stablehlo.return %b : tensor<f32>\n"
      "}) {replica_groups = dense<[[2, 3]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<1xf32>\n"
      "%3 = \"stablehlo.reduce\"(%a) ({\n}) : (tensor<2xf32>) -> tensor<f32>\n",
-     "1 <1> <f32[2]> <all-reduce> +<, replica_groups={{0,1}}>\n5 <2> <f32[1]> <reduce-scatter> +<, "
-     "replica_groups={{2,3}}>\n9 <3> <f32[]> <reduce>\n"},
+     "1 <1> <f32[2]> <all-reduce> <f32[2] %a> +<, replica_groups={{0,1}}>\n5 <2> <f32[1]> <reduce-scatter> "
+     "<f32[2] %a> +<, replica_groups={{2,3}}>\n9 <3> <f32[]> <reduce> <f32[2] %a>\n"},
     /* Long lists are bytes; axes are of a mesh that is named, the last of its name, or is there itself. */
     {"module @p {\n  sdy.mesh @m = <[\"x\"=1]>\n  sdy.mesh @mm = <[\"x\"=3]>\n  sdy.mesh @m = <[\"x\"=2, "
      "\"y\"=4], "
