@@ -53,6 +53,7 @@ void audit_copies_begin(ts_audit *a, ts_span name, bool entry) {
     audit_copies *c = get(a);
     c->in_entry = entry && !c->has_entry;
     c->has_entry |= entry;
+    if (c->callee_count > 0 && !c->callees[c->callee_count - 1].gathers) c->callee_count--;
     if (c->in_entry || c->callee_count == MOST_CALLEES) return;
     c->callees[c->callee_count++] = (callee){.name = audit_hash_name(name)};
 }
@@ -117,17 +118,58 @@ static int32_t find(const audit_copies *c, ts_span item) {
     return audit_table_get(&c->names, audit_hash_operand(item));
 }
 
-/* A loop's results are what it begins with: "%a = %x, %b = %y" says so. */
+static int count_items(ts_span list) {
+    ts_span item;
+    int count = 0;
+    while (ts_hlo_next(&list, &item)) count++;
+    return count;
+}
+
+static int count_results(const ts_hlo_instruction *i) {
+    bool tuple = i->shape.length > 1 && *i->shape.text == '(';
+    return tuple ? count_items((ts_span){i->shape.text + 1, i->shape.length - 2}) : 1;
+}
+
+/* A loop's results are what it begins with: "%a = %x, %b = %y" says so, or "%x, %y" of the generic form. */
 static void name_results(audit_copies *c, const ts_hlo_instruction *i) {
+    int step = count_items(i->operands) == count_results(i) ? 1 : 2;
     ts_span rest = i->operands, item;
     char name[TS_AUDIT_NAME_BYTES];
     for (int k = 0; ts_hlo_next(&rest, &item); k++) {
         int32_t first = find(c, item);
-        if (k % 2 == 0 || first < 0) continue;
+        if (k % step != step - 1 || first < 0) continue;
         c->read.list[first].loops = true;
-        int length = snprintf(name, sizeof name, "%.*s#%d", (int)i->name.length, i->name.text, k / 2);
+        int length = snprintf(name, sizeof name, "%.*s#%d", (int)i->name.length, i->name.text, k / step);
         if (length < (int)sizeof name) audit_table_put(&c->names, audit_hash(name, (size_t)length), first);
     }
+}
+
+static uint64_t member(uint64_t tuple, int64_t k) {
+    return tuple ^ (uint64_t)(k + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* In HLO these are members of a tuple. */
+static void name_members(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    ts_span rest = i->operands, item;
+    uint64_t own = audit_hash_name(i->name);
+    bool loop = opcode == TS_HLO_OP_WHILE && ts_hlo_next(&rest, &item);
+    uint64_t first = loop ? audit_hash_operand(item) : 0;
+    for (int k = 0; loop ? k < count_results(i) : ts_hlo_next(&rest, &item); k++) {
+        int32_t known = loop ? audit_table_get(&c->names, member(first, k)) : find(c, item);
+        if (known < 0) continue;
+        c->read.list[known].loops |= loop;
+        audit_table_put(&c->names, member(own, k), known);
+    }
+}
+
+/* A member of a tuple is what was put there, if that is known. */
+static bool is_member(audit_copies *c, const ts_hlo_instruction *i) {
+    ts_span rest = i->operands, item, text;
+    if (!ts_hlo_next(&rest, &item) || !ts_hlo_attribute(i->attributes, "index", &text)) return false;
+    int32_t known =
+        audit_table_get(&c->names, member(audit_hash_operand(item), ts_hlo_number(ts_hlo_digits(text))));
+    if (known >= 0) audit_table_put(&c->names, audit_hash_name(i->name), known);
+    return known >= 0;
 }
 
 /* In other functions only what they pick matters: jax.numpy.take is one. */
@@ -162,6 +204,26 @@ static bool read_given(ts_audit *a, int32_t shape, const audit_array *array, aud
     return fits;
 }
 
+/* 0: it calls none. */
+static uint64_t callee_of(const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    ts_span name;
+    bool calls = ts_hlo_attribute(i->attributes, "callee", &name) ||
+                 (opcode == TS_HLO_OP_CALL && ts_hlo_attribute(i->attributes, "to_apply", &name));
+    return calls ? audit_hash_name(audit_bare_name(name)) : 0;
+}
+
+/* Loops and tuples give names to values that are known: is it one of those alone? */
+static bool is_known(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    audit_copies *c = get(a);
+    bool loop = opcode == TS_HLO_OP_WHILE, tuple = opcode == TS_HLO_OP_TUPLE;
+    if (loop && i->mlir) name_results(c, i);
+    if ((loop || tuple) && !i->mlir) name_members(c, i, opcode);
+    if (tuple && i->root) audit_copies_return(a, i->operands);
+    if (opcode != TS_HLO_OP_GET_TUPLE_ELEMENT || !is_member(c, i)) return false;
+    if (i->root) audit_copies_return(a, i->name);
+    return true;
+}
+
 void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     audit_copies *c = get(a);
     audit_array array;
@@ -170,16 +232,16 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
         see_callee(c, i, opcode);
         return;
     }
-    if (opcode == TS_HLO_OP_WHILE && i->mlir) name_results(c, i);
-    if (opcode == TS_HLO_OP_TUPLE && i->root) audit_copies_return(a, i->operands);
-    if (audit_in_loop(a) || i->lost || c->overflows || !read_array(a, i->shape, &array)) return;
+    if (is_known(a, i, opcode) || audit_in_loop(a) || i->lost || c->overflows ||
+        !read_array(a, i->shape, &array))
+        return;
     c->overflows = c->read.count == MOST_VALUES;
     if (c->overflows) return;
     size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
     audit_node v = {.line = i->line, .array = array, .op = read_operation(i, opcode)};
     v.name = ts_arena_copy_text(a->arena, i->name.text, length);
     if (opcode == TS_HLO_OP_PARAMETER) v.has_given = read_given(a, shape, &array, &v.given);
-    if (ts_hlo_attribute(i->attributes, "callee", &item)) v.callee = audit_hash_name(item);
+    v.callee = callee_of(i, opcode);
     while (!audit_ends_here(opcode) && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
         v.operands[v.operand_count++] = find(c, item);
     settle_operation(c, &v);

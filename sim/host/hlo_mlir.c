@@ -213,8 +213,6 @@ static void keep_head(hlo_mlir *m, const operation_head *head, const char *end) 
     const char *at = head->rest, *close = at < end && *at == '(' ? hlo_bracket_end(at, end) : NULL;
     clear(m);
     hlo_mlir_attributes(m, head->opcode, at, end);
-    ts_text_clear(&m->body_operands);
-    ts_text_clear(&m->body_attributes);
     ts_text_add_bytes(&m->body_operands, at, close ? (size_t)(close - at) : 0);
     ts_text_add_bytes(&m->body_attributes, m->attributes.bytes, m->attributes.length);
 }
@@ -225,17 +223,19 @@ static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operatio
     if (m->open_count == HLO_MLIR_OPEN) return;
     struct hlo_open *open = &m->open[m->open_count++];
     size_t length = head->name.length < HLO_MLIR_NAME ? head->name.length : HLO_MLIR_NAME - 1;
-    *open = (struct hlo_open){.depth = m->depth, .line = teller->line};
+    *open = (struct hlo_open){.depth = m->depth,
+                              .line = teller->line,
+                              .operands_at = m->body_operands.length,
+                              .attributes_at = m->body_attributes.length};
     memcpy(open->name, head->name.text, length);
     strcpy(open->opcode, head->opcode);
+    if (m->muted_above < 0) keep_head(m, head, end);
     if (strcmp(head->opcode, "while") == 0)
         hlo_mlir_begin_region(m, teller, TS_HLO_CONDITION, m->depth);
     else if (strcmp(head->opcode, "conditional") == 0)
         hlo_mlir_begin_region(m, teller, TS_HLO_BRANCH, m->depth);
-    else if (m->muted_above < 0) {
+    else if (m->muted_above < 0)
         m->muted_above = m->depth;
-        keep_head(m, head, end);
-    }
 }
 
 static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end,
@@ -267,6 +267,18 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, con
     return HLO_MLIR_INSTRUCTION;
 }
 
+/* What keep_head kept of it, with the types on this line; it is open no more. */
+static void take_head(hlo_mlir *m, const struct hlo_open *open, const char *types, const char *end) {
+    const char *values = m->body_operands.bytes + open->operands_at;
+    const char *values_end = m->body_operands.bytes + m->body_operands.length;
+    clear(m);
+    if (types) add_types(m, values, values_end, types, end, AS_WRITTEN);
+    ts_text_add_bytes(&m->attributes, m->body_attributes.bytes + open->attributes_at,
+                      m->body_attributes.length - open->attributes_at);
+    m->body_operands.length = open->operands_at;
+    m->body_attributes.length = open->attributes_at;
+}
+
 /* }) {attributes} : (types) -> types */
 static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *end, ts_hlo_instruction *i) {
     if (m->open_count == 0) return HLO_MLIR_YES;
@@ -274,13 +286,8 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
     const char *found = find_types(at + 2, end);
     if (m->muted_above >= open->depth) m->muted_above = -1;
     if (m->muted_above >= 0) return HLO_MLIR_YES;
-    clear(m);
-    const char *values = m->body_operands.bytes;
-    if (found) add_types(m, values, values + m->body_operands.length, found, end, AS_WRITTEN);
-    ts_text_add_bytes(&m->attributes, m->body_attributes.bytes, m->body_attributes.length);
+    take_head(m, open, found, end);
     hlo_mlir_attributes(m, open->opcode, at, end);
-    ts_text_clear(&m->body_operands);
-    ts_text_clear(&m->body_attributes);
     *i = (ts_hlo_instruction){.line = open->line,
                               .name = {open->name, strlen(open->name)},
                               .shape = span_of(&m->shape),

@@ -58,12 +58,13 @@ enum { HLO_MLIR_OPEN = 32, HLO_MLIR_NAME = 64 };
 
 /* StableHLO: state that lines share. */
 typedef struct {
-    ts_text shape, operands, attributes;    /* of the instruction made last */
-    ts_text body_operands, body_attributes; /* of the operation whose body is passed over */
-    ts_text meshes;                         /* "@name=mesh['x'=2]" by line */
-    int64_t depth, function_depth;          /* braces open, and before the function's */
-    int64_t muted_above;                    /* what is deeper is the body of a reduction; -1: nothing is */
-    int64_t lost_above; /* what is deeper is in regions that are not told of; -1: nothing is */
+    ts_text shape, operands, attributes; /* of the instruction made last */
+    ts_text body_operands,
+        body_attributes;           /* of the operations whose bodies are open, one behind the other */
+    ts_text meshes;                /* "@name=mesh['x'=2]" by line */
+    int64_t depth, function_depth; /* braces open, and before the function's */
+    int64_t muted_above;           /* what is deeper is the body of a reduction; -1: nothing is */
+    int64_t lost_above;            /* what is deeper is in regions that are not told of; -1: nothing is */
     bool in_function;
     int open_count, region_count;
     struct hlo_region {
@@ -73,6 +74,7 @@ typedef struct {
     struct hlo_open { /* operations whose bodies are open: "stablehlo.reduce"(...) ({ */
         char name[HLO_MLIR_NAME], opcode[HLO_MLIR_NAME];
         int64_t depth, line;
+        size_t operands_at, attributes_at; /* where its own begin */
     } open[HLO_MLIR_OPEN];
 } hlo_mlir;
 

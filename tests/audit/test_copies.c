@@ -233,6 +233,43 @@ static const struct {
      "  ROOT %c = f32[8,56,8,64]{3,2,1,0} convolution(%a, %b), window={size=5x5 pad=2_2x2_2}, "
      "dim_labels=bf01_01io->b01f\n}\n",
      {2, {"f32 8,28,56,8 2,3,1,0 1,0,3,2", "f32 8,56,8,64 3,0,2,1 3,2,1,0"}}},
+/* What a loop begins with, in each of the three texts. */
+#define LOOP_TEXT                                                                                            \
+    "func.func @main(%a: tensor<256x512xf32>) -> tensor<512x256xf32> {\n"                                    \
+    "  %t = stablehlo.transpose %a, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
+    {LOOP_TEXT "  %z = stablehlo.constant dense<0> : tensor<i32>\n"
+               "  %w:2 = stablehlo.while(%i = %z, %x = %t) : tensor<i32>, tensor<512x256xf32>\n  cond {\n"
+               "    stablehlo.return %p : tensor<i1>\n  } do {\n"
+               "    stablehlo.return %i, %x : tensor<i32>, tensor<512x256xf32>\n  }\n"
+               "  return %w#1 : tensor<512x256xf32>\n}\n",
+     {1, {"f32 256,512 1,0 0,1"}}},
+    {LOOP_TEXT "  %z = stablehlo.constant dense<0> : tensor<i32>\n"
+               "  %w:2 = \"stablehlo.while\"(%z, %t) ({\n  ^bb0(%i: tensor<i32>, %x: tensor<512x256xf32>):\n"
+               "    \"stablehlo.return\"(%p) : (tensor<i1>) -> ()\n  }, {\n"
+               "  ^bb0(%i: tensor<i32>, %x: tensor<512x256xf32>):\n"
+               "    %r = \"stablehlo.reduce\"(%x, %c) <{dimensions = array<i64: 0>}> ({\n"
+               "    }) : (tensor<512x256xf32>, tensor<f32>) -> tensor<256xf32>\n"
+               "    \"stablehlo.return\"(%i, %x) : (tensor<i32>, tensor<512x256xf32>) -> ()\n"
+               "  }) : (tensor<i32>, tensor<512x256xf32>) -> (tensor<i32>, tensor<512x256xf32>)\n"
+               "  \"func.return\"(%w#1) : (tensor<512x256xf32>) -> ()\n}\n",
+     {1, {"f32 256,512 1,0 0,1"}}},
+    {"HloModule m\n\nENTRY %main (a: f32[256,512]) -> f32[512,256] {\n"
+     "  %a = f32[256,512]{1,0} parameter(0)\n"
+     "  %t = f32[512,256]{1,0} transpose(%a), dimensions={1,0}\n  %z = s32[] constant(0)\n"
+     "  %b = (s32[], f32[512,256]{1,0}) tuple(%z, %t)\n"
+     "  %w = (s32[], f32[512,256]{1,0}) while(%b), condition=%c, body=%d\n"
+     "  ROOT %r = f32[512,256]{1,0} get-tuple-element(%w), index=1\n}\n",
+     {1, {"f32 256,512 1,0 0,1"}}},
+    /* What a function picks, in HLO: the last of many functions. */
+    {"HloModule m\n\n%add (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n"
+     "  %y = f32[] parameter(1)\n  ROOT %s = f32[] add(%x, %y)\n}\n\n"
+     "_take.1 {\n  %p = f32[55,16]{1,0} parameter(0)\n  %q = s32[3,1]{1,0} parameter(1)\n"
+     "  ROOT %g = f32[3,16]{1,0} gather(%p, %q), offset_dims={1}, collapsed_slice_dims={0}, "
+     "start_index_map={0}, index_vector_dim=1, slice_sizes={1,16}\n}\n\n"
+     "ENTRY %main (a: f32[55,16], i: s32[3,1]) -> f32[3,16] {\n  %a = f32[55,16]{1,0} parameter(0)\n"
+     "  %i = s32[3,1]{1,0} parameter(1)\n"
+     "  ROOT %t = f32[3,16]{1,0} call(%a, %i), to_apply=%_take.1\n}\n",
+     {1, {"f32 55,16 0,1 1,0"}}},
     /* Both operands are one value: it is copied once. */
     {"func.func @main(%a: tensor<64x4x16xf32>) -> tensor<64x4x4xf32> {\n"
      "  %0 = stablehlo.dot_general %a, %a, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "

@@ -242,8 +242,9 @@ static const row rows[] = {
      "4 condition\n5 carried <%a, %b>\n6 <6> <pred[]> <compare> <s32[] %a, s32[] %4> +<, direction=GE>\n"
      "7 gives <%6>\n8 region end\n8 body\n9 carried <%d, %e>\n10 branch\n11 gives <%e>\n12 region end\n12 "
      "branch\n"
-     "13 gives <%b>\n14 region end\n10 <7> <f32[2]> <conditional>\n15 gives <%d, %7>\n16 region end\n"
-     "4 <5> <(s32[], f32[2])> <while>\nend\n"},
+     "13 gives <%b>\n14 region end\n10 <7> <f32[2]> <conditional> <s32[] %d>\n15 gives <%d, %7>\n16 region "
+     "end\n"
+     "4 <5> <(s32[], f32[2])> <while> <s32[] %arg1, f32[2] %arg2>\nend\n"},
     /* A function that begins before the last one ends. */
     {"func.func @f() {\n\"stablehlo.if\"(%p) ({\n%1 = \"stablehlo.if\"(%p) ({\nfunc.func private @g() {\n}\n",
      "1 entry <f>\n3 branch\n4 region end\n4 computation <g>\nend\n"},
