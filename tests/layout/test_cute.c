@@ -217,8 +217,12 @@ static void test_refusals(void **state) {
          "expression:1:1: error: a stride of the result does not fit in 64 bits"},
         {"composition", "20:2", "(5,4)", "expression:1:1: error: a tiler of 2 modes for a layout of 1"},
         {"complement", "(4,4):(1,2)", "",
-         "expression:1:1: error: complement: stride 2 lies within the 4 that smaller strides cover: the "
-         "layout is not injective"},
+         "expression:1:1: error: complement: found stride 2, expected at least the 4 that smaller strides "
+         "cover"},
+        /* 0, 16, 24 and 40: injective, and has none. */
+        {"complement", "(2,2):(24,16)", "48",
+         "expression:1:1: error: complement: found stride 24, expected at least the 32 that smaller strides "
+         "cover"},
         {"complement", "4:-1", "8", "expression:1:1: error: complement: the stride -1 is negative"},
         {"complement", "2:4611686018427387904", "5",
          "expression:1:1: error: a stride of the result does not fit in 64 bits"},

@@ -197,10 +197,10 @@ static bool negative(ts_error *err, const char *op, int64_t stride) {
     return ts_error_set(err, TS_ERROR_INPUT, "%s: the stride %" PRId64 " is negative", op, stride);
 }
 
-static bool not_injective(ts_error *err, int64_t stride, int64_t covered) {
+static bool within(ts_error *err, int64_t stride, int64_t covered) {
     return ts_error_set(err, TS_ERROR_INPUT,
-                        "complement: stride %" PRId64 " lies within the %" PRId64
-                        " that smaller strides cover: the layout is not injective",
+                        "complement: found stride %" PRId64 ", expected at least the %" PRId64
+                        " that smaller strides cover",
                         stride, covered);
 }
 
@@ -214,7 +214,7 @@ bool ts_cute_complement(ts_error *err, ts_arena *arena, const ts_cute *layout, i
     for (int i = 0; i < f.count; i++) {
         int64_t stride = f.stride[order[i]];
         if (stride < 0) return negative(err, "complement", stride);
-        if (stride < covered) return not_injective(err, stride, covered);
+        if (stride < covered) return within(err, stride, covered);
         push(&result, stride / covered, covered);
         if (!ts_mul(stride, f.extent[order[i]], &covered)) return overflow(err);
     }
