@@ -14,6 +14,7 @@ import importlib.util
 import inspect
 import itertools
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -133,11 +134,16 @@ def _signed(array: np.ndarray) -> np.ndarray:
     return array.astype(np.int8).astype(dtype(narrow)) if narrow else array
 
 
+def _text_path(folder: str, name: str) -> Path:
+    """Of a kernel's text: its name may be anything (`pallas_call(name="attention/forward")`)."""
+    return Path(folder, re.sub(r"[^\w.-]", "_", name)[:100] + ".mlir")
+
+
 def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict[str, Any]) -> Tuple[Run, List[np.ndarray]]:
     """The run of a text, and its results in order; they lie behind the inputs among the operands."""
     inputs = {str(i): _signed(array) for i, array in enumerate(call.whole_inputs())}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{call.name}.mlir")
+        path = _text_path(folder, call.name)
         path.write_text(text)
         found = run_text(path, inputs, machine, mesh=call.mesh, **options)
     outs = call.params["out_avals"]
