@@ -275,6 +275,9 @@ bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape,
     int64_t vregs = ts_ceil_div(shape->bytes, VREG_BYTES);
     choose_kernel_run what = {.kernel = CHOOSE_STREAM, .packing = packing_of(shape), .added = 1};
     if (use->kind == TS_USE_REDUCE) what.kernel = kernel_of(shape, use->dim, &what.added);
+    *limiter = limiters[what.kernel];
+    *cycles = 0;
+    if (vregs == 0) return arithmetic_of(err, core->dtype) != NULL;
     if (what.added > vregs) what.added = vregs;
     if (what.added < 1) what.added = 1;
     what.sums = ts_ceil_div(vregs, what.added);
@@ -287,7 +290,6 @@ bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape,
         *cycles = (int64_t)((__int128)what.cycles * vregs / done);
         core->extended_bytes = block_vregs(core->machine) * VREG_BYTES;
     }
-    *limiter = limiters[what.kernel];
     return true;
 }
 

@@ -165,6 +165,17 @@ def padding_is_of_one_size_of_data():
 
 
 @test
+def no_elements():
+    """They cost the core nothing, and a transfer what one costs at least."""
+    for shape, use in (("f32[0,128]", "stream"), ("bf16[128,0]", "reduce:1"), ("s8[0]", "reduce:0")):
+        assert {(c["cycles"], c["limiter"]) for c in rank(shape, "--use", use, "--exhaustive")["candidates"]} == {(0, "no elements")}
+    both = rank("f32[0,128]", "--use", "dma:hbm>vmem, stream")["candidates"][0]
+    assert both["cycles"] == both["dma_cycles"] > 0 == both["core_cycles"]
+    expect(["choose", "s2[0]", "--use", "stream"], 4,
+           err="tilesim: not modelled: the vector unit has no arithmetic for s2: only transfers can be priced\n")
+
+
+@test
 def a_programs_tensor():
     result = rank(SOFTMAX, "--tensor", "x")
     now = [c for c in result["candidates"] if c["now"]]
