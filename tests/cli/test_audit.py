@@ -559,6 +559,25 @@ def orders_that_no_compiler_has_chosen():
     plain = audit("%a = f32[1536,1] parameter(0)\n%b = f32[64,64,3]{0,1,2} negate(%a)\n", "-m", "tpu-v6e")
     assert [b["shape"] for b in plain["buffers"]] == ["f32[64,64,3]{0,1,2:T(8,128)}", "f32[1536,1]{0,1:T(1,128)}"], plain["buffers"]
 
+
+@test
+def orders_that_transposes_are_written_in():
+    """XLA writes one, before anything is laid out, in the order in which nothing moves; StableHLO's text says none."""
+    hlo = ("HEADER\n\nENTRY %main (a: f32[3,100,2]) -> f32[2,100,3] {\n  %a = f32[3,100,2]{2,1,0} parameter(0)\n"
+           "  ROOT %t = f32[2,100,3]{0,1,2} transpose(%a), dimensions={2,1,0}\n}\n")
+    mlir = ("func.func @main(%a: tensor<3x100x2xf32>) -> tensor<2x100x3xf32> {\n"
+            "  %t = stablehlo.transpose %a, dims = [2, 1, 0] : (tensor<3x100x2xf32>) -> tensor<2x100x3xf32>\n"
+            "  return %t : tensor<2x100x3xf32>\n}\n")
+    shapes, moves = [], []
+    for text in (hlo.replace("HEADER", "HloModule m"), mlir, hlo.replace("HEADER", "HloModule m, is_scheduled=true")):
+        result = audit(text)
+        shapes.append({b["shape"] for b in result["buffers"]})
+        moves.append([(m["shape"], m["changes"], m["read_bytes"], m["written_bytes"]) for m in result["moves"]])
+    assert shapes[0] == shapes[1] == {"f32[3,100,2]{1,2,0:T(2,128)}", "f32[2,100,3]{1,0,2:T(2,128)}"}, shapes
+    assert moves[0] == moves[1] != moves[2] and moves[0][0][1] == "nothing", moves
+    assert "f32[2,100,3]{0,1,2:T(8,128)}" in shapes[2], shapes
+
+
 @test
 def untiled_text():
     text = "%a = f32[128,3]{1,0} parameter(0)\n"
