@@ -31,6 +31,19 @@ static bool check_devices(sharding_reader *r, const integers *dims) {
                        r->mesh->device_count);
 }
 
+/* The next faster part of an order; what continues the one before is one with it, as XLA has it in the end. */
+static void add_part(sharding_order *order, int64_t extent, int64_t stride) {
+    int last = order->count - 1;
+    if (extent == 1) return;
+    if (last >= 0 && order->stride[last] == extent * stride) {
+        order->extent[last] *= extent;
+        order->stride[last] = stride;
+        return;
+    }
+    order->extent[order->count] = extent;
+    order->stride[order->count++] = stride;
+}
+
 bool sharding_read_iota(sharding_reader *r, sharding_order *order) {
     integers dims, dim_order = {0};
     int64_t strides[TS_SHARDING_MAX_DIGITS], stride = 1;
@@ -44,14 +57,13 @@ bool sharding_read_iota(sharding_reader *r, sharding_order *order) {
         if (dim_order.count != dims.count)
             return sharding_refuse(r, "the order has not as many numbers as there are dims");
     }
-    order->count = dims.count;
+    order->count = 0;
     for (int i = 0; i < dims.count; i++) {
         int64_t from = dim_order.count ? dim_order.values[i] : i;
         if (from >= dims.count || used[from])
             return sharding_refuse(r, "the order is no permutation of the dims");
         used[from] = true;
-        order->extent[i] = dims.values[from];
-        order->stride[i] = strides[from];
+        add_part(order, dims.values[from], strides[from]);
     }
     return true;
 }

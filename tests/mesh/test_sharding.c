@@ -174,7 +174,7 @@ static void test_errors(void **state) {
 static void test_uneven(void **state) {
     (void)state;
     static const char *const texts[][2] = {
-        {"f32[12] {devices=[2,3]<=[3,2] last_tile_dim_replicate}",
+        {"f32[12] {devices=[2,3]<=[2,3]T(1,0) last_tile_dim_replicate}",
          "the devices are in no order of a mesh: a dim's tiles split one of <=[..] unevenly"},
         {"f32[6] {devices=[6]0,1,4,5,2,3}",
          "the devices are in no order of a mesh"}, /* nor of 2 x 2 x 2 cut short */
@@ -191,6 +191,31 @@ static void test_uneven(void **state) {
         make_mesh(arena, "x=6", &mesh);
         if (parse(&err, arena, &mesh, texts[i][0], &s)) fail_msg("%s: no error", texts[i][0]);
         assert_string_equal(err.message, texts[i][1]);
+        ts_arena_free(arena);
+    }
+}
+
+/* Dims of <=[..] that follow each other are one, as XLA prints them. */
+static void test_dims_in_a_row(void **state) {
+    (void)state;
+    static const char *const texts[][2] = {
+        {"f32[12] {devices=[2,6]<=[3,2,2] last_tile_dim_replicate}",
+         "{devices=[2,6]<=[12] last_tile_dim_replicate}"},
+        {"f32[12] {devices=[4,3]<=[3,1,4]T(0,1,2) last_tile_dim_replicate}",
+         "{devices=[4,3]<=[12] last_tile_dim_replicate}"},
+        {"f32[12] {devices=[2,6]<=[3,2,2]T(2,0,1) last_tile_dim_replicate}",
+         "{devices=[2,6]<=[6,2]T(1,0) last_tile_dim_replicate}"},
+        {"f32[12] {devices=[4,3]<=[3,2,2]T(1,2,0) last_tile_dim_replicate}",
+         "{devices=[4,3]<=[3,4]T(1,0) last_tile_dim_replicate}"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_mesh mesh;
+        ts_sharding s;
+        make_mesh(arena, "x=12", &mesh);
+        if (!parse(&err, arena, &mesh, texts[i][0], &s)) fail_msg("%s: %s", texts[i][0], err.message);
+        assert_string_equal(print(arena, &mesh, &s, 0), texts[i][1]);
         ts_arena_free(arena);
     }
 }
@@ -368,8 +393,10 @@ static void test_printed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),           cmocka_unit_test(test_errors), cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_copies_and_sums), cmocka_unit_test(test_iota),   cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_forms),           cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_uneven),          cmocka_unit_test(test_dims_in_a_row),
+        cmocka_unit_test(test_copies_and_sums), cmocka_unit_test(test_iota),
+        cmocka_unit_test(test_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
