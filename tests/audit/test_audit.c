@@ -460,6 +460,38 @@ static void moves_read_and_write(void **state) {
     }
 }
 
+/* The order that a transpose is written in counts where a compiler is done, where it has tiles or others have them, and of
+ * other instructions. */
+static void transposes_are_written_in_any_order(void **state) {
+    (void)state;
+    static const struct {
+        const char *header, *before, *instruction, *shape;
+    } rows[] = {
+        {"m", "", "f32[2,100,3]{0,1,2} transpose(%a), dimensions={2,1,0}", "f32[2,100,3]{1,0,2:T(2,128)}"},
+        {"m", "", "f32[2,100,3]{1,2,0} transpose(%a), dimensions={2,1,0}", "f32[2,100,3]{1,0,2:T(2,128)}"},
+        {"m", "", "f32[2,100,3] transpose(%a), dimensions={2,1,0}", "f32[2,100,3]{1,0,2:T(2,128)}"},
+        {"m", "", "f32[2,100,3]{0,1,2} copy(%a)", "f32[2,100,3]{0,1,2:T(8,128)}"},
+        {"m, is_scheduled=true", "", "f32[2,100,3]{0,1,2} transpose(%a), dimensions={2,1,0}",
+         "f32[2,100,3]{0,1,2:T(8,128)}"},
+        {"m", "", "f32[2,100,3]{0,1,2:T(2,128)} transpose(%a), dimensions={2,1,0}",
+         "f32[2,100,3]{0,1,2:T(2,128)}"},
+        {"m", "  %t = f32[8,128]{1,0:T(8,128)} negate(%u)\n",
+         "f32[2,100,3]{0,1,2} transpose(%a), dimensions={2,1,0}", "f32[2,100,3]{0,1,2}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text,
+                    "HloModule %s\n\nENTRY %%main {\n  %%a = f32[3,100,2]{2,1,0} parameter(0)\n%s  ROOT %%m "
+                    "= %s\n}\n",
+                    rows[i].header, rows[i].before, rows[i].instruction);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.group_count, 1);
+        assert_string_equal(shape_of(&r, r.groups[0].first.dst), rows[i].shape);
+        ts_audit_free(audit);
+    }
+}
+
 /* A copy that says nothing comes from what made its operand, or goes to what reads it. */
 static void copies_are_placed_by_others(void **state) {
     (void)state;
@@ -562,11 +594,15 @@ static void findings_are_in_order(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_of_a_loop),           cmocka_unit_test(a_module_of_a_compiler),
-        cmocka_unit_test(what_a_compiler_reported),   cmocka_unit_test(loops_say_how_often_they_run),
-        cmocka_unit_test(moves_read_and_write),       cmocka_unit_test(copies_are_placed_by_others),
-        cmocka_unit_test(tables_find_what_they_hold), cmocka_unit_test(bytes_are_printed_as_compilers_do),
-        cmocka_unit_test(findings_are_in_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_step_of_a_loop),
+                                       cmocka_unit_test(a_module_of_a_compiler),
+                                       cmocka_unit_test(what_a_compiler_reported),
+                                       cmocka_unit_test(loops_say_how_often_they_run),
+                                       cmocka_unit_test(moves_read_and_write),
+                                       cmocka_unit_test(transposes_are_written_in_any_order),
+                                       cmocka_unit_test(copies_are_placed_by_others),
+                                       cmocka_unit_test(tables_find_what_they_hold),
+                                       cmocka_unit_test(bytes_are_printed_as_compilers_do),
+                                       cmocka_unit_test(findings_are_in_order)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
