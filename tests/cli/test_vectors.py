@@ -88,9 +88,9 @@ def what_is_wrongly_accepted_is_seen():
 
 @test
 def wrong_operations_are_seen():
-    vectors("# CuTe\n# id\top\ta\tb\texpect\nx1\tsize\t(2,3)\t\t7\nx2\tsize\t(2,\t\t6\n",
+    vectors("# CuTe\n# id\top\ta\tb\texpect\nx1\tsize\t(2,3)\t\t7\nx2\tsize\t(2,,\t\t6\n",
             "FILE:3: x1: size: found 6, expected 7\n"
-            "FILE:4: x2: size: found an error: found ')', expected an integer, "
+            "FILE:4: x2: size: found an error: found ',', expected an integer, "
             "expected 6\n0 passed, 2 failed\n")
 
 

@@ -84,6 +84,7 @@ static void test_results(void **state) {
     (void)state;
     static const row rows[] = {
         {"size", "(_4,( 16 , 32 ))", "", "2048"},
+        {"flatten", "((2,), 3 , ):((8,),1,)", "", "(2,3):(8,1)"},
         {"cosize", "(4,2):(-3,10)", NULL, "20"},
         {"rank", "4:1", "", "1"},
         {"rank", "((4,2),3)", "", "2"},
@@ -144,7 +145,7 @@ static void test_text_errors(void **state) {
         {"size", "", "", "expression:1:1: error: size(A) needs A, a CuTe layout"},
         {"size", "()", "",
          "expression:1:6: error: found an empty tuple, expected a CuTe layout or an Axe layout"},
-        {"size", "(4,)", "", "expression:1:9: error: found ')', expected an integer"},
+        {"size", "(4,,)", "", "expression:1:9: error: found ',', expected an integer"},
         {"size", "(4 8)", "", "expression:1:9: error: found '8', expected ',' or ')'"},
         {"size", "(4,0)", "", "expression:1:6: error: found 0, expected an extent of at least 1"},
         {"size", "_x", "", "expression:1:6: error: found '_x', expected a CuTe layout or an Axe layout"},
@@ -177,7 +178,7 @@ static void test_text_errors(void **state) {
         {"swizzle", "S<2,0,3> x", "4", "expression:1:16: error: found 'x', expected ',' or ')'"},
         {"swizzle", "S<2,0,3> o (4,", "4",
          "expression:1:21: error: found ',', expected an extent of at least 1"},
-        {"tile_to_shape", "(4,3)", "(8,6)|(0,", "expression:1:31: error: found ')', expected an integer"},
+        {"tile_to_shape", "(4,3)", "(8,6)|(0,x", "expression:1:31: error: found 'x', expected an integer"},
         {"siz", "4", "", "expression:1:1: error: found 'siz', expected a function; did you mean 'size'?"},
         {"xyzzy", "4", "", "expression:1:1: error: found 'xyzzy', expected a function"},
         {"size", "4", "4", "expression:1:9: error: found argument 2, expected 1: size(A)"},

@@ -35,6 +35,16 @@ static bool integer(parser *p, int64_t least, const char *what, int64_t *value) 
                                           "found %" PRId64 ", expected %s", *value, what);
 }
 
+/* Another item of a tuple. */
+static bool goes_on(parser *p) { return ts_cursor_take(p->cursor, ",") && ts_cursor_peek(p->cursor) != ')'; }
+
+/* ")", or ",)" as Python writes a tuple of one. */
+static bool closes(parser *p) {
+    ts_cursor start = *p->cursor;
+    if (goes_on(p)) *p->cursor = start;
+    return ts_cursor_take(p->cursor, ")");
+}
+
 static bool nested(parser *p, int depth) {
     return depth < NESTING_MAX || refuse(p, "nested more than 64 deep");
 }
@@ -47,7 +57,7 @@ static bool tuple(parser *p, int depth, ts_cute *out) {
     do {
         modes = ts_arena_extend(p->arena, modes, (size_t)out->rank, sizeof *modes);
         if (!tuple(p, depth + 1, &modes[out->rank++])) return false;
-    } while (ts_cursor_take(p->cursor, ","));
+    } while (goes_on(p));
     out->modes = modes;
     return ts_cursor_take(p->cursor, ")") || ts_cursor_unexpected(p->err, p->cursor, "',' or ')'");
 }
@@ -65,8 +75,7 @@ static bool strides(parser *p, const ts_cute *shape, ts_cute *out) {
             return ts_cursor_unexpected(p->err, p->cursor, "',': a stride for each extent of the shape");
         if (!strides(p, &shape->modes[i], &modes[i])) return false;
     }
-    return ts_cursor_take(p->cursor, ")") ||
-           ts_cursor_unexpected(p->err, p->cursor, "')': a stride for each extent of the shape");
+    return closes(p) || ts_cursor_unexpected(p->err, p->cursor, "')': a stride for each extent of the shape");
 }
 
 static bool fits(parser *p, size_t start, const char *misfit) {
