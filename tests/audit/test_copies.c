@@ -260,6 +260,12 @@ static const struct {
      "  %w = (s32[], f32[512,256]{1,0}) while(%b), condition=%c, body=%d\n"
      "  ROOT %r = f32[512,256]{1,0} get-tuple-element(%w), index=1\n}\n",
      {1, {"f32 256,512 1,0 0,1"}}},
+    /* A member of a tuple is what was put there, the first value of all too. */
+    {"HloModule m\n\nENTRY %main (a: f32[256,512]) -> f32[512,256] {\n"
+     "  %a = f32[256,512]{1,0} parameter(0)\n  %b = (f32[256,512]{1,0}) tuple(%a)\n"
+     "  %g = f32[256,512]{1,0} get-tuple-element(%b), index=0\n"
+     "  ROOT %t = f32[512,256]{0,1} transpose(%g), dimensions={1,0}\n}\n",
+     {1, {"f32 256,512 1,0 0,1"}}},
     /* What a function picks, in HLO: the last of many functions. */
     {"HloModule m\n\n%add (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n"
      "  %y = f32[] parameter(1)\n  ROOT %s = f32[] add(%x, %y)\n}\n\n"
