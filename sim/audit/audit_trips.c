@@ -17,6 +17,7 @@ enum { WHOLE = -1 };
  * values from `first` on. TUPLE: `count` values from `first` on; those behind are NONE. */
 typedef struct audit_value {
     uint8_t kind, direction;
+    int8_t bits; /* of an integer; below 0: with a sign; 0: not known */
     int32_t parameter, index, first, count;
     int64_t add;
 } value;
@@ -110,6 +111,21 @@ static value element(const ts_audit *a, const ts_hlo_instruction *i) {
     int32_t index;
     if (tuple.kind == VALUE_NONE || !integer_attribute(i, "index", &index)) return none;
     return member_of(a, tuple, index);
+}
+
+/* Of "u32[]". */
+static int8_t integer_bits(ts_span shape) {
+    bool integer = shape.length > 1 && (*shape.text == 's' || *shape.text == 'u');
+    int64_t bits = integer ? ts_hlo_number(ts_hlo_digits((ts_span){shape.text + 1, shape.length - 1})) : 0;
+    return (int8_t)(bits < 1 || bits > 64 ? 0 : *shape.text == 's' ? -bits : bits);
+}
+
+/* Integers wrap, so that 4294967295 more of a u32 is one less. */
+static void wrap(value *v) {
+    int bits = v->bits < 0 ? -v->bits : v->bits;
+    if (bits == 0 || bits == 64) return;
+    int64_t all = INT64_C(1) << bits, least = v->kind == VALUE_CONSTANT && v->bits > 0 ? 0 : -all / 2;
+    v->add = ((v->add - least) % all + all) % all + least;
 }
 
 /* x + sign * y, where one of them is a constant. */
@@ -222,6 +238,12 @@ static bool may_count(ts_span shape) {
 void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     audit_table *names = &a->values.names;
     value v = may_count(i->shape) ? value_of(a, i, opcode) : none;
+    if (v.kind == VALUE_CONSTANT || v.kind == VALUE_MEMBER) {
+        int64_t written = v.add;
+        v.bits = integer_bits(i->shape);
+        wrap(&v);
+        if (opcode == TS_HLO_OP_CONSTANT && v.add != written) v = none;
+    }
     int32_t number = v.kind == VALUE_NONE ? AUDIT_NONE : push(a, &v);
     /* Regions of StableHLO use names again. */
     bool known = number != AUDIT_NONE || (i->mlir && audit_table_get(names, audit_hash_name(i->name)) >= 0);
@@ -311,6 +333,13 @@ static __int128 rounds(uint8_t kind, __int128 start, __int128 step) {
     }
 }
 
+/* Whether it never wraps in so many rounds. */
+static bool fits(const series *s, __int128 trips, int bits) {
+    __int128 end = s->start + s->step * trips, all = (__int128)1 << (bits < 0 ? -bits : bits);
+    __int128 least = bits < 0 ? -all / 2 : 0;
+    return bits == 0 || (s->start >= least && end >= least && s->start < least + all && end < least + all);
+}
+
 /* AUDIT_NONE: the condition does not say. */
 static int64_t count(const ts_audit *a, const loop *l) {
     series x, y;
@@ -318,7 +347,11 @@ static int64_t count(const ts_audit *a, const loop *l) {
         !find_series(a, l, *at(a, l->test.first + 1), &y))
         return AUDIT_NONE;
     __int128 trips = rounds(l->test.direction, x.start - y.start, x.step - y.step);
-    return trips > INT64_MAX ? AUDIT_NONE : (int64_t)trips;
+    int bits = at(a, l->test.first)->bits;
+    if (bits == 0) bits = at(a, l->test.first + 1)->bits; /* both are of one type */
+    return trips > INT64_MAX || trips < 0 || !fits(&x, trips, bits) || !fits(&y, trips, bits)
+               ? AUDIT_NONE
+               : (int64_t)trips;
 }
 
 int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i) {

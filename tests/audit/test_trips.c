@@ -110,6 +110,10 @@ static void loops_run_as_often_as_they_say(void **state) {
 
 /* A loop that counts its first member from 0 to 10 by 1; what a row states is otherwise. */
 #define PAIR                   "(s32[], s32[])"
+#define LONG(name, text)       "  %" name " = s64[] " text "\n"
+#define LONG_I                 LONG("i", "get-tuple-element(%s), index=0")
+#define U8(name, text)         "  %" name " = u8[] " text "\n"
+#define U8_I                   U8("i", "get-tuple-element(%s), index=0")
 #define S32(name, what)        "  %" name " = s32[] " what "\n"
 #define MEMBERS                S32("i", "get-tuple-element(%s), index=0") S32("j", "get-tuple-element(%s), index=1")
 #define TEN                    S32("n", "constant(10)")
@@ -207,18 +211,37 @@ static const struct {
     {.test = MEMBERS S32("n", "constant()") TEST("%i, %n", "LT"), .runs = -1},
     {.test = MEMBERS S32("n", "constant({1,2})") TEST("%i, %n", "LT"), .runs = -1},
     {.test = MEMBERS "  %n = s32[2] constant(9)\n" TEST("%i, %n", "LT"), .runs = -1},
-    {.test = MEMBERS S32("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
+    {.test = MEMBERS S32("n", "constant(2147483648)") TEST("%i, %n", "LT"), .runs = -1}, /* of no s32 */
+    {.test = LONG_I LONG("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
      .runs = 9223372036854775799},
-    {.test = MEMBERS S32("n", "constant(9223372036854775809)") TEST("%i, %n", "LT"), .runs = -1},
+    {.test = LONG_I LONG("n", "constant(9223372036854775809)") TEST("%i, %n", "LT"), .runs = -1},
     {.in = S32("low", "constant(-9)") "  %in = " PAIR " tuple(%low, %low)\n",
-     .test = MEMBERS S32("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
+     .test = LONG_I LONG("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
      .runs = -1}, /* more rounds than are counted */
-    {.test = MEMBERS TEN S32("most", "constant(9223372036854775799)") S32("m", "add(%most, %n)")
+    {.test = LONG_I TEN LONG("most", "constant(9223372036854775799)") LONG("m", "add(%most, %n)")
          TEST("%i, %m", "LT"),
      .runs = -1},
-    {.test = MEMBERS TEN S32("least", "constant(-9223372036854775799)") S32("m", "subtract(%least, %n)")
+    {.test = LONG_I TEN LONG("least", "constant(-9223372036854775799)") LONG("m", "subtract(%least, %n)")
          TEST("%i, %m", "GT"),
      .runs = -1},
+    /* Integers wrap: one less is the largest of its type more. */
+    {.in = U8("i", "constant(20)") "  %in = " PAIR " tuple(%i, %i)\n",
+     .test = U8_I U8("n", "constant(9)") TEST("%i, %n", "NE"),
+     .body = U8_I U8("one", "constant(255)") U8("next", "add(%i, %one)") GIVE("%next"),
+     .runs = 11},
+    {.in = U8("i", "constant(8)") "  %in = " PAIR " tuple(%i, %i)\n",
+     .test = U8_I U8("n", "constant(1)") TEST("%n, %i", "LT"),
+     .body = U8_I U8("one", "constant(3)") U8("next", "subtract(%i, %one)") GIVE("%next"),
+     .runs = -1}, /* 8, 5, 2, 255 .. */
+    {.test = U8_I U8("n", "constant(255)") TEST("%i, %n", "LE"), .runs = -1},
+    {.test = U8_I U8("n", "constant(255)") TEST("%i, %n", "LT"), .runs = 255},
+    {.test = "  %i = s8[] get-tuple-element(%s), index=0\n  %n = s8[] constant(127)\n" TEST("%i, %n", "LT"),
+     .runs = 127},
+    {.test = "  %i = s8[] get-tuple-element(%s), index=0\n  %n = s8[] constant(127)\n" TEST("%i, %n", "LE"),
+     .runs = -1},
+    {.test =
+         U8_I U8("k", "constant(250)") U8("l", "constant(13)") U8("n", "add(%k, %l)") TEST("%i, %n", "LT"),
+     .runs = 7},
     /* Equal, or not, without an end. */
     {.test = MEMBERS S32("n", "constant(-6)") TEST("%i, %n", "NE"), .runs = -1},
     {.test = MEMBERS S32("n", "constant(0)") TEST("%i, %n", "NE"), .runs = 0},

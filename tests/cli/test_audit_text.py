@@ -223,8 +223,9 @@ def loops_that_count():
     for direction, limit, step, begin, rounds in (
             ("LT", 10, 1, 0, 10), ("LT", 10, 3, 0, 4), ("LT", 10, 3, 1, 3), ("LE", 10, 1, 0, 11), ("LE", 10, 5, 0, 3), ("GT", 0, -1, 10, 10), ("GT", 0, -4, 10, 3),
             ("GE", 0, -1, 10, 11), ("NE", 12, 3, 0, 4), ("NE", 12, 5, 0, None), ("NE", -6, -2, 0, 3), ("LT", 0, 1, 5, 0), ("LT", 10, 0, 0, None), ("LT", 10, -1, 0, None),
-            ("EQ", 3, 1, 3, 1), ("EQ", 3, 1, 4, 0), ("LT", -2, 2, -8, 3), ("LT", 1 << 40, 1, 0, 1 << 40)):
+            ("EQ", 3, 1, 3, 1), ("EQ", 3, 1, 4, 0), ("LT", -2, 2, -8, 3), ("LT", 1 << 30, 1, 0, 1 << 30), ("LT", 1 << 40, 1, 0, None)):
         assert runs(loop(compare(limit, direction), add(step), constant(begin))) == rounds, (direction, limit, step, begin, rounds)
+    assert runs(loop(compare(1 << 40), add(1), constant(0)).replace("s32[]", "s64[]")) == 1 << 40
     mirrored = {"LT": "GT", "LE": "GE", "GT": "LT", "NE": "NE"}
     for direction, limit, step, begin, rounds in (("LT", 10, 3, 0, 4), ("LE", 10, 5, 0, 3), ("GT", 0, -4, 10, 3), ("NE", 12, 3, 0, 4)):
         assert runs(loop(compare(limit, mirrored[direction], "%n", "%i"), add(step), constant(begin), member=1)) == rounds
