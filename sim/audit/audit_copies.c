@@ -1,6 +1,7 @@
 /* The copies that the TPU compiler will put into a module that it has not seen: arguments and results get
  * their default layouts, orders go from results to operands as far as operations let them and from arguments
  * to results behind that, and where the two meet an array is copied. Operations: audit_orders.c. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ struct audit_copies {
 static audit_copies *get(ts_audit *a) {
     if (a->copies) return a->copies;
     a->copies = TS_NEW(a->arena, audit_copies);
-    audit_table_init(&a->copies->names, a->arena, MOST_VALUES * 2);
+    audit_table_init(&a->copies->names, a->arena, MOST_VALUES * 8); /* members of tuples too */
     a->copies->read.arena = a->copies->values.arena = a->arena;
     return a->copies;
 }
@@ -118,6 +119,10 @@ static int32_t find(const audit_copies *c, ts_span item) {
     return audit_table_get(&c->names, audit_hash_operand(item));
 }
 
+static void give_name(audit_copies *c, uint64_t hash, int32_t number) {
+    c->overflows |= !audit_table_put(&c->names, hash, number);
+}
+
 static int count_items(ts_span list) {
     ts_span item;
     int count = 0;
@@ -134,13 +139,13 @@ static int count_results(const ts_hlo_instruction *i) {
 static void name_results(audit_copies *c, const ts_hlo_instruction *i) {
     int step = count_items(i->operands) == count_results(i) ? 1 : 2;
     ts_span rest = i->operands, item;
-    char name[TS_AUDIT_NAME_BYTES];
+    char text[TS_AUDIT_NAME_BYTES];
     for (int k = 0; ts_hlo_next(&rest, &item); k++) {
         int32_t first = find(c, item);
         if (k % step != step - 1 || first < 0) continue;
         c->read.list[first].loops = true;
-        int length = snprintf(name, sizeof name, "%.*s#%d", (int)i->name.length, i->name.text, k / step);
-        if (length < (int)sizeof name) audit_table_put(&c->names, audit_hash(name, (size_t)length), first);
+        int length = snprintf(text, sizeof text, "%.*s#%d", (int)i->name.length, i->name.text, k / step);
+        if (length < (int)sizeof text) give_name(c, audit_hash(text, (size_t)length), first);
     }
 }
 
@@ -154,11 +159,12 @@ static void name_members(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_op
     uint64_t own = audit_hash_name(i->name);
     bool loop = opcode == TS_HLO_OP_WHILE && ts_hlo_next(&rest, &item);
     uint64_t first = loop ? audit_hash_operand(item) : 0;
-    for (int k = 0; loop ? k < count_results(i) : ts_hlo_next(&rest, &item); k++) {
+    int count = loop ? count_results(i) : INT_MAX;
+    for (int k = 0; k < count && (loop || ts_hlo_next(&rest, &item)); k++) {
         int32_t known = loop ? audit_table_get(&c->names, member(first, k)) : find(c, item);
         if (known < 0) continue;
         c->read.list[known].loops |= loop;
-        audit_table_put(&c->names, member(own, k), known);
+        give_name(c, member(own, k), known);
     }
 }
 
@@ -168,7 +174,7 @@ static bool is_member(audit_copies *c, const ts_hlo_instruction *i) {
     if (!ts_hlo_next(&rest, &item) || !ts_hlo_attribute(i->attributes, "index", &text)) return false;
     int32_t known =
         audit_table_get(&c->names, member(audit_hash_operand(item), ts_hlo_number(ts_hlo_digits(text))));
-    if (known >= 0) audit_table_put(&c->names, audit_hash_name(i->name), known);
+    if (known >= 0) give_name(c, audit_hash_name(i->name), known);
     return known >= 0;
 }
 
@@ -246,7 +252,7 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
         v.operands[v.operand_count++] = find(c, item);
     settle_operation(c, &v);
     int32_t number = audit_graph_add(&c->read, &v);
-    audit_table_put(&c->names, audit_hash_name(i->name), number);
+    give_name(c, audit_hash_name(i->name), number);
     if (i->root) audit_copies_return(a, i->name);
 }
 
