@@ -26,25 +26,26 @@ static ts_span list_of(const char *at, const char *end, const char *word, int nu
     return open && close ? (ts_span){open + 1, (size_t)(close - open - 1)} : (ts_span){"", 0};
 }
 
-/* Lists of dims of other operations, as HLO names them. */
+/* Lists of dims of other operations, as both forms and HLO name them. */
+static const struct {
+    const char *opcode, *word;
+    int number;
+    const char *name;
+} lists[] = {{"reduce", "dimensions", 0, "dimensions"},
+             {"broadcast", "dims", 0, "dimensions"},
+             {"broadcast", "broadcast_dimensions", 0, "dimensions"},
+             {"dot", "batching_dims", 0, "lhs_batch_dims"},
+             {"dot", "batching_dims", 1, "rhs_batch_dims"},
+             {"dot", "contracting_dims", 0, "lhs_contracting_dims"},
+             {"dot", "contracting_dims", 1, "rhs_contracting_dims"},
+             {"dot", "lhs_batching_dimensions", 0, "lhs_batch_dims"},
+             {"dot", "rhs_batching_dimensions", 0, "rhs_batch_dims"},
+             {"dot", "lhs_contracting_dimensions", 0, "lhs_contracting_dims"},
+             {"dot", "rhs_contracting_dimensions", 0, "rhs_contracting_dims"},
+             {"gather", "offset_dims", 0, "offset_dims"},
+             {"gather", "collapsed_slice_dims", 0, "collapsed_slice_dims"}};
+
 static void add_lists(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
-    static const struct {
-        const char *opcode, *word;
-        int number;
-        const char *name;
-    } lists[] = {{"reduce", "dimensions", 0, "dimensions"},
-                 {"broadcast", "dims", 0, "dimensions"},
-                 {"broadcast", "broadcast_dimensions", 0, "dimensions"},
-                 {"dot", "batching_dims", 0, "lhs_batch_dims"},
-                 {"dot", "batching_dims", 1, "rhs_batch_dims"},
-                 {"dot", "contracting_dims", 0, "lhs_contracting_dims"},
-                 {"dot", "contracting_dims", 1, "rhs_contracting_dims"},
-                 {"dot", "lhs_batching_dimensions", 0, "lhs_batch_dims"},
-                 {"dot", "rhs_batching_dimensions", 0, "rhs_batch_dims"},
-                 {"dot", "lhs_contracting_dimensions", 0, "lhs_contracting_dims"},
-                 {"dot", "rhs_contracting_dimensions", 0, "rhs_contracting_dims"},
-                 {"gather", "offset_dims", 0, "offset_dims"},
-                 {"gather", "collapsed_slice_dims", 0, "collapsed_slice_dims"}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (strcmp(lists[i].opcode, opcode) != 0) continue;
         ts_span list = list_of(at, end, lists[i].word, lists[i].number);
