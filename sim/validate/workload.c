@@ -40,10 +40,13 @@ static bool is_several(const char *behind, const char *chip) {
     cores |= *behind == '-' && strcmp(chip, "v5p") == 0;
     if (*behind == '-' && isdigit((unsigned char)behind[1])) count = strtoll(behind + 1, NULL, 10);
     for (const char *at = behind; *at != '\0'; at++) {
-        if (tolower((unsigned char)*at) != 'x' || !isdigit((unsigned char)at[1])) continue;
-        factor = strtoll(at + 1, NULL, 10);
-        count = factor > count ? factor : count;
-        if (isdigit((unsigned char)at[-1]) && at[-1] > '1') count = 2;
+        if (!isdigit((unsigned char)*at)) continue;
+        bool crossed = tolower((unsigned char)at[-1]) == 'x'; /* "x8", "2x1" */
+        char *end;
+        factor = strtoll(at, &end, 10);
+        crossed |= tolower((unsigned char)*end) == 'x' && isdigit((unsigned char)end[1]);
+        if (crossed && factor > count) count = factor;
+        at = end - 1;
     }
     return count > (cores ? 2 : 1);
 }

@@ -236,18 +236,20 @@ static int read_chips(const char *text, const char *key, int64_t *extents) {
     return 0;
 }
 
-/* As square as may be: 16 in three dims is 2 x 2 x 4. */
+/* As square as may be: 16 in three dims is 4 x 2 x 2. */
 static void compact(int64_t chips, int dims, ts_workload *work) {
     int64_t *extent = work->chips;
     work->chip_dims = dims;
     for (int i = 0; i < dims; i++) extent[i] = 1;
-    for (int64_t factor = 2; chips > 1; factor++)
+    for (int64_t factor = 2; chips > 1; factor++) {
+        if (factor > chips / factor) factor = chips; /* the rest is prime */
         for (; chips % factor == 0; chips /= factor) {
             int least = 0;
             for (int i = 1; i < dims; i++)
                 if (extent[i] < extent[least]) least = i;
             extent[least] *= factor;
         }
+    }
 }
 
 static bool set_chips(const ts_measured_row *row, int64_t chips, ts_workload *work) {

@@ -104,14 +104,19 @@ static void chips_are_counted(void **state) {
     static const struct {
         const char *chip;
         bool several;
-    } rows[] = {{"v5e", false},         {"v5e x1", false},     {"v5e x2", true},
-                {"v5e x8", true},       {"v5e X8", true},      {"v5e 1x1", false},
-                {"v5e 2x1", true},      {"v5e 1x2", true},     {"v5e 1x1x1", false},
-                {"v6e-1", false},       {"v6e-2", true},       {"v6e-8", true},
-                {"v5litepod-1", false}, {"v4-2", false},       {"v4-3", true},
-                {"v4-8", true},         {"v3-2", false},       {"v2-4", true},
-                {"v5p-2", false},       {"v5p-4", true},       {"v7x (1 of 2 TC)", false},
-                {"tpu v5e", false},     {"v5e, xla 2", false}, {"a v5e xl 3", false}};
+    } rows[] = {{"v5e", false},       {"v5e x1", false},
+                {"v5e x2", true},     {"v5e x8", true},
+                {"v5e X8", true},     {"v5e 1x1", false},
+                {"v5e 2x1", true},    {"v5e 1x2", true},
+                {"v5e 10x1", true},   {"v5e 1x1x1", false},
+                {"v6e-1", false},     {"v6e-2", true},
+                {"v6e-8", true},      {"v5litepod-1", false},
+                {"v4-2", false},      {"v4-3", true},
+                {"v4-8", true},       {"v3-2", false},
+                {"v2-4", true},       {"v5p-2", false},
+                {"v5p-4", true},      {"v7x (1 of 2 TC)", false},
+                {"tpu v5e", false},   {"v5e, xla 2", false},
+                {"a v5e xl 3", false}};
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     assert_true(ts_measurements_load(NULL, arena, NULL, 0, &m));
@@ -363,6 +368,9 @@ static void collectives(void **state) {
          "it does not state the bytes and the devices"},
         {NULL, "v5e", "all_reduce bf16[n,0]", "n=5 P=2", NULL, 0,
          "it does not state the bytes and the devices"},
+        /* a prime number of chips has no other extents */
+        {NULL, "v5e", reduce, "b=100 P=1000000000039", NULL, 0,
+         "collective all-reduce bytes=100 members=1000000000039 chips=1000000000039x1x1 one-dim inside 1us"},
         {NULL, "v5e x8", "ppermute", "bytes=4096", NULL, 0,
          "collective permute bytes=4096 members=2 chips=2 inside 1us"},
         {NULL, "v5e x8", "ppermute", "bytes=2 MiB", NULL, 0,
