@@ -1,0 +1,224 @@
+/* Figures that are fitted: to times of permutes, which are ici.launch + ici.hop + bytes / ici.rate by hand, where links
+ * have no overhead. Fits find them where rows say them, and say why where they do not. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+#include "base/text.h"
+#include "validate/calibrate.h"
+
+static const char *const bare[] = {"ici.efficiency=1000", "ici.flit=1 B"};
+enum { BARE = 2 };
+
+/* Permutes of n rows, of 100,000 bytes, twice, four times .. as many. */
+static void measure(ts_arena *arena, int n, double launch_us, double rate, ts_measurements *m) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    ts_text text = ts_text_begin(arena);
+    ts_error err = {0};
+    ts_text_add(&text, "id,chip,workload description,parameters,measured value,unit\n"
+                       "none,v5e x8,ppermute,,1,us\nother,v6e x8,ppermute,bytes=4096,1,us\n");
+    for (int i = 0; i < n; i++)
+        ts_text_add(&text, "r%d,v5e x8,ppermute,bytes=%d,%.9f,us\n", i, 100000 << i,
+                    launch_us + 1 + (100000 << i) / rate);
+    *source = (ts_source){"t.csv", text.bytes, text.length};
+    assert_true(ts_measurements_load(&err, arena, NULL, 0, m));
+    m->table = (ts_measured){0};
+    assert_true(ts_measured_add(&err, arena, source, &m->table));
+}
+
+static bool fit(ts_error *err, ts_arena *arena, const ts_measurements *m, const char *const *fields,
+                int count, ts_calibration *c) {
+    const ts_calibrate_request request = {.measurements = m,
+                                          .machine = "tpu-v5e",
+                                          .sets = bare,
+                                          .sets_from = "--set",
+                                          .set_count = BARE,
+                                          .fields = fields,
+                                          .field_count = count};
+    return ts_calibrate(err, arena, &request, c);
+}
+
+static void assert_near(double found, double expected, double part) {
+    if (fabs(found / expected - 1) > part) fail_msg("found %.9g, expected %.9g", found, expected);
+}
+
+/* From 3.8 us and 50,000 MB/s, as v5e's file has them. */
+static void finds_what_rows_say(void **state) {
+    (void)state;
+    static const char *const fields[] = {"ici.launch", "ici.rate"}, *const swapped[] = {"ici.rate",
+                                                                                        "ici.launch"};
+    static const struct {
+        double launch_us, rate;
+    } rows[] = {{5.7, 70000}, {3.8, 50000}, {2, 20000}, {20, 150000}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_measurements m;
+        ts_calibration c;
+        measure(arena, 8, rows[i].launch_us, rows[i].rate, &m);
+        for (int turn = 0; turn < 2; turn++) {
+            if (!fit(&err, arena, &m, turn ? swapped : fields, 2, &c)) fail_msg("%s", err.message);
+            assert_int_equal(c.rows, 8);
+            assert_int_equal(c.field_count, 2);
+            const ts_fitted_field *launch = &c.fields[turn], *rate = &c.fields[1 - turn];
+            assert_string_equal(launch->path, "ici.launch");
+            assert_int_equal(launch->before, 3800000);
+            assert_int_equal(rate->before, 50000);
+            assert_near((double)launch->after, rows[i].launch_us * 1e6, 2e-3);
+            assert_near((double)rate->after, rows[i].rate, 2e-3);
+            assert_true(!launch->at_bound && !rate->at_bound && !launch->left_out && !rate->left_out);
+            assert_int_equal(c.after->ici.launch_ps, launch->after);
+            assert_int_equal(c.before->ici.launch_ps, 3800000);
+            for (int r = 2; r < 10; r++)
+                assert_near(c.last.rows[r].simulated_us, c.last.rows[r].work.measured_us, 2e-3);
+        }
+        ts_arena_free(arena);
+    }
+}
+
+/* What a per cent of a figure moves, in the mean square: its share of each row's time, at a step of 8 %. */
+static void elasticities(void **state) {
+    (void)state;
+    static const char *const fields[] = {"ici.launch", "ici.rate"};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_measurements m;
+    ts_calibration c;
+    double sums[2] = {0};
+    measure(arena, 4, 3.8, 50000, &m); /* as it is: nothing moves */
+    assert_true(fit(&err, arena, &m, fields, 2, &c));
+    for (int i = 0; i < 4; i++) {
+        double sent = (100000 << i) / 50000.0, whole = 4.8 + sent,
+               launch = log((whole + 3.8 * (exp(0.08) - 1)) / whole) / 0.08,
+               rate = log((4.8 + sent * exp(-0.08)) / whole) / 0.08;
+        sums[0] += launch * launch / 4;
+        sums[1] += rate * rate / 4;
+    }
+    assert_near(c.fields[0].elasticity, sqrt(sums[0]), 1e-4);
+    assert_near(c.fields[1].elasticity, sqrt(sums[1]), 1e-3);
+    assert_int_equal(c.fields[0].after, 3800000);
+    assert_int_equal(c.fields[1].after, 50000);
+    ts_arena_free(arena);
+}
+
+/* A fit stays within a factor of 16, and within the field's range. */
+static void bounds(void **state) {
+    (void)state;
+    static const char *const launch[] = {"ici.launch"}, *const efficiency[] = {"ici.efficiency"};
+    static const struct {
+        const char *const *field;
+        double launch_us, rate;
+        int64_t after;
+        bool at_bound;
+    } rows[] = {{launch, 100, 50000, 16 * INT64_C(3800000), true},
+                {launch, 0.01, 50000, 237500, true},
+                {efficiency, 3.8, 100000, 1000, true}}; /* thousandths: at most all */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_measurements m;
+        ts_calibration c;
+        measure(arena, 4, rows[i].launch_us, rows[i].rate, &m);
+        if (!fit(&err, arena, &m, rows[i].field, 1, &c)) fail_msg("%s", err.message);
+        assert_int_equal(c.fields[0].after, rows[i].after);
+        assert_int_equal(c.fields[0].at_bound, rows[i].at_bound);
+        ts_arena_free(arena);
+    }
+}
+
+static void refuses(void **state) {
+    (void)state;
+    static const struct {
+        int rows;
+        const char *fields[9];
+        int count;
+        const char *message;
+    } rows[] = {
+        {4, {"dma.issue"}, 1, "dma.issue cannot be fitted: no row depends on it"},
+        {4,
+         {"ici.launch", "ici.hop"},
+         2,
+         "ici.hop cannot be fitted: the rows move with it as they do with the others"},
+        {6,
+         {"ici.rate", "ici.launch", "ici.hop"},
+         3,
+         "ici.hop cannot be fitted: the rows move with it as they do with the others"},
+        {3, {"ici.launch", "ici.rate"}, 2, "3 rows carry 1 figures, found 2 to fit"},
+        {1, {"ici.launch"}, 1, "1 rows carry 0 figures, found 1 to fit"},
+        {4, {"ici.lunch"}, 1, "--fit: the machine has no figure 'ici.lunch'; did you mean 'ici.launch'?"},
+        {4, {"title"}, 1, "--fit: title is no time, clock, number or size"},
+        {4, {"core.lanes"}, 1, "--fit: core.lanes is 128 on all machines"},
+        {4, {"ici.injection"}, 1, "--fit: ici.injection is 0: start it from a guess with --set"},
+        {4, {"ici.launch", "ici.rate", "ici.launch"}, 3, "--fit: ici.launch is there twice"},
+        {4,
+         {"ici.launch", "ici.rate", "ici.hop", "dma.issue", "dma.completion", "chip.launch", "chip.dispatch",
+          "dma.rate.copy", "dma.rate.retile"},
+         9,
+         "more than 8 figures to fit"},
+        {0, {"ici.launch"}, 1, "no row is of a TPU v5e and modelled; none: it does not state the bytes"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_measurements m;
+        ts_calibration c;
+        measure(arena, rows[i].rows, 5, 60000, &m);
+        assert_false(fit(&err, arena, &m, rows[i].fields, rows[i].count, &c));
+        char text[512];
+        ts_error_format(&err, text, sizeof text);
+        if (strstr(text, rows[i].message) == NULL) fail_msg("%s, expected %s", text, rows[i].message);
+        ts_arena_free(arena);
+    }
+}
+
+/* Those that are usual and that the rows determine; of a machine of no row it is said which there are. */
+static void usual_figures(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_measurements m;
+    ts_calibration c;
+    measure(arena, 4, 5, 60000, &m);
+    assert_false(fit(&err, arena, &m, NULL, 0, &c));
+    assert_string_equal(err.message, "4 rows determine none of the figures");
+    m.table.rows++; /* without the one that is not modelled */
+    m.table.count = 1;
+    err = (ts_error){0};
+    assert_false(fit(&err, arena, &m, NULL, 0, &c));
+    assert_string_equal(err.message,
+                        "no row is of a TPU v5e and modelled, expected a machine whose title is TPU v6e");
+    ts_arena_free(arena);
+}
+
+/* The file of the machine says where its figures are from: those that were fitted, and those that were set. */
+static void prints_a_machine(void **state) {
+    (void)state;
+    static const char *const fields[] = {"ici.launch"};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_measurements m;
+    ts_calibration c;
+    measure(arena, 4, 7.5, 50000, &m);
+    assert_true(fit(&err, arena, &m, fields, 1, &c));
+    ts_text out = ts_text_begin(arena);
+    if (!ts_calibration_print(&err, arena, &c, "four rows", &out)) fail_msg("%s", err.message);
+    int marks = 0;
+    for (const char *at = out.bytes; (at = strstr(at, "# derived (four rows)\n")) != NULL; at++) marks++;
+    assert_int_equal(marks, 3);
+    assert_non_null(strstr(out.bytes, "efficiency: 1000                 # derived (four rows)\n"));
+    assert_null(strstr(out.bytes, "override"));
+    assert_int_equal(out.bytes[out.length - 1], '\n');
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_what_rows_say),
+        cmocka_unit_test(elasticities),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(usual_figures),
+        cmocka_unit_test(prints_a_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
