@@ -22,30 +22,26 @@ static void mark(ts_reach *r, int64_t first_bit, int64_t end_bit) {
     }
 }
 
-/* The loops of one side with steps of at least a granule, and the span of the others. */
-static int split_loops(const ts_plan_box *box, ts_side side, int element_bits, side_loop *loops, int64_t *low,
-                       int64_t *high) {
+/* The loops of one side that step, from the lowest address up. */
+static int find_loops(const ts_plan_box *box, ts_side side, side_loop *loops, int64_t *start_bits) {
     int count = 0;
-    *low = 0;
-    *high = element_bits;
+    *start_bits = ts_plan_start_bits(box, side);
     for (int i = 0; i < box->loop_count; i++) {
         side_loop l = {box->loops[i].extent, ts_plan_step_bits(&box->loops[i], side)};
-        if (l.bits == 0) continue;
-        if (l.bits > 0 && l.bits <= GRANULE_BITS)
-            *high += (l.extent - 1) * l.bits;
-        else if (l.bits < 0 && l.bits >= -GRANULE_BITS)
-            *low += (l.extent - 1) * l.bits;
-        else
-            loops[count++] = l;
+        if (l.bits < 0) {
+            *start_bits += (l.extent - 1) * l.bits;
+            l.bits = -l.bits;
+        }
+        if (l.bits != 0) loops[count++] = l;
     }
     return count;
 }
 
 /* Steps that the span fills but for gaps shorter than a granule make it longer. */
-static int join_loops(side_loop *loops, int count, int64_t *low, int64_t *high) {
+static int join_loops(side_loop *loops, int count, int64_t *span_bits) {
     for (int i = 0; i < count; i++) {
-        if (loops[i].bits > 0 && loops[i].bits < *high - *low + GRANULE_BITS) {
-            *high += (loops[i].extent - 1) * loops[i].bits;
+        if (loops[i].bits < *span_bits + GRANULE_BITS) {
+            *span_bits += (loops[i].extent - 1) * loops[i].bits;
             loops[i] = loops[--count];
             i = -1;
         }
@@ -53,14 +49,13 @@ static int join_loops(side_loop *loops, int count, int64_t *low, int64_t *high) 
     return count;
 }
 
-static void mark_loops(ts_reach *r, const side_loop *loops, int count, int64_t at, int64_t low,
-                       int64_t high) {
+static void mark_loops(ts_reach *r, const side_loop *loops, int count, int64_t at, int64_t span_bits) {
     if (count == 0) {
-        mark(r, at + low, at + high);
+        mark(r, at, at + span_bits);
         return;
     }
     for (int64_t i = 0; i < loops[0].extent; i++)
-        mark_loops(r, loops + 1, count - 1, at + i * loops[0].bits, low, high);
+        mark_loops(r, loops + 1, count - 1, at + i * loops[0].bits, span_bits);
 }
 
 static void box_range(const ts_plan_box *box, ts_side side, int element_bits, int64_t *first, int64_t *end) {
@@ -88,11 +83,11 @@ ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, ts_side side, const
     r.touched = TS_NEW_ARRAY(arena, uint64_t, ts_ceil_div(r.end - r.first, TS_REACH_WORD));
     for (int64_t n = 0; n < plan->box_count; n++) {
         side_loop loops[TS_PLAN_MAX_LOOPS];
-        int64_t low, high;
+        int64_t start_bits, span_bits = element_bits;
         ts_plan_get_box(plan, n, &box);
-        int count = split_loops(&box, side, element_bits, loops, &low, &high);
-        count = join_loops(loops, count, &low, &high);
-        mark_loops(&r, loops, count, ts_plan_start_bits(&box, side), low, high);
+        int count = find_loops(&box, side, loops, &start_bits);
+        count = join_loops(loops, count, &span_bits);
+        mark_loops(&r, loops, count, start_bits, span_bits);
     }
     return r;
 }
