@@ -1,6 +1,8 @@
 /* What a key is made of: the texts of a point, and hashes that the test makes by itself. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "sweep/case.h"
@@ -219,6 +221,66 @@ static void files(void **state) {
     ts_arena_free(arena);
 }
 
+/* ---- Meshes ---- */
+
+/* What a mesh file says, in the words of identity.c: "is" before a value, the key before what is behind it, "{" or "["
+ * and "}" around. */
+static void hash_words(const char *const *words, char out[33]) {
+    fnv hash = fnv_begin();
+    for (; *words; words++) fnv_text(&hash, *words);
+    fnv_print(&hash, out);
+}
+
+static void identify_mesh(ts_arena *arena, const char *text, char out[33]) {
+    char path[] = "/tmp/tilesim_identity_XXXXXX.yaml";
+    ts_sweep_identity found;
+    ts_text study = ts_text_begin(arena);
+    int file = mkstemps(path, 5);
+    assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+    ts_text_add(&study, "machine: tpu-v5e\nask: {reshard: \"f32[8] P('x') -> f32[8]\", mesh: %s}", path);
+    identify(arena, study.bytes, NULL, 0, ts_sweep_hashes_new(arena), &found);
+    unlink(path);
+    memcpy(out, found.input_hash, 33);
+}
+
+/* The same words are the same mesh, however they are laid out; any other key, value or order of them is another. */
+static void meshes(void **state) {
+    (void)state;
+    static const char *const words[] = {"{",    "title", "is",   "a mesh", "machine", "is",   "tpu-v5e",
+                                        "dims", "{",     "x",    "{",      "chips",   "is",   "4",
+                                        "wrap", "is",    "rule", "}",      "}",       "list", "[",
+                                        "is",   "1",     "is",   "2",      "}",       "}",    NULL};
+    static const char *const others[] = {
+        "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 8, wrap: rule}}\nlist: [1, 2]\n",
+        "title: a mesh\nmachine: tpu-v5e\ndims: {y: {chips: 4, wrap: rule}}\nlist: [1, 2]\n",
+        "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 4}, wrap: rule}\nlist: [1, 2]\n",
+        "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 4, wrap: rule}}\nlist: [2, 1]\n",
+        "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 4, wrap: rule}}\nlist: [1, [2]]\n",
+        "title: a mesh\nmachine: tpu-v4\ndims: {x: {chips: 4, wrap: rule}}\nlist: [1, 2]\n",
+        "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 4, wrap: rule}}\n",
+    };
+    ts_arena *arena = ts_arena_new();
+    char expected[33], found[33], none[33];
+    hash_words(words, expected);
+    identify_mesh(arena, "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 4, wrap: rule}}\nlist: [1, 2]\n",
+                  found);
+    assert_string_equal(found, expected);
+    identify_mesh(arena,
+                  "# of two lines\ntitle: 'a mesh'\nmachine: tpu-v5e # v5e\n"
+                  "dims:\n    x:\n        chips: 4\n        wrap: rule\nlist:\n    - 1\n    - 2\n",
+                  found);
+    assert_string_equal(found, expected);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        identify_mesh(arena, others[i], found);
+        assert_string_not_equal(found, expected);
+    }
+    hash_words((const char *const[]){"none", NULL}, none);
+    identify_mesh(arena, "{", found); /* of what cannot be read */
+    assert_string_equal(found, none);
+    ts_arena_free(arena);
+}
+
 /* What there is no machine of is an error each time. */
 static void no_machine(void **state) {
     (void)state;
@@ -239,8 +301,8 @@ static void no_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hash_is_fnv), cmocka_unit_test(texts),      cmocka_unit_test(changes),
-        cmocka_unit_test(files),           cmocka_unit_test(no_machine),
+        cmocka_unit_test(the_hash_is_fnv), cmocka_unit_test(texts),  cmocka_unit_test(changes),
+        cmocka_unit_test(files),           cmocka_unit_test(meshes), cmocka_unit_test(no_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
