@@ -26,6 +26,18 @@ static const ts_transfer transfers[] = {
      .destination = {0, 1, alone, sizes},
      .semaphore = {.count = 1, .sreg = -1}},
     {.source = {0, 1, zero, sizes}, .destination = {0, 1, zero, sizes}, .semaphore = {.count = 4, .sreg = 1}},
+    /* to another device, which s1 says; to a semaphore there, which s1 says */
+    {.source = {0, 1, zero, sizes},
+     .destination = {0, 1, zero, sizes},
+     .semaphore = {.count = 1, .sreg = -1},
+     .remote = true,
+     .device = {.term_count = 2, .terms = {{2, 1}, {1, 4}}},
+     .receive = {.count = 1, .sreg = -1}},
+    {.source = {0, 1, zero, sizes},
+     .destination = {0, 1, zero, sizes},
+     .semaphore = {.count = 1, .sreg = -1},
+     .remote = true,
+     .receive = {.count = 4, .sreg = 1}},
 };
 
 typedef struct {
@@ -40,7 +52,7 @@ typedef struct {
 /* Lines of the program get places: line n is the nth. */
 static void open_world(world *w, const char *text, ts_unknown *unknown) {
     *w = (world){.arena = ts_arena_new(), .unknown = unknown};
-    w->code = (ts_code){.name = "test", .transfers = transfers, .transfer_count = 3};
+    w->code = (ts_code){.name = "test", .transfers = transfers, .transfer_count = 5};
     fixture_assemble(w->arena, &w->code, text);
     ts_bundle *bundles = TS_NEW_ARRAY(w->arena, ts_bundle, w->code.bundle_count);
     for (int b = 0; b < w->code.bundle_count; b++) {
@@ -144,7 +156,11 @@ static const struct {
     {"sadd s1 s4 s5\ndma t0", INT32_MAX, 1, 1, "dma"},
     {"sadd s1 s4 s5\ndma t1", INT32_MAX, 1, 1, "dma"},
     {"sadd s1 s4 s5\ndma t2", INT32_MAX, 1, 1, "dma"},
+    {"sadd s1 s4 s5\ndma t3", INT32_MAX, 1, 1, "dma"},
+    {"sadd s1 s4 s5\ndma t4", INT32_MAX, 1, 1, "dma"},
     {"sadd s3 s4 s5\ndma t2", INT32_MAX, 1, 0, NULL},
+    {"sadd s3 s4 s5\ndma t3", INT32_MAX, 1, 0, NULL},
+    {"sadd s3 s4 s5\ndma t4", INT32_MAX, 1, 0, NULL},
     {"sadd s1 s4 s5\nbrnz s1 @0", INT32_MAX, 1, 0, NULL},
     {"nop\nsadd s1 s4 s5\nvld v1 [0+s1]", INT32_MAX, 1, 2, "vld"},
 };
