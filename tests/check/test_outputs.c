@@ -185,6 +185,25 @@ static void undefined_values_that_are_sent(void **state) {
     }
 }
 
+/* A scalar has no index. */
+static void an_undefined_scalar_that_is_sent(void **state) {
+    (void)state;
+    world *w = open_world();
+    w->tensors[XB].shape = w->tensors[Y].shape = parse_shape(w->arena, "f32[]");
+    ts_plan_side src = {w->tensors[XB].shape, NULL, NULL, 0},
+                 dst = {w->tensors[Y].shape, NULL, NULL, Y_BYTE * 8};
+    ts_in_flight t = {.what = &transfers[0],
+                      .plan = ts_plan_new(NULL, w->arena, &src, &dst, 0, NULL),
+                      .src = w->spaces[TS_SPACE_VMEM],
+                      .dst = w->spaces[TS_SPACE_HBM]};
+    ts_space_mark_poison(w->spaces[TS_SPACE_HBM], Y_BYTE * 8, 32);
+    ts_outputs_done(&w->all, &t, NULL);
+    assert_int_equal(w->findings->count, 1);
+    assert_string_equal(w->findings->list[0].text,
+                        "y gets an undefined value from 'xb', where nothing was written");
+    close_world(w);
+}
+
 /* v0 is undefined since line `origin`, and stored at line 8 into the first rows of xb. */
 static ts_poison *stored(world *w, const ts_instruction *origin) {
     static const ts_isa_limits limits = {.sregs = 1, .vregs = 1, .vmasks = 1};
@@ -278,6 +297,7 @@ int main(void) {
         cmocka_unit_test(transfers_into_an_input),
         cmocka_unit_test(stores_into_an_input),
         cmocka_unit_test(undefined_values_that_are_sent),
+        cmocka_unit_test(an_undefined_scalar_that_is_sent),
         cmocka_unit_test(the_store_that_left_it),
         cmocka_unit_test(elements_that_were_never_written),
         cmocka_unit_test(the_index_of_what_was_not_written),
