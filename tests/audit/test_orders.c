@@ -329,10 +329,166 @@ static void rows_become_lanes(void **state) {
     }
 }
 
+/* ---- Products ---- */
+
+/* Two dims are inside: one of the sum and one of its own of an operand, one of either side of the result; of the pairs that
+ * which pads least (tiles of 8 x 128; few rows are lower), of equal ones what comes first in the order that is there. */
+static const struct {
+    audit_operation op;
+    const char *first, *second, *made;
+    const char *have[2], *want, *usual; /* want NULL: nobody asks */
+    const char *needs[2], *makes;
+} products[] = {
+    /* two dims by two: as they are, and the result as it is wanted, or as it pads least */
+    {DOT(0, 0, 2, 1),
+     "f32 64,32",
+     "f32 32,128",
+     "f32 64,128",
+     {"0,1", "1,0"},
+     "0,1",
+     "1,0",
+     {"0,1", "1,0"},
+     "0,1"},
+    {DOT(0, 0, 2, 1),
+     "f32 64,32",
+     "f32 32,128",
+     "f32 64,128",
+     {"1,0", "0,1"},
+     NULL,
+     "0,1",
+     {"1,0", "0,1"},
+     "1,0"},
+    {DOT(0, 0, 2, 1),
+     "f32 1024,32",
+     "f32 32,3",
+     "f32 1024,3",
+     {"1,0", "1,0"},
+     NULL,
+     "1,0",
+     {"1,0", "1,0"},
+     "0,1"},
+    {DOT(0, 0, 2, 1),
+     "f32 128,32",
+     "f32 32,128",
+     "f32 128,128",
+     {"1,0", "1,0"},
+     NULL,
+     "0,1",
+     {"1,0", "1,0"},
+     "0,1"},
+    /* batches: x of 64 x 32 is 32 rows of 64 lanes rather than 64 rows of 32 */
+    {DOT(1, 1, 4, 2),
+     "f32 4,64,32",
+     "f32 4,32,128",
+     "f32 4,64,128",
+     {"2,1,0", "2,1,0"},
+     NULL,
+     "2,1,0",
+     {"1,2,0", "2,1,0"},
+     "2,1,0"},
+    {DOT(2, 2, 4, 1),
+     "f32 64,4,32",
+     "f32 32,4,128",
+     "f32 4,64,128",
+     {"2,1,0", "2,1,0"},
+     NULL,
+     "2,1,0",
+     {"0,2,1", "2,0,1"},
+     "2,1,0"},
+    /* the result's rows are either dim of x: what is wanted says which */
+    {DOT(1, 1, 8, 2),
+     "f32 2,64,16,256",
+     "f32 2,256,512",
+     "f32 2,64,16,512",
+     {"3,2,1,0", "2,1,0"},
+     NULL,
+     "3,2,1,0",
+     {"3,2,1,0", "2,1,0"},
+     "3,2,1,0"},
+    {DOT(1, 1, 8, 2),
+     "f32 2,64,16,256",
+     "f32 2,256,512",
+     "f32 2,64,16,512",
+     {"3,2,1,0", "1,2,0"},
+     "3,1,2,0",
+     "3,2,1,0",
+     {"3,1,2,0", "1,2,0"},
+     "3,1,2,0"},
+    /* and of y */
+    {DOT(1, 1, 4, 2),
+     "f32 2,8,256",
+     "f32 2,256,512,64",
+     "f32 2,8,512,64",
+     {"2,1,0", "3,2,1,0"},
+     NULL,
+     "3,2,1,0",
+     {"2,1,0", "2,1,3,0"},
+     "2,1,3,0"},
+    /* convolutions: batch and features inside, then the last dim of space */
+    {LABELS("b01f", "01io", "b01f"),
+     "f32 8,16,16,128",
+     "f32 3,3,128,256",
+     "f32 8,14,14,256",
+     {"3,2,1,0", "3,2,1,0"},
+     NULL,
+     "3,2,1,0",
+     {"3,0,2,1", "3,2,1,0"},
+     "3,0,2,1"},
+    {LABELS("f10b", "01io", "b01f"),
+     "f32 128,16,16,8",
+     "f32 3,3,128,256",
+     "f32 128,14,14,256",
+     {"3,2,1,0", "2,3,1,0"},
+     "0,3,2,1",
+     "3,2,1,0",
+     {"0,3,1,2", "2,3,1,0"},
+     "0,3,2,1"},
+    /* a dim of space without a label: as in row-major order */
+    {LABELS("b0?f", "01io", "b01f"),
+     "f32 8,16,16,128",
+     "f32 3,3,128,256",
+     "f32 8,14,14,256",
+     {"3,2,1,0", "3,2,1,0"},
+     NULL,
+     "3,2,1,0",
+     {"3,0,2,1", "3,2,1,0"},
+     "3,0,2,1"},
+};
+
+static void orders_of_products(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        const audit_orders o = orders();
+        const audit_array x = array_of(products[i].first), y = array_of(products[i].second),
+                          made = array_of(products[i].made);
+        const audit_order have[2] = {order_of(products[i].have[0]), order_of(products[i].have[1])},
+                          want = order_of(products[i].want ? products[i].want : "");
+        audit_dot dot = {.operands = {&x, &y},
+                         .made = &made,
+                         .have = {&have[0], &have[1]},
+                         .want = products[i].want ? &want : NULL,
+                         .usual = order_of(products[i].usual)};
+        char found[3][24];
+        assert_int_equal(audit_dot_is_flat(&dot), x.rank == 2 && y.rank == 2);
+        audit_order_dot(&o, &products[i].op, &dot);
+        print_order(found[0], &dot.needs[0], x.rank);
+        print_order(found[1], &dot.needs[1], y.rank);
+        print_order(found[2], &dot.makes, made.rank);
+        if (strcmp(found[0], products[i].needs[0]) != 0 || strcmp(found[1], products[i].needs[1]) != 0 ||
+            strcmp(found[2], products[i].makes) != 0)
+            fail_msg("row %zu: %s by %s gives %s", i, found[0], found[1], found[2]);
+    }
+    const audit_array flat = array_of("f32 8,8"), tall = array_of("f32 2,8,8");
+    assert_false(audit_dot_is_flat(&(audit_dot){.operands = {&flat, &tall}}));
+    assert_false(audit_dot_is_flat(&(audit_dot){.operands = {&tall, &flat}}));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operations_fit_their_operands),
-                                       cmocka_unit_test(orders_are_alike), cmocka_unit_test(orders_go_back),
+                                       cmocka_unit_test(orders_are_alike),
+                                       cmocka_unit_test(orders_go_back),
                                        cmocka_unit_test(orders_go_forward),
-                                       cmocka_unit_test(rows_become_lanes)};
+                                       cmocka_unit_test(rows_become_lanes),
+                                       cmocka_unit_test(orders_of_products)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
