@@ -492,6 +492,84 @@ static void transposes_are_written_in_any_order(void **state) {
     }
 }
 
+/* What is started, of several memories, or cannot be read: of each move the memories, bytes and changes, then what is
+ * noted. Of A 32,768 bytes lie in HBM, 0, of %s 4,096 in VMEM, 1. */
+static const struct {
+    const char *instruction, *moves;
+} others[] = {
+    {"(f32[64,128]{1,0:T(8,128)S(1)}, " A ", u32[]{:S(2)}) copy-start(%a)", "0>1 32768>32768 8\n"},
+    {"(" A ", f32[64,128]{1,0:T(8,128)S(1)}, u32[]{:S(2)}) copy-start(%v)", "1>0 32768>32768 8\n"},
+    /* what is read is the part */
+    {"((" A "), f32[16,128]{1,0:T(8,128)S(1)}, s32[]{:S(2)}) slice-start(%a), slice={[8:24],[0:128]}",
+     "0>1 8192>8192 24\n"},
+    {"((" A ", s32[], s32[]), f32[8,128]{1,0:T(8,128)S(1)}, s32[]{:S(2)}) dynamic-slice-start(%a, %i, %i), "
+     "dynamic_slice_sizes={8,128}",
+     "0>1 4096>4096 24\n"},
+    /* an update writes its part */
+    {"((" A ", f32[8,128]{1,0:T(8,128)S(1)}, s32[], s32[]), " A ", s32[]{:S(2)}) "
+     "dynamic-update-slice-start(%a, %s, %i, %i)",
+     "1>0 4096>4096 24\n"},
+    {"((), s32[]{:S(2)}) slice-start(%a), slice={[8:24],[0:128]}",
+     "a move whose operand is not in the text: not priced\n"},
+    {"(" A ", " A ") copy(%a)", "a move of a tuple: not priced\n"},
+    {A " copy(%nothing)", "a move whose operand is not in the text: not priced\n"},
+    /* of two memories, each its own */
+    {"f32[72,128]{1,0:T(8,128)} concatenate(%a, %s), dimensions={0}",
+     "0>0 32768>32768 16\n1>0 4096>4096 24\n"},
+    {"f32[80,128]{1,0:T(8,128)} concatenate(%s, %a, %s), dimensions={0}",
+     "0>0 32768>32768 16\n1>0 8192>8192 24\n"},
+    {"f32[136,128]{1,0:T(8,128)S(1)} concatenate(%a, %u, %a), dimensions={0}", "0>1 69632>69632 24\n"},
+    {"f32[72,128]{1,0:T(8,128)} concatenate(%a, %nothing), dimensions={0}",
+     "a move whose operand is not in the text: not priced\n"},
+    /* as many dims as there are, each once */
+    {"f32[64,128]{1,0:T(8,128)} transpose(%a), dimensions={0,0}",
+     "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
+    {"f32[64,128]{1,0:T(8,128)} transpose(%a), dimensions={0,2}",
+     "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
+    {"f32[64,128]{1,0:T(8,128)} transpose(%a), dimensions={-1,0}",
+     "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
+    {"f32[64,128]{1,0:T(8,128)} transpose(%a), dimensions={0}",
+     "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
+    {"f32[64,128]{1,0:T(8,128)} transpose(%a), dimensions={0,1,2}",
+     "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
+    {"f32[64,128]{1,0:T(8,128)} transpose(%a)",
+     "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
+    /* under a name that any instruction has so */
+    {"((" A "), f32[64,128]{1,0:T(8,128)S(1)}, s32[]{:S(2)}) async-start(%a), calls=%copied", ""},
+    {"f32[8,1024]{1,0:T(8,128)} bitcast(%a)", "0>0 0>0 16\n"},
+    {"f32[8,128]{1,0:T(8,128)} bitcast(%a)", "0>0 0>0 16\na bitcast between different numbers of bytes\n"},
+};
+
+static int by_line_text(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
+
+static void other_moves(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        ts_text text = ts_text_begin(arena), found = ts_text_begin(arena);
+        ts_text_add(&text,
+                    "HloModule m, is_scheduled=true\n\nENTRY %%main {\n  %%a = " A " parameter(0)\n"
+                    "  %%u = f32[8,128]{1,0:T(8,128)} parameter(1)\n  %%i = s32[]{:T(128)} parameter(2)\n"
+                    "  %%s = f32[8,128]{1,0:T(8,128)S(1)} parameter(3)\n"
+                    "  %%v = f32[64,128]{1,0:T(8,128)S(1)} parameter(4)\n  ROOT %%m = %s\n}\n",
+                    others[i].instruction);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+        const char *lines[8];
+        assert_true(r.group_count <= 8);
+        for (int k = 0; k < r.group_count; k++) {
+            const ts_audit_move *m = &r.groups[k].first;
+            lines[k] = ts_text_format(arena, "%d>%d %d>%d %u\n", m->from, m->to, (int)m->read_bytes,
+                                      (int)m->written_bytes, m->changes);
+        }
+        qsort(lines, (size_t)r.group_count, sizeof *lines, by_line_text);
+        for (int k = 0; k < r.group_count; k++) ts_text_add(&found, "%s", lines[k]);
+        for (int k = 0; k < r.kind_count; k++) ts_text_add(&found, "%s\n", r.kinds[k].kind);
+        if (strcmp(found.bytes, others[i].moves) != 0)
+            fail_msg("%s:\n%s", others[i].instruction, found.bytes);
+        ts_audit_free(audit);
+    }
+}
+
 /* A copy that says nothing comes from what made its operand, or goes to what reads it. */
 static void copies_are_placed_by_others(void **state) {
     (void)state;
@@ -600,6 +678,7 @@ int main(void) {
                                        cmocka_unit_test(loops_say_how_often_they_run),
                                        cmocka_unit_test(moves_read_and_write),
                                        cmocka_unit_test(transposes_are_written_in_any_order),
+                                       cmocka_unit_test(other_moves),
                                        cmocka_unit_test(copies_are_placed_by_others),
                                        cmocka_unit_test(tables_find_what_they_hold),
                                        cmocka_unit_test(bytes_are_printed_as_compilers_do),
