@@ -216,8 +216,7 @@ static int32_t begin_move(ts_audit *a, const ts_hlo_instruction *i, int32_t shap
 static ts_hlo_opcode started_move(ts_audit *a, const ts_hlo_instruction *i, int32_t *shape) {
     ts_hlo_opcode opcode = ts_hlo_opcode_started(i->opcode);
     ts_hlo_class class = ts_hlo_opcode_class(opcode);
-    if (opcode == TS_HLO_OP_UNKNOWN || (class != TS_HLO_MOVES && class != TS_HLO_COLLECTIVE))
-        return TS_HLO_OP_ASYNC_START;
+    if (class != TS_HLO_MOVES && class != TS_HLO_COLLECTIVE) return TS_HLO_OP_ASYNC_START;
     ts_span made = audit_started(TS_HLO_OP_ASYNC_START, i->shape);
     *shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
     return *shape == AUDIT_NONE ? TS_HLO_OP_ASYNC_START : opcode;

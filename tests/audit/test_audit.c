@@ -521,6 +521,10 @@ static const struct {
     {"f32[136,128]{1,0:T(8,128)S(1)} concatenate(%a, %u, %a), dimensions={0}", "0>1 69632>69632 24\n"},
     {"f32[72,128]{1,0:T(8,128)} concatenate(%a, %nothing), dimensions={0}",
      "a move whose operand is not in the text: not priced\n"},
+    /* from memory 15 on they are one */
+    {"f32[80,128]{1,0:T(8,128)} concatenate(%a, %p, %q), dimensions={0}",
+     "0>0 32768>32768 16\n14>0 4096>4096 24\n15>0 4096>4096 24\n"},
+    {"f32[24,128]{1,0:T(8,128)} concatenate(%q, %o, %q), dimensions={0}", "15>0 12288>12288 24\n"},
     /* as many dims as there are, each once */
     {"f32[64,128]{1,0:T(8,128)} transpose(%a), dimensions={0,0}",
      "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
@@ -550,7 +554,10 @@ static void other_moves(void **state) {
                     "HloModule m, is_scheduled=true\n\nENTRY %%main {\n  %%a = " A " parameter(0)\n"
                     "  %%u = f32[8,128]{1,0:T(8,128)} parameter(1)\n  %%i = s32[]{:T(128)} parameter(2)\n"
                     "  %%s = f32[8,128]{1,0:T(8,128)S(1)} parameter(3)\n"
-                    "  %%v = f32[64,128]{1,0:T(8,128)S(1)} parameter(4)\n  ROOT %%m = %s\n}\n",
+                    "  %%v = f32[64,128]{1,0:T(8,128)S(1)} parameter(4)\n"
+                    "  %%o = f32[8,128]{1,0:T(8,128)S(15)} parameter(5)\n"
+                    "  %%p = f32[8,128]{1,0:T(8,128)S(14)} parameter(6)\n"
+                    "  %%q = f32[8,128]{1,0:T(8,128)S(20)} parameter(7)\n  ROOT %%m = %s\n}\n",
                     others[i].instruction);
         ts_audit_result r;
         ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
