@@ -1,0 +1,168 @@
+/* Sizes that compilers print beside ours, where a message says that arrays lie, and arrays without tiles. */
+#include "audit/audit_private.h"
+
+#include <string.h>
+
+#include "tests/support/audited.h"
+#include "tests/support/group.h"
+
+/* As tsl's HumanReadableNumBytes: three digits behind 1024 from K on, a decimal of K and two of what is more. */
+static void sizes_are_printed(void **state) {
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        const char *text;
+    } rows[] = {{0, "0B"},
+                {1023, "1023B"},
+                {1024, "1.0K"},
+                {1536, "1.5K"},
+                {6656, "6.5K"},
+                {(1 << 20) - 1, "1024.0K"},
+                {1 << 20, "1.00M"},
+                {3 << 19, "1.50M"},
+                {1 << 30, "1.00G"},
+                {INT64_C(5) << 29, "2.50G"},
+                {INT64_C(1) << 40, "1.00T"},
+                {INT64_C(1) << 50, "1.00P"},
+                {INT64_C(1) << 60, "1.00E"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[16];
+        ts_audit_print_bytes(text, rows[i].bytes);
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
+static ts_audit *report(const char *heading, const char *size, const char *shape, ts_audit_result *r) {
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text,
+                "Ran out of memory in memory space hbm.\n\n  Largest program allocations in %s:\n\n"
+                "  1. Size: 4.0K\n     Shape: f32[8,128]{1,0:T(8,128)}\n     Allocation type: scoped\n"
+                "     ==========================\n\n"
+                "  2. Size: %s\n     Shape: %s\n     Allocation type: HLO temp\n"
+                "     ==========================\n",
+                heading, size, shape);
+    return audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, r);
+}
+
+/* f32[8,128] takes 4096 bytes; f32[9,100] is padded to 16 x 128. A tuple's size is of no array. */
+static void sizes_are_compared(void **state) {
+    (void)state;
+    static const struct {
+        const char *size, *shape;
+        bool compared, agrees;
+    } rows[] = {
+        {"4.0K", "f32[8,128]{1,0:T(8,128)}", true, true},
+        {"8.0K", "f32[8,128]{1,0:T(8,128)}", true, false},
+        {"8.0K", "f32[9,100]{1,0:T(8,128)}", true, true},
+        {"4096B", "f32[8,128]{1,0:T(8,128)}", true, true},
+        {"4097B", "f32[8,128]{1,0:T(8,128)}", true, false},
+        {"4.00M", "f32[1024,1024]{1,0:T(8,128)}", true, true},
+        {"8.0K", "(f32[8,128]{1,0:T(8,128)}, f32[8,128]{1,0:T(8,128)})", false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit_result r;
+        ts_audit *audit = report("hbm", rows[i].size, rows[i].shape, &r);
+        if (r.report_count != 2 || r.reports_compared != 1 + rows[i].compared ||
+            r.reports_agreeing != 1 + rows[i].agrees)
+            fail_msg("%s of %s: %d, %d compared, %d agree", rows[i].size, rows[i].shape, r.report_count,
+                     r.reports_compared, r.reports_agreeing);
+        ts_audit_free(audit);
+    }
+}
+
+/* In the memory of the heading, as XLA numbers it, unless the shape says another. */
+static void headings_say_where(void **state) {
+    (void)state;
+    static const struct {
+        const char *heading, *shape;
+        int first, second; /* memory spaces of the two */
+    } rows[] = {
+        {"hbm", "f32[8,128]{1,0:T(8,128)}", 0, 0},
+        {"vmem", "f32[8,128]{1,0:T(8,128)}", 1, 1},
+        {"vmem", "f32[16,128]{1,0:T(8,128)S(3)}", 1, 3},
+        {"hbm", "f32[16,128]{1,0:T(8,128)S(5)}", 0, 5},
+        {"hbm", "f32[16,128]{1,0:T(8,128)S(4)}", 0, TS_AUDIT_SPACES - 1}, /* of no name */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit_result r;
+        ts_audit *audit = report(rows[i].heading, "4.0K", rows[i].shape, &r);
+        int64_t expected[TS_AUDIT_SPACES] = {0};
+        expected[rows[i].first]++;
+        expected[rows[i].second]++;
+        for (int k = 0; k < TS_AUDIT_SPACES; k++)
+            if (r.spaces[k].buffers != expected[k])
+                fail_msg("row %zu: %d in space %d", i, (int)r.spaces[k].buffers, k);
+        ts_audit_free(audit);
+    }
+}
+
+/* f32[3,5] without tiles takes 60 bytes; with those of the rule, T(4,128), 2048. */
+static void arrays_without_tiles(void **state) {
+    (void)state;
+    static const struct {
+        ts_audit_untiled untiled;
+        const char *other;
+        int64_t bytes;
+    } rows[] = {
+        {TS_AUDIT_UNTILED_AUTO, "f32[8,128]{1,0:T(8,128)}", 60},
+        {TS_AUDIT_UNTILED_AUTO, "f32[8,128]{1,0}", 2048},
+        {TS_AUDIT_UNTILED_LINEAR, "f32[8,128]{1,0:T(8,128)}", 60},
+        {TS_AUDIT_UNTILED_LINEAR, "f32[8,128]{1,0}", 60},
+        {TS_AUDIT_UNTILED_RULE, "f32[8,128]{1,0:T(8,128)}", 2048},
+        {TS_AUDIT_UNTILED_RULE, "f32[8,128]{1,0}", 2048},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit_request request = v6e_audit;
+        ts_text text = ts_text_begin(arena);
+        ts_audit_result r;
+        request.untiled = rows[i].untiled;
+        ts_text_add(&text,
+                    "HloModule m, is_scheduled=true\n\nENTRY %%main {\n  %%a = %s parameter(0)\n"
+                    "  ROOT %%b = f32[3,5]{1,0} parameter(1)\n}\n",
+                    rows[i].other);
+        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.sum.buffers, 2);
+        assert_int_equal(r.sum.logical_bytes, 4096 + 60);
+        assert_int_equal(r.sum.padded_bytes, 4096 + rows[i].bytes);
+        ts_audit_free(audit);
+    }
+}
+
+static void texts_of_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t length;
+        const char *message; /* NULL: it holds something */
+    } rows[] = {
+        {"", 0, "it is empty, expected a module as text"},
+        {"hello\n", 6,
+         "it holds no instruction or shape in 1 line, expected HLO text, such as '%a = "
+         "f32[8,128]{1,0:T(8,128)} parameter(0)'"},
+        {"a\nb\n", 4,
+         "it holds no instruction or shape in 2 lines, expected HLO text, such as '%a = "
+         "f32[8,128]{1,0:T(8,128)} parameter(0)'"},
+        {"\n\0\n", 3,
+         "it is binary and holds no instruction or shape, expected HLO as text "
+         "(XLA_FLAGS=--xla_dump_hlo_as_text)"},
+        {"%a = f32[8,128]{1,0:T(8,128)} parameter(0)\n", 43, NULL},
+        {"%a = token[] after-all()\n", 25, NULL}, /* one instruction, of no bytes */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit_result r;
+        ts_error err = {0};
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){rows[i].text, rows[i].length, 0}, &r);
+        assert_int_equal(ts_audit_check_any(&err, &r, "it"), rows[i].message == NULL);
+        if (rows[i].message) assert_string_equal(err.message, rows[i].message);
+        ts_audit_free(audit);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_printed),  cmocka_unit_test(sizes_are_compared),
+        cmocka_unit_test(headings_say_where), cmocka_unit_test(arrays_without_tiles),
+        cmocka_unit_test(texts_of_nothing),
+    };
+    return cmocka_run_group_tests(tests, begin_audits, end_group);
+}
