@@ -329,7 +329,7 @@ static void a_layout_lies_in_place_or_behind(void **state) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text,
                     ".tensor x vmem f32[1000,3]{0,1:T(4,128)}\n.tensor z vmem s32[%d]{0:T(1024)}\n"
-                    ".tensor h hbm s32[9999999]\n sadd s1, s1, s1\n",
+                    ".tensor h hbm s32[99999999]\n sadd s1, s1, s1\n", /* larger than VMEM */
                     rooms[i].units * 1024);
         choose_pricer p = pricer_of(&request);
         p.program = assemble_text(arena, machine, text.bytes);
@@ -338,6 +338,41 @@ static void a_layout_lies_in_place_or_behind(void **state) {
         if (choose_fits(&p, parse_shape(arena, shape.bytes)) != rooms[i].fits) fail_msg("row %zu", i);
         ts_arena_free(p.scratch);
     }
+}
+
+/* Behind itself, too: 62 MB and 77 MB are more than the 134 MB of VMEM. */
+static void a_layout_lies_behind_its_own(void **state) {
+    (void)state;
+    const ts_choose_request request = {.machine = machine};
+    choose_pricer p = pricer_of(&request);
+    p.program =
+        assemble_text(arena, machine, ".tensor x vmem f32[150000,100]{0,1:T(8,128)}\n sadd s1, s1, s1\n");
+    assert_false(choose_fits(&p, parse_shape(arena, "f32[150000,100]{1,0:T(8,128)S(1)}")));
+    assert_true(choose_fits(&p, parse_shape(arena, "f32[150000,100]{0,1:T(8,128)S(1)}")));
+    p.program =
+        assemble_text(arena, machine, ".tensor x vmem f32[100000,100]{0,1:T(8,128)}\n sadd s1, s1, s1\n");
+    assert_true(choose_fits(&p, parse_shape(arena, "f32[100000,100]{1,0:T(8,128)S(1)}"))); /* 42 and 51 MB */
+    ts_arena_free(p.scratch);
+}
+
+/* What a run says where it does not end is no limit that was reached. */
+static void a_run_that_fails(void **state) {
+    (void)state;
+    const ts_choose_request request = {.machine = machine, .program = "a.tsim"};
+    choose_pricer p = pricer_of(&request);
+    p.program = assemble_text(arena, machine,
+                              ".tensor x hbm f32[8,128]{1,0:T(8,128)}\n.sem s\n sem.add s, 1\n wait s, 2\n");
+    for (int64_t limit = 1000; limit > 0; limit = limit == 1000 ? INT64_MAX : 0) {
+        ts_candidate c = {.shape = parse_shape(arena, "f32[8,128]{1,0:T(8,128)}")};
+        ts_error err = {0};
+        bool cut = true;
+        assert_false(choose_run_program(&err, &p, &c, limit, &cut));
+        assert_false(cut);
+        assert_int_equal(err.kind, TS_ERROR_FAULT);
+        assert_non_null(strstr(err.message, "deadlock"));
+        assert_int_equal(c.cycles, 0);
+    }
+    ts_arena_free(p.scratch);
 }
 
 /* Of its own layout a program takes what a run takes; it is cut where it reaches the limit. */
@@ -629,6 +664,8 @@ int main(void) {
         cmocka_unit_test(large_transfers_are_extended),
         cmocka_unit_test(bounds_add_up),
         cmocka_unit_test(a_layout_lies_in_place_or_behind),
+        cmocka_unit_test(a_layout_lies_behind_its_own),
+        cmocka_unit_test(a_run_that_fails),
         cmocka_unit_test(a_run_is_cut_at_its_limit),
         cmocka_unit_test(assumed_figures_are_moved),
         cmocka_unit_test(kernels_fit_the_layout),
