@@ -128,6 +128,56 @@ static void arrays_without_tiles(void **state) {
     }
 }
 
+/* What messages say of shapes: the line, the size and factor as printed, ours; "!": they differ. Ours of f32[8,128] are 4096
+ * bytes; f32[8,65] in tiles is 2.0 times (4096 of 2080 bytes) as large. */
+static const struct {
+    const char *text, *reports;
+} messages[] = {
+    {"Size: 4.0K\nShape: f32[8,128]{1,0:T(8,128)}\n", "1 4.0K , 4.0K \n"},
+    {"  1. Size: 4.0KiB\n  Shape: f32[8,128]{1,0:T(8,128)}\n", "1 4.0K , 4.0K \n"},
+    {"I0102 03:04:05 a.cc:67] \tSize: 4.0K,\nI0102 03:04:05 a.cc:68] Shape: f32[8,128]{1,0:T(8,128)} \n",
+     "1 4.0K , 4.0K \n"},
+    {"Size: 4.0K\nShape: f32[8,65]{1,0:T(8,128)}\nExtra memory due to padding: 1.97K (2.0x expansion)\n",
+     "1 4.0K 2.0x, 4.0K 2.0x\n"},
+    {"Size: 4.0K\nShape: f32[8,65]{1,0:T(8,128)}\nExtra memory due to padding: 1.97K (1.9x expansion)\n",
+     "1 4.0K 1.9x, 4.0K 2.0x!\n"},
+    /* a shape without a size is in no report; a size without a shape is noted */
+    {"Shape: f32[8,128]{1,0:T(8,128)}\n", ""},
+    {"Size: 4.0K\n", ""},
+    /* each size begins an entry, and so does each shape behind a shape */
+    {"Size: 8.0K\nSize: 4.0K\nShape: f32[8,128]{1,0:T(8,128)}\n", "2 4.0K , 4.0K \n"},
+    {"Size: 4.0K\nShape: f32[8,128]{1,0:T(8,128)}\nShape: f32[16,128]{1,0:T(8,128)}\n", "1 4.0K , 4.0K \n"},
+    {"Size: 4.0K\n=====\nShape: f32[8,128]{1,0:T(8,128)}\n", ""},
+    {"Size: large\nShape: f32[8,128]{1,0:T(8,128)}\n", ""},
+    /* sizes before shapes in a line, the last before each */
+    {"allocated size 4096 for f32[8,128]{1,0:T(8,128)}\n", "1 4096 , 4096 \n"},
+    {"size=4096: f32[8,128]{1,0:T(8,128)}\n", "1 4096 , 4096 \n"},
+    {"size: 8192 f32[8,128]{1,0:T(8,128)}\n", "1 8192 , 4096 !\n"},
+    {"size 1, size 4096 f32[8,128]{1,0:T(8,128)} size 8192 f32[16,128]{1,0:T(8,128)}\n",
+     "1 4096 , 4096 \n1 8192 , 8192 \n"},
+    {"size 4096, and 44 bytes of text later, which is too far f32[8,128]{1,0:T(8,128)}\n", ""},
+    {"Allocation (size=4096) would exceed memory (size=134217728) :: f32[8,128]{1,0:T(8,128)}\n",
+     "1 4096 , 4096 \n"},
+    {"f32[8,128]{1,0:T(8,128)} of no size\n", ""},
+};
+
+static void messages_are_read(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+        ts_audit_result r;
+        ts_text found = ts_text_begin(arena);
+        ts_audit *audit =
+            audited(arena, &v6e_audit, (audited_text){messages[i].text, strlen(messages[i].text), 0}, &r);
+        for (int k = 0; k < r.report_count; k++)
+            ts_text_add(&found, "%d %s %s, %s %s%s\n", (int)r.reports[k].line, r.reports[k].reported,
+                        r.reports[k].reported_expansion, r.reports[k].computed,
+                        r.reports[k].computed_expansion, r.reports[k].agrees ? "" : "!");
+        if (strcmp(found.bytes, messages[i].reports) != 0)
+            fail_msg("%s: %s, expected %s", messages[i].text, found.bytes, messages[i].reports);
+        ts_audit_free(audit);
+    }
+}
+
 static void texts_of_nothing(void **state) {
     (void)state;
     static const struct {
@@ -162,7 +212,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_printed),  cmocka_unit_test(sizes_are_compared),
         cmocka_unit_test(headings_say_where), cmocka_unit_test(arrays_without_tiles),
-        cmocka_unit_test(texts_of_nothing),
+        cmocka_unit_test(texts_of_nothing),   cmocka_unit_test(messages_are_read),
     };
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
