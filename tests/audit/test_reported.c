@@ -158,6 +158,15 @@ static const struct {
     {"size 4096, and 44 bytes of text later, which is too far f32[8,128]{1,0:T(8,128)}\n", ""},
     {"Allocation (size=4096) would exceed memory (size=134217728) :: f32[8,128]{1,0:T(8,128)}\n",
      "1 4096 , 4096 \n"},
+    {"size 102400000 f32[5000,5000]{1,0:T(8,128)}\n", "1 102400000 , 102400000 1.0x\n"}, /* 5000 x 5120 */
+    /* without tiles: as the size says, 60 bytes, or in those of the rule, T(4,128) */
+    {"Size: 60B\nShape: f32[3,5]{1,0}\n", "1 60B , 60B \n"},
+    {"Size: 2.0K\nShape: f32[3,5]{1,0}\n", "1 2.0K , 2.0K 34.1x\n"},
+    {"Size: 1.0K\nShape: f32[3,5]{1,0}\n", "1 1.0K , 2.0K 34.1x!\n"},
+    {"Size: 4.0K\nShape: f32[8,128]{1,0}\n", "1 4.0K , 4.0K \n"},
+    {"size 4 f32[]\n", "1 4 , 4 \n"},
+    /* and once it has said so, of all that are alike */
+    {"Size: 60B\nShape: f32[3,5]{1,0}\nSize: 2.0K\nShape: f32[3,5]{1,0}\n", "1 60B , 60B \n3 2.0K , 60B !\n"},
     {"f32[8,128]{1,0:T(8,128)} of no size\n", ""},
 };
 
