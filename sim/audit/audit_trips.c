@@ -387,7 +387,10 @@ void audit_loop_part(ts_audit *a, ts_hlo_part part, ts_span values) {
     if (a->values.loop_count == 0) return;
     audit_loop *now = &a->values.loops[a->values.loop_count - 1];
     uint8_t region = a->current < 0 ? 0 : a->computations[a->current].part;
-    if (part == TS_HLO_CARRIED && region != TS_HLO_BRANCH) name_carried(a, values, now->parameter);
+    bool begins =
+        now->condition == AUDIT_NONE; /* names before the regions, where the loop is in a branch, too */
+    if (part == TS_HLO_CARRIED && (begins || region != TS_HLO_BRANCH))
+        name_carried(a, values, now->parameter);
     if (part != TS_HLO_GIVES) return;
     value v = region == TS_HLO_CONDITION ? named(a, values) : tuple_of(a, values);
     if (region == TS_HLO_CONDITION) now->test = push(a, &v);

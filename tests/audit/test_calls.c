@@ -138,7 +138,82 @@ static void computations(void **state) {
         }
 }
 
+/* ---- Regions of StableHLO ---- */
+
+#define TURN(name, n)                                                                                        \
+    "%" name " = stablehlo.transpose %v" #n ", dims = [1, 0] : (tensor<" #n "x" #n "xf32>) -> tensor<" #n    \
+    "x" #n "xf32>\n"
+#define NUMBER(name, n) "%" name " = stablehlo.constant dense<" #n "> : tensor<i32>\n"
+#define BEGIN                                                                                                \
+    "func.func @main(%v8: tensor<8x8xf32>, %v16: tensor<16x16xf32>, %v24: tensor<24x24xf32>, %p: "           \
+    "tensor<i1>) -> tensor<8x8xf32> {\n" NUMBER("z", 0) NUMBER("n", 10) NUMBER("three", 3)
+#define END "return %v8 : tensor<8x8xf32>\n}\n"
+/* Of a counter from 0 up, as long as it is less than a number. */
+#define WHILE(counter, limit, condition)                                                                     \
+    "%w" counter " = stablehlo.while(%" counter " = %z) : tensor<i32>\ncond {\n" condition "%c" counter      \
+    " = stablehlo.compare LT, %" counter ", %" limit                                                         \
+    ", SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\nstablehlo.return %c" counter                       \
+    " : tensor<i1>\n} do {\n"
+#define TURNED(counter)                                                                                      \
+    NUMBER("k" counter, 1)                                                                                   \
+    "%m" counter " = stablehlo.add %" counter ", %k" counter " : tensor<i32>\nstablehlo.return %m" counter   \
+    " : tensor<i32>\n}\n"
+#define IF(first, second)                                                                                    \
+    "%f = \"stablehlo.if\"(%p) ({\n" first "stablehlo.return %z : tensor<i32>\n}, {\n" second                \
+    "stablehlo.return %z : tensor<i32>\n}) : (tensor<i1>) -> tensor<i32>\n"
+
+/* Of the transposes of 8, 16 and 24 rows, as above. */
+static const struct {
+    const char *text, *said;
+} regions[] = {
+    {BEGIN TURN("a", 8) WHILE("i", "n", "") TURN("b", 16) TURNED("i") TURN("c", 24) END,
+     "8: entry 1\n16: loop or branch 10\n24: entry 1\n"},
+    {BEGIN WHILE("i", "n", TURN("b", 16)) TURN("a", 8) TURNED("i") TURN("c", 24)
+         END, /* a condition once more */
+     "8: loop or branch 10\n16: loop or branch 11\n24: entry 1\n"},
+    {BEGIN WHILE("i", "n", "") WHILE("j", "three", "") TURN("a", 8) TURNED("j") TURN("b", 16) TURNED("i")
+         TURN("c", 24) END,
+     "8: loop or branch 30\n16: loop or branch 10\n24: entry 1\n"},
+    {BEGIN WHILE("i", "n", "") WHILE("j", "v8", "") TURN("a", 8) TURNED("j") TURN("b", 16) TURNED("i")
+         TURN("c", 24) END, /* the inner one's limit is no number */
+     "8: loop or branch 10?\n16: loop or branch 10\n24: entry 1\n"},
+    {BEGIN WHILE("i", "v8", "") WHILE("j", "three", "") TURN("a", 8) TURNED("j") TURN("b", 16) TURNED("i")
+         TURN("c", 24) END,
+     "8: loop or branch 3?\n16: loop or branch 1?\n24: entry 1\n"},
+    {BEGIN IF(TURN("a", 8), TURN("b", 16)) TURN("c", 24) END,
+     "8: loop or branch 1b\n16: loop or branch 1b\n24: entry 1\n"},
+    {BEGIN WHILE("i", "n", "") IF(TURN("a", 8), TURN("b", 16)) TURN("c", 24) TURNED("i") END,
+     "8: loop or branch 10b\n16: loop or branch 10b\n24: loop or branch 10\n"},
+    {BEGIN IF(WHILE("i", "n", "") TURN("a", 8) TURNED("i"), TURN("b", 16)) TURN("c", 24) END,
+     "8: loop or branch 10b\n16: loop or branch 1b\n24: entry 1\n"},
+    {BEGIN TURN("a", 8) TURN("b", 16) TURN("c", 24) END "func.func private @other() {\nreturn\n}\n}\n}\n",
+     "8: entry 1\n16: entry 1\n24: entry 1\n"},
+};
+
+static void regions_of_stablehlo(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
+        ts_audit_result r;
+        ts_text found = ts_text_begin(arena);
+        ts_audit *audit =
+            audited(arena, &v6e_audit, (audited_text){regions[i].text, strlen(regions[i].text), 0}, &r);
+        for (int rows_of = 8; rows_of <= 24; rows_of += 8)
+            for (int k = 0; k < r.group_count; k++) {
+                const ts_audit_move *m = &r.groups[k].first;
+                if (strncmp(r.shapes[m->dst].text, ts_text_format(arena, "f32[%d,", rows_of),
+                            6 - (rows_of < 10)) != 0)
+                    continue;
+                ts_text_add(&found, "%d: %s %d%s%s\n", rows_of, ts_audit_level_text(m->level), (int)m->runs,
+                            m->trips_unknown ? "?" : "", m->in_branch ? "b" : "");
+            }
+        if (strcmp(found.bytes, regions[i].said) != 0)
+            fail_msg("row %zu:\n%s, expected\n%s", i, found.bytes, regions[i].said);
+        ts_audit_free(audit);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(computations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(computations),
+                                       cmocka_unit_test(regions_of_stablehlo)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
