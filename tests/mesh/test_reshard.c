@@ -739,6 +739,13 @@ static void test_collectives_refused(void **state) {
         {TS_COLLECTIVE_ALL_GATHER, "[0,16]<=[16]", "groups of no devices"},
         {TS_COLLECTIVE_ALL_GATHER, "[4]<=[16]", "found ']', expected ','"},
         {TS_COLLECTIVE_PERMUTE, "{{0,16}}", "device 16, the mesh has 0 to 15"},
+        {TS_COLLECTIVE_PERMUTE, "{{16,0}}", "device 16, the mesh has 0 to 15"},
+        {TS_COLLECTIVE_PERMUTE, "{{0,1},{2}}", "groups of different sizes"},
+        {TS_COLLECTIVE_PERMUTE, "{{0,1}} {}", "found '{', expected the end of the groups"},
+        {TS_COLLECTIVE_PERMUTE, "{0,1}", "found '0', expected '{'"},
+        {TS_COLLECTIVE_ALL_GATHER, "{{0},{1,2}}", "groups of different sizes"},
+        {TS_COLLECTIVE_ALL_GATHER, "{{0,1},{2,3},{4,5},{6}}", "groups of different sizes"},
+        {TS_COLLECTIVE_ALL_GATHER, "[16,0]<=[16]", "groups of no devices"},
         {TS_COLLECTIVE_PERMUTE, "{{0,1,2}}", "expected pairs of a source and a destination"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -747,6 +754,28 @@ static void test_collectives_refused(void **state) {
         begin(&f, "tpu-v4", "4x4", NULL);
         assert_false(read_collective(&f, rows[i].kind, 64, rows[i].groups, &c));
         assert_string_equal(f.err.message, rows[i].message);
+        ts_arena_free(f.arena);
+    }
+}
+
+/* 2^48 bytes are the most. */
+static void test_bytes_of_collectives(void **state) {
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        const char *message; /* NULL: read */
+    } rows[] = {{0, NULL},
+                {INT64_C(1) << 48, NULL},
+                {-1, "a collective of -1 bytes"},
+                {(INT64_C(1) << 48) + 1, "a collective of 281474976710657 bytes"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective c;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        assert_int_equal(read_collective(&f, TS_COLLECTIVE_PERMUTE, rows[i].bytes, "{{0,1}}", &c),
+                         !rows[i].message);
+        if (rows[i].message) assert_string_equal(f.err.message, rows[i].message);
+        if (!rows[i].message) assert_true(c.pair_count == 1 && c.pair_bytes == rows[i].bytes);
         ts_arena_free(f.arena);
     }
 }
@@ -770,6 +799,7 @@ int main(void) {
         cmocka_unit_test(test_groups_by_axes),
         cmocka_unit_test(test_groups_by_axes_refused),
         cmocka_unit_test(test_collectives_refused),
+        cmocka_unit_test(test_bytes_of_collectives),
         cmocka_unit_test(test_pair_bounds),
         cmocka_unit_test(test_moved_once),
     };

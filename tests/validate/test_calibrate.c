@@ -171,6 +171,19 @@ static void refuses(void **state) {
     }
 }
 
+static void no_machine(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_measurements m;
+    ts_calibration c;
+    measure(arena, 4, 5, 60000, &m);
+    const ts_calibrate_request request = {.measurements = &m, .machine = "tpu-v0", .sets_from = "--set"};
+    assert_false(ts_calibrate(&err, arena, &request, &c));
+    assert_non_null(strstr(err.message, "tpu-v0"));
+    ts_arena_free(arena);
+}
+
 /* Those that are usual and that the rows determine; of a machine of no row it is said which there are. */
 static void usual_figures(void **state) {
     (void)state;
@@ -217,6 +230,7 @@ int main(void) {
         cmocka_unit_test(elasticities),
         cmocka_unit_test(bounds),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(no_machine),
         cmocka_unit_test(usual_figures),
         cmocka_unit_test(prints_a_machine),
     };

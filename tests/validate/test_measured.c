@@ -528,6 +528,28 @@ static void a_machine_without_rows_is_told_which_there_are(void **state) {
     }
 }
 
+/* Tables are told apart by the columns that they must have. */
+static void tables_by_their_columns(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool groups, words;
+    } rows[] = {{"group\treads\n", true, false},
+                {"words\tgroup\n", false, true},
+                {"words\n", false, true},
+                {"group\n", false, false},
+                {"reads\n", false, false},
+                {"id,chip\n", false, false},
+                {"", false, false}};
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_source source = {"t", rows[i].text, strlen(rows[i].text)};
+        assert_int_equal(ts_work_groups_are(arena, &source), rows[i].groups);
+        assert_int_equal(ts_work_rules_are(arena, &source), rows[i].words);
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_both_formats),
@@ -537,6 +559,7 @@ int main(void) {
         cmocka_unit_test(chips_by_their_names),
         cmocka_unit_test(rules_of_words),
         cmocka_unit_test(errors_of_rules),
+        cmocka_unit_test(tables_by_their_columns),
         cmocka_unit_test(parameters),
         cmocka_unit_test(words_and_figures_agree),
         cmocka_unit_test(rows_are_shared),
