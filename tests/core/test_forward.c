@@ -97,6 +97,8 @@ static const struct {
 } loops[] = {
     {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 38, 1, 0},
     {"smov s1 -3\nsmov s1 0\ndma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @2\nsmov s5 9", 5, 38, 1, 0},
+    {"dma t0 ; sadd s1 s1 1 ; br.lt s1 40 @0", 0, 39, 1,
+     0}, /* of one bundle, which reads s1 before it is more */
     /* A period is that of the point of a tile where transfers start, at either end. */
     {"dma t1\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 2, 0},
     {"dma t2\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 8, 0},

@@ -203,6 +203,42 @@ static void usual_figures(void **state) {
     ts_arena_free(arena);
 }
 
+/* Of the usual figures, those of a machine whose times the rows are; those that no row depends on are behind them. */
+static void usual_figures_of_copies(void **state) {
+    (void)state;
+    static const char *const changed[] = {"chip.launch=700 ns", "dma.issue=250 ns", "dma.rate.copy=600"},
+                             *const path = "tests/data/calibrate.csv", *const none = "no row depends on it";
+    static const struct {
+        const char *path, *left_out;
+        double after;
+    } fields[] = {{"chip.launch", NULL, 700000},
+                  {"dma.issue", NULL, 250000},
+                  {"dma.rate.copy", NULL, 600},
+                  {"chip.dispatch", none, 0},
+                  {"chip.clock.matrix", none, 0}};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_measurements m;
+    ts_validation v;
+    ts_calibration c;
+    const ts_machine *machine = ts_machine_load_with(&err, arena, "tpu-v4", "--set", changed, 3);
+    assert_true(ts_measurements_load(&err, arena, &path, 1, &m));
+    assert_true(ts_validate(&err, arena, &m, machine, NULL, &v));
+    for (int i = 0; i < m.table.count; i++) m.table.rows[i].value = v.rows[i].simulated_us;
+    const ts_calibrate_request request = {.measurements = &m, .machine = "tpu-v4", .sets_from = "--set"};
+    if (!ts_calibrate(&err, arena, &request, &c)) fail_msg("%s", err.message);
+    assert_int_equal(c.rows, 6);
+    assert_int_equal(c.field_count, 5);
+    for (int i = 0; i < 5; i++) {
+        const ts_fitted_field *f = &c.fields[i];
+        assert_string_equal(f->path, fields[i].path);
+        if (fields[i].left_out) assert_string_equal(f->left_out, fields[i].left_out);
+        if (fields[i].left_out) assert_int_equal(f->after, f->before);
+        if (!fields[i].left_out) assert_near((double)f->after, fields[i].after, 0.03);
+    }
+    ts_arena_free(arena);
+}
+
 /* The file of the machine says where its figures are from: those that were fitted, and those that were set. */
 static void prints_a_machine(void **state) {
     (void)state;
@@ -231,6 +267,7 @@ int main(void) {
         cmocka_unit_test(bounds),
         cmocka_unit_test(refuses),
         cmocka_unit_test(no_machine),
+        cmocka_unit_test(usual_figures_of_copies),
         cmocka_unit_test(usual_figures),
         cmocka_unit_test(prints_a_machine),
     };
