@@ -126,10 +126,9 @@ static const char *hash_once(ts_sweep_hashes *hashes, const char *path, file_has
     return file->hash;
 }
 
-/* A Pallas kernel names files of Python, of which no answer depends. */
+/* "" stays where no file is read. A Pallas kernel names files of Python, of which no answer depends. */
 static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, char out[33]) {
     bool program = asked->question == TS_SWEEP_PROGRAM && !ts_mosaic_is_module(asked->text);
-    out[0] = '\0';
     if (ts_sweep_has_mesh_file(asked)) snprintf(out, 33, "%.32s", hash_once(hashes, asked->mesh, hash_mesh));
     if (!ts_sweep_reads_file(asked)) return;
     hash128 hash = add_text(basis, hash_once(hashes, asked->text, program ? hash_program : hash_file));
