@@ -125,18 +125,19 @@ static bool predict_attention(ts_error *err, ts_arena *arena, ts_timed_runs *kno
 
 bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *work,
                          const ts_machine *machine, double *us) {
-    bool (*const models[])(ts_error *, ts_arena *, ts_timed_runs *, const ts_workload *, const ts_machine *,
-                           double *) = {[TS_WORK_COPY] = predict_copy,
-                                        [TS_WORK_MATMUL] = predict_products,
-                                        [TS_WORK_KERNEL] = predict_kernel,
-                                        [TS_WORK_PASSES] = predict_passes,
-                                        [TS_WORK_ELEMENTWISE] = predict_elementwise,
-                                        [TS_WORK_ATTENTION] = predict_attention};
+    bool (*const models[TS_WORK_COLLECTIVE])(ts_error *, ts_arena *, ts_timed_runs *, const ts_workload *,
+                                             const ts_machine *,
+                                             double *) = {[TS_WORK_COPY] = predict_copy,
+                                                          [TS_WORK_MATMUL] = predict_products,
+                                                          [TS_WORK_KERNEL] = predict_kernel,
+                                                          [TS_WORK_PASSES] = predict_passes,
+                                                          [TS_WORK_ELEMENTWISE] = predict_elementwise,
+                                                          [TS_WORK_ATTENTION] = predict_attention};
     if (work->kind == TS_WORK_COLLECTIVE)
         return ts_workload_predict_collective(err, arena, work, machine, us);
     const ts_machine *device = ts_machine_device(err, arena, machine);
     if (device == NULL) return false;
-    if (work->kind >= sizeof models / sizeof models[0] || models[work->kind] == NULL)
+    if (models[work->kind] == NULL)
         return ts_error_set(err, TS_ERROR_UNMODELLED, "there is no program for it yet");
     if (!models[work->kind](err, arena, known, work, device, us)) return false;
     if (work->group->wall) *us += predict_microseconds(machine->chip.dispatch_ps);
