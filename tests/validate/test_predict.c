@@ -1,6 +1,7 @@
 /* Workloads as programs: each beside the program that its model names, with parameters that are worked out by
  * hand, and beside other workloads that must take as long. */
 #include <math.h>
+#include <string.h>
 
 #include "tests/support/test.h"
 #include "study/timed.h"
@@ -478,6 +479,38 @@ static void collectives(void **state) {
     gather.group = &device_group;
     assert_false(ts_workload_predict(&err, arena, known, &gather, v5e, &us));
     assert_string_equal(err.message, "its groups do not divide its devices");
+    gather.chips[0] = 100000;
+    err = (ts_error){0};
+    assert_false(ts_workload_predict(&err, arena, known, &gather, v5e, &us));
+    assert_string_equal(err.message, "found extent 100000, expected 1 to 65536");
+}
+
+/* What a model's programs refuse is its error: here of a machine whose VMEM is too small for any block. */
+static void what_does_not_fit(void **state) {
+    (void)state;
+    const ts_machine *m = load("tpu-v5e", "memories.vmem.capacity=64 KiB");
+    const ts_workload works[] = {
+        {.kind = TS_WORK_PASSES, .read_bytes = MIB, .written_bytes = MIB, .group = &device_group},
+        {.kind = TS_WORK_PASSES, .read_bytes = MIB, .group = &device_group},
+        {.kind = TS_WORK_COPY, .rank = 1, .dims = {16 * MIB}, .group = &device_group},
+        {.kind = TS_WORK_ATTENTION,
+         .batch = 1,
+         .heads = 1,
+         .length = 512,
+         .depth = 128,
+         .group = &device_group},
+        {.kind = TS_WORK_ELEMENTWISE, .inputs = 4, .rank = 2, .dims = {4096, 128}, .group = &device_group},
+        {.kind = TS_WORK_MATMUL,
+         .count = 1,
+         .products = {{.m = 512, .n = 512, .k = 512, .weights = 1, .in_bytes = 2, .out_bytes = 2}},
+         .group = &device_group},
+    };
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        ts_error err = {0};
+        double us;
+        if (ts_workload_predict(&err, arena, known, &works[i], m, &us)) fail_msg("row %zu: %f us", i, us);
+        assert_non_null(strstr(err.message, "vmem"));
+    }
 }
 
 static void without_a_model(void **state) {
@@ -497,7 +530,8 @@ int main(void) {
         cmocka_unit_test(attention),          cmocka_unit_test(stated_blocks),
         cmocka_unit_test(small_blocks),       cmocka_unit_test(free_blocks),
         cmocka_unit_test(shares_of_products), cmocka_unit_test(operands_of_products),
-        cmocka_unit_test(collectives),        cmocka_unit_test(without_a_model),
+        cmocka_unit_test(collectives),        cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(without_a_model),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
