@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/support/rounds.h"
 #include "tests/support/test.h"
 #include "study/timed.h"
 #include "validate/predict_private.h"
@@ -366,10 +367,76 @@ static void small_blocks(void **state) {
     assert_times(predict(m, in_blocks(product(100, 200, 400), 128, 256, 128)), one + 0.6);
 }
 
+/* The best of some blocks m x n x k of a product whose N columns, of all rows side by side, run whole. */
+static double best_of(const ts_machine *m, int64_t k, int64_t n, const int64_t (*tried)[3], int count) {
+    double best = 0;
+    for (int i = 0; i < count; i++) {
+        double us = blocks(m, (const int64_t[]){tried[i][0], k}, tried[i], 0, 2, n);
+        if (i == 0 || us < best) best = us;
+    }
+    return best + (double)m->chip.launch_ps / 1e6;
+}
+
+/* A compiler takes large blocks or half of their columns, in steps along K of one size or of two: of v5e those of 1024 x
+ * 1024 x 512, with less than 64 MiB of VMEM of 512 rows; of v6e, whose units are wider, of 2048 x 2048 x 1024, as far as
+ * there is so much. */
+static void the_best_of_some_blocks(void **state) {
+    (void)state;
+    if (cases(1, 0) == 0) skip();
+    static const int64_t large[][3] = {{1024, 1024, 512},
+                                       {1024, 512, 512},
+                                       {1024, 1024, 1024},
+                                       {1024, 512, 1024}},
+                         low[][3] = {{512, 1024, 512}, {512, 512, 512}, {512, 1024, 1024}, {512, 512, 1024}},
+                         wide[][3] = {{1024, 1024, 1024}, {1024, 512, 1024}};
+    const ts_machine *v5e = load("tpu-v5e", NULL), *v6e = load("tpu-v6e", NULL),
+                     *half = load("tpu-v5e", "memories.vmem.capacity=64 MiB"),
+                     *less = load("tpu-v5e", "memories.vmem.capacity=63 MiB");
+    ts_workload square = product(1024, 1024, 1024);
+    assert_times(predict(v5e, square), best_of(v5e, 1024, 1024, large, 4));
+    assert_times(predict(half, square), best_of(half, 1024, 1024, large, 4));
+    assert_times(predict(less, square), best_of(less, 1024, 2048, low, 4));
+    double fast = best_of(v6e, 1024, 1024, wide, 2);
+    assert_times(predict(v6e, square), fast);
+    /* of random data at the clock of the matrix units */
+    square.random = true;
+    assert_times(predict(v6e, square), best_of(predict_under_load(arena, v6e), 1024, 1024, wide, 2));
+    assert_true(predict(v6e, square) > fast + 0.1);
+    /* wider units need larger blocks than a row states */
+    assert_times(predict(v6e, in_blocks(product(1024, 1024, 1024), 256, 256, 512)), fast);
+}
+
+/* Of more than 2^34 products in steps as they are, or in one along K: 16,384 columns of 1024 rows, on the line. */
+static void large_products(void **state) {
+    (void)state;
+    if (cases(1, 0) == 0) skip();
+    const ts_machine *m = load("tpu-v5e", NULL);
+    const int64_t e[] = {1024, 2048}, steps[] = {1024, 1024, 512}, one[] = {1024, 1024, 2048};
+    double a[] = {blocks(m, e, steps, 0, 2, 1024), blocks(m, e, steps, 0, 2, 2048)},
+           b[] = {blocks(m, e, one, 0, 2, 4096), blocks(m, e, one, 0, 2, 8192)};
+    double in_steps = a[0] + 15 * (a[1] - a[0]), at_once = b[0] + 3 * (b[1] - b[0]);
+    assert_times(predict(m, product(4096, 4096, 2048)), (in_steps < at_once ? in_steps : at_once) + 0.6);
+}
+
+/* Fewer rows than a pass of 256 has are one, unless there is but one pass of 512 columns and 128 of K. */
+static void few_rows(void **state) {
+    (void)state;
+    const ts_machine *m = load("tpu-v5e", NULL);
+    static const struct {
+        int64_t n, k, block_rows;
+    } rows[] = {{512, 128, 128}, {512, 256, 256}, {1024, 128, 256}, {512, 1024, 256}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t n = rows[i].n, k = rows[i].k, step = k < 256 ? k : 256;
+        const int64_t e[] = {128, k}, b[] = {rows[i].block_rows, n, step};
+        assert_times(predict(m, in_blocks(product(128, n, k), 128, n, step)), blocks(m, e, b, 0, 2, n) + 0.6);
+    }
+}
+
 /* What a row does not state, a compiler chooses: no block of one's own is faster than the best by much, and no row
  * is too small. */
 static void free_blocks(void **state) {
     (void)state;
+    if (cases(1, 0) == 0) skip();
     const ts_machine *m = load("tpu-v5e", NULL);
     static const int64_t tried[][3] = {{512, 1024, 512}, {512, 512, 512}, {1024, 512, 1024}, {256, 512, 256}};
     double best = predict(m, product(1024, 1024, 1024));
@@ -400,7 +467,10 @@ static void shares_of_products(void **state) {
     assert_times(predict(v4, product(1024, 512, 512)), predict(core, product(512, 512, 512)));
     assert_times(predict(v4, product(1023, 512, 512)), predict(core, product(512, 512, 512)));
     assert_times(predict(v4, product(512, 1024, 512)), predict(core, product(512, 512, 512)));
-    /* blocks that are stated are of the rows */
+    /* matrices of their own are of the rows, too, and blocks that are stated */
+    ts_workload many = product(512, 1024, 512), few = product(256, 1024, 512);
+    many.products[0].weights = few.products[0].weights = 4;
+    assert_times(predict(v4, many), predict(core, few));
     assert_times(predict(v4, in_blocks(product(512, 1024, 512), 256, 512, 256)),
                  predict(core, in_blocks(product(256, 1024, 512), 256, 512, 256)));
 }
@@ -524,13 +594,23 @@ static void without_a_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rooflines),          cmocka_unit_test(random_data_slow_the_clock),
-        cmocka_unit_test(passes_over_memory), cmocka_unit_test(copies_inside_hbm),
-        cmocka_unit_test(copies_to_cmem),     cmocka_unit_test(elementwise_operations),
-        cmocka_unit_test(attention),          cmocka_unit_test(stated_blocks),
-        cmocka_unit_test(small_blocks),       cmocka_unit_test(free_blocks),
-        cmocka_unit_test(shares_of_products), cmocka_unit_test(operands_of_products),
-        cmocka_unit_test(collectives),        cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(rooflines),
+        cmocka_unit_test(random_data_slow_the_clock),
+        cmocka_unit_test(passes_over_memory),
+        cmocka_unit_test(copies_inside_hbm),
+        cmocka_unit_test(copies_to_cmem),
+        cmocka_unit_test(elementwise_operations),
+        cmocka_unit_test(attention),
+        cmocka_unit_test(stated_blocks),
+        cmocka_unit_test(small_blocks),
+        cmocka_unit_test(the_best_of_some_blocks),
+        cmocka_unit_test(large_products),
+        cmocka_unit_test(few_rows),
+        cmocka_unit_test(free_blocks),
+        cmocka_unit_test(shares_of_products),
+        cmocka_unit_test(operands_of_products),
+        cmocka_unit_test(collectives),
+        cmocka_unit_test(what_does_not_fit),
         cmocka_unit_test(without_a_model),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
