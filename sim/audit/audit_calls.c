@@ -30,8 +30,8 @@ void audit_add_call(ts_audit *a, int64_t line, int32_t callee, uint8_t level, in
 
 void audit_set_runs(ts_audit *a, int32_t callee, int64_t runs) {
     audit_call_record *call = &a->calls[a->computations[callee].calls];
-    call->runs = runs < 0 ? 1 : runs;
-    call->unknown = runs < 0;
+    call->runs = runs;
+    call->unknown = false;
 }
 
 /* All that call it are known by now; but for one that it calls itself, which counts as not at all. */

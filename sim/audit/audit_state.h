@@ -239,7 +239,7 @@ bool audit_in_loop(const ts_audit *a);
 /* The computation that the text is in runs another so often each time; AUDIT_NONE: the text does not say.
  * One that an instruction names twice, as branches, runs once. */
 void audit_add_call(ts_audit *a, int64_t line, int32_t callee, uint8_t level, int64_t runs);
-/* How often the last caller of it runs it, after all. */
+/* How often the last caller of it runs it, after all: 0 or more. */
 void audit_set_runs(ts_audit *a, int32_t callee, int64_t runs);
 /* How often each computation runs, and the level of those that are only called. */
 void audit_settle_calls(ts_audit *a);

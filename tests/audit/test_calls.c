@@ -180,6 +180,8 @@ static const struct {
     {BEGIN WHILE("i", "v8", "") WHILE("j", "three", "") TURN("a", 8) TURNED("j") TURN("b", 16) TURNED("i")
          TURN("c", 24) END,
      "8: loop or branch 3?\n16: loop or branch 1?\n24: entry 1\n"},
+    {BEGIN WHILE("i", "z", TURN("b", 16)) TURN("a", 8) TURNED("i") TURN("c", 24) END, /* it does not turn */
+     "8: loop or branch 0\n16: loop or branch 1\n24: entry 1\n"},
     {BEGIN IF(TURN("a", 8), TURN("b", 16)) TURN("c", 24) END,
      "8: loop or branch 1b\n16: loop or branch 1b\n24: entry 1\n"},
     {BEGIN WHILE("i", "n", "") IF(TURN("a", 8), TURN("b", 16)) TURN("c", 24) TURNED("i") END,
