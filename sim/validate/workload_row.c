@@ -262,12 +262,11 @@ static bool set_chips(const ts_measured_row *row, int64_t chips, ts_workload *wo
 
 /* Bytes of an array for one of its `n`: "f32[n,8,128]". */
 static int64_t bytes_of_n(const char *text) {
-    int64_t bytes = 1;
     const char *at = strstr(text, "[n,");
     if (at == NULL) return 0;
     const char *type = at;
     while (type > text && isdigit((unsigned char)type[-1])) type--;
-    bytes = strtoll(type, NULL, 10) / 8;
+    int64_t bytes = strtoll(type, NULL, 10) / 8;
     for (char *end; *at != ']' && bytes > 0; at = end) {
         int64_t extent = strtoll(at + (at[1] == 'n' ? 3 : 1), &end, 10);
         if (extent < 1 || extent > 1 << 20 || *end == '\0') return 0;

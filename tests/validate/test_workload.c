@@ -104,19 +104,20 @@ static void chips_are_counted(void **state) {
     static const struct {
         const char *chip;
         bool several;
-    } rows[] = {{"v5e", false},       {"v5e x1", false},
-                {"v5e x2", true},     {"v5e x8", true},
-                {"v5e X8", true},     {"v5e 1x1", false},
-                {"v5e 2x1", true},    {"v5e 1x2", true},
-                {"v5e 10x1", true},   {"v5e 1x1x1", false},
-                {"v6e-1", false},     {"v6e-2", true},
-                {"v6e-8", true},      {"v5litepod-1", false},
-                {"v4-2", false},      {"v4-3", true},
-                {"v4-8", true},       {"v3-2", false},
-                {"v2-4", true},       {"v5p-2", false},
-                {"v5p-4", true},      {"v7x (1 of 2 TC)", false},
-                {"tpu v5e", false},   {"v5e, xla 2", false},
-                {"a v5e xl 3", false}};
+    } rows[] = {{"v5e", false},        {"v5e x1", false},
+                {"v5e x2", true},      {"v5e x8", true},
+                {"v5e X8", true},      {"v5e 1x1", false},
+                {"v5e 2x1", true},     {"v5e 1x2", true},
+                {"v5e 10x1", true},    {"v5e 1x1x1", false},
+                {"v6e-1", false},      {"v6e-2", true},
+                {"v6e-8", true},       {"v5litepod-1", false},
+                {"v4-2", false},       {"v4-3", true},
+                {"v4-8", true},        {"v3-2", false},
+                {"v2-4", true},        {"v5p-2", false},
+                {"v5p-4", true},       {"v7x (1 of 2 TC)", false},
+                {"tpu v5e", false},    {"v5e, xla 2", false},
+                {"a v5e xl 3", false}, {"v5e 2 of 8", false},
+                {"v5e 2 2", false}};
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     assert_true(ts_measurements_load(NULL, arena, NULL, 0, &m));
@@ -218,6 +219,8 @@ static void products(void **state) {
         {NULL, "v5e", "gemm a8x16x32 0x1x1", "", NULL, 0, none},
         {NULL, "v5e", "gemm", "shape=[8,16,32]", NULL, 0, "matmul 8x16x32:2>2 random 1us"},
         {NULL, "v5e", "gemm", "shape=[8,16]", NULL, 0, none},
+        {NULL, "v5e", "gemm", "shape=[8,16,32,4]", NULL, 0, none},
+        {NULL, "v5e", "gemm", "size=1", NULL, 0, "matmul 1x1x1:2>2 random 1us"},
         {NULL, "v5e", "gemm", "M=8 K=32", NULL, 0, none},
         {NULL, "v5e", "gemm", "N=8 K=32", NULL, 0, none},
         {NULL, "v5e", "gemm", "", NULL, 0, none},
@@ -344,6 +347,8 @@ static void collectives(void **state) {
          "collective all-gather read=49152 bytes=32768 members=4 chips=2x2x1 inside 49.152us"},
         {NULL, "v7x", gather, "n=2 transferred=49152 topology=2x2", NULL, 0,
          "collective all-gather read=49152 bytes=32768 members=4 chips=2x2 inside 1us"},
+        {NULL, "v7x", gather, "n=2 transferred=49152 topology=4, as 2x2", NULL, 0, /* of no extents */
+         "collective all-gather read=49152 bytes=32768 members=4 chips=2x2x1 inside 1us"},
         {NULL, "v7x", gather, "n=2 transferred=8191", NULL, 0,
          "it does not state the bytes of a shard, and those that are transferred"},
         {NULL, "v7x", gather, "transferred=8192", NULL, 0,
@@ -443,6 +448,8 @@ static void fused_products(void **state) {
          "batch_size=4 in_features=5 out_features=6 out=[4, 6]", NULL, 0, "matmul 4x6x5:2>2 eup=2 1us"},
         {NULL, "v6e", "JAXBench 8k_Gemm_Sigmoid_Max_GELU XLA",
          "batch_size=4 in_features=5 out_features=6 out=[4]", NULL, 0, "matmul 4x6x5:2>0 eup=1 1us"},
+        {NULL, "v6e", "JAXBench 8k_Gemm_Sigmoid_Sum_GELU XLA", "M=4 N=6 K=5 out=[4]", NULL, 0,
+         "matmul 4x6x5:2>0 eup=1 1us"},
         {NULL, "v6e", "JAXBench 8k_Gemm_Max_GELU XLA Tanh", "M=4 N=6 K=5 out=[4, 6]", NULL, 0,
          "matmul 4x6x5:2>2 1us"},
         {NULL, "v6e", "JAXBench 8k_Gemm_ResidualAdd XLA", "M=4 N=6 K=5 out=[4, 6]", NULL, 0,
