@@ -185,23 +185,31 @@ static void undefined_values_that_are_sent(void **state) {
     }
 }
 
-/* A scalar has no index. */
-static void an_undefined_scalar_that_is_sent(void **state) {
+/* A scalar has no index, and a vector one number. */
+static void undefined_values_of_few_dims(void **state) {
     (void)state;
-    world *w = open_world();
-    w->tensors[XB].shape = w->tensors[Y].shape = parse_shape(w->arena, "f32[]");
-    ts_plan_side src = {w->tensors[XB].shape, NULL, NULL, 0},
-                 dst = {w->tensors[Y].shape, NULL, NULL, Y_BYTE * 8};
-    ts_in_flight t = {.what = &transfers[0],
-                      .plan = ts_plan_new(NULL, w->arena, &src, &dst, 0, NULL),
-                      .src = w->spaces[TS_SPACE_VMEM],
-                      .dst = w->spaces[TS_SPACE_HBM]};
-    ts_space_mark_poison(w->spaces[TS_SPACE_HBM], Y_BYTE * 8, 32);
-    ts_outputs_done(&w->all, &t, NULL);
-    assert_int_equal(w->findings->count, 1);
-    assert_string_equal(w->findings->list[0].text,
-                        "y gets an undefined value from 'xb', where nothing was written");
-    close_world(w);
+    static const struct {
+        const char *shape;
+        int64_t size, word;
+        const char *text;
+    } rows[] = {
+        {"f32[]", 0, 0, "y gets an undefined value from 'xb', where nothing was written"},
+        {"f32[9]{0:T(128)}", 9, 7, "y[7] gets an undefined value from 'xb', where nothing was written"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        world *w = open_world();
+        w->tensors[XB].shape = w->tensors[Y].shape = parse_shape(w->arena, rows[i].shape);
+        ts_plan_side src = {w->tensors[XB].shape, NULL, NULL, 0},
+                     dst = {w->tensors[Y].shape, NULL, NULL, Y_BYTE * 8};
+        ts_in_flight t = {.what = &transfers[0],
+                          .plan = ts_plan_new(NULL, w->arena, &src, &dst, rows[i].size > 0, &rows[i].size),
+                          .src = w->spaces[TS_SPACE_VMEM],
+                          .dst = w->spaces[TS_SPACE_HBM]};
+        ts_space_mark_poison(w->spaces[TS_SPACE_HBM], (Y_BYTE + 4 * rows[i].word) * 8, 32);
+        ts_outputs_done(&w->all, &t, NULL);
+        assert_int_equal(w->findings->count, 1);
+        assert_string_equal(w->findings->list[0].text, rows[i].text);
+        close_world(w);
+    }
 }
 
 /* v0 is undefined since line `origin`, and stored at line 8 into the first rows of xb. */
@@ -297,7 +305,7 @@ int main(void) {
         cmocka_unit_test(transfers_into_an_input),
         cmocka_unit_test(stores_into_an_input),
         cmocka_unit_test(undefined_values_that_are_sent),
-        cmocka_unit_test(an_undefined_scalar_that_is_sent),
+        cmocka_unit_test(undefined_values_of_few_dims),
         cmocka_unit_test(the_store_that_left_it),
         cmocka_unit_test(elements_that_were_never_written),
         cmocka_unit_test(the_index_of_what_was_not_written),
