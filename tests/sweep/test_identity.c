@@ -221,6 +221,32 @@ static void files(void **state) {
     ts_arena_free(arena);
 }
 
+/* Names of one bucket, of 4096 by the last bits of their hash, are told apart. */
+static void names_that_meet(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
+    fnv first = fnv_begin();
+    char names[2][16] = {"no/first"}, own[33], expected[33];
+    fnv_text(&first, names[0]);
+    for (int i = 0, met = 0; !met; i++) {
+        fnv other = fnv_begin();
+        snprintf(names[1], sizeof names[1], "no/%d", i);
+        fnv_text(&other, names[1]);
+        met = (other.limbs[0] - first.limbs[0]) % 4096 == 0;
+    }
+    for (int i = 0; i < 4; i++) {
+        ts_sweep_identity found;
+        fnv hash = fnv_begin();
+        hash_values(arena, names[i % 2], names[i % 2], own);
+        fnv_text(&hash, own);
+        fnv_print(&hash, expected);
+        identify(arena, ts_text_format(arena, "ask: {audit: %s}", names[i % 2]), NULL, 0, hashes, &found);
+        assert_string_equal(found.input_hash, expected);
+    }
+    ts_arena_free(arena);
+}
+
 /* ---- Meshes ---- */
 
 /* What a mesh file says, in the words of identity.c: "is" before a value, the key before what is behind it, "{" or "["
@@ -301,8 +327,9 @@ static void no_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hash_is_fnv), cmocka_unit_test(texts),  cmocka_unit_test(changes),
-        cmocka_unit_test(files),           cmocka_unit_test(meshes), cmocka_unit_test(no_machine),
+        cmocka_unit_test(the_hash_is_fnv), cmocka_unit_test(texts),           cmocka_unit_test(changes),
+        cmocka_unit_test(files),           cmocka_unit_test(names_that_meet), cmocka_unit_test(meshes),
+        cmocka_unit_test(no_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
