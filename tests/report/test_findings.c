@@ -1,25 +1,11 @@
 /* Errors and findings of the sanitizer: as JSON, and as people read them. */
 #include "report/error.h"
 
-#include <string.h>
-
-#include <cjson/cJSON.h>
-
 #include "report/run.h"
 #include "tests/support/group.h"
+#include "tests/support/written.h"
 
 static const ts_source source = {"a.tsim", "nop\n  vst x, v0\n", 16};
-
-/* The value of a key of the report, without blanks. */
-static const char *value_of(const ts_text *json, const char *key) {
-    cJSON *all = cJSON_Parse(json->bytes);
-    char *text = cJSON_PrintUnformatted(cJSON_GetObjectItem(all, key));
-    assert_non_null(text);
-    const char *copy = ts_text_format(arena, "%s", text);
-    cJSON_free(text);
-    cJSON_Delete(all);
-    return copy;
-}
 
 #define NOWHERE "\"source\":null,\"line\":null,\"column\":null,\"excerpt\":null"
 
@@ -57,11 +43,11 @@ static void errors_as_json(void **state) {
         err.more = i == 1;
         ts_report_error_json(&err, "run", &out);
         const char *expected = ts_text_format(arena, "{\"kind\":%s", rows[i].text);
-        assert_string_equal(value_of(&out, "schema"), "\"tilesim.run\"");
-        assert_string_equal(value_of(&out, "error"), expected);
-        assert_string_equal(value_of(&out, "more_errors"), i == 1 ? "true" : "false");
+        assert_string_equal(json_value(arena, out.bytes, "schema"), "\"tilesim.run\"");
+        assert_string_equal(json_value(arena, out.bytes, "error"), expected);
+        assert_string_equal(json_value(arena, out.bytes, "more_errors"), i == 1 ? "true" : "false");
         assert_string_equal(
-            value_of(&out, "errors"),
+            json_value(arena, out.bytes, "errors"),
             ts_text_format(arena,
                            i == 0
                                ? "[%s,{\"kind\":\"input\",\"message\":\"and this\",\"exit_code\":1," NOWHERE
@@ -98,9 +84,11 @@ static void findings_as_json(void **state) {
         ts_report_warnings_json(&f, &json);
         ts_report_findings_json(&f, &json);
         ts_json_end(&json);
-        assert_string_equal(value_of(&out, "warnings"), all ? ts_text_format(arena, "[%s,%s]", races, left)
-                                                            : ts_text_format(arena, "[%s]", left));
-        assert_string_equal(value_of(&out, "findings"), all ? "[]" : ts_text_format(arena, "[%s]", races));
+        assert_string_equal(json_value(arena, out.bytes, "warnings"),
+                            all ? ts_text_format(arena, "[%s,%s]", races, left)
+                                : ts_text_format(arena, "[%s]", left));
+        assert_string_equal(json_value(arena, out.bytes, "findings"),
+                            all ? "[]" : ts_text_format(arena, "[%s]", races));
     }
 }
 
