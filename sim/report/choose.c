@@ -269,7 +269,7 @@ static void add_bytes(const ts_choose_result *r, const ts_candidate *c, int y, c
     double more = (double)(c->bytes - r->logical_bytes) * BYTES_SCALE /
                   (double)(all->most_bytes > 0 ? all->most_bytes : 1);
     bool larger = data + more > BYTES_SCALE + 0.5;
-    if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
+    if (larger) more = BYTES_SCALE - data;
     picture_bar(out, all->bytes, y, data, "data", NULL);
     picture_bar(out, all->bytes + (int)data, y, more, "waste", NULL);
     if (larger) add_break(out, all->bytes + BYTES_SCALE, y);

@@ -4,8 +4,6 @@
 #include "report/choose.h"
 #include "study/transfer.h"
 
-enum { PICTURE_ROWS = 16 };
-
 static double microseconds(const ts_choose_result *r, const ts_candidate *c) {
     return ts_machine_microseconds(r->request->machine, c->priced ? c->cycles : c->bound_cycles);
 }
@@ -16,7 +14,7 @@ static void add_facts(const ts_choose_result *r, page *p) {
     const ts_candidate *now = NULL;
     for (int i = 0; i < r->candidate_count; i++)
         if (r->candidates[i].is_now) now = &r->candidates[i];
-    double least = r->candidate_count > 0 ? microseconds(r, &r->candidates[0]) : 0;
+    double least = microseconds(r, &r->candidates[0]);
     if (now)
         gain = ts_text_format(arena, "%s%.2fx", now->priced ? "" : "over ",
                               least > 0 ? microseconds(r, now) / least : 1);
@@ -76,17 +74,15 @@ static void add_flips(const ts_choose_result *r, page *p) {
 }
 
 void ts_report_choose_html(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
-    ts_choose_view drawn = {view->rows < PICTURE_ROWS ? view->rows : PICTURE_ROWS};
     page p;
     ts_text subject = ts_text_begin(out->arena);
     ts_text svg = ts_text_begin(out->arena);
-    if (r->request->program)
-        ts_text_add(&subject, "%s, %s: ", r->request->program, r->request->tensor ? r->request->tensor : "");
+    if (r->request->program) ts_text_add(&subject, "%s, %s: ", r->request->program, r->request->tensor);
     ts_shape_print(r->tensor, &subject);
     page_begin(&p, out, "Layouts of a tensor", subject.bytes, r->request->machine);
     add_facts(r, &p);
     page_section(&p, "Time and bytes");
-    ts_report_choose_svg(r, &drawn, &svg);
+    ts_report_choose_svg(r, view, &svg);
     page_picture(&p, NULL, &svg);
     add_candidates(r, &p);
     add_flips(r, &p);
