@@ -299,19 +299,18 @@ void ts_chrome_trace_abandon(ts_chrome_trace *t) { ts_file_abandon(t->file); }
 /* ---- What is left out ---- */
 
 void ts_report_timeline_notes(const ts_timeline *t, ts_text *out) {
-    char from[32], recalled[32], cycles[32], window[32], most[32];
     if (t->trace.added == 0 && t->from > 0)
         ts_text_add(out, "no event begins in the cycles asked for, from %s on: the run has %s\n",
-                    ts_text_group_digits(from, t->from), ts_text_group_digits(cycles, t->cycles));
+                    ts_text_grouped(out->arena, t->from), ts_text_grouped(out->arena, t->cycles));
     if (t->sampled_from >= 0)
         ts_text_add(out,
                     "from cycle %s on, events are drawn in one of 2 windows of %s cycles, later one of up to "
                     "%s, and are summed up in the others\n",
-                    ts_text_group_digits(from, t->sampled_from),
-                    ts_text_group_digits(window, TS_TIMELINE_WINDOW),
-                    ts_text_group_digits(most, (int64_t)1 << t->thinned));
+                    ts_text_grouped(out->arena, t->sampled_from),
+                    ts_text_grouped(out->arena, TS_TIMELINE_WINDOW),
+                    ts_text_grouped(out->arena, (int64_t)1 << t->thinned));
     if (t->recalled > 0)
         ts_text_add(
             out, "the time of %s transfers is recalled, and HBM does not show them; --exact simulates all\n",
-            ts_text_group_digits(recalled, t->recalled));
+            ts_text_grouped(out->arena, t->recalled));
 }
