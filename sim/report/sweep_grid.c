@@ -16,11 +16,13 @@ int report_axis_width(const ts_grid_axis *axis, int least) {
     return width < least ? least : width > MOST ? MOST : width;
 }
 
+/* Of those that pass their checks: what is wrong is no measure. */
 static double shortest(const ts_sweep_runs_request *request, const ts_sweep_row *rows) {
     double best = 0;
     for (int64_t i = 0; i < request->grid->point_count; i++) {
         double time = ts_sweep_real(&rows[i], TS_SWEEP_MICROSECONDS_COLUMN);
-        if (time > 0 && (best == 0 || time < best)) best = time;
+        bool counts = rows[i].status == TS_SWEEP_OK && time > 0;
+        if (counts && (best == 0 || time < best)) best = time;
     }
     return best;
 }
