@@ -14,7 +14,7 @@ static double ratio_of(const ts_sweep_blocks *b, const ts_sweep_row *row) {
 }
 
 static const ts_define *values_of(const ts_blocks_view *view, int64_t point, ts_arena *arena) {
-    ts_define *values = TS_NEW_ARRAY(arena, ts_define, view->request->grid->axis_count + 1);
+    ts_define *values = TS_NEW_ARRAY(arena, ts_define, view->request->grid->axis_count);
     ts_grid_point(view->request->grid, point, values);
     return values;
 }

@@ -68,7 +68,7 @@ static void add_run(const ts_sweep_row *row, double best, size_t begin, ts_text 
 void ts_report_grid(const ts_sweep_runs_request *request, const ts_sweep_row *rows, ts_text *out) {
     const ts_grid *grid = request->grid;
     double best = shortest(request, rows);
-    ts_define *defines = TS_NEW_ARRAY(out->arena, ts_define, grid->axis_count + 1);
+    ts_define *defines = TS_NEW_ARRAY(out->arena, ts_define, grid->axis_count);
     add_heading(request, out);
     for (int64_t point = 0; point < grid->point_count; point++) {
         size_t begin = out->length;
@@ -100,7 +100,7 @@ void ts_report_grid_json(const ts_sweep_runs_request *request, const ts_sweep_ro
     const ts_grid *grid = request->grid;
     ts_json json;
     double best = shortest(request, rows);
-    ts_define *defines = TS_NEW_ARRAY(out->arena, ts_define, grid->axis_count + 1);
+    ts_define *defines = TS_NEW_ARRAY(out->arena, ts_define, grid->axis_count);
     ts_json_begin(&json, out, "grid");
     ts_report_machine_keys(request->run.machine, &json);
     ts_json_text(&json, "program", request->run.program);

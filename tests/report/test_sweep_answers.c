@@ -143,7 +143,7 @@ static void two_databases_as_json(void **state) {
 static const ts_machine machine = {.name = "m", .title = "of hand", .chip.sustained_khz = 1000000};
 static const char *block_values[] = {"8", "1000000"}, *kind_values[] = {"x"},
                   *other_values[] = {"a", "bcdefghijk"};
-static ts_grid_axis axes[] = {{"BLOCK", block_values, 2}, {"KIND", kind_values, 1}, {"O", other_values, 2}};
+static ts_grid_axis axes[] = {{"KIND", kind_values, 1}, {"BLOCK", block_values, 2}, {"O", other_values, 2}};
 static const ts_grid grid = {axes, 3, 4};
 static const ts_error why = {.kind = TS_ERROR_INPUT, .message = "why"};
 
@@ -193,13 +193,18 @@ static void runs_of_a_grid(void **state) {
 static void the_best_of_a_grid(void **state) {
     (void)state;
     ts_text out = ts_text_begin(arena);
-    const ts_sweep_runs_request *request = four_runs();
-    rows[1] = rows[2] = rows[3] = timed(500, false, "");
-    rows[2] = timed(0, false, "");
+    const ts_grid varied = {&axes[1], 2, 4};
+    ts_sweep_runs_request of_varied = *four_runs();
+    const ts_sweep_runs_request *request = &of_varied;
+    of_varied.grid = &varied;
+    rows[1] = rows[2] = timed(500, false, "");
+    rows[3] = timed(0, false, "");
     ts_report_grid(request, rows, &out);
-    assert_holds(out.bytes, "          2,000        2.000    4.00x    12.2 %  50.0 % waiting\n");
+    assert_holds(out.bytes, "p.tsim\n\n  BLOCK          O         cycles");
+    assert_holds(out.bytes,
+                 "\n      8          a          2,000        2.000    4.00x    12.2 %  50.0 % waiting\n");
     assert_holds(out.bytes, "              0        0.000    0.00x ");
-    rows[0] = rows[1] = rows[3] = rows[2];
+    rows[0] = rows[1] = rows[2] = rows[3];
     ts_text_clear(&out);
     ts_report_grid(request, rows, &out);
     assert_holds(out.bytes, "              0        0.000    1.00x ");
@@ -211,7 +216,7 @@ static void a_grid_as_json(void **state) {
     const ts_sweep_runs_request *request = four_runs();
     rows[2].err = &why;
     ts_report_grid_json(request, rows, &out);
-#define NAMED(block, o) "\"defines\":{\"BLOCK\":\"" block "\",\"KIND\":\"x\",\"O\":\"" o "\"},"
+#define NAMED(block, o) "\"defines\":{\"KIND\":\"x\",\"BLOCK\":\"" block "\",\"O\":\"" o "\"},"
     assert_string_equal(json_value(arena, out.bytes, "program"), "\"p.tsim\"");
     assert_string_equal(json_value(arena, out.bytes, "time_only"), "false");
     assert_string_equal(
@@ -243,12 +248,14 @@ static void a_grid_as_json(void **state) {
 
 static void widths_of_axes(void **state) {
     (void)state;
-    static const char *values[] = {"12", "1234567890123456789012345"};
-    static const ts_grid_axis axis = {"abc", values, 1}, longer = {"abc", values, 2};
+    static const char *values[] = {"12", "1234567890123456789012345"}, *first[] = {"1234", "1"};
+    static const ts_grid_axis axis = {"abc", values, 1}, longer = {"abc", values, 2},
+                              early = {"abc", first, 2};
     assert_int_equal(report_axis_width(&axis, 2), 3);
     assert_int_equal(report_axis_width(&axis, 3), 3);
     assert_int_equal(report_axis_width(&axis, 4), 4);
     assert_int_equal(report_axis_width(&longer, 4), 24);
+    assert_int_equal(report_axis_width(&early, 2), 4);
 }
 
 /* ---- Blocks ---- */
@@ -276,8 +283,8 @@ static const char *blocks_of(const ts_sweep_blocks *blocks, int most) {
 
 #define BLOCKS "machine    m (of hand)\nprogram    p.tsim D=5 E=6\nblocks     4: "
 #define COLUMNS                                                                                              \
-    "  BLOCK    KIND          O           us  to best         cycles     HBM uJ  most cycles went to\n"
-#define BEST "1000000       x bcdefghijk        0.500    1.00x           ~500        2.5  HBM\n"
+    "   KIND   BLOCK          O           us  to best         cycles     HBM uJ  most cycles went to\n"
+#define BEST "      x 1000000 bcdefghijk        0.500    1.00x           ~500        2.5  HBM\n"
 
 static void rankings_of_blocks(void **state) {
     (void)state;
@@ -285,9 +292,9 @@ static void rankings_of_blocks(void **state) {
     assert_string_equal(
         blocks_of(&blocks, 2),
         BLOCKS "2 timed, 1 do not fit, 1 with another error\n\n" COLUMNS BEST
-               "      8       x          a        2.000    4.00x          2,000        2.5  waiting\n"
-               "\nwhat does not fit\n      8       x bcdefghijk  why\n"
-               "\nwhat has another error\n1000000       x          a  why\n");
+               "      x       8          a        2.000    4.00x          2,000        2.5  waiting\n"
+               "\nwhat does not fit\n      x       8 bcdefghijk  why\n"
+               "\nwhat has another error\n      x 1000000          a  why\n");
     assert_holds(blocks_of(&blocks, 1),
                  COLUMNS BEST "and 1 slower ones; --all lists them\n\nwhat does not fit\n");
     assert_true(ts_text_ends(blocks_of(&blocks, 0),
@@ -295,7 +302,7 @@ static void rankings_of_blocks(void **state) {
                              "\nwhat has another error\nand 1 more; --all lists them\n"));
     blocks.counts[TS_SWEEP_TIMED] = blocks.counts[TS_SWEEP_UNTIMED] = 0;
     assert_string_equal(blocks_of(&blocks, 2), BLOCKS "0 timed, 1 do not fit, 0 with another error\n\n\n"
-                                                      "what does not fit\n      8       x bcdefghijk  why\n");
+                                                      "what does not fit\n      x       8 bcdefghijk  why\n");
 }
 
 static void rankings_as_json(void **state) {
