@@ -271,8 +271,8 @@ static void find_size(picture *p) {
 /* 1, 250, 16k, 2M: of powers of two with 1024 to the k; 1e+20 of what is beyond that. */
 static const char *number_text(char out[32], double value, int digits) {
     static const char *const units[] = {"", "k", "M", "G"};
-    bool binary = value >= 1024 && fmod(value, 1024) == 0;
-    int unit = 0;
+    int unit = 0, exponent;
+    bool binary = value >= 1024 && frexp(value, &exponent) == 0.5;
     bool far = fabs(value) >= 1e13;
     for (; !far && unit < 3 && fabs(value) >= (binary ? 1024 : 10000); unit++) value /= binary ? 1024 : 1000;
     snprintf(out, 32, "%.*g%s%s", digits, value, units[unit], binary && unit ? "i" : "");

@@ -1,0 +1,294 @@
+/* Pictures of studies: axes, ticks, lines, marks, legends; what --plot may say. */
+#include "report/sweep_plot.h"
+
+#include <string.h>
+
+#include "tests/support/group.h"
+#include "tests/support/small_table.h"
+#include "tests/support/written.h"
+
+static const char *drawn(const char *text, ts_sweep_plot plot) {
+    ts_text out = ts_text_begin(arena);
+    ts_report_sweep_svg(small_table(arena, 1, text), &plot, &out);
+    return out.bytes;
+}
+
+static int times(const char *text, const char *part) {
+    int count = 0;
+    for (; (text = strstr(text, part)) != NULL; text++) count++;
+    return count;
+}
+
+/* The texts of the ticks along x or y, with blanks between. */
+static const char *ticks(const char *svg, bool along_x) {
+    ts_text out = ts_text_begin(arena);
+    for (const char *at = svg; (at = strstr(at, "<path class=\"grid\" d=\"M")) != NULL; at++) {
+        const char *end = strchr(at + 22, '"'), *text = strchr(strstr(at, "<text"), '>') + 1;
+        if ((memchr(at + 22, 'V', (size_t)(end - at - 22)) != NULL) != along_x) continue;
+        ts_text_add(&out, "%s%.*s", out.length > 0 ? " " : "", (int)strcspn(text, "<"), text);
+    }
+    return out.bytes;
+}
+
+/* ---- What is asked for ---- */
+
+static void what_may_be_plotted(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int x, y, by;
+        const char *error;
+    } rows[] = {
+        {"x=n,y=cycles", 0, 2, -1, NULL},
+        {"by=kind,y=cycles,x=n", 0, 2, 1, NULL},
+        {"x=kind,y=n", 1, 0, -1, NULL},
+        {"x=n,y=cycles,x=cycles", 2, 2, -1, NULL},
+        {"x=n", 0, 0, 0, "--plot: found 'x=n', expected x=COLUMN,y=COLUMN,by=COLUMN"},
+        {"y=n", 0, 0, 0, "--plot: found 'y=n', expected x=COLUMN,y=COLUMN,by=COLUMN"},
+        {"x=n,", 0, 0, 0, "--plot: found '', expected x=COLUMN,y=COLUMN,by=COLUMN"},
+        {"x=,y=n", 0, 0, 0, "--plot: found 'x=', expected x=COLUMN,y=COLUMN,by=COLUMN"},
+        {"x=n,z=n", 0, 0, 0, "--plot: found 'z=n', expected x=COLUMN,y=COLUMN,by=COLUMN"},
+        {"x=n,y=kind", 0, 0, 0, "--plot: 'kind' has no numbers"},
+        {"x=kinds,y=n", 0, 0, 0, "--plot: there is no column 'kinds'"},
+    };
+    const ts_sweep_table *table = small_table(arena, 1, "n|kind|cycles\n1|a|2\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_sweep_plot plot;
+        ts_error err = {0};
+        assert_int_equal(ts_sweep_plot_parse(&err, table, rows[i].text, &plot), rows[i].error == NULL);
+        if (rows[i].error) {
+            assert_holds(err.message, rows[i].error);
+            assert_int_equal(err.kind, TS_ERROR_USAGE);
+            continue;
+        }
+        assert_int_equal(plot.x, rows[i].x);
+        assert_int_equal(plot.y, rows[i].y);
+        assert_int_equal(plot.by, rows[i].by);
+    }
+}
+
+/* A name has 95 letters at most. */
+static void long_names(void **state) {
+    (void)state;
+#define TEN    "aaaaaaaaab"
+#define NINETY TEN TEN TEN TEN TEN TEN TEN TEN TEN
+    const ts_sweep_table *table = small_table(arena, 1, NINETY "abcde|" NINETY "abcdef\n1|2\n");
+    ts_sweep_plot plot;
+    ts_error err = {0};
+    assert_true(ts_sweep_plot_parse(NULL, table, "x=" NINETY "abcde,y=" NINETY "abcde", &plot));
+    assert_false(ts_sweep_plot_parse(&err, table, "x=" NINETY "abcdef,y=" NINETY "abcde", &plot));
+    assert_string_equal(err.message,
+                        "--plot: found 'x=aaaaaaaaabaaaaaaaaabaaaaaaaaabaaaaaaaaabaaaaaaaaabaaaaaaaa', "
+                        "expected x=COLUMN,y=COLUMN,by=COLUMN");
+}
+
+/* ---- Axes ---- */
+
+#define GRID_X(at, text)                                                                                     \
+    "<path class=\"grid\" d=\"M" at " 40V346\"/><text x=\"" at "\" y=\"364\" text-anchor=\"middle\">" text   \
+    "</text>\n"
+#define GRID_Y(at, below, text)                                                                              \
+    "<path class=\"grid\" d=\"M76 " at "H590\"/><text x=\"68\" y=\"" below "\" text-anchor=\"end\">" text    \
+    "</text>\n"
+#define MARK(k, x, y, title)                                                                                 \
+    "<circle class=\"k" #k "\" cx=\"" x "\" cy=\"" y "\" r=\"3\"><title>" title "</title></circle>\n"
+
+/* x goes over 514 pixels from 76 on; y from 346 up to 40, from 0 to 4 % above the largest: 40 of 41.6. */
+static void one_line(void **state) {
+    (void)state;
+    const char *svg = drawn("n|y<\n1|10\n4|40\n3|30\n", (ts_sweep_plot){0, 1, -1});
+    assert_holds(svg, "class=\"sweep\" width=\"760\" height=\"400\" viewBox=\"0 0 760 400\" role=\"img\" "
+                      "aria-label=\"a title\">");
+    assert_holds(
+        svg,
+        "<rect class=\"page\" width=\"760\" height=\"400\"/>\n" GRID_X("76.0", "1") GRID_X("161.7", "1.5")
+            GRID_X("247.3", "2") GRID_X("333.0", "2.5") GRID_X("418.7", "3") GRID_X("504.3", "3.5")
+                GRID_X("590.0", "4") GRID_Y("346.0", "350.0", "0") GRID_Y("272.4", "276.4", "10")
+                    GRID_Y("198.9", "202.9", "20") GRID_Y("125.3", "129.3", "30") GRID_Y(
+                        "51.8", "55.8",
+                        "40") "<text class=\"title\" x=\"76\" y=\"22\">a title</text>"
+                              "<text x=\"333\" y=\"388\" text-anchor=\"middle\">n</text>"
+                              "<text transform=\"rotate(-90)\" x=\"-193\" y=\"18\" "
+                              "text-anchor=\"middle\">y&lt;</text>\n"
+                              "<path class=\"line k0\" d=\"M76.0 272.4L418.7 125.3L590.0 51.8\"/>\n" MARK(
+                                  0, "76.0", "272.4", " 1: 10") MARK(0, "418.7", "125.3", " 3: 30")
+                                  MARK(0, "590.0", "51.8", " 4: 40") "</svg>\n");
+}
+
+/* The line goes through the mean of what has one x; what is there twice is marked once. */
+static void means(void **state) {
+    (void)state;
+    const char *svg = drawn("n|y\n1|0\n1|20\n3|40\n3|40\n", (ts_sweep_plot){0, 1, -1});
+    assert_holds(svg, ">y, lines through the means</text>");
+    assert_holds(svg,
+                 "<path class=\"line k0\" d=\"M76.0 272.4L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", " 1: 0")
+                     MARK(0, "76.0", "198.9", " 1: 20") MARK(0, "590.0", "51.8", " 3: 40") "</svg>");
+    assert_holds(drawn("n|y\n1|20\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), ">y</text>");
+    assert_holds(drawn("n|y|k\n1|20|a\n1|30|b\n3|40|b\n", (ts_sweep_plot){0, 1, 2}), ">y</text>");
+}
+
+static void ticks_of_axes(void **state) {
+    (void)state;
+    static const struct {
+        const char *cells, *x, *y;
+    } rows[] = {
+        /* From 8 times the least on along x it is logarithmic, of powers of two from 4 times; along y from 20 times. */
+        {"n|y\n1|1\n7|19\n", "1 2 3 4 5 6 7", "0 5 10 15"},
+        {"n|y\n1|1\n8|20\n", "1 2 4 8", "1 2 5 10 20"},
+        {"n|y\n3|1\n24|19\n", "4 8 16", "0 5 10 15"},
+        {"n|y\n1|1\n4|2\n", "1 2 4", "0 0.5 1 1.5 2"},
+        {"n|y\n1|1\n2|2\n", "1 1.2 1.4 1.6 1.8 2", "0 0.5 1 1.5 2"},
+        {"n|y\n0|1\n64|999\n", "0 10 20 30 40 50 60", "1 2 5 10 20 50 100 200 500"},
+        {"n|y\n-8|1\n64|1000\n", "0 20 40 60", "1 10 100 1000"},
+        {"n|y\n1|-10\n7|-30\n", "1 2 3 4 5 6 7", "-30 -25 -20 -15 -10 -5 0"},
+        {"n|y\n1|-10\n7|30\n", "1 2 3 4 5 6 7", "-10 0 10 20 30"},
+        {"n|y\n5|7\n", "5", "0 2 4 6"},
+        {"n|y\n5|0\n", "5", "0"},
+        /* Powers of two are with 1024 to the k. */
+        {"n|y\n1024|0\n4096|20000\n", "1ki 2ki 4ki", "0 5000 10k 15k 20k"},
+        {"n|y\n1048576|0\n4194304|2e13\n", "1Mi 2Mi 4Mi", "0 5000G 1e+13 1.5e+13 2e+13"},
+        /* Each has a text of its own. */
+        {"n|y\n1|1000000\n4|1000003\n", "1 2 4", "0 200k 400k 600k 800k 1000k"},
+        {"n|y\n100000.5|0\n100001|1\n", "100.0005k 100.0006k 100.0007k 100.0008k 100.0009k 100.001k",
+         "0 0.2 0.4 0.6 0.8 1"},
+        {"n|y\n|1\n", "0 0.2 0.4 0.6 0.8 1", "0 0.2 0.4 0.6 0.8 1"},
+        /* Too far to be shown. */
+        {"n|y\n1|1e308\n1e308|1\n2|2\n3|\n", "2", "0 0.5 1 1.5 2"},
+        {"n|y\n1|1\n65536|2\n", "1 4 16 64 256 1ki 4ki 16ki 64ki", "0 0.5 1 1.5 2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *svg = drawn(rows[i].cells, (ts_sweep_plot){0, 1, -1});
+        if (strcmp(ticks(svg, true), rows[i].x) != 0) fail_msg("row %zu, x: %s", i, ticks(svg, true));
+        if (strcmp(ticks(svg, false), rows[i].y) != 0) fail_msg("row %zu, y: %s", i, ticks(svg, false));
+    }
+}
+
+static void places_on_logarithmic_axes(void **state) {
+    (void)state;
+    /* A third of the way is twice the least of eight times; a half of 100 times is ten times. */
+    assert_holds(drawn("n|y\n1|1\n2|10\n8|100\n", (ts_sweep_plot){0, 1, -1}),
+                 "d=\"M76.0 346.0L247.3 193.0L590.0 40.0\"");
+    assert_holds(drawn("n|y\n5|0\n", (ts_sweep_plot){0, 1, -1}), MARK(0, "333.0", "193.0", " 5: 0"));
+}
+
+/* In the order of the rows, slanted where they are wide. */
+static void words_along_x(void **state) {
+    (void)state;
+    const char *svg = drawn("w|y\nb|1\n<a|2\nb|3\n", (ts_sweep_plot){0, 1, -1});
+    assert_holds(svg, GRID_X("76.0", "b") GRID_X("590.0", "&lt;a"));
+    assert_holds(svg, "<title> b: 1</title>");
+    assert_holds(svg, "<title> b: 3</title>");
+    assert_holds(svg, "<title> &lt;a: 2</title>");
+    /* 22 letters of 7 pixels are more than twice 76. */
+    assert_int_equal(
+        times(drawn("w|y\naaaaaaaaaabbbbbbbbbbc|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "rotate(40"), 0);
+    svg = drawn("w|y\naaaaaaaaaabbbbbbbbbbcd|1\nb|1\n", (ts_sweep_plot){0, 1, -1});
+    assert_holds(
+        svg, "<text x=\"76.0\" y=\"364\" transform=\"rotate(40 76.0 364)\">aaaaaaaaaabbbbbbbbbbcd</text>");
+    assert_holds(svg, "width=\"760\" height=\"502\""); /* 22 * 7 * 2 / 3 more below */
+    assert_holds(svg, "<text x=\"333\" y=\"490\" text-anchor=\"middle\">w</text>");
+    /* 35 letters to the right of the last: 245 * 7 / 9 pixels. */
+    assert_holds(drawn("w|y\n" TEN TEN TEN "aaaaa|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "width=\"780\"");
+    /* One word has all the width: 72 letters but one. */
+    assert_int_equal(
+        times(drawn("w|y\n" TEN TEN TEN TEN TEN TEN TEN TEN "|1\n", (ts_sweep_plot){0, 1, -1}), "rotate(40"),
+        0);
+}
+
+static void every_second_word(void **state) {
+    (void)state;
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "w|y\n");
+    for (int i = 0; i < 37; i++) {
+        if (i == 36) assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "40V346"), 36);
+        ts_text_add(&text, "w%d|1\n", i);
+    }
+    assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "40V346"), 19);
+}
+
+/* ---- Lines ---- */
+
+static void lines_and_their_legend(void **state) {
+    (void)state;
+    const char *svg = drawn("n|y|k<\n1|0|a<b\n3|40|a<b\n1|20|c\n", (ts_sweep_plot){0, 1, 2});
+    assert_holds(
+        svg,
+        ">y</text>\n<text x=\"604\" y=\"44\">k&lt;</text>\n"
+        "<path class=\"line k0\" d=\"M76.0 346.0L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", "a&lt;b 1: 0")
+            MARK(0, "590.0", "51.8",
+                 "a&lt;b 3: 40") "<path class=\"line k0\" d=\"M604 61h16\"/><text x=\"626\" "
+                                 "y=\"65\">a&lt;b</text>\n"
+                                 "<path class=\"line k1\" d=\"M76.0 198.9\"/>\n" MARK(
+                                     1, "76.0", "198.9",
+                                     "c 1: 20") "<path class=\"line k1\" d=\"M604 78h16\"/><text x=\"626\" "
+                                                "y=\"82\">c</text>\n</svg>");
+    /* 36 + 7 * (1 + 20) pixels for names of 20 letters, of which there are 56 at most. */
+    assert_holds(drawn("n|y|k\n1|0|" TEN TEN "\n", (ts_sweep_plot){0, 1, 2}), "width=\"773\"");
+    svg = drawn("n|y|k\n1|0|" TEN TEN TEN TEN TEN TEN "\n", (ts_sweep_plot){0, 1, 2});
+    assert_holds(svg, "width=\"1025\"");
+    assert_holds(svg, ">" TEN TEN TEN TEN TEN "aaaa..</text>");
+}
+
+/* Eight colours, then dashes; 64 of them have a name; of many points marks are smaller. */
+static void many_lines(void **state) {
+    (void)state;
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "n|y|k\n");
+    for (int i = 0; i < 64; i++) ts_text_add(&text, "%d|1|k%d\n", 1 + i % 2, i);
+    const char *svg = drawn(text.bytes, (ts_sweep_plot){0, 1, 2});
+    assert_holds(svg, ">k63</text>\n</svg>");
+    assert_holds(svg, "<path class=\"line k7\" d=\"M604 180h16\"/>");
+    assert_holds(svg, "<path class=\"line k0\" stroke-dasharray=\"6 3\" d=\"M604 197h16\"/>");
+    assert_holds(svg, "<path class=\"line k7\" stroke-dasharray=\"9 3 2 3\" d=\"M604 588h16\"/>");
+    assert_holds(svg, "<path class=\"line k0\" d=\"M604 605h16\"/>");
+    ts_text_add(&text, "1|1|k64\n1|1|k65\n");
+    svg = drawn(text.bytes, (ts_sweep_plot){0, 1, 2});
+    assert_holds(svg, "height=\"1179\"");
+    assert_holds(svg, "\"/>\n<circle class=\"k0\" ");
+    assert_int_equal(times(svg, ">and 2 more</text>"), 1);
+    assert_null(strstr(svg, ">k65</text>"));
+    ts_text_clear(&text);
+    ts_text_add(&text, "n|y\n");
+    for (int i = 0; i < 60; i++) ts_text_add(&text, "%d|1\n", i);
+    assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "r=\"3\""), 60);
+    ts_text_add(&text, "60|1\n");
+    assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "r=\"1.5\""), 61);
+}
+
+/* 9 pixels a letter of what is right of the axis, 684 pixels: 76 letters on a line, and a second line. */
+static void long_titles(void **state) {
+    (void)state;
+#define SEVENTY TEN TEN TEN TEN TEN TEN TEN
+    static const char *const rows[][2] = {
+        {SEVENTY " 23456", "y=\"22\">" SEVENTY " 23456</text><text"},
+        {SEVENTY "1234567", "y=\"22\">" SEVENTY "1234..</text><text"},
+        {"a b " SEVENTY "34567",
+         "y=\"15\">a b</text><text class=\"title\" x=\"76\" y=\"32\">" SEVENTY "34567</text>"},
+        {"<", "y=\"22\">&lt;</text>"},
+    };
+    ts_sweep_table *table = small_table(arena, 1, "n|y\n1|1\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text out = ts_text_begin(arena);
+        ts_sweep_study study = {.title = rows[i][0]};
+        table->study = &study;
+        ts_report_sweep_svg(table, &(ts_sweep_plot){0, 1, -1}, &out);
+        assert_holds(out.bytes, rows[i][1]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_may_be_plotted),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(one_line),
+        cmocka_unit_test(means),
+        cmocka_unit_test(ticks_of_axes),
+        cmocka_unit_test(places_on_logarithmic_axes),
+        cmocka_unit_test(words_along_x),
+        cmocka_unit_test(every_second_word),
+        cmocka_unit_test(lines_and_their_legend),
+        cmocka_unit_test(many_lines),
+        cmocka_unit_test(long_titles),
+    };
+    return cmocka_run_group_tests(tests, begin_group, end_group);
+}
