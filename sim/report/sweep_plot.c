@@ -331,7 +331,7 @@ static void add_title(const picture *p) {
     int most = (p->width - LEFT) / TITLE_CHARACTER;
     for (int i = 0; *end && i <= most; i++, end += ts_text_utf8_bytes(end) + !ts_text_utf8_bytes(end))
         if (*end == ' ') space = end;
-    if (!*end || !space) {
+    if (ts_text_characters(title) <= most || !space) {
         add_title_line(p, title, 22);
         return;
     }

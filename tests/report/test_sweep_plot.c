@@ -261,6 +261,8 @@ static void long_titles(void **state) {
 #define SEVENTY TEN TEN TEN TEN TEN TEN TEN
     static const char *const rows[][2] = {
         {SEVENTY " 23456", "y=\"22\">" SEVENTY " 23456</text><text"},
+        {SEVENTY " 234567",
+         "y=\"15\">" SEVENTY "</text><text class=\"title\" x=\"76\" y=\"32\">234567</text><text"},
         {SEVENTY "1234567", "y=\"22\">" SEVENTY "1234..</text><text"},
         {"a b " SEVENTY "34567",
          "y=\"15\">a b</text><text class=\"title\" x=\"76\" y=\"32\">" SEVENTY "34567</text>"},
