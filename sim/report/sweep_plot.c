@@ -251,7 +251,7 @@ static void find_axes(picture *p) {
 }
 
 static int legend_lines(const picture *p) {
-    int most = p->line_count < MOST_LEGEND ? p->line_count : MOST_LEGEND + 1;
+    int most = p->line_count <= MOST_LEGEND ? p->line_count : MOST_LEGEND + 1;
     return p->plot->by < 0 ? 0 : most;
 }
 

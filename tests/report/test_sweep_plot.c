@@ -236,6 +236,7 @@ static void many_lines(void **state) {
     ts_text_add(&text, "n|y|k\n");
     for (int i = 0; i < 64; i++) ts_text_add(&text, "%d|1|k%d\n", 1 + i % 2, i);
     const char *svg = drawn(text.bytes, (ts_sweep_plot){0, 1, 2});
+    assert_holds(svg, "height=\"1162\""); /* 40 + 17 * 66 */
     assert_holds(svg, ">k63</text>\n</svg>");
     assert_holds(svg, "<path class=\"line k7\" d=\"M604 180h16\"/>");
     assert_holds(svg, "<path class=\"line k0\" stroke-dasharray=\"6 3\" d=\"M604 197h16\"/>");
