@@ -272,7 +272,7 @@ static void find_size(picture *p) {
 static const char *number_text(char out[32], double value, int digits) {
     static const char *const units[] = {"", "k", "M", "G"};
     int unit = 0, exponent;
-    bool binary = value >= 1024 && frexp(value, &exponent) == 0.5;
+    bool binary = frexp(value, &exponent) == 0.5;
     bool far = fabs(value) >= 1e13;
     for (; !far && unit < 3 && fabs(value) >= (binary ? 1024 : 10000); unit++) value /= binary ? 1024 : 1000;
     snprintf(out, 32, "%.*g%s%s", digits, value, units[unit], binary && unit ? "i" : "");

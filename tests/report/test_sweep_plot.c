@@ -187,6 +187,12 @@ static void words_along_x(void **state) {
         svg, "<text x=\"76.0\" y=\"364\" transform=\"rotate(40 76.0 364)\">aaaaaaaaaabbbbbbbbbbcd</text>");
     assert_holds(svg, "width=\"760\" height=\"502\""); /* 22 * 7 * 2 / 3 more below */
     assert_holds(svg, "<text x=\"333\" y=\"490\" text-anchor=\"middle\">w</text>");
+    assert_holds(drawn("w|y\n" TEN TEN "aaaaa|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "width=\"760\"");
+    /* Of five words each has 128 pixels. */
+    for (int letters = 17; letters <= 18; letters++) {
+        const char *five = ts_text_format(arena, "w|y\n%.*s|1\nb|1\nc|1\nd|1\ne|1\n", letters, TEN TEN);
+        assert_int_equal(times(drawn(five, (ts_sweep_plot){0, 1, -1}), "rotate(40"), letters == 18 ? 5 : 0);
+    }
     /* 35 letters to the right of the last: 245 * 7 / 9 pixels. */
     assert_holds(drawn("w|y\n" TEN TEN TEN "aaaaa|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "width=\"780\"");
     /* One word has all the width: 72 letters but one. */
@@ -222,6 +228,7 @@ static void lines_and_their_legend(void **state) {
                                      1, "76.0", "198.9",
                                      "c 1: 20") "<path class=\"line k1\" d=\"M604 78h16\"/><text x=\"626\" "
                                                 "y=\"82\">c</text>\n</svg>");
+    assert_holds(drawn("k|n|y\na|1|0\n", (ts_sweep_plot){1, 2, 0}), "\" y=\"65\">a</text>\n</svg>");
     /* 36 + 7 * (1 + 20) pixels for names of 20 letters, of which there are 56 at most. */
     assert_holds(drawn("n|y|k\n1|0|" TEN TEN "\n", (ts_sweep_plot){0, 1, 2}), "width=\"773\"");
     svg = drawn("n|y|k\n1|0|" TEN TEN TEN TEN TEN TEN "\n", (ts_sweep_plot){0, 1, 2});
@@ -267,6 +274,8 @@ static void long_titles(void **state) {
         {SEVENTY "1234567", "y=\"22\">" SEVENTY "1234..</text><text"},
         {"a b " SEVENTY "34567",
          "y=\"15\">a b</text><text class=\"title\" x=\"76\" y=\"32\">" SEVENTY "34567</text>"},
+        {SEVENTY "123456 x",
+         "y=\"15\">" SEVENTY "123456</text><text class=\"title\" x=\"76\" y=\"32\">x</text>"},
         {"<", "y=\"22\">&lt;</text>"},
     };
     ts_sweep_table *table = small_table(arena, 1, "n|y\n1|1\n");
