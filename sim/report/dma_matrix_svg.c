@@ -17,10 +17,10 @@ static int64_t log2_256(int64_t value) {
     return exponent * 256 + (fraction & 255);
 }
 
-/* 0 .. 255, of the way from a copy to the dearest pair; what is cheaper than a copy is 0. */
+/* 0 .. 255, of the way from a copy to `most`, LEAST_SCALE or more; what is cheaper than a copy is 0. */
 static int64_t shade(int64_t ratio, int64_t most) {
     int64_t low = log2_256(100), high = log2_256(most), at = log2_256(ratio);
-    if (at <= low || high <= low) return 0;
+    if (at <= low) return 0;
     return (at - low) * 255 / (high - low);
 }
 

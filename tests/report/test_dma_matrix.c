@@ -27,6 +27,7 @@ static void begin(void) {
     put(0, 0, 1000, TS_DMA_COPY), put(0, 1, 1200, TS_DMA_RETILE), put(0, 2, 12345, TS_DMA_TRANSPOSE);
     put(1, 0, 1506, TS_DMA_RETILE), put(1, 1, 994, TS_DMA_COPY), put(1, 2, 123456, TS_DMA_CORE_PROGRAM);
     put(2, 0, 2000, TS_DMA_GATHER), put(2, 2, 1000, TS_DMA_COPY);
+    m->costs[2][1].transfer.kind = TS_DMA_INTERLEAVE;
 }
 
 typedef void writer(const ts_transfer_matrix *matrix, ts_text *out);
@@ -92,6 +93,8 @@ static void lessons(void **state) {
     assert_holds(written(ts_report_matrix),
                  "costs 0.99 to 1.00;\n              changing the minor dimension, 1.40 to "
                  "1.50 (A to B: +0.50 burst waste)\n");
+    m->costs[0][1].components[TS_DMA_COMPONENT_PADDING] = 601;
+    assert_holds(written(ts_report_matrix), "(A to B: +0.60 padding)\n");
     /* What is cheaper than a copy has nothing that it pays more for. */
     put(0, 1, 999, TS_DMA_TRANSPOSE), put(1, 0, 1000, TS_DMA_TRANSPOSE);
     assert_holds(written(ts_report_matrix), "changing the minor dimension, 1.00\n");
@@ -195,6 +198,11 @@ static void as_a_heat_map(void **state) {
                                                         RATIO(227, 130, "", "0.50&#215;"));
     assert_holds(svg, RATIO(527, 130, " class=\"on-heat\"", "4.00&#215;"));
     assert_holds(svg, CELL(302, 156, "0.060") RATIO(377, 176, "", "-") CELL(452, 156, "0.060"));
+    /* Between powers of two it is linear in 1/256. */
+    put(1, 0, 3000, TS_DMA_RETILE), put(2, 0, 1500, TS_DMA_RETILE);
+    svg = written(ts_report_matrix_svg);
+    assert_holds(svg, CELL(152, 110, "0.561") RATIO(227, 130, "", "3.00&#215;"));
+    assert_holds(svg, CELL(152, 156, "0.248") RATIO(227, 176, "", "1.50&#215;"));
     assert_holds(svg, TEXT(152, 228,
                            " class=\"soft\">1&#215; is 1.000 us; the fuller, the dearer (log scale, up to "
                            "8.00&#215;)") "</svg>");
