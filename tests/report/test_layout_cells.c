@@ -1,0 +1,136 @@
+/* The grid that pictures of layouts draw: how many cells, of what, and which look alike. */
+#include "report/layout_cells.h"
+
+#include "tests/support/group.h"
+#include "tests/support/shapes.h"
+
+static cell_grid grid;
+
+static void choose(const char *text, cell_limits most) {
+    cells_choose(arena, parse_shape(arena, text), &most, &grid);
+}
+
+static void assert_side(const cell_side *side, int dim, int64_t step, int64_t total, int64_t drawn) {
+    assert_int_equal(side->dim, dim);
+    assert_int_equal(side->step, step);
+    assert_int_equal(side->total, total);
+    assert_int_equal(side->drawn, drawn);
+}
+
+/* Small arrays have cells of elements, all of them; padding counts. */
+static void cells_of_elements(void **state) {
+    (void)state;
+    choose("f32[3,5]{1,0}", (cell_limits){3, 5, 1, 1, 1});
+    assert_side(&grid.rows, 0, 1, 3, 3);
+    assert_side(&grid.columns, 1, 1, 5, 5);
+    assert_false(cells_are_tiles(&grid));
+    assert_false(grid.cut);
+    assert_int_equal(grid.slices, 1);
+    choose("f32[3,5]{1,0:T(4,8)}", (cell_limits){4, 8, 1, 1, 1});
+    assert_side(&grid.rows, 0, 1, 4, 4);
+    assert_side(&grid.columns, 1, 1, 8, 8);
+    assert_int_equal(cells_filled(&grid, &grid.rows, 2), 1);
+    assert_int_equal(cells_filled(&grid, &grid.rows, 3), 0);
+    assert_int_equal(cells_filled(&grid, &grid.columns, 7), 0);
+    choose("f32[10]{0}", (cell_limits){1, 10, 1, 1, 1});
+    assert_side(&grid.rows, -1, 1, 1, 1);
+    assert_side(&grid.columns, 0, 1, 10, 10);
+    assert_int_equal(cells_extent(&grid, -1), 1);
+    assert_int_equal(cells_filled(&grid, &grid.rows, 0), 1);
+    assert_false(cells_next_slice(&grid));
+}
+
+/* Larger ones of tiles; of those that are not drawn, the last is. */
+static void cells_of_tiles(void **state) {
+    (void)state;
+    choose("f32[20,300]{1,0:T(8,128)}", (cell_limits){23, 400, 2, 3, 1});
+    assert_side(&grid.rows, 0, 8, 3, 2);
+    assert_side(&grid.columns, 1, 128, 3, 3);
+    assert_true(cells_are_tiles(&grid));
+    assert_true(grid.cut);
+    assert_true(cells_are_left_out(&grid.rows));
+    assert_false(cells_are_left_out(&grid.columns));
+    assert_int_equal(cells_at(&grid.rows, 0), 0);
+    assert_int_equal(cells_at(&grid.rows, 1), 2);
+    assert_int_equal(cells_filled(&grid, &grid.rows, 0), 8);
+    assert_int_equal(cells_filled(&grid, &grid.rows, 2), 4);
+    assert_int_equal(cells_filled(&grid, &grid.columns, 1), 128);
+    assert_int_equal(cells_filled(&grid, &grid.columns, 2), 44);
+    cells_go(&grid, 2, 1);
+    assert_int_equal(grid.index[0], 16);
+    assert_int_equal(grid.index[1], 128);
+    choose("f32[20,300]{1,0:T(8,128)}", (cell_limits){24, 383, 3, 2, 1});
+    assert_side(&grid.rows, 0, 8, 3, 3);
+    assert_side(&grid.columns, 1, 128, 3, 2);
+    assert_true(grid.cut);
+    choose("f32[20,300]{1,0}", (cell_limits){4, 400, 5, 300, 1}); /* has none */
+    assert_side(&grid.rows, 0, 1, 20, 5);
+    assert_side(&grid.columns, 1, 1, 300, 300);
+    assert_false(cells_are_tiles(&grid));
+    choose("f32[1000]{0:T(256)}", (cell_limits){4, 4, 4, 4, 1});
+    assert_true(cells_are_tiles(&grid));
+    assert_side(&grid.columns, 0, 256, 4, 4);
+    assert_false(grid.cut);
+}
+
+static void slices(void **state) {
+    (void)state;
+    static const struct {
+        int64_t most, drawn;
+        bool cut;
+    } rows[] = {{6, 6, false}, {5, 5, true}, {1, 1, true}, {7, 6, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        choose("f32[2,3,4,4]{3,2,1,0}", (cell_limits){4, 4, 4, 4, rows[i].most});
+        assert_int_equal(grid.slices, rows[i].drawn);
+        assert_int_equal(grid.cut, rows[i].cut);
+    }
+    ts_text out = ts_text_begin(arena);
+    int count = 1;
+    cells_go(&grid, 1, 2);
+    cells_coordinates(&grid, &out); /* 4 + 2, then of the last slice 5 * 16 more */
+    for (; cells_next_slice(&grid); count++)
+        if (count == 5) ts_text_add_char(&out, ' '), cells_coordinates(&grid, &out);
+    assert_int_equal(count, 6);
+    assert_string_equal(out.bytes, "6 86");
+    assert_int_equal(grid.index[0], 0);
+    assert_int_equal(grid.index[1], 0);
+}
+
+/* By tile; where there is none all look alike. */
+static void hues_of_tiles(void **state) {
+    (void)state;
+    cell_limits all = {100, 1000, 1, 1, 1};
+    choose("f32[20,300]{1,0:T(8,128)}", all);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){7, 127}).number, 0);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){7, 128}).number, 1);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){16, 299}).number, 2 * 7 + 2);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){16, 299}).shade, 0);
+    choose("f32[20,300]{1,0}", all);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){19, 299}).number, 0);
+}
+
+/* Of several axes the one of the last digit has no colour, the first other one has, and the rest are shades. */
+static void hues_of_axes(void **state) {
+    (void)state;
+    cell_limits all = {100, 1000, 1, 1, 1};
+    choose("f32[6,4,8] S[(6,4,8):(1@c,1@b,1@a)]", all);
+    assert_string_equal(grid.layout->axes[grid.fast_axis].name, "a");
+    assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "c");
+    cell_hue hue = cells_hue(&grid, (int64_t[]){5, 1, 7});
+    assert_int_equal(hue.number, 5);
+    assert_int_equal(hue.shade, 1);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){5, 3, 7}).shade, 0);
+    /* A digit of 1 is none. */
+    choose("f32[6,1,8] S[(6,1,8):(1@c,1@b,1@a)]", all);
+    assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "c");
+    choose("f32[1,4,8] S[(1,4,8):(1@c,1@b,1@a)]", all);
+    assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "b");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_of_elements), cmocka_unit_test(cells_of_tiles), cmocka_unit_test(slices),
+        cmocka_unit_test(hues_of_tiles),     cmocka_unit_test(hues_of_axes),
+    };
+    return cmocka_run_group_tests(tests, begin_group, end_group);
+}
