@@ -103,9 +103,7 @@ static void add_chip(const drawing *d, int64_t chip) {
 static drawing drawing_of(const ts_reshard_report *r, ts_text *out) {
     const ts_mesh *mesh = &r->mesh;
     drawing d = {.r = r, .out = out, .rows = mesh->dim_count - 2, .columns = mesh->dim_count - 1};
-    if (d.rows < 0) d.rows = -1;
     while (d.across * d.across < planes(&d)) d.across++;
-    if (d.across == 0) d.across = 1;
     for (int64_t link = 0; link < ts_mesh_link_count(mesh); link++)
         if (ts_reshard_report_link_bytes(r, link) > d.most) d.most = ts_reshard_report_link_bytes(r, link);
     return d;
