@@ -66,6 +66,8 @@ static void several_axes(void **state) {
     const char *text = written(ts_report_layout_pair, &pair);
     assert_holds(text, row("element (1,2) is at", "F 2, P 1", "offset 5"));
     assert_holds(text, "\n\nB\n");
+    pair.shapes[0] = pair.shapes[1];
+    assert_holds(written(ts_report_layout_pair, &pair), "\n\nA\n");
 }
 
 static void priced(void **state) {
