@@ -111,6 +111,8 @@ static void facts(void **state) {
     ts_check_result passed[2] = {checks[0], checks[0]};
     r.result.checks = passed;
     assert_holds(page_of(), "<dt>checks</dt><dd>2 passed</dd>");
+    passed[0] = checks[1];
+    assert_holds(page_of(), "<dt>checks</dt><dd>1 of 2 FAILED</dd>");
     r.result.checks = checks;
 }
 
@@ -146,6 +148,7 @@ static void units_that_were_busy(void **state) {
     begin();
     assert_holds(section("Roofline"), "issue|50.0|\nhbm|12.5|\n");
     assert_holds(page_of(), "<div class=\"beside\">\n<figure>\n<svg");
+    assert_holds(page_of(), "style=\"--a:50.00%;--b:50.00%\">50.0</span>");
     r.result.roofline.unit = TS_FLOPS_NONE;
     assert_holds(page_of(), "<div class=\"beside\">\n<div class=\"scroll\"");
 }
@@ -189,7 +192,7 @@ static void sixteen_pictures(void **state) {
     (void)state;
     begin();
     const ts_program *program = r.result.program;
-    for (int count = 16; count <= 18; count++) {
+    for (int count = 1; count <= 18; count += count == 1 ? 15 : 1) {
         ts_text many = ts_text_begin(arena);
         for (int i = 1; i <= count; i++) ts_text_add(&many, ".tensor t%d hbm f32[%d]{0}\n", i, i);
         ts_text_add(&many, "halt\n");
@@ -198,7 +201,7 @@ static void sixteen_pictures(void **state) {
         const char *html = page_of(), *at = html;
         int found = 0;
         for (; (at = strstr(at, "<summary>t")) != NULL; at++) found++;
-        assert_int_equal(found, 16);
+        assert_int_equal(found, count < 16 ? count : 16);
         assert_int_equal(strstr(html, "<p>1 more picture is left out here: ") != NULL, count == 17);
         assert_int_equal(strstr(html, "<p>2 more pictures are left out here: ") != NULL, count == 18);
         assert_null(strstr(html, "<dt>checks</dt>"));
