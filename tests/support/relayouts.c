@@ -19,7 +19,7 @@ static void split_line(char *line, char **fields) {
     }
 }
 
-static ts_vpad read_vpad(ts_arena *arena, const char *text) {
+ts_vpad parse_vpad(ts_arena *arena, const char *text) {
     ts_text whole;
     ts_error err = {0};
     ts_vpad out;
@@ -40,8 +40,8 @@ static void read_row(ts_arena *arena, char *line, relayout_row *row) {
         .shape_text = fields[2], .from_text = fields[3], .to_text = fields[4], .said = fields[5]};
     row->shape = ts_shape_parse(&err, arena, &source);
     if (row->shape == NULL) fail_msg("%s: %s", fields[2], err.message);
-    row->request = (ts_relayout_request){.from = read_vpad(arena, fields[3]),
-                                         .to = read_vpad(arena, fields[4]),
+    row->request = (ts_relayout_request){.from = parse_vpad(arena, fields[3]),
+                                         .to = parse_vpad(arena, fields[4]),
                                          .masks = row->shape->dtype == TS_DTYPE_PRED,
                                          .rank = row->shape->layout->rank,
                                          .dims = row->shape->layout->dims,

@@ -1,9 +1,12 @@
-/* Rows of the tables of relayouts in tests/mosaic: what Mosaic's own pass makes of them. */
+/* Layouts of Mosaic, and rows of the tables of relayouts in tests/mosaic: what Mosaic's own pass makes of them. */
 #ifndef TESTS_SUPPORT_RELAYOUTS_H
 #define TESTS_SUPPORT_RELAYOUTS_H
 
 #include "layout/shape.h"
 #include "mosaic/relayout.h"
+
+/* Of "32,{0,0},(8,128)". Fails the test where the text is none. */
+ts_vpad parse_vpad(ts_arena *arena, const char *text);
 
 typedef struct {
     const char *shape_text, *from_text, *to_text;

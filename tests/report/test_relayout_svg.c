@@ -1,0 +1,129 @@
+/* Pictures of relayouts: what each sublane of both sides holds, in the colours of the source's vregs. */
+#include "report/relayout.h"
+
+#include <string.h>
+
+#include "tests/support/cells.h"
+#include "tests/support/group.h"
+#include "tests/support/relayouts.h"
+#include "tests/support/shapes.h"
+#include "tests/support/written.h"
+
+static ts_relayout_price price;
+
+/* Of two dims. */
+static const char *drawn(const int64_t *dims, const char *from, const char *to, int64_t sources,
+                         int64_t results) {
+    ts_error err = {0};
+    ts_text out = ts_text_begin(arena);
+    price = (ts_relayout_price){
+        .request = {.from = parse_vpad(arena, from), .to = parse_vpad(arena, to), .rank = 2, .dims = dims},
+        .plan = {.sources = sources, .results = results}};
+    if (!ts_report_relayout_svg(&err, &price, &out)) fail_msg("%s", err.message);
+    return out.bytes;
+}
+
+#define RUN(x, y, width, height, fill)                                                                       \
+    "<rect x=\"" #x "\" y=\"" y "\" width=\"" #width "\" height=\"" height "\" fill=\"" fill "\"/>\n"
+#define HSL(hue, light) "hsl(" #hue ",60%," #light "%)"
+#define PADDING         "url(#padding)"
+#define EDGE(x, y)                                                                                           \
+    "<rect class=\"edge\" x=\"" #x "\" y=\"" #y "\" width=\"256\" height=\"64\" fill=\"none\"/>\n"
+#define NAME(x, y, text)                                                                                     \
+    "<text x=\"" #x "\" y=\"" #y "\" text-anchor=\"start\" font-size=\"12\">" text "</text>\n"
+
+static const char *const tiled = "32,{0,0},(8,128)";
+
+/* 2 x 2 vregs, each of one colour: 67 degrees from one to the next. */
+static void vregs_below_each_other(void **state) {
+    (void)state;
+    const char *svg = drawn((int64_t[]){16, 256}, tiled, tiled, 4, 4);
+    assert_holds(svg, "width=\"600\" height=\"446\"");
+    assert_holds(svg, ">from, 4 vregs</text>\n" RUN(16, "62.0", 256, "8.0", HSL(210, 72))
+                          RUN(16, "70.0", 256, "8.0", HSL(210, 72)));
+    assert_holds(svg, RUN(16, "118.0", 256, "8.0", HSL(210, 72)) EDGE(16, 62) NAME(
+                          16, 57, "vreg 0, first element (0,0)") RUN(16, "154.0", 256, "8.0", HSL(277, 72)));
+    assert_holds(svg, NAME(16, 149, "vreg 1, first element (0,128)"));
+    assert_holds(svg, RUN(328, "338.0", 256, "8.0", HSL(51, 72)));
+    assert_holds(svg, EDGE(328, 338) NAME(328, 333, "vreg 3, first element (8,128)") "</svg>");
+}
+
+/* 5 rows of 60 elements, and where they lie from row 2, lane 64 on. */
+static void padding_and_offsets(void **state) {
+    (void)state;
+    const char *svg = drawn((int64_t[]){5, 60}, tiled, "32,{2,64},(8,128)", 1, 1);
+    assert_holds(svg, ">from, 1 vreg</text>\n" RUN(16, "62.0", 120, "8.0", HSL(210, 72))
+                          RUN(136, "62.0", 136, "8.0", PADDING));
+    assert_holds(svg, RUN(136, "94.0", 136, "8.0", PADDING) RUN(16, "102.0", 256, "8.0", PADDING));
+    assert_holds(svg, ">to, 1 vreg</text>\n" RUN(328, "62.0", 256, "8.0", PADDING)
+                          RUN(328, "70.0", 256, "8.0", PADDING) RUN(328, "78.0", 128, "8.0", PADDING)
+                              RUN(456, "78.0", 120, "8.0", HSL(210, 72)) RUN(576, "78.0", 8, "8.0", PADDING));
+    assert_holds(svg, NAME(328, 57, "vreg 0, first element (0,0)"));
+}
+
+/* A sublane of 16-bit elements has two rows. What is replicated is one element everywhere. */
+static void packed_and_replicated(void **state) {
+    (void)state;
+    const char *svg = drawn((int64_t[]){16, 128}, "16,{0,0},(16,128)", "16,{0,0},(16,128)", 1, 1);
+    assert_holds(svg, RUN(16, "62.0", 256, "4.0", HSL(210, 72)) RUN(16, "66.0", 256, "4.0", HSL(210, 72)));
+    assert_holds(svg, RUN(16, "122.0", 256, "4.0", HSL(210, 72)) EDGE(16, 62));
+    svg = drawn((int64_t[]){16, 128}, "32,{*,0},(8,128)", tiled, 1, 2);
+    assert_holds(svg, RUN(16, "118.0", 256, "8.0", HSL(210, 72)) EDGE(16, 62)
+                          NAME(16, 57, "vreg 0, first element (0,0)"));
+    assert_holds(svg, RUN(328, "210.0", 256, "8.0", HSL(210, 72)) EDGE(328, 154)
+                          NAME(328, 149, "vreg 1, first element (8,0)"));
+}
+
+static void six_of_a_side(void **state) {
+    (void)state;
+    const char *svg = drawn((int64_t[]){48, 128}, tiled, tiled, 6, 6);
+    assert_holds(svg, "height=\"630\""); /* 44 + 6 * 92 + 34 */
+    assert_holds(svg, RUN(16, "522.0", 256, "8.0", HSL(185, 66)));
+    assert_null(strstr(svg, " more<"));
+    svg = drawn((int64_t[]){56, 128}, tiled, tiled, 7, 7);
+    assert_holds(svg, "height=\"630\"");
+    assert_holds(
+        svg,
+        "<text x=\"16\" y=\"608\" class=\"soft\" text-anchor=\"start\" font-size=\"12\">and 1 more</text>\n");
+}
+
+static void a_page(void **state) {
+    (void)state;
+    static const char text[] = "f32[16,256] vpad<\"32,{0,0},(8,128)\">";
+    ts_error err = {0};
+    ts_text out = ts_text_begin(arena);
+    drawn((int64_t[]){16, 256}, tiled, tiled, 4, 4);
+    ts_relayout_price_request request = {.machine = ts_machine_load(&err, arena, "tpu-v5e"),
+                                         .from = parse_shape(arena, text),
+                                         .to = parse_shape(arena, text)};
+    price.plan.op_count = 12;
+    price.plan.kept_count = 8;
+    price.plan.counts[TS_RELAYOUT_ROTATE] = 5;
+    price.plan.counts[TS_RELAYOUT_ADD] = 7;
+    price.plan.steps = ts_text_begin(arena);
+    ts_text_add(&price.plan.steps, "rows <rotated>");
+    price.cycles = 34;
+    assert_true(ts_report_relayout_html(&err, &request, &price, &out));
+    assert_holds(out.bytes, "<div><dt>vregs</dt><dd>4 to 4</dd></div>\n<div><dt>ops</dt><dd>12</dd></div>\n"
+                            "<div><dt>ops when those that are the same are merged</dt><dd>8</dd></div>\n"
+                            "<div><dt>cycles</dt><dd>34</dd></div>\n");
+    const char *at = strstr(out.bytes, "<h2>Ops</h2>"), *end = strstr(at, "</section>");
+    assert_string_equal(cells_of(arena, ts_text_format(arena, "%.*s", (int)(end - at), at)),
+                        ts_text_format(arena, "Opsrows &lt;rotated&gt;+op|+count|\n%s|7|\ntpu.rotate|5|\n",
+                                       ts_relayout_op_name(TS_RELAYOUT_ADD)));
+    price.unpriced = "no <program>";
+    ts_text_clear(&out);
+    assert_true(ts_report_relayout_html(&err, &request, &price, &out));
+    assert_holds(out.bytes, "<dt>cycles</dt><dd>no &lt;program&gt;</dd>");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vregs_below_each_other),
+        cmocka_unit_test(padding_and_offsets),
+        cmocka_unit_test(packed_and_replicated),
+        cmocka_unit_test(six_of_a_side),
+        cmocka_unit_test(a_page),
+    };
+    return cmocka_run_group_tests(tests, begin_group, end_group);
+}
