@@ -59,6 +59,8 @@ static void padding_and_offsets(void **state) {
                           RUN(328, "70.0", 256, "8.0", PADDING) RUN(328, "78.0", 128, "8.0", PADDING)
                               RUN(456, "78.0", 120, "8.0", HSL(210, 72)) RUN(576, "78.0", 8, "8.0", PADDING));
     assert_holds(svg, NAME(328, 57, "vreg 0, first element (0,0)"));
+    svg = drawn((int64_t[]){8, 127}, tiled, "32,{0,1},(8,128)", 1, 1);
+    assert_holds(svg, RUN(328, "62.0", 2, "8.0", PADDING) RUN(330, "62.0", 254, "8.0", HSL(210, 72)));
 }
 
 /* A sublane of 16-bit elements has two rows. What is replicated is one element everywhere. */
@@ -67,7 +69,10 @@ static void packed_and_replicated(void **state) {
     const char *svg = drawn((int64_t[]){16, 128}, "16,{0,0},(16,128)", "16,{0,0},(16,128)", 1, 1);
     assert_holds(svg, RUN(16, "62.0", 256, "4.0", HSL(210, 72)) RUN(16, "66.0", 256, "4.0", HSL(210, 72)));
     assert_holds(svg, RUN(16, "122.0", 256, "4.0", HSL(210, 72)) EDGE(16, 62));
+    svg = drawn((int64_t[]){8, 128}, tiled, "32,{*,0},(8,128)", 2, 1);
+    assert_holds(svg, "height=\"262\""); /* of the side that has more: 44 + 2 * 92 + 34 */
     svg = drawn((int64_t[]){16, 128}, "32,{*,0},(8,128)", tiled, 1, 2);
+    assert_holds(svg, "height=\"262\"");
     assert_holds(svg, RUN(16, "118.0", 256, "8.0", HSL(210, 72)) EDGE(16, 62)
                           NAME(16, 57, "vreg 0, first element (0,0)"));
     assert_holds(svg, RUN(328, "210.0", 256, "8.0", HSL(210, 72)) EDGE(328, 154)
