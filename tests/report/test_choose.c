@@ -241,8 +241,8 @@ static const char *picture(void) { return written(ts_report_choose_svg, 1); }
 #define BREAK(x, y)                                                                                          \
     "<path class=\"break\" d=\"M" #x " " #y "l6 -20m4 0l-6 20\" fill=\"none\" stroke-width=\"2\"/>\n"
 
-/* The longest that was priced is 2 us, 240 pixels; the largest 4400 bytes, 220 pixels. Names take 20 letters of 8 pixels:
- * "linear" and what may stand behind it. */
+/* The longest that was priced is 2 us, 240 pixels; the largest 4400 bytes, 220 pixels. Names take 20 letters of
+ * 8 pixels: "linear" and what may stand behind it. */
 static void bars_of_time_and_of_bytes(void **state) {
     (void)state;
     begin();

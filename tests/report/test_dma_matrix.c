@@ -16,7 +16,7 @@ static void put(int from, int to, int64_t cycles, ts_dma_kind kind) {
     m->costs[from][to].components[TS_DMA_COMPONENT_WASTE] = cycles - 900;
 }
 
-/* Of row-major, tiled and column-major layouts; C to B cannot be done. A copy of A is 1000 cycles of a nanosecond. */
+/* Of row-major, tiled and column-major layouts; C to B cannot be done. A copy of A is 1000 cycles of 1 ns. */
 static void begin(void) {
     static const char *const texts[] = {"f32[16,256]{1,0}", "f32[16,256]{1,0:T(8,128)}", "f32[16,256]{0,1}"};
     m = TS_NEW(arena, ts_transfer_matrix);
@@ -169,8 +169,8 @@ static void as_json(void **state) {
 #define RATIO(x, y, ink, text) TEXT(x, y, ink " text-anchor=\"middle\" font-size=\"14\">" text)
 #define TIME(x, y, ink, text)  TEXT(x, y, ink " text-anchor=\"middle\" font-size=\"11\">" text)
 
-/* Names of 14 letters and 3 more take 8 pixels each, so cells begin at 152. Twice a copy is of 8 times a third of the way:
- * .06 + .94 * 85 / 255. */
+/* Names of 14 letters and 3 more take 8 pixels each, so cells begin at 152. Twice a copy is of 8 times a third of
+ * the way: .06 + .94 * 85 / 255. */
 static void as_a_heat_map(void **state) {
     (void)state;
     begin();

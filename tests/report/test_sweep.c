@@ -92,8 +92,10 @@ static void columns_that_fit(void **state) {
     ((ts_sweep_study *)table->study)->derived_count = 2;
     assert_string_equal(rows_of(), "n  other  cycles  d  e  microseconds  logical_bytes  hbm_bytes\n"
                                    "1      2       4  7  8             6              5          3\n");
-    begin(26, "status|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z\nok|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|"
-              "1|1|1|1|1|1\n");
+    begin(
+        26,
+        "status|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z\nok|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|"
+        "1|1|1|1|1|1\n");
     assert_holds(rows_of(), "  w  x\n"); /* 24 of them */
 }
 
