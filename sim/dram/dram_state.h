@@ -9,7 +9,7 @@
 
 enum {
     DRAM_MAX_BANKS = TS_HBM_MAX_BANKS,
-    DRAM_MAX_GROUPS = 64,
+    DRAM_MAX_GROUPS = DRAM_MAX_BANKS, /* each has one at least */
     DRAM_MAX_PCS = 4,
     DRAM_MAX_SIDS = 8, /* of a pseudo channel */
     DRAM_WINDOW = 4,   /* the only window there is (tFAW) */

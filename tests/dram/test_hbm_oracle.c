@@ -660,6 +660,27 @@ static void agrees_on_random_machines(void **unused) {
     }
 }
 
+/* Pseudo channels, stack ids, bank groups and banks that are few, or so many that they make the 128 banks of a
+ * channel; under ASan every second. */
+static void agrees_on_shapes_at_the_edges(void **unused) {
+    static const int8_t shapes[][4] = {{4, 2, 16, 1}, {1, 1, 1, 1},  {2, 4, 16, 1}, {4, 4, 1, 8},
+                                       {4, 4, 4, 2},  {1, 1, 16, 1}, {1, 1, 8, 16}, {1, 4, 2, 16}};
+    static test_case t;
+    (void)unused;
+    for (int i = 0, step = 8 / cases(8, 4); i < 8; i += step) {
+        state = (uint64_t)(500 + i);
+        random_config(&t);
+        t.config.pseudo_channels = shapes[i][0];
+        t.config.sids = shapes[i][1];
+        t.config.bank_groups = shapes[i][2];
+        t.config.banks = shapes[i][3];
+        random_requests(&t);
+        t.lookahead = 32 << below(10);
+        t.in_flight = -1;
+        compare(&t, 500 + i);
+    }
+}
+
 #define ONE(command) (1 << (command))
 enum {
     OF_BANK = 1 << SAME_BANK,
@@ -728,6 +749,7 @@ static void agrees_with_any_rule_more(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_on_random_machines),
+                                       cmocka_unit_test(agrees_on_shapes_at_the_edges),
                                        cmocka_unit_test(agrees_with_any_rule_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
