@@ -266,10 +266,8 @@ void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
 
 /* Channels that were done earlier go on to be refreshed. That costs no time that anything waits for. */
 static void refresh_to_end(ts_hbm *hbm) {
-    hbm->is_done = true;
     for (int i = 0; i < hbm->simulated_count; i++)
         hbm->simulate(hbm, hbm->simulated[i], (int32_t)(hbm_end_cycle(hbm) - hbm->base));
-    hbm->is_done = false;
 }
 
 /* Per bank scheduler: only from the last acceptance on can writes be drained because nothing follows. */

@@ -51,9 +51,10 @@ void ts_hbm_count_beyond(ts_hbm *hbm, ts_hbm *idle, int64_t cycle, ts_hbm_stats 
     ts_hbm_stats none;
     ts_hbm_settle(hbm, cycle);
     ts_hbm_settle(idle, cycle);
-    ts_hbm_read_stats(hbm, out);
-    ts_hbm_read_stats_to(idle, out->end_cycle, &none);
+    ts_hbm_read_stats_to(hbm, cycle, out);
+    ts_hbm_read_stats_to(idle, cycle, &none);
     ts_members_add(out, &none, ts_hbm_stats_members, -1, 1);
+    out->end_cycle = hbm_end_cycle(hbm);
 }
 
 /* ---- Requests ---- */

@@ -16,7 +16,8 @@ int64_t ts_hbm_rest_cycle(const ts_hbm *hbm);
 int ts_hbm_direction(const ts_hbm *hbm);
 void ts_hbm_set_direction(ts_hbm *hbm, int direction); /* after a reset */
 /* What one counted more, by a cycle from which on it rests, than one to which nothing was offered, both from
- * their reset on. */
+ * their reset on. What the time without requests went to is known to neither: of limiters only the sum of
+ * TS_HBM_LIMITER_REQUESTS, DATA, LATENCY, REFRESH and IDLE can be added to what a third counts from then on. */
 void ts_hbm_count_beyond(ts_hbm *hbm, ts_hbm *idle, int64_t cycle, ts_hbm_stats *out);
 
 /* The bursts of accesses in simulated channels, in order, by where they lie beside the first of them. Two

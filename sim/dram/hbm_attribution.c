@@ -94,16 +94,22 @@ static hbm_cause column_cause(const ts_dram *d, int direction, int bank, int32_t
     return other_cause(TS_HBM_LIMITER_SCHEDULING);
 }
 
+/* What it has had nothing to do for, then what is left of a refresh. */
+static void charge_refresh(hbm_channel *ch, int pc, int32_t t) {
+    int32_t until = min32(ch->refresh_until[pc], t);
+    if (until <= ch->bus_until[pc]) return;
+    charge(ch, pc, TS_HBM_LIMITER_REFRESH, ch->refresh_from[pc], &until);
+    charge(ch, pc, TS_HBM_LIMITER_REQUESTS, ch->bus_until[pc], &until);
+    ch->bus_until[pc] = min32(ch->refresh_until[pc], t);
+}
+
 void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, const hbm_column *column, int32_t t) {
     const ts_dram *d = &ch->dram;
     int direction = column->direction, bank = column->bank;
     int pc = bank >> hbm->spec->pc_shift;
     uint8_t *last = &ch->last_direction[pc];
-    int32_t end = t, refreshed = min32(ch->refresh_until[pc], t);
-    if (refreshed > ch->bus_until[pc]) {
-        ch->stats.limiter_cycles[TS_HBM_LIMITER_REFRESH] += refreshed - ch->bus_until[pc];
-        ch->bus_until[pc] = refreshed;
-    }
+    int32_t end = t;
+    charge_refresh(ch, pc, t);
     ch->stats.read_to_write += *last == DRAM_READ && direction == DRAM_WRITE;
     ch->stats.write_to_read += *last == DRAM_WRITE && direction == DRAM_READ;
     *last = (uint8_t)direction;
@@ -122,20 +128,34 @@ void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, const hbm_column *
     ch->passed[pc] = 0;
 }
 
-void hbm_attribute_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks) {
+void hbm_attribute_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks,
+                           bool waits) {
     int pc = bank >> hbm->spec->pc_shift;
     int32_t end = t;
-    if (hbm->is_done) return;
-    bool idle = ch->queue[0].count + ch->queue[1].count + ch->active_count == 0;
-    if (idle) charge(ch, pc, TS_HBM_LIMITER_REFRESH, ch->refresh_at - hbm->refresh_ticks, &end);
-    charge(ch, pc, idle ? TS_HBM_LIMITER_REQUESTS : TS_HBM_LIMITER_REFRESH, ch->bus_until[pc], &end);
-    ch->bus_until[pc] = max32(ch->bus_until[pc], t);
+    if (waits) {
+        charge_refresh(ch, pc, t);
+        charge(ch, pc, TS_HBM_LIMITER_REFRESH, ch->bus_until[pc], &end);
+        ch->bus_until[pc] = max32(ch->bus_until[pc], t);
+    }
+    ch->nobody_waits[pc] = !waits;
+    ch->refresh_from[pc] = min32(ch->refresh_at - hbm->refresh_ticks, t); /* with what it closes first */
     ch->refresh_until[pc] = t + ticks;
+}
+
+void hbm_attribution_rebase(const ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
+    for (int pc = 0; pc < hbm->spec->pcs; pc++) {
+        int32_t until = ch->bus_until[pc] - shift, least = -hbm->read_latency;
+        ch->passed[pc] += until < least ? least - until : 0;
+        ch->bus_until[pc] = max32(until, least);
+        ch->refresh_from[pc] = max32(ch->refresh_from[pc] - shift, DRAM_NEVER);
+        ch->refresh_until[pc] = max32(ch->refresh_until[pc] - shift, DRAM_NEVER);
+    }
 }
 
 void hbm_attribute_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64_t *cycles) {
     for (int pc = 0; pc < hbm->spec->pcs; pc++) {
-        int32_t from = ch->bus_until[pc], until = min32(ch->refresh_until[pc], end);
+        int32_t from = ch->bus_until[pc],
+                until = ch->nobody_waits[pc] ? from : min32(ch->refresh_until[pc], end);
         cycles[TS_HBM_LIMITER_REFRESH] += until > from ? until - from : 0;
         from = max32(from, until);
         until = ch->last_direction[pc] == DRAM_READ
@@ -143,10 +163,10 @@ void hbm_attribute_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, i
                     : from;
         cycles[TS_HBM_LIMITER_LATENCY] += until > from ? until - from : 0;
         from = max32(from, until);
-        /* Simulated past the end: the last burst is on the pins, or there were no requests up to a refresh. */
+        /* Simulated past the end: the last burst is on the pins, or what waits is refreshed first. */
         int64_t left = (int64_t)end - from + ch->passed[pc];
         cycles[left >= 0                   ? TS_HBM_LIMITER_IDLE
                : left >= -hbm->burst_ticks ? TS_HBM_LIMITER_DATA
-                                           : TS_HBM_LIMITER_REQUESTS] += left;
+                                           : TS_HBM_LIMITER_REFRESH] += left;
     }
 }

@@ -360,7 +360,7 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     if (at > t) return false;
     dram_rare(&ch->dram, command, first, t);
     hbm_tell_row(hbm, ch, all ? DRAM_REFA : DRAM_REFB, first, t);
-    hbm_attribute_refresh(hbm, ch, first, t, all ? hbm->spec->refa_to_act : 0);
+    hbm_attribute_refresh(hbm, ch, first, t, all ? hbm->spec->refa_to_act : 0, !hbm_banks_rest(hbm, ch));
     ch->refresh_head = (first + 1) % hbm->spec->banks;
     ch->waiting_count = 0;
     ch->stats.refreshes++;

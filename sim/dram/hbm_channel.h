@@ -96,9 +96,10 @@ typedef struct {
     int32_t refresh_again[DRAM_MAX_SIDS]; /* all banks of the stack id are refreshed: not again before */
     int32_t page_at;                      /* closed page: no row is to be closed before */
     int active_first, active_count, opening_count;
-    int32_t bus_until[DRAM_MAX_PCS];     /* the time of a pseudo channel is accounted for up to here */
-    int32_t refresh_until[DRAM_MAX_PCS]; /* its refresh ends */
-    int64_t passed[DRAM_MAX_PCS]; /* of its time, passed over without refreshes, and not accounted for */
+    int32_t bus_until[DRAM_MAX_PCS]; /* the time of a pseudo channel is accounted for up to here */
+    int32_t refresh_from[DRAM_MAX_PCS], refresh_until[DRAM_MAX_PCS]; /* its last refresh, */
+    bool nobody_waits[DRAM_MAX_PCS];                                 /* and whether that held nothing back */
+    int64_t passed[DRAM_MAX_PCS]; /* of its time without requests, passed over and not accounted for */
     int64_t accepted[2];          /* bursts, by direction */
     ts_hbm_stats stats;           /* without what is counted elsewhere */
     hbm_queue queue[2];
@@ -177,7 +178,6 @@ struct ts_hbm {
     hbm_block block;
     int32_t *block_first; /* by channel, and two more: where its segments begin in block.order */
     bool is_exact;        /* no channel follows another, no gap is passed over */
-    bool is_done;         /* what refreshes wait for is not accounted for any more */
     bool is_limited;      /* a stream has a ring of what is not yet done */
     bool is_awaited;      /* somebody has waited for something to be done */
     bool has_pairs;       /* an even burst and the next are in one row */
@@ -292,8 +292,12 @@ typedef struct {
 } hbm_column;
 /* Accounts for the time before a column command at `t`, called before it is issued. */
 void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, const hbm_column *column, int32_t t);
-/* Accounts for the time up to a refresh issued at `t` that keeps its pseudo channel busy for `ticks`. */
-void hbm_attribute_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks);
+/* A refresh issued at `t` keeps its pseudo channel busy for `ticks`. Accounts for the time up to it where requests
+ * `wait`; else what the time was is known with the next, or when all is done. */
+void hbm_attribute_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks,
+                           bool waits);
+/* Local cycles are lowered by `shift`. */
+void hbm_attribution_rebase(const ts_hbm *hbm, hbm_channel *ch, int32_t shift);
 /* Adds to `cycles` what is left of each pseudo channel's time up to `end`, when all is done. */
 void hbm_attribute_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64_t *cycles);
 

@@ -20,6 +20,15 @@ static bool any_active(hbm_channel *ch, int first, int count) {
     return false;
 }
 
+static bool any_waits(const hbm_channel *ch, int first, int count) {
+    for (int bank = first; bank < first + count; bank++)
+        for (int direction = 0; direction < 2; direction++)
+            if (!is_end(&ch->queue[direction], ch->queue[direction].hit[bank]) ||
+                !is_end(&ch->queue[direction], ch->queue[direction].miss[bank]))
+                return true;
+    return false;
+}
+
 static void wait_for(hbm_channel *ch, ts_dram_command command, int bank) {
     assert(ch->waiting_count < 2 * DRAM_MAX_BANKS);
     ch->waiting[ch->waiting_count].command = (int16_t)command;
@@ -81,7 +90,8 @@ static void issue_waiting(const ts_hbm *hbm, hbm_channel *ch, ts_dram_command co
     if (command == TS_DRAM_PRE) after_close(hbm, ch, bank);
     ch->stats.precharges += command == TS_DRAM_PRE || command == TS_DRAM_PREA;
     if (command == TS_DRAM_REFA || command == TS_DRAM_REFB) {
-        hbm_attribute_refresh(hbm, ch, bank, t, command == TS_DRAM_REFA ? s->refa_to_act : 0);
+        bool waits = any_waits(ch, first, s->banks_of_pc) || any_active(ch, first, s->banks_of_pc);
+        hbm_attribute_refresh(hbm, ch, bank, t, command == TS_DRAM_REFA ? s->refa_to_act : 0, waits);
         ch->stats.refreshes++;
     }
 }

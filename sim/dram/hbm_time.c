@@ -29,10 +29,7 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
         a->age -= shift * (((int64_t)1 << 32) + 1);
         a->opened -= shift;
     }
-    for (int pc = 0; pc < DRAM_MAX_PCS; pc++) {
-        lower(&ch->bus_until[pc], shift);
-        lower(&ch->refresh_until[pc], shift);
-    }
+    hbm_attribution_rebase(hbm, ch, shift);
     for (int i = 0; i < ch->opening_count; i++) lower(&ch->opening[i].at, shift);
     lower(&ch->opening_at, shift);
     lower(&ch->active_at, shift);
@@ -146,7 +143,7 @@ static void repeat_round(ts_hbm *hbm, hbm_channel *ch, int32_t until, int64_t ti
     int64_t *value = (int64_t *)&ch->stats;
     hbm->simulate(hbm, ch, until);
     for (size_t i = 0; i < sizeof before / sizeof *old; i++) value[i] += times * (value[i] - old[i]);
-    for (int pc = 0; pc < hbm->spec->pcs && hbm->config.refresh == TS_HBM_REFRESH_NONE; pc++) {
+    for (int pc = 0; pc < hbm->spec->pcs; pc++) {
         ch->passed[pc] += times * refresh_round(hbm);
         if (ch->dram.open_banks[pc] > 0) ch->dram.open_cycles[pc] += times * refresh_round(hbm);
     }

@@ -99,6 +99,8 @@ static bool is_served_as_new(const ts_hbm_config *config, uint64_t *seed, int64_
     ts_hbm_stats stats = stats_of(&all), sum = stats_of(&new), beyond;
     ts_hbm_count_beyond(before.hbm, idle.hbm, cycle, &beyond);
     ts_members_add(&sum, &beyond, ts_hbm_stats_members, 1, 1);
+    put_waits_together(&sum);
+    put_waits_together(&stats);
     if (earlier == 0) expect_same_stats(&sum, &stats);
     const memory made[] = {all, before, idle, new};
     for (int i = 0; i < 4; i++) ts_arena_free(made[i].arena);

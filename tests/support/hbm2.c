@@ -62,3 +62,13 @@ const ts_dma_config plain_dma = {
     .write_granule_bits = 32,
     .bytes_per_cycle = {1024, 1024, 1024, 1024, 1024, 64},
 };
+
+void put_waits_together(ts_hbm_stats *stats) {
+    int64_t *ticks = stats->limiter_cycles;
+    static const ts_hbm_limiter waits[] = {TS_HBM_LIMITER_DATA, TS_HBM_LIMITER_LATENCY,
+                                           TS_HBM_LIMITER_REFRESH, TS_HBM_LIMITER_IDLE};
+    for (int i = 0; i < 4; i++) {
+        ticks[TS_HBM_LIMITER_REQUESTS] += ticks[waits[i]];
+        ticks[waits[i]] = 0;
+    }
+}

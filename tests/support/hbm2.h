@@ -10,4 +10,9 @@ extern const ts_hbm_config hbm2;
 extern const ts_dma_config
     plain_dma; /* issue 100 cycles, descriptor 10, completion 200, at 1 GHz; 1 KiB a cycle */
 
+/* Whether a bus waits for data, requests or a refresh, or is done, and how much of its last burst is to come, is known
+ * with what comes next. Counts that are put together from parts have but the sum right: in `stats` it becomes that of
+ * requests. */
+void put_waits_together(ts_hbm_stats *stats);
+
 #endif
