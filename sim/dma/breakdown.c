@@ -110,13 +110,16 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
     return cycles;
 }
 
+static int64_t bus_count(const ts_hbm_config *c) {
+    return (int64_t)c->stacks * c->channels * c->pseudo_channels;
+}
+
 /* Charges the cycles that are left to what held the HBM's commands back, in proportion to its counters. Of the time
  * that it had nothing to do, only what the engine's own cycles (the fixed ones and engine_cycles) do not explain. */
 static void charge_waits(const ts_dma_machine *m, int64_t engine_cycles, int64_t left, ts_dma_cost *cost) {
     int64_t weights[TS_DMA_COMPONENT_COUNT] = {0};
-    int64_t channels = (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels;
-    __int128 explained = (__int128)(cost->fixed_cycles + engine_cycles) * m->hbm->clock_khz *
-                         m->hbm->ticks_per_ck * channels / m->core_khz;
+    __int128 explained = (__int128)(cost->fixed_cycles + engine_cycles) * ts_hbm_tick_khz(m->hbm) *
+                         bus_count(m->hbm) / m->core_khz;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
         int64_t ticks = cost->hbm.limiter_cycles[i];
         if (i == TS_HBM_LIMITER_DATA) continue;
@@ -207,11 +210,13 @@ void ts_dma_break_down(const ts_dma_machine *m, const ts_dma_transfer *what, ts_
 /* ---- A program of the core ---- */
 
 /* How long the HBM, on the average of its channels, had nothing to do: the core or a fixed cost kept it
- * waiting. */
-static int64_t starved_cycles(const ts_dma_cost *cost) {
-    __int128 starved = cost->hbm.limiter_cycles[TS_HBM_LIMITER_REQUESTS], total = 0;
-    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) total += cost->hbm.limiter_cycles[i];
-    return total > 0 ? (int64_t)(cost->cycles * starved / total) : cost->cycles;
+ * waiting, or came behind its last access, up to which its time is counted. */
+static int64_t starved_cycles(const ts_dma_machine *m, const ts_dma_cost *cost) {
+    __int128 busy = 0;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++)
+        if (i != TS_HBM_LIMITER_REQUESTS && i != TS_HBM_LIMITER_IDLE) busy += cost->hbm.limiter_cycles[i];
+    __int128 a_cycle = (__int128)ts_hbm_tick_khz(m->hbm) * bus_count(m->hbm); /* ticks of all buses */
+    return cost->cycles - (int64_t)(busy * m->core_khz / a_cycle);
 }
 
 /* What a copy needs is the HBM's; while it has nothing to do, the core reorders; of the rest it says why. */
@@ -232,7 +237,7 @@ void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, con
     weights[TS_DMA_COMPONENT_WASTE] = r->waste_bytes;
     weights[TS_DMA_COMPONENT_USEFUL] = ts_max(moved - r->padding_bytes - r->waste_bytes, 0);
     share(cost, take(&left, cost->memory_cycles), weights);
-    cost->components[TS_DMA_COMPONENT_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
+    cost->components[TS_DMA_COMPONENT_REORDER] = take(&left, starved_cycles(m, cost) - cost->fixed_cycles);
     charge_waits(m, core_cycles, left, cost);
     ts_dma_component most = ts_dma_largest_component(cost->components);
     cost->limit = most == TS_DMA_COMPONENT_REORDER ? TS_DMA_LIMIT_CORE

@@ -348,6 +348,8 @@ static void its_parts_are_what_they_are_called(void **state) {
         {"tpu-v4", "f32[1024,1024]{1,0}", "f32[1024,1024]{0,1}", 1, 20, true, "HBM bandwidth"},
         {"tpu-v5e", "s8[1024,1024]{1,0:T(8,128)(4,1)}", "s8[1024,1024]{0,1:T(8,128)(4,1)}", 50, 75, true,
          "unit busy: transpose of 128 x 128"},
+        {"tpu-v5e", "f32[379,1021]{0,1}", "f32[379,1021]{1,0:S(1)}", 50, 60, true,
+         "unit busy: transpose of 128 x 128"}, /* of a single block: the HBM is done before */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_dma_cost cost = price(machine_without(rows[i].machine, 0), rows[i].src, rows[i].dst, true);
