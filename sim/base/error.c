@@ -144,6 +144,21 @@ bool ts_error_whose(ts_error *err, const char *what, int64_t number) {
     return false;
 }
 
+/* Where the error is, as "name:line:column"; empty when it has no location. */
+static void format_location(const ts_error *err, char *out, size_t bytes) {
+    out[0] = '\0';
+    if (err->line) snprintf(out, bytes, "%s:%d:%d", err->name, err->line, err->column);
+}
+
+bool ts_error_where(ts_error *err) {
+    if (!err || !err->line) return false;
+    char location[TS_ERROR_NAME_BYTES + 32], message[TS_ERROR_TEXT_BYTES * 2];
+    format_location(err, location, sizeof location);
+    snprintf(message, sizeof message, "%s, at %s", err->message, location);
+    copy_cut(err->message, sizeof err->message, message);
+    return false;
+}
+
 bool ts_error_keep_system(ts_error *err, const ts_error *found) {
     if (found->kind != TS_ERROR_IO) return false;
     if (err && err->kind == TS_ERROR_NONE) *err = *found;
@@ -151,12 +166,6 @@ bool ts_error_keep_system(ts_error *err, const ts_error *found) {
 }
 
 void ts_error_clear(ts_error *err) { *err = (ts_error){.kind = TS_ERROR_NONE, .cycle = -1}; }
-
-/* Where the error is, as "name:line:column: "; empty when it has no location. */
-static void format_location(const ts_error *err, char *out, size_t bytes) {
-    out[0] = '\0';
-    if (err->line) snprintf(out, bytes, "%s:%d:%d: ", err->name, err->line, err->column);
-}
 
 size_t ts_error_format(const ts_error *err, char *out, size_t bytes) {
     char location[TS_ERROR_NAME_BYTES + 32], cycle[40] = "", caret[TS_ERROR_LINE_BYTES + 4] = "";
@@ -167,8 +176,9 @@ size_t ts_error_format(const ts_error *err, char *out, size_t bytes) {
     for (int i = 0; i < err->caret; i++)
         if (!continues_utf8(err->excerpt[i])) caret[width++] = ' ';
     if (err->line) memcpy(caret + width, "^\n", 3);
-    int needed = snprintf(out, bytes, "%s%s%s: %s\n%s%s%s", location, kinds[err->kind].label, cycle,
-                          err->message, err->excerpt, err->line ? "\n" : "", caret);
+    int needed =
+        snprintf(out, bytes, "%s%s%s%s: %s\n%s%s%s", location, err->line ? ": " : "", kinds[err->kind].label,
+                 cycle, err->message, err->excerpt, err->line ? "\n" : "", caret);
     assert(needed >= 0);
     return (size_t)needed;
 }

@@ -52,6 +52,9 @@ bool ts_error_hint(ts_error *err, const char *nearest);
 /* Puts whose it is before the message: "core 1: ". Returns false. */
 bool ts_error_whose(ts_error *err, const char *what, int64_t number);
 
+/* Puts where it is behind the message, for those that show nothing else: ", at p.tsim:3:9". Returns false. */
+bool ts_error_where(ts_error *err);
+
 /* Keeps an error by which the system refused something (TS_ERROR_IO), for those who take other errors as the
  * answer to what was asked: that it cannot be, or is not modelled. True when there was one. */
 bool ts_error_keep_system(ts_error *err, const ts_error *found);

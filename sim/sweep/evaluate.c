@@ -349,6 +349,7 @@ void ts_sweep_answer(ts_arena *arena, ts_sweep_context *context, int64_t index, 
         if (ts_sweep_case_of(&err, arena, &point, &asked))
             q.machine = find_machine(&err, arena, context, &asked);
         if (q.machine && questions[asked.question](&err, &q)) return;
+        ts_error_where(&err); /* rows have no place of their own for it */
     }
     ts_sweep_row_error(arena, TS_SWEEP_ERROR, &err, row);
 }

@@ -126,6 +126,20 @@ static void owners(void **state) {
     assert_memory_equal(err.message, expected, TS_ERROR_TEXT_BYTES - 16);
 }
 
+static void places_in_messages(void **state) {
+    (void)state;
+    ts_error err = {0};
+    ts_source text = {"p.tsim", "one\ntwo\n", 8};
+    assert_false(ts_error_where(NULL));
+    ts_error_set(&err, TS_ERROR_INPUT, "it ends");
+    assert_false(ts_error_where(&err));
+    assert_string_equal(err.message, "it ends");
+    ts_error_clear(&err);
+    ts_error_at(&err, TS_ERROR_INPUT, &text, 5, "found '%s'", "w");
+    assert_false(ts_error_where(&err));
+    assert_string_equal(err.message, "found 'w', at p.tsim:2:2");
+}
+
 /* Lines of '0' to '9' repeated, so that an excerpt shows where it was cut. */
 static void long_lines(void **state) {
     (void)state;
@@ -277,6 +291,7 @@ int main(void) {
         cmocka_unit_test(first_error_is_kept),
         cmocka_unit_test(hints),
         cmocka_unit_test(owners),
+        cmocka_unit_test(places_in_messages),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(long_lines_behind_others),
         cmocka_unit_test(characters_are_not_cut),
