@@ -156,7 +156,7 @@ static void add_facts(const ts_relayout_price *price, page *p) {
         {"vregs", ts_text_format(arena, "%" PRId64 " to %" PRId64, plan->sources, plan->results)},
         {"ops", ts_text_format(arena, "%d", plan->op_count)},
         {"ops when those that are the same are merged", ts_text_format(arena, "%d", plan->kept_count)},
-        {"cycles",
+        {"cycles more than to load and store the vregs",
          price->unpriced != NULL ? price->unpriced : ts_text_format(arena, "%" PRId64, price->cycles)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }

@@ -95,6 +95,7 @@ def pictures_show_both_sides():
         assert texts[5:7] == ["to, 9 vregs", "vreg 0, first element (0,0)"] and texts[-1] == "and 3 more", texts
         places = [element.get("fill") for element in root.iter() if element.tag.endswith("rect") and element.get("fill", "").startswith("hsl")]
         assert len(set(places)) == 4  # the source's vregs
+        assert "cycles more than to load and store the vregs" in page.read_text()  # as the text says
         assert "A relayout" in page.read_text() and "<svg" in page.read_text() and "tpu.rotate" in page.read_text()
 
 
