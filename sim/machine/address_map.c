@@ -257,11 +257,23 @@ static void fill_tables(ts_address_map *map, const parser *p) {
 }
 
 /* Do all widths fit into a packed location? */
-static bool fits(const parser *p, int stack_bits) {
-    return p->width[COLUMN] <= TS_ADDRESS_COLUMN_BITS &&
-           p->width[PC] + p->width[SID] + p->width[GROUP] + p->width[BANK] <= TS_ADDRESS_BANK_BITS &&
-           p->width[CHANNEL] + stack_bits <= TS_ADDRESS_CHANNEL_BITS &&
-           p->width[ROW] <= TS_ADDRESS_ROW_BITS && p->bits <= MAX_BITS + p->width[OFFSET];
+static bool check_widths(ts_error *err, const parser *p, int stack_bits, const ts_source *text) {
+    const int *width = p->width;
+    const struct {
+        int bits, most;
+        const char *what;
+    } rows[] = {
+        {width[COLUMN], TS_ADDRESS_COLUMN_BITS, "a row has bursts"},
+        {width[PC] + width[SID] + width[GROUP] + width[BANK], TS_ADDRESS_BANK_BITS, "a channel has banks"},
+        {width[CHANNEL] + stack_bits, TS_ADDRESS_CHANNEL_BITS, "all stacks together have channels"},
+        {width[ROW], TS_ADDRESS_ROW_BITS, "a bank has rows"},
+        {p->bits - width[OFFSET], MAX_BITS, "the HBM has bursts"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].bits > rows[i].most)
+            return ts_error_at(err, TS_ERROR_UNMODELLED, text, 0, "%s for %d bits of address, of at most %d",
+                               rows[i].what, rows[i].bits, rows[i].most);
+    return true;
 }
 
 typedef struct {
@@ -296,9 +308,7 @@ static bool set_widths(ts_error *err, parser *p, const ts_hbm_config *c, const t
     };
     for (int i = 0; i < FIELD_COUNT; i++)
         if (!set_width(err, p, &sizes[i])) return false;
-    if (!fits(p, log2_up(c->stacks)))
-        return ts_error_at(err, TS_ERROR_UNMODELLED, text, 0,
-                           "the HBM is too large for an address map of %d bits", MAX_BITS);
+    if (!check_widths(err, p, log2_up(c->stacks), text)) return false;
     p->bits = 0;
     return true;
 }

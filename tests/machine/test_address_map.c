@@ -231,12 +231,40 @@ static void bad_maps(void **state) {
     ts_arena_free(arena);
 }
 
+/* Every count at the most that fits, and beyond it: what is too many is said. */
+static void too_large(void **state) {
+    (void)state;
+    static const struct {
+        int stacks, channels, row_bytes, burst_bytes, rows;
+        const char *message;
+    } rows[] = {
+        {1, 8, 65536, 16, 256, NULL},
+        {1, 8, 65536, 8, 256, "a row has bursts for 13 bits of address, of at most 12"},
+        {32, 64, 1024, 32, 1024, NULL},
+        {64, 64, 1024, 32, 1024, "all stacks together have channels for 12 bits of address, of at most 11"},
+        {4, 64, 8192, 32, 1 << 19, NULL},
+        {4, 64, 8192, 32, 1 << 20, "the HBM has bursts for 41 bits of address, of at most 40"},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_hbm_config c = hbm2;
+        c.stacks = rows[i].stacks;
+        c.channels = rows[i].channels;
+        c.row_bytes = rows[i].row_bytes;
+        c.burst_bytes = rows[i].burst_bytes;
+        c.rows = rows[i].rows;
+        assert_int_equal(map_of(&err, arena, &c, "off co pc ch st bg ba ro") == NULL,
+                         rows[i].message != NULL);
+        if (rows[i].message) assert_string_equal(err.message, rows[i].message);
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_maps),
-        cmocka_unit_test(one_to_one),
-        cmocka_unit_test(rows_of_any_number),
-        cmocka_unit_test(bad_maps),
+        cmocka_unit_test(named_maps), cmocka_unit_test(one_to_one), cmocka_unit_test(rows_of_any_number),
+        cmocka_unit_test(bad_maps),   cmocka_unit_test(too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
