@@ -77,14 +77,17 @@ static bool parse_address(ts_error *err, ts_cursor *cursor, address_digits digit
     return true;
 }
 
+/* So many cycles of every bus of the largest machine, 2^13 of them, can be added up. */
+#define CYCLES (INT64_C(1) << 46)
+
 /* The cycle at the end of a line, in CK; there may be none. Requests are offered in order. */
 static bool parse_cycle(ts_error *err, trace *t, ts_cursor *cursor) {
     int64_t cycle;
     if (ts_cursor_at_end(cursor)) return true;
     if (!ts_cursor_integer(err, cursor, "a cycle", &cycle)) return false;
-    if (cycle < 0 || cycle >= INT64_C(1) << 60)
+    if (cycle < 0 || cycle >= CYCLES)
         return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                           "found cycle %lld, expected 0 to 2^60 - 1", (long long)cycle);
+                           "found cycle %lld, expected 0 to 2^46 - 1", (long long)cycle);
     if (cycle > t->earliest) t->earliest = cycle;
     return true;
 }
@@ -188,7 +191,8 @@ static const char *quick_parts(const char *at, ts_hbm_request *out, int64_t *cyc
 static bool quick_line(trace *t, ts_hbm_request *out) {
     int64_t cycle;
     const char *end = quick_parts(t->buffer + t->at, out, &cycle);
-    if (!end || *end != '\n' || end >= t->buffer + t->length || out->address >= t->base.limit) return false;
+    if (!end || *end != '\n' || end >= t->buffer + t->length) return false;
+    if (out->address >= t->base.limit || cycle >= CYCLES) return false;
     out->address &= ~(int64_t)(TS_HBM_REQUEST_BYTES - 1);
     if (cycle > t->earliest) t->earliest = cycle;
     out->earliest = t->earliest;

@@ -52,6 +52,21 @@ def exact_is_the_same():
 
 
 @test
+def gaps_go_to_waiting_requests():
+    """The buses without requests are idle; of the longest trace on the largest machine as well, whose times can be added up."""
+    every = {"stacks": 32, "channels": 64, "pseudo_channels": 4, "banks": 1, "rows": 1024}
+    largest = [word for name, count in every.items() for word in ("--set", f"hbm.{name}={count}")]
+    for words, buses in (([], 32), (largest + ["--set", "memories.hbm.capacity=16 GiB"], 32 * 64 * 4)):
+        for last in (100_000, 2**46 - 1):
+            found = bill(words, f"0x0 READ 0\n0x40 READ {last}\n")
+            if last == 100_000:
+                assert found["limiters"] == bill([*words, "--exact"], f"0x0 READ 0\n0x40 READ {last}\n")["limiters"], words
+            assert min(found["limiters"].values()) >= 0 and abs(sum(found["limiters"].values()) - found["cycles"]) < 20, found
+            assert 0 < 1 - found["limiters"]["idle"] / found["cycles"] < 2.1 / buses, found
+            assert min(found["energy_joules"].values()) >= 0, found
+
+
+@test
 def writes_that_stay_are_written_after_the_last_request():
     """Whether its gap is walked or passed over; 200,123 cycles are DRAMsim3's, told to keep no write then."""
     requests = "".join(f"{address:#x} WRITE 0\n" for address in (0, 1 << 18, 1 << 19)) + "0x40 READ 200000\n"

@@ -160,7 +160,9 @@ static void bad_traces(void **state) {
                         "40 READ 1\n^\n"},
         {"0x40 READ x\n", ":1:11: error: found 'x', expected a cycle\n0x40 READ x\n          ^\n"},
         {"0x40 READ -1\n",
-         ":1:11: error: found cycle -1, expected 0 to 2^60 - 1\n0x40 READ -1\n          ^\n"},
+         ":1:11: error: found cycle -1, expected 0 to 2^46 - 1\n0x40 READ -1\n          ^\n"},
+        {"0x40 READ 70368744177664\n", ":1:11: error: found cycle 70368744177664, expected 0 to 2^46 - 1\n"
+                                       "0x40 READ 70368744177664\n          ^\n"},
         {"0x40 READ 1 2\n",
          ":1:13: error: found '2', expected the end of the line\n0x40 READ 1 2\n            ^\n"},
         {"LD 0x1ffffffff\nST 0x200000000\nST 0x300000000\n",
