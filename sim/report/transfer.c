@@ -156,6 +156,15 @@ void report_add_limiters(ts_text *out, const char *before, const ts_hbm_stats *h
     ts_text_add(out, "\n");
 }
 
+void report_add_limiters_json(ts_json *json, const ts_hbm_stats *hbm) {
+    ts_json_object(json, "hbm_limiters");
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        if (hbm->limiter_cycles[i] == 0) continue;
+        ts_json_int(json, ts_hbm_limiter_name((ts_hbm_limiter)i), hbm->limiter_cycles[i]);
+    }
+    ts_json_close(json);
+}
+
 static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     int64_t bursts = hbm->reads + hbm->writes;
     if (bursts == 0) return;
@@ -397,12 +406,7 @@ static void add_json_accesses(ts_json *json, const ts_transfer_study *study) {
     ts_json_int(json, "coalesced", hbm->coalesced);
     ts_json_int(json, "row_hits", hbm->row_hits);
     ts_json_int(json, "activations", hbm->activations);
-    ts_json_object(json, "hbm_limiters");
-    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
-        if (hbm->limiter_cycles[i] == 0) continue;
-        ts_json_int(json, ts_hbm_limiter_name((ts_hbm_limiter)i), hbm->limiter_cycles[i]);
-    }
-    ts_json_close(json);
+    report_add_limiters_json(json, hbm);
 }
 
 void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2],

@@ -29,13 +29,20 @@ static void add_transfers(ts_text *out, const ts_transfer_mix *m) {
     }
 }
 
+/* Marked where not every access was simulated. */
+static const char *about(ts_arena *arena, bool estimated, double us) {
+    return ts_text_format(arena, "%s%.3f", estimated ? "~" : "", us);
+}
+
 static void add_times(ts_text *out, const ts_transfer_mix *m) {
     ts_text_add(out, "\n%17s%12s%15s%12s%16s%16s\n", "", "alone us", "together us", "slowdown", "alone GB/s",
                 "together GB/s");
     for (int i = 0; i < m->count; i++) {
         int64_t alone = m->alone[i].cost.cycles, together = m->results[i].completed_cycle;
-        ts_text_add(out, "%16d %12.3f%15.3f%11.2fx%16.1f%16.1f\n", i + 1, us_of(m, alone), us_of(m, together),
-                    ts_fraction(together, alone), gb_per_second(m, i, alone), gb_per_second(m, i, together));
+        ts_text_add(out, "%16d %12s%15s%11.2fx%16.1f%16.1f\n", i + 1,
+                    about(out->arena, m->alone[i].cost.estimated, us_of(m, alone)),
+                    about(out->arena, m->mix.estimated, us_of(m, together)), ts_fraction(together, alone),
+                    gb_per_second(m, i, alone), gb_per_second(m, i, together));
     }
 }
 
@@ -43,9 +50,9 @@ void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
     ts_report_machine_line("machine       ", m->machine, out);
     add_transfers(out, m);
     add_times(out, m);
-    ts_text_add(out, "\ntogether      %.3f us, %.2f times one after the other (%.3f us)\n",
-                us_of(m, m->mix.cycles), ts_fraction(m->mix.cycles, m->one_after_other),
-                us_of(m, m->one_after_other));
+    ts_text_add(out, "\ntogether      %s us, %.2f times one after the other (%.3f us)\n",
+                about(out->arena, m->mix.estimated, us_of(m, m->mix.cycles)),
+                ts_fraction(m->mix.cycles, m->one_after_other), us_of(m, m->one_after_other));
     ts_text_add(out, "floor         %.3f us: the HBM at its peak, for the %s bytes of all; %.2f times that\n",
                 us_of(m, m->mix.memory_cycles), ts_text_grouped(out->arena, m->mix.pin_bytes),
                 ts_fraction(m->mix.cycles, m->mix.memory_cycles));
@@ -68,6 +75,7 @@ static void add_json_transfer(ts_json *json, const ts_transfer_mix *m, int i, ts
     ts_json_text(json, "destination", text[1].bytes);
     ts_json_int(json, "useful_bytes", s->cost.transfer.useful_bytes);
     ts_json_int(json, "alone_cycles", s->cost.cycles);
+    ts_json_bool(json, "alone_estimated", s->cost.estimated);
     ts_json_int(json, "together_cycles", m->results[i].completed_cycle);
     ts_json_real(json, "slowdown", ts_fraction(m->results[i].completed_cycle, s->cost.cycles), 4);
     ts_json_close(json);
@@ -85,6 +93,7 @@ void ts_report_transfer_mix_json(const ts_transfer_mix *m, ts_text *out) {
     ts_json_int(&json, "engine_cycles", m->mix.engine_cycles);
     ts_json_int(&json, "moved_bytes", m->mix.moved_bytes);
     ts_json_int(&json, "pin_bytes", m->mix.pin_bytes);
+    report_add_limiters_json(&json, &m->mix.hbm);
     ts_json_array(&json, "transfers");
     for (int i = 0; i < m->count; i++) add_json_transfer(&json, m, i, out->arena);
     ts_json_close(&json);

@@ -91,6 +91,15 @@ def parts_of_the_memory_stand_for_all_of_it():
     part, whole = expect_json(words), expect_json([*words, "--exact"])
     assert abs(part["cycles"] / whole["cycles"] - 1) < 0.03, (part["cycles"], whole["cycles"])
     assert part["moved_bytes"] == whole["moved_bytes"] == 4 * 2048 * 1024 * 4
+    for mix, about, more in ((part, "~", []), (whole, "", ["--exact"])):  # of the text, and what its figures are in JSON
+        text, alone = expect([*words, *more], out=None), [t["alone_cycles"] / 1500 for t in mix["transfers"]]
+        marks = ["~" if t["alone_estimated"] else "" for t in mix["transfers"]]
+        assert mix["estimated"] == (about == "~") and (more == [] or marks == ["", ""]), mix
+        assert f"\ntogether      {about}{mix['microseconds']:.3f} us" in text, text
+        for mark, us, t in zip(marks, alone, mix["transfers"]):
+            assert re.search(f" {mark}{us:.3f} +{about}{t['together_cycles'] / 1500:.3f} ", text), (mark, us, text)
+        limiters = mix["hbm_limiters"]
+        assert f" {100 * limiters['data'] / sum(limiters.values()):.1f} % data" in text, (limiters, text)
 
 
 @test

@@ -374,11 +374,12 @@ static void a_mix(void **state) {
         {"engine_cycles", "500"},
         {"moved_bytes", "5000"},
         {"pin_bytes", "4000"},
-        {"transfers",
-         "[{\"source\":\"f32[16,256]{1,0}\",\"destination\":\"f32[16,256]{1,0:T(8,128)}\","
-         "\"useful_bytes\":16384,\"alone_cycles\":2000,\"together_cycles\":0,\"slowdown\":0},"
-         "{\"source\":\"f32[16,256]{1,0}\",\"destination\":\"f32[16,256]{1,0:T(8,128)}\","
-         "\"useful_bytes\":16384,\"alone_cycles\":1000,\"together_cycles\":4096,\"slowdown\":4.096}]"},
+        {"transfers", "[{\"source\":\"f32[16,256]{1,0}\",\"destination\":\"f32[16,256]{1,0:T(8,128)}\","
+                      "\"useful_bytes\":16384,\"alone_cycles\":2000,\"alone_estimated\":false,"
+                      "\"together_cycles\":0,\"slowdown\":0},"
+                      "{\"source\":\"f32[16,256]{1,0}\",\"destination\":\"f32[16,256]{1,0:T(8,128)}\","
+                      "\"useful_bytes\":16384,\"alone_cycles\":1000,\"alone_estimated\":false,"
+                      "\"together_cycles\":4096,\"slowdown\":4.096}]"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_string_equal(json_value(arena, out.bytes, rows[i][0]), rows[i][1]);
