@@ -34,8 +34,8 @@ typedef struct {
     int64_t turns;                 /* stacks that are no power of two take turns; 0 */
     int turns_at;                  /* the address bit of a turn; -1 */
     bool pcs_are_channels;
-    bool is_named;                    /* then hashes may name bits that this HBM does not have */
-    uint64_t column_of[MAX_BITS + 8]; /* by address bit: the packed bits it sets */
+    bool is_named; /* then hashes may name bits that this HBM does not have */
+    uint64_t column_of[MAX_BITS + TS_HBM_MAX_BURST_BITS]; /* by address bit: the packed bits it sets */
 } parser;
 
 static int log2_up(int64_t count) {

@@ -124,7 +124,7 @@ static const ts_field rows[] = {
     POWER("hbm.banks", hbm.banks, 16, "banks", "of a bank group"),
     INTEGER("hbm.rows", hbm.rows, 1, 1 << 22, "rows", "of a bank"),
     BYTES("hbm.row", hbm.row_bytes, 64, 64 * KIB, "", "one row of a bank in one pseudo channel"),
-    BYTES("hbm.burst", hbm.burst_bytes, 8, KIB, "", "moved by one RD or WR"),
+    BYTES("hbm.burst", hbm.burst_bytes, 8, 1 << TS_HBM_MAX_BURST_BITS, "", "moved by one RD or WR"),
     CLOCK("hbm.clock", hbm.clock_khz, "CK, in which the timing counts"),
     INTEGER("hbm.ticks", hbm.ticks_per_ck, 1, 2, "a CK", "command slots: 2 when row commands use both edges"),
     INTEGER("hbm.bus.act", hbm.act_ticks, 1, 16, "ticks", "ACT on the row bus"),

@@ -13,6 +13,7 @@ typedef enum {
 enum {
     TS_HBM_MAX_BANKS = 128,         /* of a channel: HBM4 with 16 dies */
     TS_HBM_MAX_BANKS_PER_BANK = 64, /* of a pseudo channel, for TS_HBM_SCHEDULER_PER_BANK */
+    TS_HBM_MAX_BURST_BITS = 10,     /* log2 of bytes */
 };
 
 typedef enum { TS_HBM_REFRESH_NONE, TS_HBM_REFRESH_ALL_BANK, TS_HBM_REFRESH_PER_BANK } ts_hbm_refresh;

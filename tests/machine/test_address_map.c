@@ -176,6 +176,9 @@ static void one_to_one(void **state) {
             check_bijection(&c, maps[i]);
             c.burst_bytes = 64;
             check_bijection(&c, maps[i]);
+            c.burst_bytes = 1 << TS_HBM_MAX_BURST_BITS;
+            c.row_bytes = 4 * c.burst_bytes;
+            check_bijection(&c, maps[i]);
         }
     }
 }
