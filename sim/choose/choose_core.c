@@ -151,8 +151,10 @@ static int outputs_of(choose_kernel kernel, int packing) {
 }
 
 /* Whole groups in a loop, then what is left. */
-static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_run *what,
-                         const ts_machine *machine) {
+bool choose_write_kernel(ts_error *err, ts_text *out, const choose_core *core,
+                         const choose_kernel_run *what) {
+    const arithmetic *a = arithmetic_of(err, core->dtype);
+    if (!a) return false;
     int outputs = outputs_of(what->kernel, what->packing);
     int64_t whole = what->sums / outputs;
     ts_text_add(out,
@@ -164,10 +166,11 @@ static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_
         if (tail) g = (grouping){(int)(what->sums - whole * outputs), whole * outputs, 1};
         if (g.outputs == 0 || g.count == 0) continue;
         if (what->kernel == CHOOSE_STREAM)
-            write_pass(out, a, whole_addition(a, what->packing, machine), g);
+            write_pass(out, a, whole_addition(a, what->packing, core->machine), g);
         else
             write_sums(out, a, what, g, outputs / g.outputs);
     }
+    return true;
 }
 
 /* ---- Running them ---- */
@@ -202,10 +205,8 @@ static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *wha
         what->cycles = known->cycles;
         return true;
     }
-    const arithmetic *a = arithmetic_of(err, core->dtype);
-    if (!a) return false;
     ts_text text = ts_text_begin(core->arena);
-    write_kernel(&text, a, what, core->machine);
+    if (!choose_write_kernel(err, &text, core, what)) return false;
     if (!run(err, core->machine, &text, &what->cycles)) return false;
     core->runs = ts_arena_extend(core->arena, core->runs, (size_t)core->run_count, sizeof *core->runs);
     core->runs[core->run_count++] = *what;
@@ -217,13 +218,14 @@ static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *wha
 /* Where a dim lies: 0 in the lanes' dim, 1 in the sublanes' dim, 2 elsewhere; dims that a '*' combines lie
  * together. */
 static int tile_position(const ts_xla_layout *f, int dim) {
-    int at = 0, position = 0;
+    int at = 0;
+    int64_t position = 0;
     while (f->minor_to_major[at] != dim) at++;
     const ts_xla_tile *tile = &f->tiles[0];
     int first = 0; /* the tile's entry of the dim `at` from the minor end */
     for (int entry = tile->rank - 1; entry >= 0; entry--, first++) {
         if (entry < tile->rank - 1 && tile->dims[entry] != TS_XLA_COMBINE) position++;
-        if (first == at) return position < 2 ? position : 2;
+        if (first == at) return (int)ts_min(position, 2);
     }
     return 2;
 }
@@ -254,20 +256,21 @@ static const char *const limiters[CHOOSE_KERNELS] = {"core: vreg adds", "core: s
                                                      "core: lane sums", "core: lane and sublane sums",
                                                      "core: one pass"};
 
-/* What kernels are run on at once: the other half of VMEM fills meanwhile. */
+/* What kernels are run on at once: the other half of VMEM fills meanwhile. At least a group; the assembler refuses a
+ * VMEM that has no room for one. */
 static int64_t block_vregs(const ts_machine *machine) {
     const ts_machine_memory *vmem = machine->spaces[TS_SPACE_VMEM];
     int64_t bytes = vmem ? vmem->capacity_bytes : 0;
-    return bytes / 2 > VREG_BYTES ? bytes / 2 / VREG_BYTES : 1;
+    return ts_max(bytes / 2 / VREG_BYTES, ACCUMULATORS);
 }
 
 /* Whole groups of as long sums as there are, if one fits; else a group of shorter sums. */
 static void fit_block(choose_kernel_run *what, int64_t most) {
     int64_t group = outputs_of(what->kernel, what->packing);
     if (what->sums < group) group = what->sums;
-    if (what->added > most / group) what->added = most / group < 1 ? 1 : most / group;
+    if (what->added > most / group) what->added = most / group;
     int64_t groups = most / (group * what->added);
-    if (what->sums > groups * group) what->sums = (groups < 1 ? 1 : groups) * group;
+    if (what->sums > groups * group) what->sums = groups * group;
 }
 
 bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape, const ts_choose_use *use,
@@ -279,7 +282,6 @@ bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape,
     *cycles = 0;
     if (vregs == 0) return arithmetic_of(err, core->dtype) != NULL;
     if (what.added > vregs) what.added = vregs;
-    if (what.added < 1) what.added = 1;
     what.sums = ts_ceil_div(vregs, what.added);
     int64_t all = what.sums;
     fit_block(&what, block_vregs(core->machine));

@@ -40,6 +40,9 @@ typedef struct {
 /* What the core takes for one use of a shape; what it cannot compute with is not modelled. */
 bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape, const ts_choose_use *use,
                         int64_t *cycles, const char **limiter);
+/* The text of a kernel. Its tensor xb in VMEM has the vregs; what a group of sums came to is written into its first
+ * vregs: of lanes or sublanes the last of them, which stands for the vreg that they are merged into. */
+bool choose_write_kernel(ts_error *err, ts_text *out, const choose_core *core, const choose_kernel_run *what);
 int64_t choose_core_bound(const choose_core *core, const ts_shape *shape);
 
 /* A machine to price on: the request's, or one with a figure moved. */
