@@ -230,8 +230,9 @@ static int tile_position(const ts_xla_layout *f, int dim) {
     return 2;
 }
 
+/* Of a tile's planes, should it have more than two dims. */
 static int64_t rows_of(const ts_xla_tile *tile) {
-    for (int i = 0; i < tile->rank - 1; i++)
+    for (int i = tile->rank - 2; i >= 0; i--)
         if (tile->dims[i] != TS_XLA_COMBINE) return tile->dims[i];
     return 1;
 }

@@ -208,6 +208,11 @@ static const struct {
     {"f32[8,64,512]{2,1,0:T(*,8,128)}", 1, CHOOSE_SUBLANE, 32, 8, 0},
     {"f32[8,16,64,512]{3,2,1,0:T(8,128)}", 0, CHOOSE_LEADING, 512, 8, 0},
     {"f32[16384]{0:T(1024)}", 0, CHOOSE_LANE_SUBLANE, 1, 16, 0},
+    /* Tiles of more dims: a vreg holds 8 rows of one plane. */
+    {"f32[16,64,512]{2,1,0:T(2,8,128)}", 2, CHOOSE_LANE, 128, 4, 0},
+    {"f32[16,64,512]{2,1,0:T(2,8,128)}", 1, CHOOSE_SUBLANE, 64, 8, 0},
+    {"f32[16,64,512]{2,1,0:T(2,8,128)}", 0, CHOOSE_LEADING, 32, 16, 0},
+    {"f32[2,4,64,512]{3,2,1,0:T(2,2,8,128)}", 0, CHOOSE_LEADING, 128, 2, 0},
     /* Values of a word: two rows. */
     {"bf16[512,512]{1,0:T(8,128)(2,1)}", 0, CHOOSE_SUBLANE, 2, 64, 0},
     {"bf16[512,512]{1,0:T(8,128)(2,1)}", 1, CHOOSE_LANE_SUBLANE, 64, 2, 0},
