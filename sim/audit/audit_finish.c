@@ -277,8 +277,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     add_entry(a);
     audit_finish_memory(a);
     audit_settle(a);
-    a->ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
-               (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+    a->ruled = audit_takes_rule(a);
     begin_result(a, r);
     take_shapes(a, r);
     sum_up(a, r);

@@ -110,14 +110,14 @@ int32_t audit_intern(ts_audit *a, int64_t line, ts_span text) {
     return audit_new_shape(a, &record);
 }
 
-static bool takes_rule(const ts_audit *a) {
+bool audit_takes_rule(const ts_audit *a) {
     ts_audit_untiled choice = a->request->untiled;
     return choice == TS_AUDIT_UNTILED_RULE || (choice == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
 }
 
 const ts_audit_shape *audit_shape_now(const ts_audit *a, int32_t shape) {
     const shape_record *record = &a->shapes[shape];
-    return takes_rule(a) ? &record->ruled : &record->linear;
+    return audit_takes_rule(a) ? &record->ruled : &record->linear;
 }
 
 /* ---- Buffers ---- */

@@ -172,6 +172,8 @@ static inline int64_t audit_times(int64_t a, int64_t b) {
 void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_span excerpt);
 /* The number of a shape's text, or AUDIT_NONE, which is counted. */
 int32_t audit_intern(ts_audit *a, int64_t line, ts_span text);
+/* Have arrays without tiles those of the rule, as far as the text was read? */
+bool audit_takes_rule(const ts_audit *a);
 const ts_audit_shape *audit_shape_now(const ts_audit *a,
                                       int32_t shape); /* with what is known of tiles so far */
 /* Text that is no instruction: shapes in it, and reports of sizes. */
