@@ -222,6 +222,14 @@ static const struct {
      "  %0 = stablehlo.broadcast_in_dim %a, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
      "  return %0 : tensor<512x256xf32>\n}\n",
      {1, {"f32 256,512 1,0 0,1"}}},
+    /* Constants lie as their reader wants. */
+    {"func.func @main() -> tensor<512x256xf32> {\n"
+     "  %a = stablehlo.constant dense<\"0x00\"> : tensor<256x512xf32>\n"
+     "  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
+     "  %b = stablehlo.iota dim = 0 : tensor<256x512xf32>\n"
+     "  %1 = stablehlo.transpose %b, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
+     "  return %0, %1 : tensor<512x256xf32>, tensor<512x256xf32>\n}\n",
+     {0, {""}}},
     /* What is of nothing, where it should be of an array. */
     {"HloModule m\n\nENTRY %main () -> f32[32] {\n  %0 = f32[8,4] reshape()\n  %1 = f32[4,8] transpose(), "
      "dimensions={1,0}\n  %2 = f32[32] reshape(%0)\n  %3 = f32[8,4] transpose(%1), dimensions={1,0}\n"

@@ -132,6 +132,14 @@ static const struct {
      "f32[258048]{0:T(1024)} takes 1008.0K; 1064960\n"
      "f32[63,4096]{1,0:T(8,128)} takes 1.00M for 1008.0K of data: fold dims that are neighbours in memory: "
      "f32[258048]{0:T(1024)} takes 1008.0K; 16384\n"},
+    /* Where source and target are padded alike, the padding is not the target's. */
+    {ENTRY "  %a = f32[9,130]{1,0:T(8,128)} parameter(0)\n  ROOT %c = f32[9,130]{1,0:T(16,128)} copy(%a)\n",
+     "copy changes tile: f32[9,130]{1,0:T(8,128)} to f32[9,130]{1,0:T(16,128)}: give the argument the layout "
+     "{1,0:T(16,128)} where it is made (jax.experimental.layout), once; 16384 as {1,0:T(16,128)}\n"
+     "f32[9,130]{1,0:T(8,128)} takes 16.0K for 4.6K of data: fold dims that are neighbours in memory: "
+     "f32[1170]{0:T(1024)} takes 8.0K; 8192\n"
+     "f32[9,130]{1,0:T(16,128)} takes 16.0K for 4.6K of data: fold dims that are neighbours in memory: "
+     "f32[1170]{0:T(1024)} takes 8.0K; 8192\n"},
     /* Padding of buffers: their width, another tile, another order, a fold. */
     {ENTRY "  ROOT %a = pred[64,512]{1,0:T(8,128)E(32)} parameter(0)\n",
      "pred[64,512]{1,0:T(8,128)E(32)} takes 128.0K for 32.0K of data: store it at its own width: E() makes "
@@ -139,6 +147,9 @@ static const struct {
     {ENTRY "  ROOT %a = pred[60,512]{1,0:T(8,128)E(32)} parameter(0)\n",
      "pred[60,512]{1,0:T(8,128)E(32)} takes 128.0K for 30.0K of data: store it at its own width: E() makes "
      "elements 4 times as wide; 92160\n"},
+    {ENTRY "  ROOT %a = pred[64,512]{1,0:T(8,128)E(16)} parameter(0)\n",
+     "pred[64,512]{1,0:T(8,128)E(16)} takes 64.0K for 32.0K of data: store it at its own width: E() makes "
+     "elements 2 times as wide; 32768\n"},
     {ENTRY "  ROOT %a = pred[4,512]{1,0:T(8,128)E(8)} parameter(0)\n",
      "pred[4,512]{1,0:T(8,128)E(8)} takes 4.0K for 2.0K of data: another tile: "
      "pred[4,512]{1,0:T(4,128)(4,1)} takes 2.0K; 2048. as {1,0:T(4,128)(4,1)}\n"},

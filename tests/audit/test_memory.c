@@ -91,7 +91,8 @@ static const struct {
      "allocation 12: size 512, thread-local:\n"
      /* listed again */
      "allocation 1: size 8.0KiB, preallocated-temp:\n"
-     " value: <7 t @0> (size=8192,offset=0): f32[16,128]{1,0:T(8,128)}\n",
+     " value: <7 t @0> (size=8192,offset=0): f32[16,128]{1,0:T(8,128)}\n"
+     "allocation 12: size 512, thread-local:\n",
      "preallocated-temp 0 8192; parameter 0 0 4096 of 4096; output 1 2048 of 2048; thread-local 0 512;", 4},
     {"cumulative_size; size; offset; used_by_n_values; shapes_list\n"
      "4.0KiB( 44%);    4.0KiB;            0;       1; f32[8,128]\n"

@@ -1,5 +1,5 @@
 /* Sizes that compilers print beside ours, where a message says that arrays lie, and arrays without tiles. */
-#include "audit/audit_private.h"
+#include "audit/audit_state.h"
 
 #include <string.h>
 
@@ -128,6 +128,37 @@ static void arrays_without_tiles(void **state) {
     }
 }
 
+/* Tuples in tuples, 65 of them and not one more; of nothing, too, and of what is short. */
+static void tuples_are_deep(void **state) {
+    (void)state;
+    static const struct {
+        int tuples;
+        const char *inner;
+        int64_t arrays;
+        const char *kind; /* NULL: all was understood */
+    } rows[] = {{1, "", 0, NULL},
+                {1, "s4[]", 1, NULL},
+                {2, "", 0, NULL},
+                {3, "f32[8], token[], f32[9]", 2, NULL},
+                {65, "f32[8]", 1, NULL},
+                {66, "f32[8]", 0, "tuples nested more than 64 deep"},
+                {1, "f32[8], ...", 1, "members of a tuple that the text leaves out"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit *audit = ts_audit_new(arena, &v6e_audit);
+        ts_text text = ts_text_begin(arena);
+        for (int k = 0; k < rows[i].tuples; k++) ts_text_add(&text, "(");
+        ts_text_add(&text, "%s", rows[i].inner);
+        for (int k = 0; k < rows[i].tuples; k++) ts_text_add(&text, ")");
+        int32_t shape = audit_intern(audit, 7, (ts_span){text.bytes, text.length});
+        assert_true(shape >= 0 && audit->shapes[shape].is_tuple);
+        assert_int_equal(audit->shapes[shape].leaf_count, rows[i].arrays);
+        assert_int_equal(audit->kind_count, rows[i].kind != NULL);
+        if (rows[i].kind) assert_string_equal(audit->kinds[0].kind, rows[i].kind);
+        assert_int_equal(audit_intern(audit, 8, (ts_span){text.bytes, text.length}), shape);
+        ts_audit_free(audit);
+    }
+}
+
 /* What messages say of shapes: the line, the size and factor as printed, ours; "!": they differ. Ours of f32[8,128] are 4096
  * bytes; f32[8,65] in tiles is 2.0 times (4096 of 2080 bytes) as large. */
 static const struct {
@@ -141,6 +172,8 @@ static const struct {
      "1 4.0K 2.0x, 4.0K 2.0x\n"},
     {"Size: 4.0K\nShape: f32[8,65]{1,0:T(8,128)}\nExtra memory due to padding: 1.97K (1.9x expansion)\n",
      "1 4.0K 1.9x, 4.0K 2.0x!\n"},
+    {"Size: 4.0K\nShape: f32[8,65]{1,0:T(8,128)}\nExtra memory due to padding: 1.97K (2.0x)\n",
+     "1 4.0K 2.0x, 4.0K 2.0x\n"},
     /* a shape without a size is in no report; a size without a shape is noted */
     {"Shape: f32[8,128]{1,0:T(8,128)}\n", ""},
     {"Size: 4.0K\n", ""},
@@ -206,6 +239,9 @@ static void texts_of_nothing(void **state) {
          "(XLA_FLAGS=--xla_dump_hlo_as_text)"},
         {"%a = f32[8,128]{1,0:T(8,128)} parameter(0)\n", 43, NULL},
         {"%a = token[] after-all()\n", 25, NULL}, /* one instruction, of no bytes */
+        {"Size: 4.0K\n", 11, NULL},               /* one allocation, of no shape */
+        {"size 4096 f32[8,128]{1,0:T(8,128)}\n", 35, NULL},
+        {"HBM capacity 8.0K:\n", 19, NULL}, /* one figure */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_audit_result r;
@@ -221,7 +257,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_printed),  cmocka_unit_test(sizes_are_compared),
         cmocka_unit_test(headings_say_where), cmocka_unit_test(arrays_without_tiles),
-        cmocka_unit_test(texts_of_nothing),   cmocka_unit_test(messages_are_read),
+        cmocka_unit_test(texts_of_nothing),   cmocka_unit_test(tuples_are_deep),
+        cmocka_unit_test(messages_are_read),
     };
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
