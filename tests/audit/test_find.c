@@ -132,6 +132,14 @@ static const struct {
      "f32[258048]{0:T(1024)} takes 1008.0K; 1064960\n"
      "f32[63,4096]{1,0:T(8,128)} takes 1.00M for 1008.0K of data: fold dims that are neighbours in memory: "
      "f32[258048]{0:T(1024)} takes 1008.0K; 16384\n"},
+    /* One column of tiles lies the same with those of 4 rows. */
+    {ENTRY "  %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n  ROOT %c = f32[1000,3]{1,0:T(4,128)} copy(%a)\n",
+     "copy changes nothing: f32[1000,3]{1,0:T(8,128)} to f32[1000,3]{1,0:T(4,128)}: donate the argument "
+     "(jax.jit donate_argnums): the copy keeps it unchanged; 512000\n"
+     "f32[1000,3]{1,0:T(8,128)} takes 500.0K for 11.7K of data: fold dims that are neighbours in memory: "
+     "f32[3000]{0:T(1024)} takes 12.0K; 499712\n"
+     "f32[1000,3]{1,0:T(4,128)} takes 500.0K for 11.7K of data: fold dims that are neighbours in memory: "
+     "f32[3000]{0:T(1024)} takes 12.0K; 499712\n"},
     /* Where source and target are padded alike, the padding is not the target's. */
     {ENTRY "  %a = f32[9,130]{1,0:T(8,128)} parameter(0)\n  ROOT %c = f32[9,130]{1,0:T(16,128)} copy(%a)\n",
      "copy changes tile: f32[9,130]{1,0:T(8,128)} to f32[9,130]{1,0:T(16,128)}: give the argument the layout "

@@ -159,6 +159,57 @@ static void tuples_are_deep(void **state) {
     }
 }
 
+static ts_span span_of(const char *text) { return (ts_span){text, strlen(text)}; }
+
+/* They have no number, however often they are met, and each time is counted. */
+static void shapes_that_are_none(void **state) {
+    (void)state;
+    static const struct {
+        const char *shape, *kind;
+    } rows[] = {{"f99[8]", "shape: "},
+                {"f32[8", "shape: "},
+                {"f32[8]{1}", "shape: "},
+                {"f32[?,8]{1,0}", "shape: an unbounded dimension has no size"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit *audit = ts_audit_new(arena, &v6e_audit);
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(audit_intern(audit, 3, span_of(rows[i].shape)), AUDIT_NONE);
+        assert_int_equal(audit->kind_count, 1);
+        assert_int_equal(audit->kinds[0].count, 2);
+        assert_int_equal(strncmp(audit->kinds[0].kind, rows[i].kind, strlen(rows[i].kind)), 0);
+        assert_int_equal(audit->shape_count, 0);
+        ts_audit_free(audit);
+    }
+}
+
+/* XLA's tuples: copy-start's of its destination, source and context, others' of operand and result; of send the data. */
+static void starts_make_a_member(void **state) {
+    (void)state;
+    static const char three[] = "(f32[8,128]{1,0}, bf16[4]{0}, u32[])";
+    static const struct {
+        ts_hlo_opcode opcode;
+        const char *shape, *member;
+    } rows[] = {
+        {TS_HLO_OP_COPY_START, three, "f32[8,128]{1,0}"},
+        {TS_HLO_OP_SEND, three, "f32[8,128]{1,0}"},
+        {TS_HLO_OP_RECV, three, "f32[8,128]{1,0}"},
+        {TS_HLO_OP_ALL_GATHER_START, three, "bf16[4]{0}"},
+        {TS_HLO_OP_SLICE_START, three, "bf16[4]{0}"},
+        {TS_HLO_OP_COPY_START, "(f32[8,128]{1,0})", "f32[8,128]{1,0}"},
+        {TS_HLO_OP_SLICE_START, "(f32[8,128]{1,0})", ""},
+        {TS_HLO_OP_COPY_START, "()", ""},
+        {TS_HLO_OP_COPY_START, "f32[8,128]{1,0}", "f32[8,128]{1,0}"}, /* what is no tuple is itself */
+        {TS_HLO_OP_COPY_START, "(", "("},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_span found = audit_started(rows[i].opcode, span_of(rows[i].shape));
+        if (!ts_span_is(found, rows[i].member)) fail_msg("row %zu: '%.*s'", i, (int)found.length, found.text);
+    }
+    assert_true(audit_is_start(TS_HLO_OP_COPY_START) && audit_is_start(TS_HLO_OP_ALL_GATHER_START));
+    assert_false(audit_is_start(TS_HLO_OP_ALL_REDUCE_START));
+    assert_false(audit_is_start(TS_HLO_OP_COPY_DONE) || audit_is_start(TS_HLO_OP_ADD));
+}
+
 /* What messages say of shapes: the line, the size and factor as printed, ours; "!": they differ. Ours of f32[8,128] are 4096
  * bytes; f32[8,65] in tiles is 2.0 times (4096 of 2080 bytes) as large. */
 static const struct {
@@ -255,9 +306,10 @@ static void texts_of_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_printed),  cmocka_unit_test(sizes_are_compared),
-        cmocka_unit_test(headings_say_where), cmocka_unit_test(arrays_without_tiles),
-        cmocka_unit_test(texts_of_nothing),   cmocka_unit_test(tuples_are_deep),
+        cmocka_unit_test(sizes_are_printed),    cmocka_unit_test(sizes_are_compared),
+        cmocka_unit_test(headings_say_where),   cmocka_unit_test(arrays_without_tiles),
+        cmocka_unit_test(texts_of_nothing),     cmocka_unit_test(tuples_are_deep),
+        cmocka_unit_test(shapes_that_are_none), cmocka_unit_test(starts_make_a_member),
         cmocka_unit_test(messages_are_read),
     };
     return cmocka_run_group_tests(tests, begin_audits, end_group);

@@ -89,6 +89,23 @@ static void what_is_not_modelled_has_ops_and_no_price(void **state) {
     }
 }
 
+/* The kernel around the ops is what does not fit: 16 vregs each way, into what has room for 8. */
+static void what_does_not_fit_has_no_price(void **state) {
+    (void)state;
+    static const char *const sets[] = {"memories.vmem.capacity=32 KiB"};
+    ts_error err = {0};
+    const ts_relayout_price_request request = {
+        .machine = ts_machine_load_with(&err, arena, "tpu-v5e", "set", sets, 1),
+        .from = parse_shape(arena, F32("32,{0,0},(8,128)")),
+        .to = parse_shape(arena, F32("32,{3,0},(8,128)"))};
+    ts_relayout_price out;
+    assert_non_null(request.machine);
+    assert_false(ts_relayout_price_find(&err, arena, &request, &out));
+    assert_int_equal(err.kind, TS_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "tpu-v5e has 32,768"));
+    assert_true(out.unpriced == NULL && out.cycles == 0);
+}
+
 static void what_is_no_relayout_is_refused(void **state) {
     (void)state;
     static const struct {
@@ -120,6 +137,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_price_is_what_the_ops_add),
         cmocka_unit_test(what_is_not_modelled_has_ops_and_no_price),
+        cmocka_unit_test(what_does_not_fit_has_no_price),
         cmocka_unit_test(what_is_no_relayout_is_refused),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
