@@ -2,11 +2,13 @@
  * which kernel a use runs. */
 #include "choose/choose.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "choose/choose_private.h"
 #include "base/number.h"
+#include "chip/energy.h"
 #include "config/scale.h"
 #include "run/run.h"
 #include "tests/support/group.h"
@@ -176,6 +178,72 @@ static void the_best_is_first(void **state) {
         if (i > 0) assert_true(all.candidates[i - 1].cycles <= all.candidates[i].cycles);
         if (i > 0) assert_true(some.candidates[i - 1].priced >= a->priced);
     }
+}
+
+static bool is_marked(const ts_candidate *c) { return c->is_now || c->is_rule; }
+
+/* Which of two rows that are alike in time comes first: less than 0, the first. */
+static int64_t order_of(const ts_candidate *a, const ts_candidate *b) {
+    bool cut = !a->priced;
+    int64_t time = cut ? a->bound_cycles - b->bound_cycles : a->cycles - b->cycles,
+            bytes = a->bytes - b->bytes, combines = a->combines - b->combines,
+            marked = is_marked(b) - is_marked(a);
+    if (a->priced != b->priced) return a->priced ? -1 : 1;
+    if (time != 0) return time;
+    if (!cut && bytes != 0) return bytes;
+    if (combines != 0 || marked != 0) return combines != 0 ? combines : marked;
+    return bytes != 0 ? bytes : strcmp(b->text, a->text);
+}
+
+/* Of those that take as long: fewer bytes, then tiles that compilers make, then the rule's and the tensor's own, then
+ * row-major. Of those that were cut bytes are third. */
+static void rows_are_in_order(void **state) {
+    (void)state;
+    static const struct {
+        const char *shape, *uses;
+        bool exhaustive;
+    } rows[] = {
+        {"f32[2,16,256]", "dma", true},  {"f32[2,16,256]{2,0,1:T(2,128)}", "dma", true},
+        {"f32[4,8,128]", "dma", true},   {"f32[2,16,256]", "dma,reduce:0", true},
+        {"f32[20,3,100]", "dma", false}, {"f32[20,3,100]", "stream", false},
+    };
+    int alike = 0, cut = 0, combined = 0, marked = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_choose_request request = request_of(rows[i].shape, rows[i].uses);
+        request.combine = true;
+        request.exhaustive = rows[i].exhaustive;
+        const ts_choose_result r = chosen(&request);
+        for (int k = 1; k < r.candidate_count; k++) {
+            const ts_candidate *a = &r.candidates[k - 1], *b = &r.candidates[k];
+            if (order_of(a, b) >= 0) fail_msg("%s: %s before %s", rows[i].shape, a->text, b->text);
+            bool same = a->priced && b->priced && a->cycles == b->cycles && a->bytes == b->bytes;
+            alike += same;
+            combined += same && a->combines != b->combines;
+            marked += same && a->combines == b->combines && is_marked(a) != is_marked(b);
+            cut += !a->priced && !b->priced && a->bound_cycles == b->bound_cycles;
+        }
+    }
+    assert_true(alike > 10 && cut > 10 && combined > 0 && marked > 0);
+}
+
+/* The HBM's energy is that of each transfer, and of standing by while the core works alone. */
+static void energy_is_of_all_uses(void **state) {
+    (void)state;
+    double joules[3];
+    static const char *const uses[] = {"dma", "dma,dma,dma", "reduce:0"};
+    int64_t cycles = 0;
+    for (int i = 0; i < 3; i++) {
+        ts_choose_request request = request_of("f32[64,1000]{1,0:T(8,128)}", uses[i]);
+        const ts_choose_result r = chosen(&request);
+        const ts_candidate *c = find(&r, "f32[64,1000]{1,0:T(8,128)}");
+        joules[i] = c->hbm_joules;
+        cycles = c->cycles;
+    }
+    ts_energy energy;
+    ts_energy_of_hbm(machine, &(ts_hbm_stats){0}, cycles, &energy);
+    assert_true(joules[0] > 0 && energy.hbm_total > 0);
+    assert_true(fabs(joules[1] - 3 * joules[0]) < 1e-9 * joules[0]);
+    assert_true(fabs(joules[2] - energy.hbm_total) < 1e-9 * energy.hbm_total);
 }
 
 /* What is asked about is priced, however bad; a layout of its own is one more. */
@@ -657,6 +725,8 @@ int main(void) {
         cmocka_unit_test(layouts_are_enumerated),
         cmocka_unit_test(too_many_are_refused),
         cmocka_unit_test(the_best_is_first),
+        cmocka_unit_test(rows_are_in_order),
+        cmocka_unit_test(energy_is_of_all_uses),
         cmocka_unit_test(the_tensor_s_own_is_priced),
         cmocka_unit_test(the_slower_side_counts),
         cmocka_unit_test(rows_that_are_alike_are_one),
