@@ -231,6 +231,74 @@ static void shardings_as_json(void **state) {
     cJSON_Delete(all);
 }
 
+/* What a device holds of a dim, index by index: its first run, and how many there are behind it. */
+static const char *held_of(int dim, int64_t device) {
+    int64_t runs = 0, begin = -1, end = -1;
+    for (int64_t i = 0; i < sharding.dims[dim]; i++) {
+        if (!ts_sharding_holds_at(&sharding, dim, i, device)) continue;
+        bool behind = i > 0 && ts_sharding_holds_at(&sharding, dim, i - 1, device);
+        runs += !behind;
+        if (runs == 1 && !behind) begin = i;
+        if (runs == 1) end = i;
+    }
+    if (runs == 0) return "none";
+    const char *first = ts_text_format(arena, "%lld-%lld", (long long)begin, (long long)end);
+    return runs == 1 ? first : ts_text_format(arena, "%s and %lld more", first, (long long)(runs - 1));
+}
+
+static void devices_hold_runs(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"4", "f32[13] P('x')"},
+        {"4", "f32[5,3] P('x')"},
+        {"2x3", "f32[7,11] P('y', 'x')"},
+        {"2x3", "f32[17] P(('y', 'x'))"},
+        {"2x2", "f32[16] S[(2,2,2,2):(2,1@x,1,1@y)]"},
+        {"2x2", "f32[40] S[(5,2,2,2):(2,1@x,1,1@y)]"},
+        {"2x3", "f32[24,5] S[(2,2,2,3,5):(10,1@x,5,1@y,1)]"},
+        {"2x2", "f32[6,4] S[(3,2,4):(4,1@x,1)] + R[(2):(1@y)]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ts_text out = ts_text_begin(arena);
+        read(cases[i][0], cases[i][1]);
+        ts_report_sharding_json(&mesh, &sharding, &out);
+        cJSON *all = cJSON_Parse(out.bytes);
+        const cJSON *devices = cJSON_GetObjectItem(all, "devices");
+        assert_int_equal(cJSON_GetArraySize(devices), mesh.device_count);
+        for (int device = 0; device < (int)mesh.device_count; device++) {
+            const cJSON *holds = cJSON_GetObjectItem(cJSON_GetArrayItem(devices, device), "holds");
+            assert_int_equal(cJSON_GetArraySize(holds), sharding.rank);
+            for (int d = 0; d < sharding.rank; d++) {
+                const char *got = cJSON_GetArrayItem(holds, d)->valuestring, *want = held_of(d, device);
+                if (strcmp(got, want) != 0)
+                    fail_msg("%s, device %d, dim %d: %s, expected %s", cases[i][1], device, d, got, want);
+            }
+        }
+        cJSON_Delete(all);
+    }
+}
+
+/* Copies have commas between them, or are a range; addends a '+'. Of what is too long for its column the first. */
+static void holders_are_listed(void **state) {
+    (void)state;
+    static const char *const cases[][4] = {
+        {"tpu-v5e", "2x4", "f32[8] P('x')", "                0-3   4-7\n                0-3   4-7\n\n"},
+        {"tpu-v5e", "4x2", "f32[8,16] P('y', unreduced={'x'})",
+         "0-3           0 + 2 + 4 + 6\n4-7           1 + 3 + 5 + 7\n\n"},
+        {"tpu-v5e", "2x3", "f32[6] P(unreduced={'x'})", "              0-2 + 3-5\n\n"},
+        {"tpu-v5e", "2x2", "f32[6] P(unreduced={'y', 'x'})", "              0 + 1 + 2 + 3\n\n"},
+        {"tpu-v5p", "4x3x2", "f32[12] P('y')",
+         "              0-1,6-7,12-13,18-19   2-3,8-9,14-15,20-21 4-5,10-11,16-17,22-23\n\n"},
+        {"tpu-v5p", "16x3x2", "f32[12] P('y')",
+         "              0-1,6-7,12-13,18-19,24-25,30-31,36-37.. 2-3,8-9,14-15,20-21,26-27,32-33,38-39..\n"
+         "and so on: 1 x 3 blocks\n\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        read_on(cases[i][0], NULL, cases[i][1], cases[i][2]);
+        if (!shows(cases[i][3])) fail_msg("%s on %s", cases[i][2], cases[i][1]);
+    }
+}
+
 /* Blocks of one width, rows 26 pixels apart; who holds one is in its middle. */
 static void shardings_as_pictures(void **state) {
     (void)state;
@@ -259,6 +327,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_short),       cmocka_unit_test(who_holds_what),
         cmocka_unit_test(what_fits_is_not_told), cmocka_unit_test(large_meshes_are_cut),
+        cmocka_unit_test(devices_hold_runs),     cmocka_unit_test(holders_are_listed),
         cmocka_unit_test(shardings_as_json),     cmocka_unit_test(shardings_as_pictures)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
