@@ -50,9 +50,10 @@ void mosaic_drop_loads(mosaic_code *code);
 /* Spilled values are at addresses whose tensor is one of these two, and whose words count from 0. */
 enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
 ts_operand mosaic_spill_slot(ts_arena *arena, int tensor, int64_t word);
+/* `loads`: of what was stored; `again`: other loads, and constants. */
 typedef struct {
     int vregs, words;             /* of VMEM and of SMEM that are needed */
-    int64_t stores, loads, again; /* instructions added; `again`: of constants */
+    int64_t stores, loads, again; /* instructions added */
 } mosaic_spills;
 
 /* spill.c: in each block, in the order in which values are needed, those that would wait too long for their next use are

@@ -87,8 +87,10 @@ static void bring(spiller *s, int v, int at, const ts_instruction *like) {
     ts_instruction *new = PUSH(s->code->arena, &s->out);
     *new = s->g->instructions[state->maker];
     new->operands[0] = ts_vreg(state->now);
-    s->spills->again++;
-    if (new->opcode == TS_OP_vld) {
+    bool loads = new->opcode == TS_OP_vld;
+    bool of_slot = loads && new->operands[1].as.address->tensor == MOSAIC_SPILL_VMEM;
+    *(of_slot ? &s->spills->loads : &s->spills->again) += 1;
+    if (loads) {
         ts_address *copy = TS_NEW(s->code->arena, ts_address);
         *copy = *new->operands[1].as.address;
         new->operands[1].as.address = copy;

@@ -52,15 +52,28 @@ static ts_operand indexed(int tensor, ts_operand sreg) {
     return o;
 }
 
+/* Behind `first`, by as many words as a scalar says. */
+static ts_operand behind(int tensor, int64_t first, ts_operand sreg) {
+    ts_operand o = indexed(tensor, sreg);
+    ts_address *a = TS_NEW(arena, ts_address);
+    *a = *o.as.address;
+    a->word = first * TS_VREG_WORDS;
+    a->terms[0].multiplier = TS_VREG_WORDS;
+    o.as.address = a;
+    return o;
+}
+
 static ts_operand reg(ts_operand_kind kind, int number) { return (ts_operand){kind, {.reg = number}}; }
 static ts_operand label(int block) { return (ts_operand){TS_OPERAND_LABEL, {.label = block}}; }
 static ts_operand number(int64_t n) { return (ts_operand){TS_OPERAND_INTEGER, {.integer = n}}; }
 
-static ts_operand load(mosaic_code *code, int64_t word) {
+static ts_operand load_at(mosaic_code *code, ts_operand place) {
     ts_operand d = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
-    mosaic_add(code, TS_OP_vld, 2, (ts_operand[]){d, address(0, word)});
+    mosaic_add(code, TS_OP_vld, 2, (ts_operand[]){d, place});
     return d;
 }
+
+static ts_operand load(mosaic_code *code, int64_t word) { return load_at(code, address(0, word)); }
 
 static ts_operand sum(mosaic_code *code, ts_operand a, ts_operand b) {
     ts_operand d = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
@@ -81,7 +94,9 @@ typedef struct {
 static int64_t *word_at(little *m, const ts_operand *o) {
     const ts_address *a = o->as.address;
     int space = a->tensor == MOSAIC_SPILL_VMEM ? 2 : a->tensor == MOSAIC_SPILL_SMEM ? 3 : a->tensor;
-    return &m->memory[space][space == 3 ? a->word : a->word / TS_VREG_WORDS];
+    int64_t word = a->word;
+    for (int k = 0; k < a->term_count; k++) word += m->sregs[a->terms[k].sreg] * a->terms[k].multiplier;
+    return &m->memory[space][space == 3 ? word : word / TS_VREG_WORDS];
 }
 
 static int64_t value_of(const little *m, const ts_operand *o) {
@@ -169,15 +184,17 @@ static void check_registers(const mosaic_code *code) {
 
 static int below(int n) { return (int)random_below(&seed, (uint32_t)n); }
 
-/* Loads, then sums of any that are there, then stores: more values than registers. Those of `carried` are changed in a
+/* Loads, some of them at a place that moves, then sums of any that are there, then stores: more values than registers. Those of `carried` are changed in a
  * loop, which is block 1, or is cut into two or three, the last the branch alone. Not all values live beyond it, and some
  * are written again. */
 static mosaic_code *random_code(void) {
     mosaic_code *code = new_code();
     ts_operand values[300] = {load(code, below(WORDS))}, carried[24],
-               counter = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
+               counter = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)),
+               place = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG));
     int count = 1, carried_count = below(24), loads = 1 + below(60), cut = below(100);
     mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){counter, number(0)});
+    mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){place, number(below(9))});
     for (int i = 0; i < carried_count; i++) {
         carried[i] = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
         mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){carried[i], number(i)});
@@ -194,6 +211,8 @@ static mosaic_code *random_code(void) {
             mosaic_add(code, TS_OP_vadd_i32, 3,
                        (ts_operand[]){values[count - 1 - below(count - loads)], values[below(count)], b});
         if (below(8) == 0) values[below(count)] = load(code, below(WORDS));
+        if (below(4) == 0) values[below(count)] = load_at(code, behind(0, below(WORDS), place));
+        if (below(8) == 0) mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){place, place, number(1)});
     }
     for (int i = 0; i < carried_count; i++)
         mosaic_add(code, TS_OP_vadd_i32, 3, (ts_operand[]){carried[i], carried[i], values[below(count)]});
@@ -206,6 +225,19 @@ static mosaic_code *random_code(void) {
     return code;
 }
 
+/* Loads or stores of vregs that are spilled. */
+static int64_t slot_count(const mosaic_code *code, ts_opcode opcode) {
+    int64_t count = 0;
+    for (int b = 0; b < code->blocks.count; b++) {
+        for (int i = 0; i < code->blocks.items[b].list.count; i++) {
+            const ts_instruction *in = &code->blocks.items[b].list.items[i];
+            const ts_operand *o = in->opcode == opcode ? &in->operands[opcode == TS_OP_vld] : NULL;
+            count += o && o->kind == TS_OPERAND_ADDRESS && o->as.address->tensor == MOSAIC_SPILL_VMEM;
+        }
+    }
+    return count;
+}
+
 static void the_code_computes_the_same(void **state) {
     (void)state;
     ts_core_config core = machine();
@@ -215,11 +247,13 @@ static void the_code_computes_the_same(void **state) {
         mosaic_bound bound;
         seed = (uint64_t)round * 77 + 5;
         memset(&before, 0, sizeof before);
-        for (int i = 0; i < WORDS; i++) before.memory[0][i] = i * i + 1;
+        for (int i = 0; i < 3 * WORDS; i++) before.memory[0][i] = i * i + 1;
         memcpy(&after, &before, sizeof after);
         mosaic_code *code = random_code();
         execute(&before, code);
         mosaic_spill(code, &core, &spills);
+        assert_int_equal(spills.loads, slot_count(code, TS_OP_vld));
+        assert_int_equal(spills.stores, slot_count(code, TS_OP_vst));
         mosaic_schedule(code, &core, &bound);
         mosaic_share_slots(code, &spills);
         assert_true(mosaic_allocate(NULL, code, &core, &spills));
