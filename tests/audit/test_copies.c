@@ -284,6 +284,21 @@ static const struct {
      "  %i = s32[3,1]{1,0} parameter(1)\n"
      "  ROOT %t = f32[3,16]{1,0} call(%a, %i), to_apply=%_take.1\n}\n",
      {1, {"f32 55,16 0,1 1,0"}}},
+    /* What is done with what was picked, and functions that pick nothing. */
+    {"HloModule m\n\n_take.1 {\n  %p = f32[55,16]{1,0} parameter(0)\n  %q = s32[3,1]{1,0} parameter(1)\n"
+     "  %g = f32[3,16]{1,0} gather(%p, %q), offset_dims={1}, collapsed_slice_dims={0}, "
+     "start_index_map={0}, index_vector_dim=1, slice_sizes={1,16}\n  ROOT %n = f32[3,16]{1,0} "
+     "negate(%g)\n}\n\n"
+     "ENTRY %main (a: f32[55,16], i: s32[3,1]) -> f32[3,16] {\n  %a = f32[55,16]{1,0} parameter(0)\n"
+     "  %i = s32[3,1]{1,0} parameter(1)\n"
+     "  ROOT %t = f32[3,16]{1,0} call(%a, %i), to_apply=%_take.1\n}\n",
+     {1, {"f32 55,16 0,1 1,0"}}},
+    {"HloModule m\n\n_drop.1 {\n  %p = f32[55,16]{1,0} parameter(0)\n  %q = s32[3,1]{1,0} parameter(1)\n"
+     "  ROOT %n = f32[3,16]{1,0} slice(%p), slice={[0:3],[0:16]}\n}\n\n"
+     "ENTRY %main (a: f32[55,16], i: s32[3,1]) -> f32[3,16] {\n  %a = f32[55,16]{1,0} parameter(0)\n"
+     "  %i = s32[3,1]{1,0} parameter(1)\n"
+     "  ROOT %t = f32[3,16]{1,0} call(%a, %i), to_apply=%_drop.1\n}\n",
+     {0, {""}}},
     /* Both operands are one value: it is copied once. */
     {"func.func @main(%a: tensor<64x4x16xf32>) -> tensor<64x4x4xf32> {\n"
      "  %0 = stablehlo.dot_general %a, %a, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "
