@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "chip/energy.h"
 #include "config/scale.h"
+#include "dma/price.h"
 #include "run/run.h"
 #include "tests/support/group.h"
 #include "tests/support/rounds.h"
@@ -77,6 +78,16 @@ static void wrong_uses_are_refused(void **state) {
         assert_false(ts_choose_read_uses(&err, arena, &source, &request));
         assert_error(&err, err.kind, wrong[i].error);
     }
+}
+
+static void a_scalar_has_no_dim_to_sum(void **state) {
+    (void)state;
+    ts_choose_request request = {.machine = machine, .shape = parse_shape(arena, "f32[]")};
+    ts_source source = {"uses", "reduce:0", 8};
+    ts_error err = {0};
+    assert_false(ts_choose_read_uses(&err, arena, &source, &request));
+    assert_error(&err, TS_ERROR_USAGE,
+                 "uses:1:8: error: the tensor has no dimensions to sum\nreduce:0\n       ^\n");
 }
 
 /* ---- Which layouts there are ---- */
@@ -229,21 +240,25 @@ static void rows_are_in_order(void **state) {
 /* The HBM's energy is that of each transfer, and of standing by while the core works alone. */
 static void energy_is_of_all_uses(void **state) {
     (void)state;
-    double joules[3];
-    static const char *const uses[] = {"dma", "dma,dma,dma", "reduce:0"};
-    int64_t cycles = 0;
-    for (int i = 0; i < 3; i++) {
-        ts_choose_request request = request_of("f32[64,1000]{1,0:T(8,128)}", uses[i]);
+    static const struct {
+        const char *uses;
+        int transfers;
+    } rows[] = {{"dma", 1},
+                {"dma,dma,dma", 3},
+                {"reduce:0", 0},
+                {"dma,reduce:1,reduce:1,reduce:1,reduce:1,reduce:1,reduce:1,reduce:1,reduce:1,reduce:1", 1}};
+    double joules = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_choose_request request = request_of("f32[64,1000]{1,0:T(8,128)}", rows[i].uses);
         const ts_choose_result r = chosen(&request);
         const ts_candidate *c = find(&r, "f32[64,1000]{1,0:T(8,128)}");
-        joules[i] = c->hbm_joules;
-        cycles = c->cycles;
+        ts_energy waits;
+        ts_energy_of_hbm(machine, &(ts_hbm_stats){0}, c->cycles - c->dma_cycles, &waits);
+        if (i == 0) joules = c->hbm_joules;
+        assert_true(joules > 0 && (waits.hbm_total > 0) == (i >= 2));
+        double expected = rows[i].transfers * joules + waits.hbm_total;
+        assert_true(fabs(c->hbm_joules - expected) < 1e-9 * expected);
     }
-    ts_energy energy;
-    ts_energy_of_hbm(machine, &(ts_hbm_stats){0}, cycles, &energy);
-    assert_true(joules[0] > 0 && energy.hbm_total > 0);
-    assert_true(fabs(joules[1] - 3 * joules[0]) < 1e-9 * joules[0]);
-    assert_true(fabs(joules[2] - energy.hbm_total) < 1e-9 * energy.hbm_total);
 }
 
 /* What is asked about is priced, however bad; a layout of its own is one more. */
@@ -351,6 +366,29 @@ static void large_transfers_are_extended(void **state) {
                          (double)machine->chip.sustained_khz;
     assert_true((double)large.bound_cycles <= least && (double)large.bound_cycles >= 0.98 * least);
     assert_true(large.bound_cycles <= exact.cycles);
+}
+
+/* From a memory to itself: to where the memory aligns what comes behind. */
+static void copies_go_behind_their_source(void **state) {
+    (void)state;
+    ts_choose_request request = request_of("f32[1000,300]{1,0:T(8,128)}", "dma:hbm>hbm");
+    const int64_t bytes = request.shape->bytes;
+    ts_error err = {0};
+    const ts_machine_memory *hbm = ts_machine_find_memory(&err, machine, "hbm");
+    const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_U8, 1, &bytes);
+    const ts_plan_side src = {.shape = shape};
+    const ts_plan_side dst = {.shape = shape, .base_bits = 8 * ts_round_up(bytes, hbm->align_bytes)};
+    const ts_dma_machine dma = ts_dma_machine_of(machine, NULL);
+    const ts_dma_price_request whole = {.machine = &dma,
+                                        .plan = ts_plan_new(&err, arena, &src, &dst, 1, &bytes),
+                                        .src = {.in_hbm = true},
+                                        .dst = {.in_hbm = true}};
+    ts_dma_cost cost;
+    assert_true(ts_dma_price(&err, arena, &whole, &cost));
+    const ts_candidate c = priced(&request, request.shape);
+    assert_int_equal(c.cycles, cost.cycles);
+    assert_int_equal(c.dma_cycles, cost.cycles);
+    assert_string_equal(c.limiter, cost.limiter);
 }
 
 /* The bound counts each end that is in HBM, and the core beside transfers. */
@@ -519,6 +557,8 @@ static const struct {
     {"tpu-v4", "f32[1024,1024]", "dma,reduce:1", 1, "core.timing.vector_load.latency", "20",
      "f32[1024,1024]{0,1:T(8,128)}"},
     {"tpu-v5e", "f32[1000,3]", "dma", 0, NULL, NULL, NULL},
+    {"tpu-v6e", "f32[64,100]", "reduce:1,stream", 1, "core.timing.lane_reduce.latency", "64",
+     "f32[64,100]{0,1:T(1,128)}"}, /* of as many bytes, which takes the core longer */
 };
 
 /* On a machine with that figure, the other layout is the best by more than a tie, in the cycles that were said. */
@@ -546,7 +586,7 @@ static void assert_wins(const ts_choose_request *request, const ts_choose_result
 static void assumed_figures_are_moved(void **state) {
     (void)state;
     const ts_machine *usual = machine;
-    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i += (size_t)stride(1, 3)) {
+    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i += (size_t)stride(1, 4)) {
         machine = ts_machine_load(NULL, arena, moved[i].machine);
         assert_non_null(machine);
         ts_choose_request request = request_of(moved[i].shape, moved[i].uses);
@@ -722,6 +762,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(uses_are_read),
         cmocka_unit_test(wrong_uses_are_refused),
+        cmocka_unit_test(a_scalar_has_no_dim_to_sum),
         cmocka_unit_test(layouts_are_enumerated),
         cmocka_unit_test(too_many_are_refused),
         cmocka_unit_test(the_best_is_first),
@@ -732,6 +773,7 @@ int main(void) {
         cmocka_unit_test(rows_that_are_alike_are_one),
         cmocka_unit_test(what_does_not_fit_is_dropped),
         cmocka_unit_test(large_transfers_are_extended),
+        cmocka_unit_test(copies_go_behind_their_source),
         cmocka_unit_test(bounds_add_up),
         cmocka_unit_test(a_layout_lies_in_place_or_behind),
         cmocka_unit_test(a_layout_lies_behind_its_own),
