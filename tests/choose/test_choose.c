@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "choose/choose_private.h"
 #include "base/number.h"
@@ -752,6 +753,69 @@ static void programs_and_tensors_that_are_not(void **state) {
     }
 }
 
+/* A file that holds the program; to be removed. */
+static const char *file_of(const char *text) {
+    char *path = ts_arena_copy_text(arena, "/tmp/choose.XXXXXX", 18);
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    return path;
+}
+
+#define FETCH ".tensor y vmem f32[2,3,8,128]{3,2,1,0:T(8,128)}\n.sem s\n dma y <- x, s\n wait s\n"
+
+/* A layout without tiles is one of its own, though its elements lie as tiles of 8 rows have them. */
+static void a_program_s_tensor_without_tiles(void **state) {
+    (void)state;
+    const char *path = file_of(".tensor x hbm f32[2,3,8,128]{3,2,1,0}\n" FETCH);
+    ts_choose_request request = request_of(NULL, "");
+    request.program = path;
+    request.tensor = "x";
+    request.moves_fields = request.exhaustive = true;
+    const ts_choose_result r = chosen(&request);
+    unlink(path);
+    const ts_candidate *own = &r.candidates[0], *tiled = find(&r, "f32[2,3,8,128]{3,2,1,0:T(8,128)}");
+    assert_string_equal(own->text, "f32[2,3,8,128]{3,2,1,0}");
+    assert_true(own->is_now && own->alike == 1 && !own->is_rule && tiled->is_rule && tiled->alike == 1);
+    assert_true(own->cycles == tiled->cycles && own->bytes == tiled->bytes);
+    int alike = 0;
+    for (int i = 0; i < r.candidate_count; i++) alike += r.candidates[i].alike;
+    assert_true(alike == r.enumerated && r.enumerated == 24 * 4 + 1);
+    assert_true(r.fields_moved > 0 && r.flip_count == 0);
+}
+
+/* In VMEM an instruction may address it: any of a bundle, of any bundle. */
+static void words_that_are_addressed(void **state) {
+    (void)state;
+    static const struct {
+        const char *bundles;
+        int line; /* 0: none addresses x */
+    } rows[] = {
+        {" vld v1, x.words[0]\n", 6},
+        {" sadd s1, s1, s1\n { sadd s1, s1, s1; vld v1, x.words[0] }\n", 7},
+        {" { vst x.words[0], v1; sadd s1, s1, s1 }\n", 6},
+        {" vld v1, y.words[0]\n", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, ".tensor x vmem f32[2,3,8,128]{3,2,1,0:T(8,128)}\n" FETCH "%s", rows[i].bundles);
+        ts_choose_request request = request_of(NULL, "");
+        request.program = file_of(text.bytes);
+        request.tensor = "x";
+        ts_error err = {0};
+        choose_pricer p = pricer_of(&request);
+        bool good = choose_load_program(&err, arena, &p);
+        unlink(request.program);
+        ts_arena_free(p.scratch);
+        assert_int_equal(good, rows[i].line == 0);
+        if (good) continue;
+        assert_int_equal(err.kind, TS_ERROR_USAGE);
+        if (!strstr(err.message, ts_text_format(arena, "x lies in vmem, and line %d of ", rows[i].line)))
+            fail_msg("row %zu: %s", i, err.message);
+    }
+}
+
 static int make_machine(void **state) {
     begin_group(state);
     machine = ts_machine_load(NULL, arena, "tpu-v5e");
@@ -785,6 +849,8 @@ int main(void) {
         cmocka_unit_test(a_type_without_arithmetic),
         cmocka_unit_test(a_program_s_tensor),
         cmocka_unit_test(programs_and_tensors_that_are_not),
+        cmocka_unit_test(a_program_s_tensor_without_tiles),
+        cmocka_unit_test(words_that_are_addressed),
     };
     return cmocka_run_group_tests(tests, make_machine, end_group);
 }
