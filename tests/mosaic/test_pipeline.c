@@ -1452,6 +1452,80 @@ static void functions_of_words(void **state) {
     }
 }
 
+/* Bits of two words of each of 8 by 8: of the k'th value. */
+static const uint32_t of_floats[8] = {0xff800000, 0xbf800000, 0x80000000, 0,
+                                      0x3f800000, 0x3f800001, 0x7f800000, 0x7fc00000};
+static const uint32_t of_integers[8] = {0x80000000, 0x80000001, 0xffffffff, 0, 1, 2, 0x7ffffffe, 0x7fffffff};
+
+static void add_integer(ts_text *t, const char *name, int32_t value) {
+    ts_text_add(t, "%%%s = \"arith.constant\"() <{value = dense<%d> : " WHOLE "}> : () -> " WHOLE "\n", name,
+                value);
+}
+
+/* The vector `name`: of `words` the k >> shift & 7'th. */
+static void add_picked(ts_text *t, const char *name, int shift, const uint32_t *words, const char *type) {
+    ts_text_add(t, "%s", AS("%i", "arith.fptosi", FLOATS, "%a", WHOLE));
+    add_integer(t, "s", shift);
+    add_integer(t, "m", 7);
+    add_integer(t, "v", (int32_t)words[0]);
+    ts_text_add(t, "%s",
+                "%e = \"arith.shrui\"(%i, %s) : (" WHOLE ", " WHOLE ") -> " WHOLE "\n"
+                "%j = \"arith.andi\"(%e, %m) : (" WHOLE ", " WHOLE ") -> " WHOLE "\n");
+    for (int k = 1; k < 8; k++) {
+        add_integer(t, "k", k);
+        add_integer(t, "w", (int32_t)words[k]);
+        ts_text_add(t, "%s",
+                    "%q = \"arith.cmpi\"(%j, %k) <{predicate = 0 : i64}> : (" WHOLE ", " WHOLE ") -> " MASK
+                    "\n%v = \"arith.select\"(%q, %w, %v) : (" MASK ", " WHOLE ", " WHOLE ") -> " WHOLE "\n");
+    }
+    ts_text_add(t, "%%%s = \"tpu.bitcast_vreg\"(%%v) : (" WHOLE ") -> %s\n", name, type);
+}
+
+static const float *compared(const char *op, const uint32_t *words, int predicate) {
+    const char *type = words == of_floats ? FLOATS : WHOLE;
+    ts_text t = ts_text_begin(arena);
+    ts_text_add(&t, "%s", LOAD);
+    add_picked(&t, "left", 0, words, type);
+    add_picked(&t, "right", 3, words, type);
+    ts_text_add(&t, "%%b = \"%s\"(%%left, %%right) <{predicate = %d : i64}> : (%s, %s) -> " MASK "\n", op,
+                predicate, type, type);
+    ts_text_add(&t, "%s",
+                AS("%u", "arith.extui", MASK, "%b", WHOLE) AS("%f", "arith.sitofp", WHOLE, "%u", FLOATS)
+                    STORE("%f"));
+    return run((sketch){"1", same, same, t.bytes, 8, 8}).values;
+}
+
+/* As MLIR's arith defines them: of floats 1 to 7 are false of a NaN, 8 to 14 true. */
+static bool float_holds(int predicate, float x, float y) {
+    bool ordered = x == x && y == y;
+    const bool of[] = {false, x == y, x > y, x >= y, x < y, x <= y, x != y, true};
+    if (predicate == 15) return true;
+    if (predicate == 14) return !ordered;
+    return predicate < 8 ? ordered && of[predicate] : !ordered || of[predicate - 7];
+}
+
+static bool integer_holds(int predicate, uint32_t x, uint32_t y) {
+    int32_t a = (int32_t)x, b = (int32_t)y;
+    const bool of[] = {x == y, x != y, a<b, a <= b, a> b, a >= b, x<y, x <= y, x> y, x >= y};
+    return of[predicate];
+}
+
+static void predicates_are_those_of_mlir(void **state) {
+    (void)state;
+    for (int predicate = 0; predicate < 16 + 10; predicate++) {
+        bool floats = predicate < 16;
+        const uint32_t *words = floats ? of_floats : of_integers;
+        const float *found =
+            floats ? compared("arith.cmpf", words, predicate) : compared("arith.cmpi", words, predicate - 16);
+        for (int k = 0; k < 1024; k++) {
+            uint32_t x = words[k % 8], y = words[k / 8 % 8];
+            bool holds = floats ? float_holds(predicate, ts_f32_from_bits(x), ts_f32_from_bits(y))
+                                : integer_holds(predicate - 16, x, y);
+            if (found[k] != (float)holds) fail_msg("predicate %d of %x and %x", predicate, x, y);
+        }
+    }
+}
+
 static void a_delay_is_of_nanoseconds(void **state) {
     (void)state;
     static const char delayed[] =
@@ -1474,6 +1548,7 @@ static void logs_are_passed_over(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predicates_are_those_of_mlir),
         cmocka_unit_test(blocks_follow_the_grid),
         cmocka_unit_test(what_a_cut_block_leaves_is_undefined),
         cmocka_unit_test(a_block_that_is_there_is_not_fetched),
