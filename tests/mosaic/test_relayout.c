@@ -6,6 +6,8 @@
 
 #include "tests/support/relayouts.h"
 
+enum { SMALL = 256 /* values of a relayout whose ops are compared one by one */ };
+
 /* As the table has them: by name, in the order of the alphabet. */
 static const char *print_counts(ts_arena *arena, const ts_relayout *relayout) {
     ts_text out = ts_text_begin(arena);
@@ -16,6 +18,53 @@ static const char *print_counts(ts_arena *arena, const ts_relayout *relayout) {
     return out.length > 0 ? out.bytes : "free";
 }
 
+static bool moves_memory(const ts_relayout_op *op) {
+    return op->kind == TS_RELAYOUT_LOAD || op->kind == TS_RELAYOUT_SHUFFLED_LOAD ||
+           op->kind == TS_RELAYOUT_STORE || op->kind == TS_RELAYOUT_SHUFFLED_STORE;
+}
+
+static bool is_store(const ts_relayout_op *op) {
+    return op->kind == TS_RELAYOUT_STORE || op->kind == TS_RELAYOUT_SHUFFLED_STORE;
+}
+
+/* Whether two ops are one where those of the same are one. */
+static bool is_same(const ts_relayout *r, const ts_relayout_op *a, const ts_relayout_op *b) {
+    bool same = a->kind == b->kind && a->bits == b->bits && a->present == b->present &&
+                a->input_count == b->input_count && memcmp(a->numbers, b->numbers, sizeof a->numbers) == 0;
+    for (int i = 0; same && i < a->input_count; i++) same = r->kept[a->inputs[i]] == r->kept[b->inputs[i]];
+    return same && !moves_memory(a);
+}
+
+static void need(const ts_relayout *r, int value, bool *needed) {
+    assert_true(r->kept[value] >= 0);
+    needed[r->kept[value]] = true;
+}
+
+/* What is kept is needed, and differs from all before it; what is not is one that is kept, or nothing needs it. */
+static void check_merged(const ts_relayout *r) {
+    bool needed[SMALL] = {false};
+    int count = 0, sources = (int)r->sources;
+    for (int64_t i = 0; i < r->results; i++) need(r, r->values[i], needed);
+    for (int i = 0; i < r->op_count; i++)
+        for (int k = 0; r->kept[sources + i] == sources + i && k < r->ops[i].input_count; k++)
+            need(r, r->ops[i].inputs[k], needed);
+    for (int i = 0; i < sources; i++) assert_int_equal(r->kept[i], i);
+    for (int i = 0; i < r->op_count; i++) {
+        const ts_relayout_op *op = &r->ops[i];
+        int value = sources + i, kept = r->kept[value];
+        bool still = op->kind == TS_RELAYOUT_ROTATE && op->numbers[1] == 0;
+        count += kept == value;
+        assert_true(kept >= -1 && kept <= value);
+        if (kept < 0) continue;
+        if (kept < value)
+            assert_true(still ? kept == r->kept[op->inputs[0]] : is_same(r, op, &r->ops[kept - sources]));
+        for (int k = 0; k < i && kept == value; k++)
+            assert_false(r->kept[sources + k] == sources + k && is_same(r, op, &r->ops[k]));
+        assert_true(kept < value || (!still && (needed[value] || is_store(op))));
+    }
+    assert_int_equal(r->kept_count, count);
+}
+
 /* The pass ends without words where it stops. */
 static const char *say(ts_arena *arena, const ts_relayout_request *request) {
     ts_error err = {0};
@@ -23,6 +72,7 @@ static const char *say(ts_arena *arena, const ts_relayout_request *request) {
     ts_text out;
     if (ts_relayout_plan(&err, arena, request, &relayout)) {
         assert_true(relayout.scratch_sublanes <= request->scratch_sublanes);
+        if (relayout.sources + relayout.op_count <= SMALL) check_merged(&relayout);
         return print_counts(arena, &relayout);
     }
     if (err.kind == TS_ERROR_INPUT && strstr(err.message, "at a check of its own") != NULL) return "stops";
