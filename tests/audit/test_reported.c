@@ -81,6 +81,11 @@ static void headings_say_where(void **state) {
         {"vmem", "f32[8,128]{1,0:T(8,128)}", 1, 1},
         {"vmem", "f32[16,128]{1,0:T(8,128)S(3)}", 1, 3},
         {"hbm", "f32[16,128]{1,0:T(8,128)S(5)}", 0, 5},
+        {"hbm", "f32[16,128]{1,0:T(8,128)S(2)}", 0, 2},
+        {"smem", "f32[16,128]{1,0:T(8,128)}", 6, 6},
+        {"smem", "f32[16,128]{1,0:T(8,128)S(6)}", 6, 6},
+        {"hbm", "f32[16,128]{1,0:T(8,128)S(6)}", 0, 6},
+        {"hbm", "f32[16,128]{1,0:T(8,128)S(7)}", 0, TS_AUDIT_SPACES - 1},
         {"hbm", "f32[16,128]{1,0:T(8,128)S(4)}", 0, TS_AUDIT_SPACES - 1}, /* of no name */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -140,6 +145,7 @@ static void tuples_are_deep(void **state) {
                 {1, "s4[]", 1, NULL},
                 {2, "", 0, NULL},
                 {3, "f32[8], token[], f32[9]", 2, NULL},
+                {2, "f32[8], , f32[9],", 2, NULL},
                 {65, "f32[8]", 1, NULL},
                 {66, "f32[8]", 0, "tuples nested more than 64 deep"},
                 {1, "f32[8], ...", 1, "members of a tuple that the text leaves out"}};
@@ -155,6 +161,36 @@ static void tuples_are_deep(void **state) {
         assert_int_equal(audit->kind_count, rows[i].kind != NULL);
         if (rows[i].kind) assert_string_equal(audit->kinds[0].kind, rows[i].kind);
         assert_int_equal(audit_intern(audit, 8, (ts_span){text.bytes, text.length}), shape);
+        ts_audit_free(audit);
+    }
+}
+
+/* What a text lacks is counted once all of it was read. */
+static void what_is_cut_off_is_noted(void **state) {
+    (void)state;
+    enum { LONG = (1 << 20) + 100 };
+    static const struct {
+        const char *begin, *end;
+        int zeros; /* between them */
+        const char *kind;
+    } rows[] = {
+        {"HloModule m\n\nENTRY %main {\n  %a = f32[8,128]{1,0} parameter(0), index=", "\n", 1,
+         "computations that do not end"},
+        {"HloModule m\n\nENTRY %main {\n  %a = f32[8,128]{1,0} parameter(0), metadata={", "}\n}\n", LONG,
+         "lines longer than 1 MiB, whose middle was left out"},
+        {"HloModule m\n\nENTRY %main {\n  %a = f32[8,128]{1,0} parameter(0), index=", "\n}\n", 1, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit_result r;
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, "%s%0*d%s", rows[i].begin, rows[i].zeros, 0, rows[i].end);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+        bool found = false;
+        for (int k = 0; k < r.kind_count; k++)
+            found |= rows[i].kind && strcmp(r.kinds[k].kind, rows[i].kind) == 0 && r.kinds[k].count == 1;
+        if (found != (rows[i].kind != NULL)) fail_msg("row %zu: %d kinds", i, r.kind_count);
+        assert_int_equal(r.kind_count, rows[i].kind != NULL);
+        assert_int_equal(r.sum.buffers, 1);
         ts_audit_free(audit);
     }
 }
@@ -309,8 +345,8 @@ int main(void) {
         cmocka_unit_test(sizes_are_printed),    cmocka_unit_test(sizes_are_compared),
         cmocka_unit_test(headings_say_where),   cmocka_unit_test(arrays_without_tiles),
         cmocka_unit_test(texts_of_nothing),     cmocka_unit_test(tuples_are_deep),
-        cmocka_unit_test(shapes_that_are_none), cmocka_unit_test(starts_make_a_member),
-        cmocka_unit_test(messages_are_read),
+        cmocka_unit_test(shapes_that_are_none), cmocka_unit_test(what_is_cut_off_is_noted),
+        cmocka_unit_test(starts_make_a_member), cmocka_unit_test(messages_are_read),
     };
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }

@@ -405,6 +405,12 @@ static void ways_are_taken_and_loops_end(void **state) {
                      "#tpu.pack_format<compressed>, "
                      "sign_extended = true}> : (vector<8x128x4xi8>) -> vector<8x128xi32>\n" STORE_WHOLE("%u"),
          {2, 3}},
+        /* A byte in all four of a word: -4 and -3. */
+        {BYTE("%t", "-4") "%p = \"vector.broadcast\"(%t) : (i8) -> vector<8x128x4xi8>\n"
+                          "%q = \"tpu.unpack_subelements\"(%p) <{index = 3 : i32, pack_format = "
+                          "#tpu.pack_format<compressed>}> : (vector<8x128x4xi8>) -> " WHOLE
+                          "\n" STORE_WHOLE("%q"),
+         {-4, -3}},
         /* What is narrower than a word wraps around: twice g + 127; half of it, a tenth of g + 199, without sign. */
         {BYTE("%t", "127") BYTES("%n", "addi", "%t", "%t") FROM_BYTE("%s", "extsi") STORE_NUMBER("%s"),
          {-2, 0}},
