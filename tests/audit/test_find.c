@@ -178,6 +178,13 @@ static const struct {
     {ENTRY "  ROOT %a = pred[60,129]{1,0:T(8,128)E(16)} parameter(0)\n",
      "pred[60,129]{1,0:T(8,128)E(16)} takes 32.0K for 7.6K of data: fold dims that are neighbours in memory: "
      "pred[7740]{0:T(1024)(128)(4,1)} takes 8.0K; 24576\n"},
+    /* Of those that save as much time, the one that saves more bytes is first. */
+    {ENTRY "  %a = pred[4,384]{1,0:T(8,128)E(8)} parameter(0)\n"
+           "  %b = pred[4,512]{1,0:T(8,128)E(8)} parameter(1)\n",
+     "pred[4,512]{1,0:T(8,128)E(8)} takes 4.0K for 2.0K of data: another tile: "
+     "pred[4,512]{1,0:T(4,128)(4,1)} takes 2.0K; 2048. as {1,0:T(4,128)(4,1)}\n"
+     "pred[4,384]{1,0:T(8,128)E(8)} takes 3.0K for 1.5K of data: another tile: "
+     "pred[4,384]{1,0:T(4,128)(4,1)} takes 1.5K; 1536. as {1,0:T(4,128)(4,1)}\n"},
     /* Of those that save as much, the one that wastes more is first. */
     {ENTRY
      "  %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n  ROOT %b = f32[999,3]{1,0:T(8,128)} parameter(1)\n",
