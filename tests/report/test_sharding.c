@@ -251,6 +251,7 @@ static void devices_hold_runs(void **state) {
     static const char *const cases[][2] = {
         {"4", "f32[13] P('x')"},
         {"4", "f32[5,3] P('x')"},
+        {"4x2", "f32[5] P('x')"},
         {"2x3", "f32[7,11] P('y', 'x')"},
         {"2x3", "f32[17] P(('y', 'x'))"},
         {"2x2", "f32[16] S[(2,2,2,2):(2,1@x,1,1@y)]"},
