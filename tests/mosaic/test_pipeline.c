@@ -1331,6 +1331,7 @@ static double of_float(int k) {
 static double of_nearest(int k) { return fmax(nearbyint(eighth(k)), 0); }
 static double of_narrow_float(int k) { return k < 1024 ? 0 : fmin(96.0 * (k - 1024), 65535); }
 
+static double of_tiny(int k) { return log1p(k * 0x1p-40); } /* 1 + x is 1 */
 static double of_third(int k) { return k > 1300; }
 static double of_last(int k) { return k > 700; }
 
@@ -1437,6 +1438,9 @@ static void functions_of_words(void **state) {
                                                                                 "%t", FLOATS),
          of_turned, 0, 0},
         {LOAD FLOAT("%o", "0x7F800000") OF_TWO("%w", "math.atan2", "%o", "%o"), of_eighth_turn, 0, 1e-7},
+        {LOAD FLOAT("%n", "0x2B800000") OF_TWO("%x", "arith.mulf", "%a", "%n")
+             AS("%w", "math.log1p", FLOATS, "%x", FLOATS),
+         of_tiny, 0, 1e-7},
         {MASKS ONE "%m = \"tpu.pack_vmsk\"(%e, %f, %g3, %h) {positions = array<i32: 0, 1, 2, 3>} : (" MASK
                    ", " MASK ", " MASK ", " MASK ") -> vector<8x128x4xi1>\n" OF_MASKS("8x128x4", "xi8", "2"),
          of_third, 0, 0},
