@@ -230,13 +230,17 @@ bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, co
     return pack(err, arena, array, shape, threads, &(ts_host_buffer){"the buffer", buffer->bytes, length});
 }
 
+static bool unpack_into(ts_error *err, ts_arena *scratch, const ts_host_buffer *buffer, const ts_shape *shape,
+                        int threads, const ts_host_array *array) {
+    const placement at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0,
+                          NULL};
+    return same_dims(err, array, shape->layout) && move(err, scratch, array, &at, FETCH, threads);
+}
+
 bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape, int threads,
                          const ts_host_array *array) {
     ts_arena *scratch = ts_arena_new();
-    const placement at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0,
-                          NULL};
-    bool good = check_length(err, buffer, shape) && same_dims(err, array, shape->layout) &&
-                move(err, scratch, array, &at, FETCH, threads);
+    bool good = check_length(err, buffer, shape) && unpack_into(err, scratch, buffer, shape, threads, array);
     ts_arena_free(scratch);
     return good;
 }

@@ -233,6 +233,11 @@ static void moves(void **state) {
     assert_false(ts_move_unpack_into(err, own, 97, shape, 1, other));
     assert_string_equal(ts_error_message(err), "the buffer: 97 bytes, expected the 96 of the shape");
     ts_error_clear(err);
+    assert_false(ts_move_unpack_into(err, own, -1, shape, 1, other));
+    assert_string_equal(ts_error_message(err), "the buffer: -1 bytes, expected the 96 of the shape");
+    ts_error_clear(err);
+    assert_false(ts_move_unpack_into(err, own, INT64_MAX, shape, 1, other));
+    ts_error_clear(err);
     other = ts_array_wrap(err, arena, "s32", 1, (int64_t[]){15}, integers);
     assert_false(ts_move_unpack_into(err, own, 96, shape, 1, other));
     ts_error_clear(err);
