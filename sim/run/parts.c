@@ -119,6 +119,14 @@ static bool refuse_empty(ts_error *err, const ts_program *program) {
                        "the program has no instructions, expected at least one");
 }
 
+/* Of a program that was made for another machine: its assembler did not see this one. */
+static bool check_cores(ts_error *err, const ts_program *program, const ts_target *target) {
+    int most = target->cores > 1 ? target->cores : 1;
+    return program->code.cores <= most ||
+           ts_error_set(err, TS_ERROR_INPUT, "the program runs on %d TensorCores, %s has %d",
+                        program->code.cores, target->machine, most);
+}
+
 bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts) {
     ts_target target;
     ts_run_target(request->machine, &target);
@@ -128,7 +136,9 @@ bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *reques
                                             : ts_mosaic_load(err, arena, request->program, &target,
                                                              request->defines, request->define_count);
     parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
-    if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) return false;
+    if (parts->checks == NULL || !check_cores(err, parts->program, &target) ||
+        !check_outputs(err, arena, request, parts->program))
+        return false;
     if (parts->program->code.bundle_count == 0) return refuse_empty(err, parts->program);
     parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
     return ts_hbm_check_config(err, &request->machine->hbm) &&

@@ -652,6 +652,18 @@ static void meshes(void **state) {
     failed(TS_ERROR_USAGE, "ts_program_request needs a machine and a source");
 }
 
+static void a_program_needs_its_cores(void **state) {
+    (void)state;
+    ts_program_request request = program_of(".cores 2\n core.count s1\n barrier\n");
+    ts_run_options options = {.struct_bytes = sizeof options};
+    options.machine = request.machine = ts_machine_load(err, arena, "tpu-v4");
+    options.program = ts_program_assemble(err, arena, &request);
+    assert_non_null(ts_simulate(err, arena, &options));
+    options.machine = machine();
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_INPUT, "the program runs on 2 TensorCores, tpu-v5e has 1");
+}
+
 /* The timeline is there when the run is over, also of one that broke a rule, and of no other. */
 static void traces(void **state) {
     (void)state;
@@ -1053,6 +1065,7 @@ int main(void) {
         TEST(bad_requests),
         TEST(runs),
         TEST(meshes),
+        TEST(a_program_needs_its_cores),
         TEST(run_modes),
         TEST(traces),
         TEST(builder_errors),
