@@ -280,11 +280,15 @@ static const char *take_operator(parser *in, int level) {
 
 static const node *parse_level(parser *in, int level) {
     const node *left = level == PRODUCT ? parse_unary(in) : parse_level(in, level + 1);
-    while (left) {
+    for (int i = 0; left; i++) {
         ts_cursor_skip_space(&in->cursor);
         size_t offset = in->cursor.at;
         const char *operator= take_operator(in, level);
         if (!operator) return left;
+        if (level == COMPARISON &&
+            i > 0) /* of numbers both hold in Python, of arrays it is an error in NumPy */
+            return refuse(in, offset,
+                          "a comparison of a comparison, expected '*' between two, or parentheses");
         const node *right = level == PRODUCT ? parse_unary(in) : parse_level(in, level + 1);
         left = right ? new_binary(in, operator, offset, left, right) : NULL;
     }

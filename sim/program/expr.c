@@ -7,6 +7,9 @@
 
 enum { NESTING_MAX = 64 };
 
+/* Levels of binary operators, loosest first: the precedence. */
+enum { OR, AND, COMPARISON, SUM, PRODUCT };
+
 typedef struct {
     ts_error *err;
     const scope *names;
@@ -28,8 +31,8 @@ static bool expect(parser *p, int mark, const char *what) {
 static bool parse_call(parser *p, const function *called, constant *out) {
     const token *name = p->at++;
     constant a, b;
-    if (!expect(p, '(', "'('") || !parse_binary(p, 0, &a) || !expect(p, ',', "','") ||
-        !parse_binary(p, 0, &b) || !expect(p, ')', "')'"))
+    if (!expect(p, '(', "'('") || !parse_binary(p, OR, &a) || !expect(p, ',', "','") ||
+        !parse_binary(p, OR, &b) || !expect(p, ')', "')'"))
         return false;
     *out = (constant){0};
     if (p->mode == FORM) return true;
@@ -106,7 +109,7 @@ static bool parse_one(parser *p, constant *out) {
     if (token_is(p->at, '-') || token_is(p->at, '!')) return parse_sign(p, out);
     if (token_is(p->at, '(')) {
         p->at++;
-        return parse_binary(p, 0, out) && expect(p, ')', "')'");
+        return parse_binary(p, OR, out) && expect(p, ')', "')'");
     }
     if (p->mode == FORM && (p->at->kind == TOKEN_NAME || p->at->kind == TOKEN_STRING) &&
         !function_find(p->at->text, p->at->length)) {
@@ -133,24 +136,23 @@ static bool parse_primary(parser *p, constant *out) {
     return good;
 }
 
-/* Binary operators, loosest first: the level is the precedence. */
 typedef struct {
     int mark, level;
 } operator;
 static const operator operators[] = {
-    {MARK2('|', '|'), 0},
-    {MARK2('&', '&'), 1},
-    {MARK2('=', '='), 2},
-    {MARK2('!', '='), 2},
-    {'<', 3},
-    {MARK2('<', '='), 3},
-    {'>', 3},
-    {MARK2('>', '='), 3},
-    {'+', 4},
-    {'-', 4},
-    {'*', 5},
-    {'/', 5},
-    {'%', 5},
+    {MARK2('|', '|'), OR},
+    {MARK2('&', '&'), AND},
+    {MARK2('=', '='), COMPARISON},
+    {MARK2('!', '='), COMPARISON},
+    {'<', COMPARISON},
+    {MARK2('<', '='), COMPARISON},
+    {'>', COMPARISON},
+    {MARK2('>', '='), COMPARISON},
+    {'+', SUM},
+    {'-', SUM},
+    {'*', PRODUCT},
+    {'/', PRODUCT},
+    {'%', PRODUCT},
 };
 
 static const operator* find_operator(const token *at, int least) {
@@ -262,11 +264,11 @@ static bool combine(parser *p, const operator* op, const token *location, const 
     if (p->mode == FORM) return true;
     if (!takes_operators(p, location, a) || !takes_operators(p, location, b)) return false;
     if (a->term_count + b->term_count > 0) return calculate_affine(p, location, a, b, out);
-    if (op->level >= 4) return calculate(p, location, a, b, out);
+    if (op->level >= SUM) return calculate(p, location, a, b, out);
     bool truth;
-    if (op->level < 2) {
+    if (op->level < COMPARISON) {
         bool left = as_number(a) != 0, right = as_number(b) != 0;
-        truth = op->level == 0 ? left || right : left && right;
+        truth = op->level == OR ? left || right : left && right;
     } else if (a->is_float || b->is_float) {
         truth = compare(op->mark, (as_number(a) > as_number(b)) - (as_number(a) < as_number(b)));
     } else {
@@ -276,10 +278,17 @@ static bool combine(parser *p, const operator* op, const token *location, const 
     return true;
 }
 
+/* In C a < b < c compares b's answer, 0 or 1, with c; in Python both hold. */
+static bool refuse_chain(parser *p) {
+    return TOKEN_ERROR(p->err, p->at,
+                       "a comparison of a comparison, expected '&&' between two, or parentheses");
+}
+
 static bool parse_binary(parser *p, int least, constant *out) {
     if (!parse_primary(p, out)) return false;
-    const operator* op;
-    while ((op = find_operator(p->at, least)) != NULL) {
+    const operator* op, *before = NULL;
+    for (; (op = find_operator(p->at, least)) != NULL; before = op) {
+        if (op->level == COMPARISON && before != NULL && before->level == COMPARISON) return refuse_chain(p);
         const token *location = p->at++;
         constant left = *out, right;
         p->nesting++;
@@ -298,29 +307,29 @@ static bool parse_from(ts_error *err, const scope *names, const token **at, int 
 }
 
 bool expr_parse(ts_error *err, const scope *names, const token **at, constant *out) {
-    return parse_from(err, names, at, 0, out);
+    return parse_from(err, names, at, OR, out);
 }
 
 bool expr_check(ts_error *err, const token **at) {
     parser p = {.err = err, .at = *at, .mode = FORM};
     constant nothing;
-    if (!parse_binary(&p, 0, &nothing)) return false;
+    if (!parse_binary(&p, OR, &nothing)) return false;
     *at = p.at;
     return true;
 }
 
 bool expr_product(ts_error *err, const scope *names, const token **at, constant *out) {
-    return parse_from(err, names, at, 5, out);
+    return parse_from(err, names, at, PRODUCT, out);
 }
 
 bool expr_primary(ts_error *err, const scope *names, const token **at, constant *out) {
-    return parse_from(err, names, at, 6, out);
+    return parse_from(err, names, at, PRODUCT + 1, out);
 }
 
 bool expr_affine(ts_error *err, const scope *names, const token **at, ts_affine *out) {
     parser p = {.err = err, .names = names, .at = *at, .mode = AFFINE};
     constant v;
-    if (!parse_binary(&p, 0, &v)) return false;
+    if (!parse_binary(&p, OR, &v)) return false;
     if (v.is_float) return TOKEN_ERROR(err, *at, "found %g, expected an integer", v.number);
     *at = p.at;
     *out = (ts_affine){.constant = v.integer};
