@@ -106,15 +106,23 @@ void scope_add_figure(scope *names, const char *name, int64_t value) {
     scope_add_number(names, name, (constant){.integer = value});
 }
 
+/* Also of a tensor by the name of a memory: what would vmem[0] be? */
+static bool is_reserved(symbol_class class, const token *name) {
+    ts_operand_kind kind;
+    int number;
+    bool memory = false;
+    for (int i = 0; i < TS_SPACE_COUNT; i++)
+        memory = memory || token_is_name(name, ts_space_text((ts_space_kind)i));
+    return register_parse(name->text, name->length, &kind, &number) ||
+           function_find(name->text, name->length) != NULL || (class == SYMBOL_TENSOR && memory);
+}
+
 symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *name) {
     if (name->kind != TOKEN_NAME || memchr(name->text, '.', name->length) != NULL) {
         token_unexpected(err, name, "a name");
         return NULL;
     }
-    ts_operand_kind kind;
-    int number;
-    if (register_parse(name->text, name->length, &kind, &number) ||
-        function_find(name->text, name->length) != NULL) {
+    if (is_reserved(class, name)) {
         TOKEN_ERROR(err, name, "'%.*s' is a word of the language, choose another name", (int)name->length,
                     name->text);
         return NULL;

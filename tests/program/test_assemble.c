@@ -323,6 +323,8 @@ static void test_errors(void **state) {
         {"a: nop\na: nop", "9:1: 'a' is already a label, of line 8"},
         {"x: nop", "8:1: 'x' is already a tensor, of line 2"},
         {"v1: nop", "8:1: 'v1' is a word of the language, choose another name"},
+        {".tensor smem smem s32[8]", "8:9: 'smem' is a word of the language, choose another name"},
+        {".tensor vmem vmem s32[8]", "8:9: 'vmem' is a word of the language, choose another name"},
         {"{ nop ; nop }", "8:9: one misc instruction too many: a bundle has 1 of them"},
         {"{ smov s1, 1 ; smov s1, 2 }", "8:16: two instructions of the bundle write sreg 1"},
         {"{ jump a ; jump a }\na:", "8:12: the bundle has more than one branch or halt"},
