@@ -300,8 +300,10 @@ static bool do_watch(ts_error *err, debugger *d) {
 }
 
 static bool do_unwatch(ts_error *err, debugger *d) {
-    int64_t n;
-    if (!number(err, d, 1, 1, 1, &n)) return false;
+    int64_t n, first = 1;
+    ts_watch_range range;
+    while (first < TS_WATCHES && !ts_session_watch(d->session, (int)first, &range)) first++;
+    if (!number(err, d, 1, 1, first, &n)) return false;
     if (n > TS_WATCHES || !ts_session_unwatch(d->session, (int)n))
         return complain(err, d, 1, "the number of a watch");
     ts_report_watches(d->session, d->out);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "move/move.h"
 #include "layout/plan.h"
 #include "layout/shape.h"
@@ -310,7 +311,7 @@ bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts
         }
         idle = s->events == events ? idle + 1 : 0;
         if (running && idle > cores && waits_beyond(s, goal->until)) {
-            own->last_cycle = goal->until;
+            own->last_cycle = ts_max(own->last_cycle, goal->until);
             return stop_for(TS_STOP_CYCLE, stop);
         }
     }

@@ -394,6 +394,8 @@ def a_watch_says_who_wrote():
     assert out[-1].endswith("the program has ended") and len(out) == 7, out
     out = named("watch vmem:0..4", "c", "c", "unwatch 1", "c")
     assert ", line 12, " in out[1] and ", line 17, bytes 0 to 4,095 " in out[4] and out[6] == "no watches", out
+    out = named("watch xb[8:16, 0:128]", "watch vmem:0..4", "unwatch", "unwatch", "watch")
+    assert out[3:] == ["2  bytes 0 to 3 of vmem", "no watches", "no watches"], out
     out = named("watch y[9, 3]", "c")
     assert out[0] == "1  bytes 12,812 to 12,815 of hbm" and ", line 19, bytes " in out[1], out
     (HERE / "c.tsim").write_text(PROGRAM.replace("dma y <- xb, out", "dma y[:, 0:64] <- xb[:, 0:64], out"))

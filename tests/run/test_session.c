@@ -183,6 +183,8 @@ static void a_cycle_is_reached(void **state) {
     assert_int_equal(until(&f, 100), TS_STOP_CYCLE);
     assert_int_equal(until(&f, 101), TS_STOP_CYCLE);
     assert_int_equal(look(&f).cycle, 101);
+    assert_int_equal(until(&f, 50), TS_STOP_CYCLE);
+    assert_int_equal(look(&f).cycle, 101);
     const ts_session_goal both = {1, 5000, NULL, 0};
     assert_int_equal(go(&f, &both), TS_STOP_STEPPED);
     assert_int_equal(line(&f), 8);
