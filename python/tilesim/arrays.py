@@ -71,6 +71,11 @@ def unmasked(array: Any) -> Any:
     return array
 
 
+def little_endian(array: np.ndarray) -> np.ndarray:
+    """The same values, as the library's bytes are."""
+    return array.astype(array.dtype.newbyteorder("<")) if array.dtype.byteorder == ">" else array
+
+
 def _type_held(held: np.ndarray, plain_void: Optional[str]) -> str:
     """As in files: unnamed bytes are of the type that is expected, if they are as many; else two are bf16."""
     if held.dtype.kind != "V" or held.dtype.names is not None or held.dtype in _TYPES:
@@ -85,8 +90,7 @@ def plain(array: Any, plain_void: Optional[str] = None) -> Tuple[str, np.ndarray
     `plain_void`: the type of NumPy's unnamed bytes, as .npy files have them."""
     held = np.asarray(unmasked(array))
     type_ = _type_held(held, plain_void)
-    if held.dtype.byteorder == ">":
-        held = held.astype(held.dtype.newbyteorder("<"))
+    held = little_endian(held)
     return type_, held if held.flags.c_contiguous else np.ascontiguousarray(held)
 
 

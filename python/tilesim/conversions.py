@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native as native
 from ._native import ffi, lib
-from .arrays import dtype, plain, type_of, unmasked
+from .arrays import dtype, little_endian, plain, type_of, unmasked
 from .layout import Layout, as_layout
 
 #: Layouts do not change.
@@ -41,7 +41,7 @@ def _bytes_of(buffer: Any) -> np.ndarray:
     """A buffer, or an array of any type, as its bytes."""
     if not isinstance(buffer, np.ndarray):
         return _flat(buffer)
-    return np.ascontiguousarray(unmasked(buffer)).view(np.uint8).reshape(-1)
+    return np.ascontiguousarray(little_endian(unmasked(buffer))).view(np.uint8).reshape(-1)
 
 
 def _fresh(count: int, zero: bool) -> np.ndarray:
@@ -57,6 +57,11 @@ def _fresh(count: int, zero: bool) -> np.ndarray:
     return np.frombuffer(memory, np.uint8)
 
 
+def _bytes_to_fill(out: np.ndarray) -> np.ndarray:
+    """Of the caller's array, which is contiguous."""
+    return np.asarray(unmasked(out)).reshape(-1).view(np.uint8)
+
+
 def _writable(out: Any) -> np.ndarray:
     """The bytes of the caller's memory."""
     if isinstance(out, np.ndarray):  # of any type, also one that is no buffer
@@ -66,7 +71,7 @@ def _writable(out: Any) -> np.ndarray:
         good = not view.readonly and view.c_contiguous
     if not good:
         raise TypeError("out= needs memory that can be written, one byte behind the other")
-    return out.reshape(-1).view(np.uint8) if isinstance(out, np.ndarray) else _flat(out)
+    return _bytes_to_fill(out) if isinstance(out, np.ndarray) else _flat(out)
 
 
 def _type_of_elements(out: Any, wanted: Optional[str]) -> str:
@@ -142,7 +147,7 @@ class Converter:
         _type_of_elements(out, self.to.type)
         if out.shape != self.dims:
             raise ValueError(f"out= has the dims {list(out.shape)}, expected {list(self.dims)}")
-        self._move_apart(data, out.reshape(-1).view(np.uint8))
+        self._move_apart(data, _bytes_to_fill(out))
         return out
 
     def _give_bytes(self, data: np.ndarray, out: Any) -> Any:

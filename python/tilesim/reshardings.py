@@ -12,8 +12,9 @@ from .machine import DEFAULT, Machine, as_machine
 class Reshard:
     """What :func:`reshard` found."""
 
-    def __init__(self, machine: Optional[Machine], failed_links: Sequence[str] = (), **query: Any):
+    def __init__(self, machine: Optional[Machine], failed_links: Union[str, Sequence[str]] = (), **query: Any):
         self.machine = machine  #: None: that of the mesh file
+        failed_links = [failed_links] if isinstance(failed_links, str) else failed_links
         links = [native.optional(link) for link in failed_links]
         self._answer = native.asked(lib.ts_reshard_find, "ts_reshard_query", (machine, links),
                                     machine=machine._machine if machine else ffi.NULL,
@@ -45,7 +46,7 @@ class Reshard:
 
 def reshard(source: str, destination: str, mesh: str, machine: Union[str, Machine, None] = None,
             topology: Optional[str] = None, algorithm: Optional[str] = None, proof: bool = True,
-            failed_links: Sequence[str] = ()) -> Reshard:
+            failed_links: Union[str, Sequence[str]] = ()) -> Reshard:
     """How a tensor comes from one sharding to another: ``"f32[64,64] P('x', None)"`` to ``"f32[64,64]"`` on `mesh` ``"4x4"``,
     ``"data=2,model=8"``, whose chips lie as `topology` says, or ``"v4-64"``, a mesh file with a machine of its own; in
     partition specs, HLO's, Shardy's or Axe's notation. Links that have failed are ``"(0,0)->(0,1)"``, one way each."""

@@ -180,6 +180,9 @@ def any_array_of_these_values():
     assert ts.convert(np.zeros((0, 8), np.float32), to="f32[0,8]{1,0}").nbytes == 0
     assert ts.convert(b"", "f32[0,8]{1,0}").shape == (0, 8)
     assert ts.convert(bytearray(wanted), "s32[4,6]{1,0:T(2,4)}").tolist() == array.tolist()
+    for swapped in (array.astype(">i4"), np.frombuffer(wanted, "<i4").astype(">i4")):  # as the bytes of a layout
+        layout = "s32[4,6]{1,0}" if swapped.ndim == 2 else "s32[4,6]{1,0:T(2,4)}"
+        assert ts.convert(swapped, layout).tolist() == ts.Converter(layout, to="s32[4,6]")(swapped).tolist() == array.tolist()
 
 
 @test
@@ -306,6 +309,10 @@ def masked_values_are_refused():
                  ts.Converter(tiles, to="f32[6]")):
         assert "masked" in str(raised(TypeError, call, masked))
         assert bytes(call(np.ma.masked_array(array))) == bytes(call(masked.filled(5))) == array.tobytes()
+    for data, words in ((array, {"to": tiles}), (array.tobytes(), {"layout": tiles})):
+        assert "masked" in str(raised(TypeError, ts.convert, data, out=masked.copy(), **words))
+        for out in (np.ma.zeros(6, np.float32), np.ma.masked_array(np.zeros(6, np.float32), False)):
+            assert ts.convert(data, out=out, **words) is out and out.tolist() == array.tolist()
 
 
 @test

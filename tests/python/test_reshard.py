@@ -32,6 +32,8 @@ def meshes_and_failed_links():
         found = ts.reshard(*pair, mesh=mesh, **more)
         assert found.report() == expect(["reshard", *pair, "--mesh", mesh, *words])
         assert found.json() == expect_json(["reshard", *pair, "--mesh", mesh, *words])
+    one = [ts.reshard(*pair, "4x4", failed_links=links).json() for links in ("(0,0)->(0,1)", ["(0,0)->(0,1)"], [])]
+    assert one[0] == one[1] != one[2]
 
 
 @test
