@@ -227,11 +227,12 @@ static int64_t tile_words(const ts_shape *shape) {
 static bool read_rows(assembler *as, const token **at, ts_address *out, bool *written) {
     out->stride = 1;
     out->sublane_mask = 0xff;
-    *written = false;
+    bool seen[2] = {false};
     while (token_is_name(*at, "stride") || token_is_name(*at, "mask")) {
         bool stride = (*at)->text[0] == 's';
         int64_t value;
-        *written = true;
+        if (seen[stride]) return TOKEN_ERROR(as->err, *at, "a second %s", stride ? "stride" : "mask");
+        seen[stride] = true;
         ++*at;
         if (!expect_mark(as, at, '=', "'='") ||
             !expr_integer(as->err, as->names, at, stride ? "the stride" : "the mask",
@@ -242,6 +243,7 @@ static bool read_rows(assembler *as, const token **at, ts_address *out, bool *wr
         else
             out->sublane_mask = (uint8_t)value;
     }
+    *written = seen[0] || seen[1];
     return true;
 }
 

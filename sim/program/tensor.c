@@ -51,26 +51,30 @@ static bool read_number(assembler *as, const token **at, double *number) {
     return true;
 }
 
+static bool read_random_word(assembler *as, const token **at, ts_tensor_use *use, unsigned *seen) {
+    static const char *const words[] = {"seed", "lo", "hi"};
+    const token *name;
+    if (!expect_name(as, at, "seed, lo or hi", &name)) return false;
+    int word = find_word(name, words, 3);
+    if (word < 0) return token_unexpected(as->err, name, "seed, lo or hi");
+    if (*seen & 1u << word) return TOKEN_ERROR(as->err, name, "a second %s", words[word]);
+    *seen |= 1u << word;
+    if (!expect_mark(as, at, '=', "'='")) return false;
+    if (word > 0) return read_number(as, at, word == 1 ? &use->low : &use->high);
+    return expr_integer(as->err, as->names, at, "the seed", (integer_range){0, INT64_MAX}, &use->seed);
+}
+
 /* random(seed=1, lo=-4, hi=4) */
 static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
     use->seed = 1;
     use->low = -1;
     use->high = 1;
     const token *begin = *at;
+    unsigned seen = 0;
     if (!token_is(begin, '(')) return true;
     do {
-        const token *name;
         ++*at;
-        bool good = expect_name(as, at, "seed, lo or hi", &name) && expect_mark(as, at, '=', "'='");
-        if (good && token_is_name(name, "seed")) {
-            good =
-                expr_integer(as->err, as->names, at, "the seed", (integer_range){0, INT64_MAX}, &use->seed);
-        } else if (good && (token_is_name(name, "lo") || token_is_name(name, "hi"))) {
-            good = read_number(as, at, name->text[0] == 'l' ? &use->low : &use->high);
-        } else if (good) {
-            good = token_unexpected(as->err, name, "seed, lo or hi");
-        }
-        if (!good) return false;
+        if (!read_random_word(as, at, use, &seen)) return false;
     } while (token_is(*at, ','));
     if (!isfinite(use->high - use->low))
         return TOKEN_ERROR(as->err, begin, "lo, hi or hi - lo is no finite number");
