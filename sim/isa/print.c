@@ -128,7 +128,7 @@ static const char rules[] =
     "any writes. f32 is IEEE binary32, rounded to nearest even, with subnormals, nothing fused; an\n"
     "f32 result that is NaN is always 0x7fc00000. Moves, selects, negation and absolute value do not\n"
     "look at the value, so NaN bits pass. i32 arithmetic wraps. Every instruction that writes a vreg,\n"
-    "and vst, takes a write mask: words where it is false keep their old value. `d` is the\n"
+    "and vst, takes a write mask: bits where it is false keep their old value. `d` is the\n"
     "destination, `a`, `b`, `c` are the sources; where a vreg source may be a scalar or a number,\n"
     "that goes to every word.\n";
 
