@@ -72,6 +72,17 @@ static bool read_side(ts_error *err, const cli_breakpoints *b, const char *text,
                (int)(length < 60 ? length : 60), text);
 }
 
+/* A number beside a scalar register is its 32 bits, as in a program. */
+static bool fit_number(ts_error *err, ts_test test, const ts_condition_side *other, ts_condition_side *side) {
+    bool sign = test != TS_TEST_EQ && test != TS_TEST_NE;
+    if (side->kind != TS_NAME_NONE || other->kind != TS_NAME_REGISTER) return true;
+    if (side->number < INT32_MIN || side->number > (sign ? INT32_MAX : UINT32_MAX))
+        return ts_error_set(err, TS_ERROR_INPUT, "found %lld beside a scalar register, expected %d to %lld",
+                            (long long)side->number, INT32_MIN, sign ? INT32_MAX : (long long)UINT32_MAX);
+    side->number = (int32_t)(uint32_t)side->number;
+    return true;
+}
+
 static bool read_condition(ts_error *err, const cli_breakpoints *b, const char *text,
                            ts_condition *condition) {
     size_t left = strcspn(text, "=!<> \t"), at = left + strspn(text + left, " \t");
@@ -84,7 +95,9 @@ static bool read_condition(ts_error *err, const cli_breakpoints *b, const char *
     size_t length = strlen(right);
     while (length > 0 && isspace((unsigned char)right[length - 1])) length--;
     return read_side(err, b, text, left, &condition->left) &&
-           read_side(err, b, right, length, &condition->right);
+           read_side(err, b, right, length, &condition->right) &&
+           fit_number(err, condition->test, &condition->right, &condition->left) &&
+           fit_number(err, condition->test, &condition->left, &condition->right);
 }
 
 /* PLACE, or PLACE if CONDITION. */

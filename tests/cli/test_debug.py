@@ -144,6 +144,9 @@ def wrong_commands():
                                    "semaphore\n"),
             ("break 9 if s1 == ", "tilesim: error: '' is no side of a condition, expected a number, a scalar register or a "
                                   "semaphore\n"),
+            ("break 9 if s1 < 4294967295", "tilesim: error: found 4294967295 beside a scalar register, expected -2147483648 to 2147483647\n"),
+            ("break 9 if 4294967296 == s1", "tilesim: error: found 4294967296 beside a scalar register, expected -2147483648 to "
+                                            "4294967295\n"),
             ("watch z", "command 1:1:7: error: expected a slice of a tensor, or bytes of a memory as vmem:4096..8192\n"
                         "watch z\n      ^\n"),
             ("watch vmem:1", "command 1:1:7: error: expected bytes of a memory, as vmem:4096..8192\nwatch vmem:1\n      ^\n"),
@@ -339,6 +342,7 @@ def a_breakpoint_on_a_macro_and_with_a_condition():
         assert sum(", line 17: " in line for line in out) == times, (condition, out)
     assert named("break 17 if row <= ROWS")[0] == "1  line 17 if s1 <= 16"
     assert len(named("break 17", "break 17 if row == 8", "break 17 if s1 == 8")) == 1 + 2 + 2
+    assert named("break 17 if s1 != 0xffffffff", "c")[0] == "1  line 17 if s1 != -1"  # the 32 bits, as in a program
     includer()
     code, out, err = run("debug", HERE / "b.tsim", "-b", "bump if s1 == 8", stdin="p s1\n")
     assert code == 0 and ", lib/bump.tsim:2: vld v3" in out and "s1 = 8 " in out, (code, out, err)
