@@ -8,8 +8,10 @@
 
 #define BELOW_1 (1 - 0x1p-50) /* what is off less than so much of an err passes whatever rounding does */
 
+/* An infinity is near to nothing but itself, as in numpy.isclose. */
 static bool passes(ts_tolerance bound, double ulps, double distance, double expected) {
-    return ulps == 0 || ulps <= bound.ulp || distance <= bound.abs || distance <= bound.rel * fabs(expected);
+    return ulps == 0 || ulps <= bound.ulp || distance <= bound.abs ||
+           (isfinite(distance) && distance <= bound.rel * fabs(expected));
 }
 
 /* Between expected - err and expected + err, as the type has them: rounding keeps the order. */

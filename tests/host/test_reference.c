@@ -784,6 +784,8 @@ static const struct {
     {"odd ~= odd * 2 err=abs(expected) / 2", 0, 0, 4194304}, /* an infinity is itself, NaN is NaN */
     {"odd ~= inf err=1", 4, 0, (double)INFINITY},
     {"odd ~= 1 err=inf", 0, 1, (double)INFINITY},
+    {"odd ~= inf rel=1", 4, 0, (double)INFINITY}, /* of an infinity everything would be near to it */
+    {"x ~= where(x > 4, inf, x) rel=9", 2, 4, (double)INFINITY},
 };
 
 static void check_rows(void **state) {
