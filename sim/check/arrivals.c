@@ -1,6 +1,8 @@
 /* Writes of other devices. */
 #include "check/arrivals.h"
 
+#include <string.h>
+
 #include "base/number.h"
 #include "check/races.h"
 #include "check/reach.h"
@@ -24,7 +26,7 @@ typedef struct arrived {
     struct arrived *next;
     ts_arena *arena;
     ts_arrival is;
-    ts_reach reach;
+    ts_reach reach; /* of a signal: nothing */
 } arrived;
 
 struct ts_arrivals {
@@ -173,19 +175,33 @@ static void compare_uses(ts_arrivals *a, const arrived *new) {
     f->margin_cycles = new->is.cycle - last->cycle;
 }
 
+static void compare_arrived(ts_arrivals *a, const arrived *new) {
+    compare_uses(a, new);
+    for (const arrived *i = a->first; i; i = i->next)
+        if (ts_reach_overlap(&i->reach, &new->reach))
+            report(a, i, TS_DST, ts_location_of_transfer(new->is.what), new->is.cycle);
+}
+
 void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival) {
     if (!a) return;
     ts_arena *arena = ts_arena_new();
-    arrived *new = TS_NEW(arena, arrived);
-    const ts_space *space = a->setup.spaces[a->setup.code->tensors[arrival->what->destination.tensor].space];
-    *new = (arrived){
-        .arena = arena, .is = *arrival, .reach = ts_reach_find(arena, arrival->plan, TS_DST, space)};
-    compare_uses(a, new);
-    arrived **last = &a->first;
-    for (; *last; last = &(*last)->next)
-        if (ts_reach_overlap(&(*last)->reach, &new->reach))
-            report(a, *last, TS_DST, ts_location_of_transfer(arrival->what), arrival->cycle);
+    arrived *new = TS_NEW(arena, arrived), **last = &a->first;
+    int64_t *known = TS_NEW_ARRAY(arena, int64_t, a->setup.device_count);
+    memcpy(known, arrival->known, (size_t)a->setup.device_count * sizeof *known);
+    *new = (arrived){.arena = arena, .is = *arrival};
+    new->is.known = known;
+    if (arrival->what) {
+        int tensor = arrival->what->destination.tensor;
+        const ts_space *space = a->setup.spaces[a->setup.code->tensors[tensor].space];
+        new->reach = ts_reach_find(arena, arrival->plan, TS_DST, space);
+        compare_arrived(a, new);
+    }
+    while (*last) last = &(*last)->next;
     *last = new;
+}
+
+static void learn(ts_arrivals *a, const int64_t *known) {
+    for (int64_t d = 0; d < a->setup.device_count; d++) a->known[d] = ts_max(a->known[d], known[d]);
 }
 
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
@@ -202,6 +218,7 @@ void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore,
         if (i->is.by > 0) return;
         *link = i->next;
         note_reach(a, &i->reach, &(use){cycle, wait, NULL});
+        learn(a, i->is.known);
         ts_arena_free(i->arena);
     }
 }
@@ -211,9 +228,4 @@ void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore,
 const int64_t *ts_arrivals_known(ts_arrivals *a, int64_t cycle) {
     a->known[a->setup.device] = cycle;
     return a->known;
-}
-
-void ts_arrivals_learn(ts_arrivals *a, const int64_t *known) {
-    for (int64_t d = 0; a && d < a->setup.device_count; d++)
-        if (known[d] > a->known[d]) a->known[d] = known[d];
 }

@@ -2,8 +2,8 @@
  * while this device may still use them.
  *
  * A device knows of each other one up to which of its cycles all was done before something that came from there, or from a
- * third one that knew it (vector clocks: Lamport 1978, Mattern 1988). A write is in order when its sender knew, when
- * it started, of the last use of those bytes here. */
+ * third one that knew it (vector clocks: Lamport 1978, Mattern 1988), and that it waited for: what merely was there in
+ * time proves nothing. A write is in order when its sender knew, when it started, of the last use of those bytes here. */
 #ifndef TILESIM_CHECK_ARRIVALS_H
 #define TILESIM_CHECK_ARRIVALS_H
 
@@ -30,20 +30,20 @@ void ts_arrivals_start(ts_arrivals *a, const ts_in_flight *t);
 void ts_arrivals_done(ts_arrivals *a, const ts_in_flight *t);
 
 typedef struct {
-    const ts_transfer *what;
-    const ts_plan *plan;
-    int64_t source, cycle; /* the sender */
+    const ts_transfer *what; /* NULL: a signal */
+    const ts_plan *plan;     /* of a transfer */
+    int64_t source, cycle;   /* the sender */
     int semaphore;
     int64_t by;           /* what it grows by */
-    const int64_t *known; /* what it knew when it started */
+    const int64_t *known; /* what it knew when it started, [device_count] */
 } ts_arrival;
 void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival);
-/* So much was taken from a semaphore: of what came to it first. */
+/* So much was taken from a semaphore: of what came to it first. Of all that is taken whole this device knows what its
+ * sender knew. */
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
                       int64_t cycle);
 
-/* What this device knows at a cycle, [device_count]; and learns. */
+/* What this device knows at a cycle, [device_count]. */
 const int64_t *ts_arrivals_known(ts_arrivals *a, int64_t cycle);
-void ts_arrivals_learn(ts_arrivals *a, const int64_t *known);
 
 #endif

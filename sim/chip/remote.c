@@ -193,17 +193,17 @@ static bool write_values(ts_error *err, ts_chip *chip, const ts_chip_message *m)
 static bool check_arrival(ts_error *err, ts_chip *chip, const ts_chip_message *m, int64_t cycle) {
     ts_arrivals *arrivals = chip->cores[m->core].arrivals;
     if (!arrivals) return true;
-    ts_arrivals_learn(arrivals, m->known);
-    if (m->transfer < 0) return true;
-    ts_arrival arrival = {.what = &chip->code->transfers[m->transfer],
-                          .plan = plan_out(err, chip, m),
+    const ts_transfer *what = m->transfer >= 0 ? &chip->code->transfers[m->transfer] : NULL;
+    ts_arrival arrival = {.what = what,
+                          .plan = what ? plan_out(err, chip, m) : NULL,
                           .source = m->source,
                           .cycle = cycle,
                           .semaphore = m->semaphore,
                           .by = m->by,
                           .known = m->known};
-    if (arrival.plan) ts_arrivals_come(arrivals, &arrival);
-    return arrival.plan != NULL;
+    if (what && !arrival.plan) return false;
+    ts_arrivals_come(arrivals, &arrival);
+    return true;
 }
 
 static void account(ts_chip *chip, const ts_chip_message *m) {

@@ -253,10 +253,21 @@ static void what_a_device_knows(void **state) {
     world *w = open_world();
     const int64_t *known = ts_arrivals_known(w->arrivals, 7);
     assert_true(known[0] == -1 && known[OWN] == 7 && known[2] == -1);
-    ts_arrivals_learn(w->arrivals, (const int64_t[]){5, 6, -1});
-    ts_arrivals_learn(w->arrivals, (const int64_t[]){4, 6, 0});
+    const int64_t senders[2][DEVICES] = {{5, 6, -1}, {4, 6, 0}};
+    for (int i = 0; i < 2; i++) /* two signals, of 1 and of 2 */
+        ts_arrivals_come(
+            w->arrivals,
+            &(ts_arrival){.source = 2 * i, .cycle = 8, .semaphore = 3, .by = 1 + i, .known = senders[i]});
     known = ts_arrivals_known(w->arrivals, 9);
-    assert_true(known[0] == 5 && known[OWN] == 9 && known[2] == 0);
+    assert_true(known[0] == -1 && known[2] == -1); /* it waited for none */
+    take(w, 2, 3, 9);
+    assert_true(known[0] == -1);
+    take(w, 3, 2, 9);
+    assert_true(known[0] == 5 && known[2] == -1); /* for the first, and half of the second */
+    take(w, 3, 1, 10);
+    known = ts_arrivals_known(w->arrivals, 10);
+    assert_true(known[0] == 5 && known[OWN] == 10 && known[2] == 0);
+    assert_int_equal(come(w, 0, 64, 1, 11, -1), 0); /* a signal uses nothing */
     close_world(w);
 }
 
@@ -268,7 +279,6 @@ static void without_a_sanitizer(void **state) {
     ts_arrivals_done(NULL, NULL);
     ts_arrivals_come(NULL, NULL);
     ts_arrivals_wait(NULL, NULL, 0, 1, 0);
-    ts_arrivals_learn(NULL, NULL);
 }
 
 int main(void) {

@@ -558,6 +558,9 @@ def what_is_in_use_is_not_written():
     expect_json(["run", program(RACY + second.format(credit)), *words], passed=True, findings=[])
     early = second.format("").replace("  vld v1", credit + "  vld v1")
     fails(["run", program(RACY + early), *words], 3, "[write_race]")
+    late = credit.replace("  wait free\n", "  delay 30000\n")  # which is there by then, but nobody waited for it
+    fails(["run", program(RACY + second.format(late).replace("  dma y[0:8]", "  wait free\n  dma y[0:8]")), *words], 3,
+          "a.tsim:16:7", "[write_race]")
 
 
 @test
