@@ -144,7 +144,8 @@ def wrong_commands():
                                    "semaphore\n"),
             ("break 9 if s1 == ", "tilesim: error: '' is no side of a condition, expected a number, a scalar register or a "
                                   "semaphore\n"),
-            ("break 9 if s1 < 4294967295", "tilesim: error: found 4294967295 beside a scalar register, expected -2147483648 to 2147483647\n"),
+            ("break 9 if s1 < 4294967295", "tilesim: error: found 4294967295 beside a scalar register, expected -2147483648 to "
+                                           "2147483647\n"),
             ("break 9 if 4294967296 == s1", "tilesim: error: found 4294967296 beside a scalar register, expected -2147483648 to "
                                             "4294967295\n"),
             ("watch z", "command 1:1:7: error: expected a slice of a tensor, or bytes of a memory as vmem:4096..8192\n"
