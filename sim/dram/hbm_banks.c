@@ -61,6 +61,7 @@ void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     struct hbm_banks *b = ch->banks;
     b->stepped = max32(b->stepped - shift, 0);
     b->column_at = max32(b->column_at - shift, -1);
+    b->rested_until = max32(b->rested_until - shift, 0);
     for (int i = 0; i < BUCKETS; i++)
         for (int32_t slot = b->bucket[i]; slot != NONE; slot = b->entries[slot].same)
             lower_arrivals(hbm, ch, slot, shift);

@@ -36,6 +36,7 @@ struct hbm_banks {
     uint32_t age;          /* of what next begins to wait */
     int waiting[2], count; /* bursts that wait, and commands */
     int draining;          /* writes still to be moved before reads are again */
+    int32_t rested_until;  /* nothing waited up to here but writes that were to stay */
     uint64_t after;        /* the banks behind the one visited last */
     int32_t stepped;       /* the last cycle in which something could happen */
     int32_t column_at;     /* the cycle of the last column command, */

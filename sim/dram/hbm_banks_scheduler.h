@@ -73,9 +73,10 @@ static inline int32_t oldest(const struct hbm_banks *b, int direction) {
 
 ALWAYS static inline void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const banks_shape sh) {
     struct hbm_banks *b = ch->banks;
-    const entry *e = &b->entries[slot];
+    entry *e = &b->entries[slot];
     int bank = e->bank, direction = e->is_write, at = b->banks[bank].count++;
     int32_t row = ts_address_row(e->burst);
+    if (direction == DRAM_WRITE) e->arrival = max32(e->arrival, b->rested_until); /* for the attribution */
     end_waiting(b, slot);
     keys_of(b, bank, sh)[at] = key_of(row, direction);
     slots_of(b, bank, sh)[at] = slot;
@@ -86,8 +87,7 @@ ALWAYS static inline void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot,
     if ((hit != 0) | (at == 0)) set_row(hbm, ch, bank, sh);
 }
 
-/* Nothing moves any more: writes are to be drained, so no read is moved, and the oldest write waits for one.
- */
+/* Nothing moves any more: writes are to be drained, no read is moved, and the oldest write waits for one. */
 static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
     const struct hbm_banks *b = ch->banks;
     if (b->count > 0 || !is_to_drain(hbm, b)) return false;
@@ -98,8 +98,10 @@ static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
 /* One burst; true when something was done. */
 ALWAYS static inline bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t, const banks_shape sh) {
     struct hbm_banks *b = ch->banks;
-    if (b->draining == 0 && b->waiting[DRAM_WRITE] != 0 && is_to_drain(hbm, b))
+    if (b->draining == 0 && b->waiting[DRAM_WRITE] != 0 && is_to_drain(hbm, b)) {
         b->draining = b->waiting[DRAM_WRITE];
+        if (b->count == 0) b->rested_until = t;
+    }
     bool is_write = b->draining > 0;
     int32_t slot = oldest(b, is_write);
     if (slot == NONE) return false;

@@ -363,6 +363,32 @@ static void the_other_pseudo_channel_is_idle(void **state) {
     }
 }
 
+/* Writes that stay until more of them, or nothing, are offered hold nothing back meanwhile: the bus has no requests. */
+static void writes_that_stay_do_not_wait(void **state) {
+    (void)state;
+    ts_hbm_stats stats[2];
+    for (int i = 0; i < 3 * 2; i++) {
+        ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, TS_HBM_PAGE_OPEN, i % 3, 1 + i / 3);
+        config.channels = 1;
+        config.write_low_percent = 20;
+        for (int exact = 0; exact < 2; exact++) {
+            ts_arena *arena = ts_arena_new();
+            ts_error err = {0};
+            ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+            assert_non_null(hbm);
+            if (exact) ts_hbm_simulate_all(hbm);
+            ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+            for (int burst = 0; burst < 40; burst++)
+                ts_hbm_stream_offer(stream, burst * 64, 64, true, burst / 10 * INT64_C(300000));
+            ts_hbm_drain(hbm);
+            ts_hbm_read_stats(hbm, &stats[exact]);
+            ts_arena_free(arena);
+        }
+        assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
+        assert_in_range(stats[0].limiter_cycles[TS_HBM_LIMITER_SCHEDULING], 0, 200);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
@@ -377,6 +403,7 @@ int main(void) {
         cmocka_unit_test(what_is_behind_the_last_burst),
         cmocka_unit_test(buses_that_get_nothing_are_idle),
         cmocka_unit_test(the_other_pseudo_channel_is_idle),
+        cmocka_unit_test(writes_that_stay_do_not_wait),
     };
     return cmocka_run_group_tests_name("memory/hbm_gap", tests, NULL, NULL);
 }
