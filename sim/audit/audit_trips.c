@@ -120,12 +120,13 @@ static int8_t integer_bits(ts_span shape) {
     return (int8_t)(bits < 1 || bits > 64 ? 0 : *shape.text == 's' ? -bits : bits);
 }
 
-/* Integers wrap, so that 4294967295 more of a u32 is one less. */
+/* Integers wrap, so that 4294967295 more of a u32 is one less: what is added is seen with a sign. */
 static void wrap(value *v) {
     int bits = v->bits < 0 ? -v->bits : v->bits;
     if (bits == 0 || bits == 64) return;
-    int64_t all = INT64_C(1) << bits, least = v->kind == VALUE_CONSTANT && v->bits > 0 ? 0 : -all / 2;
-    v->add = ((v->add - least) % all + all) % all + least;
+    bool is_signed = v->kind != VALUE_CONSTANT || v->bits < 0;
+    uint64_t all = UINT64_C(1) << bits, low = (uint64_t)v->add & (all - 1);
+    v->add = (int64_t)(is_signed && low >> (bits - 1) ? low - all : low);
 }
 
 /* x + sign * y, where one of them is a constant. */

@@ -212,6 +212,9 @@ static const struct {
     {.test = MEMBERS S32("n", "constant({1,2})") TEST("%i, %n", "LT"), .runs = -1},
     {.test = MEMBERS "  %n = s32[2] constant(9)\n" TEST("%i, %n", "LT"), .runs = -1},
     {.test = MEMBERS S32("n", "constant(2147483648)") TEST("%i, %n", "LT"), .runs = -1}, /* of no s32 */
+    {.test = MEMBERS S32("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"), .runs = -1},
+    {.test = "  %i = u63[] get-tuple-element(%s), index=0\n  %n = u63[] constant(9)\n" TEST("%i, %n", "LT"),
+     .runs = 9},
     {.test = LONG_I LONG("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
      .runs = 9223372036854775799},
     {.test = LONG_I LONG("n", "constant(9223372036854775809)") TEST("%i, %n", "LT"), .runs = -1},
