@@ -248,5 +248,6 @@ void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
         if (counters->cores[i].cycles > counters->cycles) counters->cycles = counters->cores[i].cycles;
     }
     traffic_count(chip->traffic, &counters->hbm, &counters->recalled);
+    ts_hbm_stats_balance(&counters->hbm);
     counters->estimated = traffic_is_estimated(chip->traffic);
 }

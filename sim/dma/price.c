@@ -66,17 +66,6 @@ int64_t ts_dma_price_bound(const ts_dma_price_request *r) {
     return ts_dma_least_cycles(r->machine, &least, ts_dma_least_bytes(r));
 }
 
-/* What was left out is charged by differences of counts, and a wait at the end may be shorter than before:
- * what is below 0 then comes out of the waits for requests. */
-static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
-    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
-        if (cycles[i] >= 0 || i == TS_HBM_LIMITER_REQUESTS) continue;
-        cycles[TS_HBM_LIMITER_REQUESTS] += cycles[i];
-        cycles[i] = 0;
-    }
-    if (cycles[TS_HBM_LIMITER_REQUESTS] < 0) cycles[TS_HBM_LIMITER_REQUESTS] = 0;
-}
-
 /* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
  * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
  * others evens out. Of few channels each is too much of all; and half of them, where fewer do not stand for all, are
@@ -129,7 +118,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &cost->hbm);
     ts_dma_add_skipped(dma, &cost->hbm, &cost->estimated);
-    balance(cost->hbm.limiter_cycles);
+    ts_hbm_stats_balance(&cost->hbm);
     cost->estimated = cost->estimated || p->share > 1;
     judge_share(p, hbm);
     int64_t over = ts_dma_over_cycles(dma);

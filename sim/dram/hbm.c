@@ -361,6 +361,16 @@ void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *out) {
     if (hbm->share > 1) hbm_subset_extend(hbm, out);
 }
 
+void ts_hbm_stats_balance(ts_hbm_stats *stats) {
+    int64_t *cycles = stats->limiter_cycles;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        if (cycles[i] >= 0 || i == TS_HBM_LIMITER_REQUESTS) continue;
+        cycles[TS_HBM_LIMITER_REQUESTS] += cycles[i];
+        cycles[i] = 0;
+    }
+    if (cycles[TS_HBM_LIMITER_REQUESTS] < 0) cycles[TS_HBM_LIMITER_REQUESTS] = 0;
+}
+
 /* ---- Limiters. ---- */
 
 static const struct {

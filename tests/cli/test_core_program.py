@@ -138,6 +138,12 @@ def its_parts_are_what_they_are_called():
     assert large["parts"]["reordering"] < 0.01 * large["cycles"] and large["limiter"] == "HBM bandwidth"
 
 
+@test
+def nothing_is_waited_for_less_than_never():
+    bill = price("bf16[33,33,4096]{1,2,0:T(8,128)}", "bf16[33,33,4096]{0,1,2:T(8,128)}", "-m", "tpu-v3")
+    assert min(bill["hbm_limiters"].values()) >= 0 and min(bill["parts"].values()) >= 0, bill
+
+
 # Tiles (8,128) whose lanes or sublanes hold one element of a short dim: 128 and 8 times the bytes.
 @test
 def tiles_that_hold_little_move_whole():

@@ -69,7 +69,25 @@ static void every_controller(void **state) {
     }
 }
 
+static void what_is_below_0_comes_out_of_the_waits_for_requests(void **state) {
+    (void)state;
+    ts_hbm_stats stats = {0};
+    int64_t *cycles = stats.limiter_cycles;
+    cycles[TS_HBM_LIMITER_DATA] = 7;
+    cycles[TS_HBM_LIMITER_REQUESTS] = 100;
+    cycles[TS_HBM_LIMITER_REFRESH] = -30;
+    cycles[TS_HBM_LIMITER_IDLE] = -2;
+    ts_hbm_stats_balance(&stats);
+    assert_int_equal(cycles[TS_HBM_LIMITER_DATA], 7);
+    assert_int_equal(cycles[TS_HBM_LIMITER_REQUESTS], 68);
+    assert_int_equal(cycles[TS_HBM_LIMITER_REFRESH] | cycles[TS_HBM_LIMITER_IDLE], 0);
+    cycles[TS_HBM_LIMITER_LATENCY] = -69;
+    ts_hbm_stats_balance(&stats);
+    assert_int_equal(cycles[TS_HBM_LIMITER_REQUESTS] | cycles[TS_HBM_LIMITER_LATENCY], 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_controller)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_controller),
+                                       cmocka_unit_test(what_is_below_0_comes_out_of_the_waits_for_requests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
