@@ -102,7 +102,7 @@ static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
     if (opcode != TS_HLO_OP_WHILE) return;
     int64_t trips = trips_of(a, i);
     call_named(a, i, "body", TS_AUDIT_LEVEL_CONTROL, trips);
-    call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, trips < 0 ? trips : trips + 1);
+    call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, audit_condition_runs(trips));
 }
 
 /* ---- Events ---- */

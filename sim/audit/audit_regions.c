@@ -26,7 +26,7 @@ static void end_body(ts_audit *a, int32_t body) {
     int64_t trips = audit_count_loop(a);
     if (trips < 0) return;
     audit_set_runs(a, body, trips);
-    if (condition >= 0) audit_set_runs(a, condition, trips + 1);
+    if (condition >= 0) audit_set_runs(a, condition, audit_condition_runs(trips));
 }
 
 void audit_region_end(ts_audit *a) {

@@ -156,6 +156,12 @@ static inline void audit_add(int64_t *sum, int64_t more) {
     if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
 }
 
+/* A condition runs once more than the body, whose runs AUDIT_NONE are not known. */
+static inline int64_t audit_condition_runs(int64_t trips) {
+    if (trips >= 0) audit_add(&trips, 1);
+    return trips;
+}
+
 static inline void audit_add_sum(ts_audit_sum *to, const ts_audit_sum *sum) {
     to->buffers += sum->buffers;
     audit_add(&to->logical_bytes, sum->logical_bytes);

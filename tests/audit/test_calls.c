@@ -1,6 +1,7 @@
 /* Who calls whom: how often the copy of each computation runs, at which level, and in whose branch. */
 #include "audit/audit_private.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "tests/support/audited.h"
@@ -188,6 +189,16 @@ static const struct {
      "8: loop or branch 10b\n16: loop or branch 10b\n24: loop or branch 10\n"},
     {BEGIN IF(WHILE("i", "n", "") TURN("a", 8) TURNED("i"), TURN("b", 16)) TURN("c", 24) END,
      "8: loop or branch 10b\n16: loop or branch 1b\n24: entry 1\n"},
+    {BEGIN "%low = stablehlo.constant dense<-8> : tensor<i64>\n"
+           "%most = stablehlo.constant dense<9223372036854775799> : tensor<i64>\n"
+           "%w = stablehlo.while(%i = %low) : tensor<i64>\ncond {\n" TURN(
+               "b", 16) "%c = stablehlo.compare LT, %i, %most : (tensor<i64>, tensor<i64>) -> tensor<i1>\n"
+                        "stablehlo.return %c : tensor<i1>\n} do {\n"
+                        "%one = stablehlo.constant dense<1> : tensor<i64>\n" TURN(
+                            "a", 8) "%j = stablehlo.add %i, %one : tensor<i64>\nstablehlo.return %j : "
+                                    "tensor<i64>\n}\n" TURN("d", 24)
+                                        END, /* as often as can be counted, and the condition no less */
+     "8: loop or branch 9223372036854775807\n16: loop or branch 9223372036854775807\n24: entry 1\n"},
     {BEGIN TURN("a", 8) TURN("b", 16) TURN("c", 24) END "func.func private @other() {\nreturn\n}\n}\n}\n",
      "8: entry 1\n16: entry 1\n24: entry 1\n"},
 };
@@ -205,8 +216,8 @@ static void regions_of_stablehlo(void **state) {
                 if (strncmp(r.shapes[m->dst].text, ts_text_format(arena, "f32[%d,", rows_of),
                             6 - (rows_of < 10)) != 0)
                     continue;
-                ts_text_add(&found, "%d: %s %d%s%s\n", rows_of, ts_audit_level_text(m->level), (int)m->runs,
-                            m->trips_unknown ? "?" : "", m->in_branch ? "b" : "");
+                ts_text_add(&found, "%d: %s %" PRId64 "%s%s\n", rows_of, ts_audit_level_text(m->level),
+                            m->runs, m->trips_unknown ? "?" : "", m->in_branch ? "b" : "");
             }
         if (strcmp(found.bytes, regions[i].said) != 0)
             fail_msg("row %zu:\n%s, expected\n%s", i, found.bytes, regions[i].said);
