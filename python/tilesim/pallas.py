@@ -136,7 +136,7 @@ def _signed(array: np.ndarray) -> np.ndarray:
 
 def _text_path(folder: str, name: str) -> Path:
     """Of a kernel's text: its name may be anything (`pallas_call(name="attention/forward")`)."""
-    return Path(folder, re.sub(r"[^\w.-]", "_", name)[:100] + ".mlir")
+    return Path(folder, re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:100] + ".mlir")
 
 
 def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict[str, Any]) -> Tuple[Run, List[np.ndarray]]:

@@ -85,12 +85,12 @@ def random_bits_are_compared_with_none():
 @test
 def kernels_have_any_name():
     with tempfile.TemporaryDirectory() as folder:
-        names = "add", "attention/forward pass", "../up", "x" * 300, ""
+        names = "add", "attention/forward pass", "../up", "x" * 300, "\u6838" * 100, ""
         paths = [pallas._text_path(folder, name) for name in names]
         for path in paths:
             path.write_text("")
         assert [path.name for path in paths] == ["add.mlir", "attention_forward_pass.mlir", ".._up.mlir", "x" * 100 + ".mlir",
-                                                 ".mlir"]
+                                                 "_" * 100 + ".mlir", ".mlir"]
         assert all(path.parent == Path(folder) for path in paths)
 
 
