@@ -21,19 +21,28 @@ typedef struct {
     use *last;
 } watched;
 
-/* What came and was not waited for, the first first. */
+/* What came and was not waited for. */
 typedef struct arrived {
-    struct arrived *next;
-    ts_arena *arena;
+    struct arrived *next;          /* that came to the same semaphore */
+    struct arrived *older, *newer; /* of what wrote */
+    ts_arena *arena;               /* of the reach; NULL: a signal, which touches nothing */
     ts_arrival is;
-    ts_reach reach; /* of a signal: nothing */
+    ts_reach reach;
+    int64_t known[]; /* `is` has it */
 } arrived;
+
+/* The first first. */
+typedef struct {
+    arrived *first, *last;
+} queue;
 
 struct ts_arrivals {
     ts_arrivals_setup setup;
     int count;
     watched *tensors;
-    arrived *first;
+    queue *semaphores;
+    queue written; /* what wrote, of all semaphores */
+    arrived *spare;
     int64_t *known;
 };
 
@@ -50,6 +59,7 @@ ts_arrivals *ts_arrivals_new(const ts_arrivals_setup *setup) {
     *a = (ts_arrivals){.setup = *setup};
     a->known = TS_NEW_ARRAY(setup->arena, int64_t, setup->device_count);
     for (int64_t d = 0; d < setup->device_count; d++) a->known[d] = -1;
+    a->semaphores = TS_NEW_ARRAY(setup->arena, queue, code->semaphore_count);
     a->tensors = TS_NEW_ARRAY(setup->arena, watched, code->tensor_count);
     for (int i = 0; i < code->tensor_count; i++) {
         const ts_tensor *t = &code->tensors[i];
@@ -64,9 +74,9 @@ ts_arrivals *ts_arrivals_new(const ts_arrivals_setup *setup) {
 }
 
 void ts_arrivals_free(ts_arrivals *a) {
-    while (a && a->first) {
-        arrived *gone = a->first;
-        a->first = gone->next;
+    while (a && a->written.first) {
+        arrived *gone = a->written.first;
+        a->written.first = gone->newer;
         ts_arena_free(gone->arena);
     }
 }
@@ -106,7 +116,7 @@ static void report(const ts_arrivals *a, const arrived *other, ts_side side, ts_
 void ts_arrivals_access(ts_arrivals *a, const ts_access *access) {
     if (!a) return;
     int64_t first = access->first / TS_GRANULE_BYTES, end = ts_ceil_div(access->end, TS_GRANULE_BYTES);
-    for (const arrived *i = a->first; i; i = i->next)
+    for (const arrived *i = a->written.first; i; i = i->newer)
         if (i->reach.space == access->space && ts_reach_touches(&i->reach, first, end))
             report(a, i, access->writes ? TS_DST : TS_SRC, ts_location_of(access->instruction),
                    access->cycle);
@@ -116,11 +126,11 @@ void ts_arrivals_access(ts_arrivals *a, const ts_access *access) {
 }
 
 void ts_arrivals_start(ts_arrivals *a, const ts_in_flight *t) {
-    if (!a || !a->first) return;
+    if (!a || !a->written.first) return;
     ts_arena *scratch = ts_arena_new();
     ts_reach src = ts_reach_find(scratch, t->plan, TS_SRC, t->src), dst = {0};
     if (t->dst) dst = ts_reach_find(scratch, t->plan, TS_DST, t->dst);
-    for (const arrived *i = a->first; i; i = i->next) {
+    for (const arrived *i = a->written.first; i; i = i->newer) {
         if (ts_reach_overlap(&src, &i->reach))
             report(a, i, TS_SRC, ts_location_of_transfer(t->what), t->issued_cycle);
         if (ts_reach_overlap(&dst, &i->reach))
@@ -177,49 +187,66 @@ static void compare_uses(ts_arrivals *a, const arrived *new) {
 
 static void compare_arrived(ts_arrivals *a, const arrived *new) {
     compare_uses(a, new);
-    for (const arrived *i = a->first; i; i = i->next)
+    for (const arrived *i = a->written.first; i; i = i->newer)
         if (ts_reach_overlap(&i->reach, &new->reach))
             report(a, i, TS_DST, ts_location_of_transfer(new->is.what), new->is.cycle);
 }
 
-void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival) {
-    if (!a) return;
-    ts_arena *arena = ts_arena_new();
-    arrived *new = TS_NEW(arena, arrived), **last = &a->first;
-    int64_t *known = TS_NEW_ARRAY(arena, int64_t, a->setup.device_count);
-    memcpy(known, arrival->known, (size_t)a->setup.device_count * sizeof *known);
-    *new = (arrived){.arena = arena, .is = *arrival};
-    new->is.known = known;
-    if (arrival->what) {
-        int tensor = arrival->what->destination.tensor;
-        const ts_space *space = a->setup.spaces[a->setup.code->tensors[tensor].space];
-        new->reach = ts_reach_find(arena, arrival->plan, TS_DST, space);
-        compare_arrived(a, new);
-    }
-    while (*last) last = &(*last)->next;
-    *last = new;
+static arrived *new_arrived(ts_arrivals *a, const ts_arrival *arrival) {
+    size_t known_bytes = (size_t)a->setup.device_count * sizeof(int64_t);
+    arrived *new = a->spare;
+    if (new)
+        a->spare = new->next;
+    else
+        new = ts_arena_alloc(a->setup.arena, 1, sizeof *new + known_bytes);
+    *new = (arrived){.is = *arrival};
+    new->is.known = memcpy(new->known, arrival->known, known_bytes);
+    return new;
 }
 
-static void learn(ts_arrivals *a, const int64_t *known) {
-    for (int64_t d = 0; d < a->setup.device_count; d++) a->known[d] = ts_max(a->known[d], known[d]);
+static void write_bytes(ts_arrivals *a, arrived *new) {
+    int tensor = new->is.what->destination.tensor;
+    new->arena = ts_arena_new();
+    new->reach = ts_reach_find(new->arena, new->is.plan, TS_DST,
+                               a->setup.spaces[a->setup.code->tensors[tensor].space]);
+    compare_arrived(a, new);
+    new->older = a->written.last;
+    *(new->older ? &new->older->newer : &a->written.first) = new;
+    a->written.last = new;
+}
+
+void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival) {
+    if (!a) return;
+    arrived *new = new_arrived(a, arrival);
+    queue *q = &a->semaphores[arrival->semaphore];
+    if (arrival->what) write_bytes(a, new);
+    *(q->first ? &q->last->next : &q->first) = new;
+    q->last = new;
+}
+
+/* All of it was taken. */
+static void forget(ts_arrivals *a, arrived *i) {
+    if (i->arena) {
+        *(i->older ? &i->older->newer : &a->written.first) = i->newer;
+        *(i->newer ? &i->newer->older : &a->written.last) = i->older;
+        ts_arena_free(i->arena);
+    }
+    i->next = a->spare;
+    a->spare = i;
 }
 
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
                       int64_t cycle) {
-    for (arrived **link = a ? &a->first : NULL; link && *link && count > 0;) {
-        arrived *i = *link;
-        if (i->is.semaphore != semaphore) {
-            link = &i->next;
-            continue;
-        }
+    for (queue *q = a ? &a->semaphores[semaphore] : NULL; q && q->first && count > 0;) {
+        arrived *i = q->first;
         int64_t taken = ts_min(count, i->is.by);
+        for (int64_t d = 0; d < a->setup.device_count; d++) a->known[d] = ts_max(a->known[d], i->is.known[d]);
         count -= taken;
         i->is.by -= taken;
         if (i->is.by > 0) return;
-        *link = i->next;
+        q->first = i->next;
         note_reach(a, &i->reach, &(use){cycle, wait, NULL});
-        learn(a, i->is.known);
-        ts_arena_free(i->arena);
+        forget(a, i);
     }
 }
 

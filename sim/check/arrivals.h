@@ -38,8 +38,8 @@ typedef struct {
     const int64_t *known; /* what it knew when it started, [device_count] */
 } ts_arrival;
 void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival);
-/* So much was taken from a semaphore: of what came to it first. Of all that is taken whole this device knows what its
- * sender knew. */
+/* So much was taken from a semaphore: of what came to it first. Of all of which a part is taken this device knows what
+ * its sender knew; what a transfer wrote is waited for when the whole is. */
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
                       int64_t cycle);
 

@@ -40,7 +40,11 @@ static world *open_world(void) {
     ts_arena *arena = ts_arena_new();
     world *w = TS_NEW(arena, world);
     w->arena = arena;
-    w->code = (ts_code){.tensors = tensors, .tensor_count = 3, .transfers = transfers, .transfer_count = 3};
+    w->code = (ts_code){.tensors = tensors,
+                        .tensor_count = 3,
+                        .transfers = transfers,
+                        .transfer_count = 3,
+                        .semaphore_count = 4};
     w->findings = TS_NEW(arena, ts_findings);
     w->spaces[TS_SPACE_VMEM] = ts_space_new(arena, "vmem", 1 << 20);
     w->spaces[TS_SPACE_HBM] = ts_space_new(arena, "hbm", 1 << 20);
@@ -262,12 +266,41 @@ static void what_a_device_knows(void **state) {
     assert_true(known[0] == -1 && known[2] == -1); /* it waited for none */
     take(w, 2, 3, 9);
     assert_true(known[0] == -1);
-    take(w, 3, 2, 9);
-    assert_true(known[0] == 5 && known[2] == -1); /* for the first, and half of the second */
+    take(w, 3, 1, 9);
+    assert_true(known[0] == 5 && known[2] == -1);
+    take(w, 3, 1, 9);
+    assert_int_equal(known[2], 0); /* half of the second: it has come */
     take(w, 3, 1, 10);
     known = ts_arrivals_known(w->arrivals, 10);
     assert_true(known[0] == 5 && known[OWN] == 10 && known[2] == 0);
     assert_int_equal(come(w, 0, 64, 1, 11, -1), 0); /* a signal uses nothing */
+    close_world(w);
+}
+
+static void signal_by(world *w, int64_t by) {
+    const int64_t all[DEVICES] = {0, 0, 0};
+    ts_arrivals_come(w->arrivals, &(ts_arrival){.semaphore = 0, .by = by, .known = all});
+}
+
+static void signals_between_writes(void **state) {
+    (void)state;
+    world *w = open_world();
+    signal_by(w, 2);
+    assert_int_equal(come(w, 0, 64, 1, 30, 0), 0);
+    signal_by(w, 1);
+    assert_int_equal(come(w, 64, 64, 1, 31, 0), 0);
+    assert_int_equal(come(w, 128, 64, 1, 32, 0), 0);
+    take(w, 0, 2, 40);
+    assert_int_equal(accessed(w, 0, 4, false, 41), 1); /* that were the signal's */
+    take(w, 0, 3, 42);
+    assert_int_equal(accessed(w, 0, 4, false, 43), 0);
+    assert_int_equal(accessed(w, 64, 4, false, 43), 0);
+    assert_int_equal(accessed(w, 128, 4, false, 43), 1);
+    signal_by(w, 1);
+    assert_int_equal(come(w, 192, 64, 1, 44, 0), 0);
+    take(w, 0, 2, 45);
+    assert_int_equal(accessed(w, 128, 4, false, 46), 0);
+    assert_int_equal(accessed(w, 192, 4, false, 46), 1);
     close_world(w);
 }
 
@@ -291,6 +324,7 @@ int main(void) {
         cmocka_unit_test(neighbours_of_a_use),
         cmocka_unit_test(transfers_of_the_device_itself),
         cmocka_unit_test(what_a_device_knows),
+        cmocka_unit_test(signals_between_writes),
         cmocka_unit_test(without_a_sanitizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

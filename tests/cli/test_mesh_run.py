@@ -556,6 +556,8 @@ def what_is_in_use_is_not_written():
           "the use: nothing that the sender waited for comes behind it", "[write_race]")
     credit = "  sem.signal free, 1, s2\n  wait free\n"
     expect_json(["run", program(RACY + second.format(credit)), *words], passed=True, findings=[])
+    half = second.format(credit.replace("free, 1", "free, 2")).replace("  dma y[0:8]", "  wait free\n  dma y[0:8]")
+    expect_json(["run", program(RACY + half), *words], passed=True, findings=[])  # who has a part knows that all has come
     early = second.format("").replace("  vld v1", credit + "  vld v1")
     fails(["run", program(RACY + early), *words], 3, "[write_race]")
     late = credit.replace("  wait free\n", "  delay 30000\n")  # which is there by then, but nobody waited for it
