@@ -71,9 +71,14 @@ def unmasked(array: Any) -> Any:
     return array
 
 
+def is_little_endian(of: np.dtype) -> bool:
+    """All of its fields, too."""
+    return of.byteorder != ">" and (of.names is None or of == of.newbyteorder("<"))
+
+
 def little_endian(array: np.ndarray) -> np.ndarray:
     """The same values, as the library's bytes are."""
-    return array.astype(array.dtype.newbyteorder("<")) if array.dtype.byteorder == ">" else array
+    return array if is_little_endian(array.dtype) else array.astype(array.dtype.newbyteorder("<"))
 
 
 def _type_held(held: np.ndarray, plain_void: Optional[str]) -> str:
@@ -88,9 +93,8 @@ def _type_held(held: np.ndarray, plain_void: Optional[str]) -> str:
 def plain(array: Any, plain_void: Optional[str] = None) -> Tuple[str, np.ndarray]:
     """The element type, and the elements one behind the other, little endian: a copy only where they do not lie so.
     `plain_void`: the type of NumPy's unnamed bytes, as .npy files have them."""
-    held = np.asarray(unmasked(array))
+    held = little_endian(np.asarray(unmasked(array)))
     type_ = _type_held(held, plain_void)
-    held = little_endian(held)
     return type_, held if held.flags.c_contiguous else np.ascontiguousarray(held)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native as native
 from ._native import ffi, lib
-from .arrays import dtype, little_endian, plain, type_of, unmasked
+from .arrays import dtype, is_little_endian, little_endian, plain, type_of, unmasked
 from .layout import Layout, as_layout
 
 #: Layouts do not change.
@@ -65,18 +65,19 @@ def _bytes_to_fill(out: np.ndarray) -> np.ndarray:
 def _writable(out: Any) -> np.ndarray:
     """The bytes of the caller's memory."""
     if isinstance(out, np.ndarray):  # of any type, also one that is no buffer
-        good = out.flags.writeable and out.flags.c_contiguous
+        good = out.flags.writeable and out.flags.c_contiguous and is_little_endian(out.dtype)
     else:
         view = memoryview(out)
         good = not view.readonly and view.c_contiguous
     if not good:
-        raise TypeError("out= needs memory that can be written, one byte behind the other")
+        raise TypeError("out= needs memory that can be written, one byte behind the other, little endian")
     return _bytes_to_fill(out) if isinstance(out, np.ndarray) else _flat(out)
 
 
 def _type_of_elements(out: Any, wanted: Optional[str]) -> str:
     """Of the caller's array for elements; of a type where one was asked for."""
-    if not isinstance(out, np.ndarray) or not out.flags.c_contiguous or not out.flags.writeable or out.dtype.byteorder == ">":
+    good = isinstance(out, np.ndarray) and out.flags.c_contiguous and out.flags.writeable and is_little_endian(out.dtype)
+    if not good:
         raise TypeError("out= of elements needs an array of NumPy, contiguous, little endian, that can be written")
     type_ = type_of(out.dtype)
     if wanted is not None and type_ != wanted:

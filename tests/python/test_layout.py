@@ -182,6 +182,7 @@ def any_array_of_these_values():
     assert ts.convert(bytearray(wanted), "s32[4,6]{1,0:T(2,4)}").tolist() == array.tolist()
     for swapped in (array.astype(">i4"), np.frombuffer(wanted, "<i4").astype(">i4")):  # as the bytes of a layout
         layout = "s32[4,6]{1,0}" if swapped.ndim == 2 else "s32[4,6]{1,0:T(2,4)}"
+        assert "little endian" in str(raised(TypeError, ts.convert, array, to=layout, out=swapped))  # which would be read so
         assert ts.convert(swapped, layout).tolist() == ts.Converter(layout, to="s32[4,6]")(swapped).tolist() == array.tolist()
 
 
@@ -299,6 +300,19 @@ def lists_of_numbers():
         assert bytes(there(values)) == bytes(ts.convert(values, to=there.to)), rows
         raised(TypeError, ts.Converter(there.to, to=rows), values)
     assert "dims [1], the destination [2,3]" in raised(ts.InputError, ts.Converter("f32[2,3]", to="f32[2,3]"), [1.0]).message
+
+
+@test
+def byte_order_of_fields():
+    """Raw words, for which NumPy has no type, and structures as the bytes of a layout."""
+    words = np.arange(6, dtype="<u2") * 257
+    raw, swapped = words.view([("bf16", "<u2")]), words.astype(">u2").view([("bf16", ">u2")])
+    tiles = "bf16[6]{0:T(4)}"
+    assert bytes(ts.convert(swapped, to=tiles)) == bytes(ts.convert(raw, to=tiles))
+    for held in (raw, swapped):
+        assert bytes(ts.convert(held, "bf16[6]{0}")) == bytes(ts.Converter("bf16[6]", to="bf16[6]")(held)) == words.tobytes()
+    assert "little endian" in str(raised(TypeError, ts.convert, raw, to="bf16[6]{0}", out=swapped))
+    assert "little endian" in str(raised(TypeError, ts.convert, words, "bf16[6]{0}", out=swapped))
 
 
 @test
