@@ -34,6 +34,7 @@ typedef struct arrived {
 /* The first first. */
 typedef struct {
     arrived *first, *last;
+    arrived *seen; /* up to this one a read of the semaphore told of them; NULL: of none */
 } queue;
 
 struct ts_arrivals {
@@ -235,16 +236,29 @@ static void forget(ts_arrivals *a, arrived *i) {
     a->spare = i;
 }
 
+static void learn(ts_arrivals *a, const int64_t *known) {
+    for (int64_t d = 0; d < a->setup.device_count; d++) a->known[d] = ts_max(a->known[d], known[d]);
+}
+
+void ts_arrivals_look(ts_arrivals *a, int semaphore) {
+    queue *q = &a->semaphores[semaphore];
+    for (arrived *i = q->seen ? q->seen->next : q->first; i; i = i->next) {
+        learn(a, i->is.known);
+        q->seen = i;
+    }
+}
+
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
                       int64_t cycle) {
     for (queue *q = a ? &a->semaphores[semaphore] : NULL; q && q->first && count > 0;) {
         arrived *i = q->first;
         int64_t taken = ts_min(count, i->is.by);
-        for (int64_t d = 0; d < a->setup.device_count; d++) a->known[d] = ts_max(a->known[d], i->is.known[d]);
+        learn(a, i->is.known);
         count -= taken;
         i->is.by -= taken;
         if (i->is.by > 0) return;
         q->first = i->next;
+        if (q->seen == i) q->seen = NULL;
         note_reach(a, &i->reach, &(use){cycle, wait, NULL});
         forget(a, i);
     }

@@ -2,8 +2,9 @@
  * while this device may still use them.
  *
  * A device knows of each other one up to which of its cycles all was done before something that came from there, or from a
- * third one that knew it (vector clocks: Lamport 1978, Mattern 1988), and that it waited for: what merely was there in
- * time proves nothing. A write is in order when its sender knew, when it started, of the last use of those bytes here. */
+ * third one that knew it (vector clocks: Lamport 1978, Mattern 1988), and that it waited for or saw in a semaphore: what
+ * merely was there in time proves nothing. A write is in order when its sender knew, when it started, of the last use
+ * of those bytes here. */
 #ifndef TILESIM_CHECK_ARRIVALS_H
 #define TILESIM_CHECK_ARRIVALS_H
 
@@ -42,6 +43,8 @@ void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival);
  * its sender knew; what a transfer wrote is waited for when the whole is. */
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
                       int64_t cycle);
+/* A semaphore was read: of all that came to it this device knows what its sender knew, but has waited for none. */
+void ts_arrivals_look(ts_arrivals *a, int semaphore);
 
 /* What this device knows at a cycle, [device_count]. */
 const int64_t *ts_arrivals_known(ts_arrivals *a, int64_t cycle);

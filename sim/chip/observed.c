@@ -19,6 +19,8 @@ static void accessed(void *self, const ts_access *access) {
     if (access->writes && o && o->stored) o->stored(o->self, access);
 }
 
+static void looked(void *self, int semaphore) { ts_arrivals_look(((chip_core *)self)->arrivals, semaphore); }
+
 static void watch(chip_core *own) {
     ts_chip *chip = own->chip;
     ts_space *const *spaces = chip->cores[0].spaces;
@@ -32,6 +34,7 @@ static void watch(chip_core *own) {
         arrivals.device = device->id;
         arrivals.device_count = device->count;
         own->arrivals = ts_arrivals_new(&arrivals);
+        own->ports.looked = looked;
     }
     for (int i = 0; i < chip->code->tensor_count; i++) {
         bool stored =

@@ -51,6 +51,7 @@ CORE_FUNCTION(sem_read) {
     int semaphore = 0;
     if (!core_semaphore_find(err, core, op, &semaphore)) return false;
     op->d[0] = (uint32_t)core->setup.semaphores[semaphore];
+    if (core->setup.ports->looked) core->setup.ports->looked(core->setup.ports->chip, semaphore);
     return true;
 }
 

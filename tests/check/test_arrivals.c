@@ -304,6 +304,35 @@ static void signals_between_writes(void **state) {
     close_world(w);
 }
 
+static int64_t told(world *w, int64_t by, int64_t known) {
+    const int64_t all[DEVICES] = {known, 0, 0};
+    ts_arrivals_come(w->arrivals, &(ts_arrival){.semaphore = 1, .by = by, .known = all});
+    return ts_arrivals_known(w->arrivals, 0)[0];
+}
+
+static void a_semaphore_that_is_read(void **state) {
+    (void)state;
+    world *w = open_world();
+    const int64_t *known = ts_arrivals_known(w->arrivals, 0);
+    ts_arrivals_look(w->arrivals, 1);
+    assert_int_equal(told(w, 1, 5), -1);
+    ts_arrivals_look(w->arrivals, 2);
+    assert_int_equal(known[0], -1);
+    ts_arrivals_look(w->arrivals, 1);
+    assert_int_equal(told(w, 1, 7), 5);
+    assert_int_equal(told(w, 1, 8), 5);
+    ts_arrivals_look(w->arrivals, 1);
+    assert_int_equal(known[0], 8);
+    take(w, 1, 3, 20); /* also the one that was seen last */
+    assert_int_equal(told(w, 1, 9), 8);
+    ts_arrivals_look(w->arrivals, 1);
+    assert_int_equal(known[0], 9);
+    assert_int_equal(come(w, 0, 64, 1, 30, 0), 0);
+    ts_arrivals_look(w->arrivals, 0);
+    assert_int_equal(accessed(w, 0, 4, false, 31), 1); /* it was not waited for */
+    close_world(w);
+}
+
 static void without_a_sanitizer(void **state) {
     (void)state;
     ts_arrivals_free(NULL);
@@ -325,6 +354,7 @@ int main(void) {
         cmocka_unit_test(transfers_of_the_device_itself),
         cmocka_unit_test(what_a_device_knows),
         cmocka_unit_test(signals_between_writes),
+        cmocka_unit_test(a_semaphore_that_is_read),
         cmocka_unit_test(without_a_sanitizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -558,6 +558,9 @@ def what_is_in_use_is_not_written():
     expect_json(["run", program(RACY + second.format(credit)), *words], passed=True, findings=[])
     half = second.format(credit.replace("free, 1", "free, 2")).replace("  dma y[0:8]", "  wait free\n  dma y[0:8]")
     expect_json(["run", program(RACY + half), *words], passed=True, findings=[])  # who has a part knows that all has come
+    poll = credit.replace("  wait free\n", "again:\n  sem.read s4, free\n  br.lt s4, 1, again\n")
+    seen = second.format(poll).replace("  dma y[0:8]", "  sem.set free, 0\n  dma y[0:8]")
+    expect_json(["run", program(RACY + seen), *words], passed=True, findings=[])
     early = second.format("").replace("  vld v1", credit + "  vld v1")
     fails(["run", program(RACY + early), *words], 3, "[write_race]")
     late = credit.replace("  wait free\n", "  delay 30000\n")  # which is there by then, but nobody waited for it
