@@ -27,8 +27,7 @@ static const ts_dma_component part_of_limiter[TS_HBM_LIMITER_COUNT] = {
 };
 
 int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes) {
-    int64_t units =
-        (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels * m->hbm->burst_bytes;
+    int64_t units = ts_hbm_bus_count(m->hbm) * m->hbm->burst_bytes;
     __int128 cycles = (__int128)bytes * m->hbm->timing.n_bl * m->core_khz;
     __int128 per = (__int128)units * m->hbm->clock_khz;
     return (int64_t)((cycles + per - 1) / per);
@@ -110,16 +109,16 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
     return cycles;
 }
 
-static int64_t bus_count(const ts_hbm_config *c) {
-    return (int64_t)c->stacks * c->channels * c->pseudo_channels;
+/* Ticks of all buses, in a millisecond. */
+static __int128 bus_khz(const ts_dma_machine *m) {
+    return (__int128)ts_hbm_tick_khz(m->hbm) * ts_hbm_bus_count(m->hbm);
 }
 
 /* Charges the cycles that are left to what held the HBM's commands back, in proportion to its counters. Of the time
  * that it had nothing to do, only what the engine's own cycles (the fixed ones and engine_cycles) do not explain. */
 static void charge_waits(const ts_dma_machine *m, int64_t engine_cycles, int64_t left, ts_dma_cost *cost) {
     int64_t weights[TS_DMA_COMPONENT_COUNT] = {0};
-    __int128 explained = (__int128)(cost->fixed_cycles + engine_cycles) * ts_hbm_tick_khz(m->hbm) *
-                         bus_count(m->hbm) / m->core_khz;
+    __int128 explained = (cost->fixed_cycles + engine_cycles) * bus_khz(m) / m->core_khz;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
         int64_t ticks = cost->hbm.limiter_cycles[i];
         if (i == TS_HBM_LIMITER_DATA) continue;
@@ -215,8 +214,7 @@ static int64_t starved_cycles(const ts_dma_machine *m, const ts_dma_cost *cost) 
     __int128 busy = 0;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++)
         if (i != TS_HBM_LIMITER_REQUESTS && i != TS_HBM_LIMITER_IDLE) busy += cost->hbm.limiter_cycles[i];
-    __int128 a_cycle = (__int128)ts_hbm_tick_khz(m->hbm) * bus_count(m->hbm); /* ticks of all buses */
-    return cost->cycles - (int64_t)(busy * m->core_khz / a_cycle);
+    return cost->cycles - (int64_t)(busy * m->core_khz / bus_khz(m));
 }
 
 /* What a copy needs is the HBM's; while it has nothing to do, the core reorders; of the rest it says why. */

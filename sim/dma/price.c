@@ -170,8 +170,7 @@ static int64_t count_lines(const ts_dma_price_request *r, int64_t most) {
 /* At the HBM's peak, from one refresh to the next. */
 static int64_t interval_lines(const ts_dma_machine *m) {
     const ts_hbm_config *hbm = m->hbm;
-    int64_t bursts =
-        (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->stacks * hbm->channels * hbm->pseudo_channels;
+    int64_t bursts = (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * ts_hbm_bus_count(hbm);
     return bursts * hbm->burst_bytes / m->dma->access_bytes;
 }
 

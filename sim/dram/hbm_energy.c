@@ -26,7 +26,7 @@ static double idle_refreshes(const ts_hbm_config *c, int64_t ticks) {
 
 void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats, int64_t ticks,
                           double joules[TS_HBM_ENERGY_CAUSES]) {
-    int64_t cycles = 0, all = ticks * config->stacks * config->channels * config->pseudo_channels;
+    int64_t cycles = 0, all = ticks * ts_hbm_bus_count(config);
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) cycles += stats->limiter_cycles[i];
     int64_t idle = all > cycles ? all - cycles : 0;
     double part = all < cycles ? (double)all / (double)cycles : 1; /* of what is simulated */

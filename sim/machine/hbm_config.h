@@ -71,10 +71,14 @@ static inline int64_t ts_hbm_tick_khz(const ts_hbm_config *config) {
     return config->clock_khz * config->ticks_per_ck;
 }
 
+/* Buses of data: pseudo channels of all stacks. */
+static inline int64_t ts_hbm_bus_count(const ts_hbm_config *c) {
+    return (int64_t)c->stacks * c->channels * c->pseudo_channels;
+}
+
 /* What its geometry holds. */
 static inline int64_t ts_hbm_bytes(const ts_hbm_config *c) {
-    int64_t banks =
-        (int64_t)c->stacks * c->channels * c->pseudo_channels * c->sids * c->bank_groups * c->banks;
+    int64_t banks = ts_hbm_bus_count(c) * c->sids * c->bank_groups * c->banks;
     return banks * c->row_bytes * c->rows; /* at most 2^24 * 2^16 * 2^22 */
 }
 

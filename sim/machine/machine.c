@@ -347,7 +347,7 @@ double ts_machine_microseconds(const ts_machine *machine, int64_t cycles) {
 
 int64_t ts_machine_hbm_rate(const ts_machine *machine) {
     const ts_hbm_config *h = &machine->hbm;
-    int64_t bursts = (int64_t)h->stacks * h->channels * h->pseudo_channels * h->clock_khz;
+    int64_t bursts = ts_hbm_bus_count(h) * h->clock_khz;
     return bursts * h->burst_bytes * 1000 / h->timing.n_bl;
 }
 

@@ -9,8 +9,7 @@ static double tick_ghz(const ts_hbm_report *r) { return (double)ts_hbm_tick_khz(
 
 static double bandwidth_fraction(const ts_hbm_report *r) {
     const ts_hbm_config *c = &r->machine->hbm;
-    double peak =
-        (double)c->stacks * c->channels * c->pseudo_channels * c->burst_bytes; /* in the time of a burst */
+    double peak = (double)(ts_hbm_bus_count(c) * c->burst_bytes); /* in the time of a burst */
     double bursts = (double)r->run.bytes / peak * c->timing.n_bl * c->ticks_per_ck;
     return r->run.cycles > 0 ? bursts / (double)r->run.cycles : 0;
 }
@@ -54,11 +53,11 @@ static void add_counts(ts_text *out, const ts_hbm_stats *s) {
 /* Of the time of all pseudo channels, the cycles of one on average: whole ones that add up to the run's. */
 static void average_limiters(const ts_hbm_report *r, int64_t cycles[TS_HBM_LIMITER_COUNT]) {
     const ts_hbm_config *c = &r->machine->hbm;
-    int64_t channels = (int64_t)c->stacks * c->channels * c->pseudo_channels, sum = 0, before = 0;
+    int64_t buses = ts_hbm_bus_count(c), sum = 0, before = 0;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
         sum += r->run.stats.limiter_cycles[i];
-        cycles[i] = sum / channels - before;
-        before = sum / channels;
+        cycles[i] = sum / buses - before;
+        before = sum / buses;
     }
 }
 

@@ -103,7 +103,7 @@ void tracks_make(ts_arena *arena, ts_timeline *timeline, int64_t device, track_m
     int cores = code->cores > 1 ? code->cores : 1, units = ts_core_unit_count(&machine->core);
     *out =
         (track_map){.cores = cores, .units = units, .of_core = TRACK_UNITS + units + code->semaphore_count};
-    int buses = machine->hbm.stacks * machine->hbm.channels * machine->hbm.pseudo_channels;
+    int buses = (int)ts_hbm_bus_count(&machine->hbm);
     table t = {.arena = arena};
     t.tracks = TS_NEW_ARRAY(arena, ts_track,
                             cores * out->of_core + machine->dma.queues + buses + 2 * TS_MESH_MAX_DIMS + 3);

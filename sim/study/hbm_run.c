@@ -6,7 +6,7 @@
 enum { BLOCK = 512 };
 
 static int64_t peak_cycles(const ts_hbm_config *c, int64_t bytes) {
-    int64_t a_burst_time = (int64_t)c->stacks * c->channels * c->pseudo_channels * c->burst_bytes;
+    int64_t a_burst_time = ts_hbm_bus_count(c) * c->burst_bytes;
     return ts_ceil_div(bytes * c->timing.n_bl * c->ticks_per_ck, a_burst_time);
 }
 
