@@ -1,6 +1,7 @@
 /* The audit: HLO text in, tables of shapes, buffers, moves and computations. */
 #include "audit/audit.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,24 +181,24 @@ static void note_unreadable(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opc
         audit_note(a, 1, i->line, "an instruction whose shape is left out: not counted", i->name);
 }
 
+/* Is nothing behind the dims, which end here, but an order of as many: "f32[2,3]{0,1}"? */
+static bool has_order_alone(ts_span shape, size_t dims) {
+    int commas = 0;
+    for (size_t i = 0; i < shape.length; i++) {
+        if (i >= dims && !isdigit((unsigned char)shape.text[i]) && !strchr("{,}", shape.text[i]))
+            return false;
+        commas += (shape.text[i] == ',') * (i < dims ? 1 : -1);
+    }
+    return commas == 0;
+}
+
 /* Before a compiler has laid anything out, XLA writes a transpose in the order in which nothing moves, all else
  * row-major: none has chosen either. */
-static int32_t intern_shape(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    char text[128];
-    const char *brace = memchr(i->shape.text, '{', i->shape.length);
-    size_t dims = brace ? (size_t)(brace - i->shape.text) : 0, left = i->shape.length - dims;
-    bool array = i->shape.length > 0 && *i->shape.text != '(';
-    bool given = !a->unscheduled || a->any_tiles || opcode != TS_HLO_OP_TRANSPOSE || !brace || !array ||
-                 left < 3 || i->shape.length >= sizeof text || memchr(brace, ':', left);
-    if (given) return audit_intern(a, i->line, i->shape);
-    int rank = 1;
-    for (size_t k = 0; k < left; k++) rank += brace[k] == ',';
-    memcpy(text, i->shape.text, dims);
-    size_t at = dims;
-    for (int k = rank - 1; k >= 0 && at + 4 < sizeof text; k--)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%d", k == rank - 1 ? "{" : ",", k);
-    text[at++] = '}';
-    return audit_intern(a, i->line, (ts_span){text, at});
+static ts_span chosen_shape(const ts_audit *a, ts_span shape, ts_hlo_opcode opcode) {
+    if (!a->unscheduled || a->any_tiles || opcode != TS_HLO_OP_TRANSPOSE) return shape;
+    const char *brace = memchr(shape.text, '{', shape.length);
+    size_t dims = brace ? (size_t)(brace - shape.text) : shape.length;
+    return has_order_alone(shape, dims) ? (ts_span){shape.text, dims} : shape;
 }
 
 static void on_instruction(void *self, const ts_hlo_instruction *i) {
@@ -210,7 +211,7 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     note_unreadable(a, i, opcode);
     a->has_mlir |= i->mlir;
     bool whole = i->shape.length > 0 && !(i->cut && i->opcode.length == 0);
-    int32_t shape = whole ? intern_shape(a, i, opcode) : AUDIT_NONE;
+    int32_t shape = whole ? audit_intern(a, i->line, chosen_shape(a, i->shape, opcode)) : AUDIT_NONE;
     if (a->block.open && a->block.labelled) audit_close_block(a);
     bool in_report = a->block.labelled = a->block.open;
     if (in_report && shape == AUDIT_NONE && a->block.shape[0] && i->opcode.length > 0)

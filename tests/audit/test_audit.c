@@ -460,6 +460,9 @@ static void moves_read_and_write(void **state) {
     }
 }
 
+#define ONES "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+#define UP   "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24"
+#define DOWN "24,23,22,21,20,19,18,17,16,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0"
 /* The order that a transpose is written in counts where a compiler is done, where it has tiles or others have them, and of
  * other instructions. */
 static void transposes_are_written_in_any_order(void **state) {
@@ -477,6 +480,8 @@ static void transposes_are_written_in_any_order(void **state) {
          "f32[2,100,3]{0,1,2:T(2,128)}"},
         {"m", "  %t = f32[8,128]{1,0:T(8,128)} negate(%u)\n",
          "f32[2,100,3]{0,1,2} transpose(%a), dimensions={2,1,0}", "f32[2,100,3]{0,1,2}"},
+        {"m", "", "f32[" ONES "200000,8,128]{" UP "} transpose(%a), dimensions={2,1,0}",
+         "f32[" ONES "200000,8,128]{" DOWN ":T(8,128)}"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
