@@ -634,26 +634,6 @@ static void tables_find_what_they_hold(void **state) {
     }
 }
 
-static void bytes_are_printed_as_compilers_do(void **state) {
-    (void)state;
-    static const struct {
-        int64_t bytes;
-        const char *text;
-    } rows[] = {{0, "0B"},
-                {1023, "1023B"},
-                {1024, "1.0K"},
-                {65535, "64.0K"},
-                {(1 << 20) - 1, "1024.0K"},
-                {1 << 20, "1.00M"},
-                {INT64_C(5) << 29, "2.50G"},
-                {INT64_C(1) << 60, "1.00E"}};
-    char out[16];
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_audit_print_bytes(out, rows[i].bytes);
-        assert_string_equal(out, rows[i].text);
-    }
-}
-
 /* By the time that they save, and by the bytes: of what is in VMEM more take less time. */
 static void findings_are_in_order(void **state) {
     (void)state;
@@ -693,7 +673,6 @@ int main(void) {
                                        cmocka_unit_test(other_moves),
                                        cmocka_unit_test(copies_are_placed_by_others),
                                        cmocka_unit_test(tables_find_what_they_hold),
-                                       cmocka_unit_test(bytes_are_printed_as_compilers_do),
                                        cmocka_unit_test(findings_are_in_order)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
