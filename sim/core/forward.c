@@ -17,8 +17,25 @@
 #include "layout/notation/xla.h"
 #include "layout/shape.h"
 
-/* The longest period, in iterations; signatures that are kept; iterations from one state that is kept to the next. */
-enum { PERIODS = 1024, KEPT = 2560, STRIDE = 64 };
+/* The longest period, in iterations; signatures that are kept; iterations from one state that is kept to the next;
+ * passages of an inner loop that are kept. */
+enum { PERIODS = 1024, KEPT = 2560, STRIDE = 64, PASSAGES = 4 };
+
+/* What went on in an inner loop that began with these scalars, until it ended. */
+typedef struct {
+    int64_t bundles; /* 0: unused */
+    uint64_t signature;
+    uint32_t *before, *after; /* of `sregs` */
+} passage;
+
+/* Without transfers: where it begins with the same scalars, the same goes on. */
+typedef struct {
+    int end;
+    int sreg_count;
+    int *sregs; /* that it reads or writes */
+    int oldest;
+    passage passages[PASSAGES];
+} inner_loop;
 
 typedef struct {
     int64_t cycle, cycles; /* cycles: that it stands for */
@@ -27,8 +44,9 @@ typedef struct {
 } forward_counts;
 
 struct core_forward {
-    bool *loops;   /* by bundle: its branch back closes a loop that can be gone round */
-    bool *is_idle; /* by bundle: no scalar, no branch, no transfer in it */
+    bool *loops;        /* by bundle: its branch back closes a loop that can be gone round */
+    bool *is_idle;      /* by bundle: no scalar, no branch, no transfer in it */
+    inner_loop **inner; /* by bundle: the one that begins with it; NULL: none */
     int64_t *
         *residues;   /* by transfer and dim, of the source, then of the destination: extents of its tiles */
     uint32_t *sregs; /* of the head of an iteration */
@@ -39,6 +57,8 @@ struct core_forward {
 };
 
 /* ---- Which loops ---- */
+
+static int sregs_of(const ts_core *core) { return core->setup.config->limits.sregs; }
 
 static bool is_smem(const ts_core *core, const ts_instruction *dma) {
     const ts_transfer *t = &core->setup.code->transfers[dma->operands[0].as.transfer];
@@ -59,15 +79,46 @@ static bool can_pass(const ts_core *core, const core_op *op) {
     }
 }
 
-static bool is_loop(const ts_core *core, int head, int end) {
-    bool moves = false;
+/* Can it be gone round? */
+static bool is_loop(const ts_core *core, int head, int end, bool *moves) {
+    *moves = false;
     for (int b = head; b <= end; b++) {
         const core_bundle *bundle = &core->bundles[b];
         for (int i = 0; i < bundle->op_count; i++)
             if (!can_pass(core, &bundle->ops[i])) return false;
-        moves = moves || bundle->starts_dma;
+        *moves = *moves || bundle->starts_dma;
     }
-    return moves;
+    return true;
+}
+
+static inner_loop *inner_loop_new(ts_arena *arena, const ts_core *core, int head, int end) {
+    int count = sregs_of(core);
+    bool *used = TS_NEW_ARRAY(arena, bool, count);
+    inner_loop *inner = TS_NEW(arena, inner_loop);
+    inner->end = end;
+    inner->sregs = TS_NEW_ARRAY(arena, int, count);
+    for (int b = head; b <= end; b++) {
+        const core_bundle *bundle = &core->bundles[b];
+        for (int i = 0; i < bundle->read_count; i++)
+            if (bundle->reads[i] < count) used[bundle->reads[i]] = true;
+        for (int i = 0; i < bundle->write_count; i++)
+            if (bundle->writes[i].reg < count) used[bundle->writes[i].reg] = true;
+    }
+    for (int i = 0; i < count; i++)
+        if (used[i]) inner->sregs[inner->sreg_count++] = i;
+    for (int i = 0; i < PASSAGES; i++) {
+        inner->passages[i].before = TS_NEW_ARRAY(arena, uint32_t, inner->sreg_count);
+        inner->passages[i].after = TS_NEW_ARRAY(arena, uint32_t, inner->sreg_count);
+    }
+    return inner;
+}
+
+static void add_loop(ts_arena *arena, const ts_core *core, int end) {
+    const core_op *branch = core_branch_of(&core->bundles[end]);
+    bool moves;
+    if (!branch || branch->target > end || !is_loop(core, branch->target, end, &moves)) return;
+    core->forward->loops[end] = moves;
+    if (!moves) core->forward->inner[branch->target] = inner_loop_new(arena, core, branch->target, end);
 }
 
 static bool is_idle(const core_bundle *bundle) {
@@ -110,9 +161,9 @@ void core_forward_new(ts_arena *arena, ts_core *core) {
     forward->arena = arena;
     forward->loops = TS_NEW_ARRAY(arena, bool, core->bundle_count);
     forward->is_idle = TS_NEW_ARRAY(arena, bool, core->bundle_count);
+    forward->inner = TS_NEW_ARRAY(arena, inner_loop *, core->bundle_count);
     for (int i = 0; i < core->bundle_count; i++) {
-        const core_op *branch = core_branch_of(&core->bundles[i]);
-        forward->loops[i] = branch && branch->target <= i && is_loop(core, branch->target, i);
+        add_loop(arena, core, i);
         forward->is_idle[i] = is_idle(&core->bundles[i]);
     }
     make_residues(arena, core, forward);
@@ -194,26 +245,72 @@ static bool pass_bundle(iteration *it, int pc) {
     return true;
 }
 
+/* Returns the next one; -1: the run must look at this one itself. */
+static int pass_one(iteration *it, int pc) {
+    ts_core *core = it->core;
+    core->taken = -1;
+    if (it->bundles-- <= 0) return -1;
+    if (core->forward->is_idle[pc]) return pc + 1;
+    if (!pass_bundle(it, pc)) return -1;
+    if (core->taken < 0) return pc + 1;
+    mix(it, pc);
+    return core->taken;
+}
+
+static bool is_from(const ts_core *core, const inner_loop *inner, const uint32_t *before) {
+    for (int i = 0; i < inner->sreg_count; i++)
+        if (core->sregs[inner->sregs[i]] != before[i]) return false;
+    return true;
+}
+
+static void save_sregs(const ts_core *core, const inner_loop *inner, uint32_t *to) {
+    for (int i = 0; i < inner->sreg_count; i++) to[i] = core->sregs[inner->sregs[i]];
+}
+
+/* Bundle by bundle. The passage is unused where it does not end behind the loop. */
+static int pass_anew(iteration *it, int head, const inner_loop *inner, passage *p) {
+    uint64_t signature = it->signature;
+    int64_t bundles = it->bundles;
+    int pc = head;
+    save_sregs(it->core, inner, p->before);
+    it->signature = 0;
+    do pc = pass_one(it, pc);
+    while (pc >= head && pc <= inner->end);
+    save_sregs(it->core, inner, p->after);
+    p->signature = it->signature;
+    p->bundles = pc == inner->end + 1 ? bundles - it->bundles : 0;
+    it->signature = signature;
+    mix(it, (int64_t)p->signature);
+    return pc;
+}
+
+static int pass_inner(iteration *it, int head, inner_loop *inner) {
+    for (int k = 0; k < PASSAGES; k++) {
+        const passage *p = &inner->passages[k];
+        if (p->bundles == 0 || p->bundles > it->bundles || !is_from(it->core, inner, p->before)) continue;
+        for (int i = 0; i < inner->sreg_count; i++) it->core->sregs[inner->sregs[i]] = p->after[i];
+        mix(it, (int64_t)p->signature);
+        it->bundles -= p->bundles;
+        return inner->end + 1;
+    }
+    inner->oldest = (inner->oldest + 1) % PASSAGES;
+    return pass_anew(it, head, inner, &inner->passages[inner->oldest]);
+}
+
 /* From the head until the branch back is taken; false: it does not come there, and scalars are void. */
 static bool go_round(iteration *it) {
-    ts_core *core = it->core;
+    inner_loop **inner = it->core->forward->inner;
     it->signature = 0;
-    for (int pc = it->head; it->bundles-- > 0;) {
-        core->taken = -1;
-        if (!core->forward->is_idle[pc]) {
-            if (!pass_bundle(it, pc)) return false;
-            if (core->taken >= 0) mix(it, pc);
-        }
-        if (pc == it->end && core->taken == it->head) return true;
-        pc = core->taken >= 0 ? core->taken : pc + 1;
-        if (pc < it->head || pc > it->end) return false;
+    for (int last, pc = it->head; pc >= it->head && pc <= it->end;) {
+        last = pc;
+        bool is_inside = inner[pc] && inner[pc]->end < it->end;
+        pc = is_inside ? pass_inner(it, pc, inner[pc]) : pass_one(it, pc);
+        if (last == it->end && pc == it->head) return true;
     }
     return false;
 }
 
 /* ---- Iterations that are alike ---- */
-
-static int sregs_of(const ts_core *core) { return core->setup.config->limits.sregs; }
 
 static void copy_sregs(const ts_core *core, uint32_t *to, const uint32_t *from) {
     memcpy(to, from, (size_t)sregs_of(core) * sizeof *to);
@@ -246,6 +343,13 @@ static int64_t find_period(const core_forward *forward, int64_t kept, int64_t *a
     return best;
 }
 
+/* SMEM may hold other scalars by now. */
+static void forget_passages(const ts_core *core) {
+    for (int b = 0; b < core->bundle_count; b++)
+        for (int i = 0; i < PASSAGES && core->forward->inner[b]; i++)
+            core->forward->inner[b]->passages[i].bundles = 0;
+}
+
 int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period, int64_t *in_vain) {
     core_forward *forward = core->forward;
     iteration it = {.core = core, .head = core->pc, .end = end, .bundles = bundles};
@@ -254,6 +358,7 @@ int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *
     if (core->unknown && ts_unknown_any(core->unknown)) return 0;
     copy_sregs(core, forward->sregs, core->sregs);
     forward->passed.count = 0;
+    forget_passages(core);
     while (kept < KEPT && pass_round(&it, kept + 1)) forward->signatures[kept++] = it.signature;
     *period = find_period(forward, kept, &alike);
     *in_vain = kept - alike;

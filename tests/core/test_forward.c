@@ -118,6 +118,34 @@ static const struct {
     {"smov s3 3\ndma t0\nwait e0\nssub s3 s3 1\nbrnz s3 @1\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 1, 0},
     {"dma t0\nwait e0\nsadd s1 s1 1 ; sxor s2 s2 1\nbrnz s2 @0\nbr.lt s1 40 @0", 4, 18, 1,
      0}, /* to its head */
+    {"dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsmod s2 s1 3\nbr.lt s1 7 @6\nsmov s2 3\nbr.lt s1 40 @0", 6, 0, 0,
+     0},
+    /* With a loop inside that begins with the same scalars or with others, more of them than are kept; that counts on;
+     * that ends early; that is gone round behind this one; and two of one head. */
+    {"dma t0\nwait e0\nsmov s3 0\nsadd s3 s3 1\nbr.lt s3 5 @3\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 1, 0},
+    {"dma t0\nwait e0\nsmod s3 s1 3\nsadd s3 s3 1\nbr.lt s3 5 @3\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 3, 0},
+    {"dma t9\nwait e0+s2:4\nsmod s3 s1 7\nsmov s2 0\nsadd s3 s3 2 ; sadd s2 s2 1\nbr.lt s3 8 @4\n"
+     "smod s2 s2 4\nsadd s1 s1 1\nbr.lt s1 40 @0",
+     8, 38, 7, 0},
+    {"dma t0\nwait e0\nsmov s3 0\nsadd s3 s3 1 ; sadd s4 s4 3\nbr.lt s3 5 @3\nsadd s1 s1 1\nbr.lt s1 40 @0",
+     6, 38, 1, 0},
+    {"dma t0\nwait e0\nsmod s3 s1 2\nsadd s3 s3 3\nbr.eq s3 4 @7\nbr.lt s3 9 @3\nsadd s5 s5 1\nsadd s1 s1 1\n"
+     "br.lt s1 40 @0",
+     8, 38, 2, 0},
+    {"dma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0\nsadd s2 s2 1\nbr.lt s2 3 @2", 3, 38, 1, 0},
+    {"dma t0\nwait e0\nsmov s4 0\nsmod s3 s1 2\nsadd s3 s3 1\nbr.lt s3 3 @4\nsmov s3 1 ; sadd s4 s4 1\n"
+     "br.lt s4 3 @4\nsadd s1 s1 1\nbr.lt s1 40 @0",
+     9, 38, 2, 0},
+    {"dma t9\nwait e0+s2:4\nsmov s0 0\nsmov s2 0\nsmov s2 1\nsadd s0 s0 1\nbr.lt s0 3 @4\nsadd s1 s1 "
+     "1\nbr.lt s1 40 @0",
+     8, 38, 1, 0},
+    {"dma t0\nwait e0\nsmod s4 s1 3\nsmov s3 0\nsadd s3 s3 1\nbr.le s3 s4 @4\nsadd s1 s1 1\nbr.lt s1 40 @0",
+     7, 38, 3, 0},
+    {"dma t0\nwait e0\nsmov s3 0\nvld v1 [0+s1*1024]\nsadd s3 s3 1\nbr.lt s3 2 @3\nsadd s1 s1 1\njump @0", 7,
+     15, 1, 0},
+    {"dma t0\nwait e0\nsmov s3 0\nsadd s3 s3 1\nbr.lt s3 5 @3\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 10, 1, 150},
+    {"dma t0\nwait e0\nsmov s3 0\nsadd s3 s3 1\nbr.lt s3 5 @3\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 9, 1, 149},
+    {"dma t0\nwait e0\nsmov s3 0\nsadd s3 s3 1\nbr.lt s3 5 @3\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 9, 1, 140},
     /* As far as there is more to see: the end of the tensor, an address, a division by 0, the end. */
     {"dma t0\nwait e0\nsadd s1 s1 1\njump @0", 3, 49, 1, 0},
     {"dma t3\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 3, 0, 0, 0},
@@ -208,6 +236,27 @@ static void what_follows_finds_the_same_scalars(void **state) {
         check_what_follows(i, 0);
         check_what_follows(i, 70);
     }
+}
+
+static void looped_at_each_entry(void *chip, int end) {
+    fixture *f = chip;
+    if (end != 9 || fixture_sreg(f, 1) != 1) return;
+    asked.count = ts_core_forward_count(f->core, end, INT64_MAX, &asked.period, &asked.in_vain);
+    ts_core_forward_go(f->core, end, 0, asked.count);
+}
+
+/* Not what it held when the loop inside was looked at before. */
+static void a_loop_inside_reads_smem_as_it_is(void **state) {
+    (void)state;
+    fixture *f = new_fixture();
+    f->ports.looped = looped_at_each_entry;
+    fixture_do(f, "sst [0] s6\nsmov s1 0\ndma t0\nwait e0\nsmov s3 0 ; smov s7 0\nsadd s3 s3 1 ; sld s7 "
+                  "[0]\nbr.lt s3 5 @5\n"
+                  "sadd s5 s5 s7\nsadd s1 s1 1\nbr.lt s1 40 @2\nsadd s6 s6 1\nbr.lt s6 3 @0");
+    assert_int_equal(asked.count, 38);
+    assert_int_equal(fixture_sreg(f, 5), 40 * (0 + 1 + 2));
+    assert_int_equal(f->start_count, 3 * 2);
+    fixture_free(f);
 }
 
 /* ---- Simulated iterations count for others ---- */
@@ -355,6 +404,7 @@ int main(void) {
         cmocka_unit_test(iterations_are_alike_as_far_as_they_do_the_same),
         cmocka_unit_test(others_are_looked_at_in_vain),
         cmocka_unit_test(what_follows_finds_the_same_scalars),
+        cmocka_unit_test(a_loop_inside_reads_smem_as_it_is),
         cmocka_unit_test(repeated_iterations_count_like_simulated_ones),
         cmocka_unit_test(time_of_others_is_stalled),
         cmocka_unit_test(others_are_never_told),
