@@ -266,6 +266,10 @@ void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore,
 
 /* ---- Clocks ---- */
 
+void ts_arrivals_meet(ts_arrivals *a, const ts_arrivals *other) {
+    if (a) learn(a, other->known);
+}
+
 const int64_t *ts_arrivals_known(ts_arrivals *a, int64_t cycle) {
     a->known[a->setup.device] = cycle;
     return a->known;

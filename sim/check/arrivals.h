@@ -46,6 +46,9 @@ void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore,
 /* A semaphore was read: of all that came to it this device knows what its sender knew, but has waited for none. */
 void ts_arrivals_look(ts_arrivals *a, int semaphore);
 
+/* This core and another of the device have come to a barrier: it knows what the other does. */
+void ts_arrivals_meet(ts_arrivals *a, const ts_arrivals *other);
+
 /* What this device knows at a cycle, [device_count]. */
 const int64_t *ts_arrivals_known(ts_arrivals *a, int64_t cycle);
 

@@ -98,6 +98,12 @@ static void look_back(ts_chip *chip) {
     }
 }
 
+/* What happened on one core before the barrier is in order for all behind it. */
+static void order(ts_chip *chip, chip_core *own) {
+    if (own->races) ts_races_pass_barrier(own->races);
+    for (int i = 0; i < chip->core_count; i++) ts_arrivals_meet(own->arrivals, chip->cores[i].arrivals);
+}
+
 /* If all cores have come to a barrier, they go on. */
 static void pass_barrier(ts_chip *chip) {
     int64_t last = 0;
@@ -108,7 +114,7 @@ static void pass_barrier(ts_chip *chip) {
     }
     for (int i = 0; i < chip->core_count; i++) {
         ts_core_pass_barrier(chip->cores[i].core, last);
-        if (chip->cores[i].races) ts_races_pass_barrier(chip->cores[i].races);
+        order(chip, &chip->cores[i]);
     }
 }
 

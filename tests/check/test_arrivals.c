@@ -277,6 +277,25 @@ static void what_a_device_knows(void **state) {
     close_world(w);
 }
 
+static void cores_that_meet(void **state) {
+    (void)state;
+    world *w = open_world(), *other = open_world();
+    const int64_t known[DEVICES] = {5, 6, 3};
+    ts_arrivals_come(other->arrivals, &(ts_arrival){.semaphore = 3, .by = 1, .known = known});
+    ts_arrivals_meet(w->arrivals, other->arrivals);
+    assert_int_equal(ts_arrivals_known(w->arrivals, 9)[0], -1); /* the other has not waited for it */
+    take(other, 3, 1, 9);
+    ts_arrivals_meet(w->arrivals, other->arrivals);
+    ts_arrivals_meet(other->arrivals, w->arrivals);
+    ts_arrivals_meet(NULL, NULL);
+    for (int i = 0; i < 2; i++) {
+        const int64_t *now = ts_arrivals_known((i ? other : w)->arrivals, 9);
+        assert_true(now[0] == 5 && now[OWN] == 9 && now[2] == 3);
+    }
+    close_world(w);
+    close_world(other);
+}
+
 static void signal_by(world *w, int64_t by) {
     const int64_t all[DEVICES] = {0, 0, 0};
     ts_arrivals_come(w->arrivals, &(ts_arrival){.semaphore = 0, .by = by, .known = all});
@@ -353,6 +372,7 @@ int main(void) {
         cmocka_unit_test(neighbours_of_a_use),
         cmocka_unit_test(transfers_of_the_device_itself),
         cmocka_unit_test(what_a_device_knows),
+        cmocka_unit_test(cores_that_meet),
         cmocka_unit_test(signals_between_writes),
         cmocka_unit_test(a_semaphore_that_is_read),
         cmocka_unit_test(without_a_sanitizer),

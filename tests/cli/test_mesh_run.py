@@ -464,6 +464,37 @@ def a_deadlock_of_chips_with_several_cores_names_the_core_that_waits():
 
 
 @test
+def behind_a_barrier_each_core_has_heard_what_all_had():
+    """One core is told that y is free, the other writes it: in order only if a barrier lies between."""
+    text = """.cores 2
+.tensor x vmem f32[8,128]{1,0:T(8,128)}
+.tensor y vmem f32[8,128]{1,0:T(8,128)}
+.sem sent, received, free
+  device.id s1
+  core.id s2
+  sxor s3, s1, 1
+  vmov v0, 1
+  vst x[0, 0], v0
+  brz s2, used
+  vst y[0, 0], v0
+used: barrier
+  brnz s2, told
+  sem.signal free, 1, s3
+  wait free
+told: BETWEEN
+  brz s2, out
+  delay 10000
+  dma y <- x, sent, received device=s3
+  wait sent
+  wait received
+out: nop
+"""
+    words = ["--check", "-m", "tpu-v4", "--mesh", "2"]
+    expect(["run", program(text.replace("BETWEEN", "barrier")), *words], out=None)
+    fails(["run", program(text.replace("BETWEEN", "nop")), *words], 3, "whose use here it did not wait for")
+
+
+@test
 def a_deadlock_of_long_names_is_cut():
     long = "n" * 2000
     path = program(f".sem {long}\n  device.id s1\n  sxor s2, s1, 1\n  wait {long}\n  sem.signal {long}, 1, s2\n")
