@@ -233,6 +233,7 @@ static void on_return(void *self, ts_span operands) { audit_copies_return(self, 
 
 static void on_part(void *self, int64_t line, ts_hlo_part part, ts_span values) {
     ts_audit *a = self;
+    if (part == TS_HLO_GIVES) audit_copies_read(a, values);
     if (part == TS_HLO_REGION_END)
         audit_region_end(a);
     else if (part >= TS_HLO_CONDITION && part <= TS_HLO_BRANCH)

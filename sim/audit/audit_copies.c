@@ -115,56 +115,43 @@ static bool read_array(ts_audit *a, ts_span text, audit_array *array) {
     return fits;
 }
 
-static int32_t find(const audit_copies *c, ts_span item) {
-    return audit_table_get(&c->names, audit_hash_operand(item));
-}
-
 static void give_name(audit_copies *c, uint64_t hash, int32_t number) {
     c->overflows |= !audit_table_put(&c->names, hash, number);
-}
-
-static int count_items(ts_span list) {
-    ts_span item;
-    int count = 0;
-    while (ts_hlo_next(&list, &item)) count++;
-    return count;
-}
-
-static int count_results(const ts_hlo_instruction *i) {
-    bool tuple = i->shape.length > 1 && *i->shape.text == '(';
-    return tuple ? count_items((ts_span){i->shape.text + 1, i->shape.length - 2}) : 1;
-}
-
-/* A loop's results are what it begins with: "%a = %x, %b = %y" says so, or "%x, %y" of the generic form. */
-static void name_results(audit_copies *c, const ts_hlo_instruction *i) {
-    int step = count_items(i->operands) == count_results(i) ? 1 : 2;
-    ts_span rest = i->operands, item;
-    char text[TS_AUDIT_NAME_BYTES];
-    for (int k = 0; ts_hlo_next(&rest, &item); k++) {
-        int32_t first = find(c, item);
-        if (k % step != step - 1 || first < 0) continue;
-        c->read.list[first].loops = true;
-        int length = snprintf(text, sizeof text, "%.*s#%d", (int)i->name.length, i->name.text, k / step);
-        if (length < (int)sizeof text) give_name(c, audit_hash(text, (size_t)length), first);
-    }
 }
 
 static uint64_t member(uint64_t tuple, int64_t k) {
     return tuple ^ (uint64_t)(k + 1) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* In HLO these are members of a tuple. */
-static void name_members(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    ts_span rest = i->operands, item;
-    uint64_t own = audit_hash_name(i->name);
-    bool loop = opcode == TS_HLO_OP_WHILE && ts_hlo_next(&rest, &item);
-    uint64_t first = loop ? audit_hash_operand(item) : 0;
-    int count = loop ? count_results(i) : INT_MAX;
-    for (int k = 0; k < count && (loop || ts_hlo_next(&rest, &item)); k++) {
-        int32_t known = loop ? audit_table_get(&c->names, member(first, k)) : find(c, item);
+static int32_t find_member(const audit_copies *c, uint64_t tuple, int64_t k) {
+    return audit_table_get(&c->names, member(tuple, k));
+}
+
+/* The k-th of several results is "%w#k" in StableHLO, and in HLO a member of the tuple w. */
+static int32_t find(const audit_copies *c, ts_span item) {
+    const char *mark = memchr(item.text, '#', item.length);
+    if (!mark) return audit_table_get(&c->names, audit_hash_operand(item));
+    ts_span tuple = {item.text, (size_t)(mark - item.text)},
+            digits = {mark + 1, item.length - tuple.length - 1};
+    return find_member(c, audit_hash_operand(tuple), ts_hlo_number(digits));
+}
+
+static bool is_tuple(ts_span shape) { return shape.length > 1 && *shape.text == '('; }
+
+static ts_span leaves(ts_span shape) {
+    return is_tuple(shape) ? (ts_span){shape.text + 1, shape.length - 2} : shape;
+}
+
+/* Members of a tuple are what is put there, results of a loop what it begins with: in HLO a tuple's members. */
+static void name_members(audit_copies *c, const ts_hlo_instruction *i, bool loop) {
+    bool of_tuple = loop && !i->mlir;
+    uint64_t own = audit_hash_name(i->name), first = audit_hash_operand(i->operands);
+    ts_span rest = of_tuple ? leaves(i->shape) : i->operands, item;
+    for (int k = 0; ts_hlo_next(&rest, &item); k++) {
+        int32_t known = of_tuple ? find_member(c, first, k) : find(c, item);
         if (known < 0) continue;
         c->read.list[known].loops |= loop;
-        give_name(c, member(own, k), known);
+        give_name(c, is_tuple(i->shape) ? member(own, k) : own, known);
     }
 }
 
@@ -172,8 +159,7 @@ static void name_members(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_op
 static bool is_member(audit_copies *c, const ts_hlo_instruction *i) {
     ts_span rest = i->operands, item, text;
     if (!ts_hlo_next(&rest, &item) || !ts_hlo_attribute(i->attributes, "index", &text)) return false;
-    int32_t known =
-        audit_table_get(&c->names, member(audit_hash_operand(item), ts_hlo_number(ts_hlo_digits(text))));
+    int32_t known = find_member(c, audit_hash_operand(item), ts_hlo_number(ts_hlo_digits(text)));
     if (known >= 0) give_name(c, audit_hash_name(i->name), known);
     return known >= 0;
 }
@@ -219,52 +205,88 @@ static uint64_t callee_of(const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
 }
 
 /* Loops and tuples give names to values that are known: is it one of those alone? */
-static bool is_known(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    audit_copies *c = get(a);
-    bool loop = opcode == TS_HLO_OP_WHILE, tuple = opcode == TS_HLO_OP_TUPLE;
-    if (loop && i->mlir) name_results(c, i);
-    if ((loop || tuple) && !i->mlir) name_members(c, i, opcode);
-    if (tuple && i->root) audit_copies_return(a, i->operands);
-    if (opcode != TS_HLO_OP_GET_TUPLE_ELEMENT || !is_member(c, i)) return false;
-    if (i->root) audit_copies_return(a, i->name);
-    return true;
+static bool is_known(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    bool loop = opcode == TS_HLO_OP_WHILE;
+    if (loop || opcode == TS_HLO_OP_TUPLE) {
+        name_members(c, i, loop);
+        return true;
+    }
+    return opcode == TS_HLO_OP_GET_TUPLE_ELEMENT && is_member(c, i);
+}
+
+/* What an operation makes: an array, or several, of which nothing else is known. */
+static void add_values(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
+    audit_copies *c = a->copies;
+    ts_span rest = i->operands, shapes = leaves(i->shape), item;
+    bool ends = audit_ends_here(opcode), several = is_tuple(i->shape);
+    uint64_t own = audit_hash_name(i->name);
+    size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
+    audit_node v = {.line = i->line, .op = {.opcode = ends ? opcode : TS_HLO_OP_UNKNOWN}};
+    v.name = ts_arena_copy_text(a->arena, i->name.text, length);
+    if (!several) v.op = read_operation(i, opcode);
+    if (!several) v.callee = callee_of(i, opcode);
+    while (!ends && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
+        v.operands[v.operand_count++] = find(c, item);
+    for (int k = 0; ts_hlo_next(&shapes, &item); k++) {
+        audit_node made = v;
+        if (!read_array(a, item, &made.array)) continue;
+        c->overflows |= c->read.count == MOST_VALUES;
+        if (c->overflows) return;
+        if (opcode == TS_HLO_OP_PARAMETER) made.has_given = read_given(a, shape, &made.array, &made.given);
+        settle_operation(c, &made);
+        give_name(c, several ? member(own, k) : own, audit_graph_add(&c->read, &made));
+    }
+}
+
+static void add_result(ts_audit *a, int k, int32_t number) {
+    audit_copies *c = a->copies;
+    c->overflows |= c->returned_count == MOST_RESULTS;
+    if (number < 0 || c->overflows) return;
+    result one = {.number = number};
+    one.has_due = read_given(a, audit_result(a, k), &c->read.list[number].array, &one.due);
+    c->returned[c->returned_count++] = one;
+}
+
+static void return_root(ts_audit *a, const ts_hlo_instruction *i) {
+    uint64_t own = audit_hash_name(i->name);
+    ts_span rest = leaves(i->shape), item;
+    if (!is_tuple(i->shape)) add_result(a, 0, audit_table_get(&a->copies->names, own));
+    for (int k = 0; is_tuple(i->shape) && ts_hlo_next(&rest, &item); k++)
+        add_result(a, k, find_member(a->copies, own, k));
 }
 
 void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     audit_copies *c = get(a);
-    audit_array array;
-    ts_span rest = i->operands, item;
+    bool within = i->lost || audit_in_region(a);
     if (!c->in_entry) {
         see_callee(c, i, opcode);
         return;
     }
-    if (is_known(a, i, opcode) || audit_in_loop(a) || i->lost || c->overflows ||
-        !read_array(a, i->shape, &array))
-        return;
-    c->overflows = c->read.count == MOST_VALUES;
-    if (c->overflows) return;
-    size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
-    audit_node v = {.line = i->line, .array = array, .op = read_operation(i, opcode)};
-    v.name = ts_arena_copy_text(a->arena, i->name.text, length);
-    if (opcode == TS_HLO_OP_PARAMETER) v.has_given = read_given(a, shape, &array, &v.given);
-    v.callee = callee_of(i, opcode);
-    while (!audit_ends_here(opcode) && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
-        v.operands[v.operand_count++] = find(c, item);
-    settle_operation(c, &v);
-    int32_t number = audit_graph_add(&c->read, &v);
-    give_name(c, audit_hash_name(i->name), number);
-    if (i->root) audit_copies_return(a, i->name);
+    if (within || opcode == TS_HLO_OP_CONDITIONAL) audit_copies_read(a, i->operands);
+    if (within || c->overflows) return;
+    if (!is_known(c, i, opcode)) add_values(a, i, opcode, shape);
+    if (i->root) return_root(a, i);
 }
 
 void audit_copies_return(ts_audit *a, ts_span operands) {
+    ts_span item;
+    for (int k = 0; get(a)->in_entry && ts_hlo_next(&operands, &item); k++)
+        add_result(a, k, find(a->copies, item));
+}
+
+static bool read_value(audit_copies *c, int32_t number) {
+    if (number >= 0) c->read.list[number].lives = true;
+    return number >= 0;
+}
+
+void audit_copies_read(ts_audit *a, ts_span values) {
     audit_copies *c = get(a);
     ts_span item;
-    for (int k = 0; c->in_entry && ts_hlo_next(&operands, &item); k++) {
-        c->overflows |= c->returned_count == MOST_RESULTS;
-        result one = {.number = find(c, item)};
-        if (one.number < 0 || c->overflows) continue;
-        one.has_due = read_given(a, audit_result(a, k), &c->read.list[one.number].array, &one.due);
-        c->returned[c->returned_count++] = one;
+    while (c->in_entry && ts_hlo_next(&values, &item)) {
+        uint64_t tuple = audit_hash_operand(item);
+        read_value(c, find(c, item));
+        for (int k = 0; read_value(c, find_member(c, tuple, k)); k++) {
+        }
     }
 }
 
@@ -283,6 +305,7 @@ static void resolve_calls(audit_copies *c) {
 static void rewrite(ts_audit *a, audit_copies *c) {
     int32_t *numbers = TS_NEW_ARRAY(a->arena, int32_t, (size_t)c->read.count + 1);
     audit_graph_rewrite(&c->read, &c->values, numbers);
+    for (int32_t i = 0; i < c->read.count; i++) c->values.list[numbers[i]].lives |= c->read.list[i].lives;
     for (int k = 0; k < c->returned_count; k++) {
         result *one = &c->returned[k];
         one->number = numbers[one->number];

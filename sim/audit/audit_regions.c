@@ -36,8 +36,4 @@ void audit_region_end(ts_audit *a) {
     if (a->computations[ended].part == TS_HLO_BODY && a->values.loop_count > 0) end_body(a, ended);
 }
 
-bool audit_in_loop(const ts_audit *a) {
-    int32_t now = a->current;
-    while (now >= 0 && a->computations[now].part == TS_HLO_BRANCH) now = a->computations[now].within;
-    return now >= 0 && a->computations[now].part != 0;
-}
+bool audit_in_region(const ts_audit *a) { return a->current >= 0 && a->computations[a->current].part != 0; }

@@ -240,7 +240,7 @@ int64_t audit_count_loop(ts_audit *a);
 /* Those of loops and branches are computations, as HLO's are. */
 void audit_region(ts_audit *a, int64_t line, ts_hlo_part part);
 void audit_region_end(ts_audit *a);
-bool audit_in_loop(const ts_audit *a);
+bool audit_in_region(const ts_audit *a);
 
 /* ---- Who calls whom (audit_calls.c) ---- */
 
@@ -270,6 +270,8 @@ void audit_copies_begin(ts_audit *a, ts_span name, bool entry); /* a computation
 /* shape: the instruction's, with the layout that a header gives it. */
 void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 void audit_copies_return(ts_audit *a, ts_span operands);
+/* Values that regions and branches read, whose results follow from them. */
+void audit_copies_read(ts_audit *a, ts_span values);
 void audit_copies_finish(ts_audit *a, ts_audit_result *r);
 
 /* ---- What is kept, and bounded ---- */

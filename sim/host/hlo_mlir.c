@@ -76,7 +76,7 @@ static void copy_opcode(char out[HLO_MLIR_NAME], const char *at, size_t length) 
         if (strcmp(operations[i].mlir, out) == 0) strcpy(out, operations[i].hlo);
 }
 
-/* The next "%name" outside braces from `at`; NULL: none. */
+/* The next "%name" outside braces from `at`, but for those that a loop calls others, "%name = %other"; NULL: none. */
 static const char *next_value(const char *at, const char *end, ts_span *name) {
     int64_t depth = 0;
     for (; at < end; at++)
@@ -91,6 +91,7 @@ static const char *next_value(const char *at, const char *end, ts_span *name) {
     if (at >= end) return NULL;
     const char *from = ++at;
     while (at < end && (hlo_is_name(*at) || *at == '#')) at++;
+    if (hlo_begins(at, end, " = ")) return next_value(at, end, name);
     *name = (ts_span){from, (size_t)(at - from)};
     return at;
 }

@@ -268,6 +268,60 @@ static const struct {
      "  %w = (s32[], f32[512,256]{1,0}) while(%b), condition=%c, body=%d\n"
      "  ROOT %r = f32[512,256]{1,0} get-tuple-element(%w), index=1\n}\n",
      {1, {"f32 256,512 1,0 0,1"}}},
+/* A product whose operand is copied, and what reads it: as one of several results, in branches, as a loop. */
+#define PRODUCT                                                                                              \
+    "func.func @main(%p: tensor<i32>, %a: tensor<64x4x16xf32>) -> tensor<64x4x4xf32> {\n"                    \
+    "  %t = stablehlo.dot_general %a, %a, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "        \
+    "(tensor<64x4x16xf32>, tensor<64x4x16xf32>) -> tensor<64x4x4xf32>\n"
+#define PRODUCT_HLO(result)                                                                                  \
+    "HloModule m\n\n%f (a: f32[64,4,4]) -> f32[64,4,4] {\n  ROOT %a = f32[64,4,4]{2,1,0} "                   \
+    "parameter(0)\n}\n\n"                                                                                    \
+    "ENTRY %main (p: s32[], a: f32[64,4,16]) -> " result " {\n  %p = s32[] parameter(0)\n"                   \
+    "  %a = f32[64,4,16]{2,1,0} parameter(1)\n  %t = f32[64,4,4]{2,1,0} dot(%a, %a), lhs_batch_dims={0}, "   \
+    "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}\n"
+#define OPERAND                                                                                              \
+    {                                                                                                        \
+        1, { "f32 64,4,16 0,2,1 2,1,0" }                                                                     \
+    }
+#define TOP "(f32[64,4,4]{2,1,0}, s32[64,4,4]{2,1,0})"
+    {PRODUCT
+     "  %r:2 = chlo.top_k(%t, k = 4) : tensor<64x4x4xf32> -> (tensor<64x4x4xf32>, tensor<64x4x4xi32>)\n"
+     "  return %r#1 : tensor<64x4x4xi32>\n}\n",
+     OPERAND},
+    {PRODUCT_HLO("s32[64,4,4]") "  %r = " TOP " topk(%t), k=4, largest=true\n"
+                                "  ROOT %x = s32[64,4,4]{2,1,0} get-tuple-element(%r), index=1\n}\n",
+     OPERAND},
+    {PRODUCT_HLO("(f32[64,4,4], s32[64,4,4])") "  ROOT %r = " TOP " topk(%t), k=4, largest=true\n}\n",
+     OPERAND},
+    {PRODUCT "  %r = \"stablehlo.case\"(%p) ({\n    %v = stablehlo.negate %t : tensor<64x4x4xf32>\n"
+             "    stablehlo.return %v : tensor<64x4x4xf32>\n  }, {\n"
+             "    stablehlo.return %v : tensor<64x4x4xf32>\n  }) : (tensor<i32>) -> tensor<64x4x4xf32>\n"
+             "  return %r : tensor<64x4x4xf32>\n}\n",
+     OPERAND},
+    {PRODUCT "  %r = \"stablehlo.case\"(%p) ({\n    stablehlo.return %t : tensor<64x4x4xf32>\n"
+             "  }) : (tensor<i32>) -> tensor<64x4x4xf32>\n  return %r : tensor<64x4x4xf32>\n}\n",
+     OPERAND},
+    {PRODUCT_HLO(
+         "f32[64,4,4]") "  ROOT %r = f32[64,4,4]{2,1,0} conditional(%p, %t), branch_computations={%f}\n}\n",
+     OPERAND},
+    {PRODUCT_HLO(
+         "f32[64,4,4]") "  %q = " TOP " tuple(%p, %t)\n"
+                        "  ROOT %r = f32[64,4,4]{2,1,0} conditional(%p, %q), branch_computations={%f}\n}\n",
+     OPERAND},
+    /* Nobody reads it, and what is in a branch is not looked at: HLO has it elsewhere. */
+    {PRODUCT "  %r = stablehlo.negate %a : tensor<64x4x16xf32>\n  return %r : tensor<64x4x16xf32>\n}\n",
+     {0, {""}}},
+    {"func.func @main(%p: tensor<i32>, %a: tensor<256x512xf32>) -> tensor<256x512xf32> {\n"
+     "  %r = \"stablehlo.case\"(%p) ({\n"
+     "    %t = stablehlo.transpose %a, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
+     "    stablehlo.return %t : tensor<512x256xf32>\n  }) : (tensor<i32>) -> tensor<512x256xf32>\n"
+     "  return %t : tensor<512x256xf32>\n}\n",
+     {0, {""}}},
+    /* A loop of one value is that value. */
+    {LOOP_TEXT "  %w = stablehlo.while(%x = %t) : tensor<512x256xf32>\n  cond {\n"
+               "    stablehlo.return %p : tensor<i1>\n  } do {\n"
+               "    stablehlo.return %x : tensor<512x256xf32>\n  }\n  return %w : tensor<512x256xf32>\n}\n",
+     {1, {"f32 256,512 1,0 0,1"}}},
     /* A member of a tuple is what was put there, the first value of all too. */
     {"HloModule m\n\nENTRY %main (a: f32[256,512]) -> f32[512,256] {\n"
      "  %a = f32[256,512]{1,0} parameter(0)\n  %b = (f32[256,512]{1,0}) tuple(%a)\n"

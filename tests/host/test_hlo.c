@@ -209,7 +209,7 @@ static const row rows[] = {
      "tensor<?x2xf8E4M3FN>\n",
      "1 <0> <f8e4m3fn[?,2]> <transpose> <f8e4m3fn[2,?] %a> +<, dimensions={1,0}>\n"},
     {"%3:2 = stablehlo.while(%i = %c, %x = %y) : tensor<i64>, tensor<4xcomplex<f32>>\n",
-     "1 loop <%c, %y>\n1 carried <%i, %x>\n1 <3> <(s64[], c64[4])> <while> < %i,  %c,  %x,  %y>\n"},
+     "1 loop <%c, %y>\n1 carried <%i, %x>\n1 <3> <(s64[], c64[4])> <while> < %c,  %y>\n"},
     /* A loop in a loop, and a reduction in it, whose values are none of theirs. */
     {"%3 = stablehlo.while(%i = %c) : tensor<i32> attributes {a = \"}\"}\n cond {\n"
      "%4 = stablehlo.compare NE, %i, %5, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
@@ -218,9 +218,9 @@ static const row rows[] = {
      "(tensor<8xf32>, tensor<f32>) -> tensor<f32>\nstablehlo.return %j : tensor<i32>\n} loc(#loc)\n"
      "stablehlo.return %i, %3#1 : tensor<i32>, tensor<i32>\n}\n"
      "%9 = stablehlo.constant dense<-7> : tensor<i32>\n",
-     "1 loop <%c>\n1 carried <%i>\n1 <3> <s32[]> <while> <s32[] %i, s32[] %c>\n2 condition\n"
+     "1 loop <%c>\n1 carried <%i>\n1 <3> <s32[]> <while> <s32[] %c>\n2 condition\n"
      "3 <4> <pred[]> <compare> <s32[] %i, s32[] %5> +<, direction=NE>\n4 gives <%4>\n5 region end\n5 body\n"
-     "6 loop <%i>\n6 carried <%j>\n6 <4> <s32[]> <while> <s32[] %j, s32[] %i>\n7 condition\n8 region end\n8 "
+     "6 loop <%i>\n6 carried <%j>\n6 <4> <s32[]> <while> <s32[] %i>\n7 condition\n8 region end\n8 "
      "body\n"
      "9 <0> <f32[]> <reduce> <f32[8] %a, f32[] %b>\n13 gives <%j>\n14 region end\n15 gives <%i, %3#1>\n16 "
      "region end\n"
