@@ -794,15 +794,18 @@ static void words_that_are_addressed(void **state) {
         const char *bundles;
         int line; /* 0: none addresses x */
     } rows[] = {
-        {" vld v1, x.words[0]\n", 2},
-        {" sadd s1, s1, s1\n { sadd s1, s1, s1; vld v1, x.words[0] }\n", 3},
-        {" { vst x.words[0], v1; sadd s1, s1, s1 }\n", 2},
-        {" vld v1, vmem[4096]\n", 2}, /* of whatever lies there */
+        {" vld v1, x.words[0]\n", 3},
+        {" sadd s1, s1, s1\n { sadd s1, s1, s1; vld v1, x.words[0] }\n", 4},
+        {" { vst x.words[0], v1; sadd s1, s1, s1 }\n", 3},
+        {" vld v1, vmem[4096]\n", 3}, /* of whatever lies there */
+        {" vld v1, w.words[0]\n", 0}, /* of the first of the tensors */
         {" sadd s1, s1, s1\n", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
-        ts_text_add(&text, ".tensor x vmem f32[2,3,8,128]{3,2,1,0:T(8,128)}\n%s" FETCH, rows[i].bundles);
+        ts_text_add(&text,
+                    ".tensor w vmem f32[8,128]\n.tensor x vmem f32[2,3,8,128]{3,2,1,0:T(8,128)}\n%s" FETCH,
+                    rows[i].bundles);
         ts_choose_request request = request_of(NULL, "");
         request.program = file_of(text.bytes);
         request.tensor = "x";
@@ -816,6 +819,123 @@ static void words_that_are_addressed(void **state) {
         assert_int_equal(err.kind, TS_ERROR_USAGE);
         if (!strstr(err.message, ts_text_format(arena, "x lies in vmem, and line %d of ", rows[i].line)))
             fail_msg("row %zu: %s", i, err.message);
+    }
+}
+
+/* ---- Which figures are moved, and which layouts are priced again ---- */
+
+#define COPY                                                                                                 \
+    ".tensor x hbm f32[64,1000]{1,0:T(8,128)}\n.tensor y vmem f32[64,1000]{1,0:T(8,128)}\n.sem s\n dma y "   \
+    "<- "                                                                                                    \
+    "x, s\n wait s\n"
+#define SLOW "{0,1:T(8,128)}" /* 512,000 bytes, and y has them in another order: 64,410 cycles for 925 */
+#define FAST "{1,0:T(8,128)}"
+#define T_CL "hbm.timing.t_cl" /* doubled; halved there is no such machine */
+#define T_WR "hbm.timing.t_wr" /* of no read */
+enum { AS_PRICED = -1, MOST_TOLD = 5 };
+
+/* A list that says what each layout takes, whatever that is: the winner of each contest is that which truly does. */
+typedef struct {
+    const char *layout;
+    int64_t bytes, core_cycles, cycles; /* 0: it was cut */
+} told;
+
+static const struct {
+    const char *program; /* NULL: of a transfer into VMEM */
+    const char *field;
+    told list[MOST_TOLD];
+    int flips, winner;
+} contests[] = {
+    {NULL, T_CL, {{SLOW, 512000, 0, 100}, {FAST, 262144, 0, 150}}, 1, 1},
+    {NULL, "hbm.energy.idd0", {{SLOW, 512000, 0, 100}, {FAST, 262144, 0, 150}}, 0, 0}, /* no time */
+    {NULL, T_CL, {{SLOW, 512000, 0, 100}, {FAST, 511999, 0, 199}}, 1, 1},
+    {NULL, T_CL, {{SLOW, 512000, 0, 100}, {FAST, 511999, 0, 200}}, 0, 0}, /* twice as long */
+    {NULL, T_CL, {{SLOW, 512000, 0, 100}, {FAST, 511999, 0, 0}}, 0, 0},
+    {NULL, T_CL, {{SLOW, 512000, 0, 100}, {FAST, 512000, 0, 150}}, 0, 0}, /* no fewer bytes: it cannot win */
+    {NULL, T_CL, {{FAST, 512000, 0, 100}, {SLOW, 262144, 0, 150}}, 0, 0}, /* it takes longer */
+    /* a figure that slows the best makes no other faster: who took more than that does not win */
+    {NULL, T_CL, {{SLOW, 512000, 0, 700}, {FAST, 262144, 0, 1390}}, 0, 0},
+    {NULL, T_WR, {{SLOW, 512000, 0, AS_PRICED}, {FAST, 262144, 0, 1500}}, 2, 1},
+    /* four are priced, those that could part */
+    {NULL,
+     T_CL,
+     {{SLOW, 5, 0, 100}, {SLOW, 5, 0, 100}, {SLOW, 5, 0, 100}, {SLOW, 5, 0, 100}, {FAST, 4, 0, 100}},
+     1,
+     4},
+    {NULL,
+     T_CL,
+     {{SLOW, 5, 0, 100}, {SLOW, 4, 0, 100}, {SLOW, 5, 1, 100}, {SLOW, 5, 0, 101}, {FAST, 3, 0, 100}},
+     0,
+     0},
+    /* of a program the best of each order of dims; an order without tiles is another */
+    {COPY, T_CL, {{SLOW, 0, 0, 100}, {FAST, 0, 0, 150}}, 1, 1},
+    {COPY,
+     T_CL,
+     {{SLOW, 0, 0, 100},
+      {"{0,1:T(4,128)}", 0, 0, 100},
+      {"{0,1:T(2,128)}", 0, 0, 100},
+      {"{0,1:T(1,128)}", 0, 0, 100},
+      {FAST, 0, 0, 100}},
+     1,
+     4},
+    {COPY, T_CL, {{"{1,0}", 0, 0, 100}, {FAST, 0, 0, 150}}, 1, 1},
+    {COPY, T_CL, {{SLOW, 0, 0, 100}, {"{0,1}", 0, 0, 100}, {"{1,0}", 0, 0, 100}, {FAST, 0, 0, 100}}, 1, 2},
+    /* times of instructions that it has */
+    {COPY, "core.timing.semaphore.latency", {{SLOW, 0, 0, 100}, {FAST, 0, 0, 150}}, 1, 1},
+    {COPY, "core.timing.vector_load.latency", {{SLOW, 0, 0, 100}, {FAST, 0, 0, 150}}, 0, 0},
+    {COPY " { sadd s1, s1, s1; vld v1, y.words[0] }\n",
+     "core.timing.vector_load.latency",
+     {{SLOW, 0, 0, 100}, {FAST, 0, 0, 150}},
+     2,
+     1},
+};
+
+static const ts_field_leaf *find_leaf(const char *path) {
+    for (int i = 0; i < machine->leaf_count; i++)
+        if (strcmp(machine->leaves[i].path, path) == 0) return &machine->leaves[i];
+    return NULL;
+}
+
+static ts_candidate candidate_of(const ts_choose_request *request, const told *t) {
+    const ts_shape *shape = parse_shape(arena, ts_text_format(arena, "f32[64,1000]%s", t->layout));
+    return (ts_candidate){.shape = shape,
+                          .bytes = t->bytes,
+                          .core_cycles = t->core_cycles,
+                          .cycles = t->cycles == AS_PRICED ? priced(request, shape).cycles : t->cycles,
+                          .priced = t->cycles != 0};
+}
+
+static void winners_of_told_lists(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof contests / sizeof contests[0]; i++) {
+        ts_machine one = *machine; /* of that figure alone */
+        ts_choose_request request =
+            request_of(contests[i].program ? NULL : "f32[64,1000]{1,0:T(8,128)}", "dma");
+        ts_candidate list[MOST_TOLD];
+        ts_choose_result r = {0};
+        ts_error err = {0};
+        int count = 0;
+        for (; count < MOST_TOLD && contests[i].list[count].layout; count++)
+            list[count] = candidate_of(&request, &contests[i].list[count]);
+        one.leaves = find_leaf(contests[i].field);
+        one.leaf_count = 1;
+        request.machine = &one;
+        request.progress = count_asked;
+        request.tensor = "x";
+        choose_pricer p = pricer_of(&request);
+        p.failure = &err;
+        p.machine = machine;
+        if (contests[i].program) request.program = file_of(contests[i].program);
+        if (request.program) assert_true(choose_load_program(&err, arena, &p));
+        choose_move_fields(&p, list, count, &r);
+        if (request.program) unlink(request.program);
+        ts_arena_free(p.scratch);
+        if (r.flip_count != contests[i].flips) fail_msg("row %zu: %d flips", i, r.flip_count);
+        assert_true(last_done == 1 && last_of == 1 && err.message[0] == '\0');
+        for (int k = 0; k < r.flip_count; k++) {
+            assert_int_equal(r.flips[k].winner, contests[i].winner);
+            assert_true(choose_with_tie(r.flips[k].cycles) < r.flips[k].cycles_of_best);
+        }
     }
 }
 
@@ -854,6 +974,7 @@ int main(void) {
         cmocka_unit_test(programs_and_tensors_that_are_not),
         cmocka_unit_test(a_program_s_tensor_without_tiles),
         cmocka_unit_test(words_that_are_addressed),
+        cmocka_unit_test(winners_of_told_lists),
     };
     return cmocka_run_group_tests(tests, make_machine, end_group);
 }
