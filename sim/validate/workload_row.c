@@ -241,21 +241,19 @@ static void compact(int64_t chips, int dims, ts_workload *work) {
     int64_t *extent = work->chips;
     work->chip_dims = dims;
     for (int i = 0; i < dims; i++) extent[i] = 1;
-    for (int64_t factor = 2; chips > 1; factor++) {
-        if (factor > chips / factor) factor = chips; /* the rest is prime */
+    for (int64_t factor = 2; chips > 1; factor++)
         for (; chips % factor == 0; chips /= factor) {
             int least = 0;
             for (int i = 1; i < dims; i++)
                 if (extent[i] < extent[least]) least = i;
             extent[least] *= factor;
         }
-    }
 }
 
 static bool set_chips(const ts_measured_row *row, int64_t chips, ts_workload *work) {
     work->chip_dims = read_chips(row->parameters, "topology=", work->chips);
     if (work->chip_dims == 0) work->chip_dims = read_chips(row->chip, NULL, work->chips);
-    if (work->chip_dims == 0) compact(chips, 3, work);
+    if (work->chip_dims == 0 && chips <= TS_MESH_MAX_DEVICES) compact(chips, 3, work);
     return workload_product(work->chips, work->chip_dims) > 0 ||
            workload_refuse(work, "its chips are too many");
 }
@@ -269,8 +267,7 @@ static int64_t bytes_of_n(const char *text) {
     int64_t bytes = strtoll(type, NULL, 10) / 8;
     for (char *end; *at != ']' && bytes > 0; at = end) {
         int64_t extent = strtoll(at + (at[1] == 'n' ? 3 : 1), &end, 10);
-        if (extent < 1 || extent > 1 << 20 || *end == '\0') return 0;
-        bytes *= extent;
+        bytes = *end == '\0' ? 0 : workload_product((int64_t[]){bytes, extent}, 2);
     }
     return bytes;
 }
@@ -278,7 +275,8 @@ static int64_t bytes_of_n(const char *text) {
 static int64_t operand_bytes(const ts_measured_row *row, const char *key) {
     const char *const keys[] = {key, NULL}, *const n[] = {"n", NULL};
     int64_t bytes = workload_number(row, keys);
-    return bytes > 0 ? bytes : workload_number(row, n) * bytes_of_n(row->workload);
+    if (bytes > 0) return bytes;
+    return workload_product((int64_t[]){workload_number(row, n), bytes_of_n(row->workload)}, 2);
 }
 
 static bool finish(ts_workload *work) {

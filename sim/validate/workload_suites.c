@@ -61,6 +61,12 @@ static bool read_kernelbench_product(const ts_measured_row *row, ts_workload *wo
                                                   .weights = HAS(row->workload, "batched") ? out[0] : 1});
 }
 
+static bool is_one_of(const char *word, size_t length, const char *const *list) {
+    for (; *list != NULL; list++)
+        if (strlen(*list) == length && strncasecmp(word, *list, length) == 0) return true;
+    return false;
+}
+
 /* What is fused to a product, by the words of its name, and where the fusion ends. */
 static double count_transcendentals(const char *name) {
     static const char *const functions[] = {"GELU", "Sigmoid", "Swish",    "SiLU",
@@ -68,13 +74,11 @@ static double count_transcendentals(const char *name) {
     static const char *const ends[] = {"Sum",       "Max",     "Min",     "Mean",
                                        "LogSumExp", "AvgPool", "MaxPool", NULL}; /* reduced */
     double count = 0;
-    for (const char *at = name; *at != '\0' && *at != ' '; at += strcspn(at, "_ "), at += *at == '_') {
-        char word[32] = "";
+    for (const char *at = name; *at != '\0' && *at != ' '; at += *at == '_') {
         size_t length = strcspn(at, "_ ");
-        memcpy(word, at, length < sizeof word ? length : sizeof word - 1);
-        for (int i = 0; ends[i] != NULL; i++)
-            if (strcasecmp(word, ends[i]) == 0) return count;
-        for (int i = 0; functions[i] != NULL; i++) count += strcasecmp(word, functions[i]) == 0;
+        if (is_one_of(at, length, ends)) return count;
+        count += is_one_of(at, length, functions);
+        at += length;
     }
     return count;
 }
@@ -109,9 +113,8 @@ static bool read_jaxbench_product(const ts_measured_row *row, ts_workload *work,
     bool two = NUMBER("hidden_size") > 0 && last > 0;
     int rank = workload_dims(row, "out", out);
     if (!two && (rank == 0 || out[rank - 1] != n)) p.out_bytes = 0;
-    if (!workload_add_product(work, p)) return false;
-    p = (ts_work_product){.m = p.m, .n = last, .k = n, .in_bytes = 2};
-    return !two || workload_add_product(work, p);
+    ts_work_product second = {.m = p.m, .n = last, .k = n, .in_bytes = 2};
+    return workload_add_product(work, p) && (!two || workload_add_product(work, second));
 }
 
 static bool read_jaxbench(const ts_measured_row *row, ts_workload *work) {
