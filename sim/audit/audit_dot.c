@@ -75,7 +75,7 @@ void audit_order_dot(const audit_orders *o, const audit_operation *op, audit_dot
     const audit_array *made = dot->made;
     int batch = __builtin_popcount(op->batch[0]),
         left = dot->operands[0]->rank - __builtin_popcount(op->contracting[0]);
-    unsigned sets[2] = {(bit(left) - 1) & ~(bit(batch) - 1), (bit(made->rank) - 1) & ~(bit(left) - 1)};
+    unsigned sets[2] = {(bit(left) - 1) & ~(bit(batch) - 1), ~(bit(left) - 1)};
     bool flat = audit_dot_is_flat(dot);
     for (int k = 0; k < 2; k++) dot->needs[k] = *dot->have[k];
     dot->makes = dot->want ? *dot->want : dot->usual;

@@ -1,15 +1,12 @@
 /* Regions of StableHLO's loops and branches: computations that their function runs. */
-#include <stdio.h>
-
 #include "audit_state.h"
 
 static const ts_span no_name = {"", 0};
 
 void audit_region(ts_audit *a, int64_t line, ts_hlo_part part) {
-    char key[48]; /* what no name can be */
-    int length = snprintf(key, sizeof key, "\n%d %lld", (int)part, (long long)line);
+    const int64_t key[2] = {part, line}; /* what no name can be */
     audit_reserve_call(a, line, no_name);
-    int32_t made = audit_new_computation(a, audit_hash(key, (size_t)length), line, no_name);
+    int32_t made = audit_new_computation(a, audit_hash((const char *)key, sizeof key), line, no_name);
     a->computations[made].part = (uint8_t)part;
     a->computations[made].within = a->current;
     if (part == TS_HLO_BRANCH)
@@ -29,11 +26,11 @@ static void end_body(ts_audit *a, int32_t body) {
     if (condition >= 0) audit_set_runs(a, condition, audit_condition_runs(trips));
 }
 
+bool audit_in_region(const ts_audit *a) { return a->current >= 0 && a->computations[a->current].part != 0; }
+
 void audit_region_end(ts_audit *a) {
     int32_t ended = a->current;
-    if (ended < 0 || a->computations[ended].part == 0) return; /* how it began is forgotten */
+    if (!audit_in_region(a)) return; /* how it began is forgotten */
     a->current = a->computations[ended].within;
     if (a->computations[ended].part == TS_HLO_BODY && a->values.loop_count > 0) end_body(a, ended);
 }
-
-bool audit_in_region(const ts_audit *a) { return a->current >= 0 && a->computations[a->current].part != 0; }

@@ -199,6 +199,11 @@ static const struct {
                                     "tensor<i64>\n}\n" TURN("d", 24)
                                         END, /* as often as can be counted, and the condition no less */
      "8: loop or branch 9223372036854775807\n16: loop or branch 9223372036854775807\n24: entry 1\n"},
+    /* of a part of a function, and of half a loop */
+    {NUMBER("z", 0) NUMBER("n", 10) WHILE("i", "n", TURN("b", 16)) TURN("a", 8) TURNED("i") TURN("c", 24),
+     "8: loop or branch 10\n16: loop or branch 11\n24: level unknown 1\n"},
+    {TURN("c", 24) "cond {\n" TURN("a", 8) "} do {\n" TURN("b", 16) "}\n",
+     "8: loop or branch 1?\n16: loop or branch 1?\n24: level unknown 1\n"},
     {BEGIN TURN("a", 8) TURN("b", 16) TURN("c", 24) END "func.func private @other() {\nreturn\n}\n}\n}\n",
      "8: entry 1\n16: entry 1\n24: entry 1\n"},
 };
