@@ -139,6 +139,8 @@ static void machines_of_rows(void **state) {
     assert_non_null(v.rows[2].reason);
     assert_true(v.rows[2].simulated_us == 0 && !v.rows[2].is_left_out);
     assert_near(v.rows[3].simulated_us, 132.8);
+    for (int g = 0; g < v.group_count; g++) /* of a and d, which are as far off, the first */
+        if (v.groups[g].worst) assert_ptr_equal(v.groups[g].worst, &v.rows[0]);
     ts_arena_free(arena);
 }
 
