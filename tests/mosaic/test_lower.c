@@ -1,0 +1,629 @@
+/* Operations of a kernel, one or a few at a time: what they make of numbers, worked out by hand, and what is refused. */
+#include <string.h>
+
+#include "mosaic/mosaic.h"
+#include "run/run.h"
+#include "tests/support/group.h"
+
+#define V             "vector<8x128xi32>"
+#define M             "vector<8x128xi1>"
+#define H             "vector<8x128x2xi16>"
+#define B             "vector<8x128x4xi8>"
+#define F             "vector<8x128xf32>"
+#define M2            "vector<8x128x2xi1>"
+#define M4            "vector<8x128x4xi1>"
+#define MEMORY(space) "memref<8x128xi32, #tpu.memory_space<" space ">>"
+#define WHOLE                                                                                                \
+    "sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32"
+#define ONE(r, name, a, from, to) "%" r " = \"" name "\"(%" a ") : (" from ") -> " to "\n"
+#define TWO(r, name, a, b, from, to)                                                                         \
+    "%" r " = \"" name "\"(%" a ", %" b ") : (" from ", " from ") -> " to "\n"
+#define IS(r, name, predicate, a, b, from, to)                                                               \
+    "%" r " = \"" name "\"(%" a ", %" b ") <{predicate = " predicate " : i64}> : (" from ", " from           \
+    ") -> " to "\n"
+#define SELECT(r, c, a, b, of, from)                                                                         \
+    "%" r " = \"arith.select\"(%" c ", %" a ", %" b ") : (" of ", " from ", " from ") -> " from "\n"
+#define NUMBER(r, number, type)                                                                              \
+    "%" r " = \"arith.constant\"() <{value = " number " : " type "}> : () -> " type "\n"
+#define ALL(r, number, type) NUMBER(r, "dense<" number ">", type)
+#define SPREAD(a)            ONE("r", "vector.broadcast", a, "i32", V)
+#define AS_WORDS(a, from)    ONE("r", "tpu.bitcast_vreg", a, from, V)
+#define OF_MASK(a)           ONE("r", "arith.extui", a, M, V)
+
+#define IOTA(r, dims, type) "%" r " = \"tpu.iota\"() <{dimensions = array<i32: " dims ">}> : () -> " type "\n"
+#define MASK(row, lane, row_end, lane_end)                                                                   \
+    "%c = \"tpu.create_mask\"(%" row ", %" lane ", %" row_end ", %" lane_end                                 \
+    ") : (index, index, index, index) -> " M "\n" OF_MASK("c")
+/* -1 in the rows that the mask has. */
+#define ROWS(first, end, mask, type)                                                                         \
+    "%c = \"tpu.create_subelement_mask\"() <{from = " first " : i32, to = " end " : i32}> : () -> " mask     \
+    "\n" ALL("all", "-1", type) ALL("none", "0", type) SELECT("z", "c", "all", "none", mask, type)           \
+        ONE("r", "tpu.bitcast_vreg", "z", type, V)
+#define REDUCE_TO(r, kind, dim, a, from, to)                                                                 \
+    "%" r " = \"tpu.all_reduce\"(%" a ") <{dim = " dim " : i64, kind = #tpu.reduction_kind<" kind            \
+    ">}> : (" from ") -> " to "\n"
+#define REDUCE(r, kind, dim, a, type) REDUCE_TO(r, kind, dim, a, type, type)
+/* A bit for each predicate that holds. */
+#define PREDICATE(p, before, after, a, b, type)                                                              \
+    IS("c" p, "arith.cmpi", p, a, b, type, "i1")                                                             \
+    ONE("e" p, "arith.extui", "c" p, "i1", "i32") NUMBER("k" p, p, "i32")                                    \
+        TWO("s" p, "arith.shli", "e" p, "k" p, "i32", "i32")                                                 \
+            TWO("t" after, "arith.ori", "t" before, "s" p, "i32", "i32")
+#define PREDICATES(a, b, type)                                                                               \
+    NUMBER("t0", "0", "i32")                                                                                 \
+    PREDICATE("0", "0", "1", a, b, type) PREDICATE("1", "1", "2", a, b, type)                                \
+        PREDICATE("2", "2", "3", a, b, type) PREDICATE("3", "3", "4", a, b, type)                            \
+            PREDICATE("4", "4", "5", a, b, type) PREDICATE("5", "5", "6", a, b, type)                        \
+                PREDICATE("6", "6", "7", a, b, type) PREDICATE("7", "7", "8", a, b, type)                    \
+                    PREDICATE("8", "8", "9", a, b, type) PREDICATE("9", "9", "10", a, b, type) SPREAD("t10")
+
+enum { SAMPLES = 6 };
+static const int samples[SAMPLES] = {0, 1, 2, 3, 130, 1023};
+
+/* %v: each word of a vreg is its number; %n: 3, %o: 5, which the text does not show; %two: 2s; %below: words under 2. */
+static const struct {
+    const char *body;
+    int64_t words[SAMPLES]; /* of %r, at those samples */
+    const char *error;      /* or: it is refused */
+} rows[] = {
+    /* One instruction a word; a number that does not commute stays in front. */
+    {TWO("r", "arith.addi", "two", "v", V, V), {2, 3, 4, 5, 132, 1025}, NULL},
+    {TWO("r", "arith.subi", "two", "v", V, V), {2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03}, NULL},
+    {TWO("r", "arith.subi", "v", "two", V, V), {0xfffffffe, 0xffffffff, 0, 1, 128, 1021}, NULL},
+    {ALL("t", "3", V) TWO("a", "arith.andi", "v", "t", V, V) TWO("r", "arith.shli", "two", "a", V, V),
+     {2, 4, 8, 16, 8, 16},
+     NULL},
+    {ALL("t", "3", V) ALL("k", "-64", V) TWO("a", "arith.andi", "v", "t", V, V)
+         TWO("r", "arith.shrsi", "k", "a", V, V),
+     {0xffffffc0, 0xffffffe0, 0xfffffff0, 0xfffffff8, 0xfffffff0, 0xfffffff8},
+     NULL},
+    {ALL("t", "3", V) ALL("k", "-64", V) TWO("a", "arith.andi", "v", "t", V, V)
+         TWO("r", "arith.shrui", "k", "a", V, V),
+     {0xffffffc0, 0x7fffffe0, 0x3ffffff0, 0x1ffffff8, 0x3ffffff0, 0x1ffffff8},
+     NULL},
+    {ONE("f", "arith.sitofp", "v", V, F) ALL("h", "2.0", F) TWO("g", "arith.subf", "h", "f", F, F)
+         ONE("r", "arith.fptosi", "g", F, V),
+     {2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03},
+     NULL},
+    {ONE("r", "math.ctpop", "v", V, V), {0, 1, 1, 2, 2, 10}, NULL},
+    {ONE("r", "math.exp", "v", V, V), {0}, "of such vectors"},
+    {ONE("r", "arith.addi", "v", V, V), {0}, "two operands"},
+    {TWO("r", "math.absi", "v", "v", V, V), {0}, "one operand"},
+    {"%r = \"arith.addi\"(%v, %n) : (" V ", i32) -> " V "\n", {0}, "of these operands"},
+    {ONE("r", "math.absi", "x", MEMORY("vmem"), V), {0}, "of these operands"},
+    /* Masks. */
+    {IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "0", "below", "m", M, M) OF_MASK("e"),
+     {1, 1, 0, 1, 1, 1},
+     NULL},
+    {IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "1", "below", "m", M, M) OF_MASK("e"),
+     {0, 0, 1, 0, 0, 0},
+     NULL},
+    {IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "2", "below", "m", M, M) OF_MASK("e"),
+     {0},
+     "of masks"},
+    {IS("m", "arith.cmpi", "3", "v", "two", V, M) TWO("e", "arith.addi", "below", "m", M, M) OF_MASK("e"),
+     {0},
+     "of masks"},
+    {IS("m", "arith.cmpi", "3", "v", "two", V, M) TWO("e", "arith.xori", "below", "m", M, M) OF_MASK("e"),
+     {0, 0, 1, 0, 0, 0},
+     NULL},
+    {ONE("r", "arith.extsi", "below", M, V), {0xffffffff, 0xffffffff, 0, 0, 0, 0}, NULL},
+    {ONE("a", "arith.trunci", "v", V, M) OF_MASK("a"), {0, 1, 0, 1, 0, 1}, NULL},
+    {ONE("r", "arith.trunci", "v", V, H) AS_WORDS("r", H), {0}, "of such vectors"},
+    {ONE("a", "tpu.mask_cast", "below", M, M2) ONE("b", "arith.extui", "a", M2, H) AS_WORDS("b", H),
+     {0x10001, 0x10001, 0, 0, 0, 0},
+     NULL},
+    {ONE("a", "tpu.mask_cast", "below", M, M4) ONE("b", "arith.extsi", "a", M4, B) AS_WORDS("b", B),
+     {0xffffffff, 0xffffffff, 0, 0, 0, 0},
+     NULL},
+    {ONE("r", "arith.extui", "x", MEMORY("vmem"), V), {0}, "a scalar or a vreg"},
+    /* Choices. */
+    {SELECT("r", "below", "v", "two", M, V), {0, 1, 2, 2, 2, 2}, NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") SELECT("r", "c", "v", "two", "i1", V),
+     {0, 1, 2, 3, 130, 1023},
+     NULL},
+    {IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") SELECT("r", "c", "v", "two", "i1", V),
+     {2, 2, 2, 2, 2, 2},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") SELECT("t", "c", "n", "o", "i1", "i32") SPREAD("t"),
+     {3, 3, 3, 3, 3, 3},
+     NULL},
+    {IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") SELECT("t", "c", "n", "o", "i1", "i32") SPREAD("t"),
+     {5, 5, 5, 5, 5, 5},
+     NULL},
+    {NUMBER("c", "true", "i1") SELECT("t", "c", "n", "o", "i1", "i32") SPREAD("t"), {3, 3, 3, 3, 3, 3}, NULL},
+    {NUMBER("c", "false", "i1") SELECT("r", "c", "v", "two", "i1", V), {2, 2, 2, 2, 2, 2}, NULL},
+    {IS("m", "arith.cmpi", "3", "v", "two", V, M) ALL("i", "1", V) ALL("j", "3", V)
+         IS("a", "arith.cmpi", "1", "v", "i", V, M) IS("b", "arith.cmpi", "0", "v", "j", V, M)
+             SELECT("d", "m", "a", "b", M, M) OF_MASK("d"),
+     {1, 0, 1, 1, 0, 0},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") "%r = \"arith.select\"(%c, %v, %n) : (i1, " V
+                                                       ", i32) -> " V "\n",
+     {0},
+     "of these operands"},
+    /* Scalars; what is narrower than a word wraps around, and keeps its sign. */
+    {TWO("d", "arith.subi", "n", "o", "i32", "i32") PREDICATES("d", "n", "i32"),
+     {782, 782, 782, 782, 782, 782},
+     NULL},
+    {TWO("d", "arith.subi", "n", "o", "i32", "i32") PREDICATES("n", "d", "i32"),
+     {242, 242, 242, 242, 242, 242},
+     NULL},
+    {PREDICATES("n", "n", "i32"), {681, 681, 681, 681, 681, 681}, NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+         PREDICATES("c", "g", "i1"),
+     {782, 782, 782, 782, 782, 782},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+         PREDICATES("g", "c", "i1"),
+     {242, 242, 242, 242, 242, 242},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+         PREDICATES("c", "c", "i1"),
+     {681, 681, 681, 681, 681, 681},
+     NULL},
+    {TWO("d", "arith.subi", "n", "o", "i32", "i32") NUMBER("u", "1", "i32")
+         TWO("t", "arith.shrui", "d", "u", "i32", "i32") SPREAD("t"),
+     {0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             ONE("t", "arith.extsi", "b", "i8", "i32") SPREAD("t"),
+     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             ONE("t", "arith.extui", "b", "i8", "i32") SPREAD("t"),
+     {240, 240, 240, 240, 240, 240},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             NUMBER("k", "1", "i8") TWO("z", "arith.shrui", "b", "k", "i8", "i8")
+                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {120, 120, 120, 120, 120, 120},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             NUMBER("k", "1", "i8") TWO("z", "arith.shrsi", "b", "k", "i8", "i8")
+                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             NUMBER("k", "1", "i8") TWO("z", "arith.shli", "b", "k", "i8", "i8")
+                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xffffffe0, 0xffffffe0, 0xffffffe0, 0xffffffe0, 0xffffffe0, 0xffffffe0},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             NUMBER("k", "1", "i8") TWO("z", "arith.muli", "b", "k", "i8", "i8")
+                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             NUMBER("k", "1", "i8") TWO("z", "arith.subi", "b", "k", "i8", "i8")
+                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xffffffef, 0xffffffef, 0xffffffef, 0xffffffef, 0xffffffef, 0xffffffef},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.maxsi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {120, 120, 120, 120, 120, 120},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.minsi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.andi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {112, 112, 112, 112, 112, 112},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.ori", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.xori", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xffffff88, 0xffffff88, 0xffffff88, 0xffffff88, 0xffffff88, 0xffffff88},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.addi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {104, 104, 104, 104, 104, 104},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.maxui", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
+             "z", "arith.minui", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {120, 120, 120, 120, 120, 120},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             ONE("z", "math.absi", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {16, 16, 16, 16, 16, 16},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             ONE("z", "math.ctpop", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {4, 4, 4, 4, 4, 4},
+     NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             ONE("z", "math.ctlz", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+     {0, 0, 0, 0, 0, 0},
+     NULL},
+    {TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.absi", "d", "i32", "i32") SPREAD("t"),
+     {2, 2, 2, 2, 2, 2},
+     NULL},
+    {TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.ctpop", "d", "i32", "i32") SPREAD("t"),
+     {31, 31, 31, 31, 31, 31},
+     NULL},
+    {TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.ctlz", "d", "i32", "i32") SPREAD("t"),
+     {0, 0, 0, 0, 0, 0},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") TWO("z", "arith.addi", "c", "c", "i1", "i1")
+         ONE("t", "arith.extui", "z", "i1", "i32") SPREAD("t"),
+     {0, 0, 0, 0, 0, 0},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+         TWO("z", "arith.subi", "g", "c", "i1", "i1") ONE("t", "arith.extui", "z", "i1", "i32") SPREAD("t"),
+     {1, 1, 1, 1, 1, 1},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") ONE("t", "arith.extsi", "c", "i1", "i32") SPREAD("t"),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     NULL},
+    {ONE("c", "arith.trunci", "o", "i32", "i1") ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"),
+     {1, 1, 1, 1, 1, 1},
+     NULL},
+    {TWO("z", "arith.addi", "n", "o", "i32", "i32") ONE("c", "arith.trunci", "z", "i32", "i1")
+         ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"),
+     {0, 0, 0, 0, 0, 0},
+     NULL},
+    {ONE("t", "arith.extsi", "n", "i32", "i64") ONE("r", "vector.broadcast", "t", "i64", V),
+     {0},
+     "of 64 bits"},
+    {NUMBER("a", "5", "i64") ONE("t", "math.absi", "a", "i64", "i64")
+         ONE("r", "vector.broadcast", "t", "i64", V),
+     {0},
+     "of such scalars"},
+    {NUMBER("a", "5", "i64") IS("t", "arith.cmpi", "0", "a", "a", "i64", "i1")
+         ONE("r", "vector.broadcast", "t", "i1", V),
+     {0},
+     "of these operands"},
+    {"%t = \"arith.cmpi\"(%n, %o) <{predicate = 10 : i64}> : (i32, i32) -> i1\n" ONE("r", "vector.broadcast",
+                                                                                     "t", "i1", V),
+     {0},
+     "a predicate"},
+    {"%t = \"arith.cmpi\"(%n, %o) : (i32, i32) -> i1\n" ONE("r", "vector.broadcast", "t", "i1", V),
+     {0},
+     "a predicate"},
+    {ONE("f", "arith.sitofp", "n", "i32", "f32") TWO("g", "arith.mulf", "f", "f", "f32", "f32")
+         ONE("t", "arith.fptosi", "g", "f32", "i32") SPREAD("t"),
+     {9, 9, 9, 9, 9, 9},
+     NULL},
+    /* Each part of a word by itself. */
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.addi", "b", "k", B, B) AS_WORDS("z", B),
+     {0x4040404, 0x5060708, 0x6080a0c, 0x70a0d10, 0x87098c0c, 0xb0e1000},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.maxsi", "b", "k", B, B) AS_WORDS("z", B),
+     {0x4040404, 0x4040404, 0x4040608, 0x406090c, 0x4050408, 0x70a0c04},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.maxui", "b", "k", B, B) AS_WORDS("z", B),
+     {0x4040404, 0x4040404, 0x4040608, 0x406090c, 0x83058808, 0x70a0cfc},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.minui", "b", "k", B, B) AS_WORDS("z", B),
+     {0, 0x1020304, 0x2040404, 0x3040404, 0x4040404, 0x4040404},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.shrui", "b", "k", B, B) AS_WORDS("z", B),
+     {0, 0, 0, 0, 0x8000800, 15},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.shrsi", "b", "k", B, B) AS_WORDS("z", B),
+     {0, 0, 0, 0, 0xf800f800, 255},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.subi", "b", "k", B, B) AS_WORDS("z", B),
+     {0xfcfcfcfc, 0xfdfeff00, 0xfe000204, 0xff020508, 0x7f018404, 0x30608f8},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) TWO("z", "arith.xori", "b", "k", B, B) AS_WORDS("z", B),
+     {0x4040404, 0x5060700, 0x600020c, 0x7020d08, 0x87018c0c, 0x30e08f8},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) ONE("z", "math.ctpop", "b", B, B) AS_WORDS("z", B),
+     {0, 0x1010201, 0x1010201, 0x2020202, 0x3020201, 0x3020206},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) IS("c", "arith.cmpi", "2", "b", "k", B, M4) SELECT("z", "c", "b", "k", M4, B)
+             AS_WORDS("z", B),
+     {0, 0x1020304, 0x2040404, 0x3040404, 0x83048804, 0x40404fc},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) IS("c", "arith.cmpi", "6", "b", "k", B, M4) SELECT("z", "c", "b", "k", M4, B)
+             AS_WORDS("z", B),
+     {0, 0x1020304, 0x2040404, 0x3040404, 0x4040404, 0x4040404},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("h", "tpu.bitcast_vreg", "q", V, H)
+         ALL("k", "772", H) TWO("z", "arith.muli", "h", "k", H, H) AS_WORDS("z", H),
+     {0, 0xa081810, 0x14103020, 0x1e184830, 0x1b143820, 0x3a2827f0},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("h", "tpu.bitcast_vreg", "q", V, H)
+         ALL("k", "772", H) IS("c", "arith.cmpi", "4", "h", "k", H, M2) SELECT("z", "c", "h", "k", M2, H)
+             AS_WORDS("z", H),
+     {0x3040304, 0x3040304, 0x3040608, 0x306090c, 0x3040304, 0x70a0cfc},
+     NULL},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) ONE("r", "arith.sitofp", "b", B, F),
+     {0},
+     "of such vectors"},
+    /* Constants, and what is spread. */
+    {ALL("b", "5", B) AS_WORDS("b", B),
+     {0x5050505, 0x5050505, 0x5050505, 0x5050505, 0x5050505, 0x5050505},
+     NULL},
+    {ALL("b", "-2", B) AS_WORDS("b", B),
+     {0xfefefefe, 0xfefefefe, 0xfefefefe, 0xfefefefe, 0xfefefefe, 0xfefefefe},
+     NULL},
+    {ALL("b", "-2", H) AS_WORDS("b", H),
+     {0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe},
+     NULL},
+    {ALL("b", "1.0", "vector<8x128x2xbf16>") AS_WORDS("b", "vector<8x128x2xbf16>"),
+     {0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80},
+     NULL},
+    {ALL("b", "1.5", F) AS_WORDS("b", F),
+     {0x3fc00000, 0x3fc00000, 0x3fc00000, 0x3fc00000, 0x3fc00000, 0x3fc00000},
+     NULL},
+    {ALL("b", "true", M) OF_MASK("b"), {1, 1, 1, 1, 1, 1}, NULL},
+    {ALL("b", "false", M) OF_MASK("b"), {0, 0, 0, 0, 0, 0}, NULL},
+    {NUMBER("b", "-1", "i8") ONE("t", "arith.extsi", "b", "i8", "i32") SPREAD("t"),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     NULL},
+    {NUMBER("b", "true", "i1") ONE("t", "arith.extui", "b", "i1", "i32") SPREAD("t"),
+     {1, 1, 1, 1, 1, 1},
+     NULL},
+    {NUMBER("b", "-2.0", "f32") ONE("t", "arith.bitcast", "b", "f32", "i32") SPREAD("t"),
+     {0xc0000000, 0xc0000000, 0xc0000000, 0xc0000000, 0xc0000000, 0xc0000000},
+     NULL},
+    {NUMBER("r", "dense<[1, 2]>", V), {0}, "of different values"},
+    {"%r = \"arith.constant\"() : () -> " V "\n", {0}, "value"},
+    {ALL("r", "x", V), {0}, "an integer of at most 32 bits"},
+    {ALL("r", "x", F), {0}, "a number"},
+    {ONE("r", "vector.broadcast", "v", V, V), {0, 1, 2, 3, 130, 1023}, NULL},
+    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+             ONE("z", "vector.broadcast", "b", "i8", B) AS_WORDS("z", B),
+     {0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0},
+     NULL},
+    {NUMBER("b", "-3", "i8") ONE("z", "vector.broadcast", "b", "i8", B) AS_WORDS("z", B),
+     {0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd},
+     NULL},
+    {TWO("z", "arith.subi", "n", "o", "i32", "i32") ONE("b", "arith.trunci", "z", "i32", "i16")
+         ONE("e", "vector.broadcast", "b", "i16", H) AS_WORDS("e", H),
+     {0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe},
+     NULL},
+    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") ONE("z", "vector.broadcast", "c", "i1", M)
+         OF_MASK("z"),
+     {1, 1, 1, 1, 1, 1},
+     NULL},
+    {IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") ONE("z", "vector.broadcast", "c", "i1", M)
+         OF_MASK("z"),
+     {0, 0, 0, 0, 0, 0},
+     NULL},
+    {NUMBER("c", "true", "i1") ONE("z", "vector.broadcast", "c", "i1", M) OF_MASK("z"),
+     {1, 1, 1, 1, 1, 1},
+     NULL},
+    {ONE("r", "vector.broadcast", "x", MEMORY("vmem"), V), {0}, "of this operand"},
+    /* Indices of elements. */
+    {IOTA("r", "0", V), {0, 0, 0, 0, 1, 7}, NULL},
+    {IOTA("r", "1", V), {0, 1, 2, 3, 2, 127}, NULL},
+    {IOTA("r", "0, 1", V), {0, 1, 2, 3, 130, 1023}, NULL},
+    {IOTA("r", "1, 0", V), {0, 8, 16, 24, 17, 1023}, NULL},
+    {IOTA("h", "0, 2", H) AS_WORDS("h", H), {0x10000, 0x10000, 0x10000, 0x10000, 0x30002, 0xf000e}, NULL},
+    {IOTA("h", "2", H) AS_WORDS("h", H), {0x10000, 0x10000, 0x10000, 0x10000, 0x10000, 0x10000}, NULL},
+    {IOTA("h", "0, 1, 2", H) AS_WORDS("h", H),
+     {0x10000, 0x30002, 0x50004, 0x70006, 0x1050104, 0x7ff07fe},
+     NULL},
+    {IOTA("h", "2, 1", H) AS_WORDS("h", H),
+     {0x800000, 0x810001, 0x820002, 0x830003, 0x820002, 0xff007f},
+     NULL},
+    {IOTA("h", "0, 2", B) AS_WORDS("h", B),
+     {0x3020100, 0x3020100, 0x3020100, 0x3020100, 0x7060504, 0x1f1e1d1c},
+     NULL},
+    {"%r = \"tpu.iota\"() <{dimension = 1 : i32}> : () -> " V "\n", {0, 1, 2, 3, 2, 127}, NULL},
+    {IOTA("r", "2", V), {0}, "dims of a vreg"},
+    {IOTA("r", "3", H), {0}, "dims of a vreg"},
+    {IOTA("r", "-1", V), {0}, "dims of a vreg"},
+    {IOTA("r", "0", F), {0}, "of these dims"},
+    {IOTA("r", "0", "vector<8x128xi16>"), {0}, "of these dims"},
+    {"%r = \"tpu.iota\"() : () -> " V "\n", {0}, "of these dims"},
+    /* Masks of rows and lanes. */
+    {NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
+         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+     {1, 1, 1, 1, 1, 1},
+     NULL},
+    {NUMBER("b0", "0", "index") NUMBER("b1", "1", "index") NUMBER("e0", "8", "index")
+         NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
+     {0, 1, 1, 0, 1, 0},
+     NULL},
+    {NUMBER("b0", "0", "index") NUMBER("b1", "1", "index") NUMBER("e0", "8", "index")
+         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+     {0, 1, 1, 1, 1, 1},
+     NULL},
+    {NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "1", "index")
+         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+     {1, 1, 1, 1, 0, 0},
+     NULL},
+    {NUMBER("b0", "1", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
+         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+     {0, 0, 0, 0, 1, 1},
+     NULL},
+    {NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
+         NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
+     {1, 1, 1, 0, 1, 0},
+     NULL},
+    {NUMBER("b0", "1", "index") NUMBER("b1", "2", "index") NUMBER("e0", "2", "index")
+         NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
+     {0, 0, 0, 0, 1, 0},
+     NULL},
+    {NUMBER("b0", "0", "index") NUMBER("b1", "3", "index") NUMBER("e0", "1", "index")
+         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+     {0, 0, 0, 1, 0, 0},
+     NULL},
+    {ONE("a", "arith.index_cast", "n", "i32", "index") NUMBER("e0", "8", "index") NUMBER("e1", "128", "index")
+         MASK("i0", "a", "e0", "e1"),
+     {0, 0, 0, 1, 0, 1},
+     NULL},
+    {ONE("a", "arith.index_cast", "n", "i32", "index") NUMBER("e0", "8", "index") MASK("i0", "i0", "e0", "a"),
+     {1, 1, 1, 0, 1, 0},
+     NULL},
+    {ROWS("0", "8", M, V), {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, NULL},
+    {ROWS("1", "8", M, V), {0, 0, 0, 0, 0xffffffff, 0xffffffff}, NULL},
+    {ROWS("0", "1", M, V), {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0, 0}, NULL},
+    {ROWS("1", "2", M, V), {0, 0, 0, 0, 0xffffffff, 0}, NULL},
+    {ROWS("7", "8", M, V), {0, 0, 0, 0, 0, 0xffffffff}, NULL},
+    {ROWS("0", "16", M2, H) AS_WORDS("z", H),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     NULL},
+    {ROWS("2", "16", M2, H) AS_WORDS("z", H), {0, 0, 0, 0, 0xffffffff, 0xffffffff}, NULL},
+    {ROWS("1", "3", M2, H) AS_WORDS("z", H),
+     {0xffff0000, 0xffff0000, 0xffff0000, 0xffff0000, 0xffff, 0},
+     NULL},
+    {ROWS("0", "1", M2, H) AS_WORDS("z", H), {0xffff, 0xffff, 0xffff, 0xffff, 0, 0}, NULL},
+    {ROWS("3", "15", M2, H) AS_WORDS("z", H), {0, 0, 0, 0, 0xffff0000, 0xffff}, NULL},
+    {ROWS("15", "16", M2, H) AS_WORDS("z", H), {0, 0, 0, 0, 0, 0xffff0000}, NULL},
+    {ROWS("0", "32", M4, B) AS_WORDS("z", B),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     NULL},
+    {ROWS("4", "32", M4, B) AS_WORDS("z", B), {0, 0, 0, 0, 0xffffffff, 0xffffffff}, NULL},
+    {ROWS("1", "6", M4, B) AS_WORDS("z", B),
+     {0xffffff00, 0xffffff00, 0xffffff00, 0xffffff00, 0xffff, 0},
+     NULL},
+    {ROWS("0", "3", M4, B) AS_WORDS("z", B), {0xffffff, 0xffffff, 0xffffff, 0xffffff, 0, 0}, NULL},
+    {ROWS("29", "31", M4, B) AS_WORDS("z", B), {0, 0, 0, 0, 0, 0xffff00}, NULL},
+    {ROWS("-1", "3", M, V), {0}, "rows of a vreg"},
+    {ROWS("0", "9", M, V), {0}, "rows of a vreg"},
+    {ROWS("0", "17", M2, H), {0}, "rows of a vreg"},
+    {"%c = \"tpu.create_subelement_mask\"() <{from = 0 : i32}> : () -> " M "\n" OF_MASK("c"), {0}, "to"},
+    /* Sums, the largest and the first of the largest, along sublanes (0) and lanes (1). */
+    {REDUCE("r", "sum", "1", "v", V), {8128, 8128, 8128, 8128, 0x5fc0, 0x1dfc0}, NULL},
+    {REDUCE("r", "sum", "0", "v", V), {3584, 3592, 3600, 3608, 3600, 4600}, NULL},
+    {REDUCE("r", "max", "1", "v", V), {127, 127, 127, 127, 255, 1023}, NULL},
+    {REDUCE("r", "max", "0", "v", V), {896, 897, 898, 899, 898, 1023}, NULL},
+    {REDUCE("r", "min", "1", "v", V), {0, 0, 0, 0, 128, 896}, NULL},
+    {REDUCE("r", "min", "0", "v", V), {0, 1, 2, 3, 2, 127}, NULL},
+    {ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "max", "1", "f", F) ONE("r", "arith.fptosi", "g", F, V),
+     {127, 127, 127, 127, 255, 1023},
+     NULL},
+    {ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "min", "0", "f", F) ONE("r", "arith.fptosi", "g", F, V),
+     {0, 1, 2, 3, 2, 127},
+     NULL},
+    {ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "sum", "0", "f", F) ONE("r", "arith.fptosi", "g", F, V),
+     {3584, 3592, 3600, 3608, 3600, 4600},
+     NULL},
+    {ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_max", "1", "f", F, V),
+     {127, 127, 127, 127, 127, 127},
+     NULL},
+    {ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_min", "1", "f", F, V), {0, 0, 0, 0, 0, 0}, NULL},
+    {ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_max", "0", "f", F, V), {7, 7, 7, 7, 7, 7}, NULL},
+    {ALL("t", "3", V) TWO("a", "arith.andi", "v", "t", V, V) ONE("f", "arith.sitofp", "a", V, F)
+         REDUCE_TO("r", "arg_max", "1", "f", F, V),
+     {3, 3, 3, 3, 3, 3},
+     NULL},
+    {ALL("f", "0x7FC00000", F) REDUCE_TO("r", "arg_min", "1", "f", F, V), {0, 0, 0, 0, 0, 0}, NULL},
+    {REDUCE_TO("r", "arg_max", "1", "v", V, V), {0}, "of this kind"},
+    {REDUCE("r", "sum", "2", "v", V), {0}, "of this type"},
+    {REDUCE("r", "sum", "-1", "v", V), {0}, "of this type"},
+    {REDUCE("r", "product", "1", "v", V), {0}, "of this kind"},
+    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
+         ALL("k", "4", B) REDUCE("r", "sum", "1", "b", B),
+     {0},
+     "of this type"},
+};
+
+static const char head[] =
+    "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%x: " MEMORY(
+        "vmem") ", %s: " MEMORY("smem") ", %y: " MEMORY("vmem") "):\n" NUMBER("i0", "0", "index")
+        NUMBER("i3", "3", "index") NUMBER("i5", "5", "index")
+            ALL("two", "2", V) "%v = \"tpu.load\"(%x, %i0, %i0) <{" WHOLE "}> : (" MEMORY(
+                "vmem") ", index, index) -> " V "\n"
+                        "%n = \"memref.load\"(%s, %i0, %i3) : (" MEMORY(
+                            "smem") ", index, index) -> i32\n"
+                                    "%o = \"memref.load\"(%s, %i0, %i5) : (" MEMORY(
+                                        "smem") ", index, index) -> i32\n" IS("below", "arith.cmpi", "2", "v",
+                                                                              "two", V, M),
+                  tail[] =
+                      "\"tpu.store\"(%r, %y, %i0, %i0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " WHOLE
+                      "}> : (" V ", " MEMORY("vmem") ", index, index) -> ()\n"
+                                                     "\"func.return\"() : () -> ()\n}) {} : () -> ()\n}) "
+                                                     "{tilesim.operands = [tensor<8x128xi32>, "
+                                                     "tensor<8x128xi32>, tensor<8x128xi32>], tilesim.results "
+                                                     "= 1 : i64, tilesim.fills = [\"iota\", "
+                                                     "\"iota\"]} : () -> ()\n";
+
+static ts_error err;
+static const ts_machine *machine;
+
+static int set_up(void **state) {
+    begin_group(state);
+    machine = ts_machine_load(NULL, arena, "tpu-v5e");
+    return machine ? 0 : -1;
+}
+
+static const ts_program *read_kernel(const char *body) {
+    ts_text t = ts_text_begin(arena);
+    ts_target target;
+    ts_source *source = TS_NEW(arena, ts_source);
+    ts_text_add(&t, "%s%s%s", head, body, tail);
+    *source = (ts_source){"k.mlir", t.bytes, t.length};
+    ts_run_target(machine, &target);
+    err = (ts_error){0};
+    return ts_mosaic_parse(&err, arena, source, &target);
+}
+
+static void check_words(int row, const ts_program *program) {
+    ts_run_request request = {.program = "k.mlir",
+                              .built = program,
+                              .machine = machine,
+                              .keep_outputs = true,
+                              .max_cycles = 1000000};
+    ts_run_result result;
+    if (!ts_run(&err, arena, &request, &result)) fail_msg("row %d: %s", row, err.message);
+    for (int i = 0; i < SAMPLES; i++) {
+        int32_t word;
+        memcpy(&word, (const char *)result.tensors[2].after.bytes + 4 * samples[i], sizeof word);
+        if (word != (int32_t)rows[row].words[i])
+            fail_msg("row %d: word %d is %#x, expected %#x\n%s", row, samples[i], (unsigned)word,
+                     (unsigned)rows[row].words[i], rows[row].body);
+    }
+}
+
+static void operations(void **state) {
+    (void)state;
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
+        const ts_program *program = read_kernel(rows[i].body);
+        if (!program && !rows[i].error) fail_msg("row %d: %s\n%s", i, err.message, rows[i].body);
+        if (program && rows[i].error) fail_msg("row %d is not refused\n%s", i, rows[i].body);
+        if (program)
+            check_words(i, program);
+        else if (!strstr(err.message, rows[i].error))
+            fail_msg("row %d: %s", i, err.message);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operations)};
+    return cmocka_run_group_tests(tests, set_up, end_group);
+}
