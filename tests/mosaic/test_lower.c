@@ -30,7 +30,27 @@
 #define AS_WORDS(a, from)    ONE("r", "tpu.bitcast_vreg", a, from, V)
 #define OF_MASK(a)           ONE("r", "arith.extui", a, M, V)
 
-#define IOTA(r, dims, type) "%" r " = \"tpu.iota\"() <{dimensions = array<i32: " dims ">}> : () -> " type "\n"
+#define H2 "vector<8x128x2xbf16>"
+#define TILED(dims, strides)                                                                                 \
+    "memref<" dims "xi32, #tpu.tiled<(8,128),[" strides "]>, #tpu.memory_space<vmem>>"
+#define BIG    TILED("4x16x256", "4,2,1")
+#define PART   TILED("1x8x128", "4,2,1")
+#define ROWS16 TILED("1x16x256", "4,2,1")
+#define FLAT   TILED("16x256", "2,1")
+#define TALL   "memref<16x128xi32, #tpu.memory_space<vmem>>"
+#define LOAD2(m, type, a, b)                                                                                 \
+    "%r = \"tpu.load\"(%" m ", %" a ", %" b ") <{" WHOLE "}> : (" type ", index, index) -> " V "\n"
+#define LOAD3(m, type, a, b, c)                                                                              \
+    "%r = \"tpu.load\"(%" m ", %" a ", %" b ", %" c ") <{" WHOLE "}> : (" type                               \
+    ", index, index, index) -> " V "\n"
+#define STORE2(from, m, type, a, b)                                                                          \
+    "\"tpu.store\"(%" from ", %" m ", %" a ", %" b                                                           \
+    ") <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " WHOLE "}> : (" V ", " type                          \
+    ", index, index) -> ()\n"
+#define SLICE3(r, m, from, to, a, b, c)                                                                      \
+    "%" r " = \"tpu.memref_slice\"(%" m ", %" a ", %" b ", %" c ") : (" from ", i32, i32, i32) -> " to "\n"
+#define PACK(masks, types, to) "%c = \"tpu.pack_vmsk\"(%" masks ") : (" types ") -> " to "\n"
+#define IOTA(r, dims, type)    "%" r " = \"tpu.iota\"() <{dimensions = array<i32: " dims ">}> : () -> " type "\n"
 #define MASK(row, lane, row_end, lane_end)                                                                   \
     "%c = \"tpu.create_mask\"(%" row ", %" lane ", %" row_end ", %" lane_end                                 \
     ") : (index, index, index, index) -> " M "\n" OF_MASK("c")
@@ -46,16 +66,19 @@
 /* A bit for each predicate that holds. */
 #define PREDICATE(p, before, after, a, b, type)                                                              \
     IS("c" p, "arith.cmpi", p, a, b, type, "i1")                                                             \
-    ONE("e" p, "arith.extui", "c" p, "i1", "i32") NUMBER("k" p, p, "i32")                                    \
-        TWO("s" p, "arith.shli", "e" p, "k" p, "i32", "i32")                                                 \
-            TWO("t" after, "arith.ori", "t" before, "s" p, "i32", "i32")
+    ONE("e" p, "arith.extui", "c" p, "i1", "i32")                                                            \
+    NUMBER("k" p, p, "i32")                                                                                  \
+    TWO("s" p, "arith.shli", "e" p, "k" p, "i32", "i32")                                                     \
+    TWO("t" after, "arith.ori", "t" before, "s" p, "i32", "i32")
 #define PREDICATES(a, b, type)                                                                               \
     NUMBER("t0", "0", "i32")                                                                                 \
-    PREDICATE("0", "0", "1", a, b, type) PREDICATE("1", "1", "2", a, b, type)                                \
-        PREDICATE("2", "2", "3", a, b, type) PREDICATE("3", "3", "4", a, b, type)                            \
-            PREDICATE("4", "4", "5", a, b, type) PREDICATE("5", "5", "6", a, b, type)                        \
-                PREDICATE("6", "6", "7", a, b, type) PREDICATE("7", "7", "8", a, b, type)                    \
-                    PREDICATE("8", "8", "9", a, b, type) PREDICATE("9", "9", "10", a, b, type) SPREAD("t10")
+    PREDICATE("0", "0", "1", a, b, type)                                                                     \
+    PREDICATE("1", "1", "2", a, b, type)                                                                     \
+    PREDICATE("2", "2", "3", a, b, type)                                                                     \
+    PREDICATE("3", "3", "4", a, b, type) PREDICATE("4", "4", "5", a, b, type)                                \
+        PREDICATE("5", "5", "6", a, b, type) PREDICATE("6", "6", "7", a, b, type)                            \
+            PREDICATE("7", "7", "8", a, b, type) PREDICATE("8", "8", "9", a, b, type)                        \
+                PREDICATE("9", "9", "10", a, b, type) SPREAD("t10")
 
 enum { SAMPLES = 6 };
 static const int samples[SAMPLES] = {0, 1, 2, 3, 130, 1023};
@@ -401,6 +424,14 @@ static const struct {
     {"%r = \"arith.constant\"() : () -> " V "\n", {0}, "value"},
     {ALL("r", "x", V), {0}, "an integer of at most 32 bits"},
     {ALL("r", "x", F), {0}, "a number"},
+    {NUMBER("b", "4294967295", "i32") SPREAD("b"),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     NULL},
+    {NUMBER("b", "-2147483648", "i32") SPREAD("b"),
+     {0x80000000, 0x80000000, 0x80000000, 0x80000000, 0x80000000, 0x80000000},
+     NULL},
+    {NUMBER("b", "4294967296", "i32") SPREAD("b"), {0}, "of more than 32 bits"},
+    {NUMBER("b", "-2147483649", "i32") SPREAD("b"), {0}, "of more than 32 bits"},
     {ONE("r", "vector.broadcast", "v", V, V), {0, 1, 2, 3, 130, 1023}, NULL},
     {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
          ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
@@ -551,11 +582,181 @@ static const struct {
          ALL("k", "4", B) REDUCE("r", "sum", "1", "b", B),
      {0},
      "of this type"},
+    /* Masks of packed rows from masks of words. */
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M2) ALL("all", "-1", H)
+             ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff},
+     NULL},
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a, %b", M ", " M ", " M ", " M, M4)
+             ALL("all", "-1", B) ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0xffffff},
+     NULL},
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V,
+            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1>}> : (" M ", " M ") -> " M2
+               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
+                   AS_WORDS("z", H),
+     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff},
+     NULL},
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V,
+            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 1, 0>}> : (" M ", " M ") -> " M2
+               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
+                   AS_WORDS("z", H),
+     {0},
+     "of these shapes"},
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V,
+            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0>}> : (" M ", " M ") -> " M2
+               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
+                   AS_WORDS("z", H),
+     {0},
+     "of these shapes"},
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V,
+            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1, 2>}> : (" M ", " M ") -> " M2
+               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
+                   AS_WORDS("z", H),
+     {0},
+     "of these shapes"},
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a", M ", " M ", " M, M2) ALL("all", "-1", H)
+             ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
+     {0},
+     "of these shapes"},
+    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M4) ALL("all", "-1", B)
+             ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
+     {0},
+     "of these shapes"},
+    /* Several vregs as one vector. */
+    {"%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V
+     ") -> vector<16x128xi32>\n%q:2 = \"tpu.unroll_vectors\"(%p) : (vector<16x128xi32>) -> (" V ", " V
+     ")\n" TWO("r", "arith.subi", "q#1", "q#0", V, V),
+     {2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03},
+     NULL},
+    {"%r = \"tpu.roll_vectors\"(%n) : (i32) -> " V "\n", {0}, "vregs"},
+    {"%q:2 = \"tpu.unroll_vectors\"(%n) : (i32) -> (" V ", " V
+     ")\n" TWO("r", "arith.subi", "q#1", "q#0", V, V),
+     {0},
+     "a vector of as many vregs"},
+    /* Halves are summed for themselves, along lanes. */
+    {ALL("b", "1.0", H2) REDUCE("g", "sum", "1", "b", H2) AS_WORDS("g", H2),
+     {0x43004300, 0x43004300, 0x43004300, 0x43004300, 0x43004300, 0x43004300},
+     NULL},
+    {ALL("b", "1.0", H2) REDUCE("r", "sum", "0", "b", H2), {0}, "of this type"},
+    {ALL("b", "1.0", H2) REDUCE("r", "arg_max", "1", "b", H2), {0}, "of this kind"},
+    /* Places in memory: of 4 x 16 rows of 256, in tiles, each word is its number. */
+    {LOAD3("w", BIG, "i0", "i0", "i0"), {0, 1, 2, 3, 258, 1919}, NULL},
+    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+         NUMBER("i128", "128", "index") LOAD3("w", BIG, "i2", "i8", "i128"),
+     {0x2880, 0x2881, 0x2882, 0x2883, 0x2982, 0x2fff},
+     NULL},
+    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+         NUMBER("i128", "128", "index") ONE("a", "arith.index_cast", "n", "i32", "index")
+             LOAD3("w", BIG, "a", "i0", "i128"),
+     {0x3080, 0x3081, 0x3082, 0x3083, 0x3182, 0x37ff},
+     NULL},
+    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER(
+         "i128", "128", "index") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
+         ONE("b", "arith.index_cast", "u", "i32", "index") LOAD3("w", BIG, "i1", "b", "i128"),
+     {6272, 6273, 6274, 6275, 6530, 8191},
+     NULL},
+    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+         NUMBER("l", "128", "i32") SLICE3("s1", "w", BIG, PART, "n", "e", "z") NUMBER("i1", "1", "index")
+             NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
+                 LOAD3("s1", PART, "i0", "i0", "i128"),
+     {0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff},
+     NULL},
+    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+         NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
+             SLICE3("s1", "w", BIG, PART, "o1", "u", "l") LOAD3("s1", PART, "i0", "i0", "i0"),
+     {6272, 6273, 6274, 6275, 6530, 8191},
+     NULL},
+    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+         NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
+             SLICE3("s1", "w", BIG, PART, "n", "u", "z") SLICE3("s2", "s1", PART, PART, "z", "m8", "l")
+                 LOAD3("s2", PART, "i0", "i0", "i0"),
+     {0x3080, 0x3081, 0x3082, 0x3083, 0x3182, 0x37ff},
+     NULL},
+    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+         NUMBER("l", "128", "i32") NUMBER("one", "1", "i32") TWO("g", "arith.subi", "n", "one", "i32", "i32")
+             TWO("h", "arith.subi", "g", "one", "i32", "i32") SLICE3("s1", "w", BIG, BIG, "h", "z", "z")
+                 SLICE3("s2", "s1", BIG, BIG, "h", "z", "z") SLICE3("s3", "s2", BIG, BIG, "h", "z", "z")
+                     LOAD3("s3", BIG, "i0", "i0", "i0"),
+     {0x3000, 0x3001, 0x3002, 0x3003, 0x3102, 0x377f},
+     NULL},
+    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+         NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
+             TWO("k", "arith.subi", "u", "n", "i32", "i32") TWO("j", "arith.addi", "k", "n", "i32", "i32")
+                 NUMBER("six", "-4", "i32") TWO("yy", "arith.addi", "k", "six", "i32", "i32")
+                     SLICE3("s1", "w", BIG, BIG, "yy", "u", "z") SLICE3("s2", "s1", BIG, BIG, "yy", "m8", "z")
+                         SLICE3("s3", "s2", BIG, BIG, "yy", "u", "z") NUMBER("i1", "1", "index")
+                             NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+                                 NUMBER("i128", "128", "index") LOAD3("s3", BIG, "i0", "i0", "i128"),
+     {0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff},
+     NULL},
+    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+         NUMBER("l", "128", "i32") NUMBER("i1", "1", "index") NUMBER("i2", "2", "index")
+             NUMBER("i8", "8", "index") NUMBER("i128", "128", "index") SLICE3(
+                 "s1", "w", BIG, ROWS16, "n", "z", "z") "%q = \"tpu.memref_squeeze\"(%s1) : (" ROWS16
+                                                        ") -> " FLAT "\n" LOAD2("q", FLAT, "i8", "i128"),
+     {0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff},
+     NULL},
+    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+         NUMBER("i128", "128", "index") LOAD3("w", BIG, "i0", "i0", "i1"),
+     {0},
+     "at an index inside a word or a row of lanes"},
+    {NUMBER("yy", "4611686018427387904", "index") LOAD3("w", BIG, "yy", "i0", "i0"),
+     {0},
+     "of more than 32 bits"},
+    {"%q = \"tpu.memref_squeeze\"(%w) : (" BIG ") -> " FLAT "\n" LOAD2("q", FLAT, "i0", "i0"),
+     {0},
+     "as many dims of 1 as go"},
+    {"%q = \"tpu.memref_squeeze\"(%v) : (" V ") -> " FLAT "\n" LOAD2("q", FLAT, "i0", "i0"), {0}, "a memref"},
+    {"%q = \"tpu.memref_slice\"(%w, %n, %n) : (" BIG ", i32, i32) -> " BIG
+     "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
+     {0},
+     "an index of each dim"},
+    {"%q = \"tpu.memref_slice\"(%w, %n, %n, %v) : (" BIG ", i32, i32, " V ") -> " BIG
+     "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
+     {0},
+     "indices that are scalars"},
+    {"%q = \"tpu.memref_slice\"(%w, %n, %n, %n, %n) : (" BIG ", i32, i32, i32, i32) -> " BIG
+     "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
+     {0},
+     "a size of each '?'"},
+    {"%q = \"memref.alloca\"() : () -> " MEMORY("vmem") "\n" STORE2("two", "q", MEMORY("vmem"), "i0", "i0")
+         LOAD2("q", MEMORY("vmem"), "i0", "i0"),
+     {2, 2, 2, 2, 2, 2},
+     NULL},
+    {"%q = \"memref.alloca\"() : () -> " MEMORY("any") "\n" LOAD2("q", MEMORY("any"), "i0", "i0"),
+     {0},
+     "of this memory"},
+    {"%q = \"tpu.internal_scratch\"() : () -> " MEMORY("smem") "\n" LOAD2("q", MEMORY("smem"), "i0", "i0"),
+     {0},
+     "of this memory"},
+    {"%q = \"tpu.internal_scratch\"() : () -> " MEMORY(
+         "vmem") "\n%k = \"tpu.internal_scratch\"() : () -> " TALL "\n" NUMBER("i1", "1", "index")
+         NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
+             STORE2("v", "q", MEMORY("vmem"), "i0", "i0") STORE2("two", "k", TALL, "i8", "i0")
+                 LOAD2("k", TALL, "i0", "i0"),
+     {0, 1, 2, 3, 130, 1023},
+     NULL},
+    {"%q = \"tpu.internal_scratch\"() : () -> " MEMORY(
+         "vmem") "\n%k = \"tpu.internal_scratch\"() : () -> " TALL "\n" NUMBER("i1", "1", "index")
+         NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
+             STORE2("v", "k", TALL, "i8", "i0") STORE2("two", "q", MEMORY("vmem"), "i0", "i0")
+                 LOAD2("k", TALL, "i8", "i0"),
+     {0, 1, 2, 3, 130, 1023},
+     NULL},
 };
 
-static const char head[] =
-    "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%x: " MEMORY(
-        "vmem") ", %s: " MEMORY("smem") ", %y: " MEMORY("vmem") "):\n" NUMBER("i0", "0", "index")
+static const char
+    head[] = "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%x: " MEMORY(
+        "vmem") ", %s: " MEMORY("smem") ", %w: " BIG ", %y: " MEMORY("vmem") "):\n" NUMBER("i0", "0", "index")
         NUMBER("i3", "3", "index") NUMBER("i5", "5", "index")
             ALL("two", "2", V) "%v = \"tpu.load\"(%x, %i0, %i0) <{" WHOLE "}> : (" MEMORY(
                 "vmem") ", index, index) -> " V "\n"
@@ -564,14 +765,13 @@ static const char head[] =
                                     "%o = \"memref.load\"(%s, %i0, %i5) : (" MEMORY(
                                         "smem") ", index, index) -> i32\n" IS("below", "arith.cmpi", "2", "v",
                                                                               "two", V, M),
-                  tail[] =
-                      "\"tpu.store\"(%r, %y, %i0, %i0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " WHOLE
-                      "}> : (" V ", " MEMORY("vmem") ", index, index) -> ()\n"
-                                                     "\"func.return\"() : () -> ()\n}) {} : () -> ()\n}) "
-                                                     "{tilesim.operands = [tensor<8x128xi32>, "
-                                                     "tensor<8x128xi32>, tensor<8x128xi32>], tilesim.results "
-                                                     "= 1 : i64, tilesim.fills = [\"iota\", "
-                                                     "\"iota\"]} : () -> ()\n";
+    tail[] =
+        "\"tpu.store\"(%r, %y, %i0, %i0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " WHOLE "}> : (" V
+        ", " MEMORY("vmem") ", index, index) -> ()\n"
+                            "\"func.return\"() : () -> ()\n}) {} : () -> ()\n}) "
+                            "{tilesim.operands = [tensor<8x128xi32>, "
+                            "tensor<8x128xi32>, tensor<4x16x256xi32>, tensor<8x128xi32>], tilesim.results "
+                            "= 1 : i64, tilesim.fills = [\"iota\", \"iota\", \"iota\"]} : () -> ()\n";
 
 static ts_error err;
 static const ts_machine *machine;
@@ -600,10 +800,10 @@ static void check_words(int row, const ts_program *program) {
                               .keep_outputs = true,
                               .max_cycles = 1000000};
     ts_run_result result;
-    if (!ts_run(&err, arena, &request, &result)) fail_msg("row %d: %s", row, err.message);
+    if (!ts_run(&err, arena, &request, &result)) fail_msg("row %d: %s\n%s", row, err.message, rows[row].body);
     for (int i = 0; i < SAMPLES; i++) {
         int32_t word;
-        memcpy(&word, (const char *)result.tensors[2].after.bytes + 4 * samples[i], sizeof word);
+        memcpy(&word, (const char *)result.tensors[3].after.bytes + 4 * samples[i], sizeof word);
         if (word != (int32_t)rows[row].words[i])
             fail_msg("row %d: word %d is %#x, expected %#x\n%s", row, samples[i], (unsigned)word,
                      (unsigned)rows[row].words[i], rows[row].body);
