@@ -112,6 +112,7 @@ static void backwards_and_gaps(void **state) {
         {"u8[3,128] lambda i, j: [i * 159 + j]", "u8[3,128]"}, /* a gap of 31 bytes */
         {"u8[3,128] lambda i, j: [i * 160 + j]", "u8[3,128]"}, /* of a granule */
         {"u8[3,128] lambda i, j: [i * 192 + j]", "u8[3,128]"},
+        {"u1[4,512]{1,0:E(1)}", "u1[4,512]{1,0:E(1)}"}, /* a bit a step */
         {"u8[40,2,5] lambda i, j, k: [i * 1024 + j * 40 + k]", "u8[40,2,5]"},
     };
     uint64_t seed = 9;
