@@ -21,7 +21,8 @@ static const ts_tensor tensors[] = {{.name = "a", .space = TS_SPACE_VMEM, .bytes
 static const ts_transfer transfers[] = {
     {.source.tensor = 0, .destination.tensor = 1, .remote = true, .source_text = &source, .line = 1},
     {.source.tensor = 2, .destination.tensor = 1, .source_text = &source, .line = 2},
-    {.source.tensor = 1, .destination.tensor = 2, .source_text = &source, .line = 3}};
+    {.source.tensor = 1, .destination.tensor = 2, .source_text = &source, .line = 3},
+    {.source.tensor = 1, .destination.tensor = 0, .remote = true, .source_text = &source, .line = 4}};
 static const ts_instruction vld = {.opcode = TS_OP_vld, .source = &source, .line = 20, .column = 1},
                             vst = {.opcode = TS_OP_vst, .source = &source, .line = 21, .column = 1},
                             wait = {.opcode = TS_OP_wait, .source = &source, .line = 22, .column = 1};
@@ -43,7 +44,7 @@ static world *open_world(void) {
     w->code = (ts_code){.tensors = tensors,
                         .tensor_count = 3,
                         .transfers = transfers,
-                        .transfer_count = 3,
+                        .transfer_count = 4,
                         .semaphore_count = 4};
     w->findings = TS_NEW(arena, ts_findings);
     w->spaces[TS_SPACE_VMEM] = ts_space_new(arena, "vmem", 1 << 20);
@@ -186,6 +187,8 @@ static void the_latest_use(void **state) {
     assert_int_equal(come(w, 0, 96, 1, 60, 10), 1);
     assert_int_equal(w->findings->list[0].margin_cycles, 5);
     assert_int_equal(w->findings->list[0].other.line, 21);
+    accessed(w, -B, 4, false, 50); /* of the first tensor, to which another transfer goes */
+    assert_int_equal(come(w, -B, 64, 1, 60, 10), 1);
     close_world(w);
 }
 
@@ -346,6 +349,10 @@ static void a_semaphore_that_is_read(void **state) {
     assert_int_equal(told(w, 1, 9), 8);
     ts_arrivals_look(w->arrivals, 1);
     assert_int_equal(known[0], 9);
+    take(w, 1, 1, 21); /* and where it is the only one */
+    assert_int_equal(told(w, 1, 10), 9);
+    ts_arrivals_look(w->arrivals, 1);
+    assert_int_equal(known[0], 10);
     assert_int_equal(come(w, 0, 64, 1, 30, 0), 0);
     ts_arrivals_look(w->arrivals, 0);
     assert_int_equal(accessed(w, 0, 4, false, 31), 1); /* it was not waited for */

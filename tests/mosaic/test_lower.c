@@ -75,13 +75,22 @@
     PREDICATE("0", "0", "1", a, b, type)                                                                     \
     PREDICATE("1", "1", "2", a, b, type)                                                                     \
     PREDICATE("2", "2", "3", a, b, type)                                                                     \
-    PREDICATE("3", "3", "4", a, b, type) PREDICATE("4", "4", "5", a, b, type)                                \
-        PREDICATE("5", "5", "6", a, b, type) PREDICATE("6", "6", "7", a, b, type)                            \
-            PREDICATE("7", "7", "8", a, b, type) PREDICATE("8", "8", "9", a, b, type)                        \
-                PREDICATE("9", "9", "10", a, b, type) SPREAD("t10")
+    PREDICATE("3", "3", "4", a, b, type)                                                                     \
+    PREDICATE("4", "4", "5", a, b, type)                                                                     \
+    PREDICATE("5", "5", "6", a, b, type)                                                                     \
+    PREDICATE("6", "6", "7", a, b, type)                                                                     \
+    PREDICATE("7", "7", "8", a, b, type)                                                                     \
+    PREDICATE("8", "8", "9", a, b, type) PREDICATE("9", "9", "10", a, b, type) SPREAD("t10")
 
 enum { SAMPLES = 6 };
 static const int samples[SAMPLES] = {0, 1, 2, 3, 130, 1023};
+
+#define GIVES(body, ...)                                                                                     \
+    { body, {__VA_ARGS__}, NULL }
+#define EACH(body, word)                                                                                     \
+    { body, {word, word, word, word, word, word}, NULL }
+#define FAILS(body, text)                                                                                    \
+    { body, {0}, text }
 
 /* %v: each word of a vreg is its number; %n: 3, %o: 5, which the text does not show; %two: 2s; %below: words under 2. */
 static const struct {
@@ -90,668 +99,566 @@ static const struct {
     const char *error;      /* or: it is refused */
 } rows[] = {
     /* One instruction a word; a number that does not commute stays in front. */
-    {TWO("r", "arith.addi", "two", "v", V, V), {2, 3, 4, 5, 132, 1025}, NULL},
-    {TWO("r", "arith.subi", "two", "v", V, V), {2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03}, NULL},
-    {TWO("r", "arith.subi", "v", "two", V, V), {0xfffffffe, 0xffffffff, 0, 1, 128, 1021}, NULL},
-    {ALL("t", "3", V) TWO("a", "arith.andi", "v", "t", V, V) TWO("r", "arith.shli", "two", "a", V, V),
-     {2, 4, 8, 16, 8, 16},
-     NULL},
-    {ALL("t", "3", V) ALL("k", "-64", V) TWO("a", "arith.andi", "v", "t", V, V)
-         TWO("r", "arith.shrsi", "k", "a", V, V),
-     {0xffffffc0, 0xffffffe0, 0xfffffff0, 0xfffffff8, 0xfffffff0, 0xfffffff8},
-     NULL},
-    {ALL("t", "3", V) ALL("k", "-64", V) TWO("a", "arith.andi", "v", "t", V, V)
-         TWO("r", "arith.shrui", "k", "a", V, V),
-     {0xffffffc0, 0x7fffffe0, 0x3ffffff0, 0x1ffffff8, 0x3ffffff0, 0x1ffffff8},
-     NULL},
-    {ONE("f", "arith.sitofp", "v", V, F) ALL("h", "2.0", F) TWO("g", "arith.subf", "h", "f", F, F)
-         ONE("r", "arith.fptosi", "g", F, V),
-     {2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03},
-     NULL},
-    {ONE("r", "math.ctpop", "v", V, V), {0, 1, 1, 2, 2, 10}, NULL},
-    {ONE("r", "math.exp", "v", V, V), {0}, "of such vectors"},
-    {ONE("r", "arith.addi", "v", V, V), {0}, "two operands"},
-    {TWO("r", "math.absi", "v", "v", V, V), {0}, "one operand"},
-    {"%r = \"arith.addi\"(%v, %n) : (" V ", i32) -> " V "\n", {0}, "of these operands"},
-    {ONE("r", "math.absi", "x", MEMORY("vmem"), V), {0}, "of these operands"},
+    GIVES(TWO("r", "arith.addi", "two", "v", V, V), 2, 3, 4, 5, 132, 1025),
+    GIVES(TWO("r", "arith.subi", "two", "v", V, V), 2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03),
+    GIVES(TWO("r", "arith.subi", "v", "two", V, V), 0xfffffffe, 0xffffffff, 0, 1, 128, 1021),
+    GIVES(ALL("t", "3", V) TWO("a", "arith.andi", "v", "t", V, V) TWO("r", "arith.shli", "two", "a", V, V), 2,
+          4, 8, 16, 8, 16),
+    GIVES(ALL("t", "3", V) ALL("k", "-64", V) TWO("a", "arith.andi", "v", "t", V, V)
+              TWO("r", "arith.shrsi", "k", "a", V, V),
+          0xffffffc0, 0xffffffe0, 0xfffffff0, 0xfffffff8, 0xfffffff0, 0xfffffff8),
+    GIVES(ALL("t", "3", V) ALL("k", "-64", V) TWO("a", "arith.andi", "v", "t", V, V)
+              TWO("r", "arith.shrui", "k", "a", V, V),
+          0xffffffc0, 0x7fffffe0, 0x3ffffff0, 0x1ffffff8, 0x3ffffff0, 0x1ffffff8),
+    GIVES(ONE("f", "arith.sitofp", "v", V, F) ALL("h", "2.0", F) TWO("g", "arith.subf", "h", "f", F, F)
+              ONE("r", "arith.fptosi", "g", F, V),
+          2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03),
+    GIVES(ONE("r", "math.ctpop", "v", V, V), 0, 1, 1, 2, 2, 10),
+    FAILS(ONE("r", "math.exp", "v", V, V), "of such vectors"),
+    FAILS(ONE("r", "arith.addi", "v", V, V), "two operands"),
+    FAILS(TWO("r", "math.absi", "v", "v", V, V), "one operand"),
+    FAILS("%r = \"arith.addi\"(%v, %n) : (" V ", i32) -> " V "\n", "of these operands"),
+    FAILS(ONE("r", "math.absi", "x", MEMORY("vmem"), V), "of these operands"),
     /* Masks. */
-    {IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "0", "below", "m", M, M) OF_MASK("e"),
-     {1, 1, 0, 1, 1, 1},
-     NULL},
-    {IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "1", "below", "m", M, M) OF_MASK("e"),
-     {0, 0, 1, 0, 0, 0},
-     NULL},
-    {IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "2", "below", "m", M, M) OF_MASK("e"),
-     {0},
-     "of masks"},
-    {IS("m", "arith.cmpi", "3", "v", "two", V, M) TWO("e", "arith.addi", "below", "m", M, M) OF_MASK("e"),
-     {0},
-     "of masks"},
-    {IS("m", "arith.cmpi", "3", "v", "two", V, M) TWO("e", "arith.xori", "below", "m", M, M) OF_MASK("e"),
-     {0, 0, 1, 0, 0, 0},
-     NULL},
-    {ONE("r", "arith.extsi", "below", M, V), {0xffffffff, 0xffffffff, 0, 0, 0, 0}, NULL},
-    {ONE("a", "arith.trunci", "v", V, M) OF_MASK("a"), {0, 1, 0, 1, 0, 1}, NULL},
-    {ONE("r", "arith.trunci", "v", V, H) AS_WORDS("r", H), {0}, "of such vectors"},
-    {ONE("a", "tpu.mask_cast", "below", M, M2) ONE("b", "arith.extui", "a", M2, H) AS_WORDS("b", H),
-     {0x10001, 0x10001, 0, 0, 0, 0},
-     NULL},
-    {ONE("a", "tpu.mask_cast", "below", M, M4) ONE("b", "arith.extsi", "a", M4, B) AS_WORDS("b", B),
-     {0xffffffff, 0xffffffff, 0, 0, 0, 0},
-     NULL},
-    {ONE("r", "arith.extui", "x", MEMORY("vmem"), V), {0}, "a scalar or a vreg"},
+    GIVES(IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "0", "below", "m", M, M)
+              OF_MASK("e"),
+          1, 1, 0, 1, 1, 1),
+    GIVES(IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "1", "below", "m", M, M)
+              OF_MASK("e"),
+          0, 0, 1, 0, 0, 0),
+    FAILS(IS("m", "arith.cmpi", "3", "v", "two", V, M) IS("e", "arith.cmpi", "2", "below", "m", M, M)
+              OF_MASK("e"),
+          "of masks"),
+    FAILS(IS("m", "arith.cmpi", "3", "v", "two", V, M) TWO("e", "arith.addi", "below", "m", M, M)
+              OF_MASK("e"),
+          "of masks"),
+    GIVES(IS("m", "arith.cmpi", "3", "v", "two", V, M) TWO("e", "arith.xori", "below", "m", M, M)
+              OF_MASK("e"),
+          0, 0, 1, 0, 0, 0),
+    GIVES(ONE("r", "arith.extsi", "below", M, V), 0xffffffff, 0xffffffff, 0, 0, 0, 0),
+    GIVES(ONE("a", "arith.trunci", "v", V, M) OF_MASK("a"), 0, 1, 0, 1, 0, 1),
+    FAILS(ONE("r", "arith.trunci", "v", V, H) AS_WORDS("r", H), "of such vectors"),
+    GIVES(ONE("a", "tpu.mask_cast", "below", M, M2) ONE("b", "arith.extui", "a", M2, H) AS_WORDS("b", H),
+          0x10001, 0x10001, 0, 0, 0, 0),
+    GIVES(ONE("a", "tpu.mask_cast", "below", M, M4) ONE("b", "arith.extsi", "a", M4, B) AS_WORDS("b", B),
+          0xffffffff, 0xffffffff, 0, 0, 0, 0),
+    FAILS(ONE("r", "arith.extui", "x", MEMORY("vmem"), V), "a scalar or a vreg"),
     /* Choices. */
-    {SELECT("r", "below", "v", "two", M, V), {0, 1, 2, 2, 2, 2}, NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") SELECT("r", "c", "v", "two", "i1", V),
-     {0, 1, 2, 3, 130, 1023},
-     NULL},
-    {IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") SELECT("r", "c", "v", "two", "i1", V),
-     {2, 2, 2, 2, 2, 2},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") SELECT("t", "c", "n", "o", "i1", "i32") SPREAD("t"),
-     {3, 3, 3, 3, 3, 3},
-     NULL},
-    {IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") SELECT("t", "c", "n", "o", "i1", "i32") SPREAD("t"),
-     {5, 5, 5, 5, 5, 5},
-     NULL},
-    {NUMBER("c", "true", "i1") SELECT("t", "c", "n", "o", "i1", "i32") SPREAD("t"), {3, 3, 3, 3, 3, 3}, NULL},
-    {NUMBER("c", "false", "i1") SELECT("r", "c", "v", "two", "i1", V), {2, 2, 2, 2, 2, 2}, NULL},
-    {IS("m", "arith.cmpi", "3", "v", "two", V, M) ALL("i", "1", V) ALL("j", "3", V)
-         IS("a", "arith.cmpi", "1", "v", "i", V, M) IS("b", "arith.cmpi", "0", "v", "j", V, M)
-             SELECT("d", "m", "a", "b", M, M) OF_MASK("d"),
-     {1, 0, 1, 1, 0, 0},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") "%r = \"arith.select\"(%c, %v, %n) : (i1, " V
-                                                       ", i32) -> " V "\n",
-     {0},
-     "of these operands"},
+    GIVES(SELECT("r", "below", "v", "two", M, V), 0, 1, 2, 2, 2, 2),
+    GIVES(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") SELECT("r", "c", "v", "two", "i1", V), 0, 1, 2, 3,
+          130, 1023),
+    EACH(IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") SELECT("r", "c", "v", "two", "i1", V), 2),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") SELECT("t", "c", "n", "o", "i1", "i32")
+             SPREAD("t"),
+         3),
+    EACH(IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") SELECT("t", "c", "n", "o", "i1", "i32")
+             SPREAD("t"),
+         5),
+    EACH(NUMBER("c", "true", "i1") SELECT("t", "c", "n", "o", "i1", "i32") SPREAD("t"), 3),
+    EACH(NUMBER("c", "false", "i1") SELECT("r", "c", "v", "two", "i1", V), 2),
+    GIVES(IS("m", "arith.cmpi", "3", "v", "two", V, M) ALL("i", "1", V) ALL("j", "3", V)
+              IS("a", "arith.cmpi", "1", "v", "i", V, M) IS("b", "arith.cmpi", "0", "v", "j", V, M)
+                  SELECT("d", "m", "a", "b", M, M) OF_MASK("d"),
+          1, 0, 1, 1, 0, 0),
+    FAILS(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") "%r = \"arith.select\"(%c, %v, %n) : (i1, " V
+                                                            ", i32) -> " V "\n",
+          "of these operands"),
     /* Scalars; what is narrower than a word wraps around, and keeps its sign. */
-    {TWO("d", "arith.subi", "n", "o", "i32", "i32") PREDICATES("d", "n", "i32"),
-     {782, 782, 782, 782, 782, 782},
-     NULL},
-    {TWO("d", "arith.subi", "n", "o", "i32", "i32") PREDICATES("n", "d", "i32"),
-     {242, 242, 242, 242, 242, 242},
-     NULL},
-    {PREDICATES("n", "n", "i32"), {681, 681, 681, 681, 681, 681}, NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
-         PREDICATES("c", "g", "i1"),
-     {782, 782, 782, 782, 782, 782},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
-         PREDICATES("g", "c", "i1"),
-     {242, 242, 242, 242, 242, 242},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
-         PREDICATES("c", "c", "i1"),
-     {681, 681, 681, 681, 681, 681},
-     NULL},
-    {TWO("d", "arith.subi", "n", "o", "i32", "i32") NUMBER("u", "1", "i32")
-         TWO("t", "arith.shrui", "d", "u", "i32", "i32") SPREAD("t"),
-     {0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             ONE("t", "arith.extsi", "b", "i8", "i32") SPREAD("t"),
-     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             ONE("t", "arith.extui", "b", "i8", "i32") SPREAD("t"),
-     {240, 240, 240, 240, 240, 240},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             NUMBER("k", "1", "i8") TWO("z", "arith.shrui", "b", "k", "i8", "i8")
-                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {120, 120, 120, 120, 120, 120},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             NUMBER("k", "1", "i8") TWO("z", "arith.shrsi", "b", "k", "i8", "i8")
-                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             NUMBER("k", "1", "i8") TWO("z", "arith.shli", "b", "k", "i8", "i8")
-                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xffffffe0, 0xffffffe0, 0xffffffe0, 0xffffffe0, 0xffffffe0, 0xffffffe0},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             NUMBER("k", "1", "i8") TWO("z", "arith.muli", "b", "k", "i8", "i8")
-                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             NUMBER("k", "1", "i8") TWO("z", "arith.subi", "b", "k", "i8", "i8")
-                 ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xffffffef, 0xffffffef, 0xffffffef, 0xffffffef, 0xffffffef, 0xffffffef},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.maxsi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {120, 120, 120, 120, 120, 120},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.minsi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.andi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {112, 112, 112, 112, 112, 112},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.ori", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8, 0xfffffff8},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.xori", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xffffff88, 0xffffff88, 0xffffff88, 0xffffff88, 0xffffff88, 0xffffff88},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.addi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {104, 104, 104, 104, 104, 104},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.maxui", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0, 0xfffffff0},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") TWO(
-             "z", "arith.minui", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {120, 120, 120, 120, 120, 120},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             ONE("z", "math.absi", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {16, 16, 16, 16, 16, 16},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             ONE("z", "math.ctpop", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {4, 4, 4, 4, 4, 4},
-     NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             ONE("z", "math.ctlz", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
-     {0, 0, 0, 0, 0, 0},
-     NULL},
-    {TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.absi", "d", "i32", "i32") SPREAD("t"),
-     {2, 2, 2, 2, 2, 2},
-     NULL},
-    {TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.ctpop", "d", "i32", "i32") SPREAD("t"),
-     {31, 31, 31, 31, 31, 31},
-     NULL},
-    {TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.ctlz", "d", "i32", "i32") SPREAD("t"),
-     {0, 0, 0, 0, 0, 0},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") TWO("z", "arith.addi", "c", "c", "i1", "i1")
-         ONE("t", "arith.extui", "z", "i1", "i32") SPREAD("t"),
-     {0, 0, 0, 0, 0, 0},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
-         TWO("z", "arith.subi", "g", "c", "i1", "i1") ONE("t", "arith.extui", "z", "i1", "i32") SPREAD("t"),
-     {1, 1, 1, 1, 1, 1},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") ONE("t", "arith.extsi", "c", "i1", "i32") SPREAD("t"),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     NULL},
-    {ONE("c", "arith.trunci", "o", "i32", "i1") ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"),
-     {1, 1, 1, 1, 1, 1},
-     NULL},
-    {TWO("z", "arith.addi", "n", "o", "i32", "i32") ONE("c", "arith.trunci", "z", "i32", "i1")
-         ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"),
-     {0, 0, 0, 0, 0, 0},
-     NULL},
-    {ONE("t", "arith.extsi", "n", "i32", "i64") ONE("r", "vector.broadcast", "t", "i64", V),
-     {0},
-     "of 64 bits"},
-    {NUMBER("a", "5", "i64") ONE("t", "math.absi", "a", "i64", "i64")
-         ONE("r", "vector.broadcast", "t", "i64", V),
-     {0},
-     "of such scalars"},
-    {NUMBER("a", "5", "i64") IS("t", "arith.cmpi", "0", "a", "a", "i64", "i1")
-         ONE("r", "vector.broadcast", "t", "i1", V),
-     {0},
-     "of these operands"},
-    {"%t = \"arith.cmpi\"(%n, %o) <{predicate = 10 : i64}> : (i32, i32) -> i1\n" ONE("r", "vector.broadcast",
-                                                                                     "t", "i1", V),
-     {0},
-     "a predicate"},
-    {"%t = \"arith.cmpi\"(%n, %o) : (i32, i32) -> i1\n" ONE("r", "vector.broadcast", "t", "i1", V),
-     {0},
-     "a predicate"},
-    {ONE("f", "arith.sitofp", "n", "i32", "f32") TWO("g", "arith.mulf", "f", "f", "f32", "f32")
-         ONE("t", "arith.fptosi", "g", "f32", "i32") SPREAD("t"),
-     {9, 9, 9, 9, 9, 9},
-     NULL},
+    EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") PREDICATES("d", "n", "i32"), 782),
+    EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") PREDICATES("n", "d", "i32"), 242),
+    EACH(PREDICATES("n", "n", "i32"), 681),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+             PREDICATES("c", "g", "i1"),
+         782),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+             PREDICATES("g", "c", "i1"),
+         242),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+             PREDICATES("c", "c", "i1"),
+         681),
+    EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") NUMBER("u", "1", "i32")
+             TWO("t", "arith.shrui", "d", "u", "i32", "i32") SPREAD("t"),
+         0x7fffffff),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 ONE("t", "arith.extsi", "b", "i8", "i32") SPREAD("t"),
+         0xfffffff0),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 ONE("t", "arith.extui", "b", "i8", "i32") SPREAD("t"),
+         240),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 NUMBER("k", "1", "i8") TWO("z", "arith.shrui", "b", "k", "i8", "i8")
+                     ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         120),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 NUMBER("k", "1", "i8") TWO("z", "arith.shrsi", "b", "k", "i8", "i8")
+                     ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         0xfffffff8),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 NUMBER("k", "1", "i8") TWO("z", "arith.shli", "b", "k", "i8", "i8")
+                     ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         0xffffffe0),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 NUMBER("k", "1", "i8") TWO("z", "arith.muli", "b", "k", "i8", "i8")
+                     ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         0xfffffff0),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 NUMBER("k", "1", "i8") TWO("z", "arith.subi", "b", "k", "i8", "i8")
+                     ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         0xffffffef),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.maxsi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         120),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.minsi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         0xfffffff0),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.andi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         112),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.ori", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         0xfffffff8),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.xori", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         0xffffff88),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.addi", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         104),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.maxui", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         0xfffffff0),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 TWO("z", "arith.minui", "a", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32")
+                     SPREAD("t"),
+         120),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 ONE("z", "math.absi", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         16),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8") ONE(
+                 "z", "math.ctpop", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         4),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 ONE("z", "math.ctlz", "b", "i8", "i8") ONE("t", "arith.extsi", "z", "i8", "i32") SPREAD("t"),
+         0),
+    EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.absi", "d", "i32", "i32") SPREAD("t"),
+         2),
+    EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.ctpop", "d", "i32", "i32") SPREAD("t"),
+         31),
+    EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") ONE("t", "math.ctlz", "d", "i32", "i32") SPREAD("t"),
+         0),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") TWO("z", "arith.addi", "c", "c", "i1", "i1")
+             ONE("t", "arith.extui", "z", "i1", "i32") SPREAD("t"),
+         0),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") IS("g", "arith.cmpi", "4", "n", "o", "i32", "i1")
+             TWO("z", "arith.subi", "g", "c", "i1", "i1") ONE("t", "arith.extui", "z", "i1", "i32")
+                 SPREAD("t"),
+         1),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") ONE("t", "arith.extsi", "c", "i1", "i32")
+             SPREAD("t"),
+         0xffffffff),
+    EACH(ONE("c", "arith.trunci", "o", "i32", "i1") ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"), 1),
+    EACH(TWO("z", "arith.addi", "n", "o", "i32", "i32") ONE("c", "arith.trunci", "z", "i32", "i1")
+             ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"),
+         0),
+    FAILS(ONE("t", "arith.extsi", "n", "i32", "i64") ONE("r", "vector.broadcast", "t", "i64", V),
+          "of 64 bits"),
+    FAILS(NUMBER("a", "5", "i64") ONE("t", "math.absi", "a", "i64", "i64")
+              ONE("r", "vector.broadcast", "t", "i64", V),
+          "of such scalars"),
+    FAILS(NUMBER("a", "5", "i64") IS("t", "arith.cmpi", "0", "a", "a", "i64", "i1")
+              ONE("r", "vector.broadcast", "t", "i1", V),
+          "of these operands"),
+    FAILS("%t = \"arith.cmpi\"(%n, %o) <{predicate = 10 : i64}> : (i32, i32) -> i1\n" ONE(
+              "r", "vector.broadcast", "t", "i1", V),
+          "a predicate"),
+    FAILS("%t = \"arith.cmpi\"(%n, %o) : (i32, i32) -> i1\n" ONE("r", "vector.broadcast", "t", "i1", V),
+          "a predicate"),
+    EACH(ONE("f", "arith.sitofp", "n", "i32", "f32") TWO("g", "arith.mulf", "f", "f", "f32", "f32")
+             ONE("t", "arith.fptosi", "g", "f32", "i32") SPREAD("t"),
+         9),
+    FAILS(ONE("f", "arith.sitofp", "v", V, F) "%c = \"arith.cmpf\"(%f, %f) <{predicate = 16 : i64}> : (" F
+                                              ", " F ") -> " M "\n" OF_MASK("c"),
+          "a predicate"),
+    FAILS(ONE("f", "arith.sitofp", "v", V, F) "%c = \"arith.cmpf\"(%f, %f) <{predicate = -1 : i64}> : (" F
+                                              ", " F ") -> " M "\n" OF_MASK("c"),
+          "a predicate"),
+    FAILS("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V
+          "\n" TWO("r", "arith.addi", "p", "v", V, V),
+          "of these operands"),
+    FAILS("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V
+          "\n" IS("c", "arith.cmpi", "0", "p", "v", V, M) OF_MASK("c"),
+          "of these operands"),
+    FAILS("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V
+          "\n" IS("c", "arith.cmpi", "0", "v", "p", V, M) OF_MASK("c"),
+          "of these operands"),
+    FAILS("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V
+          "\n" SELECT("r", "below", "p", "v", M, V),
+          "of these operands"),
+    FAILS("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V
+          "\n" SELECT("r", "below", "v", "p", M, V),
+          "of these operands"),
+    FAILS("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V
+          "\n" ONE("r", "vector.broadcast", "p", V, V),
+          "of this operand"),
+    FAILS("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V "\n" REDUCE("r", "sum", "1", "p", V),
+          "of this type"),
     /* Each part of a word by itself. */
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.addi", "b", "k", B, B) AS_WORDS("z", B),
-     {0x4040404, 0x5060708, 0x6080a0c, 0x70a0d10, 0x87098c0c, 0xb0e1000},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.maxsi", "b", "k", B, B) AS_WORDS("z", B),
-     {0x4040404, 0x4040404, 0x4040608, 0x406090c, 0x4050408, 0x70a0c04},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.maxui", "b", "k", B, B) AS_WORDS("z", B),
-     {0x4040404, 0x4040404, 0x4040608, 0x406090c, 0x83058808, 0x70a0cfc},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.minui", "b", "k", B, B) AS_WORDS("z", B),
-     {0, 0x1020304, 0x2040404, 0x3040404, 0x4040404, 0x4040404},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.shrui", "b", "k", B, B) AS_WORDS("z", B),
-     {0, 0, 0, 0, 0x8000800, 15},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.shrsi", "b", "k", B, B) AS_WORDS("z", B),
-     {0, 0, 0, 0, 0xf800f800, 255},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.subi", "b", "k", B, B) AS_WORDS("z", B),
-     {0xfcfcfcfc, 0xfdfeff00, 0xfe000204, 0xff020508, 0x7f018404, 0x30608f8},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) TWO("z", "arith.xori", "b", "k", B, B) AS_WORDS("z", B),
-     {0x4040404, 0x5060700, 0x600020c, 0x7020d08, 0x87018c0c, 0x30e08f8},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) ONE("z", "math.ctpop", "b", B, B) AS_WORDS("z", B),
-     {0, 0x1010201, 0x1010201, 0x2020202, 0x3020201, 0x3020206},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) IS("c", "arith.cmpi", "2", "b", "k", B, M4) SELECT("z", "c", "b", "k", M4, B)
-             AS_WORDS("z", B),
-     {0, 0x1020304, 0x2040404, 0x3040404, 0x83048804, 0x40404fc},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) IS("c", "arith.cmpi", "6", "b", "k", B, M4) SELECT("z", "c", "b", "k", M4, B)
-             AS_WORDS("z", B),
-     {0, 0x1020304, 0x2040404, 0x3040404, 0x4040404, 0x4040404},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("h", "tpu.bitcast_vreg", "q", V, H)
-         ALL("k", "772", H) TWO("z", "arith.muli", "h", "k", H, H) AS_WORDS("z", H),
-     {0, 0xa081810, 0x14103020, 0x1e184830, 0x1b143820, 0x3a2827f0},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("h", "tpu.bitcast_vreg", "q", V, H)
-         ALL("k", "772", H) IS("c", "arith.cmpi", "4", "h", "k", H, M2) SELECT("z", "c", "h", "k", M2, H)
-             AS_WORDS("z", H),
-     {0x3040304, 0x3040304, 0x3040608, 0x306090c, 0x3040304, 0x70a0cfc},
-     NULL},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) ONE("r", "arith.sitofp", "b", B, F),
-     {0},
-     "of such vectors"},
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.addi", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0x4040404, 0x5060708, 0x6080a0c, 0x70a0d10, 0x87098c0c, 0xb0e1000),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.maxsi", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0x4040404, 0x4040404, 0x4040608, 0x406090c, 0x4050408, 0x70a0c04),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.maxui", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0x4040404, 0x4040404, 0x4040608, 0x406090c, 0x83058808, 0x70a0cfc),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.minui", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0, 0x1020304, 0x2040404, 0x3040404, 0x4040404, 0x4040404),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.shrui", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0, 0, 0, 0, 0x8000800, 15),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.shrsi", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0, 0, 0, 0, 0xf800f800, 255),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.subi", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0xfcfcfcfc, 0xfdfeff00, 0xfe000204, 0xff020508, 0x7f018404, 0x30608f8),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) TWO("z", "arith.xori", "b", "k", B, B)
+                  AS_WORDS("z", B),
+          0x4040404, 0x5060700, 0x600020c, 0x7020d08, 0x87018c0c, 0x30e08f8),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) ONE("z", "math.ctpop", "b", B, B)
+                  AS_WORDS("z", B),
+          0, 0x1010201, 0x1010201, 0x2020202, 0x3020201, 0x3020206),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V,
+                                                                             B) ALL("k", "4", B)
+              IS("c", "arith.cmpi", "2", "b", "k", B, M4) SELECT("z", "c", "b", "k", M4, B) AS_WORDS("z", B),
+          0, 0x1020304, 0x2040404, 0x3040404, 0x83048804, 0x40404fc),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V,
+                                                                             B) ALL("k", "4", B)
+              IS("c", "arith.cmpi", "6", "b", "k", B, M4) SELECT("z", "c", "b", "k", M4, B) AS_WORDS("z", B),
+          0, 0x1020304, 0x2040404, 0x3040404, 0x4040404, 0x4040404),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("h", "tpu.bitcast_vreg", "q", V, H) ALL("k", "772", H)
+                  TWO("z", "arith.muli", "h", "k", H, H) AS_WORDS("z", H),
+          0, 0xa081810, 0x14103020, 0x1e184830, 0x1b143820, 0x3a2827f0),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("h", "tpu.bitcast_vreg", "q", V,
+                                                                             H) ALL("k", "772", H)
+              IS("c", "arith.cmpi", "4", "h", "k", H, M2) SELECT("z", "c", "h", "k", M2, H) AS_WORDS("z", H),
+          0x3040304, 0x3040304, 0x3040608, 0x306090c, 0x3040304, 0x70a0cfc),
+    FAILS(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) ONE("r", "arith.sitofp", "b", B, F),
+          "of such vectors"),
     /* Constants, and what is spread. */
-    {ALL("b", "5", B) AS_WORDS("b", B),
-     {0x5050505, 0x5050505, 0x5050505, 0x5050505, 0x5050505, 0x5050505},
-     NULL},
-    {ALL("b", "-2", B) AS_WORDS("b", B),
-     {0xfefefefe, 0xfefefefe, 0xfefefefe, 0xfefefefe, 0xfefefefe, 0xfefefefe},
-     NULL},
-    {ALL("b", "-2", H) AS_WORDS("b", H),
-     {0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe},
-     NULL},
-    {ALL("b", "1.0", "vector<8x128x2xbf16>") AS_WORDS("b", "vector<8x128x2xbf16>"),
-     {0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80},
-     NULL},
-    {ALL("b", "1.5", F) AS_WORDS("b", F),
-     {0x3fc00000, 0x3fc00000, 0x3fc00000, 0x3fc00000, 0x3fc00000, 0x3fc00000},
-     NULL},
-    {ALL("b", "true", M) OF_MASK("b"), {1, 1, 1, 1, 1, 1}, NULL},
-    {ALL("b", "false", M) OF_MASK("b"), {0, 0, 0, 0, 0, 0}, NULL},
-    {NUMBER("b", "-1", "i8") ONE("t", "arith.extsi", "b", "i8", "i32") SPREAD("t"),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     NULL},
-    {NUMBER("b", "true", "i1") ONE("t", "arith.extui", "b", "i1", "i32") SPREAD("t"),
-     {1, 1, 1, 1, 1, 1},
-     NULL},
-    {NUMBER("b", "-2.0", "f32") ONE("t", "arith.bitcast", "b", "f32", "i32") SPREAD("t"),
-     {0xc0000000, 0xc0000000, 0xc0000000, 0xc0000000, 0xc0000000, 0xc0000000},
-     NULL},
-    {NUMBER("r", "dense<[1, 2]>", V), {0}, "of different values"},
-    {"%r = \"arith.constant\"() : () -> " V "\n", {0}, "value"},
-    {ALL("r", "x", V), {0}, "an integer of at most 32 bits"},
-    {ALL("r", "x", F), {0}, "a number"},
-    {NUMBER("b", "4294967295", "i32") SPREAD("b"),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     NULL},
-    {NUMBER("b", "-2147483648", "i32") SPREAD("b"),
-     {0x80000000, 0x80000000, 0x80000000, 0x80000000, 0x80000000, 0x80000000},
-     NULL},
-    {NUMBER("b", "4294967296", "i32") SPREAD("b"), {0}, "of more than 32 bits"},
-    {NUMBER("b", "-2147483649", "i32") SPREAD("b"), {0}, "of more than 32 bits"},
-    {ONE("r", "vector.broadcast", "v", V, V), {0, 1, 2, 3, 130, 1023}, NULL},
-    {NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
-         ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
-             ONE("z", "vector.broadcast", "b", "i8", B) AS_WORDS("z", B),
-     {0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0, 0xf0f0f0f0},
-     NULL},
-    {NUMBER("b", "-3", "i8") ONE("z", "vector.broadcast", "b", "i8", B) AS_WORDS("z", B),
-     {0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd, 0xfdfdfdfd},
-     NULL},
-    {TWO("z", "arith.subi", "n", "o", "i32", "i32") ONE("b", "arith.trunci", "z", "i32", "i16")
-         ONE("e", "vector.broadcast", "b", "i16", H) AS_WORDS("e", H),
-     {0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe, 0xfffefffe},
-     NULL},
-    {IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") ONE("z", "vector.broadcast", "c", "i1", M)
-         OF_MASK("z"),
-     {1, 1, 1, 1, 1, 1},
-     NULL},
-    {IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") ONE("z", "vector.broadcast", "c", "i1", M)
-         OF_MASK("z"),
-     {0, 0, 0, 0, 0, 0},
-     NULL},
-    {NUMBER("c", "true", "i1") ONE("z", "vector.broadcast", "c", "i1", M) OF_MASK("z"),
-     {1, 1, 1, 1, 1, 1},
-     NULL},
-    {ONE("r", "vector.broadcast", "x", MEMORY("vmem"), V), {0}, "of this operand"},
+    EACH(ALL("b", "5", B) AS_WORDS("b", B), 0x5050505),
+    EACH(ALL("b", "-2", B) AS_WORDS("b", B), 0xfefefefe),
+    EACH(ALL("b", "-2", H) AS_WORDS("b", H), 0xfffefffe),
+    EACH(ALL("b", "1.0", "vector<8x128x2xbf16>") AS_WORDS("b", "vector<8x128x2xbf16>"), 0x3f803f80),
+    EACH(ALL("b", "1.5", F) AS_WORDS("b", F), 0x3fc00000),
+    EACH(ALL("b", "true", M) OF_MASK("b"), 1),
+    EACH(ALL("b", "false", M) OF_MASK("b"), 0),
+    EACH(NUMBER("b", "-1", "i8") ONE("t", "arith.extsi", "b", "i8", "i32") SPREAD("t"), 0xffffffff),
+    EACH(NUMBER("b", "true", "i1") ONE("t", "arith.extui", "b", "i1", "i32") SPREAD("t"), 1),
+    EACH(NUMBER("b", "-2.0", "f32") ONE("t", "arith.bitcast", "b", "f32", "i32") SPREAD("t"), 0xc0000000),
+    FAILS(NUMBER("r", "dense<[1, 2]>", V), "of different values"),
+    FAILS("%r = \"arith.constant\"() : () -> " V "\n", "value"),
+    FAILS(ALL("r", "x", V), "an integer of at most 32 bits"),
+    FAILS(ALL("r", "x", F), "a number"),
+    EACH(NUMBER("b", "4294967295", "i32") SPREAD("b"), 0xffffffff),
+    EACH(NUMBER("b", "-2147483648", "i32") SPREAD("b"), 0x80000000),
+    FAILS(NUMBER("b", "4294967296", "i32") SPREAD("b"), "of more than 32 bits"),
+    FAILS(NUMBER("b", "-2147483649", "i32") SPREAD("b"), "of more than 32 bits"),
+    GIVES(ONE("r", "vector.broadcast", "v", V, V), 0, 1, 2, 3, 130, 1023),
+    EACH(NUMBER("u", "40", "i32") TWO("w", "arith.muli", "n", "u", "i32", "i32")
+             ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
+                 ONE("z", "vector.broadcast", "b", "i8", B) AS_WORDS("z", B),
+         0xf0f0f0f0),
+    EACH(NUMBER("b", "-3", "i8") ONE("z", "vector.broadcast", "b", "i8", B) AS_WORDS("z", B), 0xfdfdfdfd),
+    EACH(TWO("z", "arith.subi", "n", "o", "i32", "i32") ONE("b", "arith.trunci", "z", "i32", "i16")
+             ONE("e", "vector.broadcast", "b", "i16", H) AS_WORDS("e", H),
+         0xfffefffe),
+    EACH(IS("c", "arith.cmpi", "2", "n", "o", "i32", "i1") ONE("z", "vector.broadcast", "c", "i1", M)
+             OF_MASK("z"),
+         1),
+    EACH(IS("c", "arith.cmpi", "4", "n", "o", "i32", "i1") ONE("z", "vector.broadcast", "c", "i1", M)
+             OF_MASK("z"),
+         0),
+    EACH(NUMBER("c", "true", "i1") ONE("z", "vector.broadcast", "c", "i1", M) OF_MASK("z"), 1),
+    FAILS(ONE("r", "vector.broadcast", "x", MEMORY("vmem"), V), "of this operand"),
     /* Indices of elements. */
-    {IOTA("r", "0", V), {0, 0, 0, 0, 1, 7}, NULL},
-    {IOTA("r", "1", V), {0, 1, 2, 3, 2, 127}, NULL},
-    {IOTA("r", "0, 1", V), {0, 1, 2, 3, 130, 1023}, NULL},
-    {IOTA("r", "1, 0", V), {0, 8, 16, 24, 17, 1023}, NULL},
-    {IOTA("h", "0, 2", H) AS_WORDS("h", H), {0x10000, 0x10000, 0x10000, 0x10000, 0x30002, 0xf000e}, NULL},
-    {IOTA("h", "2", H) AS_WORDS("h", H), {0x10000, 0x10000, 0x10000, 0x10000, 0x10000, 0x10000}, NULL},
-    {IOTA("h", "0, 1, 2", H) AS_WORDS("h", H),
-     {0x10000, 0x30002, 0x50004, 0x70006, 0x1050104, 0x7ff07fe},
-     NULL},
-    {IOTA("h", "2, 1", H) AS_WORDS("h", H),
-     {0x800000, 0x810001, 0x820002, 0x830003, 0x820002, 0xff007f},
-     NULL},
-    {IOTA("h", "0, 2", B) AS_WORDS("h", B),
-     {0x3020100, 0x3020100, 0x3020100, 0x3020100, 0x7060504, 0x1f1e1d1c},
-     NULL},
-    {"%r = \"tpu.iota\"() <{dimension = 1 : i32}> : () -> " V "\n", {0, 1, 2, 3, 2, 127}, NULL},
-    {IOTA("r", "2", V), {0}, "dims of a vreg"},
-    {IOTA("r", "3", H), {0}, "dims of a vreg"},
-    {IOTA("r", "-1", V), {0}, "dims of a vreg"},
-    {IOTA("r", "0", F), {0}, "of these dims"},
-    {IOTA("r", "0", "vector<8x128xi16>"), {0}, "of these dims"},
-    {"%r = \"tpu.iota\"() : () -> " V "\n", {0}, "of these dims"},
+    GIVES(IOTA("r", "0", V), 0, 0, 0, 0, 1, 7),
+    GIVES(IOTA("r", "1", V), 0, 1, 2, 3, 2, 127),
+    GIVES(IOTA("r", "0, 1", V), 0, 1, 2, 3, 130, 1023),
+    GIVES(IOTA("r", "1, 0", V), 0, 8, 16, 24, 17, 1023),
+    GIVES(IOTA("h", "0, 2", H) AS_WORDS("h", H), 0x10000, 0x10000, 0x10000, 0x10000, 0x30002, 0xf000e),
+    EACH(IOTA("h", "2", H) AS_WORDS("h", H), 0x10000),
+    GIVES(IOTA("h", "0, 1, 2", H) AS_WORDS("h", H), 0x10000, 0x30002, 0x50004, 0x70006, 0x1050104, 0x7ff07fe),
+    GIVES(IOTA("h", "2, 1", H) AS_WORDS("h", H), 0x800000, 0x810001, 0x820002, 0x830003, 0x820002, 0xff007f),
+    GIVES(IOTA("h", "0, 2", B) AS_WORDS("h", B), 0x3020100, 0x3020100, 0x3020100, 0x3020100, 0x7060504,
+          0x1f1e1d1c),
+    GIVES("%r = \"tpu.iota\"() <{dimension = 1 : i32}> : () -> " V "\n", 0, 1, 2, 3, 2, 127),
+    FAILS(IOTA("r", "2", V), "dims of a vreg"),
+    FAILS(IOTA("r", "3", H), "dims of a vreg"),
+    FAILS(IOTA("r", "-1", V), "dims of a vreg"),
+    FAILS(IOTA("r", "0", F), "of these dims"),
+    FAILS(IOTA("r", "0", "vector<8x128xi16>"), "of these dims"),
+    FAILS("%r = \"tpu.iota\"() : () -> " V "\n", "of these dims"),
     /* Masks of rows and lanes. */
-    {NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
-         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
-     {1, 1, 1, 1, 1, 1},
-     NULL},
-    {NUMBER("b0", "0", "index") NUMBER("b1", "1", "index") NUMBER("e0", "8", "index")
-         NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
-     {0, 1, 1, 0, 1, 0},
-     NULL},
-    {NUMBER("b0", "0", "index") NUMBER("b1", "1", "index") NUMBER("e0", "8", "index")
-         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
-     {0, 1, 1, 1, 1, 1},
-     NULL},
-    {NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "1", "index")
-         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
-     {1, 1, 1, 1, 0, 0},
-     NULL},
-    {NUMBER("b0", "1", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
-         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
-     {0, 0, 0, 0, 1, 1},
-     NULL},
-    {NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
-         NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
-     {1, 1, 1, 0, 1, 0},
-     NULL},
-    {NUMBER("b0", "1", "index") NUMBER("b1", "2", "index") NUMBER("e0", "2", "index")
-         NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
-     {0, 0, 0, 0, 1, 0},
-     NULL},
-    {NUMBER("b0", "0", "index") NUMBER("b1", "3", "index") NUMBER("e0", "1", "index")
-         NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
-     {0, 0, 0, 1, 0, 0},
-     NULL},
-    {ONE("a", "arith.index_cast", "n", "i32", "index") NUMBER("e0", "8", "index") NUMBER("e1", "128", "index")
-         MASK("i0", "a", "e0", "e1"),
-     {0, 0, 0, 1, 0, 1},
-     NULL},
-    {ONE("a", "arith.index_cast", "n", "i32", "index") NUMBER("e0", "8", "index") MASK("i0", "i0", "e0", "a"),
-     {1, 1, 1, 0, 1, 0},
-     NULL},
-    {ROWS("0", "8", M, V), {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, NULL},
-    {ROWS("1", "8", M, V), {0, 0, 0, 0, 0xffffffff, 0xffffffff}, NULL},
-    {ROWS("0", "1", M, V), {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0, 0}, NULL},
-    {ROWS("1", "2", M, V), {0, 0, 0, 0, 0xffffffff, 0}, NULL},
-    {ROWS("7", "8", M, V), {0, 0, 0, 0, 0, 0xffffffff}, NULL},
-    {ROWS("0", "16", M2, H) AS_WORDS("z", H),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     NULL},
-    {ROWS("2", "16", M2, H) AS_WORDS("z", H), {0, 0, 0, 0, 0xffffffff, 0xffffffff}, NULL},
-    {ROWS("1", "3", M2, H) AS_WORDS("z", H),
-     {0xffff0000, 0xffff0000, 0xffff0000, 0xffff0000, 0xffff, 0},
-     NULL},
-    {ROWS("0", "1", M2, H) AS_WORDS("z", H), {0xffff, 0xffff, 0xffff, 0xffff, 0, 0}, NULL},
-    {ROWS("3", "15", M2, H) AS_WORDS("z", H), {0, 0, 0, 0, 0xffff0000, 0xffff}, NULL},
-    {ROWS("15", "16", M2, H) AS_WORDS("z", H), {0, 0, 0, 0, 0, 0xffff0000}, NULL},
-    {ROWS("0", "32", M4, B) AS_WORDS("z", B),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     NULL},
-    {ROWS("4", "32", M4, B) AS_WORDS("z", B), {0, 0, 0, 0, 0xffffffff, 0xffffffff}, NULL},
-    {ROWS("1", "6", M4, B) AS_WORDS("z", B),
-     {0xffffff00, 0xffffff00, 0xffffff00, 0xffffff00, 0xffff, 0},
-     NULL},
-    {ROWS("0", "3", M4, B) AS_WORDS("z", B), {0xffffff, 0xffffff, 0xffffff, 0xffffff, 0, 0}, NULL},
-    {ROWS("29", "31", M4, B) AS_WORDS("z", B), {0, 0, 0, 0, 0, 0xffff00}, NULL},
-    {ROWS("-1", "3", M, V), {0}, "rows of a vreg"},
-    {ROWS("0", "9", M, V), {0}, "rows of a vreg"},
-    {ROWS("0", "17", M2, H), {0}, "rows of a vreg"},
-    {"%c = \"tpu.create_subelement_mask\"() <{from = 0 : i32}> : () -> " M "\n" OF_MASK("c"), {0}, "to"},
+    EACH(NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
+             NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+         1),
+    GIVES(NUMBER("b0", "0", "index") NUMBER("b1", "1", "index") NUMBER("e0", "8", "index")
+              NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
+          0, 1, 1, 0, 1, 0),
+    GIVES(NUMBER("b0", "0", "index") NUMBER("b1", "1", "index") NUMBER("e0", "8", "index")
+              NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+          0, 1, 1, 1, 1, 1),
+    GIVES(NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "1", "index")
+              NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+          1, 1, 1, 1, 0, 0),
+    GIVES(NUMBER("b0", "1", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
+              NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+          0, 0, 0, 0, 1, 1),
+    GIVES(NUMBER("b0", "0", "index") NUMBER("b1", "0", "index") NUMBER("e0", "8", "index")
+              NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
+          1, 1, 1, 0, 1, 0),
+    GIVES(NUMBER("b0", "1", "index") NUMBER("b1", "2", "index") NUMBER("e0", "2", "index")
+              NUMBER("e1", "3", "index") MASK("b0", "b1", "e0", "e1"),
+          0, 0, 0, 0, 1, 0),
+    GIVES(NUMBER("b0", "0", "index") NUMBER("b1", "3", "index") NUMBER("e0", "1", "index")
+              NUMBER("e1", "128", "index") MASK("b0", "b1", "e0", "e1"),
+          0, 0, 0, 1, 0, 0),
+    GIVES(ONE("a", "arith.index_cast", "n", "i32", "index") NUMBER("e0", "8", "index")
+              NUMBER("e1", "128", "index") MASK("i0", "a", "e0", "e1"),
+          0, 0, 0, 1, 0, 1),
+    GIVES(ONE("a", "arith.index_cast", "n", "i32", "index") NUMBER("e0", "8", "index")
+              MASK("i0", "i0", "e0", "a"),
+          1, 1, 1, 0, 1, 0),
+    EACH(ROWS("0", "8", M, V), 0xffffffff),
+    GIVES(ROWS("1", "8", M, V), 0, 0, 0, 0, 0xffffffff, 0xffffffff),
+    GIVES(ROWS("0", "1", M, V), 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0, 0),
+    GIVES(ROWS("1", "2", M, V), 0, 0, 0, 0, 0xffffffff, 0),
+    GIVES(ROWS("7", "8", M, V), 0, 0, 0, 0, 0, 0xffffffff),
+    EACH(ROWS("0", "16", M2, H) AS_WORDS("z", H), 0xffffffff),
+    GIVES(ROWS("2", "16", M2, H) AS_WORDS("z", H), 0, 0, 0, 0, 0xffffffff, 0xffffffff),
+    GIVES(ROWS("1", "3", M2, H) AS_WORDS("z", H), 0xffff0000, 0xffff0000, 0xffff0000, 0xffff0000, 0xffff, 0),
+    GIVES(ROWS("0", "1", M2, H) AS_WORDS("z", H), 0xffff, 0xffff, 0xffff, 0xffff, 0, 0),
+    GIVES(ROWS("3", "15", M2, H) AS_WORDS("z", H), 0, 0, 0, 0, 0xffff0000, 0xffff),
+    GIVES(ROWS("15", "16", M2, H) AS_WORDS("z", H), 0, 0, 0, 0, 0, 0xffff0000),
+    EACH(ROWS("0", "32", M4, B) AS_WORDS("z", B), 0xffffffff),
+    GIVES(ROWS("4", "32", M4, B) AS_WORDS("z", B), 0, 0, 0, 0, 0xffffffff, 0xffffffff),
+    GIVES(ROWS("1", "6", M4, B) AS_WORDS("z", B), 0xffffff00, 0xffffff00, 0xffffff00, 0xffffff00, 0xffff, 0),
+    GIVES(ROWS("0", "3", M4, B) AS_WORDS("z", B), 0xffffff, 0xffffff, 0xffffff, 0xffffff, 0, 0),
+    GIVES(ROWS("29", "31", M4, B) AS_WORDS("z", B), 0, 0, 0, 0, 0, 0xffff00),
+    FAILS(ROWS("-1", "3", M, V), "rows of a vreg"),
+    FAILS(ROWS("0", "9", M, V), "rows of a vreg"),
+    FAILS(ROWS("0", "17", M2, H), "rows of a vreg"),
+    FAILS("%c = \"tpu.create_subelement_mask\"() <{from = 0 : i32}> : () -> " M "\n" OF_MASK("c"), "to"),
     /* Sums, the largest and the first of the largest, along sublanes (0) and lanes (1). */
-    {REDUCE("r", "sum", "1", "v", V), {8128, 8128, 8128, 8128, 0x5fc0, 0x1dfc0}, NULL},
-    {REDUCE("r", "sum", "0", "v", V), {3584, 3592, 3600, 3608, 3600, 4600}, NULL},
-    {REDUCE("r", "max", "1", "v", V), {127, 127, 127, 127, 255, 1023}, NULL},
-    {REDUCE("r", "max", "0", "v", V), {896, 897, 898, 899, 898, 1023}, NULL},
-    {REDUCE("r", "min", "1", "v", V), {0, 0, 0, 0, 128, 896}, NULL},
-    {REDUCE("r", "min", "0", "v", V), {0, 1, 2, 3, 2, 127}, NULL},
-    {ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "max", "1", "f", F) ONE("r", "arith.fptosi", "g", F, V),
-     {127, 127, 127, 127, 255, 1023},
-     NULL},
-    {ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "min", "0", "f", F) ONE("r", "arith.fptosi", "g", F, V),
-     {0, 1, 2, 3, 2, 127},
-     NULL},
-    {ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "sum", "0", "f", F) ONE("r", "arith.fptosi", "g", F, V),
-     {3584, 3592, 3600, 3608, 3600, 4600},
-     NULL},
-    {ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_max", "1", "f", F, V),
-     {127, 127, 127, 127, 127, 127},
-     NULL},
-    {ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_min", "1", "f", F, V), {0, 0, 0, 0, 0, 0}, NULL},
-    {ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_max", "0", "f", F, V), {7, 7, 7, 7, 7, 7}, NULL},
-    {ALL("t", "3", V) TWO("a", "arith.andi", "v", "t", V, V) ONE("f", "arith.sitofp", "a", V, F)
-         REDUCE_TO("r", "arg_max", "1", "f", F, V),
-     {3, 3, 3, 3, 3, 3},
-     NULL},
-    {ALL("f", "0x7FC00000", F) REDUCE_TO("r", "arg_min", "1", "f", F, V), {0, 0, 0, 0, 0, 0}, NULL},
-    {REDUCE_TO("r", "arg_max", "1", "v", V, V), {0}, "of this kind"},
-    {REDUCE("r", "sum", "2", "v", V), {0}, "of this type"},
-    {REDUCE("r", "sum", "-1", "v", V), {0}, "of this type"},
-    {REDUCE("r", "product", "1", "v", V), {0}, "of this kind"},
-    {ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V) ONE("b", "tpu.bitcast_vreg", "q", V, B)
-         ALL("k", "4", B) REDUCE("r", "sum", "1", "b", B),
-     {0},
-     "of this type"},
+    GIVES(REDUCE("r", "sum", "1", "v", V), 8128, 8128, 8128, 8128, 0x5fc0, 0x1dfc0),
+    GIVES(REDUCE("r", "sum", "0", "v", V), 3584, 3592, 3600, 3608, 3600, 4600),
+    GIVES(REDUCE("r", "max", "1", "v", V), 127, 127, 127, 127, 255, 1023),
+    GIVES(REDUCE("r", "max", "0", "v", V), 896, 897, 898, 899, 898, 1023),
+    GIVES(REDUCE("r", "min", "1", "v", V), 0, 0, 0, 0, 128, 896),
+    GIVES(REDUCE("r", "min", "0", "v", V), 0, 1, 2, 3, 2, 127),
+    GIVES(ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "max", "1", "f", F)
+              ONE("r", "arith.fptosi", "g", F, V),
+          127, 127, 127, 127, 255, 1023),
+    GIVES(ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "min", "0", "f", F)
+              ONE("r", "arith.fptosi", "g", F, V),
+          0, 1, 2, 3, 2, 127),
+    GIVES(ONE("f", "arith.sitofp", "v", V, F) REDUCE("g", "sum", "0", "f", F)
+              ONE("r", "arith.fptosi", "g", F, V),
+          3584, 3592, 3600, 3608, 3600, 4600),
+    EACH(ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_max", "1", "f", F, V), 127),
+    EACH(ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_min", "1", "f", F, V), 0),
+    EACH(ONE("f", "arith.sitofp", "v", V, F) REDUCE_TO("r", "arg_max", "0", "f", F, V), 7),
+    EACH(ALL("t", "3", V) TWO("a", "arith.andi", "v", "t", V, V) ONE("f", "arith.sitofp", "a", V, F)
+             REDUCE_TO("r", "arg_max", "1", "f", F, V),
+         3),
+    EACH(ALL("f", "0x7FC00000", F) REDUCE_TO("r", "arg_min", "1", "f", F, V), 0),
+    FAILS(REDUCE_TO("r", "arg_max", "1", "v", V, V), "of this kind"),
+    FAILS(REDUCE("r", "sum", "2", "v", V), "of this type"),
+    FAILS(REDUCE("r", "sum", "-1", "v", V), "of this type"),
+    FAILS(REDUCE("r", "product", "1", "v", V), "of this kind"),
+    FAILS(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) REDUCE("r", "sum", "1", "b", B),
+          "of this type"),
     /* Masks of packed rows from masks of words. */
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M2) ALL("all", "-1", H)
-             ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff},
-     NULL},
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a, %b", M ", " M ", " M ", " M, M4)
-             ALL("all", "-1", B) ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0xffffff},
-     NULL},
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V,
-            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1>}> : (" M ", " M ") -> " M2
-               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
-                   AS_WORDS("z", H),
-     {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff},
-     NULL},
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V,
-            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 1, 0>}> : (" M ", " M ") -> " M2
-               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
-                   AS_WORDS("z", H),
-     {0},
-     "of these shapes"},
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V,
-            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0>}> : (" M ", " M ") -> " M2
-               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
-                   AS_WORDS("z", H),
-     {0},
-     "of these shapes"},
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V,
-            M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1, 2>}> : (" M ", " M ") -> " M2
-               "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
-                   AS_WORDS("z", H),
-     {0},
-     "of these shapes"},
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a", M ", " M ", " M, M2) ALL("all", "-1", H)
-             ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
-     {0},
-     "of these shapes"},
-    {ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-         IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M4) ALL("all", "-1", B)
-             ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
-     {0},
-     "of these shapes"},
+    GIVES(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+              IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M2) ALL("all", "-1", H)
+                  ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
+          0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff),
+    GIVES(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M) IS(
+              "b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a, %b", M ", " M ", " M ", " M, M4)
+              ALL("all", "-1", B) ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
+          0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0xffffff),
+    GIVES(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+              IS("b", "arith.cmpi", "2", "v", "j", V,
+                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1>}> : (" M ", " M ") -> " M2
+                    "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
+                        AS_WORDS("z", H),
+          0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff),
+    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+              IS("b", "arith.cmpi", "2", "v", "j", V,
+                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 1, 0>}> : (" M ", " M ") -> " M2
+                    "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
+                        AS_WORDS("z", H),
+          "of these shapes"),
+    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+              IS("b", "arith.cmpi", "2", "v", "j", V,
+                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0>}> : (" M ", " M ") -> " M2
+                    "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
+                        AS_WORDS("z", H),
+          "of these shapes"),
+    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+              IS("b", "arith.cmpi", "2", "v", "j", V,
+                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1, 2>}> : (" M ", " M
+                    ") -> " M2 "\n" ALL("all", "-1", H) ALL("none", "0", H)
+                        SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
+          "of these shapes"),
+    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+              IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a", M ", " M ", " M, M2) ALL(
+                  "all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
+          "of these shapes"),
+    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
+              IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M4) ALL("all", "-1", B)
+                  ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
+          "of these shapes"),
     /* Several vregs as one vector. */
-    {"%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V
-     ") -> vector<16x128xi32>\n%q:2 = \"tpu.unroll_vectors\"(%p) : (vector<16x128xi32>) -> (" V ", " V
-     ")\n" TWO("r", "arith.subi", "q#1", "q#0", V, V),
-     {2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03},
-     NULL},
-    {"%r = \"tpu.roll_vectors\"(%n) : (i32) -> " V "\n", {0}, "vregs"},
-    {"%q:2 = \"tpu.unroll_vectors\"(%n) : (i32) -> (" V ", " V
-     ")\n" TWO("r", "arith.subi", "q#1", "q#0", V, V),
-     {0},
-     "a vector of as many vregs"},
+    GIVES("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V
+          ") -> vector<16x128xi32>\n%q:2 = \"tpu.unroll_vectors\"(%p) : (vector<16x128xi32>) -> (" V ", " V
+          ")\n" TWO("r", "arith.subi", "q#1", "q#0", V, V),
+          2, 1, 0, 0xffffffff, 0xffffff80, 0xfffffc03),
+    FAILS("%r = \"tpu.roll_vectors\"(%n) : (i32) -> " V "\n", "vregs"),
+    FAILS("%q:2 = \"tpu.unroll_vectors\"(%n) : (i32) -> (" V ", " V
+          ")\n" TWO("r", "arith.subi", "q#1", "q#0", V, V),
+          "a vector of as many vregs"),
     /* Halves are summed for themselves, along lanes. */
-    {ALL("b", "1.0", H2) REDUCE("g", "sum", "1", "b", H2) AS_WORDS("g", H2),
-     {0x43004300, 0x43004300, 0x43004300, 0x43004300, 0x43004300, 0x43004300},
-     NULL},
-    {ALL("b", "1.0", H2) REDUCE("r", "sum", "0", "b", H2), {0}, "of this type"},
-    {ALL("b", "1.0", H2) REDUCE("r", "arg_max", "1", "b", H2), {0}, "of this kind"},
+    EACH(ALL("b", "1.0", H2) REDUCE("g", "sum", "1", "b", H2) AS_WORDS("g", H2), 0x43004300),
+    FAILS(ALL("b", "1.0", H2) REDUCE("r", "sum", "0", "b", H2), "of this type"),
+    FAILS(ALL("b", "1.0", H2) REDUCE("r", "arg_max", "1", "b", H2), "of this kind"),
     /* Places in memory: of 4 x 16 rows of 256, in tiles, each word is its number. */
-    {LOAD3("w", BIG, "i0", "i0", "i0"), {0, 1, 2, 3, 258, 1919}, NULL},
-    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
-         NUMBER("i128", "128", "index") LOAD3("w", BIG, "i2", "i8", "i128"),
-     {0x2880, 0x2881, 0x2882, 0x2883, 0x2982, 0x2fff},
-     NULL},
-    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
-         NUMBER("i128", "128", "index") ONE("a", "arith.index_cast", "n", "i32", "index")
-             LOAD3("w", BIG, "a", "i0", "i128"),
-     {0x3080, 0x3081, 0x3082, 0x3083, 0x3182, 0x37ff},
-     NULL},
-    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER(
-         "i128", "128", "index") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
-         ONE("b", "arith.index_cast", "u", "i32", "index") LOAD3("w", BIG, "i1", "b", "i128"),
-     {6272, 6273, 6274, 6275, 6530, 8191},
-     NULL},
-    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
-         NUMBER("l", "128", "i32") SLICE3("s1", "w", BIG, PART, "n", "e", "z") NUMBER("i1", "1", "index")
-             NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
-                 LOAD3("s1", PART, "i0", "i0", "i128"),
-     {0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff},
-     NULL},
-    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
-         NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
-             SLICE3("s1", "w", BIG, PART, "o1", "u", "l") LOAD3("s1", PART, "i0", "i0", "i0"),
-     {6272, 6273, 6274, 6275, 6530, 8191},
-     NULL},
-    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
-         NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
-             SLICE3("s1", "w", BIG, PART, "n", "u", "z") SLICE3("s2", "s1", PART, PART, "z", "m8", "l")
-                 LOAD3("s2", PART, "i0", "i0", "i0"),
-     {0x3080, 0x3081, 0x3082, 0x3083, 0x3182, 0x37ff},
-     NULL},
-    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
-         NUMBER("l", "128", "i32") NUMBER("one", "1", "i32") TWO("g", "arith.subi", "n", "one", "i32", "i32")
-             TWO("h", "arith.subi", "g", "one", "i32", "i32") SLICE3("s1", "w", BIG, BIG, "h", "z", "z")
-                 SLICE3("s2", "s1", BIG, BIG, "h", "z", "z") SLICE3("s3", "s2", BIG, BIG, "h", "z", "z")
-                     LOAD3("s3", BIG, "i0", "i0", "i0"),
-     {0x3000, 0x3001, 0x3002, 0x3003, 0x3102, 0x377f},
-     NULL},
-    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
-         NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
-             TWO("k", "arith.subi", "u", "n", "i32", "i32") TWO("j", "arith.addi", "k", "n", "i32", "i32")
-                 NUMBER("six", "-4", "i32") TWO("yy", "arith.addi", "k", "six", "i32", "i32")
-                     SLICE3("s1", "w", BIG, BIG, "yy", "u", "z") SLICE3("s2", "s1", BIG, BIG, "yy", "m8", "z")
-                         SLICE3("s3", "s2", BIG, BIG, "yy", "u", "z") NUMBER("i1", "1", "index")
-                             NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
-                                 NUMBER("i128", "128", "index") LOAD3("s3", BIG, "i0", "i0", "i128"),
-     {0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff},
-     NULL},
-    {NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
-         NUMBER("l", "128", "i32") NUMBER("i1", "1", "index") NUMBER("i2", "2", "index")
-             NUMBER("i8", "8", "index") NUMBER("i128", "128", "index") SLICE3(
-                 "s1", "w", BIG, ROWS16, "n", "z", "z") "%q = \"tpu.memref_squeeze\"(%s1) : (" ROWS16
-                                                        ") -> " FLAT "\n" LOAD2("q", FLAT, "i8", "i128"),
-     {0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff},
-     NULL},
-    {NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
-         NUMBER("i128", "128", "index") LOAD3("w", BIG, "i0", "i0", "i1"),
-     {0},
-     "at an index inside a word or a row of lanes"},
-    {NUMBER("yy", "4611686018427387904", "index") LOAD3("w", BIG, "yy", "i0", "i0"),
-     {0},
-     "of more than 32 bits"},
-    {"%q = \"tpu.memref_squeeze\"(%w) : (" BIG ") -> " FLAT "\n" LOAD2("q", FLAT, "i0", "i0"),
-     {0},
-     "as many dims of 1 as go"},
-    {"%q = \"tpu.memref_squeeze\"(%v) : (" V ") -> " FLAT "\n" LOAD2("q", FLAT, "i0", "i0"), {0}, "a memref"},
-    {"%q = \"tpu.memref_slice\"(%w, %n, %n) : (" BIG ", i32, i32) -> " BIG
-     "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
-     {0},
-     "an index of each dim"},
-    {"%q = \"tpu.memref_slice\"(%w, %n, %n, %v) : (" BIG ", i32, i32, " V ") -> " BIG
-     "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
-     {0},
-     "indices that are scalars"},
-    {"%q = \"tpu.memref_slice\"(%w, %n, %n, %n, %n) : (" BIG ", i32, i32, i32, i32) -> " BIG
-     "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
-     {0},
-     "a size of each '?'"},
-    {"%q = \"memref.alloca\"() : () -> " MEMORY("vmem") "\n" STORE2("two", "q", MEMORY("vmem"), "i0", "i0")
-         LOAD2("q", MEMORY("vmem"), "i0", "i0"),
-     {2, 2, 2, 2, 2, 2},
-     NULL},
-    {"%q = \"memref.alloca\"() : () -> " MEMORY("any") "\n" LOAD2("q", MEMORY("any"), "i0", "i0"),
-     {0},
-     "of this memory"},
-    {"%q = \"tpu.internal_scratch\"() : () -> " MEMORY("smem") "\n" LOAD2("q", MEMORY("smem"), "i0", "i0"),
-     {0},
-     "of this memory"},
-    {"%q = \"tpu.internal_scratch\"() : () -> " MEMORY(
-         "vmem") "\n%k = \"tpu.internal_scratch\"() : () -> " TALL "\n" NUMBER("i1", "1", "index")
-         NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
-             STORE2("v", "q", MEMORY("vmem"), "i0", "i0") STORE2("two", "k", TALL, "i8", "i0")
-                 LOAD2("k", TALL, "i0", "i0"),
-     {0, 1, 2, 3, 130, 1023},
-     NULL},
-    {"%q = \"tpu.internal_scratch\"() : () -> " MEMORY(
-         "vmem") "\n%k = \"tpu.internal_scratch\"() : () -> " TALL "\n" NUMBER("i1", "1", "index")
-         NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
-             STORE2("v", "k", TALL, "i8", "i0") STORE2("two", "q", MEMORY("vmem"), "i0", "i0")
-                 LOAD2("k", TALL, "i8", "i0"),
-     {0, 1, 2, 3, 130, 1023},
-     NULL},
+    GIVES(LOAD3("w", BIG, "i0", "i0", "i0"), 0, 1, 2, 3, 258, 1919),
+    GIVES(NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+              NUMBER("i128", "128", "index") LOAD3("w", BIG, "i2", "i8", "i128"),
+          0x2880, 0x2881, 0x2882, 0x2883, 0x2982, 0x2fff),
+    GIVES(NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+              NUMBER("i128", "128", "index") ONE("a", "arith.index_cast", "n", "i32", "index")
+                  LOAD3("w", BIG, "a", "i0", "i128"),
+          0x3080, 0x3081, 0x3082, 0x3083, 0x3182, 0x37ff),
+    GIVES(NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER(
+              "i128", "128", "index") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
+              ONE("b", "arith.index_cast", "u", "i32", "index") LOAD3("w", BIG, "i1", "b", "i128"),
+          6272, 6273, 6274, 6275, 6530, 8191),
+    GIVES(NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+              NUMBER("l", "128", "i32") SLICE3("s1", "w", BIG, PART, "n", "e", "z") NUMBER("i1", "1", "index")
+                  NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
+                      LOAD3("s1", PART, "i0", "i0", "i128"),
+          0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff),
+    GIVES(NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+              NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32")
+                  TWO("u", "arith.addi", "n", "c5", "i32", "i32") SLICE3("s1", "w", BIG, PART, "o1", "u", "l")
+                      LOAD3("s1", PART, "i0", "i0", "i0"),
+          6272, 6273, 6274, 6275, 6530, 8191),
+    GIVES(NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+              NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32")
+                  TWO("u", "arith.addi", "n", "c5", "i32", "i32") SLICE3("s1", "w", BIG, PART, "n", "u", "z")
+                      SLICE3("s2", "s1", PART, PART, "z", "m8", "l") LOAD3("s2", PART, "i0", "i0", "i0"),
+          0x3080, 0x3081, 0x3082, 0x3083, 0x3182, 0x37ff),
+    GIVES(NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+              NUMBER("l", "128", "i32") NUMBER("one", "1", "i32") TWO("g", "arith.subi", "n", "one", "i32",
+                                                                      "i32")
+                  TWO("h", "arith.subi", "g", "one", "i32", "i32") SLICE3("s1", "w", BIG, BIG, "h", "z", "z")
+                      SLICE3("s2", "s1", BIG, BIG, "h", "z", "z") SLICE3("s3", "s2", BIG, BIG, "h", "z", "z")
+                          LOAD3("s3", BIG, "i0", "i0", "i0"),
+          0x3000, 0x3001, 0x3002, 0x3003, 0x3102, 0x377f),
+    GIVES(
+        NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+            NUMBER("l", "128", "i32") NUMBER("c5", "5", "i32") TWO("u", "arith.addi", "n", "c5", "i32", "i32")
+                TWO("k", "arith.subi", "u", "n", "i32", "i32") TWO("j", "arith.addi", "k", "n", "i32", "i32")
+                    NUMBER("six", "-4", "i32") TWO("yy", "arith.addi", "k", "six", "i32", "i32") SLICE3(
+                        "s1", "w", BIG, BIG, "yy", "u", "z") SLICE3("s2", "s1", BIG, BIG, "yy", "m8", "z")
+                        SLICE3("s3", "s2", BIG, BIG, "yy", "u", "z") NUMBER("i1", "1", "index")
+                            NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+                                NUMBER("i128", "128", "index") LOAD3("s3", BIG, "i0", "i0", "i128"),
+        0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff),
+    GIVES(NUMBER("z", "0", "i32") NUMBER("o1", "1", "i32") NUMBER("e", "8", "i32") NUMBER("m8", "-8", "i32")
+              NUMBER("l", "128", "i32") NUMBER("i1", "1", "index") NUMBER("i2", "2", "index")
+                  NUMBER("i8", "8", "index") NUMBER("i128", "128", "index") SLICE3(
+                      "s1", "w", BIG, ROWS16, "n", "z", "z") "%q = \"tpu.memref_squeeze\"(%s1) : (" ROWS16
+                                                             ") -> " FLAT "\n" LOAD2("q", FLAT, "i8", "i128"),
+          0x3880, 0x3881, 0x3882, 0x3883, 0x3982, 0x3fff),
+    FAILS(NUMBER("i1", "1", "index") NUMBER("i2", "2", "index") NUMBER("i8", "8", "index")
+              NUMBER("i128", "128", "index") LOAD3("w", BIG, "i0", "i0", "i1"),
+          "at an index inside a word or a row of lanes"),
+    FAILS(NUMBER("yy", "4611686018427387904", "index") LOAD3("w", BIG, "yy", "i0", "i0"),
+          "of more than 32 bits"),
+    FAILS("%q = \"tpu.memref_squeeze\"(%w) : (" BIG ") -> " FLAT "\n" LOAD2("q", FLAT, "i0", "i0"),
+          "as many dims of 1 as go"),
+    FAILS("%q = \"tpu.memref_squeeze\"(%v) : (" V ") -> " FLAT "\n" LOAD2("q", FLAT, "i0", "i0"), "a memref"),
+    FAILS("%q = \"tpu.memref_slice\"(%w, %n, %n) : (" BIG ", i32, i32) -> " BIG
+          "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
+          "an index of each dim"),
+    FAILS("%q = \"tpu.memref_slice\"(%w, %n, %n, %v) : (" BIG ", i32, i32, " V ") -> " BIG
+          "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
+          "indices that are scalars"),
+    FAILS("%q = \"tpu.memref_slice\"(%w, %n, %n, %n, %n) : (" BIG ", i32, i32, i32, i32) -> " BIG
+          "\n" LOAD3("q", BIG, "i0", "i0", "i0"),
+          "a size of each '?'"),
+    EACH("%q = \"memref.alloca\"() : () -> " MEMORY("vmem") "\n" STORE2(
+             "two", "q", MEMORY("vmem"), "i0", "i0") LOAD2("q", MEMORY("vmem"), "i0", "i0"),
+         2),
+    FAILS("%q = \"memref.alloca\"() : () -> " MEMORY("any") "\n" LOAD2("q", MEMORY("any"), "i0", "i0"),
+          "of this memory"),
+    FAILS(
+        "%q = \"tpu.internal_scratch\"() : () -> " MEMORY("smem") "\n" LOAD2("q", MEMORY("smem"), "i0", "i0"),
+        "of this memory"),
+    GIVES("%q = \"tpu.internal_scratch\"() : () -> " MEMORY(
+              "vmem") "\n%k = \"tpu.internal_scratch\"() : () -> " TALL "\n" NUMBER("i1", "1", "index")
+              NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
+                  STORE2("v", "q", MEMORY("vmem"), "i0", "i0") STORE2("two", "k", TALL, "i8", "i0")
+                      LOAD2("k", TALL, "i0", "i0"),
+          0, 1, 2, 3, 130, 1023),
+    GIVES("%q = \"tpu.internal_scratch\"() : () -> " MEMORY(
+              "vmem") "\n%k = \"tpu.internal_scratch\"() : () -> " TALL "\n" NUMBER("i1", "1", "index")
+              NUMBER("i2", "2", "index") NUMBER("i8", "8", "index") NUMBER("i128", "128", "index")
+                  STORE2("v", "k", TALL, "i8", "i0") STORE2("two", "q", MEMORY("vmem"), "i0", "i0")
+                      LOAD2("k", TALL, "i8", "i0"),
+          0, 1, 2, 3, 130, 1023),
 };
 
 static const char
