@@ -859,7 +859,7 @@ static const struct {
     /* four are priced, those that could part */
     {NULL,
      T_CL,
-     {{SLOW, 5, 0, 100}, {SLOW, 5, 0, 100}, {SLOW, 5, 0, 100}, {SLOW, 5, 0, 100}, {FAST, 4, 0, 100}},
+     {{SLOW, 5, 0, 100}, {SLOW, 5, 0, 100}, {SLOW, 4, 0, 100}, {SLOW, 5, 1, 100}, {FAST, 3, 0, 100}},
      1,
      4},
     {NULL,

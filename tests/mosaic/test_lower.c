@@ -30,6 +30,7 @@
 #define AS_WORDS(a, from)    ONE("r", "tpu.bitcast_vreg", a, from, V)
 #define OF_MASK(a)           ONE("r", "arith.extui", a, M, V)
 
+#define N  "vector<8x128x8xi4>"
 #define H2 "vector<8x128x2xbf16>"
 #define TILED(dims, strides)                                                                                 \
     "memref<" dims "xi32, #tpu.tiled<(8,128),[" strides "]>, #tpu.memory_space<vmem>>"
@@ -284,6 +285,9 @@ static const struct {
     EACH(TWO("z", "arith.addi", "n", "o", "i32", "i32") ONE("c", "arith.trunci", "z", "i32", "i1")
              ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"),
          0),
+    EACH(TWO("z", "arith.addi", "n", "n", "i32", "i32") ONE("c", "arith.trunci", "z", "i32", "i1")
+             ONE("t", "arith.extui", "c", "i1", "i32") SPREAD("t"),
+         0),
     FAILS(ONE("t", "arith.extsi", "n", "i32", "i64") ONE("r", "vector.broadcast", "t", "i64", V),
           "of 64 bits"),
     FAILS(NUMBER("a", "5", "i64") ONE("t", "math.absi", "a", "i64", "i64")
@@ -379,6 +383,10 @@ static const struct {
                                                                              H) ALL("k", "772", H)
               IS("c", "arith.cmpi", "4", "h", "k", H, M2) SELECT("z", "c", "h", "k", M2, H) AS_WORDS("z", H),
           0x3040304, 0x3040304, 0x3040608, 0x306090c, 0x3040304, 0x70a0cfc),
+    GIVES(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
+              ONE("b", "tpu.bitcast_vreg", "q", V, N) ALL("k", "3", N) TWO("z", "arith.addi", "b", "k", N, N)
+                  AS_WORDS("z", N),
+          0x33333333, 0x34353637, 0x3537393b, 0x36393c3f, 0xb638bb3b, 0x3a3d3f2f),
     FAILS(ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
               ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B) ONE("r", "arith.sitofp", "b", B, F),
           "of such vectors"),

@@ -352,6 +352,11 @@ static void collectives(void **state) {
         ROW("b=100 P=2 topology=99999999x99999999", "its chips are too many", .words = reduce),
         ROW("n=2 P=2", "it does not state the bytes and the devices",
             .words = "all_reduce f99999999999999999[n,1000000]"),
+        ROW("n=5 P=2", "collective all-reduce bytes=15 members=2 chips=2x1x1 one-dim inside 1us",
+            .words = "all_reduce s8[n,3]", .chip = "v5e"),
+        ROW("b=100 P=2 topology=2x2x2x2",
+            "collective all-reduce bytes=100 members=2 chips=2x2x2 one-dim inside 1us", .words = reduce,
+            .chip = "v5e"),
         /* a prime number of chips has no other extents */
         ROW("b=100 P=65521",
             "collective all-reduce bytes=100 members=65521 chips=65521x1x1 one-dim inside 1us",
@@ -413,6 +418,8 @@ static void suites(void **state) {
         ROW("out=((4, 6), dtype(bfloat16))", "matmul 4x6x4:2>2 random 1us",
             .words = "JAXKernelBench priority gemm"),
         ROW("", "matmul 4x6x5:2>2 random 1us", .words = "8p_GEMM 4x5x6 bf16 XLA default"),
+        ROW("batch_size=1 dim1=1 dim2=1 out=((1, 1), x)", "passes read=4 written=4 1us",
+            .words = "JAXKernelBench level1 52_Argmin"),
         ROW("", "it does not state M, N and K", .words = "8p_GEMM bf16 XLA default"),
         ROW("", "it does not state M, N and K", .words = "8p_GEMM 4x5x6a bf16 XLA default"),
     };
