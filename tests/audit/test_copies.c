@@ -305,7 +305,7 @@ static const struct {
          "f32[64,4,4]") "  ROOT %r = f32[64,4,4]{2,1,0} conditional(%p, %t), branch_computations={%f}\n}\n",
      OPERAND},
     {PRODUCT_HLO(
-         "f32[64,4,4]") "  %q = " TOP " tuple(%p, %t)\n"
+         "f32[64,4,4]") "  %q = " TOP " tuple(%t, %p)\n"
                         "  ROOT %r = f32[64,4,4]{2,1,0} conditional(%p, %q), branch_computations={%f}\n}\n",
      OPERAND},
     /* Nobody reads it, and what is in a branch is not looked at: HLO has it elsewhere. */
