@@ -12,6 +12,7 @@ from cli import expect, test
 HERE = Path(tempfile.mkdtemp())
 COMMANDS = {
     "run": ["run", "programs/softmax.tsim"],
+    "mesh": ["run", "programs/mesh/all_reduce.tsim", "--mesh", "2x2"],
     "product": ["run", "programs/matmul.tsim"],
     "dma": ["dma", "f32[20,300]{1,0}", "f32[20,300]{1,0:T(8,128)}"],
     "layout": ["layout", "f32[20,300]{1,0:T(8,128)}"],
@@ -150,6 +151,30 @@ def timeline_goes_by_keys():
     page().wait(f"{said}.startsWith('core, bundles')")
     page().run(press.format("n"))
     assert "; cycle " in page().run(said), page().run(said)
+
+
+@test
+def names_of_a_timeline_are_whole():
+    """At any width, also of a page that was wider or narrower before."""
+    page().resize(1280, 844)
+    opened("mesh")
+    page().run("""(() => {
+        const own = CanvasRenderingContext2D.prototype, {rect, fillText} = own;
+        let right = 0;
+        window.drawn = [];
+        own.rect = function (x, y, wide, high) { right = x + wide; rect.call(this, x, y, wide, high); };
+        own.fillText = function (text, x, y) {
+            if (x === 6) drawn.push([text, Math.ceil(x + this.measureText(text).width), right]);
+            fillText.call(this, text, x, y);
+        };
+    })()""")
+    for width in (500, 1280, 500):
+        page().run("drawn.length = 0")
+        page().resize(width, 844, False)
+        page().wait("drawn.length > 0")
+        names = page().run("drawn")
+        assert any("link" in name for name, _, _ in names), names
+        assert not [name for name, end, room in names if end > room], (width, names)
 
 
 @test

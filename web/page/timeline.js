@@ -192,12 +192,12 @@ function showTimeline(place, data) {
   const begins = n => n === 0 || rows[n - 1].process !== rows[n].process;
   const nameOf = n => (begins(n) && rows[n].process !== "core" && width >= NARROW ? `${rows[n].process}: ${rows[n].name}` : rows[n].name);
 
-  /* Where there is room, as wide as the longest name, which is measured once. */
-  let longest = 0;
+  /* As wide as the longest name, which is measured once in either form, up to a part of the whole. */
+  const longest = [];
   function labelWidth() {
-    if (width < NARROW) return 84;
-    longest ||= rows.reduce((most, row, n) => Math.max(most, Math.ceil(pen.measureText(nameOf(n)).width)), 0);
-    return Math.min(width / 4, Math.max(168, longest + 16));
+    const wide = Number(width >= NARROW);
+    longest[wide] ??= rows.reduce((most, row, n) => Math.max(most, Math.ceil(pen.measureText(nameOf(n)).width)), 0);
+    return Math.min(width / (wide ? 4 : 3), Math.max(wide ? 168 : 84, longest[wide] + 16));
   }
 
   function drawLabels(height) {
