@@ -268,14 +268,14 @@ static void find_size(picture *p) {
     if (lines > p->height) p->height = lines;
 }
 
-/* 1, 250, 16k, 2M: of powers of two with 1024 to the k; 1e+20 of what is beyond that. */
+/* 1, 250, 16k, 2M; of powers of two 16Ki, 2Mi; 1e+20 of what is beyond that. */
 static const char *number_text(char out[32], double value, int digits) {
-    static const char *const units[] = {"", "k", "M", "G"};
+    static const char *const units[][4] = {{"", "k", "M", "G"}, {"", "Ki", "Mi", "Gi"}};
     int unit = 0, exponent;
     bool binary = frexp(value, &exponent) == 0.5;
     bool far = fabs(value) >= 1e13;
     for (; !far && unit < 3 && fabs(value) >= (binary ? 1024 : 10000); unit++) value /= binary ? 1024 : 1000;
-    snprintf(out, 32, "%.*g%s%s", digits, value, units[unit], binary && unit ? "i" : "");
+    snprintf(out, 32, "%.*g%s", digits, value, units[binary][unit]);
     return out;
 }
 

@@ -144,8 +144,8 @@ static void ticks_of_axes(void **state) {
         {"n|y\n1|-10\n7|30\n", "1 2 3 4 5 6 7", "-10 0 10 20 30"},
         {"n|y\n5|7\n", "5", "0 2 4 6"},
         {"n|y\n5|0\n", "5", "0"},
-        /* Powers of two are with 1024 to the k. */
-        {"n|y\n1024|0\n4096|20000\n", "1ki 2ki 4ki", "0 5000 10k 15k 20k"},
+        /* Powers of two have the prefixes of IEC. */
+        {"n|y\n1024|0\n4096|20000\n", "1Ki 2Ki 4Ki", "0 5000 10k 15k 20k"},
         {"n|y\n1048576|0\n4194304|2e13\n", "1Mi 2Mi 4Mi", "0 5000G 1e+13 1.5e+13 2e+13"},
         /* Each has a text of its own. */
         {"n|y\n1|1000000\n4|1000003\n", "1 2 4", "0 200k 400k 600k 800k 1000k"},
@@ -154,7 +154,7 @@ static void ticks_of_axes(void **state) {
         {"n|y\n|1\n", "0 0.2 0.4 0.6 0.8 1", "0 0.2 0.4 0.6 0.8 1"},
         /* Too far to be shown. */
         {"n|y\n1|1e308\n1e308|1\n2|2\n3|\n", "2", "0 0.5 1 1.5 2"},
-        {"n|y\n1|1\n65536|2\n", "1 4 16 64 256 1ki 4ki 16ki 64ki", "0 0.5 1 1.5 2"},
+        {"n|y\n1|1\n65536|2\n", "1 4 16 64 256 1Ki 4Ki 16Ki 64Ki", "0 0.5 1 1.5 2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *svg = drawn(rows[i].cells, (ts_sweep_plot){0, 1, -1});
