@@ -7,6 +7,7 @@
 #include "transfer_private.h"
 #include "report/layout.h"
 #include "report/machine.h"
+#include "report/sharding.h"
 #include "report/transfer.h"
 
 enum { LABEL = 28, COLUMN = 32 };
@@ -30,10 +31,9 @@ static void write_bytes(const ts_shape *shape, ts_text *out) {
     ts_text_add(out, "%s", ts_text_grouped(out->arena, shape->storage_bytes));
 }
 
-static void write_mib(const ts_shape *shape, ts_text *out) {
-    bool small = shape->storage_bytes < 1 << 20;
-    ts_text_add(out, small ? "%.1f KiB" : "%.1f MiB",
-                (double)shape->storage_bytes / (small ? 0x1p10 : 0x1p20));
+static void write_size(const ts_shape *shape, ts_text *out) {
+    char size[32];
+    ts_text_add(out, "%s", ts_report_size(size, (double)shape->storage_bytes));
 }
 
 static void write_padding(const ts_shape *shape, ts_text *out) {
@@ -88,7 +88,7 @@ void ts_report_layout_pair(ts_arena *arena, const ts_layout_pair *pair, ts_text 
     ts_text_add_char(out, '\n');
     add_row(out, "", "A", "B");
     add_cells(out, "bytes", pair, write_bytes);
-    add_cells(out, "", pair, write_mib);
+    add_cells(out, "", pair, write_size);
     add_cells(out, "of them padding", pair, write_padding);
     add_cells(out, "times the data", pair, write_expansion);
     add_element(pair, out);

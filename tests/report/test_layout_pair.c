@@ -50,12 +50,21 @@ static void side_by_side(void **state) {
     assert_null(strstr(written(ts_report_layout_pair, &pair), "element ("));
 }
 
-static void sizes_of_a_mebibyte(void **state) {
+/* In the largest unit of which there is one. */
+static void units_of_sizes(void **state) {
     (void)state;
-    ts_layout_pair pair = pair_of("f32[512,512]{1,0}", "f32[512,512]{0,1}");
-    assert_holds(written(ts_report_layout_pair, &pair), row("", "1.0 MiB", "1.0 MiB"));
-    pair = pair_of("f32[512,511]{1,0}", "f32[512,511]{1,0:T(8,128)}");
-    assert_holds(written(ts_report_layout_pair, &pair), row("", "1022.0 KiB", "1.0 MiB"));
+    static const char *const rows[][3] = {
+        {"f32[2,3]{1,0}", "24", "24 B"},
+        {"f32[512,511]{1,0}", "1,046,528", "1022.0 KiB"},
+        {"f32[512,512]{1,0}", "1,048,576", "1.0 MiB"},
+        {"f32[32768,12288]{1,0}", "1,610,612,736", "1.5 GiB"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_layout_pair pair = pair_of(rows[i][0], rows[i][0]);
+        const char *text = written(ts_report_layout_pair, &pair);
+        assert_holds(text, row("bytes", rows[i][1], rows[i][1]));
+        assert_holds(text, row("", rows[i][2], rows[i][2]));
+    }
 }
 
 /* Of several axes each has its name; small arrays have pictures. */
@@ -209,7 +218,7 @@ static void a_page_of_a_transfer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(side_by_side),  cmocka_unit_test(sizes_of_a_mebibyte),
+        cmocka_unit_test(side_by_side),  cmocka_unit_test(units_of_sizes),
         cmocka_unit_test(several_axes),  cmocka_unit_test(priced),
         cmocka_unit_test(as_json),       cmocka_unit_test(a_page_of_two),
         cmocka_unit_test(a_page_of_one), cmocka_unit_test(a_page_of_a_transfer),
