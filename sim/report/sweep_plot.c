@@ -198,31 +198,26 @@ static double step_of(double range) {
     return step;
 }
 
-static void add_tick(axis *a, double value) {
-    if (a->tick_count < MOST_TICKS + 2) a->ticks[a->tick_count++] = value;
-}
-
 static void add_linear_ticks(axis *a) {
-    if (a->high <= a->low) {
-        add_tick(a, a->low);
+    if (a->high == a->low) {
+        a->ticks[a->tick_count++] = a->low;
         return;
     }
-    double step = step_of(a->high - a->low);
-    for (double k = ceil(a->low / step - 1e-9) + 0.0;
-         k * step <= a->high * (1 + 1e-9) && a->tick_count < MOST_TICKS; k++)
-        add_tick(a, k * step);
+    double step = step_of(a->high - a->low), first = ceil(a->low / step - 1e-9) + 0.0,
+           last = floor(a->high / step + 1e-9);
+    for (double i = 0; i <= last - first; i++) a->ticks[a->tick_count++] = (first + i) * step;
 }
 
-/* Powers of two along x, else of ten, or every 1, 2 and 5 where these are few. */
+/* Powers of two along x, else of ten, or every 1, 2 and 5 where these are few; of many every second, third .. */
 static void add_log_ticks(axis *a, direction way) {
-    double base = way == ALONG_X ? 2 : 10, decades = log10(a->high / a->low);
-    while (way == ALONG_X && log(a->high / a->low) / log(base) > MOST_TICKS) base *= 2;
     static const double between[] = {1, 2, 5};
-    for (double power = pow(base, floor(log(a->low) / log(base) + 1e-9)); power <= a->high * 1.001;
-         power *= base)
-        for (int i = 0; i < (way == ALONG_Y && decades < 3 ? 3 : 1); i++)
+    double unit = way == ALONG_X ? 2 : 10, base = unit, range = log(a->high) - log(a->low), power;
+    int parts = way == ALONG_Y && range < log(1000) ? 3 : 1;
+    while (range / log(base) > MOST_TICKS) base *= unit;
+    for (double k = floor(log(a->low) / log(base) + 1e-9); (power = pow(base, k)) <= a->high * 1.001; k++)
+        for (int i = 0; i < parts; i++)
             if (power * between[i] >= a->low * 0.999 && power * between[i] <= a->high * 1.001)
-                add_tick(a, power * between[i]);
+                a->ticks[a->tick_count++] = power * between[i];
 }
 
 /* Every word, or every second .. */
@@ -241,9 +236,10 @@ static void find_axes(picture *p) {
     find_range(p, &p->x, ALONG_X);
     find_range(p, &p->y, ALONG_Y);
     p->x.from = LEFT, p->x.to = LEFT + PLOT_WIDTH, p->y.from = TOP + PLOT_HEIGHT, p->y.to = TOP;
-    if (!p->y.logarithmic && p->y.low > 0) p->y.low = 0;
-    if (!p->y.logarithmic && p->y.high < 0) p->y.high = 0;
-    if (!p->y.logarithmic) p->y.high += (p->y.high - p->y.low) * 0.04;
+    if (!p->y.logarithmic) {
+        p->y.low = fmin(p->y.low, 0), p->y.high = fmax(p->y.high, 0);
+        p->y.high += (p->y.high - p->y.low) * 0.04;
+    }
     add_words(p);
     if (p->word_count == 0)
         (p->x.logarithmic ? (void)add_log_ticks(&p->x, ALONG_X) : add_linear_ticks(&p->x));
@@ -257,15 +253,11 @@ static int legend_lines(const picture *p) {
 
 /* Room for the legend and for slanted words, which are turned by 40 degrees. */
 static void find_size(picture *p) {
-    int right = RIGHT, legend = LEGEND + CHARACTER * (1 + longest(p->names, p->names ? p->line_count : 0)),
+    int legend = LEGEND + CHARACTER * (1 + longest(p->names, p->names ? p->line_count : 0)),
         words = p->slanted ? longest(p->words, p->word_count) * CHARACTER : 0;
-    if (legend > right) right = legend;
-    if (words * 7 / 9 > right) right = words * 7 / 9;
-    p->width = LEFT + PLOT_WIDTH + right;
+    p->width = LEFT + PLOT_WIDTH + (int)ts_max(RIGHT, ts_max(legend, words * 7 / 9));
     p->bottom = BOTTOM + words * 2 / 3;
-    p->height = TOP + PLOT_HEIGHT + p->bottom;
-    int lines = TOP + LINE * (2 + legend_lines(p));
-    if (lines > p->height) p->height = lines;
+    p->height = (int)ts_max(TOP + PLOT_HEIGHT + p->bottom, TOP + LINE * (2 + legend_lines(p)));
 }
 
 /* 1, 250, 16k, 2M; of powers of two 16Ki, 2Mi; 1e+20 of what is beyond that. */

@@ -1,6 +1,7 @@
 /* Pictures of studies: axes, ticks, lines, marks, legends; what --plot may say. */
 #include "report/sweep_plot.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/group.h"
@@ -19,15 +20,38 @@ static int times(const char *text, const char *part) {
     return count;
 }
 
+/* Where the next tick along x or y begins: "X YV.." or "X YH..". NULL: there is none. */
+static const char *next_tick(const char *svg, bool along_x) {
+    static const char beginning[] = "<path class=\"grid\" d=\"M";
+    while ((svg = strstr(svg, beginning)) != NULL) {
+        svg += sizeof beginning - 1;
+        if (svg[strcspn(svg, "VH")] == (along_x ? 'V' : 'H')) break;
+    }
+    return svg;
+}
+
 /* The texts of the ticks along x or y, with blanks between. */
 static const char *ticks(const char *svg, bool along_x) {
     ts_text out = ts_text_begin(arena);
-    for (const char *at = svg; (at = strstr(at, "<path class=\"grid\" d=\"M")) != NULL; at++) {
-        const char *end = strchr(at + 22, '"'), *text = strchr(strstr(at, "<text"), '>') + 1;
-        if ((memchr(at + 22, 'V', (size_t)(end - at - 22)) != NULL) != along_x) continue;
+    for (const char *at = svg; (at = next_tick(at, along_x)) != NULL;) {
+        const char *text = strchr(strstr(at, "<text"), '>') + 1;
         ts_text_add(&out, "%s%.*s", out.length > 0 ? " " : "", (int)strcspn(text, "<"), text);
     }
     return out.bytes;
+}
+
+/* Ticks are in their order, on the axis, and leave no half of it empty. */
+static void assert_covered(const char *svg, bool along_x) {
+    const double begin = along_x ? 76 : 346, length = along_x ? 514 : -306;
+    double before = 0, x = 0, y = 0;
+    int count = 0;
+    for (const char *at = svg; (at = next_tick(at, along_x)) != NULL; count++) {
+        assert_int_equal(sscanf(at, "%lf %lf", &x, &y), 2);
+        double part = ((along_x ? x : y) - begin) / length;
+        if (part < before - 1e-3 || part > before + 0.5) fail_msg("%g behind %g: %s", part, before, svg);
+        before = part;
+    }
+    if (before < 0.5 || before > 1 + 1e-3 || count > 13) fail_msg("%d ticks up to %g", count, before);
 }
 
 /* ---- What is asked for ---- */
@@ -124,6 +148,7 @@ static void means(void **state) {
                  "<path class=\"line k0\" d=\"M76.0 272.4L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", " 1: 0")
                      MARK(0, "76.0", "198.9", " 1: 20") MARK(0, "590.0", "51.8", " 3: 40") "</svg>");
     assert_holds(drawn("n|y\n1|20\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), ">y</text>");
+    assert_holds(drawn("n|y\n1|0\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), "through the means</text>");
     assert_holds(drawn("n|y|k\n1|20|a\n1|30|b\n3|40|b\n", (ts_sweep_plot){0, 1, 2}), ">y</text>");
 }
 
@@ -140,10 +165,12 @@ static void ticks_of_axes(void **state) {
         {"n|y\n1|1\n2|2\n", "1 1.2 1.4 1.6 1.8 2", "0 0.5 1 1.5 2"},
         {"n|y\n0|1\n64|999\n", "0 10 20 30 40 50 60", "1 2 5 10 20 50 100 200 500"},
         {"n|y\n-8|1\n64|1000\n", "0 20 40 60", "1 10 100 1000"},
+        {"n|y\n-30|1\n-10|2\n", "-30 -25 -20 -15 -10", "0 0.5 1 1.5 2"},
+        {"n|y\n1|1\n2|1e26\n", "1 1.2 1.4 1.6 1.8 2", "1 1000 1000k 1000M 1000G 1e+15 1e+18 1e+21 1e+24"},
         {"n|y\n1|-10\n7|-30\n", "1 2 3 4 5 6 7", "-30 -25 -20 -15 -10 -5 0"},
         {"n|y\n1|-10\n7|30\n", "1 2 3 4 5 6 7", "-10 0 10 20 30"},
         {"n|y\n5|7\n", "5", "0 2 4 6"},
-        {"n|y\n5|0\n", "5", "0"},
+        {"n|y\n5.5|0\n", "5.5", "0"},
         /* Powers of two have the prefixes of IEC. */
         {"n|y\n1024|0\n4096|20000\n", "1Ki 2Ki 4Ki", "0 5000 10k 15k 20k"},
         {"n|y\n1048576|0\n4194304|2e13\n", "1Mi 2Mi 4Mi", "0 5000G 1e+13 1.5e+13 2e+13"},
@@ -160,6 +187,21 @@ static void ticks_of_axes(void **state) {
         const char *svg = drawn(rows[i].cells, (ts_sweep_plot){0, 1, -1});
         if (strcmp(ticks(svg, true), rows[i].x) != 0) fail_msg("row %zu, x: %s", i, ticks(svg, true));
         if (strcmp(ticks(svg, false), rows[i].y) != 0) fail_msg("row %zu, y: %s", i, ticks(svg, false));
+    }
+}
+
+static void ticks_cover_their_axes(void **state) {
+    (void)state;
+    static const double ranges[][2] = {{1, 7},          {-30, -10},        {-1e-3, 1e-3},  {0.001, 0.0011},
+                                       {3, 24},         {5, 5000},         {1, 1e20},      {7e-9, 3e11},
+                                       {1e-300, 1e300}, {1e17, 1e17 + 64}, {-3e5, 1.7e12}, {0, 0.1}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        const double *range = ranges[i];
+        const char *svg = drawn(
+            ts_text_format(arena, "n|y\n%.17g|%.17g\n%.17g|%.17g\n", range[0], range[0], range[1], range[1]),
+            (ts_sweep_plot){0, 1, -1});
+        assert_covered(svg, true);
+        assert_covered(svg, false);
     }
 }
 
@@ -295,6 +337,7 @@ int main(void) {
         cmocka_unit_test(one_line),
         cmocka_unit_test(means),
         cmocka_unit_test(ticks_of_axes),
+        cmocka_unit_test(ticks_cover_their_axes),
         cmocka_unit_test(places_on_logarithmic_axes),
         cmocka_unit_test(words_along_x),
         cmocka_unit_test(every_second_word),
