@@ -2,6 +2,7 @@
  * the vreg that the element comes from. */
 #include "report/relayout.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,7 +31,6 @@ typedef struct {
 } side;
 
 typedef struct {
-    ts_error *err;
     ts_arena *scratch;
     ts_text *out;
     side sides[2];
@@ -52,24 +52,22 @@ static bool make_side(ts_error *err, ts_arena *arena, const ts_relayout_request 
 }
 
 /* The source's vreg that has the element at a position, or padding. */
-static bool find_vreg(drawing *d, int64_t vreg, int row, int lane, int64_t *from) {
+static int64_t find_vreg(drawing *d, int64_t vreg, int row, int lane) {
     const int64_t position[] = {vreg, row / packing_of(d), lane, row % packing_of(d)};
     const ts_layout *source = d->sides[0].layout;
     int64_t at[4];
     ts_index_list found;
-    *from = PADDING;
     ts_arena_reset(d->scratch);
-    if (!ts_layout_backward(d->err, d->scratch, d->shown->layout, position, TS_VREG_LANES, &found))
-        return false;
-    if (found.count == 0) return true;
+    bool one = ts_layout_backward(NULL, d->scratch, d->shown->layout, position, 1, &found);
+    assert(one);
+    if (found.count == 0) return PADDING;
     if (!d->has_first || ts_row_is_before(found.indices, d->first, source->rank))
         memcpy(d->first, found.indices, (size_t)source->rank * sizeof d->first[0]);
     d->has_first = true;
     for (int i = 0; i < source->rank; i++)
         if (found.indices[i] >= source->dims[i]) found.indices[i] = 0;
     ts_layout_forward(source, found.indices, at);
-    *from = at[0];
-    return true;
+    return at[0];
 }
 
 static void add_run(const drawing *d, int row, int lane, int count, int64_t from) {
@@ -83,23 +81,21 @@ static void add_run(const drawing *d, int row, int lane, int count, int64_t from
                     72 - 6 * (int)(from / 5 % 3));
 }
 
-static bool add_row(drawing *d, int64_t vreg, int row) {
-    int64_t from, before = PADDING;
+static void add_row(drawing *d, int64_t vreg, int row) {
+    int64_t before = PADDING;
     int begin = 0;
     for (int lane = 0; lane < TS_VREG_LANES; lane++) {
-        if (!find_vreg(d, vreg, row, lane, &from)) return false;
+        int64_t from = find_vreg(d, vreg, row, lane);
         if (lane > 0 && from != before) add_run(d, row, begin, lane - begin, before), begin = lane;
         before = from;
     }
     add_run(d, row, begin, TS_VREG_LANES - begin, before);
-    return true;
 }
 
-static bool add_vreg(drawing *d, int64_t vreg) {
+static void add_vreg(drawing *d, int64_t vreg) {
     d->has_first = false;
     d->y += LABEL;
-    for (int row = 0; row < TS_VREG_SUBLANES * packing_of(d); row++)
-        if (!add_row(d, vreg, row)) return false;
+    for (int row = 0; row < TS_VREG_SUBLANES * packing_of(d); row++) add_row(d, vreg, row);
     ts_text_add(d->out,
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64
                 "\" width=\"%d\" height=\"%d\" fill=\"none\"/>\n",
@@ -110,41 +106,39 @@ static bool add_vreg(drawing *d, int64_t vreg) {
         ts_text_add(d->out, "%s%" PRId64, i > 0 ? "," : ", first element (", d->first[i]);
     ts_text_add(d->out, "%s</text>\n", d->has_first ? ")" : "");
     d->y += VREG_HEIGHT + GAP;
-    return true;
 }
 
-static int64_t shown_of(const side *s) { return s->vregs < MOST_SHOWN ? s->vregs : MOST_SHOWN; }
+static int64_t shown_of(const side *s) { return ts_min(s->vregs, MOST_SHOWN); }
 
-static bool add_side(drawing *d, int which) {
+static void add_side(drawing *d, int which) {
     d->shown = &d->sides[which];
     d->x = MARGIN + which * (VREG_WIDTH + BETWEEN), d->y = TITLE;
     picture_text(d->out, d->x, TITLE - 12, &(picture_font){NULL, "start", 13, true});
     ts_text_add(d->out, "%s, %" PRId64 " vreg%s</text>\n", d->shown->title, d->shown->vregs,
                 d->shown->vregs == 1 ? "" : "s");
-    for (int64_t i = 0; i < shown_of(d->shown); i++)
-        if (!add_vreg(d, i)) return false;
-    if (d->shown->vregs <= MOST_SHOWN) return true;
+    for (int64_t i = 0; i < shown_of(d->shown); i++) add_vreg(d, i);
+    if (d->shown->vregs <= MOST_SHOWN) return;
     picture_text(d->out, d->x, d->y + 12, &(picture_font){"soft", "start", 12, false});
     ts_text_add(d->out, "and %" PRId64 " more</text>\n", d->shown->vregs - MOST_SHOWN);
-    return true;
 }
 
 bool ts_report_relayout_svg(ts_error *err, const ts_relayout_price *price, ts_text *out) {
     const ts_relayout_request *r = &price->request;
-    drawing d = {.err = err, .out = out};
+    drawing d = {.out = out};
     if (!make_side(err, out->arena, r, &r->from, &d.sides[0]) ||
         !make_side(err, out->arena, r, &r->to, &d.sides[1]))
         return false;
     d.sides[0].title = "from", d.sides[0].vregs = price->plan.sources;
     d.sides[1].title = "to", d.sides[1].vregs = price->plan.results;
-    int64_t a = shown_of(&d.sides[0]), b = shown_of(&d.sides[1]), most = a > b ? a : b;
+    int64_t most = ts_max(shown_of(&d.sides[0]), shown_of(&d.sides[1]));
     d.scratch = ts_arena_new();
     picture_begin(out, 2 * MARGIN + 2 * VREG_WIDTH + BETWEEN,
                   TITLE + most * (LABEL + VREG_HEIGHT + GAP) + MARGIN + LABEL);
-    bool good = add_side(&d, 0) && add_side(&d, 1);
+    add_side(&d, 0);
+    add_side(&d, 1);
     picture_end(out);
     ts_arena_free(d.scratch);
-    return good;
+    return true;
 }
 
 /* ---- The page ---- */

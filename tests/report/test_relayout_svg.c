@@ -92,6 +92,32 @@ static void six_of_a_side(void **state) {
         "<text x=\"16\" y=\"608\" class=\"soft\" text-anchor=\"start\" font-size=\"12\">and 1 more</text>\n");
 }
 
+/* What comes from afar has a colour, too: light goes round every 15 vregs. Vreg 1 of the result is row 0 of 8 to 15. */
+static void from_vregs_that_are_not_shown(void **state) {
+    (void)state;
+    const char *svg = drawn((int64_t[]){8, 2048}, tiled, "32,{0,0},(1,128)", 16, 16);
+    assert_holds(svg, RUN(328, "202.0", 256, "8.0", HSL(68, 60)) RUN(328, "210.0", 256, "8.0", HSL(135, 72))
+                          EDGE(328, 154));
+}
+
+static void what_cannot_be_drawn(void **state) {
+    (void)state;
+    static const char *const one_dim = "32,{0,0},(8,128),-2";
+    const ts_vpad ends[] = {parse_vpad(arena, tiled), parse_vpad(arena, one_dim)};
+    ts_relayout_price_request asked = {.from = parse_shape(arena, "f32[8]"),
+                                       .to = parse_shape(arena, "f32[8]")};
+    for (int i = 0; i < 2; i++) {
+        ts_error err = {0}, of_page = {0};
+        ts_text out = ts_text_begin(arena);
+        price = (ts_relayout_price){
+            .request = {.from = ends[i], .to = ends[1 - i], .rank = 1, .dims = (int64_t[]){8}}};
+        assert_false(ts_report_relayout_svg(&err, &price, &out));
+        assert_string_equal(err.message, "an array of 1 dims needs implicit ones, -1 or -2");
+        assert_false(ts_report_relayout_html(&of_page, &asked, &price, &out));
+        assert_string_equal(of_page.message, err.message);
+    }
+}
+
 static void a_page(void **state) {
     (void)state;
     static const char text[] = "f32[16,256] vpad<\"32,{0,0},(8,128)\">";
@@ -128,6 +154,8 @@ int main(void) {
         cmocka_unit_test(padding_and_offsets),
         cmocka_unit_test(packed_and_replicated),
         cmocka_unit_test(six_of_a_side),
+        cmocka_unit_test(from_vregs_that_are_not_shown),
+        cmocka_unit_test(what_cannot_be_drawn),
         cmocka_unit_test(a_page),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
