@@ -15,8 +15,8 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
                              ts_transfer_detail detail, ts_text *out);
 /* The blocks in which the engine walks the plan, `count` of them from number `first` on: where each is in the
  * loops of its box, and its accesses with their channels, banks, rows and columns of HBM. */
-bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study, int64_t first,
-                                   int64_t count, ts_text *out);
+void ts_report_transfer_steps_json(const ts_transfer_study *study, int64_t first, int64_t count,
+                                   ts_text *out);
 /* One page: the breakdown, the plan, other layouts and pictures of both. */
 void ts_report_transfer_html(const ts_transfer_study *study, const ts_transfer_others others[2],
                              ts_text *out);

@@ -1,4 +1,5 @@
 /* The blocks of a transfer in the order in which the DMA engine asks the memories for them, as JSON. */
+#include <assert.h>
 #include <string.h>
 
 #include "transfer_private.h"
@@ -19,15 +20,16 @@ typedef struct {
 
 static bool in_hbm(const ts_machine_memory *memory) { return memory->kind == TS_SPACE_HBM; }
 
-static bool open_steps(ts_error *err, stepper *s) {
+/* The map was read when the machine was. */
+static void open_steps(stepper *s) {
     const ts_machine *machine = s->study->machine;
     int access = machine->dma.access_bytes;
     ts_source text = {"hbm.address_map", machine->hbm.address_map, strlen(machine->hbm.address_map)};
-    s->map = ts_address_map_new(err, s->arena, &machine->hbm, &text);
+    s->map = ts_address_map_new(NULL, s->arena, &machine->hbm, &text);
     s->traversal =
         ts_traversal_new(s->arena, s->study->plan, in_hbm(s->study->src_memory) ? access : 0,
                          in_hbm(s->study->dst_memory) ? access : 0, machine->dma.write_granule_bits);
-    return s->map != NULL;
+    assert(s->map);
 }
 
 /* Side (0: source), is it a write, address; and the channel, bank, row and column of its first burst. */
@@ -73,11 +75,11 @@ static void add_steps(const stepper *s, int64_t first, int64_t count) {
     ts_json_bool(s->json, "more", more);
 }
 
-bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study, int64_t first,
-                                   int64_t count, ts_text *out) {
+void ts_report_transfer_steps_json(const ts_transfer_study *study, int64_t first, int64_t count,
+                                   ts_text *out) {
     ts_json json;
     stepper s = {.study = study, .arena = out->arena, .json = &json};
-    if (!open_steps(err, &s)) return false;
+    open_steps(&s);
     ts_json_begin(&json, out, "steps");
     ts_report_machine_keys(study->machine, &json);
     add_geometry(&json, &study->machine->hbm);
@@ -90,5 +92,4 @@ bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study
     ts_json_int(&json, "first", first);
     add_steps(&s, first, count);
     ts_json_end(&json);
-    return true;
 }
