@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "report/error.h"
 #include "report/machine.h"
 
@@ -10,10 +11,9 @@ enum { WIDTH = 6 };
 
 int report_axis_width(const ts_grid_axis *axis, int least) {
     enum { MOST = 24 };
-    int width = (int)strlen(axis->name);
-    for (int i = 0; i < axis->count; i++)
-        if ((int)strlen(axis->values[i]) > width) width = (int)strlen(axis->values[i]);
-    return width < least ? least : width > MOST ? MOST : width;
+    int64_t width = (int64_t)strlen(axis->name);
+    for (int i = 0; i < axis->count; i++) width = ts_max(width, (int64_t)strlen(axis->values[i]));
+    return (int)ts_max(least, ts_min(width, MOST));
 }
 
 /* Of those that pass their checks: what is wrong is no measure. */
