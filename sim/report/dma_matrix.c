@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "layout/notation/xla.h"
 #include "report/machine.h"
 
@@ -31,8 +32,8 @@ typedef struct {
 
 static void widen(group *g, const ts_transfer_matrix *m, int from, int to) {
     int64_t ratio = matrix_ratio(m, from, to);
-    if (g->count == 0 || ratio < g->least) g->least = ratio;
-    if (g->count == 0 || ratio > g->most) g->most = ratio;
+    g->least = g->count == 0 ? ratio : ts_min(g->least, ratio);
+    g->most = ts_max(g->most, ratio);
     if (g->count == 0 || m->costs[from][to].cycles > m->costs[g->from][g->to].cycles)
         g->from = from, g->to = to;
     g->count++;

@@ -97,6 +97,8 @@ static void lessons(void **state) {
     assert_holds(written(ts_report_matrix), "(A to B: +0.60 padding)\n");
     /* What is cheaper than a copy has nothing that it pays more for. */
     put(0, 1, 999, TS_DMA_TRANSPOSE), put(1, 0, 1000, TS_DMA_TRANSPOSE);
+    m->costs[1][0].components[TS_DMA_COMPONENT_WASTE] -= 50,
+        m->costs[1][0].components[TS_DMA_COMPONENT_PADDING] = 50;
     assert_holds(written(ts_report_matrix), "changing the minor dimension, 1.00\n");
     put(0, 1, 1500, TS_DMA_TRANSPOSE);
     memcpy(m->costs[0][1].components, m->costs[0][0].components, sizeof m->costs[0][0].components);
@@ -116,6 +118,9 @@ static void minor_dims(void **state) {
         {"f32[16,256]{0,1}", "f32[16,256] (16,256):(1,16)", true},
         {"f32[1,256]{0,1}", "f32[1,256] (1,256):(1,1)", false},
         {"f32[1,256]{1,0}", "f32[1,256] (1,256):(1,1)", true},
+        {"f32[1,1]{1,0}", "f32[1,1]{0,1}", false},
+        {"f32[1,1] S[(1,1):(1,1)]", "f32[1,1] S[(1,1):(2,2)]", true},
+        {"f32[] S[1:1]", "f32[]", true}, /* has none */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin();
@@ -125,7 +130,17 @@ static void minor_dims(void **state) {
         const char *text = written(ts_report_matrix);
         if ((strstr(text, "tiles only") != NULL) != rows[i].kept) fail_msg("row %zu: %s", i, text);
     }
-    assert_holds(written(ts_report_matrix), "bytes  (1,256):(0,1)\n");
+    assert_holds(written(ts_report_matrix), "bytes  S[1:1]\n");
+}
+
+/* A cycle is a price. */
+static void the_least_price(void **state) {
+    (void)state;
+    begin();
+    put(1, 0, 1, TS_DMA_GATHER);
+    m->list.count = 2;
+    assert_holds(written(ts_report_matrix), "r retile, g gather\n");
+    assert_holds(json_value(arena, written(ts_report_matrix_json), "pairs"), "\"cycles\":1,");
 }
 
 static void as_json(void **state) {
@@ -224,13 +239,9 @@ static void a_heat_map_of_copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_text),
-        cmocka_unit_test(digits_of_times),
-        cmocka_unit_test(lessons),
-        cmocka_unit_test(minor_dims),
-        cmocka_unit_test(as_json),
-        cmocka_unit_test(as_a_heat_map),
-        cmocka_unit_test(a_heat_map_of_copies),
+        cmocka_unit_test(as_text),       cmocka_unit_test(digits_of_times),      cmocka_unit_test(lessons),
+        cmocka_unit_test(minor_dims),    cmocka_unit_test(the_least_price),      cmocka_unit_test(as_json),
+        cmocka_unit_test(as_a_heat_map), cmocka_unit_test(a_heat_map_of_copies),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
