@@ -14,7 +14,7 @@ static cell_side choose_side(const cell_grid *grid, int dim, bool small, int64_t
     cell_side s = {.dim = dim, .step = 1};
     if (!small && dim >= 0 && grid->t.first[dim] > 0) s.step = grid->t.first[dim];
     s.total = s.drawn = ts_ceil_div(cells_extent(grid, dim), s.step);
-    if (!small && s.drawn > most) s.drawn = most;
+    if (!small) s.drawn = ts_min(s.drawn, most);
     return s;
 }
 
@@ -45,8 +45,7 @@ int64_t cells_at(const cell_side *side, int64_t position) {
 
 int64_t cells_filled(const cell_grid *grid, const cell_side *side, int64_t cell) {
     int64_t extent = side->dim < 0 ? 1 : grid->layout->dims[side->dim];
-    int64_t inside = extent - cell * side->step;
-    return inside < 0 ? 0 : inside < side->step ? inside : side->step;
+    return ts_max(0, ts_min(extent - cell * side->step, side->step));
 }
 
 void cells_go(cell_grid *grid, int64_t row, int64_t column) {

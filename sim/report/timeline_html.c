@@ -4,6 +4,7 @@
 
 #include "run_html.h"
 #include "timeline_private.h"
+#include "base/number.h"
 #include "core/core.h"
 #include "report/json.h"
 #include "report/run.h"
@@ -231,7 +232,7 @@ static int64_t last_cycle(const ts_page_trace *t) {
     for (int64_t i = 0; i < t->count; i++) {
         const ts_trace_event *e = &t->events[i];
         int64_t end = e->begin + (e->kind < TS_TIMELINE_ENTER ? e->cycles : 0);
-        if (e->kind != TS_TIMELINE_ARROW && end > last) last = end;
+        if (e->kind != TS_TIMELINE_ARROW) last = ts_max(last, end);
     }
     return last;
 }
@@ -333,7 +334,7 @@ static void add_transfer(const ts_program *program, transfer_sum *sums, const ts
     sum->useful += e->value[0];
     sum->moved += e->value[1];
     sum->cycles += e->value[3];
-    if (e->value[3] > sum->longest) sum->longest = e->value[3];
+    sum->longest = ts_max(sum->longest, e->value[3]);
 }
 
 static void add_transfer_row(const ts_timeline *timeline, const transfer_sum *sum, page *p) {

@@ -67,6 +67,10 @@ static void cells_of_tiles(void **state) {
     assert_side(&grid.rows, 0, 1, 20, 5);
     assert_side(&grid.columns, 1, 1, 300, 300);
     assert_false(cells_are_tiles(&grid));
+    choose("f32[20,300]{1,0:T(2,1)}", (cell_limits){4, 400, 10, 300, 1});
+    assert_true(cells_are_tiles(&grid));
+    choose("f32[1000]{0:T(2)}", (cell_limits){4, 4, 4, 4, 1});
+    assert_true(cells_are_tiles(&grid));
     choose("f32[1000]{0:T(256)}", (cell_limits){4, 4, 4, 4, 1});
     assert_true(cells_are_tiles(&grid));
     assert_side(&grid.columns, 0, 256, 4, 4);
@@ -96,7 +100,7 @@ static void slices(void **state) {
     assert_int_equal(grid.index[1], 0);
 }
 
-/* By tile; where there is none all look alike. */
+/* By tile; where there is none all look alike. Of a swizzle by what it moves as one. */
 static void hues_of_tiles(void **state) {
     (void)state;
     cell_limits all = {100, 1000, 1, 1, 1};
@@ -107,6 +111,9 @@ static void hues_of_tiles(void **state) {
     assert_int_equal(cells_hue(&grid, (int64_t[]){16, 299}).shade, 0);
     choose("f32[20,300]{1,0}", all);
     assert_int_equal(cells_hue(&grid, (int64_t[]){19, 299}).number, 0);
+    choose("f32[64] S<2,2,2> o 0 o 64:1", all);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){3}).number, 0);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){44}).number, 11);
 }
 
 /* Of several axes the one of the last digit has no colour, the first other one has, and the rest are shades. */
@@ -125,6 +132,9 @@ static void hues_of_axes(void **state) {
     assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "c");
     choose("f32[1,4,8] S[(1,4,8):(1@c,1@b,1@a)]", all);
     assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "b");
+    choose("f32[1,1] S[(1,1):(1@b,1@a)]", all); /* the last axis */
+    assert_int_equal(grid.fast_axis, 1);
+    assert_int_equal(cells_colour_axis(&grid), 0);
 }
 
 int main(void) {

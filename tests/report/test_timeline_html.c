@@ -137,6 +137,8 @@ static void numbers_of_events(void **state) {
     assert_holds(json(), "\"name\":\"GB/s\",\"rate\":1,\"series\":[\"read\",\"written\"],\"regions\":0,"
                          "\"events\":[2,1009,8,0]}}");
     assert_holds(json(), "\"regions\":1,\"events\":[1,0,0,0,1,1,4,0]}}");
+    keep(events, 1);
+    assert_holds(json(), "\"to\":3,");
     keep(events, 0);
     assert_string_equal(json(),
                         "{\"from\":0,\"to\":1,\"notes\":\"\",\n\"tracks\":[],\n\"arrows\":[],\n\"what\":[]}");
