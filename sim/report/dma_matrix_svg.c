@@ -3,9 +3,18 @@
 #include "dma_matrix_private.h"
 
 #include "picture.h"
+#include "base/number.h"
 #include "report/machine.h"
 
-enum { MARGIN = 16, TITLE = 64, CELL_WIDTH = 150, CELL_HEIGHT = 46, LETTER_WIDTH = 8, FOOT = 40 };
+enum {
+    MARGIN = 16,
+    TITLE = 64,
+    CELL_WIDTH = 150,
+    CELL_HEIGHT = 46,
+    LETTER_WIDTH = 8,
+    FOOT_LETTER_WIDTH = 6,
+    FOOT = 40
+};
 
 #define LEAST_HEAT 0.06     /* of the colour: of a copy */
 enum { LEAST_SCALE = 200 }; /* what has the full colour, in straight copies in 1/100 */
@@ -26,10 +35,8 @@ static int64_t shade(int64_t ratio, int64_t most) {
 
 static int64_t dearest(const ts_transfer_matrix *m) {
     int64_t most = LEAST_SCALE;
-    for (int i = 0; i < m->list.count * m->list.count; i++) {
-        int64_t ratio = matrix_ratio(m, i / m->list.count, i % m->list.count);
-        most = ratio > most ? ratio : most;
-    }
+    for (int i = 0; i < m->list.count * m->list.count; i++)
+        most = ts_max(most, matrix_ratio(m, i / m->list.count, i % m->list.count));
     return most;
 }
 
@@ -79,26 +86,39 @@ static void add_labels(ts_text *out, const ts_transfer_matrix *m, int64_t left) 
     }
 }
 
+static ts_text title_of(const ts_transfer_matrix *m, ts_arena *arena) {
+    ts_text title = ts_text_begin(arena);
+    matrix_add_array(&title, m->list.shapes[0]);
+    ts_text_add(&title, " on ");
+    ts_report_machine_name(m->machine, &title);
+    ts_text_add(&title, ": from a layout (rows) to another (columns), in straight copies of A");
+    return title;
+}
+
+/* Of the cells, and of the texts above and below them. */
+static int64_t width_of(const ts_transfer_matrix *m, int64_t left, const ts_text *title,
+                        const ts_text *foot) {
+    int64_t cells = left + m->list.count * CELL_WIDTH,
+            above = MARGIN + LETTER_WIDTH * ts_text_characters(title->bytes),
+            below = left + FOOT_LETTER_WIDTH * (int64_t)foot->length;
+    return MARGIN + ts_max(cells, ts_max(above, below));
+}
+
 void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
-    int64_t left = MARGIN + label_width(m, out->arena), most = dearest(m);
-    int64_t width = left + m->list.count * CELL_WIDTH + MARGIN,
+    int64_t left = MARGIN + label_width(m, out->arena), most = dearest(m),
             height = TITLE + m->list.count * CELL_HEIGHT + FOOT;
-    enum { LEAST_WIDTH = 620 };
-    width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
-    picture_begin(out, width, height);
+    ts_text title = title_of(m, out->arena), foot = ts_text_begin(out->arena);
+    ts_text_add(&foot, "1&#215; is %.3f us; the fuller, the dearer (log scale, up to %lld.%02lld&#215;)",
+                ts_machine_microseconds(m->machine, m->copy_cycles), (long long)most / 100,
+                (long long)most % 100);
+    picture_begin(out, width_of(m, left, &title, &foot), height);
     picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15});
-    ts_text array = ts_text_begin(out->arena);
-    matrix_add_array(&array, m->list.shapes[0]);
-    ts_text_add_escaped(out, array.bytes);
-    ts_text_add(out, " on ");
-    ts_report_machine_escaped(m->machine, out);
-    ts_text_add(out, ": from a layout (rows) to another (columns), in straight copies of A</text>\n");
+    ts_text_add_escaped(out, title.bytes);
+    ts_text_add(out, "</text>\n");
     add_labels(out, m, left);
     for (int i = 0; i < m->list.count * m->list.count; i++)
         add_cell(out, m, i / m->list.count, i % m->list.count, left, most);
     picture_text(out, left, height - 14, &(picture_font){.class = "soft"});
-    ts_text_add(
-        out, "1&#215; is %.3f us; the fuller, the dearer (log scale, up to %lld.%02lld&#215;)</text>\n",
-        ts_machine_microseconds(m->machine, m->copy_cycles), (long long)most / 100, (long long)most % 100);
+    ts_text_add(out, "%s</text>\n", foot.bytes);
     picture_end(out);
 }

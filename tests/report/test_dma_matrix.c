@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tests/support/frame.h"
 #include "tests/support/group.h"
 #include "tests/support/shapes.h"
 #include "tests/support/written.h"
@@ -35,6 +36,7 @@ typedef void writer(const ts_transfer_matrix *matrix, ts_text *out);
 static const char *written(writer *write) {
     ts_text out = ts_text_begin(arena);
     write(m, &out);
+    if (write == ts_report_matrix_svg) assert_in_frame(out.bytes);
     return out.bytes;
 }
 
@@ -192,7 +194,7 @@ static void as_a_heat_map(void **state) {
     put(0, 1, 2000, TS_DMA_RETILE), put(0, 2, 8000, TS_DMA_TRANSPOSE), put(1, 0, 500, TS_DMA_RETILE);
     put(1, 2, 4000, TS_DMA_CORE_PROGRAM);
     const char *svg = written(ts_report_matrix_svg);
-    assert_holds(svg, "width=\"620\" height=\"242\""); /* 152 + 3 * 150 + 16 is 618; 64 + 3 * 46 + 40 */
+    assert_holds(svg, "width=\"784\" height=\"242\""); /* the title: 16 + 94 * 8 + 16; 64 + 3 * 46 + 40 */
     assert_holds(
         svg,
         TEXT(16, 24,
@@ -230,11 +232,16 @@ static void a_heat_map_of_copies(void **state) {
     m->list.count = 2;
     put(0, 1, 1000, TS_DMA_COPY), put(1, 0, 1990, TS_DMA_COPY);
     const char *svg = written(ts_report_matrix_svg);
-    assert_holds(svg, "width=\"620\" height=\"196\"");
+    assert_holds(svg, "width=\"784\" height=\"196\"");
     assert_holds(svg, "(log scale, up to 2.00&#215;)");
-    m->list.count = 4;
-    m->list.shapes[3] = m->list.shapes[0];
-    assert_holds(written(ts_report_matrix_svg), "width=\"768\" height=\"288\"");
+    m->list.count = 5;
+    m->list.shapes[3] = m->list.shapes[4] = m->list.shapes[0];
+    assert_holds(written(ts_report_matrix_svg), "width=\"918\" height=\"334\""); /* 152 + 5 * 150 + 16 */
+    /* What is below the cells begins where they do. */
+    m->list.count = 1;
+    m->list.shapes[0] = parse_shape(
+        arena, "f32[2,2,2,2,2,2,2,2]{7,6,5,4,3,2,1,0:T(2,2,2,2,2,2)(2,2,2,2,2)(2,2,2,2)(2,2,2)(2,2)}");
+    written(ts_report_matrix_svg);
 }
 
 int main(void) {
