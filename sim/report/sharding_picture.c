@@ -28,8 +28,8 @@ static picture picture_of(const ts_mesh *mesh, const ts_sharding *s) {
             continue;
         }
         p.unit[i] = ts_sharding_run(s, p.dims[i]);
-        p.all[i] = p.count[i] = (s->dims[p.dims[i]] + p.unit[i] - 1) / p.unit[i];
-        if (p.count[i] > MOST_BLOCKS) p.count[i] = MOST_BLOCKS;
+        p.all[i] = ts_ceil_div(s->dims[p.dims[i]], p.unit[i]);
+        p.count[i] = ts_min(p.all[i], MOST_BLOCKS);
     }
     return p;
 }
@@ -40,7 +40,6 @@ static int64_t holders(const picture *p, int64_t row, int64_t column, char out[N
     size_t at = 0;
     if (p->dims[0] >= 0) index[p->dims[0]] = row * p->unit[0];
     if (p->dims[1] >= 0) index[p->dims[1]] = column * p->unit[1];
-    out[0] = '\0';
     for (int64_t device = 0; device < p->mesh->device_count && at + 12 < NAME; device++) {
         if (!ts_sharding_holds(p->s, index, device)) continue;
         bool sum = last >= 0 && ts_sharding_addend(p->s, last) != ts_sharding_addend(p->s, device);
@@ -106,7 +105,7 @@ static void add_grid(const picture *p, ts_text *out) {
         range_text(p, 1, i % p->count[1], text);
         if ((int)strlen(text) > width) width = (int)strlen(text);
     }
-    int64_t columns = 86 / (width + 1) < p->count[1] ? 86 / (width + 1) : p->count[1];
+    int64_t columns = ts_min(86 / (width + 1), p->count[1]);
     ts_text_add(out, "\ndevices that hold each block of ");
     if (p->dims[0] >= 0)
         ts_text_add(out, "dims %d and %d", p->dims[0], p->dims[1]);
@@ -226,7 +225,7 @@ static void add_cell(const picture *p, int64_t row, int64_t column, int64_t wide
     static const picture_font font = {.class = "cell", .anchor = "middle", .pixels = 11};
     char text[NAME];
     int64_t first = holders(p, row, column, text), x = LEFT + column * wide, y = TOP + row * HIGH;
-    int64_t hue = first < 0 ? 0 : first * 360 / p->mesh->device_count;
+    int64_t hue = first * 360 / p->mesh->device_count;
     ts_text_add(out,
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64
                 "\" height=\"%d\" fill=\"hsl(%" PRId64 ",60%%,80%%)\"/>",

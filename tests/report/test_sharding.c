@@ -6,7 +6,9 @@
 
 #include <cjson/cJSON.h>
 
+#include "tests/support/frame.h"
 #include "tests/support/group.h"
+#include "tests/support/written.h"
 
 static ts_mesh mesh;
 static ts_sharding sharding;
@@ -199,6 +201,7 @@ static void large_meshes_are_cut(void **state) {
         {"13x5", "f32[65] P('x')", "63       (12,3)       60-64\nand so on: 65 devices\n"},
         {"16", "f32[32,1] P('x')", "30-31            15\n\n"},
         {"17", "f32[34,1] P('x')", "30-31            15\nand so on: 17 x 1 blocks\n\n"},
+        {"16", "f32[1,32] P(None, 'x')", " 26-27\n"}, /* 14 of 6 letters in 86 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ts_text out = ts_text_begin(arena);
@@ -322,13 +325,40 @@ static void shardings_as_pictures(void **state) {
                                      "109,87 2\n"
                                      "160,87 3\n");
     assert_non_null(strstr(out.bytes, "width=\"420\" height=\"112\""));
+    assert_in_frame(out.bytes);
+}
+
+/* Of four devices each is a quarter of the way round; wide pictures end behind their last column. */
+static void colours_and_sizes_of_pictures(void **state) {
+    (void)state;
+    static const struct {
+        const char *axes, *sharding, *frame, *last;
+    } cases[] = {
+        {"4", "f32[4,4] P('x')", "width=\"420\" height=\"164\"",
+         "x=\"84\" y=\"122\" width=\"51\" height=\"26\" fill=\"hsl(270,60%,80%)\"/>"},
+        {"16", "f32[4,32] P(None, 'x')", "width=\"916\" height=\"86\"",
+         "x=\"849\" y=\"44\" width=\"51\" height=\"26\" fill=\"hsl(337,60%,80%)\"/>"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ts_text out = ts_text_begin(arena);
+        read(cases[i].axes, cases[i].sharding);
+        ts_report_sharding_svg(&mesh, &sharding, &out);
+        assert_in_frame(out.bytes);
+        assert_holds(out.bytes, cases[i].frame);
+        assert_holds(out.bytes, cases[i].last);
+        assert_null(strstr(strstr(out.bytes, cases[i].last), "<rect"));
+    }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_short),       cmocka_unit_test(who_holds_what),
-        cmocka_unit_test(what_fits_is_not_told), cmocka_unit_test(large_meshes_are_cut),
-        cmocka_unit_test(devices_hold_runs),     cmocka_unit_test(holders_are_listed),
-        cmocka_unit_test(shardings_as_json),     cmocka_unit_test(shardings_as_pictures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_short),
+                                       cmocka_unit_test(who_holds_what),
+                                       cmocka_unit_test(what_fits_is_not_told),
+                                       cmocka_unit_test(large_meshes_are_cut),
+                                       cmocka_unit_test(devices_hold_runs),
+                                       cmocka_unit_test(holders_are_listed),
+                                       cmocka_unit_test(shardings_as_json),
+                                       cmocka_unit_test(shardings_as_pictures),
+                                       cmocka_unit_test(colours_and_sizes_of_pictures)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
