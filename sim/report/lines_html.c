@@ -100,8 +100,8 @@ static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, p
     page_heat(p, (double)loop->own_cycles, parts, percent);
     page_number(p, (double)v[TS_LINE_CYCLES], "%s", ts_text_grouped(p->out->arena, v[TS_LINE_CYCLES]));
     page_number(p, (double)v[TS_LINE_TIMES], "%s", ts_text_grouped(p->out->arena, v[TS_LINE_TIMES]));
-    double times = v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_TIMES] : 1;
-    page_number(p, (double)v[TS_LINE_CYCLES] / times, "%.1f", (double)v[TS_LINE_CYCLES] / times);
+    double turn = ts_fraction(v[TS_LINE_CYCLES], v[TS_LINE_TIMES]);
+    page_number(p, turn, "%.1f", turn);
 }
 
 void report_loops_section(const ts_run_result *result, page *p) {

@@ -9,6 +9,7 @@
 #include "tests/support/cells.h"
 #include "tests/support/run_text.h"
 #include "tests/support/test.h"
+#include "tests/support/written.h"
 
 static void assert_listing(const char *text, bool colour, const char *expected) {
     run_of_text r = run_text("tpu-v5e", text, true);
@@ -347,8 +348,10 @@ static void lines_as_json(void **state) {
     ts_arena_free(r.arena);
 }
 
-static void assert_page(void (*section)(const ts_run_result *, page *), const char *text,
-                        const char *expected) {
+typedef void page_section_of(const ts_run_result *, page *);
+
+/* The cells as a whole, and a part of the page with its tags. */
+static void assert_page(page_section_of *section, const char *text, const char *expected, const char *part) {
     run_of_text r = run_text("tpu-v5e", text, true);
     ts_text out = ts_text_begin(r.arena);
     page p;
@@ -356,6 +359,7 @@ static void assert_page(void (*section)(const ts_run_result *, page *), const ch
     size_t begin = out.length;
     section(&r.result, &p);
     assert_string_equal(cells_of(r.arena, out.bytes + begin), expected);
+    assert_holds(out.bytes + begin, part);
     ts_arena_free(r.arena);
 }
 
@@ -374,25 +378,32 @@ static void lines_on_a_page(void **state) {
         "7|37.8|.end9 cycles (24.3 %) not ready: taken branch|5|9|4|||\n"
         "8|21.6|+.loop s0 = 0, 2|5|3|2|||\n"
         "9|5.4|nop|2||2|||\n"
-        "10|16.2|.end3 cycles (8.1 %) not ready: taken branch|3|3|2|||\n");
+        "10|16.2|.end3 cycles (8.1 %) not ready: taken branch|3|3|2|||\n",
+        "--a:10.81%;--b:37.84%");
     assert_page(
-        report_lines_section, "  nop\n  jump end\n  nop\nend: halt\n",
+        report_lines_section,
+        "  nop\n  jump end\n  nop\n.if 0\n  nop\n  nop\n  nop\n  nop\n.else\nend: halt\n.end\n",
         "ProgramCycles by line: a bundle's are divided among its instructions. Bars: issued, then stalled. "
         "A line with a button sums up what is further in."
         "line|% of cycles|program|issued|stalled|times|HBM B|VMEM B|\n"
         "1|16.7|nop|1||1|||\n"
         "2|66.7|jump end3 cycles (50.0 %) not ready: taken branch|1|3|1|||\n"
         "3||nop||||||\n"
-        "4|16.7|end: halt|1||1|||\n");
+        "4||.if 0||||||\n"
+        "..|| 4 lines||||||\n"
+        "9||.else||||||\n"
+        "10|16.7|end: halt|1||1|||\n",
+        "--a:16.67%;--b:66.67%");
 #define LOOPS                                                                                                \
     "Hottest loopsBy cycles of their own: without those of inner loops."                                     \
     "+lines|+first line|+own cycles|+%|+with inner|+turns|+cycles a turn|\n"
     assert_page(report_loops_section, ".loop s0 = 0, 1\n  nop\n.end\n",
-                LOOPS "line 1-3|.loop s0 = 0, 1|2|66.7|2|1|2.0|\n");
+                LOOPS "line 1-3|.loop s0 = 0, 1|2|66.7|2|1|2.0|\n", "--a:66.67%;--b:66.67%");
     assert_page(report_loops_section, small,
                 LOOPS "line 5-7|.loop s0 = 0, 4|27|73.0|27|4|6.8|\n"
-                      "line 8-10|.loop s0 = 0, 2|7|18.9|7|2|3.5|\n");
-    assert_page(report_loops_section, "halt", "");
+                      "line 8-10|.loop s0 = 0, 2|7|18.9|7|2|3.5|\n",
+                "--a:72.97%;--b:72.97%");
+    assert_page(report_loops_section, "halt", "", "");
 }
 
 int main(void) {
