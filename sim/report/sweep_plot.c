@@ -186,8 +186,7 @@ static void find_range(const picture *p, axis *a, direction way) {
         a->high = fmax(a->high, value_of(&p->marks[i], way));
     }
     if (p->count == 0) a->low = 0, a->high = 1;
-    a->logarithmic =
-        a->low > 0 && a->high >= log_from(p, way) * a->low && (way == ALONG_Y || p->word_count == 0);
+    a->logarithmic = a->low > 0 && a->high >= log_from(p, way) * a->low; /* the first word is at 0 */
 }
 
 /* 1, 2, 5, 10 .. of which at most so many fit. */

@@ -1,6 +1,7 @@
 /* Audits as a picture and as a page. */
 #include "report/audit.h"
 
+#include "tests/support/frame.h"
 #include "tests/support/cells.h"
 #include "tests/support/group.h"
 #include "tests/support/small_audit.h"
@@ -12,6 +13,7 @@ static const ts_audit_view view = {"m<1>.hlo", 1};
 static const char *picture(void) {
     ts_text out = ts_text_begin(arena);
     ts_report_audit_svg(&a->result, &view, &out);
+    assert_in_frame(out.bytes);
     return out.bytes;
 }
 

@@ -132,6 +132,11 @@ static void hues_of_axes(void **state) {
     assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "c");
     choose("f32[1,4,8] S[(1,4,8):(1@c,1@b,1@a)]", all);
     assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "b");
+    choose("f32[4,2] S[(4,2):(1@b,1@a)]", all);
+    assert_string_equal(grid.layout->axes[grid.fast_axis].name, "a");
+    choose("f32[8,128] vpad<\"32,{0,0},(8,128)\">", all); /* of one vreg */
+    assert_string_equal(grid.layout->axes[grid.fast_axis].name, "lane");
+    assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "sublane");
     choose("f32[1,1] S[(1,1):(1@b,1@a)]", all); /* the last axis */
     assert_int_equal(grid.fast_axis, 1);
     assert_int_equal(cells_colour_axis(&grid), 0);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/frame.h"
 #include "tests/support/group.h"
 #include "tests/support/shapes.h"
 
@@ -109,6 +110,7 @@ static const char *svg_of(const char *text) {
     const ts_shape *shape = parse_shape(arena, text);
     ts_text out = ts_text_begin(arena);
     ts_report_svg(arena, 1, &shape, &out);
+    assert_in_frame(out.bytes);
     return out.bytes;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/support/cells.h"
+#include "tests/support/frame.h"
 #include "tests/support/group.h"
 #include "tests/support/relayouts.h"
 #include "tests/support/shapes.h"
@@ -20,6 +21,7 @@ static const char *drawn(const int64_t *dims, const char *from, const char *to, 
         .request = {.from = parse_vpad(arena, from), .to = parse_vpad(arena, to), .rank = 2, .dims = dims},
         .plan = {.sources = sources, .results = results}};
     if (!ts_report_relayout_svg(&err, &price, &out)) fail_msg("%s", err.message);
+    assert_in_frame(out.bytes);
     return out.bytes;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/frame.h"
 #include "tests/support/group.h"
 #include "tests/support/small_table.h"
 #include "tests/support/written.h"
@@ -11,6 +12,7 @@
 static const char *drawn(const char *text, ts_sweep_plot plot) {
     ts_text out = ts_text_begin(arena);
     ts_report_sweep_svg(small_table(arena, 1, text), &plot, &out);
+    assert_in_frame(out.bytes);
     return out.bytes;
 }
 
@@ -148,6 +150,7 @@ static void means(void **state) {
                  "<path class=\"line k0\" d=\"M76.0 272.4L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", " 1: 0")
                      MARK(0, "76.0", "198.9", " 1: 20") MARK(0, "590.0", "51.8", " 3: 40") "</svg>");
     assert_holds(drawn("n|y\n1|20\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), ">y</text>");
+    assert_holds(drawn("n|y\n-2|20\n0|40\n", (ts_sweep_plot){0, 1, -1}), " d=\"M76.0 198.9L590.0 51.8\"");
     assert_holds(drawn("n|y\n1|0\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), "through the means</text>");
     assert_holds(drawn("n|y|k\n1|20|a\n1|30|b\n3|40|b\n", (ts_sweep_plot){0, 1, 2}), ">y</text>");
 }
@@ -174,6 +177,7 @@ static void ticks_of_axes(void **state) {
         /* Powers of two have the prefixes of IEC. */
         {"n|y\n1024|0\n4096|20000\n", "1Ki 2Ki 4Ki", "0 5000 10k 15k 20k"},
         {"n|y\n1048576|0\n4194304|2e13\n", "1Mi 2Mi 4Mi", "0 5000G 1e+13 1.5e+13 2e+13"},
+        {"n|y\n4398046511104|0\n17592186044416|1\n", "4096Gi 8192Gi 1.759e+13", "0 0.2 0.4 0.6 0.8 1"},
         /* Each has a text of its own. */
         {"n|y\n1|1000000\n4|1000003\n", "1 2 4", "0 200k 400k 600k 800k 1000k"},
         {"n|y\n100000.5|0\n100001|1\n", "100.0005k 100.0006k 100.0007k 100.0008k 100.0009k 100.001k",
@@ -237,6 +241,19 @@ static void words_along_x(void **state) {
     }
     /* 35 letters to the right of the last: 245 * 7 / 9 pixels. */
     assert_holds(drawn("w|y\n" TEN TEN TEN "aaaaa|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "width=\"780\"");
+    /* Also where 35 of 42 pixels are left between words. */
+    assert_int_equal(
+        times(drawn("w|y\n00000a|1\na|1\nb|1\nc|1\nd|1\ne|1\nf|1\ng|1\nh|1\ni|1\nj|1\nk|1\nl|1\n",
+                    (ts_sweep_plot){0, 1, -1}),
+              "rotate(40"),
+        13);
+    assert_int_equal(times(drawn("w|y\n0000a|1\na|1\nb|1\nc|1\nd|1\ne|1\nf|1\ng|1\nh|1\ni|1\nj|1\nk|1\nl|1\n",
+                                 (ts_sweep_plot){0, 1, -1}),
+                           "rotate(40"),
+                     0);
+    /* y is logarithmic all the same. */
+    assert_string_equal(ticks(drawn("w|y\na|1\nb|1000\n", (ts_sweep_plot){0, 1, -1}), false),
+                        "1 10 100 1000");
     /* One word has all the width: 72 letters but one. */
     assert_int_equal(
         times(drawn("w|y\n" TEN TEN TEN TEN TEN TEN TEN TEN "|1\n", (ts_sweep_plot){0, 1, -1}), "rotate(40"),
