@@ -96,15 +96,21 @@ static void add_line(const picture *p, int64_t row, ts_text *out, int width, int
     ts_text_add_char(out, '\n');
 }
 
-static void add_grid(const picture *p, ts_text *out) {
-    int width = 5;
+/* Letters of a column: of its heading, and of who holds its blocks. */
+static int column_width(const picture *p) {
+    size_t width = 5;
     char text[NAME];
     for (int64_t i = 0; i < p->count[0] * p->count[1]; i++) {
         (void)holders(p, i / p->count[1], i % p->count[1], text);
-        if ((int)strlen(text) > width) width = (int)strlen(text);
+        if (strlen(text) > width) width = strlen(text);
         range_text(p, 1, i % p->count[1], text);
-        if ((int)strlen(text) > width) width = (int)strlen(text);
+        if (strlen(text) > width) width = strlen(text);
     }
+    return (int)width;
+}
+
+static void add_grid(const picture *p, ts_text *out) {
+    int width = column_width(p);
     int64_t columns = ts_min(86 / (width + 1), p->count[1]);
     ts_text_add(out, "\ndevices that hold each block of ");
     if (p->dims[0] >= 0)
@@ -219,26 +225,41 @@ void ts_report_sharding_json(const ts_mesh *mesh, const ts_sharding *s, ts_text 
 
 /* ---- SVG ---- */
 
-enum { LEFT = 84, TOP = 44, HIGH = 26 };
+enum { LEFT = 84, TOP = 44, HIGH = 26, LETTER = 7 };
 
-static void add_cell(const picture *p, int64_t row, int64_t column, int64_t wide, ts_text *out) {
+typedef struct {
+    const picture *of;
+    int64_t left, wide; /* of a column */
+} drawing;
+
+static drawing drawing_of(const picture *p) {
+    drawing d = {p, LEFT, 16 + LETTER * column_width(p)};
+    char text[NAME];
+    for (int64_t row = 0; row < p->count[0]; row++) {
+        range_text(p, 0, row, text);
+        d.left = ts_max(d.left, 16 + LETTER * (int64_t)strlen(text));
+    }
+    return d;
+}
+
+static void add_cell(const drawing *d, int64_t row, int64_t column, ts_text *out) {
     static const picture_font font = {.class = "cell", .anchor = "middle", .pixels = 11};
     char text[NAME];
-    int64_t first = holders(p, row, column, text), x = LEFT + column * wide, y = TOP + row * HIGH;
-    int64_t hue = first * 360 / p->mesh->device_count;
+    int64_t first = holders(d->of, row, column, text), x = d->left + column * d->wide, y = TOP + row * HIGH;
+    int64_t hue = first * 360 / d->of->mesh->device_count;
     ts_text_add(out,
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64
                 "\" height=\"%d\" fill=\"hsl(%" PRId64 ",60%%,80%%)\"/>",
-                x, y, wide, HIGH, hue);
-    picture_text(out, x + wide / 2, y + 17, &font);
+                x, y, d->wide, HIGH, hue);
+    picture_text(out, x + d->wide / 2, y + 17, &font);
     ts_text_add(out, "%s</text>\n", text);
 }
 
-static void add_heading(const picture *p, int side, int64_t block, int64_t wide, ts_text *out) {
+static void add_heading(const drawing *d, int side, int64_t block, ts_text *out) {
     const picture_font font = {.class = "soft", .anchor = side ? "middle" : "end", .pixels = 11};
     char text[NAME];
-    range_text(p, side, block, text);
-    picture_text(out, side ? LEFT + block * wide + wide / 2 : LEFT - 8,
+    range_text(d->of, side, block, text);
+    picture_text(out, side ? d->left + block * d->wide + d->wide / 2 : d->left - 8,
                  side ? TOP - 8 : TOP + block * HIGH + 17, &font);
     ts_text_add(out, "%s</text>\n", text);
 }
@@ -246,21 +267,17 @@ static void add_heading(const picture *p, int side, int64_t block, int64_t wide,
 void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
     static const picture_font font = {.anchor = "start", .pixels = 13, .bold = true};
     picture p = picture_of(mesh, s);
-    size_t longest = 5;
-    char text[NAME];
-    bool drawn = can_draw(&p);
-    for (int64_t i = 0; drawn && i < p.count[0] * p.count[1]; i++) {
-        (void)holders(&p, i / p.count[1], i % p.count[1], text);
-        if (strlen(text) > longest) longest = strlen(text);
-    }
-    int64_t wide = 16 + 7 * (int64_t)longest, width = LEFT + (drawn ? p.count[1] : 4) * wide + 16;
-    picture_begin(out, width < 420 ? 420 : width, TOP + (drawn ? p.count[0] : 0) * HIGH + 16);
+    const char *title = can_draw(&p)                       ? "Devices that hold each block"
+                        : p.count[0] > 0 && p.count[1] > 0 ? "Too many devices to draw"
+                                                           : "No elements";
+    if (!can_draw(&p)) p.count[0] = p.count[1] = 0;
+    const drawing d = drawing_of(&p);
+    picture_begin(out, ts_max(420, d.left + p.count[1] * d.wide + 16), TOP + p.count[0] * HIGH + 16);
     picture_text(out, 8, 18, &font);
-    ts_text_add(out, "%s</text>\n", drawn ? "Devices that hold each block" : "Too many devices to draw");
-    for (int64_t i = 0; drawn && i < p.count[1]; i++) add_heading(&p, 1, i, wide, out);
-    for (int64_t i = 0; drawn && i < p.count[0]; i++) add_heading(&p, 0, i, wide, out);
-    for (int64_t i = 0; drawn && i < p.count[0] * p.count[1]; i++)
-        add_cell(&p, i / p.count[1], i % p.count[1], wide, out);
+    ts_text_add(out, "%s</text>\n", title);
+    for (int64_t i = 0; i < p.count[1]; i++) add_heading(&d, 1, i, out);
+    for (int64_t i = 0; i < p.count[0]; i++) add_heading(&d, 0, i, out);
+    for (int64_t i = 0; i < p.count[0] * p.count[1]; i++) add_cell(&d, i / p.count[1], i % p.count[1], out);
     picture_end(out);
 }
 

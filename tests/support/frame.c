@@ -1,4 +1,4 @@
-/* Pictures as SVG: what is drawn lies inside the frame. */
+/* Pictures as SVG: what is drawn lies inside the frame, and texts apart. */
 #include "tests/support/frame.h"
 
 #include <stdbool.h>
@@ -49,15 +49,39 @@ static box box_of_text(const char *tag) {
     return (box){x, x + wide, y - pixels * 3 / 4, y + pixels / 4};
 }
 
+/* The next rectangle or text that is not turned, from there on, or NULL. */
+static const char *next_item(const char *at, box *found) {
+    for (; (at = strchr(at, '<')) != NULL; at++) {
+        bool rect = strncmp(at, "<rect ", 6) == 0, text = strncmp(at, "<text ", 6) == 0;
+        if ((!rect && !text) || attribute(at, "transform")) continue;
+        *found = rect ? box_of_rect(at) : box_of_text(at);
+        return at;
+    }
+    return NULL;
+}
+
 void assert_in_frame_at(const char *svg, const char *file, int line) {
     const char *frame = strstr(svg, "<svg");
     double width = number(frame, "width", 0), height = number(frame, "height", 0);
-    for (const char *at = frame; (at = strchr(at, '<')) != NULL; at++) {
-        bool rect = strncmp(at, "<rect ", 6) == 0, text = strncmp(at, "<text ", 6) == 0;
-        if ((!rect && !text) || attribute(at, "transform")) continue;
-        box b = rect ? box_of_rect(at) : box_of_text(at);
+    box b;
+    for (const char *at = frame; (at = next_item(at, &b)) != NULL; at++) {
         if (b.left >= 0 && b.right <= width && b.top >= 0 && b.bottom <= height) continue;
         print_error("outside of %g x %g: %.*s\n", width, height, (int)strcspn(at, "\n"), at);
         _fail(file, line);
+    }
+}
+
+void assert_readable_at(const char *svg, const char *file, int line) {
+    box a, b;
+    assert_in_frame_at(svg, file, line);
+    for (const char *one = svg; (one = next_item(one, &a)) != NULL; one++) {
+        if (one[1] != 't') continue;
+        for (const char *other = one + 1; (other = next_item(other, &b)) != NULL; other++) {
+            bool apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+            if (other[1] != 't' || apart) continue;
+            print_error("%.*s\ncovers %.*s\n", (int)strcspn(one, "\n"), one, (int)strcspn(other, "\n"),
+                        other);
+            _fail(file, line);
+        }
     }
 }
