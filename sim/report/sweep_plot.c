@@ -97,7 +97,7 @@ typedef struct {
     double low, high;
     bool logarithmic;
     double ticks[MOST_WORDS + 2];
-    const char *labels[MOST_WORDS + 2]; /* NULL: the number */
+    const char *labels[MOST_WORDS + 2];
     int tick_count;
     int from, to; /* pixels */
 } axis;
@@ -118,7 +118,7 @@ typedef struct {
     int line_count;
     const char **words; /* of an x without numbers */
     int word_count;
-    bool slanted; /* these are */
+    bool slanted; /* labels of x */
     int width, height, bottom;
 } picture;
 
@@ -219,46 +219,6 @@ static void add_log_ticks(axis *a, direction way) {
                 a->ticks[a->tick_count++] = power * between[i];
 }
 
-/* Every word, or every second .. */
-static void add_words(picture *p) {
-    axis *x = &p->x;
-    for (int i = 0; i < p->word_count; i += 1 + (p->word_count - 1) / MOST_WORDS) {
-        x->labels[x->tick_count] = ts_text_cut(p->out->arena, p->words[i], MOST_CHARACTERS);
-        x->ticks[x->tick_count++] = i;
-    }
-    int most = longest(p->words, p->word_count) * CHARACTER, between = PLOT_WIDTH;
-    if (p->word_count > 1) between /= p->word_count - 1;
-    p->slanted = most > between - CHARACTER || (p->word_count > 1 && most > 2 * LEFT);
-}
-
-static void find_axes(picture *p) {
-    find_range(p, &p->x, ALONG_X);
-    find_range(p, &p->y, ALONG_Y);
-    p->x.from = LEFT, p->x.to = LEFT + PLOT_WIDTH, p->y.from = TOP + PLOT_HEIGHT, p->y.to = TOP;
-    if (!p->y.logarithmic) {
-        p->y.low = fmin(p->y.low, 0), p->y.high = fmax(p->y.high, 0);
-        p->y.high += (p->y.high - p->y.low) * 0.04;
-    }
-    add_words(p);
-    if (p->word_count == 0)
-        (p->x.logarithmic ? (void)add_log_ticks(&p->x, ALONG_X) : add_linear_ticks(&p->x));
-    p->y.logarithmic ? add_log_ticks(&p->y, ALONG_Y) : add_linear_ticks(&p->y);
-}
-
-static int legend_lines(const picture *p) {
-    int most = p->line_count <= MOST_LEGEND ? p->line_count : MOST_LEGEND + 1;
-    return p->plot->by < 0 ? 0 : most;
-}
-
-/* Room for the legend and for slanted words, which are turned by 40 degrees. */
-static void find_size(picture *p) {
-    int legend = LEGEND + CHARACTER * (1 + longest(p->names, p->names ? p->line_count : 0)),
-        words = p->slanted ? longest(p->words, p->word_count) * CHARACTER : 0;
-    p->width = LEFT + PLOT_WIDTH + (int)ts_max(RIGHT, ts_max(legend, words * 7 / 9));
-    p->bottom = BOTTOM + words * 2 / 3;
-    p->height = (int)ts_max(TOP + PLOT_HEIGHT + p->bottom, TOP + LINE * (2 + legend_lines(p)));
-}
-
 /* 1, 250, 16k, 2M; of powers of two 16Ki, 2Mi; 1e+20 of what is beyond that. */
 static const char *number_text(char out[32], double value, int digits) {
     static const char *const units[][4] = {{"", "k", "M", "G"}, {"", "Ki", "Mi", "Gi"}};
@@ -281,8 +241,58 @@ static int digits_of(const axis *a) {
     return digits;
 }
 
-static void add_x_tick(const picture *p, int i, int digits) {
+/* Every word, or every second .. */
+static void add_words(picture *p) {
+    axis *x = &p->x;
+    for (int i = 0; i < p->word_count; i += 1 + (p->word_count - 1) / MOST_WORDS) {
+        x->labels[x->tick_count] = ts_text_cut(p->out->arena, p->words[i], MOST_CHARACTERS);
+        x->ticks[x->tick_count++] = i;
+    }
+}
+
+static void add_numbers(picture *p, axis *a, direction way) {
     char text[32];
+    a->logarithmic ? add_log_ticks(a, way) : add_linear_ticks(a);
+    int digits = digits_of(a);
+    for (int i = 0; i < a->tick_count; i++)
+        a->labels[i] = ts_text_format(p->out->arena, "%s", number_text(text, a->ticks[i], digits));
+}
+
+/* Where the longest would come near the next one, or reach over the frame. */
+static bool must_slant(const axis *x) {
+    int most = longest(x->labels, x->tick_count) * CHARACTER;
+    if (x->tick_count < 2) return most > PLOT_WIDTH - CHARACTER;
+    return most > position(x, x->ticks[1]) - position(x, x->ticks[0]) - CHARACTER || most > 2 * LEFT;
+}
+
+static void find_axes(picture *p) {
+    find_range(p, &p->x, ALONG_X);
+    find_range(p, &p->y, ALONG_Y);
+    p->x.from = LEFT, p->x.to = LEFT + PLOT_WIDTH, p->y.from = TOP + PLOT_HEIGHT, p->y.to = TOP;
+    if (!p->y.logarithmic) {
+        p->y.low = fmin(p->y.low, 0), p->y.high = fmax(p->y.high, 0);
+        p->y.high += (p->y.high - p->y.low) * 0.04;
+    }
+    p->word_count > 0 ? add_words(p) : add_numbers(p, &p->x, ALONG_X);
+    add_numbers(p, &p->y, ALONG_Y);
+    p->slanted = must_slant(&p->x);
+}
+
+static int legend_lines(const picture *p) {
+    int most = p->line_count <= MOST_LEGEND ? p->line_count : MOST_LEGEND + 1;
+    return p->plot->by < 0 ? 0 : most;
+}
+
+/* Room for the legend and for slanted labels, which are turned by 40 degrees. */
+static void find_size(picture *p) {
+    int legend = LEGEND + CHARACTER * (1 + longest(p->names, p->names ? p->line_count : 0)),
+        words = p->slanted ? longest(p->x.labels, p->x.tick_count) * CHARACTER : 0;
+    p->width = LEFT + PLOT_WIDTH + (int)ts_max(RIGHT, ts_max(legend, words * 7 / 9));
+    p->bottom = BOTTOM + words * 2 / 3;
+    p->height = (int)ts_max(TOP + PLOT_HEIGHT + p->bottom, TOP + LINE * (2 + legend_lines(p)));
+}
+
+static void add_x_tick(const picture *p, int i) {
     double at = position(&p->x, p->x.ticks[i]);
     int below = TOP + PLOT_HEIGHT + 18;
     ts_text_add(p->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" ", at, TOP,
@@ -291,21 +301,18 @@ static void add_x_tick(const picture *p, int i, int digits) {
         ts_text_add(p->out, "transform=\"rotate(40 %.1f %d)\">", at, below);
     else
         ts_text_add(p->out, "text-anchor=\"middle\">");
-    ts_text_add_escaped(p->out, p->x.labels[i] ? p->x.labels[i] : number_text(text, p->x.ticks[i], digits));
+    ts_text_add_escaped(p->out, p->x.labels[i]);
     ts_text_add(p->out, "</text>\n");
 }
 
 static void add_axes(const picture *p) {
-    char text[32];
-    int digits = digits_of(&p->x);
-    for (int i = 0; i < p->x.tick_count; i++) add_x_tick(p, i, digits);
-    digits = digits_of(&p->y);
+    for (int i = 0; i < p->x.tick_count; i++) add_x_tick(p, i);
     for (int i = 0; i < p->y.tick_count; i++) {
         double at = position(&p->y, p->y.ticks[i]);
         ts_text_add(p->out,
                     "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
                     "text-anchor=\"end\">%s</text>\n",
-                    LEFT, at, LEFT + PLOT_WIDTH, LEFT - 8, at + 4, number_text(text, p->y.ticks[i], digits));
+                    LEFT, at, LEFT + PLOT_WIDTH, LEFT - 8, at + 4, p->y.labels[i]);
     }
 }
 
