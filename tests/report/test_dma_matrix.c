@@ -36,7 +36,7 @@ typedef void writer(const ts_transfer_matrix *matrix, ts_text *out);
 static const char *written(writer *write) {
     ts_text out = ts_text_begin(arena);
     write(m, &out);
-    if (write == ts_report_matrix_svg) assert_in_frame(out.bytes);
+    if (write == ts_report_matrix_svg) assert_readable(out.bytes);
     return out.bytes;
 }
 

@@ -29,7 +29,7 @@ static void load(int collective, int64_t link, int64_t bytes) {
 static const char *picture(void) {
     ts_text out = ts_text_begin(arena);
     ts_report_reshard_svg(&report, &out);
-    assert_in_frame(out.bytes);
+    assert_readable(out.bytes);
     return out.bytes;
 }
 
