@@ -12,7 +12,7 @@ bool cells_are_left_out(const cell_side *side) { return side->drawn < side->tota
 /* Cells of one element where the array is small, of one tile where it is not. */
 static cell_side choose_side(const cell_grid *grid, int dim, bool small, int64_t most) {
     cell_side s = {.dim = dim, .step = 1};
-    if (!small && dim >= 0 && grid->t.first[dim] > 0) s.step = grid->t.first[dim];
+    if (!small && dim >= 0) s.step = ts_max(1, grid->t.first[dim]);
     s.total = s.drawn = ts_ceil_div(cells_extent(grid, dim), s.step);
     if (!small) s.drawn = ts_min(s.drawn, most);
     return s;
@@ -36,7 +36,7 @@ void cells_choose(ts_arena *arena, const ts_shape *shape, const cell_limits *mos
         grid->slices = grid->slices > most->slices ? grid->slices : grid->slices * grid->layout->dims[i];
     grid->cut =
         cells_are_left_out(&grid->rows) || cells_are_left_out(&grid->columns) || grid->slices > most->slices;
-    if (grid->slices > most->slices) grid->slices = most->slices;
+    grid->slices = ts_min(grid->slices, most->slices);
 }
 
 int64_t cells_at(const cell_side *side, int64_t position) {

@@ -132,6 +132,15 @@ static void hues_of_axes(void **state) {
     assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "c");
     choose("f32[1,4,8] S[(1,4,8):(1@c,1@b,1@a)]", all);
     assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "b");
+    choose("f32[2,4,8] S[(2,4,8):(1@c,1@b,1@a)]", all);
+    assert_string_equal(grid.layout->axes[cells_colour_axis(&grid)].name, "c");
+    static const char *const one_digit[][2] = {{"f32[8,1] S[(8,1):(1@b,1@a)]", "b"},
+                                               {"f32[8,1] S[(8,1):(1@a,1@b)]", "a"}};
+    for (int i = 0; i < 2; i++) { /* the other axis has the colour */
+        choose(one_digit[i][0], all);
+        assert_string_equal(grid.layout->axes[grid.fast_axis].name, one_digit[i][1]);
+        assert_int_equal(cells_colour_axis(&grid), 1 - grid.fast_axis);
+    }
     choose("f32[4,2] S[(4,2):(1@b,1@a)]", all);
     assert_string_equal(grid.layout->axes[grid.fast_axis].name, "a");
     choose("f32[8,128] vpad<\"32,{0,0},(8,128)\">", all); /* of one vreg */
