@@ -157,16 +157,26 @@ static void add_steps(page *p, const ts_reshard_report *r) {
     page_table_end(p);
 }
 
+/* "f32[8,8]{1,0} S[..] to S[..]". */
+static const char *subject_of(const ts_reshard_report *r, ts_arena *arena) {
+    ts_text subject = ts_text_begin(arena);
+    ts_text_add(&subject, "%s ", ts_shape_text(arena, r->source.shape));
+    ts_sharding_print_axe(&subject, &r->mesh, &r->source);
+    ts_text_add(&subject, " to ");
+    ts_sharding_print_axe(&subject, &r->mesh, &r->destination);
+    return subject.bytes;
+}
+
 void ts_report_reshard_html(const ts_reshard_report *r, ts_text *out) {
     page p;
     ts_text svg = ts_text_begin(out->arena);
     ts_text text = ts_text_begin(out->arena);
-    page_begin(&p, out, "Resharding", ts_shape_text(out->arena, r->source.shape), r->machine);
+    page_begin(&p, out, "Resharding", subject_of(r, out->arena), r->machine);
     page_section(&p, "Steps");
     add_steps(&p, r);
     page_section(&p, "Links");
     ts_report_reshard_svg(r, &svg);
-    page_picture(&p, "Bytes over each link of the torus", &svg);
+    page_picture(&p, "Bytes over each link between chips", &svg);
     page_section(&p, "Report");
     ts_report_reshard(r, &text);
     page_text(&p, &text);

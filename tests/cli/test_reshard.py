@@ -159,6 +159,10 @@ def pictures():
             texts = ["".join(node.itertext()) for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
             assert len(texts) > 4 and "<svg" in Path(f"{folder}/a.html").read_text(), texts
         expect(["reshard", "f32[64,64] P('x')", "f32[64,64] P(None,'y')", *MESH, "--svg", f"{folder}/a.svg"])
+        expect(["reshard", "f32[64,64] P('x')", "f32[64,64] P(None,'y')", *MESH, "--html", f"{folder}/a.html"])
+        page = Path(f"{folder}/a.html").read_text()
+        ends = "S[(4,16,64):(1@x,64,1)] + R[(4):(1@y)] to S[(64,4,16):(16,1@y,1)] + R[(4):(1@x)]"
+        assert f"<code>f32[64,64]{{1,0}} {ends}</code>" in page
         titles = [node.text for node in ElementTree.parse(f"{folder}/a.svg").getroot().iter("{http://www.w3.org/2000/svg}title")]
         links = expect_json(["reshard", "f32[64,64] P('x')", "f32[64,64] P(None,'y')", *MESH])["links"]
         assert len(titles) == 64 and sum(not title.endswith(": 0 B") for title in titles) == len(links), titles
