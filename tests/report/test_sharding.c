@@ -258,6 +258,7 @@ static void devices_hold_runs(void **state) {
         {"2x3", "f32[7,11] P('y', 'x')"},
         {"2x3", "f32[17] P(('y', 'x'))"},
         {"2x2", "f32[16] S[(2,2,2,2):(2,1@x,1,1@y)]"},
+        {"2", "f32[24] S[(3,2,4):(4,1@x,1)]"},
         {"2x2", "f32[40] S[(5,2,2,2):(2,1@x,1,1@y)]"},
         {"2x3", "f32[24,5] S[(2,2,2,3,5):(10,1@x,5,1@y,1)]"},
         {"2x2", "f32[6,4] S[(3,2,4):(4,1@x,1)] + R[(2):(1@y)]"},
@@ -360,7 +361,11 @@ static void colours_and_sizes_of_pictures(void **state) {
          "x=\"84\" y=\"122\" width=\"51\" height=\"26\" fill=\"hsl(270,60%,80%)\"/>"},
         {"16", "f32[4,32] P(None, 'x')", "width=\"916\" height=\"86\"",
          "x=\"849\" y=\"44\" width=\"51\" height=\"26\" fill=\"hsl(337,60%,80%)\"/>"},
-        {"2x4", "f32[16777216,8388608] P('x', 'y')", "", "hsl(315,60%,80%)\"/>"}, /* of long ranges */
+        {"2x4", "f32[8,16] P('y')", "", "fill=\"hsl(135,60%,80%)\"/>"},
+        /* Of long ranges. */
+        {"2x4", "f32[16777216,8388608] P('x', 'y')", "", "hsl(315,60%,80%)\"/>"},
+        {"2", "f32[16777216,8] P('x')", "", "hsl(180,60%,80%)\"/>"},
+        {"16", "f32[1,160000] P(None, 'x')", "", "hsl(337,60%,80%)\"/>"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ts_text out = ts_text_begin(arena);
@@ -368,6 +373,7 @@ static void colours_and_sizes_of_pictures(void **state) {
         ts_report_sharding_svg(&mesh, &sharding, &out);
         assert_readable(out.bytes);
         assert_holds(out.bytes, cases[i].frame);
+        assert_true(ts_text_starts(strstr(strstr(out.bytes, "\"edge\""), "hsl("), "hsl(0,"));
         assert_holds(out.bytes, cases[i].last);
         assert_null(strstr(strstr(out.bytes, cases[i].last), "<rect"));
     }
