@@ -2,6 +2,7 @@
 #include "dma_matrix_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -45,14 +46,14 @@ static int minor_dim(const ts_shape *shape) {
     int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, first, there, least = INT64_MAX;
     int best = -1;
     if (shape->xla) return shape->xla->rank > 0 ? ts_xla_dim_at(shape->xla, 0) : -1;
-    if (layout->axis_count != 1 || ts_layout_element_count(layout) == 0) return -1;
+    if (layout->axis_count != 1 || ts_layout_element_count(layout) == 0) return best;
     ts_layout_forward(layout, index, &first);
     for (int i = 0; i < layout->rank; i++) {
         if (layout->dims[i] < 2) continue;
         index[i] = 1;
         ts_layout_forward(layout, index, &there);
         index[i] = 0;
-        int64_t step = there > first ? there - first : first - there;
+        int64_t step = llabs(there - first);
         if (step < least) least = step, best = i;
     }
     return best;

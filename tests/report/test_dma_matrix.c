@@ -97,6 +97,11 @@ static void lessons(void **state) {
                  "1.50 (A to B: +0.50 burst waste)\n");
     m->costs[0][1].components[TS_DMA_COMPONENT_PADDING] = 601;
     assert_holds(written(ts_report_matrix), "(A to B: +0.60 padding)\n");
+    /* Of two of one price the first is named, and a hundredth is something. */
+    put(1, 0, 1500, TS_DMA_TRANSPOSE), put(0, 1, 1500, TS_DMA_TRANSPOSE);
+    assert_holds(written(ts_report_matrix), "1.50 (A to B: +0.50 burst waste)\n");
+    put(0, 1, 1010, TS_DMA_TRANSPOSE), put(1, 0, 1000, TS_DMA_TRANSPOSE);
+    assert_holds(written(ts_report_matrix), "1.00 to 1.01 (A to B: +0.01 burst waste)\n");
     /* What is cheaper than a copy has nothing that it pays more for. */
     put(0, 1, 999, TS_DMA_TRANSPOSE), put(1, 0, 1000, TS_DMA_TRANSPOSE);
     m->costs[1][0].components[TS_DMA_COMPONENT_WASTE] -= 50,
@@ -122,6 +127,12 @@ static void minor_dims(void **state) {
         {"f32[1,256]{1,0}", "f32[1,256] (1,256):(1,1)", true},
         {"f32[1,1]{1,0}", "f32[1,1]{0,1}", false},
         {"f32[1,1] S[(1,1):(1,1)]", "f32[1,1] S[(1,1):(2,2)]", true},
+        {"f32[16,256]{1,0}", "f32[16,256] S[(16,256):(-256,-1)] + 4095", true},
+        {"f32[64]{0}", "f32[64] 64:1", true},
+        {"f32[4,4]{1,0}", "f32[4,4] S[(4,4):(1@a,1@b)]", false},
+        {"f32[4,4]{0,1}", "f32[4,4] S[(4,4):(1@a,1@b)]", false},
+        {"f32[0,4]{1,0}", "f32[0,4] ab", false},
+        {"f32[0,4]{0,1}", "f32[0,4] ab", false},
         {"f32[] S[1:1]", "f32[]", true}, /* has none */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -140,6 +151,7 @@ static void the_least_price(void **state) {
     (void)state;
     begin();
     put(1, 0, 1, TS_DMA_GATHER);
+    assert_holds(json_value(arena, written(ts_report_matrix_json), "pairs"), "{\"from\":2,\"to\":2,");
     m->list.count = 2;
     assert_holds(written(ts_report_matrix), "r retile, g gather\n");
     assert_holds(json_value(arena, written(ts_report_matrix_json), "pairs"), "\"cycles\":1,");
