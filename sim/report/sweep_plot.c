@@ -83,12 +83,9 @@ bool ts_sweep_plot_parse(ts_error *err, const ts_sweep_table *table, const char 
 /* ---- Texts ---- */
 
 static int longest(const char *const *texts, int count) {
-    int most = 0;
-    for (int i = 0; i < count; i++) {
-        int length = ts_text_characters(texts[i]);
-        most = length > most ? length : most;
-    }
-    return most < MOST_CHARACTERS ? most : MOST_CHARACTERS;
+    int64_t most = 0;
+    for (int i = 0; i < count; i++) most = ts_max(most, ts_text_characters(texts[i]));
+    return (int)ts_min(most, MOST_CHARACTERS);
 }
 
 /* ---- Axes ---- */
@@ -261,7 +258,7 @@ static void add_numbers(picture *p, axis *a, direction way) {
 /* Where the longest would come near the next one, or reach over the frame. */
 static bool must_slant(const axis *x) {
     int most = longest(x->labels, x->tick_count) * CHARACTER;
-    if (x->tick_count < 2) return most > PLOT_WIDTH - CHARACTER;
+    if (x->tick_count < 2) return false; /* it has all the width */
     return most > position(x, x->ticks[1]) - position(x, x->ticks[0]) - CHARACTER || most > 2 * LEFT;
 }
 

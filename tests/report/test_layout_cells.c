@@ -114,6 +114,7 @@ static void hues_of_tiles(void **state) {
     choose("f32[64] S<2,2,2> o 0 o 64:1", all);
     assert_int_equal(cells_hue(&grid, (int64_t[]){3}).number, 0);
     assert_int_equal(cells_hue(&grid, (int64_t[]){44}).number, 11);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){44}).shade, 0);
 }
 
 /* Of several axes the one of the last digit has no colour, the first other one has, and the rest are shades. */
@@ -141,6 +142,8 @@ static void hues_of_axes(void **state) {
         assert_string_equal(grid.layout->axes[grid.fast_axis].name, one_digit[i][1]);
         assert_int_equal(cells_colour_axis(&grid), 1 - grid.fast_axis);
     }
+    choose("f32[6,4,8] S[(6,4,8):(1@c,1@a,1@b)]", all);
+    assert_int_equal(cells_hue(&grid, (int64_t[]){5, 2, 7}).shade, 2);
     choose("f32[4,2] S[(4,2):(1@b,1@a)]", all);
     assert_string_equal(grid.layout->axes[grid.fast_axis].name, "a");
     choose("f32[8,128] vpad<\"32,{0,0},(8,128)\">", all); /* of one vreg */

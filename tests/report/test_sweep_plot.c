@@ -150,6 +150,7 @@ static void means(void **state) {
                  "<path class=\"line k0\" d=\"M76.0 272.4L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", " 1: 0")
                      MARK(0, "76.0", "198.9", " 1: 20") MARK(0, "590.0", "51.8", " 3: 40") "</svg>");
     assert_holds(drawn("n|y\n1|20\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), ">y</text>");
+    assert_holds(drawn("n|y|k\n1|1|a\n2|1|b\n2|5|b\n", (ts_sweep_plot){0, 1, 2}), "through the means</text>");
     assert_holds(drawn("n|y\n-2|1\n0|-5\n", (ts_sweep_plot){0, 1, -1}), ">y</text>");
     assert_holds(drawn("n|y\n-2|20\n0|40\n", (ts_sweep_plot){0, 1, -1}), " d=\"M76.0 198.9L590.0 51.8\"");
     assert_holds(drawn("n|y\n1|0\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), "through the means</text>");
@@ -175,6 +176,7 @@ static void ticks_of_axes(void **state) {
         {"n|y\n1|-10\n7|30\n", "1 2 3 4 5 6 7", "-10 0 10 20 30"},
         {"n|y\n5|7\n", "5", "0 2 4 6"},
         {"n|y\n5.5|0\n", "5.5", "0"},
+        {"n|y\n0|0\n7|0\n", "0 1 2 3 4 5 6 7", "0"},
         {"n|y\n1|0.05\n2|1.5\n", "1 1.2 1.4 1.6 1.8 2", "0.05 0.1 0.2 0.5 1"},
         /* Powers of two have the prefixes of IEC. */
         {"n|y\n1024|0\n4096|20000\n", "1Ki 2Ki 4Ki", "0 5000 10k 15k 20k"},
@@ -256,6 +258,7 @@ static void words_along_x(void **state) {
     /* y is logarithmic all the same. */
     assert_string_equal(ticks(drawn("w|y\na|1\nb|1000\n", (ts_sweep_plot){0, 1, -1}), false),
                         "1 10 100 1000");
+    assert_holds(drawn("w|y\nb|1\n", (ts_sweep_plot){0, 1, -1}), "<title> b: 1</title>");
     /* One word has all the width: 72 letters but one. */
     assert_int_equal(
         times(drawn("w|y\n" TEN TEN TEN TEN TEN TEN TEN TEN "|1\n", (ts_sweep_plot){0, 1, -1}), "rotate(40"),
@@ -289,7 +292,9 @@ static void lines_and_their_legend(void **state) {
                                      1, "76.0", "198.9",
                                      "c 1: 20") "<path class=\"line k1\" d=\"M604 78h16\"/><text x=\"626\" "
                                                 "y=\"82\">c</text>\n</svg>");
-    assert_holds(drawn("k|n|y\na|1|0\n", (ts_sweep_plot){1, 2, 0}), "y=\"44\">k</text>");
+    svg = drawn("k|n|y\na|1|0\nb|1|1\n", (ts_sweep_plot){1, 2, 0});
+    assert_holds(svg, "y=\"44\">k</text>");
+    assert_holds(svg, "y=\"82\">b</text>\n</svg>");
     assert_holds(drawn("k|n|y\na|1|0\n", (ts_sweep_plot){1, 2, 0}), "\" y=\"65\">a</text>\n</svg>");
     /* 36 + 7 * (1 + 20) pixels for names of 20 letters, of which there are 56 at most. */
     assert_holds(drawn("n|y|k\n1|0|" TEN TEN "\n", (ts_sweep_plot){0, 1, 2}), "width=\"773\"");
