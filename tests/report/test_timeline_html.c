@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "report/run.h"
 #include "report/run_html.h"
 #include "tests/support/cells.h"
 #include "tests/support/group.h"
@@ -79,6 +80,21 @@ static void names_places_and_colours(void **state) {
         keep(&rows[i].event, 1);
         assert_string_equal(strstr(json(), ",\n\"what\""),
                             ts_text_format(arena, ",\n\"what\":[%s]}", rows[i].text));
+    }
+}
+
+/* A wait has the colour of the unit that is waited for. */
+static void colours_of_waits(void **state) {
+    (void)state;
+    static const char *const units[] = {"", "valu", "misc", "vld", "eup", "mxu", "scalar", "xlu", "vst"};
+    timeline = small_timeline(arena);
+    for (int latency = 0; latency < TS_LATENCY_COUNT; latency++) {
+        const ts_trace_event event = EVENT(REST, 0, 1, BUS, TS_STALL_WAIT + latency, 0);
+        const char *unit = ts_report_stall_unit(TS_STALL_WAIT + latency);
+        int colour = 8;
+        while (colour > 0 && strcmp(units[colour], unit) != 0) colour--;
+        keep(&event, 1);
+        assert_holds(json(), ts_text_format(arena, "\"\",%d]]}", colour > 0 ? colour : 2));
     }
 }
 
@@ -284,6 +300,7 @@ static void transfers_that_differ(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_places_and_colours),
+        cmocka_unit_test(colours_of_waits),
         cmocka_unit_test(events_by_row),
         cmocka_unit_test(numbers_of_events),
         cmocka_unit_test(what_is_alike),
