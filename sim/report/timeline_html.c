@@ -129,8 +129,8 @@ static int add_name(const ts_program *program, const ts_trace_event *event, ts_t
 static uint64_t key_of(const ts_trace_event *event) {
     bool bus = event->kind == TS_TIMELINE_BUS, rest = event->kind == TS_TIMELINE_REST,
          transfer = event->kind == TS_TIMELINE_TRANSFER;
-    uint64_t id = bus ? (uint64_t)(event->value[0] > 0) + 2 * (uint64_t)(event->value[1] > 0)
-                      : (uint64_t)(event->id + 1);
+    uint64_t id =
+        bus ? (uint64_t)(event->value[0] > 0) + 2 * (uint64_t)(event->value[1] > 0) : (uint64_t)event->id;
     uint64_t part = bus || rest || transfer ? 0 : (uint64_t)event->part;
     return (uint64_t)(event->kind + 1) << 58 | (id & 0x3fffffff) << 28 | (part & 0xfffffff);
 }

@@ -98,6 +98,23 @@ static void colours_of_waits(void **state) {
     }
 }
 
+/* The ninth region has the colour of the first. */
+static void colours_of_regions(void **state) {
+    (void)state;
+    ts_program *program = TS_NEW(arena, ts_program);
+    ts_program_region regions[10];
+    timeline = small_timeline(arena);
+    *program = *timeline.program;
+    for (int i = 0; i < 10; i++) regions[i] = timeline.program->regions[0];
+    program->regions = regions;
+    timeline.program = program;
+    for (int i = 0; i < 10; i++) {
+        const ts_trace_event event = EVENT(ENTER, 0, 0, REGIONS, i, 0);
+        keep(&event, 1);
+        assert_holds(json(), ts_text_format(arena, "[\"sum\",\"\",%d]]}", i < 8 ? 1 + i : i - 7));
+    }
+}
+
 /* [gap, cycles, what, how many or bytes] of each, in its row. What is alike has one number. */
 static void events_by_row(void **state) {
     (void)state;
@@ -301,6 +318,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_places_and_colours),
         cmocka_unit_test(colours_of_waits),
+        cmocka_unit_test(colours_of_regions),
         cmocka_unit_test(events_by_row),
         cmocka_unit_test(numbers_of_events),
         cmocka_unit_test(what_is_alike),
