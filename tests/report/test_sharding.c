@@ -290,6 +290,9 @@ static void holders_are_listed(void **state) {
         {"tpu-v5e", "2x4", "f32[8] P('x')", "                0-3   4-7\n                0-3   4-7\n\n"},
         {"tpu-v5e", "4x2", "f32[8,16] P('y', unreduced={'x'})",
          "0-3           0 + 2 + 4 + 6\n4-7           1 + 3 + 5 + 7\n\n"},
+        {"tpu-v5p", "3x2x2", "f32[3,2] P('x', 'y', unreduced={'z'})",
+         "                    0       1\n0               0 + 1   2 + 3\n"
+         "1               4 + 5   6 + 7\n2               8 + 9 10 + 11\n\n"},
         {"tpu-v5e", "2x3", "f32[6] P(unreduced={'x'})", "              0-2 + 3-5\n\n"},
         {"tpu-v5e", "2x2", "f32[6] P(unreduced={'y', 'x'})", "              0 + 1 + 2 + 3\n\n"},
         {"tpu-v5p", "4x3x2", "f32[12] P('y')",
