@@ -14,7 +14,7 @@ enum { EVENTS = 1 << 12, MOST_EVENTS = 360000, COLOUR_DMA = 2 };
 /* ---- Keeping events ---- */
 
 static void keep(ts_page_trace *t, const ts_trace_event *event) {
-    if (t->count == MOST_EVENTS || t->end >= 0) {
+    if (t->count == MOST_EVENTS) {
         if (t->end < 0 || event->begin < t->end) t->end = event->begin;
         return;
     }
