@@ -26,7 +26,7 @@ enum { TYPES = sizeof types / sizeof *types };
 typedef struct {
     const char *descr; /* not ended by NUL */
     size_t descr_length, descr_at;
-    bool fortran;
+    bool fortran, big_endian;
     int rank;
     int64_t dims[TS_HOST_RANK];
     bool seen[3];
@@ -149,8 +149,8 @@ static bool find_type(char kind, int64_t bytes, const ts_host_expect *expect, ts
 }
 
 /* '<f4': byte order, kind, bytes. */
-static bool read_type(ts_error *err, const ts_source *source, const header *head,
-                      const ts_host_expect *expect, ts_dtype *dtype) {
+static bool read_type(ts_error *err, const ts_source *source, header *head, const ts_host_expect *expect,
+                      ts_dtype *dtype) {
     size_t length = head->descr_length, used = length < 20 ? length : 20;
     const char *text = head->descr;
     int64_t bytes = 0;
@@ -159,11 +159,7 @@ static bool read_type(ts_error *err, const ts_source *source, const header *head
         well_formed = ts_is_digit(text[i]);
         bytes = 10 * bytes + (text[i] - '0');
     }
-    if (well_formed && text[0] == '>' && bytes > 1)
-        return ts_error_at(
-            err, TS_ERROR_INPUT, source, head->descr_at,
-            "big-endian elements '%.*s', expected little-endian ones; save array.astype('<%.*s')", (int)used,
-            text, (int)used - 1, text + 1);
+    head->big_endian = length > 0 && text[0] == '>';
     if (well_formed && find_type(text[1], bytes, expect, dtype)) return true;
     if (well_formed && text[1] == 'V')
         return ts_error_at(err, TS_ERROR_INPUT, source, head->descr_at,
@@ -174,6 +170,19 @@ static bool read_type(ts_error *err, const ts_source *source, const header *head
         err, TS_ERROR_INPUT, source, head->descr_at,
         "unknown element type '%.*s', expected such as '<f4', '<f2', '|V2' (bf16), '|i1' or '|b1'", (int)used,
         text);
+}
+
+/* Big-endian numbers turned round where they are; a complex element is two. */
+static void swap_bytes(ts_host_array *array) {
+    const ts_dtype_info *type = ts_dtype_get(array->dtype);
+    size_t bytes = (size_t)type->stored_bits / 8;
+    if (type->class == TS_CLASS_COMPLEX) bytes /= 2;
+    for (size_t at = 0; at < array->length; at += bytes)
+        for (size_t i = 0; i < bytes / 2; i++) {
+            uint8_t *first = array->bytes + at + i, *last = array->bytes + at + bytes - 1 - i, kept = *first;
+            *first = *last;
+            *last = kept;
+        }
 }
 
 /* Source and destination in units of elements: Fortran order has its first dim fastest. */
@@ -237,10 +246,17 @@ static bool take_data(ts_error *err, ts_arena *arena, const ts_source *file, siz
     return true;
 }
 
-static void take_c_order(ts_arena *arena, ts_host_array *array) {
+/* A copy in C order, little endian, of what lies otherwise. */
+static void take_order(ts_arena *arena, const header *head, ts_host_array *array) {
     const uint8_t *source = array->bytes;
+    bool fortran = head->fortran && array->rank > 1;
+    if (!fortran && !head->big_endian) return;
     array->bytes = ts_arena_alloc(arena, array->length, 1);
-    copy_to_c_order(source, (size_t)ts_dtype_get(array->dtype)->stored_bits / 8, array);
+    if (fortran)
+        copy_to_c_order(source, (size_t)ts_dtype_get(array->dtype)->stored_bits / 8, array);
+    else if (array->length > 0)
+        memcpy(array->bytes, source, array->length);
+    if (head->big_endian) swap_bytes(array);
 }
 
 bool ts_npy_parse(ts_error *err, ts_arena *arena, const ts_source *file, const ts_host_expect *expect,
@@ -256,7 +272,7 @@ bool ts_npy_parse(ts_error *err, ts_arena *arena, const ts_source *file, const t
     array->rank = head.rank;
     memcpy(array->dims, head.dims, sizeof head.dims);
     if (!take_data(err, arena, file, begin + length, array)) return false;
-    if (head.fortran && array->rank > 1) take_c_order(arena, array);
+    take_order(arena, &head, array);
     return ts_host_array_check(err, file->name, array, expect);
 }
 

@@ -20,6 +20,8 @@ save("f4_fortran_3d", np.asfortranarray(np.arange(24).reshape(2, 3, 4).astype("f
 save("f4_version_2", base.astype("f4"), (2, 0))
 save("f4_version_3", base.astype("f4"), (3, 0))
 save("f4_big_endian", base.astype(">f4"))
+save("c8_big_endian", base.astype(">c8"))
+save("i2_big_endian_fortran", np.asfortranarray(base.astype(">i2")))
 save("f4_scalar", np.array(7, "f4"))
 save("f4_vector", np.arange(5, dtype="f4"))
 save("f4_empty", np.zeros((0, 4), "f4"))
