@@ -52,7 +52,7 @@ VARIANTS = {
     "clang-O0": ("$clang", "-O0"),
     "clang-O2": ("$clang", "-O2"),
     "aarch64": ("aarch64-linux-gnu-gcc", "-O2"),
-    "web": ("NODE_PATH=/usr/share/nodejs $emcc", "-O2 -fno-pic -w -Ibuild/web/src -Ibuild/web/src/libyaml", "$emclang"),
+    "web": ("NODE_PATH=/usr/share/nodejs $emcc", "-O2 -fno-pic -w -Ibuild/web/src -Ibuild/web/src/libyaml -Ibuild/web/src/zlib", "$emclang"),
 }
 TESTED = ["release", "asan"]
 MATRIX = ["clang-O2"]  # asan and release are gcc with -O1 and -O2
@@ -73,6 +73,7 @@ LIBRARIES = {  # part: (what needs it, C text that must compile, flags that link
                "#include <stdint.h>\n#include <cmocka.h>" + MAIN, "-lcmocka"),
     "cjson": ("building", "#include <cjson/cJSON.h>" + MAIN, "-lcjson"),
     "sqlite3": ("building", "#include <sqlite3.h>" + MAIN, "-lsqlite3"),
+    "zlib": ("building", "#include <zlib.h>" + MAIN, "-lz"),
 }
 EMPTY = "#include <stdio.h>" + MAIN
 FUZZER = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *d, size_t n) { return n > 9 && !d; }"
@@ -102,6 +103,7 @@ PACKAGES = {  # part: its packages, by manager
     "cmocka": ("libcmocka-dev", "libcmocka-devel", "cmocka", "cmocka"),
     "cjson": ("libcjson-dev", "cjson-devel", "cjson", "cjson"),
     "sqlite3": ("libsqlite3-dev", "sqlite-devel", "sqlite", "sqlite"),
+    "zlib": ("zlib1g-dev", "zlib-devel", "zlib", "zlib"),
     "clang": ("clang", "clang", "clang", "llvm"),
     "clang sanitizers": ("libclang-rt-dev", "compiler-rt", "compiler-rt", "llvm"),
     "NumPy": ("python3-numpy", "python3-numpy", "python-numpy", "numpy"),
@@ -111,8 +113,8 @@ PACKAGES = {  # part: its packages, by manager
 }
 # What `ninja matrix` needs for aarch64; nothing is installed of another architecture without being asked for.
 EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install gcc-aarch64-linux-gnu qemu-user "
-            "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64")
-NO_EMCC = ("ninja web: this needs emscripten (emcc) and, for the sources of libyaml and cJSON, dpkg-dev: on Debian "
+            "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64 zlib1g-dev:arm64")
+NO_EMCC = ("ninja web: this needs emscripten (emcc) and, for the sources of libyaml, cJSON and zlib, dpkg-dev: on Debian "
            "apt-get install emscripten dpkg-dev, then ./configure.py")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NEEDED32 = "clang and, on Debian, libc6-dev-i386"
@@ -241,7 +243,7 @@ def mpicc():
 
 def tests_page(allowed):
     """Whether tests open the page: there is emscripten, a browser, and what the page is built from, fetched if that is allowed."""
-    header = ROOT / "build" / "web" / "src" / "cjson" / "cJSON.h"
+    header = ROOT / "build" / "web" / "src" / "zlib" / "zlib.h"
     if not emcc() or not has_browser():
         return False
     if allowed and not header.exists():
@@ -355,7 +357,7 @@ rule link-{name}
 """
 RANKS = "sim/sweep/ranks_mpi.c"  # speaks MPI, where there is one: a library of its own, loaded under mpirun alone
 RANKS_LIBRARY = "build/release/tilesim-mpi.so"
-LIBS = "-lyaml -lcjson -lsqlite3 -lm -ldl -pthread"
+LIBS = "-lyaml -lcjson -lsqlite3 -lz -lm -ldl -pthread"
 SONAME = "libtilesim.so.0"  # another number where a program that was linked with the old one would break
 HEAD = f"""# Written by ./configure.py from the file tree. Do not edit.
 ninja_required_version = 1.8
@@ -399,7 +401,7 @@ rule syntax32
   description = 32 bits $in
 rule sources
   command = $python web/sources.py build/web/src
-  description = sources of libyaml and cJSON
+  description = sources of libyaml, cJSON and zlib
 rule page
   command = $python web/page.py $out $in
   description = $out
@@ -571,6 +573,7 @@ WEB_LINK = ("-O2 -sSINGLE_FILE=1 -sMODULARIZE=1 -sEXPORT_NAME=tilesimEngine -sEN
 YAML_MACROS = "-w -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 -DYAML_VERSION_STRING='\"0.2.5\"'"
 WEB_LIBRARIES = [f"build/web/src/libyaml/{name}.c" for name in
                  "api dumper emitter loader parser reader scanner writer".split()] + ["build/web/src/cjson/cJSON.c"]
+WEB_LIBRARIES += [f"build/web/src/zlib/{name}.c" for name in "adler32 crc32 inffast inflate inftrees zutil".split()]
 PAGE = "build/web/tilesim.html"
 
 
@@ -579,7 +582,8 @@ def web(out, compiler):
     if not compiler:
         out.edge("run", "web", [], command=f"echo '{NO_EMCC}' >&2; exit 1")
         return
-    headers = ["build/web/src/libyaml/yaml.h", "build/web/src/libyaml/yaml_private.h", "build/web/src/cjson/cJSON.h"]
+    headers = ["build/web/src/libyaml/yaml.h", "build/web/src/libyaml/yaml_private.h", "build/web/src/cjson/cJSON.h",
+               "build/web/src/zlib/zlib.h"]
     out.edge("sources", " ".join(WEB_LIBRARIES + headers), ["|", "web/sources.py"])
     sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c") if "sweep" not in f]  # a page has no processes
     sources += [EMBEDDED, MESHES, PROGRAMS, MEASURED, STYLE, REFERENCES, *files("web/*.c")]

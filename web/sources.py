@@ -1,7 +1,7 @@
-"""Brings the C sources of libyaml and cJSON that the page is built from: sources.py FOLDER
+"""Brings the C sources of libyaml, cJSON and zlib that the page is built from: sources.py FOLDER
 
 From Debian's source packages, by apt and dpkg-dev; the list of sources is made from that of the packages, so that the
-machine's own need not name any. Elsewhere, or without a network: unpack both by hand below FOLDER/unpacked.
+machine's own need not name any. Elsewhere, or without a network: unpack them by hand below FOLDER/unpacked.
 """
 import re
 import shutil
@@ -13,6 +13,8 @@ FILES = {  # of each package, by Debian's name
     "libyaml": ["include/yaml.h", "src/yaml_private.h",
                 *(f"src/{name}.c" for name in "api dumper emitter loader parser reader scanner writer".split())],
     "cjson": ["cJSON.c", "cJSON.h"],
+    "zlib": [*(f"{name}.c" for name in "adler32 crc32 inffast inflate inftrees zutil".split()),
+             *(f"{name}.h" for name in "crc32 gzguts inffast inffixed inflate inftrees zconf zlib zutil".split())],
 }
 
 

@@ -21,7 +21,8 @@ TS_API ts_array *ts_array_new(ts_error *err, ts_arena *arena, const char *type, 
 /* Around the caller's bytes, which must outlive it. */
 TS_API ts_array *ts_array_wrap(ts_error *err, ts_arena *arena, const char *type, int rank,
                                const int64_t *dims, void *bytes);
-/* "data.npy", "model.safetensors:layer.0.weight"; NumPy NEP 1, and Hugging Face's safetensors format. */
+/* "data.npy", "data.npz:x", "model.safetensors:layer.0.weight"; NumPy NEP 1, and Hugging Face's safetensors
+ * format. */
 TS_API ts_array *ts_array_load(ts_error *err, ts_arena *arena, const char *path);
 /* Nothing is left behind when it fails. Returns 0 then. */
 TS_API int ts_array_save(ts_error *err, const ts_array *array, const char *path);

@@ -24,7 +24,8 @@ static const cli_command command_convert = {
     .operands_most = 2,
     .operand_files = "rw",
     .about =
-        "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts "
+        "Converts between files of arrays (.npy, .npz:NAME, .safetensors:NAME, .bin) and the buffers that "
+        "layouts "
         "define. "
         "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage. "
         "Values are converted where the types differ. A row-major shape without padding may also be an "
@@ -78,7 +79,7 @@ static bool check_memory(ts_error *err, const cli_line *line, const ts_shape *fr
     const char *path = line->operands[0];
     uint64_t file_bytes = 0;
     int64_t most, buffer_bytes = 0;
-    bool known = !strstr(path, ".safetensors") && ts_file_size(NULL, path, &file_bytes);
+    bool known = !ts_host_is_archive(path) && ts_file_size(NULL, path, &file_bytes);
     const ts_shape *shape = from ? from : to;
     if (!cli_max_memory(err, line, &most)) return false;
     if (shape && !ts_host_buffer_bytes(err, shape, &buffer_bytes)) return false;
@@ -120,7 +121,7 @@ static bool save(ts_error *err, const cli_line *line, conversion *c) {
     const char *path = line->operands[1];
     c->written = c->array;
     if (!c->to) return ts_host_save(err, line->arena, path, &c->array);
-    if (ts_text_ends(path, ".npy") || strstr(path, ".safetensors")) {
+    if (ts_host_path_split(path).format == TS_FORMAT_NPY || ts_host_is_archive(path)) {
         if (is_plain(line->arena, c->to)) return save_array(err, line, c);
         return ts_error_set(err, TS_ERROR_INPUT,
                             "'%s' cannot hold the buffer of a layout, expected a name such as .bin", path);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "host/format.h"
 
 typedef struct {
     const char *name, *path; /* "--csv", or the operand; NULL: a report, to standard output */
@@ -29,13 +30,6 @@ static bool counts(const cli_line *line, int given) {
     return true;
 }
 
-/* A tensor of FILE.safetensors:NAME is in FILE.safetensors. */
-static const char *file_of(const cli_line *line, const char *path) {
-    static const char suffix[] = ".safetensors";
-    const char *colon = strstr(path, ".safetensors:");
-    return colon ? ts_arena_copy_text(line->arena, path, (size_t)(colon - path) + sizeof suffix - 1) : path;
-}
-
 static bool read_option(const cli_line *line, const struct cli_given *given, named_file *file) {
     static const char *const readers[] = {"data", "input", "machine", NULL},
                              *const writers[] = {"commands", "csv", "html", "svg", "trace", "output", NULL},
@@ -45,7 +39,7 @@ static bool read_option(const cli_line *line, const struct cli_given *given, nam
     *file = (named_file){cli_option_text(line, option->name), NULL, true};
     if (is_one_of(option->name, reports)) return true;
     file->written = is_one_of(option->name, writers);
-    file->path = file_of(line, equals ? equals + 1 : given->value);
+    file->path = ts_host_file(line->arena, equals ? equals + 1 : given->value);
     return file->written || is_one_of(option->name, readers);
 }
 
@@ -58,7 +52,8 @@ static named_file *list_files(const cli_line *line, int *count) {
         if (counts(line, i)) *count += read_option(line, &line->given[i], &files[*count]);
     for (int i = 0; i < line->operand_count && i < (int)strlen(roles); i++) {
         const char *path = line->operands[i];
-        if (roles[i] != ' ') files[(*count)++] = (named_file){path, file_of(line, path), roles[i] == 'w'};
+        if (roles[i] != ' ')
+            files[(*count)++] = (named_file){path, ts_host_file(line->arena, path), roles[i] == 'w'};
     }
     return files;
 }

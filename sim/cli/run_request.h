@@ -8,7 +8,7 @@
 /* Rows of an option table, first in both. */
 #define CLI_RUN_OPTIONS                                                                                      \
     CLI_MACHINE_OPTION, CLI_SET_OPTION, {"define", 'D', "NAME=VALUE", "sets a .param of the program"},       \
-        {"input", 'i', "TENSOR=FILE", "the values of an input: .npy, .safetensors:NAME, .bin"},              \
+        {"input", 'i', "TENSOR=FILE", "the values of an input: .npy, .npz:NAME, .safetensors:NAME, .bin"},   \
         {"convert", '\0', NULL, "let inputs of another type be rounded to the tensor's"}, CLI_MEMORY_OPTION, \
     {                                                                                                        \
         "max-cycles", '\0', "N",                                                                             \

@@ -83,3 +83,28 @@ bool ts_host_array_check(ts_error *err, const char *name, const ts_host_array *a
     ts_arena_free(scratch);
     return false;
 }
+
+static const char *name_of(const ts_host_names *names, size_t i) {
+    return *(const char *const *)(const void *)((const char *)names->first + i * names->step);
+}
+
+size_t ts_host_find(ts_error *err, const char *path, const char *name, const ts_host_names *names) {
+    const char *noun = names->noun;
+    if (names->count == 0) {
+        ts_error_set(err, TS_ERROR_INPUT, "%s holds no %ss", path, noun);
+        return SIZE_MAX;
+    }
+    if (!name && names->count == 1) return 0;
+    if (!name) {
+        ts_error_set(err, TS_ERROR_INPUT, "%s holds %zu %ss, expected %s:NAME with such as '%s'", path,
+                     names->count, noun, path, name_of(names, 0));
+        return SIZE_MAX;
+    }
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(name_of(names, i), name) == 0) return i;
+    const char *near = ts_text_nearest(name, names->first, names->count, names->step);
+    ts_error_set(err, TS_ERROR_INPUT,
+                 near ? "%s: no %s '%s'; did you mean '%s'?" : "%s: no %s '%s', expected such as '%s'", path,
+                 noun, name, near ? near : name_of(names, 0));
+    return SIZE_MAX;
+}

@@ -58,6 +58,14 @@ bool ts_host_array_convert(ts_error *err, ts_arena *arena, const ts_host_array *
 /* Dims and type agree with what is expected of `name`, else an error that says both shapes. */
 bool ts_host_array_check(ts_error *err, const char *name, const ts_host_array *array,
                          const ts_host_expect *expect);
+/* The names of the arrays of one file, `step` bytes from one to the next. */
+typedef struct {
+    const char *noun; /* "tensor", for messages */
+    const char *const *first;
+    size_t count, step;
+} ts_host_names;
+/* Which of them is `name`; NULL: of the only one. SIZE_MAX: an error, of the file `path`. */
+size_t ts_host_find(ts_error *err, const char *path, const char *name, const ts_host_names *names);
 /* "f32[1000,784]". */
 void ts_host_array_print(const ts_host_array *array, ts_text *out);
 

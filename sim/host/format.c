@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "host/npy.h"
+#include "host/npz.h"
 #include "host/safetensors.h"
 
 /* Bytes of the expected type; without dims, a vector of as many as there are. */
@@ -35,66 +36,93 @@ static bool load_raw(ts_error *err, const ts_source *file, const ts_host_expect 
                         array->length);
 }
 
-typedef enum { NPY, SAFETENSORS, RAW } format;
 static const struct {
     const char *suffix;
-    format format;
-} suffixes[] = {{".npy", NPY}, {".safetensors", SAFETENSORS}, {".bin", RAW}, {".raw", RAW}};
+    ts_host_format format;
+    bool named; /* holds several arrays: ":NAME" may follow */
+} suffixes[] = {
+    {".npy", TS_FORMAT_NPY, false},
+    {".npz", TS_FORMAT_NPZ, true},
+    {".safetensors", TS_FORMAT_SAFETENSORS, true},
+    {".bin", TS_FORMAT_RAW, false},
+    {".raw", TS_FORMAT_RAW, false},
+};
 
-/* Cuts "model.safetensors:name" into the file's path and the tensor's name (NULL when there is none). */
-static bool split_path(ts_error *err, ts_arena *arena, const char *path, format *kind, const char **file,
-                       const char **tensor) {
-    *tensor = NULL;
-    *file = path;
-    const char *colon = strstr(path, ".safetensors:");
-    if (colon) {
-        size_t length = (size_t)(colon - path) + strlen(".safetensors");
-        *file = ts_arena_copy_text(arena, path, length);
-        *tensor = path + length + 1;
-        *kind = SAFETENSORS;
-        return **tensor != '\0' ||
-               ts_error_set(err, TS_ERROR_INPUT, "%s: a tensor's name is missing behind ':'", path);
-    }
+/* Behind the first ".npz:" or the like; NULL: none. */
+static const char *find_name(const char *path, ts_host_format *format) {
+    const char *name = NULL;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t length = strlen(path), suffix = strlen(suffixes[i].suffix);
-        if (length < suffix || strcmp(path + length - suffix, suffixes[i].suffix) != 0) continue;
-        *kind = suffixes[i].format;
-        return true;
+        size_t length = strlen(suffixes[i].suffix);
+        const char *at = suffixes[i].named ? strstr(path, suffixes[i].suffix) : NULL;
+        while (at && at[length] != ':') at = strstr(at + 1, suffixes[i].suffix);
+        if (!at || (name && name < at + length)) continue;
+        name = at + length + 1;
+        *format = suffixes[i].format;
     }
-    return ts_error_set(
-        err, TS_ERROR_INPUT,
-        "%s: the name does not say the format, expected .npy, .safetensors[:NAME], .bin or .raw", path);
+    return name;
+}
+
+ts_host_path ts_host_path_split(const char *path) {
+    ts_host_path out = {.file_length = strlen(path)};
+    out.name = find_name(path, &out.format);
+    if (out.name) out.file_length = (size_t)(out.name - path) - 1;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && !out.name; i++)
+        if (ts_text_ends(path, suffixes[i].suffix)) out.format = suffixes[i].format;
+    return out;
+}
+
+bool ts_host_is_archive(const char *path) {
+    ts_host_format format = ts_host_path_split(path).format;
+    return format == TS_FORMAT_NPZ || format == TS_FORMAT_SAFETENSORS;
+}
+
+const char *ts_host_file(ts_arena *arena, const char *path) {
+    return ts_arena_copy_text(arena, path, ts_host_path_split(path).file_length);
+}
+
+/* Of a path that says a format. */
+static bool split_path(ts_error *err, const char *path, ts_host_path *out) {
+    *out = ts_host_path_split(path);
+    if (out->name && *out->name == '\0')
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: a tensor's name is missing behind ':'", path);
+    return out->format != TS_FORMAT_UNKNOWN ||
+           ts_error_set(err, TS_ERROR_INPUT,
+                        "%s: the name does not say the format, expected .npy, .npz[:NAME], "
+                        ".safetensors[:NAME], .bin or .raw",
+                        path);
 }
 
 bool ts_host_load(ts_error *err, ts_arena *arena, const char *path, const ts_host_expect *expect,
                   ts_host_array *array) {
-    const char *name, *tensor;
-    format kind = RAW;
-    if (!split_path(err, arena, path, &kind, &name, &tensor)) return false;
+    ts_host_path split;
+    if (!split_path(err, path, &split)) return false;
     if (expect && expect->has_dims && expect->rank > TS_HOST_RANK)
         return ts_error_set(err, TS_ERROR_INPUT, "%s: %d dims expected, at most %d can be read", path,
                             expect->rank, TS_HOST_RANK);
-    size_t limit = expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES;
-    if (kind == SAFETENSORS) return ts_safetensors_load(err, arena, name, tensor, expect, array);
+    size_t limit = expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES, length;
+    const char *name = ts_host_file(arena, path);
+    if (split.format == TS_FORMAT_SAFETENSORS)
+        return ts_safetensors_load(err, arena, name, split.name, expect, array);
+    if (split.format == TS_FORMAT_NPZ) return ts_npz_load(err, arena, name, split.name, expect, array);
     char *bytes;
-    size_t length;
     if (!ts_file_read(err, arena, name, limit, &bytes, &length)) return false;
     ts_source file = {name, bytes, length};
-    return kind == NPY ? ts_npy_parse(err, arena, &file, expect, array) : load_raw(err, &file, expect, array);
+    return split.format == TS_FORMAT_NPY ? ts_npy_parse(err, arena, &file, expect, array)
+                                         : load_raw(err, &file, expect, array);
 }
 
-bool ts_host_can_save(ts_error *err, ts_arena *arena, const char *path) {
-    const char *name, *tensor;
-    format kind;
-    return split_path(err, arena, path, &kind, &name, &tensor);
+bool ts_host_can_save(ts_error *err, const char *path) {
+    return split_path(err, path, &(ts_host_path){.name = NULL});
 }
 
 bool ts_host_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array) {
-    const char *name, *tensor;
-    format kind = RAW;
-    if (!split_path(err, arena, path, &kind, &name, &tensor)) return false;
-    if (kind == NPY) return ts_npy_save(err, arena, name, array);
-    if (kind == RAW) return ts_file_save(err, arena, name, array->bytes, array->length);
-    ts_safetensor entry = {.name = tensor ? tensor : "tensor", .array = *array};
+    ts_host_path split;
+    if (!split_path(err, path, &split)) return false;
+    const char *name = ts_host_file(arena, path);
+    if (split.format == TS_FORMAT_NPY) return ts_npy_save(err, arena, name, array);
+    if (split.format == TS_FORMAT_NPZ)
+        return ts_npz_save(err, arena, name, split.name ? split.name : "arr_0", array);
+    if (split.format == TS_FORMAT_RAW) return ts_file_save(err, arena, name, array->bytes, array->length);
+    ts_safetensor entry = {.name = split.name ? split.name : "tensor", .array = *array};
     return ts_safetensors_save(err, arena, name, &entry, 1);
 }

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-enum { MAGIC_BYTES = 6, ALIGNMENT = 64, HEADER_LIMIT = 65535 };
+enum { MAGIC_BYTES = 6, PREFIX_BYTES = 10, ALIGNMENT = 64, HEADER_LIMIT = 65535 };
 static const char magic[] = "\x93NUMPY";
 
 /* NumPy's kind and bytes of each type that it can name. */
@@ -285,24 +285,27 @@ static void add_header(ts_text *out, const ts_host_array *array) {
     ts_text_add(out, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", order, kind, bytes);
     for (int i = 0; i < array->rank; i++) ts_text_add(out, i ? ", %" PRId64 : "%" PRId64, array->dims[i]);
     ts_text_add(out, array->rank == 1 ? ",), }" : "), }");
-    size_t before = MAGIC_BYTES + 4;
-    while ((before + out->length + 1) % ALIGNMENT != 0) ts_text_add_char(out, ' ');
+    while ((PREFIX_BYTES + out->length + 1) % ALIGNMENT != 0) ts_text_add_char(out, ' ');
     ts_text_add_char(out, '\n');
+}
+
+void ts_npy_head(const ts_host_array *array, ts_text *out) {
+    ts_text head = ts_text_begin(out->arena);
+    add_header(&head, array);
+    ts_text_add(out, "%s", magic);
+    ts_text_add_char(out, 1);
+    ts_text_add_char(out, 0);
+    ts_text_add_char(out, (char)(head.length & 0xff)); /* at most 64 dims of 20 digits: fits in two bytes */
+    ts_text_add_char(out, (char)(head.length >> 8));
+    ts_text_add(out, "%s", head.bytes);
 }
 
 bool ts_npy_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array) {
     ts_text head = ts_text_begin(arena);
-    add_header(&head, array);
-    char prefix[MAGIC_BYTES + 4] = {0};
-    memcpy(prefix, magic, MAGIC_BYTES);
-    prefix[MAGIC_BYTES] = 1;
-    prefix[MAGIC_BYTES + 2] =
-        (char)(head.length & 0xff); /* at most 64 dims of 20 digits: fits in two bytes */
-    prefix[MAGIC_BYTES + 3] = (char)(head.length >> 8);
+    ts_npy_head(array, &head);
     ts_file_writer *writer = ts_file_create(err, arena, path);
     if (!writer) return false;
-    if (ts_file_write(err, writer, prefix, sizeof prefix) &&
-        ts_file_write(err, writer, head.bytes, head.length) &&
+    if (ts_file_write(err, writer, head.bytes, head.length) &&
         ts_file_write(err, writer, array->bytes, array->length))
         return ts_file_close(err, writer);
     ts_file_abandon(writer);

@@ -16,4 +16,7 @@ bool ts_npy_parse(ts_error *err, ts_arena *arena, const ts_source *file, const t
  */
 bool ts_npy_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array);
 
+/* What such a file has before the data. */
+void ts_npy_head(const ts_host_array *array, ts_text *out);
+
 #endif

@@ -273,33 +273,14 @@ static bool open_file(ts_error *err, ts_arena *arena, const char *path, ts_safet
     return ts_safetensors_parse(err, arena, &header, file_bytes - LENGTH_BYTES - length, index);
 }
 
-static const ts_safetensor *find(ts_error *err, const char *path, const char *name,
-                                 const ts_safetensors_index *index) {
-    if (index->count == 0) {
-        ts_error_set(err, TS_ERROR_INPUT, "%s holds no tensors", path);
-        return NULL;
-    }
-    if (!name && index->count > 1)
-        ts_error_set(err, TS_ERROR_INPUT, "%s holds %zu tensors, expected %s:NAME with such as '%s'", path,
-                     index->count, path, index->tensors[0].name);
-    if (!name) return index->count == 1 ? index->tensors : NULL;
-    for (size_t i = 0; i < index->count; i++)
-        if (strcmp(index->tensors[i].name, name) == 0) return &index->tensors[i];
-    const char *near = ts_text_nearest(name, &index->tensors[0].name, index->count, sizeof *index->tensors);
-    if (near)
-        ts_error_set(err, TS_ERROR_INPUT, "%s: no tensor '%s'; did you mean '%s'?", path, name, near);
-    else
-        ts_error_set(err, TS_ERROR_INPUT, "%s: no tensor '%s', expected such as '%s'", path, name,
-                     index->tensors[0].name);
-    return NULL;
-}
-
 bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const char *name,
                          const ts_host_expect *expect, ts_host_array *array) {
     ts_safetensors_index index;
     if (!open_file(err, arena, path, &index)) return false;
-    const ts_safetensor *tensor = find(err, path, name, &index);
-    if (!tensor) return false;
+    const ts_host_names names = {"tensor", &index.tensors[0].name, index.count, sizeof *index.tensors};
+    size_t found = ts_host_find(err, path, name, &names);
+    if (found == SIZE_MAX) return false;
+    const ts_safetensor *tensor = &index.tensors[found];
     *array = tensor->array;
     if (expect && expect->has_dtype && expect->dtype == TS_DTYPE_BF16 && array->dtype == TS_DTYPE_U16)
         array->dtype = TS_DTYPE_BF16;

@@ -46,8 +46,9 @@ bool run_wants(const ts_run_request *request, const run_parts *parts, int tensor
 static bool check_overwritten(ts_error *err, ts_arena *arena, const ts_define *output,
                               const ts_program *program) {
     for (int i = 0; i < program->code.tensor_count; i++) {
-        const char *file = program->uses[i].file;
-        if (file && ts_file_same(arena, file, output->value))
+        if (!program->uses[i].file) continue;
+        const char *file = ts_host_file(arena, program->uses[i].file);
+        if (ts_file_same(arena, file, ts_host_file(arena, output->value)))
             return ts_error_set(err, TS_ERROR_USAGE, "-o %s would be written over '%s', an input of %s",
                                 output->name, file, program->code.tensors[i].name);
     }
@@ -62,7 +63,7 @@ static bool check_outputs(ts_error *err, ts_arena *arena, const ts_run_request *
     }
     for (int i = 0; i < request->output_count; i++)
         if (find_run_tensor(err, program, "-o", request->outputs[i].name) < 0 ||
-            !ts_host_can_save(err, arena, request->outputs[i].value) ||
+            !ts_host_can_save(err, request->outputs[i].value) ||
             !check_overwritten(err, arena, &request->outputs[i], program))
             return false;
     return true;
@@ -89,7 +90,7 @@ static bool array_bytes(const ts_run_request *request, const ts_program *program
         if (strcmp(request->inputs[k].name, name) == 0) path = request->inputs[k].value;
     if (!path) return true;
     enum { HEADER = 1 << 16 };
-    bool known = !strstr(path, ".safetensors") && ts_file_size(NULL, path, &file);
+    bool known = !ts_host_is_archive(path) && ts_file_size(NULL, path, &file);
     bool same = !known || (file >= (uint64_t)each && file - (uint64_t)each <= HEADER);
     return ts_add(*out, same ? each : (int64_t)file, out) &&
            (same ? !request->convert || ts_add(*out, each, out) : ts_add(*out, each, out));

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json_quote.h"
+#include "host/format.h"
 #include "mesh/mesh_file.h"
 #include "mosaic/mosaic.h"
 #include "sweep/case.h"
@@ -75,14 +76,12 @@ static bool hash_machine(ts_error *err, ts_sweep_hashes *hashes, const ts_sweep_
     return machine->hash[0] != '\0';
 }
 
-/* "FILE.safetensors:NAME" is of the file. */
+/* "FILE.npz:NAME" is of the file. */
 static hash128 add_file(hash128 hash, ts_arena *scratch, const char *path) {
-    const char *inside = strstr(path, ".safetensors:");
     size_t bytes;
     char *text;
     hash = add_text(hash, path);
-    if (inside) path = ts_arena_copy_text(scratch, path, (size_t)(inside - path) + strlen(".safetensors"));
-    bool read = ts_file_read(NULL, scratch, path, MOST_FILE_BYTES, &text, &bytes);
+    bool read = ts_file_read(NULL, scratch, ts_host_file(scratch, path), MOST_FILE_BYTES, &text, &bytes);
     return read ? add(add_text(hash, "read"), text, bytes) : add_text(hash, "none");
 }
 

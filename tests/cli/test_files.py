@@ -96,9 +96,10 @@ def one_name_for_two_files():
         expect(["audit", step, "--csv", "/dev/null", "--svg", "/dev/null"], out=None)
         expect(["run", "programs/mlp_digits.tsim", "-o", f"logits={folder}/x.npy", "-o", f"digit={folder}/x.npy"], 2, "",
                usage("run", f"--output and --output would both write '{folder}/x.npy', expected two files"))
-        both = [f"logits={folder}/x.safetensors:a", "-o", f"digit={folder}/x.safetensors:b"]
-        expect(["run", "programs/mlp_digits.tsim", "-o", *both], 2, "",
-               usage("run", f"--output and --output would both write '{folder}/x.safetensors', expected two files"))
+        for name in ("x.safetensors", "x.npz"):
+            both = [f"logits={folder}/{name}:a", "-o", f"digit={folder}/{name}:b"]
+            expect(["run", "programs/mlp_digits.tsim", "-o", *both], 2, "",
+                   usage("run", f"--output and --output would both write '{folder}/{name}', expected two files"))
 
 
 @test

@@ -135,7 +135,7 @@ def files_that_cannot_be_written():
         softmax = ["run", "programs/softmax.tsim", "--max-cycles", "1", "-o"]
         expect([*softmax, f"y={folder}"], 1, "", f"tilesim: error: cannot create '{folder}': it is a directory\n")
         expect([*softmax, f"y={folder}/y.txt"], 1, "", f"tilesim: error: {folder}/y.txt: the name does not say the format, expected "
-                                                       ".npy, .safetensors[:NAME], .bin or .raw\n")
+                                                       ".npy, .npz[:NAME], .safetensors[:NAME], .bin or .raw\n")
         assert os.listdir(folder) == []
 
 

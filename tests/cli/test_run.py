@@ -7,6 +7,7 @@ import shutil
 import struct
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -188,6 +189,40 @@ def safetensors_in():
     text = program(".tensor w hbm f32[2,3]{1,0:T(8,128)} in file\nhalt\n")
     expect(["run", text, "-i", f"w={path}:a.w", "-o", f"w={result}"], out=None)
     assert read_npy(result)[2] == data
+
+
+@test
+def npz_in_and_out():
+    path, result = HERE / "m.npz", HERE / "w.npz"
+    data, plain = struct.pack(">6f", *range(6)), HERE / "w.npy"
+    write_npy(plain, ">f4", (2, 3), data)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.write(plain, "a.w.npy")
+        file.writestr("other.npy", "")
+    text = program(".tensor w hbm f32[2,3]{1,0:T(8,128)} in file\nhalt\n")
+    for name in ("w", "x/y"):
+        expect(["run", text, "-i", f"w={path}:a.w", "-o", f"w={result}:{name}"], out=None)
+        with zipfile.ZipFile(result) as file:
+            assert file.testzip() is None and file.namelist() == [name + ".npy"]
+            plain.write_bytes(file.read(name + ".npy"))
+        assert read_npy(plain) == ("<f4", (2, 3), struct.pack("<6f", *range(6)))
+    expect(["run", text, "-i", f"w={path}"], 1, "",
+           f"tilesim: error: {path} holds 2 arrays, expected {path}:NAME with such as 'a.w'\n")
+
+
+@test
+def archives_are_not_overwritten():
+    """Also where the program's text names the archive of its input."""
+    path = HERE / "kept.npz"
+    plain = HERE / "w.npy"
+    write_npy(plain, "<f4", (6,), bytes(24))
+    with zipfile.ZipFile(path, "w") as file:
+        file.write(plain, "w.npy")
+    text = program(f'.tensor w hbm f32[6] in file("{path}:w")\nhalt\n')
+    before = path.read_bytes()
+    expect(["run", text, "-o", f"w={path}:y"], 2, "",
+           f"tilesim: error: -o w would be written over '{path}', an input of w\n")
+    assert path.read_bytes() == before
 
 
 @test

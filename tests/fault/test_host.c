@@ -89,6 +89,7 @@ static const struct {
 } paths[] = {{"x.npy", "x.npy"},
              {"x.safetensors", "x.safetensors"},
              {"x.safetensors:a", "x.safetensors"},
+             {"x.npz:a", "x.npz"},
              {"x.bin", "x.bin"}};
 enum { NAMES = sizeof paths / sizeof *paths, ELEMENTS = 40000 }; /* 160 kB: more than a buffer */
 

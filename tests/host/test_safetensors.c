@@ -345,7 +345,8 @@ static void names_without_a_format(void **state) {
         ts_host_array array;
         char message[256];
         snprintf(message, sizeof message,
-                 "%s: the name does not say the format, expected .npy, .safetensors[:NAME], .bin or .raw",
+                 "%s: the name does not say the format, expected .npy, .npz[:NAME], .safetensors[:NAME], "
+                 ".bin or .raw",
                  names[i]);
         assert_false(ts_host_load(&err, arena, names[i], NULL, &array));
         assert_string_equal(err.message, message);

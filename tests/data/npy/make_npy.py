@@ -29,3 +29,7 @@ save("v2_bf16", (base.astype("f4").view("u4") >> 16).astype("u2").view("V2"))
 save("structured", np.zeros(2, [("a", "f4"), ("b", "i4")]))
 save("text", np.array(["ab", "c"]))
 save("date", np.array(["2020-01-01"], "M8[D]"))
+arrays = {"x": base.astype("f4"), "layer.0/w": np.asfortranarray(base.astype(">i2"))}
+np.savez(os.path.join(FOLDER, "two.npz"), **arrays)
+np.savez_compressed(os.path.join(FOLDER, "two_compressed.npz"), **arrays)
+np.savez(os.path.join(FOLDER, "one.npz"), base.astype("f4"))

@@ -1,0 +1,231 @@
+/* .npz files: those that NumPy wrote, those that we write, and damaged ones, of which none gives other values. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "host/format.h"
+#include "base/text.h"
+#include "layout/convert.h"
+
+static char path_space[512];
+
+static const char *in_folder(const char *name) {
+    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    snprintf(path_space, sizeof path_space, "%s/%s", folder, name);
+    return path_space;
+}
+
+/* "f32[2,3] 0 1 2 3 4 5" */
+static const char *show(ts_arena *arena, const ts_host_array *array) {
+    ts_text text = ts_text_begin(arena);
+    ts_host_array_print(array, &text);
+    size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
+    for (size_t at = 0; at < array->length; at += bytes) {
+        uint64_t bits = 0;
+        memcpy(&bits, array->bytes + at, bytes);
+        ts_text_add(&text, " %g", ts_element_to_double(array->dtype, bits));
+    }
+    return text.bytes;
+}
+
+#define NUMPYS "tests/data/npy/"
+#define VALUES "[2,3] 0 1 2 3 4 5"
+static const struct {
+    const char *path, *array; /* of what is refused: the error */
+    size_t limit_bytes;
+} rows[] = {
+    {NUMPYS "one.npz", "f32" VALUES, 0},
+    {NUMPYS "one.npz:arr_0", "f32" VALUES, 0},
+    {NUMPYS "two.npz:x", "f32" VALUES, 0},
+    {NUMPYS "two.npz:layer.0/w", "s16" VALUES, 0},
+    {NUMPYS "two_compressed.npz:x", "f32" VALUES, 0},
+    {NUMPYS "two_compressed.npz:layer.0/w", "s16" VALUES, 0},
+    {NUMPYS "one.npz", "f32" VALUES, 152},
+    {NUMPYS "one.npz", "cannot read '" NUMPYS "one.npz': 'arr_0' has more than 151 bytes", 151},
+    {NUMPYS "two_compressed.npz:x", "cannot read '" NUMPYS "two_compressed.npz': 'x' has more than 99 bytes",
+     99},
+    {NUMPYS "two.npz", NUMPYS "two.npz holds 2 arrays, expected " NUMPYS "two.npz:NAME with such as 'x'", 0},
+    {NUMPYS "two.npz:layer.0.w", NUMPYS "two.npz: no array 'layer.0.w'; did you mean 'layer.0/w'?", 0},
+    {NUMPYS "two.npz:bias", NUMPYS "two.npz: no array 'bias', expected such as 'x'", 0},
+    {NUMPYS "two.npz:", NUMPYS "two.npz:: a tensor's name is missing behind ':'", 0},
+    {NUMPYS "none.npz", "cannot open '" NUMPYS "none.npz': No such file or directory", 0},
+};
+
+static void numpys_files(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_host_array array;
+        ts_host_expect expect = {.limit_bytes = rows[i].limit_bytes};
+        bool ok = ts_host_load(&err, arena, rows[i].path, &expect, &array);
+        assert_string_equal(ok ? show(arena, &array) : err.message, rows[i].array);
+        ts_arena_free(arena);
+    }
+}
+
+static void where_the_name_begins(void **state) {
+    (void)state;
+    static const struct {
+        const char *path;
+        ts_host_format format;
+        const char *file, *name;
+    } paths[] = {
+        {"a.npy", TS_FORMAT_NPY, "a.npy", NULL},
+        {"a.npz", TS_FORMAT_NPZ, "a.npz", NULL},
+        {"a.npz:x", TS_FORMAT_NPZ, "a.npz", "x"},
+        {"a.npz/b.npz:x:y", TS_FORMAT_NPZ, "a.npz/b.npz", "x:y"},
+        {"a.safetensors:b.npz:c", TS_FORMAT_SAFETENSORS, "a.safetensors", "b.npz:c"},
+        {"a.npz:b.safetensors:c", TS_FORMAT_NPZ, "a.npz", "b.safetensors:c"},
+        {"a.safetensors.npy", TS_FORMAT_NPY, "a.safetensors.npy", NULL},
+        {"a.npy:x", TS_FORMAT_UNKNOWN, "a.npy:x", NULL},
+        {"a.bin", TS_FORMAT_RAW, "a.bin", NULL},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        ts_host_path split = ts_host_path_split(paths[i].path);
+        assert_int_equal(split.format, paths[i].format);
+        assert_string_equal(ts_host_file(arena, paths[i].path), paths[i].file);
+        assert_true(paths[i].name ? strcmp(split.name, paths[i].name) == 0 : split.name == NULL);
+        assert_int_equal(ts_host_is_archive(paths[i].path),
+                         paths[i].format == TS_FORMAT_NPZ || paths[i].format == TS_FORMAT_SAFETENSORS);
+    }
+    ts_arena_free(arena);
+}
+
+/* Saves `bytes` and loads x: what the file says, or the error without the path. */
+static const char *load_bytes(ts_arena *arena, const char *bytes, size_t length) {
+    ts_error err = {0};
+    ts_host_array array;
+    assert_true(ts_file_save(&err, arena, in_folder("damaged.npz"), bytes, length));
+    bool ok = ts_host_load(&err, arena, in_folder("damaged.npz:x"), NULL, &array);
+    if (ok) return show(arena, &array);
+    const char *file = strstr(err.message, "damaged.npz");
+    return ts_text_format(arena, "%s", file ? file : err.message);
+}
+
+static void damaged_files_give_no_other_values(void **state) {
+    (void)state;
+    static const char *const files[] = {NUMPYS "two.npz", NUMPYS "two_compressed.npz"};
+    for (int f = 0; f < 2; f++) {
+        ts_arena *arena = ts_arena_new();
+        char *bytes;
+        size_t length, refused = 0;
+        assert_true(ts_file_read(NULL, arena, files[f], 10000, &bytes, &length));
+        assert_string_equal(load_bytes(arena, bytes, length), "f32" VALUES);
+        for (size_t i = 0; i < length; i++) {
+            assert_string_not_equal(load_bytes(arena, bytes, i), "f32" VALUES);
+            bytes[i] ^= (char)0xa5;
+            const char *found = load_bytes(arena, bytes, length);
+            bytes[i] ^= (char)0xa5;
+            bool same = strcmp(found, "f32" VALUES) == 0;
+            if (!same && strncmp(found, "f32", 3) == 0) fail_msg("%s: byte %zu: %s", files[f], i, found);
+            refused += !same;
+        }
+        assert_true(refused > length / 8);
+        assert_int_equal(remove(in_folder("damaged.npz")), 0);
+        ts_arena_free(arena);
+    }
+}
+
+/* Bytes of NumPy's archive of one array that are changed, and the error. Its record of the array has 30 bytes, a
+ * name of 9 and 20 for long sizes; the directory's has 46 and the name; the end has 22. */
+enum { ONE = 59 + 152 + 55 + 22, ENTRY = 59 + 152, END = ENTRY + 55 };
+#define BROKEN "damaged.npz: not a whole .npz file: "
+static const struct {
+    size_t at;
+    const char *bytes;
+    int count;
+    const char *message;
+} damages[] = {
+    {END, "Q", 1, BROKEN "it does not end with a directory"},
+    {END + 12, "\xff\xff", 2, BROKEN "its directory lies outside"},
+    {END + 16, "\x20\x01", 2, BROKEN "its directory lies outside"},
+    {END + 12, "\x36", 1, BROKEN "its directory is damaged"},
+    {ENTRY, "Q", 1, BROKEN "its directory is damaged"},
+    {ENTRY + 8, "\x01", 1, "damaged.npz: 'x' is encrypted"},
+    {ENTRY + 10, "\x0c", 1,
+     "damaged.npz: 'x' is packed by method 12, expected 0 (stored) or 8 (deflate), as np.savez and "
+     "np.savez_compressed write"},
+    {ENTRY + 10, "\x08", 1, BROKEN "an entry does not unpack"},
+    {ENTRY + 16, "\x01\x02", 2, BROKEN "an entry's checksum is another"},
+    {ENTRY + 20, "\x97", 1, BROKEN "an entry cannot have the bytes that its directory says"},
+    {ENTRY + 42, "\xff\x01", 2, BROKEN "an entry lies outside"},
+    {ENTRY + 42, "\x01", 1, BROKEN "an entry is not where its directory says"},
+    {28, "\xff", 1, BROKEN "an entry lies outside"},
+    {59 + 151, "\x01", 1, BROKEN "an entry's checksum is another"},
+};
+
+static void each_damage_has_a_name(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        ts_arena *arena = ts_arena_new();
+        char *bytes;
+        size_t length;
+        assert_true(ts_file_read(NULL, arena, NUMPYS "one.npz", 10000, &bytes, &length));
+        assert_int_equal(length, ONE);
+        memcpy(bytes + ENTRY + 46, "x.npy\0\0\0\0", 9); /* of NumPy's arr_0.npy; a name ends at the NUL */
+        memcpy(bytes + damages[i].at, damages[i].bytes, (size_t)damages[i].count);
+        assert_string_equal(load_bytes(arena, bytes, length), damages[i].message);
+        assert_int_equal(remove(in_folder("damaged.npz")), 0);
+        ts_arena_free(arena);
+    }
+}
+
+/* An archive may be followed by a comment, and two entries may have one name: then no one is meant. */
+static void comments_and_twins(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    char *bytes;
+    size_t length;
+    assert_true(ts_file_read(NULL, arena, NUMPYS "two.npz", 10000, &bytes, &length));
+    char *longer = ts_arena_alloc(arena, length + 70000, 1);
+    memcpy(longer, bytes, length);
+    assert_string_equal(load_bytes(arena, longer, length + 65535), "f32" VALUES);
+    assert_string_equal(load_bytes(arena, longer, length + 65536), BROKEN "it does not end with a directory");
+    for (size_t i = 0; i + 13 <= length; i++)
+        if (memcmp(bytes + i, "layer.0/w.npy", 13) == 0) memcpy(bytes + i, "x.npy\0\0\0\0\0\0\0\0", 13);
+    assert_string_equal(load_bytes(arena, bytes, length), "damaged.npz: a second array 'x'");
+    assert_int_equal(remove(in_folder("damaged.npz")), 0);
+    ts_arena_free(arena);
+}
+
+static void every_type_comes_back(void **state) {
+    (void)state;
+    for (int dtype = 0; dtype < TS_DTYPE_COUNT; dtype++) {
+        if (ts_dtype_get((ts_dtype)dtype)->stored_bits == 0) continue;
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_host_array array, back;
+        const int64_t dims[] = {3, dtype % 3, 2};
+        assert_true(ts_host_array_init(&err, arena, (ts_dtype)dtype, 3, dims, &array));
+        for (size_t i = 0; i < array.length; i++) array.bytes[i] = (uint8_t)(i * 37);
+        assert_true(ts_host_save(&err, arena, in_folder("every.npz:a/b"), &array));
+        ts_host_expect expect = {true, true, (ts_dtype)dtype, 3, dims, 0};
+        if (!ts_host_load(&err, arena, in_folder("every.npz:a/b"), &expect, &back))
+            fail_msg("%s", err.message);
+        assert_int_equal(back.dtype, dtype);
+        assert_memory_equal(back.bytes, array.bytes, array.length);
+        assert_true(ts_host_load(&err, arena, in_folder("every.npz"), &expect, &back));
+        assert_int_equal(remove(in_folder("every.npz")), 0);
+        ts_arena_free(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numpys_files),
+        cmocka_unit_test(where_the_name_begins),
+        cmocka_unit_test(damaged_files_give_no_other_values),
+        cmocka_unit_test(each_damage_has_a_name),
+        cmocka_unit_test(comments_and_twins),
+        cmocka_unit_test(every_type_comes_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
