@@ -12,30 +12,35 @@
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
 
-/* Names of safetensors/src/tensor.rs, enum Dtype. Its F8_E4M3 is the one without infinities. */
+/* Names of safetensors/src/tensor.rs, enum Dtype. Its F8_E4M3 is the one without infinities. Of those with less
+ * than a byte an element it says how many bits they take, but not which come first. */
 static const struct {
     const char *name;
     ts_dtype dtype;
+    int packed_bits; /* 0: elements fill bytes, and are read and written */
 } types[] = {
-    {"BOOL", TS_DTYPE_PRED},
-    {"U8", TS_DTYPE_U8},
-    {"I8", TS_DTYPE_S8},
-    {"F8_E5M2", TS_DTYPE_F8E5M2},
-    {"F8_E4M3", TS_DTYPE_F8E4M3FN},
-    {"F8_E8M0", TS_DTYPE_F8E8M0FNU},
-    {"F8_E4M3FNUZ", TS_DTYPE_F8E4M3FNUZ},
-    {"F8_E5M2FNUZ", TS_DTYPE_F8E5M2FNUZ},
-    {"I16", TS_DTYPE_S16},
-    {"U16", TS_DTYPE_U16},
-    {"F16", TS_DTYPE_F16},
-    {"BF16", TS_DTYPE_BF16},
-    {"I32", TS_DTYPE_S32},
-    {"U32", TS_DTYPE_U32},
-    {"F32", TS_DTYPE_F32},
-    {"F64", TS_DTYPE_F64},
-    {"I64", TS_DTYPE_S64},
-    {"U64", TS_DTYPE_U64},
-    {"C64", TS_DTYPE_C64},
+    {"BOOL", TS_DTYPE_PRED, 0},
+    {"U8", TS_DTYPE_U8, 0},
+    {"I8", TS_DTYPE_S8, 0},
+    {"F8_E5M2", TS_DTYPE_F8E5M2, 0},
+    {"F8_E4M3", TS_DTYPE_F8E4M3FN, 0},
+    {"F8_E8M0", TS_DTYPE_F8E8M0FNU, 0},
+    {"F8_E4M3FNUZ", TS_DTYPE_F8E4M3FNUZ, 0},
+    {"F8_E5M2FNUZ", TS_DTYPE_F8E5M2FNUZ, 0},
+    {"I16", TS_DTYPE_S16, 0},
+    {"U16", TS_DTYPE_U16, 0},
+    {"F16", TS_DTYPE_F16, 0},
+    {"BF16", TS_DTYPE_BF16, 0},
+    {"I32", TS_DTYPE_S32, 0},
+    {"U32", TS_DTYPE_U32, 0},
+    {"F32", TS_DTYPE_F32, 0},
+    {"F64", TS_DTYPE_F64, 0},
+    {"I64", TS_DTYPE_S64, 0},
+    {"U64", TS_DTYPE_U64, 0},
+    {"C64", TS_DTYPE_C64, 0},
+    {"F4", TS_DTYPE_F4E2M1FN, 4},
+    {"F6_E2M3", TS_DTYPE_F6E2M3FN, 6},
+    {"F6_E3M2", TS_DTYPE_F6E3M2FN, 6},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -56,17 +61,30 @@ static bool refuse(const reader *in, const char *format, ...) {
     return ts_error_set(in->err, TS_ERROR_INPUT, "%s: tensor '%s': %s", in->file, in->tensor, message);
 }
 
-static bool read_type(const reader *in, const cJSON *item, ts_dtype *dtype) {
+/* "BOOL, U8 .. or C64": what is read. */
+static void list_types(char *out, size_t capacity) {
+    size_t used = 0;
+    for (int i = 0; i < TYPES && used < capacity; i++) {
+        if (types[i].packed_bits != 0) continue;
+        bool last = i + 1 == TYPES || types[i + 1].packed_bits != 0;
+        const char *before = i == 0 ? "" : last ? " or " : ", ";
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", before, types[i].name);
+    }
+}
+
+static bool read_type(const reader *in, const cJSON *item, ts_safetensor *out) {
     if (!cJSON_IsString(item)) return refuse(in, "expected a string 'dtype'");
     for (int i = 0; i < TYPES; i++) {
         if (strcmp(types[i].name, item->valuestring) != 0) continue;
-        *dtype = types[i].dtype;
+        out->array.dtype = types[i].dtype;
+        out->packed_bits = types[i].packed_bits;
         return true;
     }
     const char *near = ts_text_nearest(item->valuestring, &types[0].name, TYPES, sizeof *types);
     if (near) return refuse(in, "unknown dtype '%.40s'; did you mean '%s'?", item->valuestring, near);
-    return refuse(in, "unknown dtype '%.40s', expected such as F32, F16, BF16, I32, I8, U8 or BOOL",
-                  item->valuestring);
+    char names[256];
+    list_types(names, sizeof names);
+    return refuse(in, "unknown dtype '%.40s', expected %s", item->valuestring, names);
 }
 
 /* Integers up to 2^53 are exact in JSON's doubles. */
@@ -111,20 +129,29 @@ static bool find_fields(const reader *in, const cJSON *item, const cJSON *fields
     return true;
 }
 
+/* Its bytes in the file. Elements of less than a byte lie close. */
+static bool stored_bytes(const reader *in, ts_safetensor *out) {
+    ts_host_array *array = &out->array;
+    if (!ts_host_array_size(in->err, in->file, array->dtype, array->rank, array->dims, &array->length))
+        return false;
+    if (out->packed_bits == 0) return true;
+    size_t bits = array->length % 8 * (size_t)out->packed_bits; /* of what is over 8 elements */
+    array->length = array->length / 8 * (size_t)out->packed_bits + bits / 8;
+    return bits % 8 == 0 || refuse(in, "its elements do not fill whole bytes");
+}
+
 /* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, each key once and no other. */
 static bool read_tensor(const reader *in, const cJSON *item, uint64_t data_bytes, ts_safetensor *out) {
     const cJSON *fields[KEYS] = {NULL};
     int64_t begin = 0, end = 0;
-    if (!find_fields(in, item, fields) || !read_type(in, fields[DTYPE], &out->array.dtype) ||
+    if (!find_fields(in, item, fields) || !read_type(in, fields[DTYPE], out) ||
         !read_shape(in, fields[SHAPE], &out->array) || !read_offsets(in, fields[OFFSETS], &begin, &end))
         return false;
     if (end < begin || (uint64_t)end > data_bytes)
         return refuse(in,
                       "data_offsets [%" PRId64 ", %" PRId64 "] are not inside the %" PRIu64 " bytes of data",
                       begin, end, data_bytes);
-    if (!ts_host_array_size(in->err, in->file, out->array.dtype, out->array.rank, out->array.dims,
-                            &out->array.length))
-        return false;
+    if (!stored_bytes(in, out)) return false;
     if (out->array.length != (size_t)(end - begin))
         return refuse(in, "data_offsets span %" PRId64 " bytes, but its shape needs %zu", end - begin,
                       out->array.length);
@@ -273,6 +300,14 @@ static bool open_file(ts_error *err, ts_arena *arena, const char *path, ts_safet
     return ts_safetensors_parse(err, arena, &header, file_bytes - LENGTH_BYTES - length, index);
 }
 
+static bool refuse_packed(ts_error *err, const char *path, const ts_safetensor *tensor) {
+    char names[256];
+    list_types(names, sizeof names);
+    return refuse(&(reader){err, path, tensor->name},
+                  "elements of %d bits, several to a byte, are not read; save it as %s", tensor->packed_bits,
+                  names);
+}
+
 bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const char *name,
                          const ts_host_expect *expect, ts_host_array *array) {
     ts_safetensors_index index;
@@ -281,6 +316,7 @@ bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const
     size_t found = ts_host_find(err, path, name, &names);
     if (found == SIZE_MAX) return false;
     const ts_safetensor *tensor = &index.tensors[found];
+    if (tensor->packed_bits > 0) return refuse_packed(err, path, tensor);
     *array = tensor->array;
     if (expect && expect->has_dtype && expect->dtype == TS_DTYPE_BF16 && array->dtype == TS_DTYPE_U16)
         array->dtype = TS_DTYPE_BF16;
@@ -309,7 +345,7 @@ static void add_string(ts_text *out, const char *text) {
 static bool add_tensor(ts_error *err, const char *path, const ts_safetensor *tensor, uint64_t at,
                        ts_text *out) {
     int type = 0;
-    while (type < TYPES && types[type].dtype != tensor->array.dtype) type++;
+    while (type < TYPES && (types[type].dtype != tensor->array.dtype || types[type].packed_bits > 0)) type++;
     for (const char *c = tensor->name; *c; c += ts_text_utf8_bytes(c))
         if (ts_text_utf8_bytes(c) == 0)
             return ts_error_set(err, TS_ERROR_INPUT, "%s: the tensor's name is not UTF-8", path);

@@ -9,6 +9,7 @@
 typedef struct {
     const char *name;
     ts_host_array array;
+    int packed_bits; /* 0, or those of an element in a type that is not read: array.length is the file's */
     uint64_t offset;
 } ts_safetensor;
 
@@ -19,7 +20,8 @@ typedef struct {
 } ts_safetensors_index;
 
 /* The JSON header of a file with `data_bytes` of data: strict, every tensor inside the data, none overlapping
- * and no byte left over. Element types that do not fill whole bytes (F4, F6) are refused. */
+ * and no byte left over. Elements of less than a byte (F4, F6) are refused when they are read,
+ * so that the others of their file can be. */
 bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *header, uint64_t data_bytes,
                           ts_safetensors_index *index);
 

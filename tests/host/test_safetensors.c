@@ -57,6 +57,10 @@ static const struct {
     {"{\"__metadata__\":{\"format\":\"pt\"}," A "}", 8, "a: f32[2] at 0"},
     {"{\"x\":{\"data_offsets\":[0,0],\"shape\":[0,3],\"dtype\":\"F8_E4M3\"}," A "}", 8,
      "x: f8e4m3fn[0,3] at 0, a: f32[2] at 0"},
+    {"{\"p\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[0,3]},"
+     "\"q\":{\"dtype\":\"F6_E2M3\",\"shape\":[12],\"data_offsets\":[3,12]},"
+     "\"r\":{\"dtype\":\"F6_E3M2\",\"shape\":[0],\"data_offsets\":[12,12]}}",
+     12, "p: f4e2m1fn[2,3] at 0, q: f6e2m3fn[12] at 3, r: f6e3m2fn[0] at 12"},
     {"{\"s\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[0,1]}}", 1, "s: pred[] at 0"},
 };
 
@@ -75,6 +79,10 @@ static void good_headers(void **state) {
     }
 }
 
+#define DTYPES                                                                                               \
+    "BOOL, U8, I8, F8_E5M2, F8_E4M3, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ, I16, U16, F16, BF16, I32, U32, "     \
+    "F32, "                                                                                                  \
+    "F64, I64, U64 or C64"
 #define NESTED      "[[[[[[[[[[[[[[[["
 #define ONE(fields) "{\"a\":{" fields "}}"
 static const struct {
@@ -105,7 +113,11 @@ static const struct {
     {ONE("\"dtype\":\"BF61\",\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0,
      "m: tensor 'a': unknown dtype 'BF61'; did you mean 'BF16'?"},
     {ONE("\"dtype\":\"quaternion\",\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0,
-     "m: tensor 'a': unknown dtype 'quaternion', expected such as F32, F16, BF16, I32, I8, U8 or BOOL"},
+     "m: tensor 'a': unknown dtype 'quaternion', expected " DTYPES},
+    {ONE("\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]"), 2, 0,
+     "m: tensor 'a': its elements do not fill whole bytes"},
+    {ONE("\"dtype\":\"F4\",\"shape\":[4],\"data_offsets\":[0,4]"), 4, 0,
+     "m: tensor 'a': data_offsets span 4 bytes, but its shape needs 2"},
     {ONE("\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]"), 8, 0,
      "m: tensor 'a': expected an integer from 0 to 2^53 in 'shape'"},
     {ONE("\"dtype\":\"F32\",\"shape\":[1.5],\"data_offsets\":[0,8]"), 8, 30,
@@ -306,6 +318,32 @@ static void uint16_is_bf16_where_that_is_expected(void **state) {
     ts_arena_free(arena);
 }
 
+/* Elements of less than a byte are refused when they are asked for; their file's others are read. */
+static void packed_elements(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_host_array array;
+    char message[1024];
+    const char *header = "{\"w\":{\"dtype\":\"F4\",\"shape\":[2,8],\"data_offsets\":[0,8]},"
+                         "\"scale\":{\"dtype\":\"F8_E8M0\",\"shape\":[2],\"data_offsets\":[8,10]}}";
+    make_file(arena, header, 10);
+    assert_true(ts_host_load(&err, arena, in_folder("model.safetensors:scale"), NULL, &array));
+    assert_int_equal(array.dtype, TS_DTYPE_F8E8M0FNU);
+    assert_memory_equal(array.bytes, "\x08\x09", 2);
+    assert_false(ts_host_load(&err, arena, in_folder("model.safetensors:w"), NULL, &array));
+    snprintf(message, sizeof message,
+             "%s: tensor 'w': elements of 4 bits, several to a byte, are not read; save it as " DTYPES,
+             in_folder("model.safetensors"));
+    assert_string_equal(err.message, message);
+    ts_error_clear(&err);
+    assert_true(ts_host_array_init(&err, arena, TS_DTYPE_F4E2M1FN, 0, NULL, &array));
+    assert_false(ts_host_save(&err, arena, in_folder("model.safetensors"), &array));
+    assert_non_null(strstr(err.message, "a safetensors file cannot hold f4e2m1fn"));
+    assert_int_equal(remove(in_folder("model.safetensors")), 0);
+    ts_arena_free(arena);
+}
+
 static void raw_files(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -362,11 +400,12 @@ static void names_without_a_format(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_headers),       cmocka_unit_test(bad_headers),
-        cmocka_unit_test(a_zero_is_no_space), cmocka_unit_test(deep_json_is_refused),
-        cmocka_unit_test(one_tensor_by_name), cmocka_unit_test(damaged_files),
-        cmocka_unit_test(there_and_back),     cmocka_unit_test(uint16_is_bf16_where_that_is_expected),
-        cmocka_unit_test(raw_files),          cmocka_unit_test(names_without_a_format),
+        cmocka_unit_test(good_headers),           cmocka_unit_test(bad_headers),
+        cmocka_unit_test(a_zero_is_no_space),     cmocka_unit_test(deep_json_is_refused),
+        cmocka_unit_test(one_tensor_by_name),     cmocka_unit_test(damaged_files),
+        cmocka_unit_test(there_and_back),         cmocka_unit_test(uint16_is_bf16_where_that_is_expected),
+        cmocka_unit_test(packed_elements),        cmocka_unit_test(raw_files),
+        cmocka_unit_test(names_without_a_format),
     };
     return cmocka_run_group_tests_name("host/safetensors", tests, NULL, NULL);
 }
