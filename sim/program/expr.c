@@ -15,10 +15,14 @@ typedef struct {
     const scope *names;
     const token *at;
     int nesting;
+    int skipped; /* how many && and || around do not ask: names must be known, values are all 0 */
     enum { CONSTANT, AFFINE /* may name sregs */, FORM /* all values are 0 */ } mode;
 } parser;
 
 static bool parse_binary(parser *p, int least, constant *out);
+
+/* Is nothing computed here? */
+static bool is_form(const parser *p) { return p->mode == FORM || p->skipped > 0; }
 
 static double as_number(const constant *v) { return v->is_float ? v->number : (double)v->integer; }
 
@@ -35,7 +39,7 @@ static bool parse_call(parser *p, const function *called, constant *out) {
         !parse_binary(p, OR, &b) || !expect(p, ')', "')'"))
         return false;
     *out = (constant){0};
-    if (p->mode == FORM) return true;
+    if (is_form(p)) return true;
     if (a.is_float || b.is_float || a.term_count + b.term_count > 0)
         return TOKEN_ERROR(p->err, name, "%s takes constant integers", called->name);
     if (!called->apply(a.integer, b.integer, &out->integer)) {
@@ -92,9 +96,17 @@ static bool takes_operators(parser *p, const token *op, const constant *v) {
     return !isnan(as_number(v)) || TOKEN_ERROR(p->err, op, "nan takes no operators");
 }
 
+/* 2^63: no number, but with a sign it is the least. */
+static bool is_edge(const token *at) { return at->kind == TOKEN_BAD && at->integer == INT64_MIN; }
+
 static bool parse_sign(parser *p, constant *out) {
     const token *sign = p->at++;
+    if (token_is(sign, '-') && is_edge(p->at)) {
+        *out = (constant){.integer = p->at++->integer};
+        return true;
+    }
     if (!parse_primary(p, out)) return false;
+    if (is_form(p)) return true;
     if (token_is(sign, '!') && !takes_operators(p, sign, out)) return false;
     if (token_is(sign, '!'))
         *out = (constant){.integer = as_number(out) == 0};
@@ -261,7 +273,7 @@ static bool calculate_affine(parser *p, const token *op, const constant *a, cons
 static bool combine(parser *p, const operator* op, const token *location, const constant *a,
                     const constant *b, constant *out) {
     *out = (constant){0};
-    if (p->mode == FORM) return true;
+    if (is_form(p)) return true;
     if (!takes_operators(p, location, a) || !takes_operators(p, location, b)) return false;
     if (a->term_count + b->term_count > 0) return calculate_affine(p, location, a, b, out);
     if (op->level >= SUM) return calculate(p, location, a, b, out);
@@ -284,17 +296,33 @@ static bool refuse_chain(parser *p) {
                        "a comparison of a comparison, expected '&&' between two, or parentheses");
 }
 
+/* As in C: what && or || does not need for its answer is not computed. */
+static bool is_decided(parser *p, const operator* op, const constant *left) {
+    if (op->level >= COMPARISON || is_form(p) || left->term_count > 0 || isnan(as_number(left))) return false;
+    return (as_number(left) != 0) == (op->level == OR);
+}
+
+static bool parse_right(parser *p, const operator* op, const constant *left, constant *out) {
+    const token *location = p->at++;
+    bool decided = is_decided(p, op, left);
+    constant right;
+    p->nesting++;
+    p->skipped += decided;
+    if (!parse_binary(p, op->level + 1, &right)) return false;
+    p->skipped -= decided;
+    p->nesting--;
+    if (!decided) return combine(p, op, location, left, &right, out);
+    *out = (constant){.integer = op->level == OR};
+    return true;
+}
+
 static bool parse_binary(parser *p, int least, constant *out) {
     if (!parse_primary(p, out)) return false;
     const operator* op, *before = NULL;
     for (; (op = find_operator(p->at, least)) != NULL; before = op) {
         if (op->level == COMPARISON && before != NULL && before->level == COMPARISON) return refuse_chain(p);
-        const token *location = p->at++;
-        constant left = *out, right;
-        p->nesting++;
-        if (!parse_binary(p, op->level + 1, &right) || !combine(p, op, location, &left, &right, out))
-            return false;
-        p->nesting--;
+        const constant left = *out;
+        if (!parse_right(p, op, &left, out)) return false;
     }
     return true;
 }

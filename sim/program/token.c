@@ -63,16 +63,19 @@ static size_t skip_digits(lexer *lex) {
     return lex->at - begin;
 }
 
-/* The value of the digits between `begin` and the cursor; false when it does not fit in 64 bits. */
+/* The value of the digits between `begin` and the cursor; false when it does not fit in 64 bits: of 2^63, which
+ * fits with a sign, it is then INT64_MIN. */
 static bool integer_value(const lexer *lex, size_t begin, int base, int64_t *value) {
+    uint64_t sum = 0;
     *value = 0;
     for (size_t i = begin; i < lex->at; i++) {
         int c = byte_at(lex, i);
         int digit = isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
-        if (__builtin_mul_overflow(*value, base, value) || __builtin_add_overflow(*value, digit, value))
-            return false;
+        if (__builtin_mul_overflow(sum, base, &sum) || __builtin_add_overflow(sum, digit, &sum)) return false;
     }
-    return true;
+    if (sum > (uint64_t)INT64_MAX + 1) return false;
+    *value = sum > INT64_MAX ? INT64_MIN : (int64_t)sum;
+    return *value >= 0;
 }
 
 /* The part of a number behind its first digits: true when it has one. */
@@ -125,8 +128,9 @@ static void lex_number(lexer *lex) {
     bool is_float = byte_at(lex, begin + 1) != 'x' && skip_fraction(lex);
     if (is_float) good = float_value(lex, begin, &number);
     if (in_name(byte_at(lex, lex->at)) || !good) {
+        size_t end = lex->at;
         skip_name(lex);
-        add(lex, TOKEN_BAD, begin);
+        add(lex, TOKEN_BAD, begin)->integer = !is_float && lex->at == end ? integer : 0;
     } else if (is_float) {
         add(lex, TOKEN_FLOAT, begin)->number = number;
     } else {

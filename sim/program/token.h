@@ -26,7 +26,7 @@ typedef struct {
     const char *text; /* not ended by NUL */
     size_t length;
     union {
-        int64_t integer; /* of an integer, or the mark */
+        int64_t integer; /* of an integer, or the mark; of what is bad INT64_MIN: it is 2^63 */
         double number;   /* of a float */
     };
     int line, column; /* from 1 */

@@ -105,6 +105,21 @@ static void test_expressions(void **state) {
         {"min(1.5, 2)", "a.tsim:4:7: error: min takes constant integers\ndelay min(1.5, 2)\n      ^\n"},
         {"1 < 2 && 2 <= 2 || 0", "    delay 1\n"},
         {"(1 == 2) + (1 != 2) * 2 + (3 > 2) * 4 + (2 >= 3) * 8 + !0 * 16", "    delay 22\n"},
+        {"0 != 0 && 8 / 0 > 1 || 0", "    delay 0\n"}, /* as in C: what is not asked is not computed */
+        {"1 || 8 % 0 > 1", "    delay 1\n"},
+        {"2 + (ROWS || ceil_div(1, 0) && -nan + !nan)", "    delay 3\n"},
+        {"0.5 || 9223372036854775807 * 2 || 1 / 0", "    delay 1\n"},
+        {"0 && (1 || 0) || 3 && 0 || 2", "    delay 1\n"},
+        {"0 && (1 && 1 / 0) + 2", "    delay 0\n"},
+        {"1 && 8 / 0 > 1", "a.tsim:4:14: error: the divisor is 0\ndelay 1 && 8 / 0 > 1\n             ^\n"},
+        {"0 && 1 || 8 / 0",
+         "a.tsim:4:19: error: the divisor is 0\ndelay 0 && 1 || 8 / 0\n                  ^\n"},
+        {"nan || 1", "a.tsim:4:11: error: nan takes no operators\ndelay nan || 1\n          ^\n"},
+        {"1 || ROW",
+         "a.tsim:4:12: error: unknown name 'ROW'; did you mean 'ROWS'?\ndelay 1 || ROW\n           ^\n"},
+        {"1 || 1 < 2 < 3",
+         "a.tsim:4:18: error: a comparison of a comparison, expected '&&' between two, or parentheses\n"
+         "delay 1 || 1 < 2 < 3\n                 ^\n"},
         {"1.5 < 2", "    delay 1\n"},
         {"-2147483648", "    delay -2147483648\n"},
         {"2147483647", "    delay 2147483647\n"},
@@ -117,6 +132,25 @@ static void test_expressions(void **state) {
         {"9223372036854775808",
          "a.tsim:4:7: error: '9223372036854775808' is not a number of at most 64 bits\n"
          "delay 9223372036854775808\n      ^\n"},
+        {"-9223372036854775808 + 9223372036854775807", "    delay -1\n"},
+        {"- 0x8000000000000000 == -9223372036854775807 - 1", "    delay 1\n"},
+        {"1 - 9223372036854775808",
+         "a.tsim:4:11: error: '9223372036854775808' is not a number of at most 64 bits\n"
+         "delay 1 - 9223372036854775808\n          ^\n"},
+        {"-9223372036854775809",
+         "a.tsim:4:8: error: '9223372036854775809' is not a number of at most 64 bits\n"
+         "delay -9223372036854775809\n       ^\n"},
+        {"-18446744073709551616",
+         "a.tsim:4:8: error: '18446744073709551616' is not a number of at most 64 bits\n"
+         "delay -18446744073709551616\n       ^\n"},
+        {"-9223372036854775808x",
+         "a.tsim:4:8: error: '9223372036854775808x' is not a number of at most 64 bits\n"
+         "delay -9223372036854775808x\n       ^\n"},
+        {"-9223372036854775808.0e999",
+         "a.tsim:4:8: error: '9223372036854775808.0e999' is not a number of at most 64 bits\n"
+         "delay -9223372036854775808.0e999\n       ^\n"},
+        {"--9223372036854775808", "a.tsim:4:7: error: the result does not fit in 64 bits\n"
+                                  "delay --9223372036854775808\n      ^\n"},
         {"1e400", "a.tsim:4:7: error: '1e400' is not a number of at most 64 bits\ndelay 1e400\n      ^\n"},
         {"1e200 * -1e200 < 0", "a.tsim:4:13: error: the result of '*' does not fit in 64 bits\n"
                                "delay 1e200 * -1e200 < 0\n            ^\n"},
