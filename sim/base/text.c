@@ -121,6 +121,16 @@ const char *ts_text_cut(ts_arena *arena, const char *text, int most) {
 }
 
 /* What no XML may hold: control characters but tab, line feed and carriage return. */
+const char *ts_text_one_line(ts_arena *arena, const char *name) {
+    char *line = NULL;
+    for (size_t i = 0; name[i]; i++) {
+        if ((unsigned char)name[i] >= ' ' && name[i] != 0x7f) continue;
+        if (!line) line = ts_arena_copy_text(arena, name, strlen(name));
+        line[i] = '?';
+    }
+    return line ? line : name;
+}
+
 static bool is_control(char c) { return (unsigned char)c < ' ' && c != '\t' && c != '\n' && c != '\r'; }
 
 void ts_text_add_escaped(ts_text *text, const char *content) {

@@ -32,6 +32,9 @@ const char *ts_text_add_character(ts_text *text, const char *content);
 int ts_text_characters(const char *text);
 /* A text of at most `most` characters, at least 2: the last two of what was longer are "..". */
 const char *ts_text_cut(ts_arena *arena, const char *text, int most);
+/* A name from outside as it stands in a line of text: '?' in place of control bytes, as in errors. The same where
+ * there are none. */
+const char *ts_text_one_line(ts_arena *arena, const char *name);
 /* As the content of XML and HTML, in UTF-8. */
 void ts_text_add_escaped(ts_text *text, const char *content);
 void ts_text_clear(ts_text *text);

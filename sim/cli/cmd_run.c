@@ -159,7 +159,8 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
     } else if (cli_reports(line)) {
         ts_report_run(request, result, &out);
         for (int i = 0; i < request->output_count; i++)
-            ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].name, request->outputs[i].value);
+            ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].name,
+                        ts_text_one_line(out.arena, request->outputs[i].value));
         bool colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
         if (result->profile != NULL) ts_report_lines(result, colour, &out);
     }

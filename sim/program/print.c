@@ -268,7 +268,8 @@ void ts_program_print_location(const ts_program *program, const ts_source *sourc
     if (!program->includes || !source)
         ts_text_add(out, "line %d", line);
     else
-        ts_text_add(out, "%s:%d", name_beside(program->code.name, source->name), line);
+        ts_text_add(out, "%s:%d", ts_text_one_line(out->arena, name_beside(program->code.name, source->name)),
+                    line);
 }
 
 int ts_program_region_of(const ts_program *program, int bundle) {

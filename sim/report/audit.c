@@ -49,9 +49,9 @@ void ts_report_audit_changes(unsigned changes, ts_text *out) {
 
 static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     const ts_machine *machine = r->request->machine;
-    ts_text_add(out, "text       %s: %s bytes, %s lines", view->input,
+    ts_text_add(out, "text       %s: %s bytes, %s lines", ts_text_one_line(out->arena, view->input),
                 ts_text_grouped(out->arena, r->text->bytes), ts_text_grouped(out->arena, r->text->lines));
-    if (r->module) ts_text_add(out, ", module %s", r->module);
+    if (r->module) ts_text_add(out, ", module %s", ts_text_one_line(out->arena, r->module));
     ts_text_add(out, "\n           %s instructions", ts_text_grouped(out->arena, r->text->instructions));
     ts_text_add(out, " in %s computation%s%s\n", ts_text_grouped(out->arena, r->text->computations),
                 r->text->computations == 1 ? "" : "s",

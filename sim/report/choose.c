@@ -21,7 +21,7 @@ static void add_uses(const ts_choose_result *r, ts_text *out) {
     const ts_choose_request *request = r->request;
     ts_text_add(out, "uses       ");
     if (request->program) {
-        ts_text_add(out, "%s, all of the run\n", request->program);
+        ts_text_add(out, "%s, all of the run\n", ts_text_one_line(out->arena, request->program));
         return;
     }
     for (int i = 0; i < request->use_count; i++) {

@@ -41,7 +41,8 @@ static bool has_numbers(const ts_compare_change *change) {
 
 static void add_change(ts_text *out, const ts_compare_change *change) {
     char numbers[2][64];
-    const char *before = show(numbers[0], &change->before), *after = show(numbers[1], &change->after);
+    const char *before = ts_text_one_line(out->arena, show(numbers[0], &change->before));
+    const char *after = ts_text_one_line(out->arena, show(numbers[1], &change->after));
     bool narrow = strlen(before) <= VALUE && strlen(after) <= VALUE;
     if (!narrow) {
         ts_text_add(out, "%s\n    %s\n    %s\n", change->path, before, after);
@@ -102,8 +103,9 @@ static void add_results(const ts_comparison *r, const ts_compare_view *view, ts_
 }
 
 void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
-    ts_text_add(out, "before     %s\nafter      %s\n           reports of tilesim %s\n\n", view->before,
-                view->after, r->command);
+    ts_text_add(out, "before     %s\nafter      %s\n", ts_text_one_line(out->arena, view->before),
+                ts_text_one_line(out->arena, view->after));
+    ts_text_add(out, "           reports of tilesim %s\n\n", r->command);
     if (r->result_count + r->setting_count > 0)
         ts_text_add(out, "%-*s %*s %*s   change\n", PATH, "", VALUE, "before", VALUE, "after");
     for (int i = 0; i < r->setting_count; i++) add_change(out, &r->settings[i]);

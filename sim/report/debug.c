@@ -188,7 +188,7 @@ void ts_report_source(const ts_session *session, int around, ts_text *out) {
         ts_text_add(out, "the program has ended\n");
         return;
     }
-    ts_text_add(out, "%s\n", next->source->name);
+    ts_text_add(out, "%s\n", ts_text_one_line(out->arena, next->source->name));
     for (int line = next->line - around; line <= next->line + around; line++) {
         size_t length;
         const char *text = line > 0 ? find_line(next->source, line, &length) : NULL;

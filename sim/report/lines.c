@@ -204,7 +204,7 @@ static void add_frame(listing *l, int number, int depth) {
     bool loop = frame->kind == TS_FRAME_LOOP, folded = cycles == 0 || cycles * FOLD_PART < total_of(l);
     char note[NOTE] = "";
     const char *slash = strrchr(frame->body->name, '/');
-    const char *name = slash ? slash + 1 : frame->body->name;
+    const char *name = ts_text_one_line(l->arena, slash ? slash + 1 : frame->body->name);
     if (!loop && frame->body == frame->source)
         snprintf(note, sizeof note, "  -> %d", frame->first_line);
     else if (!loop)

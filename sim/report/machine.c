@@ -21,11 +21,13 @@ static void add_part(ts_text *out, size_t line, int indent, size_t columns, cons
 
 static void add_name(const ts_machine *machine, int indent, size_t columns, ts_text *out) {
     size_t line = out->length - (size_t)indent;
-    ts_text_add(out, "%s (%s)%s", machine->name, machine->title,
+    ts_text_add(out, "%s (%s)%s", ts_text_one_line(out->arena, machine->name),
+                ts_text_one_line(out->arena, machine->title),
                 strcmp(machine->name, TS_MACHINE_DEFAULT) == 0 ? ", the default" : "");
     for (int i = 0; i < machine->override_count; i++) {
         size_t at = out->length;
-        add_part(out, line, indent, columns, i == 0 ? ", with " : ", ", machine->overrides[i]);
+        add_part(out, line, indent, columns, i == 0 ? ", with " : ", ",
+                 ts_text_one_line(out->arena, machine->overrides[i]));
         const char *newline = strchr(out->bytes + at, '\n');
         if (newline) line = (size_t)(newline + 1 - out->bytes);
     }

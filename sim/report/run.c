@@ -154,7 +154,7 @@ bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *e
 static void add_head(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     ts_report_machine_line("machine    ", request->machine, out);
     size_t line = out->length;
-    ts_text_add(out, "program    %s", request->program);
+    ts_text_add(out, "program    %s", ts_text_one_line(out->arena, request->program));
     for (int i = 0; i < result->program->param_count; i++) {
         const ts_param *param = &result->program->params[i];
         char word[128];
@@ -180,7 +180,8 @@ static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
         ts_shape_print(ts_program_shape(result->program, i), out);
     }
     if (bound->origin != NULL)
-        ts_text_add(out, "\n%18sfrom %s%s", "", bound->origin, bound->converted ? ", converted" : "");
+        ts_text_add(out, "\n%18sfrom %s%s", "", ts_text_one_line(out->arena, bound->origin),
+                    bound->converted ? ", converted" : "");
     ts_text_add_char(out, '\n');
 }
 

@@ -7,7 +7,7 @@ void report_run_pipelines(const ts_program *program, ts_text *out) {
     for (int i = 0; i < program->pipeline_count && i < SHOWN; i++) {
         const ts_program_pipeline *p = &program->pipelines[i];
         ts_text_add(out, "%-10s ", i == 0 ? "pipelines" : "");
-        if (program->includes) ts_text_add(out, "%s:", p->source->name);
+        if (program->includes) ts_text_add(out, "%s:", ts_text_one_line(out->arena, p->source->name));
         ts_text_add(out,
                     "%d: %d iteration%s in %lld cycles, %d under way; slot bound %lld, critical path %lld\n",
                     p->line, p->iterations, p->iterations > 1 ? "s" : "", (long long)p->cycles,

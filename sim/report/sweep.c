@@ -134,8 +134,9 @@ static void add_counts(const ts_sweep_view *view, ts_text *out) {
 }
 
 static void add_head(const ts_sweep_view *view, ts_text *out) {
-    ts_text_add(out, "study      %s: %s\ndatabase   %s\n", view->study, view->table->study->title,
-                view->database);
+    ts_text_add(out, "study      %s: %s\n", ts_text_one_line(out->arena, view->study),
+                ts_text_one_line(out->arena, view->table->study->title));
+    ts_text_add(out, "database   %s\n", ts_text_one_line(out->arena, view->database));
     add_counts(view, out);
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }

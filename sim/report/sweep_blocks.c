@@ -30,7 +30,7 @@ static void add_head(const ts_blocks_view *view, ts_text *out) {
     const ts_sweep_runs_request *r = view->request;
     const int64_t *counts = view->blocks->counts;
     ts_report_machine_line("machine    ", r->run.machine, out);
-    ts_text_add(out, "program    %s", r->run.program);
+    ts_text_add(out, "program    %s", ts_text_one_line(out->arena, r->run.program));
     for (int i = 0; i < r->run.define_count; i++)
         ts_text_add(out, " %s=%s", r->run.defines[i].name, r->run.defines[i].value);
     ts_text_add(out, "\nblocks     %lld: %lld timed, %lld do not fit, %lld with another error\n\n",

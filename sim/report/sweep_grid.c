@@ -31,7 +31,7 @@ static double shortest(const ts_sweep_runs_request *request, const ts_sweep_row 
 static void add_heading(const ts_sweep_runs_request *request, ts_text *out) {
     const ts_grid *grid = request->grid;
     ts_report_machine_line("machine    ", request->run.machine, out);
-    ts_text_add(out, "program    %s", request->run.program);
+    ts_text_add(out, "program    %s", ts_text_one_line(out->arena, request->run.program));
     for (int i = 0; i < grid->axis_count; i++)
         if (grid->axes[i].count == 1) ts_text_add(out, " %s=%s", grid->axes[i].name, grid->axes[i].values[0]);
     ts_text_add(out, "\n\n");

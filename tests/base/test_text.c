@@ -398,6 +398,17 @@ static void cut(void **state) {
     ts_arena_free(arena);
 }
 
+/* Names without control bytes are themselves, others a copy. */
+static void names_in_one_line(void **state) {
+    static const char kept[] = "a ~\xc3\xa4\x80.tsim", broken[] = "\x1f a\nb\x7f\xc3\xa4\x01";
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    assert_ptr_equal(ts_text_one_line(arena, kept), kept);
+    assert_string_equal(ts_text_one_line(arena, broken), "? a?b?\xc3\xa4?");
+    assert_string_equal(ts_text_one_line(arena, ""), "");
+    ts_arena_free(arena);
+}
+
 /* Behind so many bytes of the line. */
 static void ended_lines(void **state) {
     static const char words[] = "aaaaaaaaa bbbbbbbbb ccccccccc";
@@ -471,6 +482,7 @@ int main(void) {
         cmocka_unit_test(wrapped_lines),
         cmocka_unit_test(utf8),
         cmocka_unit_test(cut),
+        cmocka_unit_test(names_in_one_line),
         cmocka_unit_test(ended_lines),
         cmocka_unit_test(choices),
         cmocka_unit_test(escaped),

@@ -1,0 +1,64 @@
+"""Names of files with control bytes: they break no line of a report and reach no terminal."""
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import main, run, test
+
+BAD, SHOWN = "a\nb\r\x1b[31m\x7f", "a?b??[31m?"
+STUDY = "title: \"one\\ntwo\"\nvary: {A: '1,2'}\nask: {dma: 'f32[8,128] -> f32[8,128]'}\n"
+
+
+def check(*words):
+    """The report of a command, each line of it whole."""
+    code, out, err = run(*words, stdin="where\nquit\n" if words[0] == "debug" else "")
+    assert (code, err) == (0, ""), (words, err)
+    assert not any(byte in out for byte in "\r\x1b\x7f") and "a\nb" not in out, (words, out)
+    assert SHOWN in out, (words, out)
+    return out
+
+
+@test
+def names_stay_in_their_line():
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(Path("programs/include").resolve(), f"{folder}/include")
+
+        def copy(path):
+            return shutil.copyfile(path, f"{folder}/{BAD}{os.path.splitext(path)[1]}")
+        machine, program, hlo = (copy(path) for path in ("configs/tpu-v4.yaml", "programs/softmax.tsim", "tests/data/hlo/step.txt"))
+        study, array = f"{folder}/{BAD}.study.yaml", f"{folder}/{BAD}.npy"
+        Path(study).write_text(STUDY)
+        shown = f"{folder}/{SHOWN}"
+        out = check("run", program, "-m", machine, "-D", "ROWS=8", "-o", f"y={array}")
+        for line in (f"machine    {shown}.yaml (TPU v4)", f"program    {shown}.tsim ROWS=8 ", f"saved      y to {shown}.npy"):
+            assert line in out, out
+        assert f"from {shown}.npy" in check("run", program, "-D", "ROWS=8", "-i", f"x={array}")
+        check("run", program, "-D", "ROWS=8,16")
+        check("dma", "f32[8,128]", "bf16[8,128]", "-m", machine)
+        check("choose", program, "--tensor", "x", "--no-moves", "-D", "ROWS=8")
+        check("audit", hlo)
+        check("show", "machine", machine)
+        check("debug", program, "-D", "ROWS=8")
+        assert "study      " + study.replace(BAD, SHOWN) + ": one?two\n" in check("sweep", study, "--db", f"{folder}/{BAD}.db")
+        for name in ("before", "after"):
+            code, out, _ = run("run", program, "-m", machine, "-D", "ROWS=8", "--json")
+            assert code == 0
+            Path(f"{folder}/{name}{BAD}").write_text(out)
+        check("compare", f"{folder}/before{BAD}", f"{folder}/after{BAD}")
+
+
+@test
+def a_machine_that_is_shown_reads_back():
+    with tempfile.TemporaryDirectory() as folder:
+        path = shutil.copyfile("configs/tpu-v4.yaml", f"{folder}/{BAD}.yaml")
+        code, out, err = run("show", "machine", path)
+        assert (code, err) == (0, ""), err
+        Path(f"{folder}/again.yaml").write_text(out)
+        code, _, err = run("show", "machine", f"{folder}/again.yaml")
+        assert code == 0, err
+
+
+main()
