@@ -2,9 +2,9 @@
 """Rewrites what tests compare exactly: outputs and tables in README.md and docs/, their picture, and the programs' .cycles files.
 
 A block that begins with ```console shows commands, each behind "$ ", and below each its output. A line "..." there stands
-for lines that are left out: as many lines as were shown before it, between two and behind it stay. With --check nothing is
-written; what differs is printed, and the exit status is 1.
+for lines that are left out: as many lines as were shown before it, between two and behind it stay.
 """
+import argparse
 import difflib
 import shlex
 import subprocess
@@ -118,9 +118,13 @@ def differences(tool, checks):
 
 
 def main():
-    tool = next((word for word in sys.argv[1:] if word != "--check"), SHOWN)
-    stale = list(differences(tool, "--check" in sys.argv))
-    if "--check" in sys.argv:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tool", nargs="?", default=SHOWN, help=f"what prints them; {SHOWN} when not given")
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing: what differs is printed, and the exit status is 1")
+    words = parser.parse_args()
+    tool, stale = words.tool, list(differences(words.tool, words.check))
+    if words.check:
         for path, old, new in stale:
             name = path.relative_to(ROOT).as_posix()
             sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "now"))

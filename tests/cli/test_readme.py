@@ -20,6 +20,13 @@ def outputs_are_fresh():
 
 
 @test
+def what_rewrites_them_says_how():
+    for words, code, text in (["--help"], 0, "--check"), (["--chekc"], 2, "unrecognized arguments: --chekc"):
+        done = subprocess.run([sys.executable, "tests/update.py", *words], capture_output=True, text=True)
+        assert done.returncode == code and text in done.stdout + done.stderr, done
+
+
+@test
 def excerpts_are_of_the_output():
     lines = [f"line {i}" for i in range(9)]
     for shown, kept in ((["a", "b"], lines),
