@@ -199,6 +199,7 @@ def the_debugger_ends_with_its_input_and_with_quit():
     assert (out[-1][:7], err) == ("line 6:", ""), (out, err)
     out, err = debug("help")
     assert len(out) == 21 and out[0].startswith("step      s  [N]"), out
+    assert max(map(len, out)) <= 100, out
 
 
 @test
