@@ -159,6 +159,10 @@ bool ts_error_where(ts_error *err) {
     return false;
 }
 
+bool ts_error_within(ts_error *err, const ts_error *found, const char *what) {
+    return ts_error_set(err, found->kind, "%s: %s", what, found->message);
+}
+
 bool ts_error_keep_system(ts_error *err, const ts_error *found) {
     if (found->kind != TS_ERROR_IO) return false;
     if (err && err->kind == TS_ERROR_NONE) *err = *found;

@@ -55,6 +55,10 @@ bool ts_error_whose(ts_error *err, const char *what, int64_t number);
 /* Puts where it is behind the message, for those that show nothing else: ", at p.tsim:3:9". Returns false. */
 bool ts_error_where(ts_error *err);
 
+/* The error that was found in a text which the user has not written, so without its place: "what: message".
+ * Returns false. */
+bool ts_error_within(ts_error *err, const ts_error *found, const char *what);
+
 /* Keeps an error by which the system refused something (TS_ERROR_IO), for those who take other errors as the
  * answer to what was asked: that it cannot be, or is not modelled. True when there was one. */
 bool ts_error_keep_system(ts_error *err, const ts_error *found);

@@ -28,16 +28,17 @@ static const ts_machine_memory *read_memory(ts_error *err, ts_cursor *c, const t
     return NULL;
 }
 
-/* ":FROM>TO", else HBM and VMEM. */
+/* ":FROM>TO", any memories of the machine; else HBM and VMEM. */
 static bool read_dma(ts_error *err, ts_cursor *c, const ts_machine *machine, ts_choose_use *use) {
-    *use = (ts_choose_use){.kind = TS_USE_DMA,
-                           .from = ts_machine_find_memory(err, machine, "hbm"),
-                           .to = ts_machine_find_memory(err, machine, "vmem")};
-    if (!use->from || !use->to) return false;
-    if (!ts_cursor_take(c, ":")) return true;
-    use->from = read_memory(err, c, machine);
-    if (!use->from || !ts_cursor_expect(err, c, ">")) return false;
-    use->to = read_memory(err, c, machine);
+    *use = (ts_choose_use){.kind = TS_USE_DMA};
+    if (ts_cursor_take(c, ":")) {
+        use->from = read_memory(err, c, machine);
+        if (!use->from || !ts_cursor_expect(err, c, ">")) return false;
+        use->to = read_memory(err, c, machine);
+    } else {
+        use->from = ts_machine_find_memory(err, machine, "hbm");
+        use->to = use->from ? ts_machine_find_memory(err, machine, "vmem") : NULL;
+    }
     return use->to != NULL;
 }
 

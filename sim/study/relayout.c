@@ -61,10 +61,8 @@ static bool find_cycles(ts_error *err, ts_arena *arena, const ts_machine *machin
         out->cycles = cycles > out->without ? cycles - out->without : 0;
         return true;
     }
-    if (own.kind != TS_ERROR_UNMODELLED) {
-        *err = own;
-        return false;
-    }
+    if (own.kind != TS_ERROR_UNMODELLED)
+        return ts_error_within(err, &own, "a kernel that loads and stores the vregs, to price their ops");
     out->unpriced = ts_arena_copy_text(arena, own.message, strlen(own.message));
     return true;
 }

@@ -276,6 +276,20 @@ def a_picture_has_the_figures_of_the_table_and_says_what_it_leaves_out():
 
 
 @test
+def memories_of_any_name():
+    """Only the use that names none is between hbm and vmem."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = f"{folder}/m.yaml"
+        text = Path("configs/tpu-v5e.yaml").read_text()
+        for name, own in (("hbm", "main"), ("vmem", "local")):
+            text = re.sub(rf"^    {name}:$", f"    {own}:", text, flags=re.MULTILINE)
+        Path(machine).write_text(text)
+        words = ["choose", "f32[64,256]", "--no-moves", "-m", machine, "--use"]
+        assert "uses       transfer from main to local\n" in expect([*words, "dma:main>local"], out=None)
+        expect([*words, "dma"], 1, "", f"tilesim: error: the machine '{machine}' has no memory 'hbm'; it has main, local, smem\n")
+
+
+@test
 def bad_lines():
     hint = "`tilesim choose --help` shows how it is used\n"
     for words, code, err in (
@@ -286,6 +300,9 @@ def bad_lines():
         (["f32[]", "--use", "reduce:0"], 2, "--use:1:8: error: the tensor has no dimensions to sum\nreduce:0\n       ^\n" + hint),
         (["f32[8,128]", "--use", "dma:hbm>vmen"], 2, "--use:1:9: error: tpu-v5e has no memory 'vmen'; did you mean "
                                                      "'vmem'?\ndma:hbm>vmen\n        ^\n" + hint),
+        (["f32[64,256]", "--use", "reduce:0", "--set", "memories.vmem.capacity=4 KiB"], 1,
+         "tilesim: error: a kernel that uses it, to price it: 'xb' is larger than vmem: 98,304 bytes, the vmem of tpu-v5e has 4,096 "
+         "(94,208 too many)\n"),
         (["f32[8,128]", "--tensor", "x"], 2, "tilesim choose: error: --tensor is of a program, expected PROGRAM.tsim\n" + hint),
         (["f32[8,128]", "-D", "A=1"], 2, "tilesim choose: error: --define is of a program, expected PROGRAM.tsim\n" + hint),
         ([SOFTMAX], 2, f"tilesim choose: error: which tensor of {SOFTMAX}? expected x or y\n" + hint),

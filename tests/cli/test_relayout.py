@@ -68,6 +68,13 @@ def what_has_no_cycles_says_why():
 
 
 @test
+def what_does_not_fit_is_told_without_the_kernel():
+    expect(["relayout", NATIVE, value("32,{3,0},(8,128)"), "--set", "memories.vmem.capacity=4 KiB"], 1, "",
+           "tilesim: error: a kernel that loads and stores the vregs, to price their ops: the kernel takes 40,960 bytes of vmem, "
+           "tpu-v5e has 4,096 (36,864 too many): window_1 24,576, window_0 16,384\n")
+
+
+@test
 def refusals_say_why():
     def refused(source, target, code, words):
         found, out, err = run("relayout", source, target)
