@@ -122,6 +122,18 @@ static bool read_asks(ts_error *err, ts_arena *arena, const ts_tree *node, ts_sw
 
 /* ---- What varies ---- */
 
+/* What varies has no value for all points beside those that it takes. */
+static bool check_unset(ts_error *err, const ts_tree_entry *entry, const ts_sweep_study *study) {
+    bool is_machine = strcmp(entry->key, "machine") == 0;
+    const ts_tree *set = is_machine ? study->machine : study->sets ? get(study->sets, entry->key) : NULL;
+    if (!set) return true;
+    ts_error location = {0};
+    fail(&location, set, "");
+    return ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset,
+                       "'%.60s' varies, but `%s` in line %d gives it one value, expected one of the two",
+                       entry->key, is_machine ? "machine" : "set", location.line);
+}
+
 static bool add_name(ts_error *err, const ts_tree_entry *entry, ts_sweep_study *study) {
     for (int i = 0; i < study->name_count; i++)
         if (strcmp(study->names[i], entry->key) == 0)
@@ -139,7 +151,7 @@ static bool add_name(ts_error *err, const ts_tree_entry *entry, ts_sweep_study *
         return ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset,
                            "'%.60s' is the name of a result, expected another", entry->key);
     study->names[study->name_count++] = entry->key;
-    return true;
+    return check_unset(err, entry, study);
 }
 
 static bool read_integer(ts_error *err, const ts_tree *map, const char *key, int64_t *value) {
