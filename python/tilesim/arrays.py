@@ -64,9 +64,16 @@ def type_of(of: Any) -> str:
     return found
 
 
+def _is_masked(array: Any) -> bool:
+    """Of a list its parts, too: NumPy takes their values."""
+    if isinstance(array, (list, tuple)):
+        return any(map(_is_masked, array))
+    return isinstance(array, np.ma.MaskedArray) and bool(np.ma.is_masked(array))
+
+
 def unmasked(array: Any) -> Any:
     """What has values everywhere: no layout has a place for a mask."""
-    if np.ma.is_masked(array):
+    if _is_masked(array):
         raise TypeError("the array has masked values: expected values everywhere, such as array.filled(0)")
     return array
 

@@ -323,6 +323,11 @@ def masked_values_are_refused():
                  ts.Converter(tiles, to="f32[6]")):
         assert "masked" in str(raised(TypeError, call, masked))
         assert bytes(call(np.ma.masked_array(array))) == bytes(call(masked.filled(5))) == array.tobytes()
+    for call in (lambda of: ts.convert(of, to="f32[2,6]"), ts.Converter("f32[2,6]", to="f32[2,6]{1,0:T(2,8)}")):
+        for part in (masked, [0.0, 1.0, 2.0, 3.0, 4.0, np.ma.masked]):  # of a list NumPy would take the values
+            assert "masked" in str(raised(TypeError, call, [array, part])), part
+            assert "masked" in str(raised(TypeError, call, ((array, part),))), part
+        assert len(bytes(call([array, np.ma.masked_array(array)]))) > 0
     for data, words in ((array, {"to": tiles}), (array.tobytes(), {"layout": tiles})):
         assert "masked" in str(raised(TypeError, ts.convert, data, out=masked.copy(), **words))
         for out in (np.ma.zeros(6, np.float32), np.ma.masked_array(np.zeros(6, np.float32), False)):

@@ -75,6 +75,7 @@ def arrays_of_any_kind():
     for given in (words.view("V2"), words.view([("bf16", "<u2")])):
         assert (ts.run(program, {"x": given}).outputs["y"].view(np.uint16) == words).all()
     masked = np.ma.masked_array(x, mask=x > 0)
+    assert "masked" in str(raised(TypeError, ts.run, "tilesim:/add.tsim", {"x": list(masked)}, params={"ROWS": 8, "COLS": 128}))
     assert "masked" in str(raised(TypeError, ts.run, "tilesim:/add.tsim", {"x": masked}, params={"ROWS": 8, "COLS": 128}))
 
 
