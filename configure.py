@@ -426,7 +426,7 @@ rule run
   pool = console
   description = $command
 rule install
-  command = p="$${{PREFIX-/usr/local}}" && case "$$p" in /*) ;; *) p="$$PWD/$$p" ;; esac && d="$${{DESTDIR-}}$$p" $
+  command = p="$${{PREFIX:-/usr/local}}" && case "$$p" in /*) ;; *) p="$$PWD/$$p" ;; esac && d="$${{DESTDIR-}}$$p" $
       && mkdir -p "$$d/bin" "$$d/lib/pkgconfig" "$$d/include" $
       && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a build/release/{SONAME} "$$d/lib/" $
       && ln -sf {SONAME} "$$d/lib/libtilesim.so" && {{ [ ! -f {RANKS_LIBRARY} ] || cp {RANKS_LIBRARY} "$$d/lib/"; }} $

@@ -78,6 +78,15 @@ def install(folder):
     return [], shlex.split(flags)
 
 
+@release_test
+def an_empty_prefix_is_the_default():
+    with tempfile.TemporaryDirectory() as folder:
+        for prefix, place in ("", "usr/local"), ("/opt/a", "opt/a"):
+            out = done("ninja", "-f", "build/build.ninja", "install", env={**os.environ, "PREFIX": prefix, "DESTDIR": folder})
+            assert f"installed in {folder}/{place}\n" in out, out
+            assert f"prefix=/{place}\n" in Path(folder, place, "lib/pkgconfig/tilesim.pc").read_text()
+
+
 def build(folder, name, before, after):
     source = Path("examples", name)
     program = f"{folder}/{name.replace('.', '_')}"
