@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "tests/support/temporary.h"
 
 /* Which call fails next time, with which errno (0: none); how many bytes a read or write does at most. */
 static struct {
@@ -66,15 +67,13 @@ int fsync(int fd) {
 
 /* ---- */
 static ts_arena *arena;
-static char folder[200], path[300];
+static char folder[TEMPORARY_PATH], path[TEMPORARY_PATH + 8];
 
 static int set_up(void **state) {
     (void)state;
-    const char *base = getenv("TMPDIR");
     memset(&fault, 0, sizeof fault);
     arena = ts_arena_new();
-    snprintf(folder, sizeof folder, "%s/tilesim-XXXXXX", base ? base : "/tmp");
-    snprintf(path, sizeof path, "%s/out", mkdtemp(folder) ? folder : "");
+    snprintf(path, sizeof path, "%s/out", mkdtemp(temporary_path(folder, "tilesim-XXXXXX")));
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "tests/support/temporary.h"
 
 static void sizes(void **state) {
     (void)state;
@@ -82,7 +83,7 @@ static void host(void **state) {
 }
 
 static void put(const char *folder, const char *name, const char *text) {
-    char path[256];
+    char path[TEMPORARY_PATH + 64];
     snprintf(path, sizeof path, "%s%s", folder, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -93,7 +94,7 @@ static void put(const char *folder, const char *name, const char *text) {
 /* A group's own limit and those of the groups around it; of v1 only where memory is a controller. */
 static void groups(void **state) {
     (void)state;
-    char folder[] = "/tmp/test_memory_XXXXXX", path[256];
+    char folder[TEMPORARY_PATH], path[TEMPORARY_PATH + 64];
     static const char *const folders[] = {"/memory", "/memory/a", "/a", "/a/b"};
     static const struct {
         const char *groups;
@@ -110,7 +111,7 @@ static void groups(void **state) {
         {"3:memory2,mymemory:/a\n", 9000},
         {"nothing\nof:it\n", 9000},
     };
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(mkdtemp(temporary_path(folder, "test_memory_XXXXXX")));
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         snprintf(path, sizeof path, "%s%s", folder, folders[i]);
         assert_int_equal(mkdir(path, 0700), 0);

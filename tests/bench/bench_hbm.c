@@ -8,6 +8,7 @@
 
 #include "base/host_clock.h"
 #include "validate/hbm_reference.h"
+#include "tests/support/temporary.h"
 
 enum { RUNS = 7 };
 
@@ -95,8 +96,8 @@ int main(void) {
                                              {"hbm2_8ch", "H", "hbm2_8ch", "hbm2m_16pc"},
                                              {"hbm3_16ch", "H", "hbm3_16ch", ""},
                                              {"hbm2m_16pc", "H", "", "hbm2m_16pc"}}; /* per_bank */
-    char path[] = "/tmp/bench_hbm_XXXXXX";
-    int file = mkstemp(path);
+    char path[TEMPORARY_PATH];
+    int file = mkstemp(temporary_path(path, "bench_hbm_XXXXXX"));
     bool ok = file >= 0 && close(file) == 0;
     printf("%-10s %-3s %-14s %9s %9s %9s %12s %16s\n", "config", "map", "pattern", "tilesim", "--exact",
            "its trace", "Ramulator 2.1", "DRAMsim3");

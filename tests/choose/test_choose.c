@@ -17,6 +17,7 @@
 #include "tests/support/rounds.h"
 #include "tests/support/run_text.h"
 #include "tests/support/shapes.h"
+#include "tests/support/temporary.h"
 
 static const ts_machine *machine;
 
@@ -757,8 +758,8 @@ static void programs_and_tensors_that_are_not(void **state) {
 
 /* A file that holds the program; to be removed. */
 static const char *file_of(const char *text) {
-    char *path = ts_arena_copy_text(arena, "/tmp/choose.XXXXXX", 18);
-    int file = mkstemp(path);
+    char *path = ts_arena_alloc(arena, TEMPORARY_PATH, 1);
+    int file = mkstemp(temporary_path(path, "choose.XXXXXX"));
     assert_true(file >= 0);
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
     close(file);

@@ -33,6 +33,13 @@ def refused(name, text, err):
 
 
 @release_test
+def one_file_knows_where_tests_write():
+    """So that what tests/run.py says in TMPDIR holds for all."""
+    named = [path.name for path in (ROOT / "tests").rglob("*.[ch]") if '"/tmp' in path.read_text()]
+    assert named == ["temporary.c"], named
+
+
+@release_test
 def upward_include():
     refused("sim/base/a.h", '\n#include "base/b.h"\n#include "tilesim/b.h"\n  # include "dma/c.h"\n',
             "sim/base/a.h:4: layer 'base' must not include from 'dma'")

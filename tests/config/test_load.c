@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "config/tree.h"
+#include "tests/support/temporary.h"
 
 #define FILE_OF(name, text)                                                                                  \
     { name, text, sizeof text - 1 }
@@ -104,10 +105,8 @@ static void save(const char *name, const char *text) {
 
 /* In a new folder. */
 static int enter(void **state) {
-    char *folder = malloc(4096);
-    const char *parent = getenv("TMPDIR");
-    snprintf(folder, 4096, "%s/load-XXXXXX", parent ? parent : "/tmp");
-    *state = folder;
+    char *folder = malloc(TEMPORARY_PATH);
+    *state = temporary_path(folder, "load-XXXXXX");
     return !(mkdtemp(folder) && chdir(folder) == 0 && mkdir("sub", 0777) == 0);
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "host/format.h"
+#include "tests/support/temporary.h"
 
 /* The system's calls, which the linker takes from here: the one that `countdown` reaches fails with
  * `failure`. */
@@ -56,7 +57,7 @@ off_t lseek(int fd, off_t offset, int whence) {
     return fails() ? -1 : (off_t)syscall(SYS_lseek, fd, offset, whence);
 }
 
-static char folder[512];
+static char folder[TEMPORARY_PATH];
 
 static const char *in_folder(const char *name) {
     static char path[1024];
@@ -75,8 +76,7 @@ static int files_in_folder(void) {
 
 static int make_folder(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "%s/faults-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
+    return mkdtemp(temporary_path(folder, "faults-XXXXXX")) ? 0 : -1;
 }
 
 static int remove_folder(void **state) {

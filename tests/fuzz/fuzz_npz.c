@@ -7,18 +7,20 @@
 #include <unistd.h>
 
 #include "host/npz.h"
+#include "tests/support/temporary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile uint8_t sink;
-static char path[512];
+static char path[TEMPORARY_PATH];
 
 static void remove_file(void) { remove(path); }
 
 /* One file a process. */
 static void begin(void) {
-    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    snprintf(path, sizeof path, "%s/fuzz-%d.npz", folder, (int)getpid());
+    char name[64];
+    snprintf(name, sizeof name, "fuzz-%d.npz", (int)getpid());
+    temporary_path(path, name);
     atexit(remove_file);
 }
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "host/npy.h"
 #include "layout/convert.h"
+#include "tests/support/temporary.h"
 
 /* "f32[2,3] 0 1 2 3 4 5" */
 static const char *show(ts_arena *arena, const ts_host_array *array) {
@@ -294,15 +295,14 @@ static void saved_files_are_numpys(void **state) {
     (void)state;
     static const char *const files[] = {"b1", "i1",  "i8", "u2",      "f2",        "f4",        "f8",
                                         "c8", "c16", "u4", "v2_bf16", "f4_scalar", "f4_vector", "f4_empty"};
-    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
         ts_host_array array;
-        char path[256], copy[512], *left, *right;
+        char path[256], copy[TEMPORARY_PATH], *left, *right;
         size_t left_length, right_length;
         snprintf(path, sizeof path, "tests/data/npy/%s.npy", files[i]);
-        snprintf(copy, sizeof copy, "%s/copy.npy", folder);
+        temporary_path(copy, "copy.npy");
         assert_true(ts_host_load(&err, arena, path, NULL, &array));
         assert_true(ts_host_save(&err, arena, copy, &array));
         assert_true(ts_file_read(&err, arena, path, 1000, &left, &left_length));
@@ -316,14 +316,13 @@ static void saved_files_are_numpys(void **state) {
 
 static void every_type_comes_back(void **state) {
     (void)state;
-    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     for (int dtype = 0; dtype < TS_DTYPE_COUNT; dtype++) {
         if (ts_dtype_get((ts_dtype)dtype)->stored_bits == 0) continue;
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
         ts_host_array array, back;
-        char path[512];
-        snprintf(path, sizeof path, "%s/every.npy", folder);
+        char path[TEMPORARY_PATH];
+        temporary_path(path, "every.npy");
         const int64_t dims[] = {3, 1, 2};
         assert_true(ts_host_array_init(&err, arena, (ts_dtype)dtype, 3, dims, &array));
         for (size_t i = 0; i < array.length; i++) array.bytes[i] = (uint8_t)(i * 37);

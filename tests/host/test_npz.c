@@ -12,14 +12,11 @@
 #include "host/format.h"
 #include "base/text.h"
 #include "layout/convert.h"
+#include "tests/support/temporary.h"
 
-static char path_space[512];
+static char path_space[TEMPORARY_PATH];
 
-static const char *in_folder(const char *name) {
-    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    snprintf(path_space, sizeof path_space, "%s/%s", folder, name);
-    return path_space;
-}
+static const char *in_folder(const char *name) { return temporary_path(path_space, name); }
 
 /* "f32[2,3] 0 1 2 3 4 5" */
 static const char *show(ts_arena *arena, const ts_host_array *array) {

@@ -12,14 +12,11 @@
 #include "host/format.h"
 #include "base/text.h"
 #include "host/safetensors.h"
+#include "tests/support/temporary.h"
 
-static char path_space[512];
+static char path_space[TEMPORARY_PATH];
 
-static const char *in_folder(const char *name) {
-    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    snprintf(path_space, sizeof path_space, "%s/%s", folder, name);
-    return path_space;
-}
+static const char *in_folder(const char *name) { return temporary_path(path_space, name); }
 
 /* The path of a file with this header and `data_bytes` of data, 0 1 2 3 ... */
 static const char *make_file(ts_arena *arena, const char *header, size_t data_bytes) {

@@ -11,6 +11,7 @@
 #include "mesh/mesh_file.h"
 #include "mesh/reshard.h"
 #include "tests/support/mesh_routes.h"
+#include "tests/support/temporary.h"
 
 typedef struct {
     ts_arena *arena;
@@ -197,8 +198,8 @@ static void test_meshes_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
-        char path[] = "/tmp/test_mesh_XXXXXX";
-        int descriptor = mkstemp(path);
+        char path[TEMPORARY_PATH];
+        int descriptor = mkstemp(temporary_path(path, "test_mesh_XXXXXX"));
         dprintf(descriptor, HEAD "%s", rows[i].body);
         close(descriptor);
         assert_false(read_mesh(&f, path, NULL, NULL, 0));

@@ -13,6 +13,7 @@
 #include "tilesim.h"
 
 #include "base/number.h"
+#include "tests/support/temporary.h"
 
 /* Of each value: absolute, and as a share of it. */
 typedef struct {
@@ -175,8 +176,8 @@ static void f16_is_not_computed_as_bf16(void **state) {
     assert_true(length > 0 && feof(file));
     fclose(file);
     for (char *at = bytes; (at = strstr(at, "bf16"));) memmove(at, at + 1, strlen(at));
-    char path[] = "/tmp/f16XXXXXX.mlir";
-    int made = mkstemps(path, (int)strlen(".mlir"));
+    char path[TEMPORARY_PATH];
+    int made = mkstemps(temporary_path(path, "f16XXXXXX.mlir"), (int)strlen(".mlir"));
     assert_true(made >= 0 && write(made, bytes, strlen(bytes)) == (ssize_t)strlen(bytes) && close(made) == 0);
     ts_error *err = ts_error_new();
     ts_arena *arena = ts_arena_new();

@@ -12,8 +12,9 @@
 #include "tests/support/group.h"
 #include "tests/support/small_timeline.h"
 #include "tests/support/written.h"
+#include "tests/support/temporary.h"
 
-static char path[] = "/tmp/tilesim-test-XXXXXX";
+static char path[TEMPORARY_PATH];
 static ts_timeline timeline;
 
 /* The file of these events. */
@@ -37,7 +38,7 @@ static const char *file_of(const ts_trace_event *events, int count) {
 
 static int set_up(void **state) {
     begin_group(state);
-    int file = mkstemp(path);
+    int file = mkstemp(temporary_path(path, "tilesim-test-XXXXXX"));
     return file < 0 ? -1 : close(file);
 }
 

@@ -6,12 +6,13 @@
 
 #include "run/run.h"
 #include "tests/support/test.h"
+#include "tests/support/temporary.h"
 
-enum { TILE = 4096, NPY_HEADER = 128, PATH_BYTES = 256 };
+enum { TILE = 4096, NPY_HEADER = 128 };
 
 static const ts_machine *machine;
 static ts_mesh pair;
-static char folder[PATH_BYTES / 2];
+static char folder[TEMPORARY_PATH];
 
 static ts_run_request request_of(ts_arena *arena, const char *text, const ts_mesh *mesh) {
     ts_source *source = TS_NEW(arena, ts_source);
@@ -212,12 +213,13 @@ static void spaces_are_those_of_the_machine(void **state) {
 
 static int set_up(void **state) {
     ts_arena *arena = ts_arena_new();
-    const char *base = getenv("TMPDIR");
     *state = arena;
     machine = ts_machine_load(NULL, arena, "tpu-v5e");
-    snprintf(folder, sizeof folder, "%s/tilesim-XXXXXX", base ? base : "/tmp");
     ts_mesh_request mesh = {.machine = machine, .axes = {"mesh", "2", 1}};
-    return machine && ts_mesh_read(NULL, arena, &mesh, &pair) && mkdtemp(folder) ? 0 : -1;
+    return machine && ts_mesh_read(NULL, arena, &mesh, &pair) &&
+                   mkdtemp(temporary_path(folder, "tilesim-XXXXXX"))
+               ? 0
+               : -1;
 }
 
 static int tear_down(void **state) {

@@ -7,19 +7,18 @@
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
 #include "study/hbm_run.h"
+#include "tests/support/temporary.h"
 
 typedef struct {
     ts_arena *arena;
-    char path[300];
+    char path[TEMPORARY_PATH];
 } fixture;
 
 static int set_up(void **state) {
     ts_arena *arena = ts_arena_new();
     fixture *f = TS_NEW(arena, fixture);
-    const char *base = getenv("TMPDIR");
     f->arena = arena;
-    snprintf(f->path, sizeof f->path, "%s/trace-XXXXXX", base ? base : "/tmp");
-    close(mkstemp(f->path));
+    close(mkstemp(temporary_path(f->path, "trace-XXXXXX")));
     *state = f;
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "study/hbm_run.h"
 #include "tests/support/group.h"
+#include "tests/support/temporary.h"
 
 static ts_hbm_config config_of(const char *name) {
     const ts_machine *machine = ts_machine_load(NULL, arena, name);
@@ -71,10 +72,8 @@ static void representatives_stand_for_all(void **state) {
     }
 }
 
-static ts_hbm_requests *trace_of(const ts_hbm_config *config, const char *text, char path[200]) {
-    const char *folder = getenv("TMPDIR");
-    snprintf(path, 200, "%s/trace-XXXXXX", folder ? folder : "/tmp");
-    int made = mkstemp(path);
+static ts_hbm_requests *trace_of(const ts_hbm_config *config, const char *text, char path[TEMPORARY_PATH]) {
+    int made = mkstemp(temporary_path(path, "trace-XXXXXX"));
     assert_int_equal(write(made, text, strlen(text)), strlen(text));
     close(made);
     return ts_hbm_requests_open(NULL, arena, path, config);
@@ -89,7 +88,7 @@ static void traces_are_run_to_their_end(void **state) {
     } rows[] = {{"LD 0\n", 1}, {"LD 0\nST 4096\n", 2}, {"LD 0\nLD what\n", -1}};
     const ts_hbm_config config = config_of("tpu-v5e");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char path[200];
+        char path[TEMPORARY_PATH];
         ts_error err = {0};
         ts_hbm_run out;
         ts_hbm_run_request request = {.config = &config, .lookahead_bytes = 64 << 10};

@@ -8,6 +8,7 @@
 #include "sweep/case.h"
 #include "tests/support/test.h"
 #include "tilesim/version.h"
+#include "tests/support/temporary.h"
 
 /* FNV-1a of 128 bits in four limbs: the prime is 2^88 + 315. */
 typedef struct {
@@ -258,10 +259,10 @@ static void hash_words(const char *const *words, char out[33]) {
 }
 
 static void identify_mesh(ts_arena *arena, const char *text, char out[33]) {
-    char path[] = "/tmp/tilesim_identity_XXXXXX.yaml";
+    char path[TEMPORARY_PATH];
     ts_sweep_identity found;
     ts_text study = ts_text_begin(arena);
-    int file = mkstemps(path, 5);
+    int file = mkstemps(temporary_path(path, "tilesim_identity_XXXXXX.yaml"), 5);
     assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
     close(file);
     ts_text_add(&study, "machine: tpu-v5e\nask: {reshard: \"f32[8] P('x') -> f32[8]\", mesh: %s}", path);
