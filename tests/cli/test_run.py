@@ -204,6 +204,9 @@ def npz_in_and_out():
         expect(["run", text, "-i", f"w={path}:a.w", "-o", f"w={result}:{name}"], out=None)
         with zipfile.ZipFile(result) as file:
             assert file.testzip() is None and file.namelist() == [name + ".npy"]
+            entry = file.infolist()[0]
+            assert (entry.date_time, entry.compress_type, entry.extract_version) == ((1980, 1, 1, 0, 0, 0), 0, 45)
+            assert entry.file_size == entry.compress_size == 128 + 24 and entry.header_offset == 0
             plain.write_bytes(file.read(name + ".npy"))
         assert read_npy(plain) == ("<f4", (2, 3), struct.pack("<6f", *range(6)))
     expect(["run", text, "-i", f"w={path}"], 1, "",

@@ -193,6 +193,43 @@ static void comments_and_twins(void **state) {
     ts_arena_free(arena);
 }
 
+static void add_to(char *bytes, size_t at, unsigned more) {
+    bytes[at] = (char)((unsigned char)bytes[at] + more);
+}
+
+/* Of what lies beside an entry, fields of others may come before that of long sizes; one that is cut is none. */
+static void fields_of_others_are_passed_over(void **state) {
+    (void)state;
+    enum {
+        LOCAL = 30 + 5 + 20,
+        NPY = 128 + 24,
+        DIRECTORY = LOCAL + NPY,
+        FIELD = DIRECTORY + 46 + 5,
+        MORE = 7
+    };
+    static const char field[MORE + 1] = "UT\3\0abc";
+    ts_arena *arena = ts_arena_new();
+    ts_host_array array;
+    char *bytes;
+    size_t length;
+    assert_true(ts_host_load(NULL, arena, NUMPYS "one.npz", NULL, &array));
+    assert_true(ts_host_save(NULL, arena, in_folder("x.npz:x"), &array));
+    assert_true(ts_file_read(NULL, arena, in_folder("x.npz"), 10000, &bytes, &length));
+    assert_int_equal(length, FIELD + 28 + 56 + 20 + 22);
+    char *longer = ts_arena_alloc(arena, length + MORE, 1);
+    memcpy(longer, bytes, FIELD);
+    memcpy(longer + FIELD, field, MORE);
+    memcpy(longer + FIELD + MORE, bytes + FIELD, length - FIELD);
+    add_to(longer, DIRECTORY + 30, MORE);
+    add_to(longer, FIELD + MORE + 28 + 40, MORE);
+    add_to(longer, FIELD + MORE + 28 + 56 + 8, MORE);
+    assert_string_equal(load_bytes(arena, longer, length + MORE), "f32" VALUES);
+    add_to(longer, FIELD + 2, 40);
+    assert_string_equal(load_bytes(arena, longer, length + MORE), BROKEN "its directory is damaged");
+    assert_int_equal(remove(in_folder("x.npz")) | remove(in_folder("damaged.npz")), 0);
+    ts_arena_free(arena);
+}
+
 static void every_type_comes_back(void **state) {
     (void)state;
     for (int dtype = 0; dtype < TS_DTYPE_COUNT; dtype++) {
@@ -222,6 +259,7 @@ int main(void) {
         cmocka_unit_test(damaged_files_give_no_other_values),
         cmocka_unit_test(each_damage_has_a_name),
         cmocka_unit_test(comments_and_twins),
+        cmocka_unit_test(fields_of_others_are_passed_over),
         cmocka_unit_test(every_type_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
