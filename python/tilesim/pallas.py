@@ -278,9 +278,20 @@ def _function(place: str) -> Callable:
     return getattr(module, name)
 
 
+def _loaded(text: str) -> Optional[np.ndarray]:
+    """What FILE.npy or FILE.npz:NAME holds, the name only where there are several; None: the text names no file."""
+    path, colon, name = text.partition(".npz:")
+    if not colon and not text.endswith(".npz"):
+        return np.load(text) if text.endswith(".npy") else None
+    with np.load(path + ".npz" * bool(colon)) as archive:
+        if name not in archive.files and (name or len(archive.files) != 1):
+            raise ValueError(f"'{text}': expected the name of an array, one of {', '.join(archive.files)}")
+        return archive[name or archive.files[0]]
+
+
 def _array(text: str, seed: int) -> np.ndarray:
-    if text.endswith(".npy"):
-        array = np.load(text)
+    array = _loaded(text)
+    if array is not None:
         return array.view(dtype("bf16")) if array.dtype.kind == "V" and array.dtype.itemsize == 2 else array
     kind, values = _fills.filled(text, seed)
     return values.astype(dtype(kind))
@@ -311,7 +322,8 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--mesh", metavar="AXES",
                         help="the devices that a shard_map in the function is over: 4x4, or data=2,model=8")
     parser.add_argument("-i", action="append", default=[], metavar="NAME=OPERAND", dest="inputs",
-                        help="an argument: FILE.npy, or a type and a fill, such as 'f32[256,128] random(seed=1, lo=-1, hi=1)'")
+                        help="an argument: FILE.npy, FILE.npz:NAME, or a type and a fill, "
+                             "such as 'f32[256,128] random(seed=1, lo=-1, hi=1)'")
     parser.add_argument("-o", metavar="FILE.mlir", dest="output", help="also write the text; of several kernels FILE.0.mlir ..")
     parser.add_argument("--lower", action="store_true", help="only write the text, do not run it")
     parser.add_argument("--check", action="store_true", help="look for races, undefined values and copies nobody waited for")

@@ -39,6 +39,14 @@ def arguments_are_annotations_or_given():
     assert x.dtype == np.float32 and x[1, 0] == 8 and y.dtype == np.int32 and y.tolist() == [0, 1]
     x, _ = pallas._arguments(kernel, ["x=s8[2]", "1=u8[2] iota"])
     assert x.dtype == np.int8
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/a.npz", np.arange(3))
+        np.savez_compressed(f"{folder}/b.npz", w=np.arange(4), v=np.arange(5))
+        x, y = pallas._arguments(kernel, [f"x={folder}/a.npz", f"y={folder}/b.npz:v"])
+        assert (x.tolist(), y.tolist()) == ([0, 1, 2], [0, 1, 2, 3, 4])
+        for name in ("", ":", ":u"):
+            assert "expected the name of an array, one of w, v" in str(
+                raised(ValueError, pallas._arguments, kernel, [f"x={folder}/b.npz{name}", "y=u8[2]"])), name
     assert "'y' has no array" in str(raised(ValueError, pallas._arguments, kernel, []))
     assert "no parameter 'z': expected one of x, y" in str(raised(ValueError, pallas._arguments, kernel, ["y=f32[2]", "z=f32[2]"]))
 
