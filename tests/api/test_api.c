@@ -1,16 +1,11 @@
 /* The library's interface, through its public headers alone. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tilesim.h"
 
 static ts_error *err;

@@ -2,20 +2,16 @@
  * (tests/data/tpu_copies*.txt, by tests/oracle). With a FILE as argument: of its programs, those that differ
  * are printed. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "audit/audit.h"
 #include "base/file.h"
 #include "layout/notation/xla.h"
 #include "machine/machine.h"
 #include "tests/support/audited.h"
+#include "tests/support/cmocka.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY = 6 }; /* programs of the table, of which one is taken: all take long */

@@ -1,15 +1,11 @@
 /* What other devices write: whether it was waited for, and whether its sender knew of the last use. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/arrivals.h"
 #include "check/races.h"
 #include "layout/shape.h"
+#include "tests/support/cmocka.h"
 
 enum { OWN = 1, DEVICES = 3, B = 8192, BYTES = 256 };
 

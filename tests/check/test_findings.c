@@ -1,12 +1,8 @@
 /* The list of findings. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/findings.h"
+#include "tests/support/cmocka.h"
 
 static const ts_source source = {"a.tsim", "", 0}, other_source = {"b.tsim", "", 0};
 

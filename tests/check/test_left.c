@@ -1,12 +1,8 @@
 /* What a program leaves at its end. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/left.h"
+#include "tests/support/cmocka.h"
 
 static const ts_source source = {"a.tsim", "", 0};
 static const ts_transfer transfers[] = {{.source_text = &source, .line = 4, .column = 2},

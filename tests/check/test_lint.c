@@ -1,14 +1,10 @@
 /* Warnings: registers that nothing has written, and numbers over 32 bits in addresses. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/lint.h"
 #include "check/unknown.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 enum { SREGS = 8, VREGS = 4, VMASKS = 3, CYCLE = 50 };

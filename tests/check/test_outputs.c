@@ -1,12 +1,8 @@
 /* Findings about outputs and inputs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/outputs.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/shapes.h"
 
 static const ts_source source = {"a.tsim", "", 0};

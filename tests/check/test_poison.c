@@ -1,13 +1,9 @@
 /* Undefined values on their way: short programs, and what is undefined after them, bit by bit. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/poison.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 enum { SREGS = 8, VREGS = 4, VMASKS = 2, VMEM_BYTES = 1 << 16, SMEM_BYTES = 64, OPS = 16, CYCLE = 50 };

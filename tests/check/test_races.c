@@ -1,13 +1,9 @@
 /* Races: who meets the bytes of a transfer that nobody has waited for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/races.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 #include "tests/support/shapes.h"

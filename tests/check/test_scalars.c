@@ -1,13 +1,9 @@
 /* Which scalars steer an instruction, and which are values. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/scalars.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 /* Of s4 and s5, and of s6 and a constant; signalled is semaphore s7 of four. */

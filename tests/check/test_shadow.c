@@ -1,12 +1,8 @@
 /* The shadow rules: which bits of a result are undefined, in exact words. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/shadow.h"
+#include "tests/support/cmocka.h"
 
 #define RULE(name) TS_SHADOW_##name
 

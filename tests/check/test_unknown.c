@@ -1,12 +1,8 @@
 /* Time only: what an unknown scalar makes unknown, and where it is refused. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "check/unknown.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 enum { SREGS = 12, SMEM_BYTES = 64, CYCLE = 77 };

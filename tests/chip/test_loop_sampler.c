@@ -1,11 +1,6 @@
 /* Loops that are simulated in part, time only: counts are those of the whole, and cycles are near. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/rounds.h"
 #include "tests/support/test.h"

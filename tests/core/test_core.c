@@ -1,16 +1,12 @@
 /* What programs compute: scalar rows, reads before writes, memory, transfers, and the exact text of faults.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <fenv.h>
-#include <cmocka.h>
 
 #include "tests/support/core_fixture.h"
 #include "base/number.h"
+#include "tests/support/cmocka.h"
 
 /* ---- Scalars ---- */
 

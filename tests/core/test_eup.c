@@ -1,16 +1,12 @@
 /* The transcendental functions against long double libm, and against neighbours: accuracy, and what is exact.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "core/vector.h"
 #include "base/number.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/rounds.h"
 
 typedef long double wide;

@@ -1,12 +1,8 @@
 /* The clock: every latency and occupancy to the cycle, the names of stalls, and a second scoreboard. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 static const ts_affine zero = {.constant = 0};

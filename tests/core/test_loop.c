@@ -1,12 +1,8 @@
 /* Loops that never end: those that are told at once, those that are given up, and those that do end. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 enum { LONG = 10000000 };

@@ -1,16 +1,12 @@
 /* The matrix units and the transposer: products against sums written out, time to the cycle, and misuse. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/core_fixture.h"
 #include "core/vector.h"
 #include "base/number.h"
+#include "tests/support/cmocka.h"
 
 static fixture *new_fixture(int edge, int staging, int results) {
     fixture *f = fixture_new();

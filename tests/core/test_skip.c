@@ -1,13 +1,9 @@
 /* Iterations that are left out: nothing that is counted differs, and in time only as many are as can be. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "core/state.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 #define PUSHES                                                                                               \

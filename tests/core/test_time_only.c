@@ -1,12 +1,8 @@
 /* Time without values: the same cycles, exact scalars, and an end where an unknown scalar would matter. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"
 
 static const ts_affine begin = {.term_count = 1, .terms = {{1, 8}}};

@@ -1,14 +1,10 @@
 /* The vector instructions on exact bits, in every table that this host can run. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "core/vector.h"
 #include "base/number.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/rounds.h"
 
 enum {

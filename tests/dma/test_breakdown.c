@@ -1,14 +1,10 @@
 /* The bill: its parts add up, stand for what they are called, and are alike with and without skipping; runs
  * against counting them one by one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/cmocka.h"
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"

@@ -1,19 +1,15 @@
 /* Random pairs of layouts in memory that ends, or begins, where no page is: every version of the kernels
  * reads and writes nothing beyond its tensors, and gives the bytes of the definition. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/support/rounds.h"
 #include "tests/support/random_layout.h"
 #include "move/move.h"
+#include "tests/support/cmocka.h"
 
 enum { PAIRS = 500, SANITIZED_PAIRS = 60 };
 enum { BEHIND_BYTES = 64 }; /* of a source, as many as kernels may read on */

@@ -1,12 +1,8 @@
 /* The engine's time: fixed costs to the cycle, streams near the memory's peak, transfers that share,
  * refusals. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/cmocka.h"
 #include "tests/support/hbm2.h"
 
 typedef struct {

@@ -1,20 +1,16 @@
 /* Skipping against walking every access, over random shapes, layouts and address maps; what skipping must not
  * do. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
-#include <cmocka.h>
 
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/random_transfer.h"
 #include "tests/support/rounds.h"
 #include "machine/machine.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/shapes.h"
 
 enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 20, SEED = 77 };

@@ -1,14 +1,9 @@
 /* What a price is not below, and prices with a limit; what is read and written at least. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/number.h"
 #include "machine/machine.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/hbm2.h"
 #include "tests/support/random_transfer.h"
 #include "tests/support/rounds.h"

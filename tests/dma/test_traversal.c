@@ -1,15 +1,11 @@
 /* Traversals: what the blocks of a box hold, counted ahead and by traversing. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/random_layout.h"
 #include "dma/traversal_private.h"
+#include "tests/support/cmocka.h"
 
 static const char *const layouts[] = {"{2,1,0}", "{2,1,0:T(8,128)}", "{0,2,1:T(8,128)}", "{1,2,0}",
                                       "{2,0,1:T(4)}"};

@@ -1,15 +1,11 @@
 /* What is due of a set of banks and when the next is, and what is found of commands, as AVX2 does it, is what a
  * look at each of them finds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "dram/hbm_avx2.h"
 
 HBM_AVX2_BEGIN
 #include "dram/hbm_banks_lanes.h"
+#include "tests/support/cmocka.h"
 
 enum { MOST = 64, ROUNDS = 2000 };
 

@@ -1,16 +1,12 @@
 /* The per bank scheduler against a second one that scans all its queues in every cycle and looks up each rule:
  * when bursts are accepted, and what came of them. Random machines and requests, each instruction set. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "tests/support/hbm2.h"
 #include "tests/support/rounds.h"
 #include "machine/address_map.h"
 #include "dram/hbm_simulators.h"
+#include "tests/support/cmocka.h"
 
 enum { BANKS = 64, BURSTS = 700 };
 

@@ -1,11 +1,6 @@
 /* How evenly channels are loaded: who holds all back, and for how long others do not. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "dram/hbm_load.h"
+#include "tests/support/cmocka.h"
 
 enum { CHANNELS = 8, BANK_BITS = 4, QUEUE = 64, LOOKAHEAD = 512, LONG = 1 << 15, STEPS = 64 };
 

@@ -1,11 +1,6 @@
 /* HBM time against a second model of the same rules: every cycle ticked, every queue scanned, every rule
  * looked up in the list of all commands so far. Nothing of its timing or of its queues is shared. Random
  * machines, random requests. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +8,7 @@
 #include "tests/support/rounds.h"
 #include "machine/address_map.h"
 #include "dram/hbm.h"
+#include "tests/support/cmocka.h"
 
 enum { ACT, PRE, PREA, RD, WR, RDA, WRA, REFA, REFB, COMMANDS };
 enum { MAX_ENTRIES = 256, MAX_BANKS = 128, KEPT = 4, BURSTS = 800, MAX_BURSTS = 1200, MAX_CHANNELS = 4 };

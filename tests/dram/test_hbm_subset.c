@@ -1,15 +1,11 @@
 /* A part of the channels that stands for all: its time, its counts, and when it does not stand for them; accesses that
  * are counted as one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "tests/support/hbm2.h"
 #include "tests/support/rounds.h"
 #include "dram/hbm.h"
+#include "tests/support/cmocka.h"
 
 enum { LINES = 1 << 15, LINE_BYTES = 64 };
 

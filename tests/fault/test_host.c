@@ -3,20 +3,16 @@
 #include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "host/format.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/temporary.h"
 
 /* The system's calls, which the linker takes from here: the one that `countdown` reaches fails with

@@ -1,15 +1,11 @@
 /* HLO text: what the reader makes of each kind of line, and that no way of feeding it, cut or torn, changes
  * or harms that. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/text.h"
 #include "host/hlo.h"
 #include "host/hlo_opcode.h"
+#include "tests/support/cmocka.h"
 
 /* ---- Events as text, one a line ---- */
 

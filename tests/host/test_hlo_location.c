@@ -1,13 +1,9 @@
 /* Places of the user's program: tables at the head of a module, metadata of instructions. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "host/hlo_location.h"
+#include "tests/support/cmocka.h"
 
 static ts_span span(const char *text) { return (ts_span){text, strlen(text)}; }
 

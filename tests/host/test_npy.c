@@ -1,18 +1,14 @@
 /* .npy files: those that NumPy wrote, those that we write, and what is refused, with exact errors. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "host/format.h"
 #include "base/text.h"
 #include "host/npy.h"
 #include "layout/convert.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/temporary.h"
 
 /* "f32[2,3] 0 1 2 3 4 5" */

@@ -1,18 +1,14 @@
 /* Reference expressions: values by rows, exact errors, ulps, and checks. */
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/rounds.h"
 #include "host/reference_loops.h"
 #include "base/text.h"
 #include "host/reference.h"
 #include "layout/convert.h"
+#include "tests/support/cmocka.h"
 
 /* x = [[1,2,3],[4,5,6]] f32, y = [10,20,30] f32, p = [[1],[0]] pred, h = [0.1 in bf16] f32, c: complex, N
  * = 2. */

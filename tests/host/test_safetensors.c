@@ -1,17 +1,13 @@
 /* Safetensors and raw files: headers by rows with exact errors, selection by name, there and back. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "host/format.h"
 #include "base/text.h"
 #include "host/safetensors.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/temporary.h"
 
 static char path_space[TEMPORARY_PATH];

@@ -1,12 +1,8 @@
 /* The tables of the instruction set: every row is well formed, and lookups find it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "isa/isa.h"
+#include "tests/support/cmocka.h"
 
 static void every_row_is_well_formed(void **state) {
     (void)state;

@@ -1,14 +1,10 @@
 /* The instruction set for people: rows as they are written, and docs/isa.md up to date. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "isa/print.h"
+#include "tests/support/cmocka.h"
 
 static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
     (void)state;

@@ -1,10 +1,4 @@
 /* Expressions over layouts: every example of the table, vectors of all systems, parsing back, errors. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 

@@ -1,16 +1,11 @@
 /* Axe layouts: the laws of the algebra on random layouts, against an oracle that enumerates points. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/laws.h"
 #include "tests/support/axe_oracle.h"
 #include "layout/notation/axe.h"
+#include "tests/support/cmocka.h"
 
 enum { ROUNDS = 10000, SANITIZED_ROUNDS = 1000, SIZE_MOST = 96, POINTS_MOST = 4096 };
 static const uint64_t first_seed = 20260902;

@@ -1,16 +1,12 @@
 /* Conversion of element values: every code of every type of at most 16 bits to every type, against formulas
  * that share nothing with it; the wide types by rows and by the host's own arithmetic. */
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/rounds.h"
 #include "layout/convert.h"
+#include "tests/support/cmocka.h"
 
 /* How the codes beyond the finite ones are used: OCP 8-bit and Microscaling formats, ml_dtypes. */
 typedef enum { IEEE, FN, FNUZ, FINITE, POWERS } family;

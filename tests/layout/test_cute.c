@@ -1,15 +1,10 @@
 /* CuTe layouts: published and reference vectors, exact results, exact error texts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "tests/support/algebra.h"
+#include "tests/support/cmocka.h"
 
 /* The printed result, or the first line of the error as the user sees it. */
 static void evaluate(ts_arena *arena, const char *op, const char *a, const char *b, char *result,

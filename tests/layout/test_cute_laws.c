@@ -1,10 +1,5 @@
 /* CuTe layouts: the laws of the algebra on random layouts, against an oracle that reads the printed texts and
  * enumerates their functions. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +8,7 @@
 #include "tests/support/laws.h"
 #include "tests/support/cute_oracle.h"
 #include "tests/support/algebra.h"
+#include "tests/support/cmocka.h"
 
 enum { ROUNDS = 10000, SANITIZED_ROUNDS = 1000, SIZE_MAX_RANDOM = 128, TEXT = 1024 };
 static const uint64_t first_seed = 20260822;

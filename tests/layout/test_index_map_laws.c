@@ -1,10 +1,5 @@
 /* Index maps: their laws on random maps and shapes, against expressions that the test evaluates itself and
  * against enumeration. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +7,7 @@
 #include "tests/support/laws.h"
 #include "layout/notation/axe.h"
 #include "layout/notation/index_map.h"
+#include "tests/support/cmocka.h"
 
 enum { ROUNDS = 5000, SANITIZED_ROUNDS = 500 };
 enum { MAX_RANK = 3, MAX_COUNT = 6, TEXT = 2048, PLACES_MOST = 1 << 11 };

@@ -1,11 +1,7 @@
 /* The layout form: forward against backward, bulk against single, equality with witnesses, injectivity. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/cmocka.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 

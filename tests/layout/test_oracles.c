@@ -1,16 +1,11 @@
 /* The oracles that other tests compare with, themselves against published layouts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/axe_oracle.h"
 #include "tests/support/xla_oracle.h"
 #include "base/file.h"
+#include "tests/support/cmocka.h"
 
 enum { LIMIT = 1 << 20, MAX_DIMS = 16, MAX_TILES = 8 };
 

@@ -1,13 +1,9 @@
 /* Plans against the layouts they join: every element once, from where it is to where it belongs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/random_layout.h"
 #include "layout/plan.h"
+#include "tests/support/cmocka.h"
 
 enum { RANDOM_PLANS = 4000, SRC_BITS = 32, DST_BITS = 16, SRC_BASE = 128, DST_BASE = 64 };
 

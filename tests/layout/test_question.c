@@ -1,13 +1,9 @@
 /* Questions about shapes, as a user writes them: answers, and errors with their columns. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "layout/notation/question.h"
+#include "tests/support/cmocka.h"
 
 #define TILED   "f32[3,5]{1,0:T(2,2)}"
 #define LONG    "u32[8]{0:T(5)L(16)}" /* 10 elements in tiles, 16 with what L() adds */

@@ -1,10 +1,5 @@
 /* A squeezed layout is the same map with fewer indices. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/support/random_layout.h"
 
 enum { RANK = 4 };

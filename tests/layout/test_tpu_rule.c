@@ -1,12 +1,8 @@
 /* The tiles that the TPU compiler picks: every consequence of the rule that is published or seen in dumps. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "layout/notation/tpu_rule.h"
+#include "tests/support/cmocka.h"
 
 enum { L4 = TS_TPU_LARGE_X4, L8 = TS_TPU_LARGE_X8, L16 = TS_TPU_LARGE_X16, ARG = TS_TPU_ARGUMENT };
 

@@ -1,11 +1,6 @@
 /* XLA's shapes: canonical text, exact errors, sizes where XLA contradicts itself, and laws over random
  * shapes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
@@ -13,6 +8,7 @@
 #include "tests/support/xla_oracle.h"
 #include "base/number.h"
 #include "layout/notation/xla.h"
+#include "tests/support/cmocka.h"
 
 /* ---- Rows ---- */
 

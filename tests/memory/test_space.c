@@ -1,13 +1,9 @@
 /* Memory spaces: what is touched exists, in one piece, and nothing else does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/random_layout.h"
 #include "memory/space.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/shapes.h"
 
 enum { LINE = TS_SPACE_LINE_BYTES, CHUNK = TS_SPACE_CHUNK_BYTES, HUGE_PAGE = TS_SPACE_HUGE_BYTES };

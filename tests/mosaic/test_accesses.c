@@ -1,13 +1,9 @@
 /* Accesses that may meet, found by pages: those that asking each one finds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "mosaic/accesses.h"
 
+#include "tests/support/cmocka.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 

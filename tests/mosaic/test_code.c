@@ -1,14 +1,10 @@
 /* Code over virtual registers: what spilling, scheduling and allocation make of it still computes the same, uses no more
  * registers than there are, and is no longer than it need be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "mosaic/graph.h"
 
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"

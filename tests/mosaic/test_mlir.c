@@ -1,13 +1,9 @@
 /* The reader of MLIR text: what it gives, and its errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mosaic/mlir.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
 static ts_span span(const char *text) { return (ts_span){text, strlen(text)}; }

@@ -1,9 +1,4 @@
 /* Kernels with a grid: which blocks move and what comes out; and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +7,7 @@
 #include "layout/dtype.h"
 #include "mosaic/mosaic.h"
 #include "run/run.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
 #define WINDOW "memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>"

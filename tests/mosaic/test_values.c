@@ -1,9 +1,4 @@
 /* Kernels of single operations: values bit by bit, or within a bound, those that JAX's interpret mode computed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +8,7 @@
 #include "tilesim.h"
 
 #include "base/number.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/temporary.h"
 
 /* Of each value: absolute, and as a share of it. */

@@ -1,20 +1,16 @@
 /* Every version of the kernels against the definition, element by element: random boxes of loops, layouts
  * with ragged edges, every bf16 and the f32 around them, shares of threads. The whole destination is
  * compared, guards included. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "move/copy_plan.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 #include "move/move.h"
 #include "layout/convert.h"
+#include "tests/support/cmocka.h"
 
 enum { MAX_ELEMENTS = 40000, GUARD_BYTES = 128, MAX_DIMS = 5 };
 

@@ -1,12 +1,8 @@
 /* Which steps of the loops a kernel takes, and when it is taken again. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "move/copy_plan.h"
+#include "tests/support/cmocka.h"
 
 static ts_plan_box box_of(const ts_plan_loop *bytes, int count) {
     ts_plan_box box = {.loop_count = count};

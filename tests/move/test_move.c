@@ -1,10 +1,5 @@
 /* Moving bytes: there and back over random layouts, every bit of the destination against enumeration. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/rounds.h"
 #include "tests/support/random_layout.h"
@@ -12,6 +7,7 @@
 #include "move/copy_context.h"
 #include "move/move.h"
 #include "layout/convert.h"
+#include "tests/support/cmocka.h"
 
 enum { RANDOM_PAIRS = 3000 };
 

@@ -1,15 +1,11 @@
 /* Transfers within one memory are refused when a byte belongs to both sides, and only then where stripes tell
  * them apart. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/random_layout.h"
 #include "move/move.h"
+#include "tests/support/cmocka.h"
 
 enum { ROUNDS = 3000, SEED = 9, MOST_BYTES = 1 << 16 };
 

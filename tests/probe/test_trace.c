@@ -1,12 +1,7 @@
 /* A trace hands on all events, in order, when its buffer is full. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "probe/counter.h"
 #include "probe/trace.h"
+#include "tests/support/cmocka.h"
 
 typedef struct {
     int64_t next, calls;

@@ -1,16 +1,12 @@
 /* The assembler: what each construct becomes, as the disassembler prints it, and the exact text of its
  * errors. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
 #include "mesh/mesh.h"
 #include "program/program.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/rounds.h"
 
 static const ts_target target = {

@@ -1,16 +1,11 @@
 /* Programs made in C: the same as from text, and what a wrong call is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "machine/machine.h"
 #include "program/builder.h"
 #include "run/run.h"
+#include "tests/support/cmocka.h"
 
 static const char text[] = ".tensor x hbm f32[64,256]{1,0:T(8,128)} in iota\n"
                            ".tensor xb vmem f32[2,32,256]{2,1,0:T(8,128)}\n"

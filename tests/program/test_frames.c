@@ -1,13 +1,8 @@
 /* Frames: by which calls and loops an instruction comes to stand where it does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "program/program.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
 static const ts_target toy = {

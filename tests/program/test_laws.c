@@ -1,10 +1,5 @@
 /* Laws of the assembler over random programs: printing and assembling gives the same program, and the address
  * of an index is where the layout says. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +9,7 @@
 #include "base/number.h"
 #include "layout/shape.h"
 #include "program/program.h"
+#include "tests/support/cmocka.h"
 
 static const ts_target target = {
     .machine = "toy",

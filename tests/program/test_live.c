@@ -1,16 +1,11 @@
 /* Live registers against a search, from every bundle and for every register, for a read on some path without
  * a write. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "machine/machine.h"
 #include "program/live.h"
 #include "run/run.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
 static ts_target target;

@@ -1,16 +1,11 @@
 /* The packer never changes what a program computes, and what it packs is never slower to issue. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 #include "core/core.h"
 #include "program/program.h"
+#include "tests/support/cmocka.h"
 
 enum { SREGS = 8, VREGS = 8, VMASKS = 4, VMEM_BYTES = 1 << 18, SMEM_BYTES = 1 << 10, CYCLES_MAX = 1 << 20 };
 

@@ -1,13 +1,8 @@
 /* Software pipelining: which intervals loops get, by slots, units and recurrences worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "program/program.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
 /* One slot of each kind. A load takes 4 cycles, vector arithmetic 3, and a transcendental function 10, of which 3 keep

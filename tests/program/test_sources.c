@@ -1,13 +1,8 @@
 /* Texts of programs: those of the binary by their names, what is near to one, and the files that a text names. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "program/program.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
 static void texts_of_the_binary_have_names(void **state) {

@@ -1,13 +1,8 @@
 /* Tensors of programs: where they lie, what they hold at first, and those that do not fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "program/program.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
 static const ts_target toy = {

@@ -1,12 +1,7 @@
 /* JSON output: exact text of nesting, escapes and numbers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tilesim/version.h"
 #include "report/json.h"
+#include "tests/support/cmocka.h"
 
 #define BAD  "\xef\xbf\xbd" /* U+FFFD, for a byte that is no UTF-8 */
 #define HEAD "{\n  \"schema\": \"tilesim.test\",\n  \"version\": \"" TS_VERSION "\""

@@ -1,14 +1,10 @@
 /* Windows of layouts and steps of transfers, as JSON: what they hold is what layouts and plans say one by one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
 #include <cjson/cJSON.h>
-#include <cmocka.h>
 
 #include "report/layout.h"
 #include "report/transfer.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/shapes.h"
 
 /* ---- Windows ---- */

@@ -1,11 +1,6 @@
 /* Random layouts for property tests. */
+#include "tests/support/cmocka.h"
 #include "tests/support/random_layout.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 uint32_t random_below(uint64_t *seed, uint32_t n) {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

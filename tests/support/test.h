@@ -1,14 +1,9 @@
-/* What every cmocka test includes, and comparison of errors. */
+/* cmocka, and comparison of errors. */
 #ifndef TESTS_SUPPORT_TEST_H
 #define TESTS_SUPPORT_TEST_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/error.h"
+#include "tests/support/cmocka.h"
 
 /* The error's text as a user sees it, exactly (ts_error_format), and its kind. */
 #define assert_error(err, kind, text) assert_error_at((err), (kind), (text), __FILE__, __LINE__)
