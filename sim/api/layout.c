@@ -5,6 +5,7 @@
 #include "report/layout.h"
 
 #include "api_private.h"
+#include "base/number.h"
 
 enum { COMPARED_ELEMENTS = 1 << 26 }; /* where no proof is found */
 
@@ -61,15 +62,13 @@ int ts_shape_find(ts_error *err, const ts_shape *shape, const int64_t *coordinat
     return good ? found.count > 0 : -1;
 }
 
-static bool same_dims(const ts_layout *a, const ts_layout *b) {
-    return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
-}
-
 int ts_shape_equal(ts_error *err, const ts_shape *a, const ts_shape *b) {
     const ts_layout *one = ts_shape_layout(err, a, "the first shape");
     const ts_layout *other = one ? ts_shape_layout(err, b, "the second shape") : NULL;
     if (!other) return -1;
-    if (a->dtype != b->dtype || a->element_bits != b->element_bits || !same_dims(one, other)) return 0;
+    if (a->dtype != b->dtype || a->element_bits != b->element_bits ||
+        !ts_integers_equal(one->dims, one->rank, other->dims, other->rank))
+        return 0;
     ts_arena *scratch = ts_arena_new();
     ts_layout_comparison found;
     bool good = ts_layout_compare(err, scratch, one, other, COMPARED_ELEMENTS, &found);
@@ -82,7 +81,7 @@ int ts_shape_equal(ts_error *err, const ts_shape *a, const ts_shape *b) {
 bool api_same_dims(ts_error *err, const ts_shape *source, const ts_shape *destination) {
     const ts_layout *from = ts_shape_layout(err, source, "the source");
     const ts_layout *to = from ? ts_shape_layout(err, destination, "the destination") : NULL;
-    if (!to || same_dims(from, to)) return to != NULL;
+    if (!to || ts_integers_equal(from->dims, from->rank, to->dims, to->rank)) return to != NULL;
     ts_arena *scratch = ts_arena_new();
     ts_text text = ts_text_begin(scratch);
     ts_text_add(&text, "the source has the dims [");

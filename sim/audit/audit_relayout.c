@@ -36,8 +36,7 @@ const ts_shape *audit_permuted(ts_arena *arena, const ts_shape *shape, const int
 }
 
 static bool same_dims(const ts_shape *a, const ts_shape *b) {
-    return a->xla->rank == b->xla->rank &&
-           memcmp(a->xla->dims, b->xla->dims, (size_t)a->xla->rank * sizeof *a->xla->dims) == 0;
+    return ts_integers_equal(a->xla->dims, a->xla->rank, b->xla->dims, b->xla->rank);
 }
 
 static const ts_shape *parse(ts_arena *arena, const char *text) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit_graph_private.h"
+#include "base/number.h"
 #include "layout/dtype.h"
 
 static unsigned bit(int dim) { return 1u << dim; }
@@ -22,8 +23,7 @@ int32_t audit_graph_add(audit_graph *v, const audit_node *value) {
 }
 
 static bool same_array(const audit_array *a, const audit_array *b) {
-    return a->dtype == b->dtype && a->rank == b->rank &&
-           memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]) == 0;
+    return a->dtype == b->dtype && ts_integers_equal(a->dims, a->rank, b->dims, b->rank);
 }
 
 /* Without the dims of the set. kept: where each of the others was. */

@@ -117,9 +117,8 @@ static bool same_order(const ts_xla_layout *from, const ts_xla_layout *to, const
 static bool same_tiles(const ts_xla_layout *a, const ts_xla_layout *b) {
     if (a->tile_count != b->tile_count) return false;
     for (int i = 0; i < a->tile_count; i++) {
-        if (a->tiles[i].rank != b->tiles[i].rank) return false;
-        size_t bytes = (size_t)a->tiles[i].rank * sizeof *a->tiles[i].dims;
-        if (memcmp(a->tiles[i].dims, b->tiles[i].dims, bytes) != 0) return false;
+        const ts_xla_tile *x = &a->tiles[i], *y = &b->tiles[i];
+        if (!ts_integers_equal(x->dims, x->rank, y->dims, y->rank)) return false;
     }
     return true;
 }

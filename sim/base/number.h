@@ -77,6 +77,10 @@ float ts_float_decode(const ts_float_format *format, uint32_t bits);
  * ml_dtypes. */
 uint32_t ts_float_encode(const ts_float_format *format, float value);
 
+static inline bool ts_integers_equal(const int64_t *a, int a_count, const int64_t *b, int b_count) {
+    return a_count == b_count && (a_count == 0 || memcmp(a, b, (size_t)a_count * sizeof *a) == 0);
+}
+
 /* Rows of `width` integers, in the order of their first, second, .. number. */
 bool ts_row_is_before(const int64_t *a, const int64_t *b, int width);
 void ts_sort_rows(int64_t *rows, int64_t count, int width);

@@ -1,7 +1,8 @@
 /* The chip's records of transfers in flight, from start to end. */
 #include "state.h"
 
-#include <string.h>
+#include "base/number.h"
+
 
 ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
     const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
@@ -12,7 +13,7 @@ ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t
 const ts_plan *chip_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
                          ts_plan_side *dst) {
     const ts_slice *a = &what->source, *b = &what->destination;
-    if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0)
+    if (ts_integers_equal(a->size, a->rank, b->size, b->rank))
         return ts_plan_new(err, arena, src, dst, a->rank, a->size);
     int rank;
     const int64_t *sizes = ts_plan_squeeze(err, arena, src, a->size, &rank);

@@ -137,8 +137,7 @@ static bool same_minor(const ts_candidate *a, const ts_candidate *b) {
     if (!x || !y || x->tile_count == 0 || y->tile_count == 0) return false;
     for (int i = 0; i < 2 && i < x->rank; i++)
         if (x->minor_to_major[i] != y->minor_to_major[i]) return false;
-    return x->tiles[0].rank == y->tiles[0].rank &&
-           memcmp(x->tiles[0].dims, y->tiles[0].dims, (size_t)x->tiles[0].rank * sizeof(int64_t)) == 0;
+    return ts_integers_equal(x->tiles[0].dims, x->tiles[0].rank, y->tiles[0].dims, y->tiles[0].rank);
 }
 
 static int merge_alike(ts_candidate *list, int count) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "choose_private.h"
+#include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 
@@ -21,8 +22,7 @@ typedef struct {
 static bool is_listed(const tile_list *list, const ts_xla_layout *f) {
     for (int i = 0; i < list->count; i++) {
         const ts_xla_tile *a = &list->rows[i].tiles[0], *b = &f->tiles[0];
-        if (a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0)
-            return true;
+        if (ts_integers_equal(a->dims, a->rank, b->dims, b->rank)) return true;
     }
     return false;
 }

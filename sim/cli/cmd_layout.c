@@ -6,6 +6,7 @@
 #include "files.h"
 #include "layout_sharding.h"
 #include "options.h"
+#include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 #include "report/algebra.h"
 #include "report/layout.h"
@@ -180,7 +181,7 @@ static bool read_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair)
             return false;
     }
     const ts_layout *a = pair->shapes[0]->layout, *b = pair->shapes[1]->layout;
-    if (a->rank != b->rank || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) != 0)
+    if (!ts_integers_equal(a->dims, a->rank, b->dims, b->rank))
         return ts_error_set(err, TS_ERROR_INPUT, "the shapes have different dimensions, expected the same");
     return true;
 }

@@ -4,6 +4,8 @@
 #include "prices.h"
 #include "traversal_private.h"
 
+#include "base/number.h"
+
 enum { ENTRIES = 1 << 10, WORDS = 256 }; /* answers kept; of a question */
 
 /* All that a price depends on. */
@@ -121,8 +123,7 @@ static size_t hash(const question *q) {
 
 /* A price, or that it is over the limit. */
 static bool answers(const entry *e, const question *q, int64_t limit) {
-    return e->asked.count == q->count &&
-           memcmp(e->asked.words, q->words, (size_t)q->count * sizeof q->words[0]) == 0 &&
+    return ts_integers_equal(e->asked.words, e->asked.count, q->words, q->count) &&
            (!e->answer.is_over || (limit > 0 && limit < e->answer.cycles));
 }
 

@@ -71,9 +71,7 @@ bool ts_host_array_convert(ts_error *err, ts_arena *arena, const ts_host_array *
 bool ts_host_array_check(ts_error *err, const char *name, const ts_host_array *array,
                          const ts_host_expect *expect) {
     if (!expect || !expect->has_dims) return true;
-    bool equal = array->rank == expect->rank;
-    for (int i = 0; equal && i < array->rank; i++) equal = array->dims[i] == expect->dims[i];
-    if (equal) return true;
+    if (ts_integers_equal(array->dims, array->rank, expect->dims, expect->rank)) return true;
     ts_arena *scratch = ts_arena_new();
     ts_text found = ts_text_begin(scratch);
     ts_text wanted = ts_text_begin(scratch);

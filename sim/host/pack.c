@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "move/move.h"
 #include "layout/plan.h"
 
@@ -11,9 +12,7 @@ static ts_space *wrap_array(ts_arena *arena, const ts_host_array *array) {
 }
 
 static bool same_dims(ts_error *err, const ts_host_array *array, const ts_layout *layout) {
-    bool same = array->rank == layout->rank;
-    for (int i = 0; same && i < layout->rank; i++) same = array->dims[i] == layout->dims[i];
-    if (same) return true;
+    if (ts_integers_equal(array->dims, array->rank, layout->dims, layout->rank)) return true;
     ts_arena *scratch = ts_arena_new();
     ts_text text = ts_text_begin(scratch);
     ts_host_array_print(array, &text);

@@ -215,12 +215,6 @@ static stream *open_part(evaluator *in, stream *first, const walk *shape, chain 
     return made;
 }
 
-static bool same_shape(const stream *a, const walk *b) {
-    bool same = a->rank == b->rank;
-    for (int i = 0; same && i < a->rank; i++) same = a->dims[i] == b->dims[i];
-    return same;
-}
-
 static stream with_shape(const stream *from, const walk *shape) {
     stream same = *from;
     same.rank = shape->rank;
@@ -242,7 +236,7 @@ static stream *open_chain(evaluator *in, const node *tree) {
         stream so_far = part ? with_shape(first, &shape) : *first;
         if (!right || !ts_stream_common(in, chained[i], &so_far, right, &grown)) return NULL;
         links[i] = (chain_link){chained[i], right};
-        if (part && !same_shape(&so_far, &grown)) {
+        if (part && !ts_integers_equal(so_far.dims, so_far.rank, grown.dims, grown.rank)) {
             if (!(first = open_part(in, first, &shape, part))) return NULL;
             part = NULL;
         }

@@ -354,8 +354,7 @@ bool ts_stream_common(evaluator *in, const node *location, const stream *a, cons
 }
 
 stream *ts_stream_broadcast(evaluator *in, stream *from, const walk *shared) {
-    bool same = from->rank == shared->rank;
-    for (int i = 0; same && i < from->rank; i++) same = from->dims[i] == shared->dims[i];
+    bool same = ts_integers_equal(from->dims, from->rank, shared->dims, shared->rank);
     walk path = ts_walk_repeat(from->rank, from->dims, shared);
     return same ? from : ts_stream_view(in, from->location, from, 0, &path);
 }

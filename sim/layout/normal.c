@@ -290,7 +290,7 @@ static bool too_many_points(ts_error *err, int64_t limit) {
 /* Layouts are sums over parts, so two are equal when they agree wherever all parts but one are at 0. */
 bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
                        ts_layout_comparison *out) {
-    assert(a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
+    assert(ts_integers_equal(a->dims, a->rank, b->dims, b->rank));
     matched m;
     parts p;
     *out = (ts_layout_comparison){.equal = true};

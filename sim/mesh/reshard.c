@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "mesh/reshard_private.h"
 
 enum { MOST_VISITS = 1 << 21 }; /* a third of a second */
@@ -329,11 +330,9 @@ static void make_plan(search *s, ts_reshard_plan *plan) {
 /* ---- Requests ---- */
 
 static bool check_request(ts_error *err, const ts_sharding *a, const ts_sharding *b) {
-    bool equal = a->rank == b->rank && a->shape->dtype == b->shape->dtype;
-    for (int d = 0; d < a->rank && equal; d++) equal = a->dims[d] == b->dims[d];
-    return equal || ts_error_set(err, TS_ERROR_INPUT,
-                                 "the source and the destination must be one array: equal types "
-                                 "and dims");
+    return (a->shape->dtype == b->shape->dtype && ts_integers_equal(a->dims, a->rank, b->dims, b->rank)) ||
+           ts_error_set(err, TS_ERROR_INPUT,
+                        "the source and the destination must be one array: equal types and dims");
 }
 
 /* ---- Sums that are made of values: one device keeps what it has, for the others it is 0 ---- */

@@ -152,7 +152,7 @@ static memref common_part(lowering *l, int operand, int other) {
     const mlir_type *a = type_at(l, operand), *b = type_at(l, other);
     const memref *m = value_at(l, operand)->memref, *limit = value_at(l, other)->memref;
     memref part = *m;
-    bool same = a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]) == 0;
+    bool same = ts_integers_equal(a->dims, a->rank, b->dims, b->rank);
     for (int i = 0; i < m->rank && same && m->rank == limit->rank; i++) {
         if (m->dims[i] == MLIR_DYNAMIC || m->dims[i] <= limit->dims[i]) continue;
         part.dims[i] = limit->dims[i];

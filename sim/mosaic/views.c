@@ -96,8 +96,7 @@ static bool box_view(lowering *l, memref *m) {
 }
 
 static bool same_elements(const memref *m, const mlir_type *type) {
-    return type->rank == m->rank && type->bits == m->bits &&
-           memcmp(type->dims, m->dims, (size_t)m->rank * sizeof type->dims[0]) == 0 &&
+    return type->bits == m->bits && ts_integers_equal(type->dims, type->rank, m->dims, m->rank) &&
            (m->rank == 0 || m->dims[m->rank - 1] <= TS_LANES || type->tile_count == 0 || m->tile_rank == 0 ||
             memcmp(type->tiles[0].dims, m->tile, sizeof m->tile) == 0);
 }

@@ -108,7 +108,7 @@ static bool check_sizes(assembler *as, const token *location, const ts_transfer 
     int64_t a[TS_LAYOUT_MAX_DIMS + 1], b[TS_LAYOUT_MAX_DIMS + 1];
     char a_text[128], b_text[128];
     int a_count = slice_sizes(&t->source, a, a_text), b_count = slice_sizes(&t->destination, b, b_text);
-    if (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof(a[0])) == 0) return true;
+    if (ts_integers_equal(a, a_count, b, b_count)) return true;
     return TOKEN_ERROR(as->err, location, "the destination takes %s and the source gives %s", b_text, a_text);
 }
 

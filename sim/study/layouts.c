@@ -129,9 +129,8 @@ static int by_cycles(const void *a, const void *b) {
 static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other, int generation,
                      ts_layout_list *list) {
     const ts_layout *a = own->layout, *b = other->layout;
-    bool alike = a->rank == b->rank && own->dtype == other->dtype &&
-                 own->memory_space == other->memory_space &&
-                 memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+    bool alike = own->dtype == other->dtype && own->memory_space == other->memory_space &&
+                 ts_integers_equal(a->dims, a->rank, b->dims, b->rank);
     if (alike) add(arena, list, other);
     if (!other->xla || a->rank != b->rank || a->rank < 2) return;
     untiled plain = {own->dtype, generation, plain_fields(arena, own)};

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "mosaic/mosaic.h"
 #include "run/run.h"
 
@@ -17,9 +18,8 @@ static bool read_vpad(ts_error *err, const ts_shape *shape, const char *what, ts
 }
 
 static bool same_value(const ts_shape *a, const ts_shape *b) {
-    if (a->dtype != b->dtype || a->layout->rank != b->layout->rank) return false;
-    return a->layout->rank == 0 ||
-           memcmp(a->layout->dims, b->layout->dims, (size_t)a->layout->rank * sizeof(int64_t)) == 0;
+    return a->dtype == b->dtype &&
+           ts_integers_equal(a->layout->dims, a->layout->rank, b->layout->dims, b->layout->rank);
 }
 
 static bool run_kernel(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_text *text,

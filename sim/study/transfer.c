@@ -1,7 +1,6 @@
 /* Pricing one transfer on a machine. */
 #include "study/transfer.h"
 
-#include <string.h>
 
 #include "base/number.h"
 
@@ -78,10 +77,8 @@ static bool same_sizes(ts_error *err, ts_arena *arena, const ts_transfer_end *sr
     int64_t a[TS_LAYOUT_MAX_DIMS], b[TS_LAYOUT_MAX_DIMS];
     int a_count = list_sizes(src, which, a), b_count = list_sizes(dst, which, b);
     *squeezed =
-        which == WITHOUT_ONES &&
-        (from->rank != to->rank || memcmp(sizes_of(src), sizes_of(dst), (size_t)from->rank * sizeof *a) != 0);
-    return (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof *a) == 0) ||
-           refuse_sizes(err, arena, which, src, dst);
+        which == WITHOUT_ONES && !ts_integers_equal(sizes_of(src), from->rank, sizes_of(dst), to->rank);
+    return ts_integers_equal(a, a_count, b, b_count) || refuse_sizes(err, arena, which, src, dst);
 }
 
 /* ---- Places and the plan ---- */

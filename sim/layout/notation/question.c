@@ -84,7 +84,7 @@ static bool compare(ts_error *err, ts_layout_question *q) {
     const ts_layout *a = q->shape->layout;
     const ts_layout *b = q->other != NULL ? ts_shape_layout(err, q->other, "the other shape") : NULL;
     if (b == NULL) return false;
-    if (a->rank != b->rank || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) != 0)
+    if (!ts_integers_equal(a->dims, a->rank, b->dims, b->rank))
         return ts_error_set(err, TS_ERROR_INPUT,
                             "--equal: the shapes have different dimensions, expected the same");
     return ts_layout_compare(err, q->arena, a, b, EQUAL_LIMIT, &q->compared);
