@@ -131,9 +131,8 @@ void ts_builder_check(ts_builder *b, const char *check) {
 }
 
 static ts_value keep(ts_builder *b, ts_operand operand) {
-    b->values = ts_arena_extend(b->arena, b->values, (size_t)b->count, sizeof operand);
-    b->values[b->count] = operand;
-    return b->count++;
+    *TS_APPEND(b->arena, b->values, b->count) = operand;
+    return b->count - 1;
 }
 
 /* One that is of no builder becomes one that no instruction takes. */

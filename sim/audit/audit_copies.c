@@ -323,8 +323,7 @@ static void rewrite(ts_audit *a, audit_copies *c) {
 
 static void add_copy(ts_audit *a, const ts_audit_copy *copy) {
     audit_copies *c = a->copies;
-    c->list = ts_arena_extend(a->arena, c->list, (size_t)c->list_count, sizeof *c->list);
-    c->list[c->list_count++] = *copy;
+    *TS_APPEND(a->arena, c->list, c->list_count) = *copy;
 }
 
 static const audit_node *before_padding(const audit_graph *g, const audit_node *v) {

@@ -194,9 +194,7 @@ static ts_audit_allocation *new_allocation(ts_audit *a, int64_t line, const char
         audit_note(a, 1, line, "allocations beyond those that are kept", (ts_span){"", 0});
         return NULL;
     }
-    a->allocations =
-        ts_arena_extend(a->arena, a->allocations, (size_t)a->allocation_count, sizeof *a->allocations);
-    ts_audit_allocation *made = &a->allocations[a->allocation_count++];
+    ts_audit_allocation *made = TS_APPEND(a->arena, a->allocations, a->allocation_count);
     *made = (ts_audit_allocation){
         .line = line, .bytes = bytes, .space = a->heading_space, .shape = AUDIT_NONE, .index = AUDIT_NONE};
     snprintf(made->text, sizeof made->text, "%s", word);

@@ -176,8 +176,7 @@ static uint64_t key_of(const audit_wanted *w) {
 }
 
 static void keep(audit_prices *p, struct audit_exact exact) {
-    p->exact = ts_arena_extend(p->arena, p->exact, (size_t)p->exact_count, sizeof *p->exact);
-    p->exact[p->exact_count++] = exact;
+    *TS_APPEND(p->arena, p->exact, p->exact_count) = exact;
 }
 
 static audit_price price_exactly(audit_prices *p, const audit_wanted *w, const relayout *r, uint64_t kind,

@@ -19,9 +19,7 @@ void ts_audit_print_bytes(char out[16], int64_t bytes) {
 
 static ts_audit_report *new_report(ts_audit *a) {
     if (a->report_count == REPORTS) return NULL;
-    a->reports = ts_arena_extend(a->arena, a->reports, (size_t)a->report_count, sizeof *a->reports);
-    a->reports[a->report_count] = (ts_audit_report){0};
-    return &a->reports[a->report_count++];
+    return TS_APPEND(a->arena, a->reports, a->report_count);
 }
 
 /* Is it a number of bytes, "4096" or "4096B", and no rounded size? */

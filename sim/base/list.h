@@ -10,8 +10,6 @@
         int count;                                                                                           \
     }
 /* The address of a new zeroed item at the end. */
-#define PUSH(arena, list)                                                                                    \
-    ((list)->items = ts_arena_extend((arena), (list)->items, (size_t)(list)->count, sizeof *(list)->items),  \
-     &(list)->items[(list)->count++])
+#define PUSH(arena, list) TS_APPEND(arena, (list)->items, (list)->count)
 
 #endif

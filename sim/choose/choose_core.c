@@ -208,8 +208,7 @@ static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *wha
     ts_text text = ts_text_begin(core->arena);
     if (!choose_write_kernel(err, &text, core, what)) return false;
     if (!run(err, core->machine, &text, &what->cycles)) return false;
-    core->runs = ts_arena_extend(core->arena, core->runs, (size_t)core->run_count, sizeof *core->runs);
-    core->runs[core->run_count++] = *what;
+    *TS_APPEND(core->arena, core->runs, core->run_count) = *what;
     return true;
 }
 

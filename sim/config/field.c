@@ -97,8 +97,8 @@ static bool check_keys(ts_error *err, const reader *r, const char *prefix, const
 
 static void add_leaf(const reader *r, const ts_field *field, const void *at, const ts_tree *node) {
     ts_field_leaves *l = r->leaves;
-    l->leaves = ts_arena_extend(r->arena, l->leaves, (size_t)l->count, sizeof l->leaves[0]);
-    l->leaves[l->count++] = (ts_field_leaf){join(r->arena, r->prefix, field->path), field, at, node};
+    *TS_APPEND(r->arena, l->leaves, l->count) =
+        (ts_field_leaf){join(r->arena, r->prefix, field->path), field, at, node};
 }
 
 static void store(const ts_field *field, void *at, int64_t value) {

@@ -147,9 +147,8 @@ static const char *text_of(const ts_hlo_locations *p, table_kind kind, int64_t n
 
 static int32_t add_location(ts_hlo_locations *p, const ts_hlo_location *found) {
     if (p->count == TS_HLO_LOCATIONS) return -1;
-    p->list = ts_arena_extend(p->arena, p->list, (size_t)p->count, sizeof *p->list);
-    p->list[p->count] = *found;
-    return p->count++;
+    *TS_APPEND(p->arena, p->list, p->count) = *found;
+    return p->count - 1;
 }
 
 static bool is_installed(const char *file) {

@@ -49,8 +49,7 @@ static node *new_node(parser *in, node_kind kind, size_t offset) {
 
 /* False where the tree becomes too deep to walk. NULL items (of a slice) are fine. */
 static bool add_item(parser *in, node *parent, const node *item) {
-    parent->items = ts_arena_extend(in->arena, parent->items, (size_t)parent->count, sizeof *parent->items);
-    parent->items[parent->count++] = item;
+    *TS_APPEND(in->arena, parent->items, parent->count) = item;
     if (item && item->depth >= parent->depth) parent->depth = item->depth + 1;
     return parent->depth <= DEPTH || refuse(in, parent->offset, "the expression is nested too deep");
 }

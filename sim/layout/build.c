@@ -11,8 +11,7 @@ static void fail(ts_layout_builder *b, const char *what) {
 }
 
 static ts_stage *push(ts_layout_builder *b, ts_stage_kind kind, int dim) {
-    b->stages = ts_arena_extend(b->arena, b->stages, (size_t)b->stage_count, sizeof *b->stages);
-    ts_stage *stage = &b->stages[b->stage_count++];
+    ts_stage *stage = TS_APPEND(b->arena, b->stages, b->stage_count);
     *stage = (ts_stage){.kind = kind, .dim = dim};
     return stage;
 }

@@ -23,8 +23,7 @@ static void emit(solver *s, const plan_interval *at) {
         s->full = true;
         return;
     }
-    s->segments = ts_arena_extend(s->arena, s->segments, (size_t)s->count, sizeof *s->segments);
-    plan_segment *out = &s->segments[s->count++];
+    plan_segment *out = TS_APPEND(s->arena, s->segments, s->count);
     *out = *p;
     out->src += at->src_slope * at->low;
     out->dst += at->dst_slope * at->low;

@@ -387,8 +387,7 @@ static void add_run(ts_arena *arena, run_list *list, run next) {
         last->extent += next.extent;
         return;
     }
-    list->runs = ts_arena_extend(arena, list->runs, (size_t)list->count, sizeof next);
-    list->runs[list->count++] = next;
+    *TS_APPEND(arena, list->runs, list->count) = next;
 }
 
 static int by_wanter(const void *a, const void *b) {

@@ -16,8 +16,8 @@ static bool read_group(ts_error *err, ts_arena *arena, ts_cursor *cursor, number
     int64_t before = lists->count;
     if (!ts_cursor_expect(err, cursor, "{")) return false;
     do {
-        lists->numbers = ts_arena_extend(arena, lists->numbers, (size_t)lists->count, sizeof *lists->numbers);
-        if (!ts_cursor_integer(err, cursor, "the number of a device", &lists->numbers[lists->count++]))
+        if (!ts_cursor_integer(err, cursor, "the number of a device",
+                               TS_APPEND(arena, lists->numbers, lists->count)))
             return false;
     } while (ts_cursor_take(cursor, ","));
     lists->groups++;

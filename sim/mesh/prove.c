@@ -168,8 +168,7 @@ static void move_part(proof *p, const ts_collective_transfer *t, int64_t part) {
     int64_t begin = list.count * t->first / t->of, end = list.count * (t->first + t->count) / t->of;
     for (int64_t i = begin; i < end; i++) {
         int64_t flat = element_at(p, &list, i);
-        p->arrivals = ts_arena_extend(p->scratch, p->arrivals, p->arrival_count, sizeof *p->arrivals);
-        p->arrivals[p->arrival_count++] =
+        *TS_APPEND(p->scratch, p->arrivals, p->arrival_count) =
             (struct arrival){&p->held[t->destination][flat], p->held[t->source][flat], t->adds};
         if (t->source != t->destination) p->moved++;
     }

@@ -44,8 +44,7 @@ static void store(transfer *t, ts_relayout_kind kind, int value, int sublane) {
 }
 
 static void load_later(transfer *t, int *to, int sublane) {
-    t->loads = ts_arena_extend(t->s->arena, t->loads, (size_t)t->count, sizeof *t->loads);
-    t->loads[t->count++] = (delayed_load){to, sublane};
+    *TS_APPEND(t->s->arena, t->loads, t->count) = (delayed_load){to, sublane};
 }
 
 static void load_all(transfer *t) {

@@ -94,8 +94,7 @@ static bool is_known(const file_list *list, const char *path) {
 /* NULL: it is in the list. */
 static ts_program_file *add(file_list *list, const char *path) {
     if (is_known(list, path)) return NULL;
-    list->files = ts_arena_extend(list->arena, list->files, (size_t)list->count, sizeof *list->files);
-    ts_program_file *file = &list->files[list->count++];
+    ts_program_file *file = TS_APPEND(list->arena, list->files, list->count);
     *file = (ts_program_file){.path = ts_arena_copy_text(list->arena, path, strlen(path))};
     return file;
 }

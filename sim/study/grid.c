@@ -20,8 +20,7 @@ bool ts_grid_split(ts_arena *arena, const char *text, ts_grid_axis *axis) {
         size_t end = length;
         while (end > 0 && ts_is_space(text[end - 1])) end--;
         if (end == 0) return false;
-        axis->values = ts_arena_extend(arena, axis->values, (size_t)axis->count, sizeof *axis->values);
-        axis->values[axis->count++] = ts_arena_copy_text(arena, text, end);
+        *TS_APPEND(arena, axis->values, axis->count) = ts_arena_copy_text(arena, text, end);
         if (!text[length]) return true;
     }
 }

@@ -38,8 +38,7 @@ static bool collect(ts_error *err, void *self, const ts_sweep_identity *identity
     if (!ts_sweep_value_number(&row->values[c->column], &p.number)) p.number = (double)NAN;
     memcpy(p.key, identity->key, sizeof p.key);
     sscanf(identity->version, "%d.%d.%d", &p.version[0], &p.version[1], &p.version[2]);
-    c->points = ts_arena_extend(c->arena, c->points, (size_t)c->count, sizeof *c->points);
-    c->points[c->count++] = p;
+    *TS_APPEND(c->arena, c->points, c->count) = p;
     return true;
 }
 

@@ -19,9 +19,7 @@ static void add(machine_list *list, const char *name, const ts_tree *location) {
     const char *path = ts_tree_is_path(name) ? sweep_beside(list->arena, list->study, name) : name;
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->machines[i].path, path) == 0) return;
-    list->machines =
-        ts_arena_extend(list->arena, list->machines, (size_t)list->count, sizeof *list->machines);
-    list->machines[list->count++] = (named_machine){path, location};
+    *TS_APPEND(list->arena, list->machines, list->count) = (named_machine){path, location};
 }
 
 static void add_varied(machine_list *list) {

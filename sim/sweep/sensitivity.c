@@ -20,9 +20,8 @@ typedef struct {
 } change_list;
 
 static int add_value(change_list *m, const char *value) {
-    m->axis.values = ts_arena_extend(m->arena, m->axis.values, (size_t)m->axis.count, sizeof *m->axis.values);
-    m->axis.values[m->axis.count] = value;
-    return m->axis.count++;
+    *TS_APPEND(m->arena, m->axis.values, m->axis.count) = value;
+    return m->axis.count - 1;
 }
 
 /* The number of the new value; 0, that of none: there is no such machine. */

@@ -174,8 +174,7 @@ static bool read_range(ts_error *err, ts_arena *arena, const ts_tree *map, ts_gr
         return fail(err, map, "expected from <= to, and a step from 1, or times from 2 of numbers from 1");
     for (bool more = true; more && from <= to;) {
         if (axis->count == MOST_VALUES) return fail(err, map, "over 1000000 values");
-        axis->values = ts_arena_extend(arena, axis->values, (size_t)axis->count, sizeof *axis->values);
-        axis->values[axis->count++] = ts_text_format(arena, "%lld", (long long)from);
+        *TS_APPEND(arena, axis->values, axis->count) = ts_text_format(arena, "%lld", (long long)from);
         more = times ? ts_mul(from, by, &from) : ts_add(from, by, &from);
     }
     return true;
@@ -230,10 +229,8 @@ static bool add_axis(ts_error *err, const ts_tree *location, ts_sweep_study *stu
 static bool add_numbers(ts_error *err, ts_arena *arena, const ts_tree *location, ts_sweep_study *study,
                         int count) {
     ts_grid_axis axis = {.name = "", .count = 0};
-    for (int i = 0; i < count; i++) {
-        axis.values = ts_arena_extend(arena, axis.values, (size_t)axis.count, sizeof *axis.values);
-        axis.values[axis.count++] = ts_text_format(arena, "%d", i);
-    }
+    for (int i = 0; i < count; i++)
+        *TS_APPEND(arena, axis.values, axis.count) = ts_text_format(arena, "%d", i);
     return add_axis(err, location, study, &axis);
 }
 

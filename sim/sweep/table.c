@@ -60,8 +60,7 @@ static bool read_point(ts_error *err, reader *r, int64_t index) {
     if (!good || !found) return good;
     ts_sweep_point_get(r->arena, r->study, index, &row.point);
     row.derived = TS_NEW_ARRAY(r->arena, ts_sweep_value, r->study->derived_count);
-    r->rows = ts_arena_extend(r->arena, r->rows, (size_t)r->count, sizeof *r->rows);
-    r->rows[r->count++] = row;
+    *TS_APPEND(r->arena, r->rows, r->count) = row;
     return true;
 }
 

@@ -303,8 +303,7 @@ static bool read_points(parser *p, ts_value *out) {
     ts_value_point *points = NULL;
     out->kind = TS_VALUE_POINTS;
     do {
-        points = ts_arena_extend(p->arena, points, (size_t)out->point_count, sizeof *points);
-        if (!point(p, &points[out->point_count++])) return false;
+        if (!point(p, TS_APPEND(p->arena, points, out->point_count))) return false;
     } while (ts_cursor_peek(&p->cursor) == '{');
     out->points = points;
     return true;

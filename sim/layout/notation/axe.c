@@ -8,8 +8,7 @@
 #include "base/number.h"
 
 void ts_axe_list_add(ts_axe_list *list, ts_axe_iter iter) {
-    list->items = ts_arena_extend(list->arena, list->items, (size_t)list->count, sizeof iter);
-    list->items[list->count++] = iter;
+    *TS_APPEND(list->arena, list->items, list->count) = iter;
 }
 
 bool ts_axe_add_offset(ts_axe_offset *offsets, int *count, const char *axis, int64_t value) {

@@ -55,8 +55,7 @@ static bool tuple(parser *p, int depth, ts_cute *out) {
     if (!nested(p, depth)) return false;
     ts_cute *modes = NULL;
     do {
-        modes = ts_arena_extend(p->arena, modes, (size_t)out->rank, sizeof *modes);
-        if (!tuple(p, depth + 1, &modes[out->rank++])) return false;
+        if (!tuple(p, depth + 1, TS_APPEND(p->arena, modes, out->rank))) return false;
     } while (goes_on(p));
     out->modes = modes;
     return ts_cursor_take(p->cursor, ")") || ts_cursor_unexpected(p->err, p->cursor, "',' or ')'");
@@ -113,8 +112,7 @@ static bool tiler_list(parser *p, int depth, const char *close, ts_cute_tiler *o
     if (!nested(p, depth)) return false;
     ts_cute_tiler *modes = NULL;
     do {
-        modes = ts_arena_extend(p->arena, modes, (size_t)out->rank, sizeof *modes);
-        if (!tiler(p, depth + 1, &modes[out->rank++])) return false;
+        if (!tiler(p, depth + 1, TS_APPEND(p->arena, modes, out->rank))) return false;
     } while (ts_cursor_take(p->cursor, ","));
     out->modes = modes;
     return ts_cursor_take(p->cursor, close) ||

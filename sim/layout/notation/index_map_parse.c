@@ -100,8 +100,7 @@ static bool emit(parser *p, ts_index_kind kind, int64_t value, int arguments) {
     if (divides && p->steps[first - 1].kind == TS_INDEX_CONSTANT && p->steps[first - 1].value == 0)
         return refuse(p, "division by 0");
     for (int i = 0; i < arguments; i++) first = p->steps[first - 1].first;
-    p->steps = ts_arena_extend(p->arena, p->steps, (size_t)p->count, sizeof *p->steps);
-    p->steps[p->count++] = (ts_index_step){kind, first, value};
+    *TS_APPEND(p->arena, p->steps, p->count) = (ts_index_step){kind, first, value};
     p->waiting += 1 - arguments;
     p->depth = larger(p->depth, p->waiting);
     return p->waiting <= TS_INDEX_DEPTH || refuse(p, "nested more than 200 deep");
@@ -191,9 +190,7 @@ static bool is_separator(parser *p) {
 
 static bool item(parser *p, item_list *list) {
     if (is_separator(p)) {
-        list->separators = ts_arena_extend(p->arena, list->separators, (size_t)list->separator_count,
-                                           sizeof *list->separators);
-        list->separators[list->separator_count++] = list->count;
+        *TS_APPEND(p->arena, list->separators, list->separator_count) = list->count;
         return list->separator_count < TS_LAYOUT_MAX_AXES || refuse(p, "the map has more than 31 separators");
     }
     p->steps = NULL;
@@ -201,8 +198,7 @@ static bool item(parser *p, item_list *list) {
     if (!expression(p, 0)) return false;
     ts_index_expr *expr = TS_NEW(p->arena, ts_index_expr);
     *expr = (ts_index_expr){p->count, p->depth, p->steps};
-    list->exprs = ts_arena_extend(p->arena, list->exprs, (size_t)list->count, sizeof *list->exprs);
-    list->exprs[list->count++] = expr;
+    *TS_APPEND(p->arena, list->exprs, list->count) = expr;
     return list->count <= TS_LAYOUT_MAX_AXES || refuse(p, "the map has more than 32 indices");
 }
 
@@ -247,8 +243,7 @@ static bool parameters(parser *p) {
         for (int i = 0; i < p->rank; i++)
             if (ts_text_is(name, length, p->names[i]))
                 return refuse(p, "an index of this name is there already");
-        p->names = ts_arena_extend(p->arena, p->names, (size_t)p->rank, sizeof *p->names);
-        p->names[p->rank++] = ts_arena_copy_text(p->arena, name, length);
+        *TS_APPEND(p->arena, p->names, p->rank) = ts_arena_copy_text(p->arena, name, length);
         if (p->rank > TS_LAYOUT_MAX_DIMS) return refuse(p, "the map has more than 128 logical indices");
     } while (ts_cursor_take(p->cursor, ","));
     return ts_cursor_take(p->cursor, ":") || unexpected(p, "',' or ':'");

@@ -136,8 +136,7 @@ static bool read_tiles(xla_reader *r, ts_xla_layout *f) {
     if (xla_peek(r) != '(') return xla_unexpected(r, "'(' and a tile");
     while (xla_peek(r) == '(') {
         if (!read_tile(r, &tile)) return false;
-        tiles = ts_arena_extend(r->arena, tiles, (size_t)count, sizeof *tiles);
-        tiles[count++] = tile;
+        *TS_APPEND(r->arena, tiles, count) = tile;
     }
     f->tiles = tiles;
     f->tile_count = count;
@@ -363,8 +362,7 @@ static bool open_tuples(xla_reader *r, open_tuple **top, bool *closed) {
 }
 
 static void add_member(xla_reader *r, open_tuple *tuple, const ts_shape *member) {
-    tuple->members = ts_arena_extend(r->arena, tuple->members, (size_t)tuple->count, sizeof(ts_shape *));
-    tuple->members[tuple->count++] = member;
+    *TS_APPEND(r->arena, tuple->members, tuple->count) = member;
 }
 
 /* *shape, NULL: none, is what stands in the innermost tuple; tuples that end behind it take its place. More
