@@ -25,6 +25,8 @@ static inline size_t ts_arena_count(int64_t count) {
 #define TS_NEW(arena, type) ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
 #define TS_NEW_ARRAY(arena, type, count)                                                                     \
     ((type *)ts_arena_alloc((arena), ts_arena_count((int64_t)(count)), sizeof(type)))
+#define TS_COPY_ARRAY(arena, items, count)                                                                   \
+    ts_arena_grow((arena), (items), (size_t)(count), (size_t)(count), sizeof *(items))
 /* The address of a new item behind the `count` of an array that grows by nothing else. */
 #define TS_APPEND(arena, items, count)                                                                       \
     ((items) = ts_arena_extend((arena), (items), (size_t)(count), sizeof *(items)), &(items)[(count)++])

@@ -90,8 +90,7 @@ static bool add_combined(enumeration *e, const ts_xla_layout *fields, int row) {
 
 static bool add_order(enumeration *e, const int *order) {
     const ts_layout *layout = e->model->layout;
-    int *kept = TS_NEW_ARRAY(e->arena, int, layout->rank + 1);
-    memcpy(kept, order, (size_t)layout->rank * sizeof *kept);
+    int *kept = TS_COPY_ARRAY(e->arena, order, layout->rank);
     for (int i = 0; i < e->tiles.count; i++) {
         ts_xla_layout f = {.rank = layout->rank,
                            .dims = layout->dims,

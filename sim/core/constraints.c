@@ -1,6 +1,5 @@
 /* What a bundle needs to issue: registers, units, ports; and what it keeps busy. */
 #include <stdio.h>
-#include <string.h>
 
 #include "state.h"
 #include "base/number.h"
@@ -206,9 +205,7 @@ bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts
         add_use(core, bundle, instruction, &uses[bundle->use_count]);
         add_kind(bundle, instruction->opcode);
     }
-    int *own_reads = TS_NEW_ARRAY(arena, int, bundle->read_count);
-    memcpy(own_reads, reads, (size_t)bundle->read_count * sizeof(reads[0]));
-    bundle->reads = own_reads;
+    bundle->reads = TS_COPY_ARRAY(arena, reads, bundle->read_count);
     bundle->writes = writes;
     bundle->uses = uses;
     return check_ports(err, core, source);

@@ -329,8 +329,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
     }
     if (!core_describe(dec->err, dec->arena, dec->core, source, bundle)) return false;
     bundle->op_count = order(dec, dec->members, source->count, dec->ops);
-    core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, bundle->op_count);
-    memcpy(ops, dec->ops, (size_t)bundle->op_count * sizeof(ops[0]));
+    core_op *ops = TS_COPY_ARRAY(dec->arena, dec->ops, bundle->op_count);
     bundle->ops = ops;
     core_shadow_bundle(dec->arena, dec->core, ops, bundle->op_count);
     for (int i = 0; i < bundle->op_count; i++) {

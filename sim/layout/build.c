@@ -171,9 +171,8 @@ const ts_layout *ts_layout_finish(ts_layout_builder *b, const ts_iter *digits, i
     ts_iter *own = TS_NEW_ARRAY(b->arena, ts_iter, b->count);
     for (int i = 0; i < b->count; i++) own[i] = (ts_iter){b->extents[i], digits[i].stride, digits[i].axis};
     layout->digits = own;
-    layout->axes = ts_arena_grow(b->arena, axes, (size_t)axis_count, (size_t)axis_count, sizeof *axes);
-    layout->replicas =
-        ts_arena_grow(b->arena, replicas, (size_t)replica_count, (size_t)replica_count, sizeof *replicas);
+    layout->axes = TS_COPY_ARRAY(b->arena, axes, axis_count);
+    layout->replicas = TS_COPY_ARRAY(b->arena, replicas, replica_count);
     if (!counts_fit(layout) || !coordinates_fit(layout)) {
         fail(b, "the padded size of the layout does not fit in 64 bits");
         return NULL;
@@ -251,8 +250,7 @@ const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout
     slice->dims = b.dims;
     if (layout->function.forward) {
         sliced *self = TS_NEW(arena, sliced);
-        *self = (sliced){
-            layout, ts_arena_grow(arena, begin, (size_t)layout->rank, (size_t)layout->rank, sizeof *begin)};
+        *self = (sliced){layout, TS_COPY_ARRAY(arena, begin, layout->rank)};
         slice->function = (ts_map_function){.self = self, .forward = forward_sliced};
         if (layout->function.forward_block) slice->function.forward_block = forward_sliced_block;
         return slice;

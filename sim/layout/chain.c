@@ -176,8 +176,7 @@ const ts_chains *ts_chains_of(ts_arena *arena, const ts_layout *layout) {
         chains->compound = !trace_stage(&t, &layout->stages[i]);
     if (!chains->compound) {
         assert(t.count == layout->digit_count);
-        chains->digits =
-            ts_arena_grow(arena, t.current, (size_t)t.count, (size_t)t.count, sizeof t.current[0]);
+        chains->digits = TS_COPY_ARRAY(arena, t.current, t.count);
     }
     return chains;
 }

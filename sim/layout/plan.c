@@ -244,8 +244,8 @@ static bool set_side(ts_error *err, ts_arena *arena, ts_plan_side *side, int ran
         return ts_error_set(err, TS_ERROR_INPUT, "the shape has %d dimensions, expected %d", layout->rank,
                             rank);
     }
-    int64_t *begin = TS_NEW_ARRAY(arena, int64_t, rank);
-    if (side->begin && rank > 0) memcpy(begin, side->begin, (size_t)rank * sizeof *begin);
+    int64_t *begin =
+        side->begin ? TS_COPY_ARRAY(arena, side->begin, rank) : TS_NEW_ARRAY(arena, int64_t, rank);
     side->begin = begin;
     side->axis_bits = whole_axis_bits(arena, side);
     *sliced = ts_layout_slice(err, arena, layout, begin, sizes);
@@ -279,7 +279,7 @@ const int64_t *ts_plan_squeeze(ts_error *err, ts_arena *arena, ts_plan_side *sid
 /* What it moves of its two sides; NULL on an error. */
 static const ts_plan *compose(ts_error *err, ts_arena *arena, ts_plan *plan, int rank, const int64_t *sizes) {
     plan->rank = rank;
-    plan->sizes = ts_arena_grow(arena, sizes, (size_t)rank, (size_t)rank, sizeof *sizes);
+    plan->sizes = TS_COPY_ARRAY(arena, sizes, rank);
     if (!set_side(err, arena, &plan->src, rank, plan->sizes, &plan->src_layout) ||
         !set_side(err, arena, &plan->dst, rank, plan->sizes, &plan->dst_layout) ||
         !refuse_overlap(err, arena, plan->dst_layout))

@@ -84,9 +84,7 @@ bool relayout_rename(relayout_state *s, ts_vpad_implicit implicit) {
 /* ---- Ops ---- */
 
 int relayout_op(relayout_state *s, ts_relayout_op op) {
-    int *inputs = TS_NEW_ARRAY(s->arena, int, op.input_count + 1);
-    for (int i = 0; i < op.input_count; i++) inputs[i] = op.inputs[i];
-    op.inputs = inputs;
+    op.inputs = TS_COPY_ARRAY(s->arena, op.inputs, op.input_count);
     s->ops = ts_arena_extend(s->arena, s->ops, (size_t)s->op_count, sizeof *s->ops);
     s->ops[s->op_count] = op;
     s->out->counts[op.kind]++;

@@ -22,8 +22,7 @@ static ts_affine *copy_begin(lowering *l, const ts_program_box *box, int rank) {
 
 static ts_slice slice_of(lowering *l, const ts_program_box *box) {
     int rank = ts_program_get_tensor(l->builder, box->tensor)->shape->layout->rank;
-    int64_t *sizes = TS_NEW_ARRAY(l->arena, int64_t, rank + 1);
-    memcpy(sizes, box->sizes, (size_t)rank * sizeof *sizes);
+    int64_t *sizes = TS_COPY_ARRAY(l->arena, box->sizes, rank);
     return (ts_slice){.tensor = box->tensor, .rank = rank, .begin = copy_begin(l, box, rank), .size = sizes};
 }
 

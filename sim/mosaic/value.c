@@ -42,8 +42,7 @@ value value_of_parts(lowering *l, const ts_operand *parts, int count) {
         v.one = parts[0];
         return v;
     }
-    v.many = TS_NEW_ARRAY(l->arena, ts_operand, count + 1);
-    memcpy(v.many, parts, (size_t)count * sizeof parts[0]);
+    v.many = TS_COPY_ARRAY(l->arena, parts, count);
     return v;
 }
 

@@ -175,8 +175,7 @@ static bool close_loop(assembler *as, const token *location, const loop *l, int 
                                   l->end.kind == TS_OPERAND_SREG ? l->end.as.reg : -1, l->step};
     if (!as->pipelining || as->region != target || counted.count < 1)
         return close_plainly(as, location, l, target);
-    item *body = TS_NEW_ARRAY(as->scratch, item, counted.count);
-    memcpy(body, as->items.items + target, (size_t)counted.count * sizeof body[0]);
+    item *body = TS_COPY_ARRAY(as->scratch, as->items.items + target, counted.count);
     const pipeline *p = pack_loop(as, &counted, body);
     if (p != NULL && !has_room(l, p)) {
         pack_loop_end(p);

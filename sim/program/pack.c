@@ -46,8 +46,7 @@ static void fill_node(region *r, node *n, const item *it) {
     n->unit = ts_core_use_of(core, &it->code);
     ts_register_use use;
     ts_instruction_registers(&code, &it->code, &use);
-    ts_register *reads = TS_NEW_ARRAY(r->scratch, ts_register, use.read_count);
-    memcpy(reads, use.reads, (size_t)use.read_count * sizeof reads[0]);
+    ts_register *reads = TS_COPY_ARRAY(r->scratch, use.reads, use.read_count);
     n->reads = reads;
     n->read_count = use.read_count;
     n->writes = use.writes;

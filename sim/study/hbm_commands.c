@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/number.h"
 
@@ -18,10 +17,8 @@ struct ts_hbm_commands {
     ts_arena *arena;
     const ts_hbm_config *config;
     kept *all;
-    int64_t count, capacity;
+    int64_t count;
 };
-
-enum { FIRST_CAPACITY = 1 << 12 };
 
 ts_hbm_commands *ts_hbm_commands_new(ts_arena *arena, const ts_hbm_config *config) {
     ts_hbm_commands *c = TS_NEW(arena, ts_hbm_commands);
@@ -30,25 +27,16 @@ ts_hbm_commands *ts_hbm_commands_new(ts_arena *arena, const ts_hbm_config *confi
     return c;
 }
 
-static void grow(ts_hbm_commands *c) {
-    int64_t capacity = c->capacity ? 2 * c->capacity : FIRST_CAPACITY;
-    kept *all = TS_NEW_ARRAY(c->arena, kept, capacity);
-    if (c->count > 0) memcpy(all, c->all, sizeof *all * (size_t)c->count);
-    c->all = all;
-    c->capacity = capacity;
-}
-
 static void keep(void *self, const ts_hbm_command *command) {
     ts_hbm_commands *c = self;
-    if (c->count == c->capacity) grow(c);
-    c->all[c->count] = (kept){.tick = command->tick,
-                              .number = c->count,
-                              .row = command->row,
-                              .command = (int16_t)command->command,
-                              .bus = (int16_t)command->bus,
-                              .bank = (int16_t)command->bank,
-                              .column = (int16_t)command->column};
-    c->count++;
+    kept *made = TS_APPEND(c->arena, c->all, c->count);
+    *made = (kept){.tick = command->tick,
+                   .number = c->count,
+                   .row = command->row,
+                   .command = (int16_t)command->command,
+                   .bus = (int16_t)command->bus,
+                   .bank = (int16_t)command->bank,
+                   .column = (int16_t)command->column};
 }
 
 void ts_hbm_commands_observe(ts_hbm_commands *commands, ts_hbm *hbm) {

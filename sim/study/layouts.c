@@ -65,8 +65,7 @@ static ts_xla_layout plain_fields(ts_arena *arena, const ts_shape *model) {
 /* With the two minor dims exchanged. */
 static ts_xla_layout transposed_fields(ts_arena *arena, const ts_shape *model) {
     ts_xla_layout fields = plain_fields(arena, model);
-    int *order = TS_NEW_ARRAY(arena, int, fields.rank);
-    memcpy(order, fields.minor_to_major, (size_t)fields.rank * sizeof *order);
+    int *order = TS_COPY_ARRAY(arena, fields.minor_to_major, fields.rank);
     order[0] = fields.minor_to_major[1];
     order[1] = fields.minor_to_major[0];
     fields.minor_to_major = order;

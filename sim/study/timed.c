@@ -65,18 +65,13 @@ static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_
 typedef struct {
     ts_arena *arena;
     int64_t *cycles; /* of completions */
-    int64_t count, room;
+    int64_t count;
 } completions;
 
 static void add_completion(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
     completions *c = self;
     (void)transfer;
-    if (c->count == c->room) {
-        int64_t *more = TS_NEW_ARRAY(c->arena, int64_t, c->room = 2 * c->room + 64);
-        if (c->count > 0) memcpy(more, c->cycles, sizeof *more * (size_t)c->count);
-        c->cycles = more;
-    }
-    c->cycles[c->count++] = result->completed_cycle;
+    *TS_APPEND(c->arena, c->cycles, c->count) = result->completed_cycle;
 }
 
 /* Neither of the first quarter, until queues have settled, nor of the last eighth, when little is read. */

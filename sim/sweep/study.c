@@ -186,8 +186,7 @@ static int by_text(const void *a, const void *b) {
 
 /* A value that is there twice; NULL: none. */
 static const char *repeated(ts_arena *arena, const ts_grid_axis *axis) {
-    const char **sorted = TS_NEW_ARRAY(arena, const char *, axis->count);
-    memcpy(sorted, axis->values, (size_t)axis->count * sizeof *sorted);
+    const char **sorted = TS_COPY_ARRAY(arena, axis->values, axis->count);
     qsort(sorted, (size_t)axis->count, sizeof *sorted, by_text);
     for (int i = 1; i < axis->count; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0) return sorted[i];

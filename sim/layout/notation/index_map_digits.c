@@ -34,7 +34,7 @@ static int find_source(analysis *a, int count, const int *variables, int64_t bia
     for (int i = 0; i < count; i++)
         if (!ts_mul(extent, a->dims[variables[i]], &extent)) return -1;
     if (a->source_count == MAX_SOURCES || bias < 0 || !ts_add(extent, bias, &end)) return -1;
-    int *copy = ts_arena_grow(a->arena, variables, (size_t)count, (size_t)count, sizeof *variables);
+    int *copy = TS_COPY_ARRAY(a->arena, variables, count);
     a->sources[a->source_count] = (ts_index_source){count, copy, extent, bias};
     return a->source_count++;
 }
@@ -316,9 +316,7 @@ const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *m
     a->dims = dims;
     for (int i = 0; i < map->count; i++) {
         if (!expression(a, map->exprs[i], own)) return NULL;
-        sums[i] = (ts_index_sum){
-            own->constant, own->count,
-            ts_arena_grow(arena, own->terms, (size_t)own->count, (size_t)own->count, sizeof own->terms[0])};
+        sums[i] = (ts_index_sum){own->constant, own->count, TS_COPY_ARRAY(arena, own->terms, own->count)};
     }
     drop_unused(a, sums, map->count);
     if (!cover_dims(a, map->rank)) return NULL;

@@ -35,7 +35,7 @@ static int read_list(ts_error *err, ts_cursor *cursor, const list_rule *rule, in
 }
 
 static const int64_t *kept(ts_arena *arena, const int64_t *values, int count) {
-    return ts_arena_grow(arena, values, (size_t)count, (size_t)count, sizeof *values);
+    return TS_COPY_ARRAY(arena, values, count);
 }
 
 static bool read_tile(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_xla_tile *tile) {

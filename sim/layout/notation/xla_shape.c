@@ -3,7 +3,6 @@
 #include "xla_shape.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "base/number.h"
 
@@ -72,7 +71,7 @@ static bool expand(ts_error *err, ts_arena *arena, const ts_xla_layout *f, const
  * (LayoutUtil::MaxSplitSize). ArraySize looks at splits only where there are tiles. */
 static const int64_t *dims_of_one_memory(ts_arena *arena, const ts_xla_layout *f) {
     if (f->tile_count == 0 || f->split_count == 0) return f->dims;
-    int64_t *dims = ts_arena_grow(arena, f->dims, (size_t)f->rank, (size_t)f->rank, sizeof *dims);
+    int64_t *dims = TS_COPY_ARRAY(arena, f->dims, f->rank);
     for (int i = 0; i < f->split_count; i++) {
         const ts_xla_split *split = &f->splits[i];
         int dim = f->minor_to_major[f->rank - 1 - split->dim];
