@@ -228,6 +228,10 @@ static size_t common_prefix(const char *a, const char *b) {
     return length;
 }
 
+int ts_text_order(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 bool ts_text_starts(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
 bool ts_text_ends(const char *text, const char *end) {

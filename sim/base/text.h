@@ -50,6 +50,12 @@ void ts_text_end_line(ts_text *text, size_t begin, const char *words);
 
 static inline bool ts_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 static inline bool ts_is_digit(int c) { return c >= '0' && c <= '9'; }
+/* Of a hexadecimal digit; 16: it is none. */
+static inline int ts_hex_value(int c) {
+    if (ts_is_digit(c)) return c - '0';
+    int letter = c | 32;
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : 16;
+}
 /* Bytes of UTF-8's byte order mark, which editors may put before a text: 3, or 0. */
 static inline size_t ts_text_mark(const char *text, size_t length) {
     return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -59,6 +65,8 @@ static inline bool ts_text_is(const char *bytes, size_t length, const char *word
     return strlen(word) == length && memcmp(bytes, word, length) == 0;
 }
 
+/* As qsort wants it, of an array of texts. */
+int ts_text_order(const void *a, const void *b);
 bool ts_text_starts(const char *text, const char *start);
 bool ts_text_ends(const char *text, const char *end);
 

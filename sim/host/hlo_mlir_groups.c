@@ -22,19 +22,12 @@ static bool is_collective(const char *opcode) {
 
 /* ---- Lists ---- */
 
-static int hex_value(char c) {
-    return ts_is_digit(c)         ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* 8 bytes, the lowest first. False: they are none, or below 0. */
 static bool read_word(const char *digits, int64_t *out) {
     uint64_t word = 0;
     for (int i = 0; i < 16; i++) {
-        int value = hex_value(digits[i]);
-        if (value < 0) return false;
+        int value = ts_hex_value(digits[i]);
+        if (value == 16) return false;
         word |= (uint64_t)value << (i / 2 * 8 + (i % 2 ? 0 : 4));
     }
     *out = (int64_t)word;

@@ -166,14 +166,10 @@ static int by_offset(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-static int by_name(const void *left, const void *right) {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 static bool check_names(ts_error *err, ts_arena *arena, const char *file, const ts_safetensors_index *index) {
     const char **names = TS_NEW_ARRAY(arena, const char *, index->count + 1);
     for (size_t i = 0; i < index->count; i++) names[i] = index->tensors[i].name;
-    qsort(names, index->count, sizeof *names, by_name);
+    qsort(names, index->count, sizeof *names, ts_text_order);
     for (size_t i = 1; i < index->count; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
             return ts_error_set(err, TS_ERROR_INPUT, "%s: a second tensor '%s'", file, names[i]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 typedef struct {
@@ -69,8 +70,7 @@ static bool integer_value(const lexer *lex, size_t begin, int base, int64_t *val
     uint64_t sum = 0;
     *value = 0;
     for (size_t i = begin; i < lex->at; i++) {
-        int c = byte_at(lex, i);
-        int digit = isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
+        int digit = ts_hex_value(byte_at(lex, i));
         if (__builtin_mul_overflow(sum, base, &sum) || __builtin_add_overflow(sum, digit, &sum)) return false;
     }
     if (sum > (uint64_t)INT64_MAX + 1) return false;

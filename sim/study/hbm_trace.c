@@ -43,13 +43,6 @@ static bool parse_operation(ts_error *err, ts_cursor *cursor, bool *is_write) {
     return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
 }
 
-static int digit_of(int c) {
-    return ts_is_digit(c)         ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : 16;
-}
-
 typedef enum { HEX_ONLY, HEX_OR_DECIMAL } address_digits;
 
 /* 0x and hexadecimal digits, or decimal ones where they are allowed. */
@@ -61,7 +54,7 @@ static bool parse_address(ts_error *err, ts_cursor *cursor, address_digits digit
     size_t first = cursor->at, at = first;
     int base = hex ? 16 : 10, digit;
     *address = 0;
-    for (; at < line->length && (digit = digit_of(line->text[at])) < base && *address < limit; at++)
+    for (; at < line->length && (digit = ts_hex_value(line->text[at])) < base && *address < limit; at++)
         *address = *address * base + digit;
     if (at == first || (!hex && digits == HEX_ONLY)) {
         cursor->at = cursor->token;
@@ -94,7 +87,7 @@ static bool parse_cycle(ts_error *err, trace *t, ts_cursor *cursor) {
 
 static bool parse_line(ts_error *err, trace *t, ts_cursor *cursor, ts_hbm_request *out) {
     int first = ts_cursor_peek(cursor);
-    bool op_first = digit_of(first) >= 10 && ((first | 32) >= 'a' && (first | 32) <= 'z');
+    bool op_first = (first | 32) >= 'a' && (first | 32) <= 'z';
     bool ok = op_first ? parse_operation(err, cursor, &out->is_write) &&
                              parse_address(err, cursor, HEX_OR_DECIMAL, t->base.limit, &out->address)
                        : parse_address(err, cursor, HEX_ONLY, t->base.limit, &out->address) &&

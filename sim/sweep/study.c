@@ -180,14 +180,10 @@ static bool read_range(ts_error *err, ts_arena *arena, const ts_tree *map, ts_gr
     return true;
 }
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* A value that is there twice; NULL: none. */
 static const char *repeated(ts_arena *arena, const ts_grid_axis *axis) {
     const char **sorted = TS_COPY_ARRAY(arena, axis->values, axis->count);
-    qsort(sorted, (size_t)axis->count, sizeof *sorted, by_text);
+    qsort(sorted, (size_t)axis->count, sizeof *sorted, ts_text_order);
     for (int i = 1; i < axis->count; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0) return sorted[i];
     return NULL;

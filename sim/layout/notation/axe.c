@@ -130,10 +130,6 @@ void ts_axe_range(const ts_axe *axe, const char *axis, int64_t *low, int64_t *hi
     }
 }
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Adds a name that is not there yet; false when there is no room. */
 static bool add_axis(const char **names, int *count, const char *axis) {
     for (int i = 0; i < *count; i++)
@@ -151,7 +147,7 @@ bool ts_axe_axes(ts_error *err, const ts_axe *axe, const char **names, int *coun
     for (int i = 0; i < axe->offset_count && fits; i++) fits = add_axis(names, count, axe->offsets[i].axis);
     if (!fits)
         return ts_error_set(err, TS_ERROR_INPUT, "the layout has more than %d axes", TS_LAYOUT_MAX_AXES);
-    if (*count > 0) qsort(names, (size_t)*count, sizeof *names, compare_names);
+    if (*count > 0) qsort(names, (size_t)*count, sizeof *names, ts_text_order);
     return true;
 }
 
