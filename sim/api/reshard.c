@@ -1,8 +1,6 @@
 /* Resharding. */
 #include "report/reshard.h"
 
-#include <string.h>
-
 #include "api_private.h"
 
 struct ts_reshard_answer {

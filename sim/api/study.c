@@ -1,6 +1,5 @@
 /* Choices of layouts, and audits of modules. */
 #include <limits.h>
-#include <string.h>
 
 #include "report/audit.h"
 #include "report/choose.h"

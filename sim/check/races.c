@@ -1,8 +1,6 @@
 /* Races between the core and its transfers, and of transfers among themselves. */
 #include "check/races.h"
 
-#include <string.h>
-
 #include "base/number.h"
 
 typedef struct ts_race {

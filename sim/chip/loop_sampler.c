@@ -2,7 +2,6 @@
 #include "loop_sampler.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/number.h"

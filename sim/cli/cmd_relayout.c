@@ -1,5 +1,4 @@
 /* tilesim relayout: how a value in vregs comes from one layout to another, and what that takes. */
-#include <string.h>
 
 #include "commands.h"
 #include "files.h"

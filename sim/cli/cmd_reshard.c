@@ -1,5 +1,4 @@
 /* tilesim reshard: what it takes to bring a tensor from one sharding over many chips to another. */
-#include <string.h>
 
 #include "commands.h"
 #include "files.h"

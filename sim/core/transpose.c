@@ -1,6 +1,5 @@
 /* The transposer: a block of 128 rows of 128 words or halves goes in, and comes out with rows and columns
  * exchanged. It holds two blocks that are not yet popped. */
-#include <string.h>
 
 #include "state.h"
 

@@ -1,6 +1,5 @@
 /* Values of a vreg taken apart into words, changed from type to type, and put together again: in rows ("compressed"), so that
  * the rows of several vregs follow each other, or within words ("interleaved"). */
-#include <string.h>
 
 #include "base/number.h"
 

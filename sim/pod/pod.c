@@ -2,8 +2,6 @@
 #include "pod/pod.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/number.h"

@@ -1,8 +1,6 @@
 /* Live registers: the usual backward data flow over bundles, until nothing changes. */
 #include "program/live.h"
 
-#include <string.h>
-
 enum { WORDS = TS_REGISTERS_MAX / 64 };
 
 typedef struct {

@@ -3,7 +3,6 @@
  * values have vregs of their own as long as there are some that the program leaves to the packer; no
  * register is written before those in front have read it. Addresses are corrected by as much as the loop's
  * counter is ahead. The result is a prologue, the loop and an epilogue. */
-#include <string.h>
 
 #include "pack.h"
 

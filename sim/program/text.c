@@ -1,6 +1,5 @@
 /* Text of a program that another parser reads: shapes, with parameters replaced by their values. */
 #include <stdio.h>
-#include <string.h>
 
 #include "layout/dtype.h"
 

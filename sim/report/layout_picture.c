@@ -1,7 +1,6 @@
 /* The picture of a small array: a grid of offsets with the borders of its tiles, and what memory holds in
  * order. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "layout_tiling.h"
 #include "report/layout.h"

@@ -1,6 +1,5 @@
 /* The program with the cycles of its lines, as text. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "lines_private.h"

@@ -1,8 +1,6 @@
 /* Live ranges and memory maps as text. */
 #include "report/program.h"
 
-#include <string.h>
-
 #include "layout/shape.h"
 #include "program/live.h"
 #include "report/json.h"

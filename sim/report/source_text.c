@@ -1,8 +1,6 @@
 /* A program's text by line. */
 #include "source_text.h"
 
-#include <string.h>
-
 struct report_source {
     int count;
     const char **starts; /* [count + 1] */

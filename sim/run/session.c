@@ -2,7 +2,6 @@
 #include "run/session.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "move/move.h"

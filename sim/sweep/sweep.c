@@ -1,8 +1,6 @@
 /* Points to the crew, what is expected to take longest first; rows into the database. */
 #include "sweep/sweep.h"
 
-#include <string.h>
-
 enum {
     WAITS = -1,
     WINDOW = 64, /* points that wait, by member: of these the longest goes first */

@@ -1,8 +1,6 @@
 /* Which arrays of a result count as buffers, and what is started under a name that any instruction has so. */
 #include "audit/audit_private.h"
 
-#include <string.h>
-
 #include "tests/support/audited.h"
 #include "tests/support/group.h"
 

@@ -1,5 +1,4 @@
 /* Reshapes and transposes that move nothing: both layouts put each element in the same place. */
-#include <string.h>
 
 #include "audit/audit_private.h"
 #include "tests/support/group.h"

@@ -1,7 +1,6 @@
 /* How orders of dims go through operations, back from a result and forward from an operand. */
 #include "audit/audit_orders_private.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

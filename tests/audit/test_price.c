@@ -1,5 +1,4 @@
 /* Traffic that keeps its order: what is priced, what is not, and how prices between two powers of two lie. */
-#include <string.h>
 
 #include "audit/audit_private.h"
 #include "tests/support/group.h"

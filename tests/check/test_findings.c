@@ -1,5 +1,4 @@
 /* The list of findings. */
-#include <string.h>
 
 #include "check/findings.h"
 #include "tests/support/cmocka.h"

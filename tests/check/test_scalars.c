@@ -1,6 +1,5 @@
 /* Which scalars steer an instruction, and which are values. */
 #include <stdio.h>
-#include <string.h>
 
 #include "check/scalars.h"
 #include "tests/support/cmocka.h"

@@ -1,7 +1,6 @@
 /* The transcendental functions against long double libm, and against neighbours: accuracy, and what is exact.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/vector.h"

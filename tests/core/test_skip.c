@@ -1,6 +1,4 @@
 /* Iterations that are left out: nothing that is counted differs, and in time only as many are as can be. */
-#include <stdio.h>
-#include <string.h>
 
 #include "core/state.h"
 #include "tests/support/cmocka.h"

@@ -1,6 +1,4 @@
 /* Time without values: the same cycles, exact scalars, and an end where an unknown scalar would matter. */
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/support/cmocka.h"
 #include "tests/support/core_fixture.h"

@@ -2,7 +2,6 @@
  * do. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <math.h>
 
 #include "tests/support/hbm2.h"

@@ -1,5 +1,4 @@
 /* What a price is not below, and prices with a limit; what is read and written at least. */
-#include <string.h>
 
 #include "base/number.h"
 #include "machine/machine.h"

@@ -1,5 +1,4 @@
 /* The energy of counts: that of DRAMsim3 for its own, and causes one by one. */
-#include <string.h>
 
 #include "dram/hbm_energy.h"
 #include "tests/support/hbm2.h"

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "mesh/collective.h"
 

@@ -1,8 +1,6 @@
 /* Texts of index maps that are long, or nest deep: chains are walked in loops, nesting is bounded. */
 #include "tests/support/test.h"
 
-#include <string.h>
-
 #include "layout/notation/index_map.h"
 
 enum { TERMS = 500 }; /* more than nest; of far longer ones: tests/cli/test_deep.py */

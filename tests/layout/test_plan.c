@@ -1,5 +1,4 @@
 /* Plans against the layouts they join: every element once, from where it is to where it belongs. */
-#include <string.h>
 
 #include "tests/support/random_layout.h"
 #include "layout/plan.h"

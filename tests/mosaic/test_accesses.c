@@ -1,5 +1,4 @@
 /* Accesses that may meet, found by pages: those that asking each one finds. */
-#include <string.h>
 
 #include "mosaic/accesses.h"
 

@@ -1,5 +1,4 @@
 /* The text of a product in blocks against that of jaxlib's passes: the same program, and the same time. */
-#include <string.h>
 
 #include "tests/support/test.h"
 #include "mosaic/mosaic.h"

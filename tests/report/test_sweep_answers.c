@@ -1,6 +1,5 @@
 /* What hangs on which figure, what changed between two databases, runs of a grid, and rankings of blocks. */
 #include <math.h>
-#include <string.h>
 
 #include "report/sweep.h"
 #include "report/sweep_blocks.h"

@@ -2,7 +2,6 @@
 #include "run/watch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "layout/shape.h"
 #include "tests/support/shapes.h"

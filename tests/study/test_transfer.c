@@ -1,8 +1,6 @@
 /* Where the ends of transfers lie, where errors about them point, what they take of energy, and several at once. */
 #include "study/transfer.h"
 
-#include <string.h>
-
 #include "base/number.h"
 #include "tests/support/group.h"
 #include "tests/support/transfers.h"

@@ -1,8 +1,6 @@
 /* A program run at each point of a grid, in processes of this host: each run is the run alone; block sizes ranked. */
 #include "sweep/runs.h"
 
-#include <string.h>
-
 #include "tests/support/test.h"
 
 static const char add[] = "programs/add.tsim";

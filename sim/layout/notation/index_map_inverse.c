@@ -1,7 +1,6 @@
 /* Index maps: their inverses, at a point and in closed form, and the loops over a transformed tensor. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "index_map_private.h"
 #include "base/number.h"
