@@ -1,14 +1,7 @@
 /* Requests run through an HBM. */
 #include "study/hbm_run.h"
 
-#include "base/number.h"
-
 enum { BLOCK = 512 };
-
-static int64_t peak_cycles(const ts_hbm_config *c, int64_t bytes) {
-    int64_t a_burst_time = ts_hbm_bus_count(c) * c->burst_bytes;
-    return ts_ceil_div(bytes * c->timing.n_bl * c->ticks_per_ck, a_burst_time);
-}
 
 bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_run_request *request, ts_hbm_run *run) {
     ts_hbm_request block[BLOCK];
@@ -26,7 +19,6 @@ bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_run_reques
     } while (count > 0);
     run->bytes = run->requests * TS_HBM_REQUEST_BYTES;
     run->cycles = ts_hbm_drain(hbm);
-    run->peak_cycles = peak_cycles(request->config, run->bytes);
     ts_hbm_read_stats(hbm, &run->stats);
     return ts_hbm_check(err, hbm);
 }

@@ -37,8 +37,7 @@ void ts_hbm_requests_close(ts_hbm_requests *requests);
 
 typedef struct {
     int64_t requests, bytes;
-    int64_t cycles;      /* ticks of the HBM's clock, from the first offer to the last data or the last WR */
-    int64_t peak_cycles; /* with every data slot used; rounded up */
+    int64_t cycles; /* ticks of the HBM's clock, from the first offer to the last data or the last WR */
     ts_hbm_stats stats;
 } ts_hbm_run;
 
