@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 
-
 ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
     const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
     return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};

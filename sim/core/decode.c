@@ -57,10 +57,9 @@ static const uint32_t *constant_vreg(decoder *dec, uint32_t word) {
     if (dec->core->setup.time_only) return dec->core->scratch; /* as all vregs */
     for (int i = 0; i < dec->fill_count; i++)
         if (dec->fills[i][0] == word) return dec->fills[i];
-    dec->fills = ts_arena_extend(dec->arena, dec->fills, (size_t)dec->fill_count, sizeof dec->fills[0]);
     uint32_t *vreg = new_vreg(dec->arena, 1);
     ts_vector_fill(vreg, word);
-    dec->fills[dec->fill_count++] = vreg;
+    *TS_APPEND(dec->arena, dec->fills, dec->fill_count) = vreg;
     return vreg;
 }
 

@@ -85,10 +85,9 @@ bool relayout_rename(relayout_state *s, ts_vpad_implicit implicit) {
 
 int relayout_op(relayout_state *s, ts_relayout_op op) {
     op.inputs = TS_COPY_ARRAY(s->arena, op.inputs, op.input_count);
-    s->ops = ts_arena_extend(s->arena, s->ops, (size_t)s->op_count, sizeof *s->ops);
-    s->ops[s->op_count] = op;
+    *TS_APPEND(s->arena, s->ops, s->op_count) = op;
     s->out->counts[op.kind]++;
-    return (int)s->out->sources + s->op_count++;
+    return (int)s->out->sources + s->op_count - 1;
 }
 
 int relayout_unary(relayout_state *s, ts_relayout_kind kind, int input, int first, int second) {
