@@ -1,7 +1,6 @@
 /* Pricing one transfer on a machine. */
 #include "study/transfer.h"
 
-
 #include "base/number.h"
 
 /* Where the memory space stands in the text. */
