@@ -314,8 +314,9 @@ static int64_t times_before(const char *begin, const char *shape) {
     return times > 0 ? times : 1;
 }
 
-static bool skip_to(ts_span *rest, char mark) {
-    const char *at = memchr(rest->text, mark, rest->length);
+/* Behind the next ';'. */
+static bool skip_field(ts_span *rest) {
+    const char *at = memchr(rest->text, ';', rest->length);
     if (at) *rest = from(*rest, at + 1);
     return at != NULL;
 }
@@ -353,14 +354,14 @@ static bool read_usage(ts_audit *a, int64_t line, ts_span text) {
     const char *behind = read_size(text, word, &bytes);
     if (!behind || !ts_hlo_begins(from(text, behind), "(")) return false;
     ts_span rest = from(text, behind);
-    if (!skip_to(&rest, ';') || !(behind = read_size(rest, word, &bytes))) return false;
+    if (!skip_field(&rest) || !(behind = read_size(rest, word, &bytes))) return false;
     rest = from(rest, behind);
-    if (!ts_hlo_begins(rest, ";") || !skip_to(&rest, ';')) return false;
+    if (!ts_hlo_begins(rest, ";") || !skip_field(&rest)) return false;
     ts_span offset = rest;
-    if (!skip_to(&rest, ';')) return false;
+    if (!skip_field(&rest)) return false;
     offset.length = (size_t)(rest.text - 1 - offset.text);
     ts_span values = rest;
-    if (!skip_to(&rest, ';')) return false;
+    if (!skip_field(&rest)) return false;
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
     if (!made) return true;
     made->values = (int32_t)strtol(values.text, NULL, 10);

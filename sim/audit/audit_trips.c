@@ -80,10 +80,11 @@ static bool read_integer(ts_span text, int64_t *number) {
     return true;
 }
 
-static bool integer_attribute(const ts_hlo_instruction *i, const char *name, int32_t *number) {
+/* Of get-tuple-element. */
+static bool read_index(const ts_hlo_instruction *i, int32_t *number) {
     ts_span text;
     int64_t read;
-    if (!ts_hlo_attribute(i->attributes, name, &text) || !read_integer(text, &read)) return false;
+    if (!ts_hlo_attribute(i->attributes, "index", &text) || !read_integer(text, &read)) return false;
     *number = read < 0 || read > INT32_MAX ? INT32_MAX : (int32_t)read;
     return true;
 }
@@ -109,7 +110,7 @@ static value member_of(const ts_audit *a, value tuple, int32_t index) {
 static value element(const ts_audit *a, const ts_hlo_instruction *i) {
     value tuple = operand(a, i, 0);
     int32_t index;
-    if (tuple.kind == VALUE_NONE || !integer_attribute(i, "index", &index)) return none;
+    if (tuple.kind == VALUE_NONE || !read_index(i, &index)) return none;
     return member_of(a, tuple, index);
 }
 

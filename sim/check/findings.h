@@ -11,7 +11,6 @@
 typedef enum {
 #define FINDING(id, text, weight, meaning) TS_FINDING_##id,
 #include "check/findings.def"
-    TS_FINDING_KINDS
 } ts_finding_kind;
 
 const ts_named *ts_finding_get(ts_finding_kind kind);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 enum { OFFSET, COLUMN, PC, CHANNEL, STACK, SID, GROUP, BANK, ROW, FIELD_COUNT };
-enum { MAX_BITS = 8 * TS_ADDRESS_TABLES, MAX_PARTS = 8 };
+enum { MAX_BITS = 8 * TS_ADDRESS_TABLES };
 
 static const char *const field_names[FIELD_COUNT] = {"off", "co", "pc", "ch", "st", "sid", "bg", "ba", "ro"};
 
