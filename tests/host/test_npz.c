@@ -1,17 +1,13 @@
 /* .npz files: those that NumPy wrote, those that we write, and damaged ones, of which none gives other values. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "host/format.h"
 #include "base/text.h"
 #include "layout/convert.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/temporary.h"
 
 static char path_space[TEMPORARY_PATH];
