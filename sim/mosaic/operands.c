@@ -11,9 +11,10 @@ static const struct {
 } kinds[] = {
     {TS_DTYPE_F32, MLIR_FLOAT, 32, TS_MXU_F32},   {TS_DTYPE_BF16, MLIR_FLOAT, 16, TS_MXU_BF16},
     {TS_DTYPE_F8E5M2, MLIR_FLOAT, 8, TS_MXU_FP8}, {TS_DTYPE_F8E4M3FN, MLIR_FLOAT, 8, TS_MXU_FP8},
-    {TS_DTYPE_S8, MLIR_INTEGER, 8, TS_MXU_INT8},  {TS_DTYPE_S4, MLIR_INTEGER, 4, TS_MXU_INT4},
+    {TS_DTYPE_F8E4M3B11FNUZ, MLIR_FLOAT, 8, 0},   {TS_DTYPE_S8, MLIR_INTEGER, 8, TS_MXU_INT8},
+    {TS_DTYPE_S4, MLIR_INTEGER, 4, TS_MXU_INT4},
 };
-enum { KIND_F32, KIND_BF16, KIND_S8 = 4, KIND_COUNT = 6 };
+enum { KIND_F32, KIND_BF16, KIND_B11 = 4, KIND_S8, KIND_COUNT = 7 }; /* no unit takes B11 itself */
 
 static int find_kind(const mlir_type *type) {
     for (int i = 0; i < KIND_COUNT; i++)
@@ -32,7 +33,7 @@ bool matmul_wants(const lowering *l, const char *name, const char *word) {
 /* bf16 holds all values of 8 and 4 bits; f32 is rounded to it by the unit anyhow, if no more is asked for. */
 static int choose_kind(const lowering *l, const int *sides) {
     const int32_t *rate = l->target->core.mxu.rate;
-    if (sides[0] == sides[1] && rate[kinds[sides[0]].unit] > 0) return sides[0];
+    if (sides[0] == sides[1] && sides[0] != KIND_B11 && rate[kinds[sides[0]].unit] > 0) return sides[0];
     if (type_at(l, 2)->element == MLIR_INTEGER)
         return rate[TS_MXU_INT8] > 0 && sides[0] >= KIND_S8 && sides[1] >= KIND_S8 ? KIND_S8 : -1;
     return matmul_wants(l, "precision", "fp32") && (sides[0] == KIND_F32 || sides[1] == KIND_F32) ? KIND_F32
@@ -104,7 +105,8 @@ bool matmul_read_sides(lowering *l, product_side *sides) {
         found[i] = find_kind(&sides[i].type);
         if (sides[i].vregs.kind != VALUE_VECTOR || sides[i].type.kind != MLIR_VECTOR)
             return malformed(l, "vectors");
-        if (found[i] < 0) return refuse(l, "of such types, expected bf16, f32, f8e5m2, f8e4m3fn, s8 or s4");
+        if (found[i] < 0)
+            return refuse(l, "of such types, expected bf16, f32, f8e5m2, f8e4m3fn, f8e4m3b11fnuz, s8 or s4");
     }
     int kind = choose_kind(l, found);
     if (kind < 0) return refuse(l, "of integers that the matrix unit of this machine does not have");

@@ -120,22 +120,19 @@ typedef struct {
     int64_t rows, columns; /* of blocks of 128 x 128 */
     int vregs;             /* of 128 rows */
     ts_opcode push;
-    bool bytes;
+    int bits;
 } transposition;
 
 enum { EDGE_MAX = 1 << 14 };
 
-/* 8 bits go through the unit as 16, floats as the bits that they are. */
+/* 8 and 4 bits go through the unit as 16, floats as the bits that they are. */
 static bool push_vreg(lowering *l, const transposition *t, ts_operand v) {
-    const mlir_type byte = {.kind = MLIR_VECTOR, .element = MLIR_INTEGER, .bits = 8};
-    packed_values bytes = {&byte, v, true, true};
+    const mlir_type narrow = {.kind = MLIR_VECTOR, .element = MLIR_INTEGER, .bits = t->bits};
+    packed_values rows = {&narrow, v, true, true};
     ts_operand words[2], half;
-    if (!t->bytes) {
-        emit(l, t->push, 1, &v);
-        return true;
-    }
-    for (int i = 0; i < 2; i++) {
-        if (!take_words(l, &bytes, 2 * i, &words[0]) || !take_words(l, &bytes, 2 * i + 1, &words[1]))
+    if (t->bits >= 16) emit(l, t->push, 1, &v);
+    for (int i = 0; i < 16 / t->bits && t->bits < 16; i++) {
+        if (!take_words(l, &rows, 2 * i, &words[0]) || !take_words(l, &rows, 2 * i + 1, &words[1]))
             return false;
         half = emit2(l, TS_OP_vpack_rows_b16, words[0], words[1]);
         emit(l, t->push, 1, &half);
@@ -144,8 +141,12 @@ static bool push_vreg(lowering *l, const transposition *t, ts_operand v) {
 }
 
 static ts_operand pop_vreg(lowering *l, const transposition *t) {
-    ts_operand low = emit_new(l, TS_OP_vtr_pop, 0, NULL);
-    return t->bytes ? emit2(l, TS_OP_vpack_rows_b8, low, emit_new(l, TS_OP_vtr_pop, 0, NULL)) : low;
+    int bits = t->bits < 16 ? t->bits : 16;
+    ts_operand parts[4];
+    for (int i = 0; i < 16 / bits; i++) parts[i] = emit_new(l, TS_OP_vtr_pop, 0, NULL);
+    for (int i = 0; i < 8 / bits; i++)
+        parts[i] = emit2(l, TS_OP_vpack_rows_b8, parts[2 * i], parts[2 * i + 1]);
+    return bits == 4 ? emit2(l, TS_OP_vpack_rows_b4, parts[0], parts[1]) : parts[0];
 }
 
 static bool transpose_block(lowering *l, const transposition *t, int64_t row, int64_t column) {
@@ -163,8 +164,8 @@ bool lower_transpose(lowering *l) {
     const value *v = value_at(l, 0);
     int packing = type->bits > 0 ? 32 / type->bits : 0;
     if (type->rank != 2 || type->dims[0] % TS_LANES != 0 || type->dims[1] % TS_LANES != 0 ||
-        (packing != 1 && packing != 2 && packing != 4))
-        return refuse(l, "other than of blocks of 128 x 128 of 32, 16 or 8 bits");
+        (packing != 1 && packing != 2 && packing != 4 && packing != 8))
+        return refuse(l, "other than of blocks of 128 x 128 of 32, 16, 8 or 4 bits");
     if (type->dims[0] > EDGE_MAX || type->dims[1] > EDGE_MAX)
         return refuse(l, "of over 16,384 rows or columns");
     int64_t count = type->dims[0] / TS_SUBLANES / packing * (type->dims[1] / TS_LANES);
@@ -174,7 +175,7 @@ bool lower_transpose(lowering *l) {
                        .rows = type->dims[0] / TS_LANES,
                        .columns = type->dims[1] / TS_LANES,
                        .vregs = TS_LANES / TS_SUBLANES / packing,
-                       .bytes = packing == 4,
+                       .bits = type->bits,
                        .push = packing == 1 ? TS_OP_vtr_push_b32 : TS_OP_vtr_push_b16};
     t.to = TS_NEW_ARRAY(l->arena, ts_operand, count + 1);
     for (int64_t i = 0; i < t.rows; i++) {

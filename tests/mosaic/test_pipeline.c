@@ -821,6 +821,13 @@ static const struct {
      TS_ERROR_UNMODELLED,
      "'tpu.sort' is not modelled: only SparseCores have it (k.py:9)"},
     {{"2", same, same,
+      "%c = \"arith.constant\"() <{value = 1 : i1}> : () -> i1\n\"cf.assert\"(%c) <{msg = \"\"}> : (i1) -> "
+      "()\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'cf.assert' is not modelled: a debug check, which kernels lowered without pl.enable_debug_checks do "
+     "not have"},
+    {{"2", same, same,
       "%k = \"arith.constant\"() <{value = dense<[1, 2]> : vector<8x128xf32>}> : () -> vector<8x128xf32>\n",
       16, 16},
      TS_ERROR_UNMODELLED,
@@ -879,7 +886,8 @@ static const struct {
       "vector<8x128xi32>\n",
       16, 16},
      TS_ERROR_UNMODELLED,
-     "'tpu.matmul' is not modelled: of such types, expected bf16, f32, f8e5m2, f8e4m3fn, s8 or s4"},
+     "'tpu.matmul' is not modelled: of such types, expected bf16, f32, f8e5m2, f8e4m3fn, f8e4m3b11fnuz, s8 "
+     "or s4"},
     {{"2", same, same,
       SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = 2 : i32, pack_format = "
             "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
@@ -1332,7 +1340,15 @@ static double of_third(int k) { return k > 1300; }
 static double of_last(int k) { return k > 700; }
 
 #define BYTE_FLOATS "vector<8x128x4xf8E5M2>"
-#define MASK        "vector<8x128xi1>"
+#define B11         "vector<8x128x4xf8E4M3B11FNUZ>"
+#define OF_B11(name, value)                                                                                  \
+    name " = \"arith.constant\"() <{value = dense<" value "> : " B11 "}> : () -> " B11 "\n"
+#define NIBBLES "vector<8x128x8xi4>"
+#define PACK_NIBBLES(name, of)                                                                               \
+    name " = \"tpu.pack_subelements\"(" of ") <{pack_format = #tpu.pack_format<compressed>, positions = "    \
+         "array<i32: 0, 1, 2, 3, 4, 5, 6, 7>}> : (" WHOLE ", " WHOLE ", " WHOLE ", " WHOLE ", " WHOLE        \
+         ", " WHOLE ", " WHOLE ", " WHOLE ") -> " NIBBLES "\n"
+#define MASK "vector<8x128xi1>"
 #define BEYOND(name, value)                                                                                  \
     FLOAT("%l" name, value)                                                                                  \
     "%" name " = \"arith.cmpf\"(%a, %l" name ") <{predicate = 2 : i64}> : (" FLOATS ", " FLOATS ") -> " MASK \
@@ -1351,6 +1367,15 @@ static double of_last(int k) { return k > 700; }
 static double of_byte(int k) { return k < 1024 ? 0 : fmin(k - 1024, 255); }
 /* Rows of 8 x 128 bytes, k in the k'th, as columns. */
 static double of_turned(int k) { return (k % 128 % 8 * 128 + k / 128 % 8) & 0xff; }
+/* Groups of 8 rows of nibbles take turns, in the second vreg the other way round: k, or its row; those from 72 on as columns. */
+static double of_turned_nibbles(int k) {
+    int row = k % 128;
+    return (row / 8 + row / 64) % 2 ? k / 1024 * 8 + row % 8 : 8 + k / 128 % 8;
+}
+static double of_constant_product(int k) {
+    (void)k;
+    return 3 * 0.5 * 128;
+}
 static double of_eighth_turn(int k) {
     (void)k;
     return 0.785398163397448;
@@ -1433,6 +1458,36 @@ static void functions_of_words(void **state) {
                                                                         "\n" AS("%w", "arith.sitofp", WHOLE,
                                                                                 "%t", FLOATS),
          of_turned, 0, 0},
+        {LOAD AS("%i", "arith.fptosi", FLOATS, "%a", WHOLE) //
+         "%n = \"arith.constant\"() <{value = dense<7> : " WHOLE "}> : () -> " WHOLE "\n"
+         "%j = \"arith.shrsi\"(%i, %n) : (" WHOLE ", " WHOLE ") -> " WHOLE "\n" //
+         PACK_NIBBLES("%u", "%i, %j, %i, %j, %i, %j, %i, %j") PACK_NIBBLES(
+             "%v", "%j, %i, %j, %i, %j, %i, %j, %i") "%r = \"tpu.roll_vectors\"(%u, %v) : (" NIBBLES
+                                                     ", " NIBBLES ") -> vector<128x128xi4>\n"
+                                                     "%q = \"tpu.transpose\"(%r) <{permutation = array<i64: "
+                                                     "1, 0>}> : (vector<128x128xi4>) -> vector<128x128xi4>\n"
+                                                     "%p:2 = \"tpu.unroll_vectors\"(%q) : "
+                                                     "(vector<128x128xi4>) -> (" NIBBLES ", " NIBBLES ")\n"
+                                                     "%t = \"tpu.unpack_subelements\"(%p#1) <{index = 1 : "
+                                                     "i32, pack_format = #tpu.pack_format<compressed>, "
+                                                     "sign_extended = false}> : (" NIBBLES ") -> " WHOLE
+                                                     "\n" //
+         AS("%w", "arith.sitofp", WHOLE, "%t", FLOATS),
+         of_turned_nibbles, 0, 0},
+        {OF_B11("%l", "3.0") OF_B11("%h", "5.0e-1") FLOAT("%n", "0.0") //
+         "%s = \"tpu.roll_vectors\"(%n, %n, %n, %n) : (" FLOATS ", " FLOATS ", " FLOATS ", " FLOATS
+         ") -> vector<32x128xf32>\n"
+         "%m = \"tpu.roll_vectors\"(%l) : (" B11 ") -> vector<32x128xf8E4M3B11FNUZ>\n"
+         "%r = \"tpu.roll_vectors\"(%h, %h, %h, %h) : (" B11 ", " B11 ", " B11 ", " B11
+         ") -> vector<128x128xf8E4M3B11FNUZ>\n"
+         "%q = \"tpu.matmul\"(%m, %r, %s) <{dimension_numbers = #tpu.dot_dimension_numbers<[1], [0], [0], "
+         "[1], [0, 0, 1, 1], "
+         "[], []>}> : (vector<32x128xf8E4M3B11FNUZ>, vector<128x128xf8E4M3B11FNUZ>, vector<32x128xf32>) -> "
+         "vector<32x128xf32>\n"
+         "%p:4 = \"tpu.unroll_vectors\"(%q) : (vector<32x128xf32>) -> (" FLOATS ", " FLOATS ", " FLOATS
+         ", " FLOATS ")\n" //
+         OF_TWO("%w", "arith.addf", "%p#3", "%n"),
+         of_constant_product, 0, 0},
         {LOAD FLOAT("%o", "0x7F800000") OF_TWO("%w", "math.atan2", "%o", "%o"), of_eighth_turn, 0, 1e-7},
         {LOAD FLOAT("%n", "0x2B800000") OF_TWO("%x", "arith.mulf", "%a", "%n")
              AS("%w", "math.log1p", FLOATS, "%x", FLOATS),
