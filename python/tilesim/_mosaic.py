@@ -14,7 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.interpreters import mlir
 from jax._src.lib import tpu
+from jax._src.pallas.core import semaphore_dtype
 from jax._src.state.discharge import discharge_state
+from jax._src.state.types import AbstractRef
 from jax.experimental.pallas import tpu as pltpu
 from jax.sharding import PartitionSpec as P
 from jaxlib.mlir import ir
@@ -194,9 +196,14 @@ def _has_kernel(eqn) -> bool:
         _has_kernel(inner) for jaxpr in jax.core.jaxprs_in_params(eqn.params) for inner in jaxpr.eqns)
 
 
+def _takes_refs(eqn) -> bool:
+    return eqn.primitive.name == "pallas_call" and any(isinstance(var.aval, AbstractRef) for var in eqn.invars)
+
+
 def _of_arrays(jaxpr, consts) -> Tuple[Any, Sequence[Any]]:
-    """Of kernels that write into refs (`pl.kernel`, `core_map`), a jaxpr of arrays, whose kernels are `pallas_call`s."""
-    if any(eqn.primitive.name == "core_map" for eqn in jaxpr.eqns):
+    """Of kernels that write into refs (`pl.kernel`, `core_map`, inside of `run_state`), a jaxpr of arrays, whose kernels are
+    `pallas_call`s."""
+    if any(eqn.primitive.name == "core_map" or _takes_refs(eqn) for eqn in jaxpr.eqns):
         return discharge_state(jaxpr, consts)
     return jaxpr, consts
 
@@ -208,7 +215,8 @@ class _Evaluation:
         self.on_call = on_call
 
     def call(self, eqn, inputs, params) -> Call:
-        """A kernel's."""
+        """A kernel's, for the chip also where it says `interpret=True`."""
+        params = dict(params, interpret=False)
         name = params.get("name") or params["jaxpr"].debug_info.func_name
         inputs = [value if isinstance(value, Result) else np.asarray(value) for value in inputs]
         return Call(name, inputs, eqn.primitive, params)
@@ -563,9 +571,20 @@ def _lowered(call: Call, generation: int) -> Any:
         return function.trace(*structs).lower(lowering_platforms=("tpu",)).compiler_ir()
 
 
+def _body(call: Call, generation: int) -> bytes:
+    """The serialised Mosaic module of a kernel, of those that can be one alone."""
+    if any(jax.dtypes.issubdtype(shape.dtype, semaphore_dtype) for shape in call.shapes()):
+        raise LoweringError(f"'{call.name}' is given a semaphore, or gives one: a copy that one kernel starts and another awaits "
+                            "is not modelled, start it and wait for it in the same kernel")
+    bodies = _bodies(_lowered(call, generation))
+    if not bodies:
+        raise LoweringError(f"'{call.name}' gives nothing, and JAX leaves out what gives nothing: expected an out_shape")
+    return bodies[0]
+
+
 def lower(call: Call, generation: int, root: Optional[str] = None, fills: Sequence[str] = ()) -> str:
     """The kernel as generic MLIR at vreg level, with attributes that say what its operands are and what fills them."""
-    body, = _bodies(_lowered(call, generation))
+    body = _body(call, generation)
     module = _parsed(body)
     more: Dict[str, Any] = {"aliases": call.params["input_output_aliases"], "fills": fills}
     if call.devices:

@@ -141,6 +141,42 @@ def placed():
         (floats(1, 64, 128, dtype="float32"),), lambda x: 4 * x
 
 
+def interpreted():
+    """Written for a host without a TPU: the chip's is run all the same."""
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
+
+    def body(x, o):
+        o[...] = 2 * x[...]
+
+    def function(x):
+        for how in (True, pltpu.InterpretParams()):
+            x = pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), interpret=how)(x)
+        return x
+    return function, (floats(1, 16, 256, dtype="float32"),)
+
+
+def of_refs():
+    """Kernels without results, that write into refs of `run_state`."""
+    import jax.numpy as jnp
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
+
+    def copy(x, y, index, ready):
+        moved = pltpu.make_async_copy(x.at[index[0]], y, ready)
+        moved.start()
+        moved.wait()
+
+    def function(x):
+        def inner(refs):
+            x, y = refs
+            grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, scratch_shapes=[pltpu.SemaphoreType.DMA])
+            for index in (0, 1):
+                pl.pallas_call(lambda i, ready: copy(x, y, i, ready), grid_spec=grid, out_shape=[])(jnp.array([index]))
+        return pl.run_state(inner)((x, jnp.zeros_like(x[0])))[1] + 1
+    return jax.jit(function), (floats(1, 2, 16, 128, dtype="float32"),), lambda x: x[1] + 1
+
+
 def controlled():
     """A kernel that scan, while and cond run."""
     import jax.numpy as jnp
@@ -200,6 +236,8 @@ KERNELS = {
     "double of int64": lambda: double(lambda *dims: numpy.arange(dims[0] * dims[1]).reshape(dims)),
     "double in HBM": placed,
     "double in scan, while and cond": controlled,
+    "double in interpret mode": interpreted,
+    "copies of refs": of_refs,
 }
 
 
@@ -321,6 +359,29 @@ def after_a_refusal():
     return "failed", "interpret mode runs a block twice"
 
 
+def no_kernel_alone():
+    """What is no kernel by itself is refused in words that say what to do."""
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
+    from tilesim import _mosaic, pallas
+    x = floats(1, 16, 128, dtype="float32")
+
+    def start(x, o, ready):
+        pltpu.make_async_copy(x, o, ready).start()
+    spaces = [pl.BlockSpec(memory_space=space) for space in (pl.ANY, pltpu.SEMAPHORE)]
+    said = []
+    for function in (
+            lambda x: pl.pallas_call(lambda x: None, out_shape=[])(x),
+            lambda x: pl.pallas_call(start, in_specs=spaces[:1], out_specs=spaces,
+                                     out_shape=[jax.ShapeDtypeStruct(x.shape, x.dtype), pltpu.SemaphoreType.DMA])(x)):
+        try:
+            pallas.run(function, x)
+        except _mosaic.LoweringError as error:
+            said.append(str(error))
+    good = len(said) == 2 and "expected an out_shape" in said[0] and "in the same kernel" in said[1]
+    return "ran" if good else "failed", "; ".join(said)
+
+
 def outcomes():
     """(name, how it ended, what is said of it) of every test."""
     for name in [name for name in KERNELS if name in sys.argv] if len(sys.argv) > 1 else KERNELS:
@@ -334,6 +395,8 @@ def outcomes():
         yield "devices", *devices()
     if len(sys.argv) == 1 or "refusal" in sys.argv:
         yield "refusal", *after_a_refusal()
+    if len(sys.argv) == 1 or "no kernel alone" in sys.argv:
+        yield "no kernel alone", *no_kernel_alone()
     for words in TUTORIAL.findall((ROOT / "docs" / "pallas.md").read_text()):
         yield words, *tutorial(words)
 
