@@ -105,6 +105,23 @@ def _with_values(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, Result) else value
 
 
+def _is_key(value: Any) -> bool:
+    return jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def _words_of(value: Any) -> np.ndarray:
+    """An array of numbers; of random keys (`jax.random.key`) those that they consist of."""
+    return np.asarray(jax.random.key_data(value) if _is_key(value) else value)
+
+
+def _held(value: Any) -> Any:
+    return value if isinstance(value, Result) or (hasattr(value, "dtype") and _is_key(value)) else np.asarray(value)
+
+
+def _shape_of_words(shape: Any) -> Any:
+    return jax.eval_shape(jax.random.key_data, shape) if _is_key(shape) else shape
+
+
 @dataclasses.dataclass
 class Call:
     """One `pallas_call` of a function: what it was given, and its equation."""
@@ -146,7 +163,7 @@ class Call:
     def shapes(self) -> List[Any]:
         """Of operands and results, on one device."""
         held = [jax.ShapeDtypeStruct(array.shape[1 if self.devices else 0:], array.dtype) for array in self.inputs]
-        return held + list(self.params["out_avals"])
+        return list(map(_shape_of_words, held)) + list(self.params["out_avals"])
 
     def _spec(self, number: int) -> Any:
         return self.devices.whole_spec(len(self.shapes()[number].shape), self.specs[number])
@@ -154,7 +171,7 @@ class Call:
     def whole_inputs(self) -> List[np.ndarray]:
         """The arrays that all devices hold."""
         if not self.devices:
-            return [np.asarray(value) for value in self.inputs]
+            return list(map(_words_of, self.inputs))
         return [np.asarray(self.devices.gather(_with_values(held), self._spec(i))) for i, held in enumerate(self.inputs)]
 
     def whole_results(self, held: Sequence[np.ndarray]) -> List[np.ndarray]:
@@ -218,8 +235,7 @@ class _Evaluation:
         """A kernel's, for the chip also where it says `interpret=True`."""
         params = dict(params, interpret=False)
         name = params.get("name") or params["jaxpr"].debug_info.func_name
-        inputs = [value if isinstance(value, Result) else np.asarray(value) for value in inputs]
-        return Call(name, inputs, eqn.primitive, params)
+        return Call(name, list(map(_held, inputs)), eqn.primitive, params)
 
     def bound(self, eqn, values) -> Sequence[Any]:
         """The results of an equation that is no kernel."""

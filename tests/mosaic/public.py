@@ -177,6 +177,26 @@ def of_refs():
     return jax.jit(function), (floats(1, 2, 16, 128, dtype="float32"),), lambda x: x[1] + 1
 
 
+def keys():
+    """A random key as an operand: equal ones draw the same, others do not, and nothing lies outside of 0 to 1."""
+    import jax.numpy as jnp
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
+
+    def body(key, o):
+        o[...] = jax.random.uniform(key[...], o.shape)
+
+    def draw(seed):
+        key = pltpu.to_pallas_key(jax.random.key(seed, impl="rbg"))
+        return pl.pallas_call(body, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM)],
+                              out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32))(key)
+
+    def function(seeds):
+        first, same, other = map(draw, seeds)
+        return jnp.stack([(first == same).all(), (first != other).mean() > 0.9, ((first >= 0) & (first < 1)).all()])
+    return function, (jnp.array([7, 7, 8]),), lambda seeds: jnp.ones(3, bool)
+
+
 def controlled():
     """A kernel that scan, while and cond run."""
     import jax.numpy as jnp
@@ -231,6 +251,7 @@ KERNELS = {
     "all_gather along one axis": lambda: gather((2, 2), ("x", "y")),
     "random philox": lambda: bits("philox"),
     "random threefry": lambda: bits("threefry"),
+    "random keys": keys,
     "double": double,
     "double of float64, which JAX makes float32": lambda: double(lambda *dims: numpy.ones(dims)),
     "double of int64": lambda: double(lambda *dims: numpy.arange(dims[0] * dims[1]).reshape(dims)),
