@@ -95,6 +95,36 @@ static bool box_view(lowering *l, memref *m) {
     return true;
 }
 
+/* Whether the types differ in the rows that a word holds alone. */
+static bool is_bitcast(const memref *m, const mlir_type *type) {
+    int row = m->rank - 2, at = m->root_rank - 2;
+    if (row < 0 || at < 0 || type->rank != m->rank || type->bits == m->bits || type->bits < 1) return false;
+    for (int i = 0; i < m->rank; i++)
+        if (i != row && type->dims[i] != m->dims[i]) return false;
+    return m->root_dims[row] == at && m->root_dims[row + 1] == at + 1;
+}
+
+/* Of a bitcast a part of an array stays one, of more rows or of fewer. */
+static bool box_bitcast(lowering *l, memref *m) {
+    const mlir_type *type = result_type(l, 0);
+    const ts_layout *root = ts_program_get_tensor(l->builder, m->tensor)->shape->layout;
+    int row = m->root_rank - 2, from = m->bits, to = type->bits;
+    mlir_type viewed = *type;
+    if (!is_bitcast(m, type) || m->begin[row].term_count > 0 || m->begin[row].constant * from % to != 0 ||
+        m->sizes[row] * from % to != 0 || root->dims[row] * from % to != 0 || !lies_as_stated(l, m))
+        return false;
+    viewed.rank = m->root_rank;
+    memcpy(viewed.dims, root->dims, (size_t)viewed.rank * sizeof viewed.dims[0]);
+    viewed.dims[row] = root->dims[row] * from / to;
+    int tensor = tensor_of_view(l, m, &viewed);
+    if (tensor < 0) return false;
+    m->tensor = tensor;
+    m->array = NULL;
+    m->begin[row] = ts_index(m->begin[row].constant * from / to);
+    m->sizes[row] = m->sizes[row] * from / to;
+    return true;
+}
+
 static bool same_elements(const memref *m, const mlir_type *type) {
     return type->bits == m->bits && ts_integers_equal(type->dims, type->rank, m->dims, m->rank) &&
            (m->rank == 0 || m->dims[m->rank - 1] <= TS_LANES || type->tile_count == 0 || m->tile_rank == 0 ||
@@ -106,7 +136,7 @@ bool lower_view(lowering *l) {
     memref *m;
     if (!copy_memref(l, 0, &m)) return false;
     if (m->tensor < 0 || !type->tiled || sized_dim(m) >= 0) return refuse(l, "of such a memref");
-    m->boxed = m->boxed && (same_elements(m, type) || box_view(l, m));
+    m->boxed = m->boxed && (same_elements(m, type) || box_view(l, m) || box_bitcast(l, m));
     m->rank = type->rank;
     m->bits = type->bits;
     memcpy(m->dims, type->dims, sizeof m->dims);

@@ -177,6 +177,23 @@ def of_refs():
     return jax.jit(function), (floats(1, 2, 16, 128, dtype="float32"),), lambda x: x[1] + 1
 
 
+def part_as_halves():
+    """A DMA of rows and columns of words, seen as halves; interpret mode does not know it."""
+    import jax.numpy as jnp
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
+
+    def body(x, o, ready):
+        copy = pltpu.make_async_copy(x.at[3:9, :, 128:].bitcast(jnp.int16), o, ready)
+        copy.start()
+        copy.wait()
+
+    anywhere, words = pl.BlockSpec(memory_space=pl.ANY), jnp.arange(16 * 256, dtype=jnp.int32).reshape(16, 1, 256) * 77777
+    return pl.pallas_call(body, in_specs=[anywhere], out_specs=anywhere, out_shape=jax.ShapeDtypeStruct((6, 2, 128), jnp.int16),
+                          scratch_shapes=[pltpu.SemaphoreType.DMA]), (words,), \
+        lambda x: jax.lax.bitcast_convert_type(x[3:9, :, 128:], jnp.int16).swapaxes(2, 3).reshape(6, 2, 128)
+
+
 def keys():
     """A random key as an operand: equal ones draw the same, others do not, and nothing lies outside of 0 to 1."""
     import jax.numpy as jnp
@@ -259,6 +276,7 @@ KERNELS = {
     "double in scan, while and cond": controlled,
     "double in interpret mode": interpreted,
     "copies of refs": of_refs,
+    "copy of a part as halves": part_as_halves,
 }
 
 

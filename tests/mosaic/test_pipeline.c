@@ -671,6 +671,40 @@ static void transfers_begin_where_registers_say(void **state) {
         assert_true(o.values[i] == (float)(i / 1024 * (1024 + 5 * 128) + i % 1024));
 }
 
+#define QUARTER                     VMEM("8x128", "8,128", "2,1")
+#define QUARTER_OF_PAIRS(n)         HALVES("16x128", "16,128)(2,1", n ",1")
+#define BITCAST(name, of, from, to) name " = \"tpu.memref_bitcast\"(" of ") : (" from ") -> " to "\n"
+/* The part at these rows and columns as halves of words, copied, and as words again. */
+#define COPY_AS_HALVES(rows, columns)                                                                        \
+    FOUR_WIDE CUT("%p", "%m", WIDE, QUARTER, rows ", " columns, "i32, i32") BITCAST(                         \
+        "%q", "%p", QUARTER,                                                                                 \
+        QUARTER_OF_PAIRS(                                                                                    \
+            "2")) "%o = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "                \
+                  "-> " QUARTER_OF_PAIRS(                                                                    \
+                      "1") "\n"                                                                              \
+                           "%s = \"tpu.sem_alloc\"() : () -> " DONE "\n"                                     \
+                           "\"tpu.enqueue_dma\"(%q, %o, %s) <{operandSegmentSizes = "                        \
+                           "array<i32: 1, 0, 1, 1, 0, 0>}> : (" QUARTER_OF_PAIRS("2") ", " QUARTER_OF_PAIRS( \
+                               "1") ", " DONE ") -> ()\n"                                                    \
+                                    "\"tpu.wait_dma2\"(%s, %q, %o) : (" DONE                                 \
+                                    ", " QUARTER_OF_PAIRS("2") ", " QUARTER_OF_PAIRS(                        \
+                                        "1") ") -> ()\n" BITCAST("%r", "%o", QUARTER_OF_PAIRS("1"),          \
+                                                                 ROWS("8"))                                  \
+                                        GET("%r", ROWS("8"), "%c, %c", "index, index")
+
+/* Its rows have to be known. */
+static void parts_are_copied_as_another_type(void **state) {
+    (void)state;
+    outcome o = run((sketch){"1", same, same, COPY_AS_HALVES("%n8", "%n128"), 8, 8});
+    for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(3 * 1024 + i));
+    o = run((sketch){"2", same, same, COPY_AS_HALVES("%n8", "%g128"), 16, 16});
+    for (int i = 0; i < 16 * 128; i++)
+        assert_true(o.values[i] == (float)(2 * 1024 + i / 1024 * 2048 + i % 1024));
+    assert_false(try_run((sketch){"2", same, same, COPY_AS_HALVES("%g8", "%n128"), 16, 16}, &o));
+    assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
+    err = (ts_error){0};
+}
+
 /* Every other sublane from the second on, the others are left as they are. */
 static void some_sublanes_are_stored(void **state) {
     (void)state;
@@ -1623,6 +1657,7 @@ int main(void) {
         cmocka_unit_test(memrefs_begin_where_indices_say),
         cmocka_unit_test(transfers_read_the_block_of_the_step),
         cmocka_unit_test(transfers_begin_where_registers_say),
+        cmocka_unit_test(parts_are_copied_as_another_type),
         cmocka_unit_test(transfers_read_a_part_of_the_block),
         cmocka_unit_test(rows_behind_a_register_stay_in_their_tile),
         cmocka_unit_test(a_region_gives_its_result),
