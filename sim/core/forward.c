@@ -2,9 +2,10 @@
  *
  * A loop can be gone round so when it starts transfers, and nothing in it that decides the way or an address
  * comes from vectors, from what transfers bring, or from how long things take. Iterations are alike when they
- * take the same branches, wait for the same semaphores, and start the same transfers at the same point of a
- * tile; a period is how many it takes until they begin again. What they cost is the caller's to say: it lets
- * whole periods be simulated, goes forward over others, and has the simulated ones count for them.
+ * take the same branches, wait for the same semaphores or for as many cycles, and start the same transfers at
+ * the same point of a tile; a period is how many it takes until they begin again. What they cost is the
+ * caller's to say: it lets whole periods be simulated, goes forward over others, and has the simulated ones
+ * count for them.
  */
 #include "core/forward.h"
 
@@ -222,6 +223,12 @@ static bool pass_wait(iteration *it, const core_op *op) {
     return true;
 }
 
+static bool pass_control(iteration *it, const core_op *op) {
+    ts_opcode opcode = op->instruction->opcode;
+    if (opcode == TS_OP_delay) mix(it, ts_max((int32_t)op->in[0][0], 1));
+    return opcode != TS_OP_halt && op->run(NULL, it->core, op);
+}
+
 /* False: the run must look at this one itself. */
 static bool pass_op(iteration *it, const core_op *op) {
     ts_core *core = it->core;
@@ -230,7 +237,7 @@ static bool pass_op(iteration *it, const core_op *op) {
     case TS_FAMILY_SCALAR:
         return op->run(NULL, core, op);
     case TS_FAMILY_CONTROL:
-        return op->instruction->opcode != TS_OP_halt && op->run(NULL, core, op);
+        return pass_control(it, op);
     case TS_FAMILY_TRANSFER:
         return op->instruction->opcode == TS_OP_dma ? pass_transfer(it, op) : pass_wait(it, op);
     default:

@@ -109,8 +109,12 @@ static const struct {
     {"dma t7\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 2, 0},
     {"dma t5\nwait e0\nsadd s1 s1 1 ; sadd s2 s2 1\nsand s2 s2 3\nbr.lt s1 41 @0", 4, 39, 1, 0},
     {"dma t10\nwait e0\nsadd s1 s1 1\nbr.lt s1 41 @0", 3, 39, 1, 0}, /* there are no tiles */
-    /* Of semaphores, of what is waited for, and of the way. */
+    /* Of semaphores, of what is waited for, of the way, and of delays. */
     {"dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsmod s2 s1 3\nbr.lt s1 41 @0", 4, 39, 3, 0},
+    {"dma t0\nwait e0\nsand s2 s1 2\ndelay s2\nsadd s1 s1 1\nbr.lt s1 40 @0", 5, 38, 4, 0},
+    {"dma t0\nwait e0\nssub s2 1 s1\ndelay s2\nsadd s1 s1 1\nbr.lt s1 40 @0", 5, 38, 1,
+     0}, /* never more than 1 */
+    {"dma t0\nwait e0\nsdiv s2 s1 10\ndelay s2\nsadd s1 s1 1\nbr.lt s1 40 @0", 5, 19, 1, 0},
     {"dma t0\nwait e0 s2\nsem.set e0 0\nsadd s1 s1 1\nbr.lt s1 40 @0", 4, 0, 0, 0},
     {"dma t0\nwait e0 s2\nsadd s1 s1 1 ; sxor s2 s2 1\nbr.lt s1 40 @0", 3, 38, 2, 0},
     {"dma t0\nsand s2 s1 1\nbrnz s2 @4\nnop\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @0", 6, 38, 2, 0},
