@@ -23,13 +23,11 @@ int ts_chip_core_count(const ts_chip *chip) { return chip->core_count; }
 /* "the core waits for semaphore 'a' to reach 1, it is 0"; returns the instruction, NULL when the core has
  * halted. */
 static const ts_instruction *add_wait(const ts_chip *chip, const chip_core *own, char *text, size_t bytes) {
-    int semaphore = -1, at = 0;
+    int semaphore = -1, number = (int)(own - chip->cores);
     int64_t needed = 0;
     const ts_instruction *wait = ts_core_waiting(own->core, &semaphore, &needed);
-    if (chip->core_count == 1)
-        at = snprintf(text, bytes, "the core ");
-    else
-        at = snprintf(text, bytes, "core %d ", (int)(own - chip->cores));
+    int at = chip->core_count == 1 ? snprintf(text, bytes, "the core ")
+                                   : snprintf(text, bytes, "core %d ", number);
     text += at, bytes -= (size_t)at;
     if (ts_core_halted(own->core))
         snprintf(text, bytes, "has halted; ");
@@ -147,22 +145,28 @@ static int64_t limit_of(const ts_chip *chip, int64_t core_at, int64_t max_cycles
     return limit > core_at ? limit : core_at + 1;
 }
 
+/* When the next transfer is complete; INT64_MAX: none is up to `limit`. Transfers are asked only when one may be: what
+ * they are asked, and so what they answer, does not depend on the size of the steps. */
+static int64_t next_done(ts_chip *chip, int64_t limit) {
+    if (limit < chip->quiet_until) return INT64_MAX;
+    int64_t done_at = traffic_next(chip->traffic, limit);
+    if (done_at != INT64_MAX) return done_at;
+    chip->quiet_until = traffic_quiet_until(chip->traffic, limit);
+    if (chip->quiet_until <= limit && limit != INT64_MAX) chip->quiet_until = limit + 1;
+    return INT64_MAX;
+}
+
 typedef enum { ONE_EVENT, ALL_UNSEEN } step_size;
 
 /* The next thing that happens up to `until`, if anything does: a completion, or what a core does
- * (ALL_UNSEEN: as much of that as nobody else can see). Transfers are asked only when one may complete: what they are asked,
- * and so what they answer, does not depend on the size of the steps. */
+ * (ALL_UNSEEN: as much of that as nobody else can see). */
 static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, step_size size,
                  bool *running) {
     int64_t core_at, others;
     chip_core *first = first_core(chip, &core_at, &others);
     *running = true;
-    if (core_at >= chip->quiet_until) {
-        int64_t done_at = traffic_next(chip->traffic, core_at);
-        if (done_at != INT64_MAX) return done_at > until || chip_complete(err, chip, done_at);
-        chip->quiet_until = traffic_quiet_until(chip->traffic, core_at);
-        if (chip->quiet_until <= core_at && core_at != INT64_MAX) chip->quiet_until = core_at + 1;
-    }
+    int64_t done_at = next_done(chip, core_at);
+    if (done_at != INT64_MAX) return done_at > until || chip_complete(err, chip, done_at);
     if (core_at == INT64_MAX) {
         *running = false;
         if (!all_halted(chip)) return deadlock(err, chip);
@@ -183,29 +187,18 @@ bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t unti
 
 /* ---- In a mesh ---- */
 
-/* A transfer whose completion comes before `until` is complete. */
-static bool complete_before(ts_error *err, ts_chip *chip, int64_t core_at, int64_t until, bool *done) {
-    int64_t asked = core_at < until ? core_at : until - 1;
-    *done = false;
-    if (asked < chip->quiet_until) return true;
-    int64_t done_at = traffic_next(chip->traffic, asked);
-    *done = done_at != INT64_MAX;
-    if (*done) return chip_complete(err, chip, done_at);
-    chip->quiet_until = traffic_quiet_until(chip->traffic, asked);
-    if (chip->quiet_until <= asked) chip->quiet_until = asked + 1;
-    return true;
-}
-
 bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next,
                      bool *has_message) {
     int64_t until = span->until, max_cycles = span->max_cycles;
     for (chip->has_message = *has_message = false;; *has_message = chip->has_message) {
         int64_t core_at, others;
-        bool done;
         chip_core *first = first_core(chip, &core_at, &others);
         if (*has_message) return true;
-        if (!complete_before(err, chip, core_at, until, &done)) return false;
-        if (done) continue;
+        int64_t done_at = next_done(chip, core_at < until ? core_at : until - 1);
+        if (done_at != INT64_MAX) {
+            if (!chip_complete(err, chip, done_at)) return false;
+            continue;
+        }
         *next = core_at < chip->quiet_until ? core_at : chip->quiet_until;
         if (core_at >= until) return true;
         if (core_at >= max_cycles) return too_long(err, chip, first, core_at, max_cycles);

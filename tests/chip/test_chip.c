@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "chip/remote.h"
 #include "chip/state.h"
 #include "tests/support/run_text.h"
 #include "tests/support/test.h"
@@ -21,7 +22,7 @@ typedef struct {
     const ts_code *code;
     ts_chip *chip;
     ts_findings findings;
-    bool inputs[MOST];
+    bool inputs[MOST], outputs[MOST];
     ts_chip_observer observer;
     /* What was told; of each transfer what it did last. */
     int core, core_calls, issue_count, done_count, started_count;
@@ -63,7 +64,8 @@ static void begin(fixture *f, const char *machine_name, const char *text) {
     ts_chip_configure(machine, &f->config);
     f->code = &assemble_text(f->arena, machine, text)->code;
     f->config.findings = &f->findings;
-    f->config.inputs = f->config.outputs = f->inputs;
+    f->config.inputs = f->inputs;
+    f->config.outputs = f->outputs;
     f->config.exact = true;
     f->observer = (ts_chip_observer){.self = f,
                                      .core = on_core,
@@ -230,7 +232,8 @@ static int told_until(const fixture *f, int64_t cycle) {
 /* Steps of one event: all up to `until`, none behind it, and the same as a run. */
 static void steps_are_a_run(void **state) {
     (void)state;
-    static const char text[] = ".cores 2\n" TENSORS " dma a <- x[0], s\n nop\n wait s\n barrier\n nop\n";
+    static const char text[] =
+        ".cores 2\n" TENSORS " dma a <- x[0], s\n nop\n nop\n nop\n wait s\n barrier\n nop\n nop\n";
     fixture f, g;
     begin(&f, "tpu-v4", text);
     begin(&g, "tpu-v4", text);
@@ -241,13 +244,40 @@ static void steps_are_a_run(void **state) {
     ts_error err = {0};
     assert_true(ts_chip_step(&err, g.chip, 100000, -1, &running) && running);
     for (int64_t until = 0; running; until++) {
-        for (int event = 0; event < 10 && running; event++) /* stalls are some too */
+        for (int event = 0; event < 10 && running; event++) { /* stalls are some too */
+            int before = told_until(&g, INT64_MAX);
             assert_true(ts_chip_step(&err, g.chip, 100000, until, &running));
+            assert_in_range(told_until(&g, INT64_MAX), before, before + 1);
+        }
         assert_int_equal(told_until(&g, INT64_MAX), told_until(&f, until));
     }
     assert_int_equal(told_until(&g, INT64_MAX), told_until(&f, INT64_MAX));
     for (int i = 0; i < f.issue_count; i++)
         assert_int_equal(issued(&g, f.issues[i].core, f.issues[i].bundle), f.issues[i].cycle);
+    end(&f);
+    end(&g);
+}
+
+/* Up to a cycle, as the chips of a mesh go. */
+static void several_cores_go_up_to_a_cycle(void **state) {
+    (void)state;
+    static const char text[] = ".cores 2\n" TENSORS " dma a <- x[0], s\n wait s\n barrier\n nop\n nop\n";
+    fixture f, g;
+    begin(&f, "tpu-v4", text);
+    begin(&g, "tpu-v4", text);
+    make(&f);
+    make(&g);
+    run(&f);
+    int64_t next = 0;
+    for (int64_t until = 1; next != INT64_MAX; until = next + 1) {
+        ts_error err = {0};
+        bool has_message;
+        assert_true(until > next);
+        assert_true(ts_chip_advance(&err, g.chip, &(ts_chip_span){100000, until}, &next, &has_message));
+        assert_int_equal(told_until(&g, INT64_MAX), told_until(&f, until - 1));
+    }
+    assert_true(ts_chip_halted(g.chip));
+    assert_int_equal(told_until(&g, INT64_MAX), told_until(&f, INT64_MAX));
     end(&f);
     end(&g);
 }
@@ -385,9 +415,9 @@ static void step_until(fixture *f, const int *count, int wanted) {
     while (*count < wanted) assert_true(ts_chip_step(&err, f->chip, 100000, 100000, &running) && running);
 }
 
-/* What starts between mark and repeat, transfer number `marked`, counts three times more, whether it is complete by then
- * or not. */
-static void check_repeated(int marked, bool complete) {
+/* What starts between mark and repeat, transfer number `marked`, counts so often more, whether it is complete by then or
+ * not. */
+static void check_repeated(int marked, bool complete, int more) {
     fixture f;
     begin(&f, "tpu-v4",
           marked == 0
@@ -398,11 +428,11 @@ static void check_repeated(int marked, bool complete) {
     chip_mark(f.chip, 0);
     step_until(&f, complete ? &f.done_count : &f.started_count, marked + 1);
     assert_false(chip_counts_for_others(f.chip));
-    chip_repeat(f.chip, 0, 3);
+    chip_repeat(f.chip, 0, more);
     assert_int_equal(chip_counts_for_others(f.chip), !complete);
     run(&f);
     int64_t times[] = {1, 1, 1}, cycles = 0;
-    times[marked] = 4;
+    times[marked] += more;
     for (int i = 0; i < 3; i++) {
         const ts_chip_transfers *of = ts_chip_transfers_of(f.chip, i);
         assert_int_equal(of->times, times[i]);
@@ -411,7 +441,7 @@ static void check_repeated(int marked, bool complete) {
     }
     ts_chip_counters c;
     ts_chip_count(f.chip, &c);
-    assert_int_equal(c.transfers, 6);
+    assert_int_equal(c.transfers, 3 + more);
     assert_int_equal(c.useful_bytes, (2 * times[0] + times[1] + times[2]) * A_VREG);
     assert_int_equal(c.hbm_written_bytes, A_VREG);
     assert_int_equal(c.transfer_cycles, cycles);
@@ -420,10 +450,9 @@ static void check_repeated(int marked, bool complete) {
 
 static void transfers_are_repeated(void **state) {
     (void)state;
-    check_repeated(0, false);
-    check_repeated(0, true);
-    check_repeated(1, false);
-    check_repeated(1, true);
+    for (int more = 1; more <= 3; more += 2)
+        for (int marked = 0; marked < 2; marked++)
+            for (int complete = 0; complete < 2; complete++) check_repeated(marked, complete, more);
 }
 
 /* ---- The sanitizer ---- */
@@ -525,6 +554,35 @@ static void what_a_program_does_wrong_is_found(void **state) {
         for (int k = 0; k < count; k++)
             if (f.findings.list[k].kind == TS_FINDING_SEMAPHORE)
                 assert_int_equal(f.findings.list[k].cycle, last > c.cycles ? last : c.cycles);
+        end(&f);
+    }
+}
+
+/* Of what vectors stored it is told which store; of HBM, and of what nobody stored, that it is undefined. */
+static void undefined_outputs_are_found(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *other;
+        int other_line;
+    } rows[] = {{TENSORS " dma y <- a, s\n wait s\n", NULL, 0},
+                {TENSORS ".tensor u hbm f32[8,128]{1,0:T(8,128)}\n dma y <- u, s\n wait s\n", NULL, 0},
+                {TENSORS " vld v1, b[0, 0, 0]\n vst a[0, 0], v1\n dma y <- a, s\n wait s\n",
+                 "this met the undefined value first", 6},
+                {TENSORS " vld v1, b[0, 0, 0]\n vst a[0, 0], v1\n dma x[0] <- a, s\n wait s\n dma y <- x[0], "
+                         "s\n wait s\n",
+                 NULL, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        begin(&f, "tpu-v4", rows[i].text);
+        f.config.sanitize = f.outputs[1] = true;
+        make(&f);
+        run(&f);
+        assert_int_equal(f.findings.count, 1);
+        const ts_finding *found = &f.findings.list[0];
+        if (!rows[i].other != !found->other_text)
+            fail_msg("row %zu: %s %s", i, found->text, found->other_text);
+        if (rows[i].other) assert_string_equal(found->other_text, rows[i].other);
+        assert_int_equal(found->other.line, rows[i].other_line);
         end(&f);
     }
 }
@@ -668,6 +726,7 @@ int main(void) {
         cmocka_unit_test(a_barrier_comes_first),
         cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(steps_are_a_run),
+        cmocka_unit_test(several_cores_go_up_to_a_cycle),
         cmocka_unit_test(transfers_are_counted),
         cmocka_unit_test(dims_of_1_do_not_count),
         cmocka_unit_test(time_only_needs_what_smem_gets),
@@ -676,6 +735,7 @@ int main(void) {
         cmocka_unit_test(what_is_tracked),
         cmocka_unit_test(buffers_are_renewed),
         cmocka_unit_test(what_a_program_does_wrong_is_found),
+        cmocka_unit_test(undefined_outputs_are_found),
         cmocka_unit_test(transfers_take_ports),
         cmocka_unit_test(a_transfer_is_left_at_the_end),
         cmocka_unit_test(nobody_can_go_on),

@@ -76,10 +76,10 @@ static void on_issued(void *self, int bundle, int64_t cycle) {
     ((side *)self)->last_issue = cycle;
 }
 
-static void begin(fixture *f, const char *text) {
+static void begin_on(fixture *f, const char *machine_name, const char *text) {
     ts_error err = {0};
     *f = (fixture){.arena = ts_arena_new()};
-    const ts_machine *machine = ts_machine_load(&err, f->arena, "tpu-v5e");
+    const ts_machine *machine = ts_machine_load(&err, f->arena, machine_name);
     ts_mesh *mesh = TS_NEW(f->arena, ts_mesh);
     assert_true(
         ts_mesh_read(&err, f->arena, &(ts_mesh_request){.machine = machine, .axes = {"mesh", "2", 1}}, mesh));
@@ -107,6 +107,8 @@ static void begin(fixture *f, const char *text) {
         s->config.exact = true;
     }
 }
+
+static void begin(fixture *f, const char *text) { begin_on(f, "tpu-v5e", text); }
 
 static void make(fixture *f) {
     for (int i = 0; i < CHIPS; i++) {
@@ -409,6 +411,33 @@ static void what_is_known_goes_along(void **state) {
     end(&f);
 }
 
+/* What one core was told by another device, the other knows behind a barrier. */
+static void a_barrier_tells_the_other_core(void **state) {
+    (void)state;
+    for (int told = 0; told < 2; told++) {
+        char text[512];
+        fixture f;
+        snprintf(text, sizeof text,
+                 ".cores 2\n" TENSORS " core.id s2\n" DEVICE
+                 " br.ne s2, %d, second\n wait r\n barrier\n halt\n"
+                 "second: barrier\n sem.signal r, 1, 1\n halt\n"
+                 "other: br.ne s2, %d, last\n sem.signal r, 1, 0\n halt\nlast: wait r\n",
+                 told, told);
+        begin_on(&f, "tpu-v4", text);
+        f.sides[0].config.sanitize = f.sides[1].config.sanitize = true;
+        make(&f);
+        side *here = &f.sides[0], *there = &f.sides[1];
+        assert_true(advance(there, FAR));
+        int64_t signalled = there->message->issued_cycle;
+        assert_int_equal(there->message->core, told);
+        carry(there, here, 300);
+        assert_true(advance(here, FAR));
+        assert_int_equal(here->message->core, !told);
+        assert_int_equal(here->message->known[1], signalled);
+        end(&f);
+    }
+}
+
 /* What is undefined comes so, also where a message held something else before. */
 static void undefined_values_come_so(void **state) {
     (void)state;
@@ -435,11 +464,13 @@ static void undefined_values_come_so(void **state) {
 
 /* ---- Alone ---- */
 
-/* Bundles before `until`, and a transfer that is complete before it. */
-static void a_chip_goes_up_to_a_cycle(void **state) {
-    (void)state;
+/* Bundles before `until`, and a transfer that is complete before it: an engine may take no time for its end. */
+static void check_cycles(bool ends_at_once) {
     fixture f;
     begin(&f, TENSORS " nop\n nop\n nop\n dma y <- x, s\n wait s\n");
+    ts_dma_config dma = *f.sides[0].config.memory.dma;
+    if (ends_at_once) dma.completion_ps = 0;
+    for (int i = 0; i < CHIPS; i++) f.sides[i].config.memory.dma = &dma;
     make(&f);
     side *s = &f.sides[0];
     for (int64_t until = 1; until <= 4; until++) {
@@ -459,6 +490,26 @@ static void a_chip_goes_up_to_a_cycle(void **state) {
     assert_false(advance(other, until));
     assert_int_equal(other->cycles[DONE], until - 1);
     assert_int_equal(other->last_issue, s->last_issue);
+    end(&f);
+}
+
+static void a_chip_goes_up_to_a_cycle(void **state) {
+    (void)state;
+    check_cycles(false);
+    check_cycles(true);
+}
+
+/* It says how long nothing happens: less than half of the cycles are asked for. */
+static void quiet_cycles_are_known(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, TENSORS " dma y <- x, s\n wait s\n");
+    make(&f);
+    side *s = &f.sides[0];
+    int asked = 0;
+    for (int64_t until = 1; s->count[DONE] == 0; until = s->next + 1, asked++)
+        assert_false(advance(s, until));
+    assert_in_range(asked, 2, s->cycles[DONE] / 2);
     end(&f);
 }
 
@@ -484,7 +535,8 @@ int main(void) {
         cmocka_unit_test(chunks_are_written_as_they_come), cmocka_unit_test(time_only_carries_no_bytes),
         cmocka_unit_test(messages_are_used_again),         cmocka_unit_test(signals_are_messages),
         cmocka_unit_test(what_is_known_goes_along),        cmocka_unit_test(undefined_values_come_so),
-        cmocka_unit_test(a_chip_goes_up_to_a_cycle),       cmocka_unit_test(too_many_cycles_are_an_error),
+        cmocka_unit_test(a_chip_goes_up_to_a_cycle),       cmocka_unit_test(quiet_cycles_are_known),
+        cmocka_unit_test(a_barrier_tells_the_other_core),  cmocka_unit_test(too_many_cycles_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
