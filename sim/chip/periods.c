@@ -2,7 +2,7 @@
 #include "traffic_state.h"
 
 enum { PHASES = 16 }; /* parts of the time between two refreshes, at most */
-enum { STEPS = 64 };  /* of a busy period that are kept */
+enum { STEPS = 64 };  /* that a busy period adds to those that are kept, at most */
 enum { REST = 1024 }; /* cycles after which the memory no longer knows what was before */
 
 void period_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times) {

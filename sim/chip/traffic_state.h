@@ -17,7 +17,7 @@ typedef struct step {
     int member;           /* of a completion: which transfer of the busy period */
     ts_dma_result result;
     ts_hbm_stats *hbm; /* of the whole busy period, when it ends here */
-    bool ends;         /* of the first: a busy period has come to its end in as many steps as are kept */
+    bool ends;         /* of the first: a busy period has come to its end, all steps of which are kept */
 } step;
 
 typedef struct record {
@@ -58,7 +58,7 @@ struct traffic {
     passed passed;  /* of what comes */
     step *root;     /* the first of the busy period */
     step *at;       /* the latest; NULL: they are no longer kept */
-    int steps;      /* of the busy period */
+    int steps;      /* that the busy period has added */
     int64_t latest; /* the cycle of the last start or completion */
     shapes shapes;
     step *periods[PERIOD_BUCKETS]; /* by the first start */

@@ -1,116 +1,29 @@
 /* Transfers that are recalled, as those of a twin that simulates them all. */
 #include <string.h>
 
-#include "chip/traffic_state.h"
-#include "tests/support/hbm2.h"
 #include "tests/support/test.h"
+#include "tests/support/traffic_side.h"
 
-enum { INTERVAL = 3900, PERIOD = 5 * INTERVAL, STARTS = 3, ROW = 512, BURST = 32 };
-
-static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
-
-typedef struct {
-    int64_t at; /* cycles behind the begin of a busy period */
-    int rows;   /* of 512 bytes; 0: no start */
-    bool is_write;
-} start;
-
-typedef struct {
-    ts_arena *arena;
-    traffic *t;
-    int64_t tag;
-} side;
+enum { INTERVAL = 3900, PERIOD = 5 * INTERVAL };
 
 /* One that recalls as soon as it has simulated a busy period, and one that never does. */
 typedef struct {
     side recalls, simulates;
 } twins;
 
-static side open_side(int64_t chips) {
-    side s = {.arena = ts_arena_new()};
-    s.t = traffic_new(s.arena, &machine, false);
-    traffic_share(s.t, chips, NULL);
-    return s;
-}
-
-static void close_side(side *s) {
-    traffic_free(s->t);
-    ts_arena_free(s->arena);
-}
-
-static twins open_twins(void) { return (twins){open_side(TRAFFIC_SIMULATED_BYTES), open_side(1)}; }
+static twins open_twins(void) { return (twins){side_open(TRAFFIC_SIMULATED_BYTES), side_open(1)}; }
 
 static void close_twins(twins *t) {
-    close_side(&t->recalls);
-    close_side(&t->simulates);
-}
-
-static const ts_plan *plan_of(ts_arena *arena, const start *s) {
-    static const char text[] = "f32[64,128]{1,0}";
-    static const int64_t begin[2] = {0, 0};
-    ts_source source = {"shape", text, strlen(text)};
-    const ts_shape *whole = ts_shape_parse(NULL, arena, &source);
-    int64_t sizes[2] = {s->rows, 128};
-    ts_plan_side far = {whole, begin, NULL, (s->is_write ? 2 : 1) * (8 << 20)},
-                 near = {whole, begin, NULL, 0};
-    return ts_plan_new(NULL, arena, s->is_write ? &near : &far, s->is_write ? &far : &near, 2, sizes);
-}
-
-static void begin(side *s, const start *what, int64_t cycle) {
-    ts_error err = {0};
-    ts_dma_transfer moved = {.plan = plan_of(traffic_arena(s->t), what), .tag = s->tag++};
-    moved.src.in_hbm = !what->is_write;
-    moved.dst.in_hbm = what->is_write;
-    assert_true(traffic_start(&err, s->t, &moved, 0, cycle));
-}
-
-static ts_dma_result complete(side *s) {
-    ts_error err = {0};
-    ts_dma_result result;
-    assert_true(traffic_complete(&err, s->t, &result));
-    return result;
-}
-
-/* Starts and completions of a busy period, in order. */
-static int run_period(side *s, const start *starts, int64_t from, ts_dma_result *results) {
-    int count = 0, next = 0;
-    while (next < STARTS || traffic_under_way(s->t) > 0) {
-        bool more = next < STARTS && starts[next].rows > 0;
-        int64_t limit = more ? from + starts[next].at : INT64_MAX, done = traffic_next(s->t, limit);
-        assert_true(done == INT64_MAX || done <= limit);
-        if (done != INT64_MAX) {
-            assert_int_equal(traffic_quiet_until(s->t, limit), done);
-            results[count++] = complete(s);
-            assert_int_equal(results[count - 1].completed_cycle, done);
-        } else if (more) {
-            begin(s, &starts[next++], limit);
-        } else {
-            break;
-        }
-    }
-    return count;
-}
-
-static int64_t recalled_by(const side *s) {
-    ts_hbm_stats stats;
-    int64_t recalled;
-    traffic_count(s->t, &stats, &recalled);
-    return recalled;
-}
-
-static ts_hbm_stats stats_of(const side *s) {
-    ts_hbm_stats stats;
-    int64_t recalled;
-    traffic_count(s->t, &stats, &recalled);
-    return stats;
+    side_close(&t->recalls);
+    side_close(&t->simulates);
 }
 
 /* The same results of both, and the same accesses; returns how many transfers were recalled. */
 static int64_t same_period(twins *t, const start *starts, int64_t from) {
     ts_dma_result found[STARTS] = {{0}}, expected[STARTS] = {{0}};
-    int64_t before = recalled_by(&t->recalls);
-    int count = run_period(&t->recalls, starts, from, found);
-    assert_int_equal(count, run_period(&t->simulates, starts, from, expected));
+    int64_t before = side_recalled(&t->recalls);
+    int count = side_run(&t->recalls, starts, from, found);
+    assert_int_equal(count, side_run(&t->simulates, starts, from, expected));
     for (int i = 0; i < count; i++)
         if (memcmp(&found[i], &expected[i], sizeof found[i]) != 0)
             fail_msg("transfer %d from %lld on: tag %lld issued %lld started %lld complete %lld, expected "
@@ -119,11 +32,11 @@ static int64_t same_period(twins *t, const start *starts, int64_t from) {
                      (long long)found[i].started_cycle, (long long)found[i].completed_cycle,
                      (long long)expected[i].tag, (long long)expected[i].issued_cycle,
                      (long long)expected[i].started_cycle, (long long)expected[i].completed_cycle);
-    ts_hbm_stats a = stats_of(&t->recalls), b = stats_of(&t->simulates);
+    ts_hbm_stats a = side_stats(&t->recalls), b = side_stats(&t->simulates);
     assert_int_equal(a.reads, b.reads);
     assert_int_equal(a.writes, b.writes);
-    assert_int_equal(recalled_by(&t->simulates), 0);
-    return recalled_by(&t->recalls) - before;
+    assert_int_equal(side_recalled(&t->simulates), 0);
+    return side_recalled(&t->recalls) - before;
 }
 
 #define NONE                                                                                                 \
@@ -179,7 +92,7 @@ static void starts_behind_an_end_are_simulated(void **state) {
     ts_dma_result ends[STARTS];
     for (int k = 0; k < 3; k++) same_period(&t, two, k * PERIOD);
     int64_t recalled = same_period(&t, three, 3 * PERIOD);
-    assert_int_equal(run_period(&t.simulates, two, 4 * PERIOD, ends), 2);
+    assert_int_equal(side_run(&t.simulates, two, 4 * PERIOD, ends), 2);
     assert_int_equal(recalled, 1);
     assert_in_range(BETWEEN, ends[0].completed_cycle - 4 * PERIOD, ends[1].completed_cycle - 4 * PERIOD);
     close_twins(&t);
@@ -189,37 +102,37 @@ static void starts_behind_an_end_are_simulated(void **state) {
 
 static void descriptors_are_counted(void **state) {
     (void)state;
-    side s = open_side(1);
+    side s = side_open(1);
     for (int i = 0; i < plain_dma.descriptors; i++) {
         assert_true(traffic_can_start(s.t));
         assert_int_equal(traffic_under_way(s.t), i);
-        begin(&s, &usual[0], 0);
+        side_begin(&s, &usual[0], 0);
     }
     assert_false(traffic_can_start(s.t));
     assert_true(traffic_next(s.t, INT64_MAX) < INT64_MAX);
-    complete(&s);
+    side_complete(&s);
     assert_true(traffic_can_start(s.t));
-    close_side(&s);
+    side_close(&s);
 }
 
 static void plans_have_arenas_that_are_used_again(void **state) {
     (void)state;
-    side s = open_side(1);
+    side s = side_open(1);
     ts_arena *first = traffic_arena(s.t);
     assert_ptr_equal(traffic_arena(s.t), first);
-    begin(&s, &usual[0], 0);
+    side_begin(&s, &usual[0], 0);
     ts_arena *second = traffic_arena(s.t);
     assert_ptr_not_equal(second, first);
-    begin(&s, &usual[1], 0);
+    side_begin(&s, &usual[1], 0);
     for (int i = 0; i < 2; i++) {
         assert_true(traffic_next(s.t, INT64_MAX) < INT64_MAX);
-        complete(&s);
+        side_complete(&s);
     }
     const ts_arena *again[2] = {traffic_arena(s.t)};
-    begin(&s, &usual[0], PERIOD);
+    side_begin(&s, &usual[0], PERIOD);
     again[1] = traffic_arena(s.t);
     assert_true((again[0] == first && again[1] == second) || (again[0] == second && again[1] == first));
-    close_side(&s);
+    side_close(&s);
 }
 
 /* A kind that the engine cannot do is refused, and nothing is under way. */
@@ -230,11 +143,11 @@ static void what_the_engine_cannot_do_is_told(void **state) {
     ts_error err = {0};
     side s = {.arena = ts_arena_new()};
     s.t = traffic_new(s.arena, &weak, false);
-    ts_dma_transfer what = {.plan = plan_of(traffic_arena(s.t), &usual[0]), .src.in_hbm = true};
+    ts_dma_transfer what = {.plan = side_plan(traffic_arena(s.t), &usual[0]), .src.in_hbm = true};
     assert_false(traffic_start(&err, s.t, &what, 0, 0));
     assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
     assert_int_equal(traffic_under_way(s.t), 0);
-    close_side(&s);
+    side_close(&s);
 }
 
 /* Of refreshes of all banks, every 3.9 us; in it each of 16 pseudo channels moves 32 bytes in 2 ns. */
@@ -275,11 +188,11 @@ static void what_is_repeated_counts_so_often(void **state) {
     traffic_mark(t.simulates.t);
     same_period(&t, usual, 3 * PERIOD);
     traffic_repeat(t.recalls.t, TIMES, SKIPPED);
-    assert_int_equal(stats_of(&t.recalls).reads, (4 + TIMES) * reads);
-    assert_int_equal(stats_of(&t.recalls).writes, (4 + TIMES) * writes);
-    assert_int_equal(recalled_by(&t.recalls), (2 + TIMES) * STARTS);
-    run_period(&t.simulates, usual, 4 * PERIOD, expected);
-    run_period(&t.recalls, usual, 4 * PERIOD + SKIPPED, found);
+    assert_int_equal(side_stats(&t.recalls).reads, (4 + TIMES) * reads);
+    assert_int_equal(side_stats(&t.recalls).writes, (4 + TIMES) * writes);
+    assert_int_equal(side_recalled(&t.recalls), (2 + TIMES) * STARTS);
+    side_run(&t.simulates, usual, 4 * PERIOD, expected);
+    side_run(&t.recalls, usual, 4 * PERIOD + SKIPPED, found);
     for (int i = 0; i < STARTS; i++) {
         assert_int_equal(found[i].issued_cycle, expected[i].issued_cycle + SKIPPED);
         assert_int_equal(found[i].started_cycle, expected[i].started_cycle + SKIPPED);
@@ -292,42 +205,42 @@ static void what_is_repeated_counts_so_often(void **state) {
 static void what_is_under_way_is_repeated_later(void **state) {
     (void)state;
     for (int known = 0; known < 2; known++) {
-        side s = open_side(1), plain = open_side(1);
-        begin(&s, &usual[0], 7);
-        begin(&plain, &usual[0], 7);
+        side s = side_open(1), plain = side_open(1);
+        side_begin(&s, &usual[0], 7);
+        side_begin(&plain, &usual[0], 7);
         if (known) assert_true(traffic_next(s.t, INT64_MAX) < INT64_MAX);
         traffic_mark(s.t);
         traffic_repeat(s.t, 1, 1000);
         int64_t done = traffic_next(plain.t, INT64_MAX);
         assert_int_equal(traffic_next(s.t, done + 999), INT64_MAX);
         assert_int_equal(traffic_next(s.t, done + 1000), done + 1000);
-        ts_dma_result found = complete(&s), expected = complete(&plain);
+        ts_dma_result found = side_complete(&s), expected = side_complete(&plain);
         assert_int_equal(found.issued_cycle, 1007);
         assert_int_equal(found.started_cycle, expected.started_cycle + 1000);
-        close_side(&s);
-        close_side(&plain);
+        side_close(&s);
+        side_close(&plain);
     }
 }
 
 static void what_is_exact_is_no_estimate(void **state) {
     (void)state;
     side s = {.arena = ts_arena_new()};
-    s.t = traffic_new(s.arena, &machine, true);
+    s.t = traffic_new(s.arena, &side_machine, true);
     traffic_share(s.t, TRAFFIC_SIMULATED_BYTES, NULL);
     ts_dma_result results[STARTS];
-    for (int k = 0; k < 3; k++) run_period(&s, usual, k * PERIOD, results);
-    assert_int_equal(recalled_by(&s), 0);
+    for (int k = 0; k < 3; k++) side_run(&s, usual, k * PERIOD, results);
+    assert_int_equal(side_recalled(&s), 0);
     assert_false(traffic_is_estimated(s.t));
     traffic_mark(s.t);
     traffic_repeat(s.t, 0, 1);
     assert_true(traffic_is_estimated(s.t));
-    close_side(&s);
-    s = open_side(1);
+    side_close(&s);
+    s = side_open(1);
     traffic_set_channel_share(s.t, 2); /* every other channel */
     assert_false(traffic_is_estimated(s.t));
-    run_period(&s, usual, 0, results);
+    side_run(&s, usual, 0, results);
     assert_true(traffic_is_estimated(s.t));
-    close_side(&s);
+    side_close(&s);
 }
 
 /* ---- What comes over links ---- */
@@ -336,7 +249,7 @@ static int64_t expect_rows(side *s, const start *what) {
     ts_error err = {0};
     ts_arena *arena = s->arena;
     int64_t incoming = -1;
-    traffic_arrival comes = {.plan = plan_of(s->arena, what), .arena = &arena, .owner = s};
+    traffic_arrival comes = {.plan = side_plan(s->arena, what), .arena = &arena, .owner = s};
     assert_true(traffic_expect(&err, s->t, &comes, &incoming));
     return incoming;
 }
@@ -349,34 +262,34 @@ static void feed_rows(side *s, int64_t incoming, const start *what, int64_t cycl
 static void arrivals_end_in_their_order(void **state) {
     (void)state;
     static const start eight = {0, 8, true};
-    side plain = open_side(1);
-    begin(&plain, &usual[0], 0);
+    side plain = side_open(1);
+    side_begin(&plain, &usual[0], 0);
     int64_t own = traffic_next(plain.t, INT64_MAX);
-    close_side(&plain);
+    side_close(&plain);
     for (int k = 0; k < 3; k++) {
-        side s = open_side(1);
+        side s = side_open(1);
         int64_t incoming = expect_rows(&s, &eight), cycle = k == 2 ? own + 100 : 10;
-        if (k > 0) begin(&s, &usual[0], 0);
+        if (k > 0) side_begin(&s, &usual[0], 0);
         if (k == 0) assert_int_equal(traffic_next(s.t, 9), INT64_MAX);
         if (k == 2) {
             assert_int_equal(traffic_next(s.t, own + 50), own);
-            assert_null(complete(&s).incoming);
+            assert_null(side_complete(&s).incoming);
         }
         feed_rows(&s, incoming, &eight, cycle);
         int64_t done = traffic_next(s.t, INT64_MAX);
         assert_in_range(done, cycle, cycle + 200);
         assert_int_equal(traffic_quiet_until(s.t, INT64_MAX), done);
-        ts_dma_result result = complete(&s);
+        ts_dma_result result = side_complete(&s);
         assert_ptr_equal(result.incoming, &s);
         assert_int_equal(result.completed_cycle, done);
         if (k == 1) {
             assert_in_range(traffic_next(s.t, INT64_MAX), own, own + 100);
-            assert_null(complete(&s).incoming);
+            assert_null(side_complete(&s).incoming);
         }
         assert_int_equal(traffic_next(s.t, INT64_MAX), INT64_MAX);
         assert_int_equal(traffic_quiet_until(s.t, INT64_MAX), INT64_MAX);
-        assert_int_equal(stats_of(&s).writes, 8 * ROW / BURST);
-        close_side(&s);
+        assert_int_equal(side_stats(&s).writes, 8 * ROW / BURST);
+        side_close(&s);
     }
 }
 
@@ -384,28 +297,28 @@ static void arrivals_end_in_their_order(void **state) {
 static void arrivals_do_not_end_what_is_recalled(void **state) {
     (void)state;
     static const start eight = {0, 8, true};
-    side s = open_side(TRAFFIC_SIMULATED_BYTES);
+    side s = side_open(TRAFFIC_SIMULATED_BYTES);
     int64_t ends[5], came[5];
     for (int k = 0; k < 5; k++) {
         int64_t incoming = expect_rows(&s, &eight), from = k * PERIOD;
-        begin(&s, &usual[0], from);
+        side_begin(&s, &usual[0], from);
         feed_rows(&s, incoming, &eight, from + 10);
         for (int i = 0; i < 2; i++) {
             int64_t done = traffic_next(s.t, INT64_MAX);
-            ts_dma_result result = complete(&s);
+            ts_dma_result result = side_complete(&s);
             assert_int_equal(result.completed_cycle, done);
             assert_int_equal(result.incoming != NULL, i == 0);
             *(i == 0 ? &came[k] : &ends[k]) = done - from;
         }
-        assert_int_equal(recalled_by(&s), k < 2 ? 0 : k - 1);
+        assert_int_equal(side_recalled(&s), k < 2 ? 0 : k - 1);
         assert_int_equal(ends[k], ends[k < 2 ? k : 1]);
         assert_in_range(came[k], 10, 210);
     }
-    assert_int_equal(stats_of(&s).writes, 5 * 8 * ROW / BURST);
+    assert_int_equal(side_stats(&s).writes, 5 * 8 * ROW / BURST);
     feed_rows(&s, expect_rows(&s, &eight), &eight, 5 * PERIOD); /* alone, behind them */
     assert_in_range(traffic_next(s.t, INT64_MAX), 5 * PERIOD, 5 * PERIOD + 200);
-    assert_ptr_equal(complete(&s).incoming, &s);
-    close_side(&s);
+    assert_ptr_equal(side_complete(&s).incoming, &s);
+    side_close(&s);
 }
 
 /* In a recalled busy period whose second transfer always started before the first ended: what ends by then is what came, also in
@@ -415,20 +328,20 @@ static void arrivals_end_before_an_end_is_known(void **state) {
     static const start one = {0, 1, true};
     int in_that_cycle = 0;
     for (int at = 0; at <= usual[1].at; at++) {
-        side s = open_side(TRAFFIC_SIMULATED_BYTES);
+        side s = side_open(TRAFFIC_SIMULATED_BYTES);
         ts_dma_result results[STARTS];
         int64_t from = 3 * PERIOD, second = from + usual[1].at;
-        for (int k = 0; k < 3; k++) run_period(&s, usual, k * PERIOD, results);
-        begin(&s, &usual[0], from);
+        for (int k = 0; k < 3; k++) side_run(&s, usual, k * PERIOD, results);
+        side_begin(&s, &usual[0], from);
         feed_rows(&s, expect_rows(&s, &one), &one, from + at);
         int64_t done = traffic_next(s.t, second);
         if (done != INT64_MAX) {
-            ts_dma_result result = complete(&s);
+            ts_dma_result result = side_complete(&s);
             assert_ptr_equal(result.incoming, &s);
             assert_int_equal(result.completed_cycle, done);
             in_that_cycle += done == second;
         }
-        close_side(&s);
+        side_close(&s);
     }
     assert_true(in_that_cycle > 0);
 }
@@ -441,19 +354,19 @@ static void little_that_comes_is_passed_over(void **state) {
     static const start one = {0, 1, true};
     for (int k = 0; k < 3; k++) {
         side s = {.arena = ts_arena_new()};
-        s.t = traffic_new(s.arena, &machine, k == 1);
+        s.t = traffic_new(s.arena, &side_machine, k == 1);
         traffic_share(s.t, k == 2 ? 1 : TRAFFIC_SIMULATED_BYTES, NULL);
         for (int i = 0; i < ARRIVALS; i++) {
             int64_t cycle = (int64_t)i * 1000;
             feed_rows(&s, expect_rows(&s, &one), &one, cycle);
             assert_in_range(traffic_next(s.t, INT64_MAX), cycle, cycle + 200);
-            assert_ptr_equal(complete(&s).incoming, &s);
+            assert_ptr_equal(side_complete(&s).incoming, &s);
         }
-        assert_int_equal(stats_of(&s).writes, ARRIVALS * ROW / BURST);
+        assert_int_equal(side_stats(&s).writes, ARRIVALS * ROW / BURST);
         assert_int_equal(traffic_is_estimated(s.t), k == 0);
         if (k == 0) assert_in_range(s.t->simulated_bytes, SAMPLES * ROW, (SAMPLES + 2) * ROW);
         if (k > 0) assert_int_equal(s.t->simulated_bytes, ARRIVALS * ROW);
-        close_side(&s);
+        side_close(&s);
     }
 }
 
