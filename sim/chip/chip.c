@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "state.h"
 
 ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->cores[0].spaces[kind]; }
@@ -52,7 +53,7 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
         at += strlen(text + at);
         first = first ? first : wait;
         ts_core_count(chip->cores[i].core, &core);
-        since = core.cycles > since ? core.cycles : since;
+        since = ts_max(since, core.cycles);
     }
     assert(first);
     ts_error_set(err, TS_ERROR_FAULT, "deadlock: %sthe DMA engine is idle; HBM is idle", text);
@@ -85,10 +86,7 @@ static bool all_halted(const ts_chip *chip) {
 /* At the end. */
 static void look_back(ts_chip *chip) {
     int64_t end = chip->last_done;
-    for (int i = 0; i < chip->core_count; i++) {
-        int64_t cycles = chip_core_cycles(&chip->cores[i]);
-        end = cycles > end ? cycles : end;
-    }
+    for (int i = 0; i < chip->core_count; i++) end = ts_max(end, chip_core_cycles(&chip->cores[i]));
     for (int i = 0; i < chip->core_count && chip->config->findings; i++) {
         const chip_core *own = &chip->cores[i];
         ts_left_state left = {chip->code, chip_core_number(own), own->accounts, own->semaphores};
@@ -108,7 +106,7 @@ static void pass_barrier(ts_chip *chip) {
     for (int i = 0; i < chip->core_count; i++) {
         int64_t since = ts_core_at_barrier(chip->cores[i].core);
         if (since < 0) return;
-        last = since > last ? since : last;
+        last = ts_max(last, since);
     }
     for (int i = 0; i < chip->core_count; i++) {
         ts_core_pass_barrier(chip->cores[i].core, last);
@@ -129,8 +127,7 @@ static chip_core *first_core(ts_chip *chip, int64_t *at, int64_t *others) {
     for (chip_core *other = chip->cores; other < chip->cores + chip->core_count; other++) {
         int64_t next = ts_core_next(other->core);
         if (other == best || next == INT64_MAX) continue;
-        next += other > best;
-        *others = next < *others ? next : *others;
+        *others = ts_min(*others, next + (other > best));
     }
     return best;
 }
@@ -138,11 +135,11 @@ static chip_core *first_core(ts_chip *chip, int64_t *at, int64_t *others) {
 /* How far a core may go alone: up to a completion. With several cores, not farther than a transfer that
  * another one starts can change when others complete. */
 static int64_t limit_of(const ts_chip *chip, int64_t core_at, int64_t max_cycles) {
-    int64_t limit = chip->quiet_until < max_cycles ? chip->quiet_until : max_cycles;
+    int64_t limit = ts_min(chip->quiet_until, max_cycles);
     const ts_dma_machine *memory = &chip->config->memory;
     int64_t issue = core_at + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
-    if (chip->core_count > 1 && issue < limit) limit = issue;
-    return limit > core_at ? limit : core_at + 1;
+    if (chip->core_count > 1) limit = ts_min(limit, issue);
+    return ts_max(limit, core_at + 1);
 }
 
 /* When the next transfer is complete; INT64_MAX: none is up to `limit`. Transfers are asked only when one may be: what
@@ -152,7 +149,7 @@ static int64_t next_done(ts_chip *chip, int64_t limit) {
     int64_t done_at = traffic_next(chip->traffic, limit);
     if (done_at != INT64_MAX) return done_at;
     chip->quiet_until = traffic_quiet_until(chip->traffic, limit);
-    if (chip->quiet_until <= limit && limit != INT64_MAX) chip->quiet_until = limit + 1;
+    if (limit != INT64_MAX) chip->quiet_until = ts_max(chip->quiet_until, limit + 1);
     return INT64_MAX;
 }
 
@@ -194,17 +191,16 @@ bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int
         int64_t core_at, others;
         chip_core *first = first_core(chip, &core_at, &others);
         if (*has_message) return true;
-        int64_t done_at = next_done(chip, core_at < until ? core_at : until - 1);
+        int64_t done_at = next_done(chip, ts_min(core_at, until - 1));
         if (done_at != INT64_MAX) {
             if (!chip_complete(err, chip, done_at)) return false;
             continue;
         }
-        *next = core_at < chip->quiet_until ? core_at : chip->quiet_until;
+        *next = ts_min(core_at, chip->quiet_until);
         if (core_at >= until) return true;
         if (core_at >= max_cycles) return too_long(err, chip, first, core_at, max_cycles);
         int64_t limit = limit_of(chip, core_at, max_cycles);
-        if (!ts_core_step(err, first->core, limit < until ? limit : until, others))
-            return fail_core(err, chip, first);
+        if (!ts_core_step(err, first->core, ts_min(limit, until), others)) return fail_core(err, chip, first);
         if (chip->core_count > 1) pass_barrier(chip);
     }
 }
@@ -244,7 +240,7 @@ void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
     counters->core_count = chip->core_count;
     for (int i = 0; i < chip->core_count; i++) {
         ts_core_count(chip->cores[i].core, &counters->cores[i]);
-        if (counters->cores[i].cycles > counters->cycles) counters->cycles = counters->cores[i].cycles;
+        counters->cycles = ts_max(counters->cycles, counters->cores[i].cycles);
     }
     traffic_count(chip->traffic, &counters->hbm, &counters->recalled);
     ts_hbm_stats_balance(&counters->hbm);

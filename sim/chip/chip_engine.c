@@ -93,12 +93,6 @@ bool chip_engine_check(ts_error *err, const chip_engine *e) {
 
 /* ---- Leaving a tree ---- */
 
-static void add_counts(ts_hbm_stats *sum, const ts_hbm_stats *counts) {
-    int64_t longest = ts_max(sum->read_latency_max, counts->read_latency_max);
-    ts_members_add(sum, counts, ts_hbm_stats_members, 1, 1);
-    sum->read_latency_max = longest;
-}
-
 /* What was counted on the tree goes with the chip. */
 static void add_beyond(chip_engine *e, int64_t tick) {
     ts_hbm_stats beyond;
@@ -107,7 +101,7 @@ static void add_beyond(chip_engine *e, int64_t tick) {
     else
         pool_count_at(&e->from, tick, &beyond);
     e->own = NULL;
-    add_counts(&e->before, &beyond);
+    ts_hbm_stats_add(&e->before, &beyond, 1);
     e->end = ts_max(e->end, beyond.end_cycle);
 }
 
@@ -297,5 +291,5 @@ void chip_engine_read_stats(chip_engine *e, ts_hbm_stats *stats) {
         *stats = *(e->from.at == e->idle ? e->idle
                                          : ask(e, &(pool_node){.what = ASK_STATS, .cycle = e->end}, NULL))
                       ->stats;
-    add_counts(stats, &e->before);
+    ts_hbm_stats_add(stats, &e->before, 1);
 }

@@ -19,10 +19,6 @@ bool passed_may(passed *p, const ts_dma_machine *machine, const ts_dma_chunk *ch
     return p->samples == SAMPLES && LITTLE * ts_dma_peak_cycles(machine, p->bytes) <= WINDOW;
 }
 
-static void add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times) {
-    ts_members_add(sum, stats, ts_hbm_stats_members, times, 1);
-}
-
 /* What happens without requests is counted when the memory is simulated past that time. */
 static void leave_out_time(ts_hbm_stats *stats) {
     stats->refreshes = 0;
@@ -33,8 +29,8 @@ bool passed_samples(const passed *p) { return p->samples < SAMPLES; }
 
 void passed_simulate(passed *p, const ts_hbm_stats *now, bool alone, const ts_dma_chunk *chunk) {
     if (p->is_alone && alone) {
-        add_stats(&p->stats, now, 1);
-        add_stats(&p->stats, &p->before, -1);
+        ts_hbm_stats_add(&p->stats, now, 1);
+        ts_hbm_stats_add(&p->stats, &p->before, -1);
         p->simulated.bytes += p->last;
         p->simulated.cycles += chunk->cycle - p->cycle;
         p->samples++;
@@ -62,7 +58,6 @@ void passed_count(const passed *p, const ts_dma_machine *machine, ts_hbm_stats *
         ts_members_add(stats, &of_cycles, ts_hbm_stats_members, p->passed.cycles, p->simulated.cycles);
     const ts_hbm_config *hbm = machine->hbm;
     int64_t end = ts_clock_convert(p->cycle, machine->core_khz, ts_hbm_tick_khz(hbm));
-    int64_t all = (end > stats->end_cycle ? end : stats->end_cycle) * hbm->stacks * hbm->channels *
-                  hbm->pseudo_channels;
+    int64_t all = ts_max(end, stats->end_cycle) * hbm->stacks * hbm->channels * hbm->pseudo_channels;
     stats->open_cycles = ts_min(stats->open_cycles, all);
 }

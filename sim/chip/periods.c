@@ -1,14 +1,11 @@
 /* Busy periods: what of them the engine simulates, and the steps that are kept. */
 #include "traffic_state.h"
 
+#include "base/number.h"
+
 enum { PHASES = 16 }; /* parts of the time between two refreshes, at most */
 enum { STEPS = 64 };  /* that a busy period adds to those that are kept, at most */
 enum { REST = 1024 }; /* cycles after which the memory no longer knows what was before */
-
-void period_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times) {
-    ts_members_add(sum, stats, ts_hbm_stats_members, times, 1);
-    if (stats->read_latency_max > sum->read_latency_max) sum->read_latency_max = stats->read_latency_max;
-}
 
 int64_t period_bytes(const ts_dma_transfer *what) {
     const ts_plan *plan = what->plan;
@@ -42,7 +39,7 @@ void period_take(traffic *t, int64_t least) {
     result.started_cycle = of_engine(t, result.started_cycle);
     result.completed_cycle = of_engine(t, result.completed_cycle);
     r->result = result;
-    r->done = result.completed_cycle > least ? result.completed_cycle : least;
+    r->done = ts_max(result.completed_cycle, least);
 }
 
 /* What was recalled to have ended earlier than it does. */
@@ -56,7 +53,7 @@ void period_simulate(traffic *t, record *r) {
     ts_dma_transfer what = r->what;
     what.tag = r->number;
     what.src.space = what.dst.space = NULL; /* bytes move here */
-    int64_t cycle = r->issued > t->least ? r->issued : t->least;
+    int64_t cycle = ts_max(r->issued, t->least);
     uint64_t hash[2];
     shapes_hash_start(&t->shapes, &r->what, r->layouts, hash);
     chip_engine_start(t->engine, &what, hash, &r->arena, to_engine(t, cycle));
@@ -128,7 +125,7 @@ void period_go_on(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     bool known = false;
     t->at = last->shape ? find_start(t, &last->starts, shapes_find(&t->shapes, what, layouts), after, &known)
                         : NULL;
-    if (t->at && after > last->quiet) last->quiet = after;
+    if (t->at) last->quiet = ts_max(last->quiet, after);
     if (t->recalls && !known) period_catch_up(t, cycle);
 }
 
@@ -148,7 +145,7 @@ void period_end(traffic *t) {
     if (!t->recalls && !t->at->hbm) {
         t->at->hbm = TS_NEW(t->arena, ts_hbm_stats);
         chip_engine_read_stats(t->engine, t->at->hbm);
-        period_add_stats(t->at->hbm, &t->stats, -1);
+        ts_hbm_stats_add(t->at->hbm, &t->stats, -1);
     }
-    if (t->recalls) period_add_stats(&t->past, t->at->hbm, 1);
+    if (t->recalls) ts_hbm_stats_add(&t->past, t->at->hbm, 1);
 }

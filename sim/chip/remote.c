@@ -60,7 +60,7 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     const ts_chip_links *links = chip->config->links;
     const ts_slice *to = &t->what->destination;
     int64_t bytes = t->what->bytes, held = slice_bytes(chip, &t->what->source);
-    ts_chip_message *m = take_message(chip, !values ? 0 : held > bytes ? held : bytes);
+    ts_chip_message *m = take_message(chip, values ? ts_max(held, bytes) : 0);
     m->source = own_device(chip)->id;
     m->destination = start->device;
     m->bytes = bytes;
@@ -275,7 +275,7 @@ bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *m, int64_t c
     bool good = (!m->values || write_values(err, chip, m)) && check_arrival(err, chip, m, cycle);
     account(chip, m);
     ts_core_signal_from_outside(chip->cores[m->core].core, m->semaphore, m->by, cycle);
-    chip->last_done = cycle > chip->last_done ? cycle : chip->last_done;
+    chip->last_done = ts_max(chip->last_done, cycle);
     good = good || fault(err, chip, m, cycle);
     give_message(chip, m);
     return good;

@@ -156,7 +156,7 @@ void traffic_feed(traffic *t, int64_t incoming, ts_dma_chunk chunk) {
     } else if (!recalls) {
         passed_over(&t->passed, &chunk);
     }
-    chunk.cycle = to_engine(t, chunk.cycle > t->least ? chunk.cycle : t->least);
+    chunk.cycle = to_engine(t, ts_max(chunk.cycle, t->least));
     chip_engine_feed(t->engine, incoming, &chunk);
 }
 
@@ -253,8 +253,8 @@ void traffic_repeat(traffic *t, int64_t times, int64_t cycles) {
     ts_hbm_stats since;
     int64_t recalled;
     traffic_count(t, &since, &recalled);
-    period_add_stats(&since, &t->marked, -1);
-    period_add_stats(&t->past, &since, times);
+    ts_hbm_stats_add(&since, &t->marked, -1);
+    ts_hbm_stats_add(&t->past, &since, times);
     t->recalled += times * (recalled - t->marked_recalled);
     t->skipped += cycles;
     t->least += cycles;
@@ -276,7 +276,7 @@ bool traffic_is_estimated(const traffic *t) {
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
     *hbm = (ts_hbm_stats){0};
     if (t->engine) chip_engine_read_stats(t->engine, hbm);
-    period_add_stats(hbm, &t->past, 1);
+    ts_hbm_stats_add(hbm, &t->past, 1);
     passed_count(&t->passed, t->machine, hbm);
     *recalled = t->recalled;
 }

@@ -92,6 +92,5 @@ void period_catch_up(traffic *t, int64_t now);
  * ended, that stands. */
 void period_take(traffic *t, int64_t least);
 int64_t period_bytes(const ts_dma_transfer *what); /* that its plan moves in the HBM */
-void period_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times);
 
 #endif

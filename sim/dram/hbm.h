@@ -149,6 +149,8 @@ typedef struct {
 } ts_hbm_stats;
 /* All that add up: not read_latency_max, nor end_cycle. */
 extern const ts_member ts_hbm_stats_members[];
+/* Adds those so many times; the longer of the latencies. */
+void ts_hbm_stats_add(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times);
 /* After drain: limiter_cycles then adds up to end_cycle a pseudo channel. */
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
 /* Of what accesses amount to (bytes, or time at the peak), the part of bursts that are on the pins: not of those that

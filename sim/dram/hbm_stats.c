@@ -1,6 +1,8 @@
 /* The counts of an HBM's statistics, as a table; and what follows from them. */
 #include "dram/hbm.h"
 
+#include "base/number.h"
+
 const ts_member ts_hbm_stats_members[] = {
 #define STAT(name) TS_MEMBER(ts_hbm_stats, name),
 #include "hbm_stats.def"
@@ -18,6 +20,11 @@ enum {
 #undef STAT
 };
 _Static_assert(sizeof(ts_hbm_stats) == (COUNTS + 2) * sizeof(int64_t), "every member is in the table");
+
+void ts_hbm_stats_add(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times) {
+    ts_members_add(sum, stats, ts_hbm_stats_members, times, 1);
+    sum->read_latency_max = ts_max(sum->read_latency_max, stats->read_latency_max);
+}
 
 int64_t ts_hbm_on_pins(const ts_hbm_stats *stats, int64_t moved) {
     int64_t bursts = stats->reads + stats->writes, answered = stats->forwarded + stats->coalesced;

@@ -163,6 +163,32 @@ static void the_latest_start_is_noted(void **state) {
     side_close(&s);
 }
 
+/* What was recalled to be complete, and is not when the rest is simulated, is so before the next period. */
+static void what_was_told_too_early_ends_with_the_period(void **state) {
+    (void)state;
+    static const start little = {0, 4, false}, much = {0, 400, false};
+    side s = open_warm(&side_machine);
+    for (int k = 1; k <= 2; k++) {
+        side_begin(&s, &little, k * PERIOD);
+        side_begin(&s, &much, k * PERIOD + 1);
+        step *done = s.t->root->starts->done;
+        if (done) *done = (step){.after = 5, .member = 1, .result = done->result};
+        if (!done) end_all(&s);
+    }
+    assert_int_equal(traffic_next(s.t, INT64_MAX), 2 * PERIOD + 6);
+    assert_int_equal(side_complete(&s).tag, 4);
+    side_begin(&s, &one, 2 * PERIOD + 7);
+    assert_false(s.t->recalls);
+    int64_t last = 0;
+    for (int64_t next; (next = traffic_next(s.t, INT64_MAX)) != INT64_MAX; last = next) side_complete(&s);
+    assert_int_equal(chip_engine_under_way(s.t->engine), 0);
+    assert_true(s.t->least > last);
+    side_begin(&s, &one, last + 1);
+    assert_int_equal(traffic_next(s.t, s.t->least), INT64_MAX);
+    end_all(&s);
+    side_close(&s);
+}
+
 /* Two at a time, each with its own end. */
 static void what_came_is_told_once(void **state) {
     (void)state;
@@ -225,18 +251,6 @@ static void bytes_are_those_in_hbm(void **state) {
     }
 }
 
-/* All but the longest latency, which is the longer one. */
-static void counts_are_added_so_often(void **state) {
-    (void)state;
-    for (int64_t longest = 6; longest <= 8; longest++) {
-        ts_hbm_stats sum = {.reads = 10, .read_latency_max = 7};
-        const ts_hbm_stats more = {.reads = 3, .read_latency_max = longest};
-        period_add_stats(&sum, &more, 2);
-        assert_int_equal(sum.reads, 16);
-        assert_int_equal(sum.read_latency_max, longest > 7 ? longest : 7);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_are_parts_of_the_interval),
@@ -246,9 +260,9 @@ int main(void) {
         cmocka_unit_test(so_many_steps_are_added_at_once),
         cmocka_unit_test(ends_are_noted_once),
         cmocka_unit_test(the_latest_start_is_noted),
+        cmocka_unit_test(what_was_told_too_early_ends_with_the_period),
         cmocka_unit_test(what_came_is_told_once),
         cmocka_unit_test(bytes_are_those_in_hbm),
-        cmocka_unit_test(counts_are_added_so_often),
     };
     return cmocka_run_group_tests_name("chip/periods", tests, NULL, NULL);
 }

@@ -86,8 +86,21 @@ static void what_is_below_0_comes_out_of_the_waits_for_requests(void **state) {
     assert_int_equal(cycles[TS_HBM_LIMITER_REQUESTS] | cycles[TS_HBM_LIMITER_LATENCY], 0);
 }
 
+/* All but the longest latency, which is the longer one. */
+static void counts_are_added_so_often(void **state) {
+    (void)state;
+    for (int64_t longest = 6; longest <= 8; longest++) {
+        ts_hbm_stats sum = {.reads = 10, .read_latency_max = 7};
+        const ts_hbm_stats more = {.reads = 3, .read_latency_max = longest};
+        ts_hbm_stats_add(&sum, &more, 2);
+        assert_int_equal(sum.reads, 16);
+        assert_int_equal(sum.read_latency_max, longest > 7 ? longest : 7);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_controller),
-                                       cmocka_unit_test(what_is_below_0_comes_out_of_the_waits_for_requests)};
+                                       cmocka_unit_test(what_is_below_0_comes_out_of_the_waits_for_requests),
+                                       cmocka_unit_test(counts_are_added_so_often)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
