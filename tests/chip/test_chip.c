@@ -587,6 +587,17 @@ static void undefined_outputs_are_found(void **state) {
     }
 }
 
+static void without_values_none_is_undefined(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, "tpu-v4", TENSORS " dma y <- a, s\n wait s\n");
+    f.config.sanitize = f.config.time_only = f.outputs[1] = true;
+    make(&f);
+    run(&f);
+    assert_int_equal(f.findings.count, 0);
+    end(&f);
+}
+
 /* How many cycles later the core ends than its transfer, if it issues so many cycles behind it. */
 static int64_t end_after_transfer(int64_t delay, bool *left) {
     char text[512];
@@ -736,6 +747,7 @@ int main(void) {
         cmocka_unit_test(buffers_are_renewed),
         cmocka_unit_test(what_a_program_does_wrong_is_found),
         cmocka_unit_test(undefined_outputs_are_found),
+        cmocka_unit_test(without_values_none_is_undefined),
         cmocka_unit_test(transfers_take_ports),
         cmocka_unit_test(a_transfer_is_left_at_the_end),
         cmocka_unit_test(nobody_can_go_on),
