@@ -331,6 +331,35 @@ static void engines_outlive_their_chips(void **state) {
     }
 }
 
+/* Of 64 rows of 512 bytes in bursts of 32, a quarter each; the bytes behind what is passed over lie where they do. */
+static void what_is_passed_over_is_not_written(void **state) {
+    (void)state;
+    enum { QUARTER = 64 * 512 / 4 / 32 };
+    static const struct {
+        bool passed[4];
+        int quarters;
+    } rows[] = {{{false, false, false, false}, 4}, {{true, false, false, false}, 3},
+                {{false, true, false, false}, 3},  {{true, true, false, false}, 2},
+                {{true, true, true, false}, 1},    {{false, false, false, true}, 3},
+                {{true, false, true, false}, 2},   {{true, true, true, true}, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f = open_chips(true);
+        chip *c = &f.chips[0];
+        arrival come = {.address = MIB, .apart = 500, .rows = 64};
+        memcpy(come.passed, rows[i].passed, sizeof come.passed);
+        expect_arrival(&f, c, &come);
+        for (int64_t limit = 7; is_busy(c); limit += 50) {
+            feed(c, &come, 7, limit);
+            while (is_busy(c) && next_of(c, limit) != INT64_MAX) complete(c);
+        }
+        expect_same_stats(c);
+        ts_hbm_stats stats;
+        chip_engine_read_stats(c->alone, &stats);
+        assert_int_equal(stats.writes, rows[i].quarters * QUARTER);
+        close_chips(&f);
+    }
+}
+
 static void exact_chips_simulate_all_channels(void **state) {
     (void)state;
     fixture f = open_chips(true);
@@ -370,6 +399,7 @@ int main(void) {
         cmocka_unit_test(who_asks_too_much_is_alone),
         cmocka_unit_test(who_is_alone_leaves_engines_of_others),
         cmocka_unit_test(engines_outlive_their_chips),
+        cmocka_unit_test(what_is_passed_over_is_not_written),
         cmocka_unit_test(exact_chips_simulate_all_channels),
         cmocka_unit_test(unlike_memories_are_not_shared),
     };
