@@ -84,10 +84,7 @@ ts_dma_kind ts_dma_classify(const ts_plan *plan) {
         return TS_DMA_COPY;
     if (src == dst && keeps_order(plan)) return TS_DMA_COPY;
     if (lane_loop(&box, TS_SRC, src_bits) != lane_loop(&box, TS_DST, dst_bits)) return TS_DMA_TRANSPOSE;
-    if (src == dst) return TS_DMA_RETILE;
-    bool src_word = src >= 0 && box.loops[src].extent * src_bits <= WORD_BITS;
-    bool dst_word = dst >= 0 && box.loops[dst].extent * dst_bits <= WORD_BITS;
-    return src_bits < WORD_BITS && (src_word || dst_word) ? TS_DMA_INTERLEAVE : TS_DMA_TRANSPOSE;
+    return src == dst ? TS_DMA_RETILE : TS_DMA_INTERLEAVE; /* else the elements of a word are others */
 }
 
 ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan) {

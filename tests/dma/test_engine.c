@@ -215,6 +215,10 @@ static void kinds_of_slices(void **state) {
         {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 5}, {16, 6}, TS_DMA_RETILE},
         {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 6}, {16, 7}, TS_DMA_RETILE},
         {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 6}, {16, 8}, TS_DMA_COPY},
+        {"bf16[64,511]{1,0}", "bf16[64,511]{1,0}", {0, 6}, {16, 8}, TS_DMA_RETILE}, /* every other row */
+        {"f32[64,511]{1,0}", "f32[64,511]{1,0}", {0, 5}, {16, 7}, TS_DMA_COPY},
+        {"f32[64,512]{1,0}", "f32[64,512]{0,1}", {0, 0}, {64, 1}, TS_DMA_TRANSPOSE},
+        {"f32[64,512]{1,0}", "f32[64,512]{0,1}", {0, 0}, {1, 512}, TS_DMA_TRANSPOSE},
         {"bf16[64,512]{1,0}", "bf16[64,512]{1,0:T(8,128)(2,1)}", {0, 0}, {64, 512}, TS_DMA_INTERLEAVE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -393,6 +397,10 @@ static void kinds_are_told_apart(void **state) {
         {"s8[64,256]{1,0:T(8,128)(4,1)}", "s8[64,256]{1,0}", TS_DMA_INTERLEAVE},
         {"f32[64,256]{1,0}", "f32[64,256]{0,1}", TS_DMA_TRANSPOSE},
         {"bf16[64,256]{1,0}", "bf16[64,256]{0,1}", TS_DMA_TRANSPOSE},
+        /* Rows from the last to the first. */
+        {"f32[8,128] S[(8,128):(-128,1)] + 896", "f32[8,128]{1,0}", TS_DMA_RETILE},
+        {"f32[8,128]{1,0}", "f32[8,128] S[(8,128):(-128,1)] + 896", TS_DMA_RETILE},
+        {"f32[8,128] S[(8,128):(1,-8)] + 1016", "f32[8,128]{1,0}", TS_DMA_TRANSPOSE},
         /* Words whose neighbours change, whatever they hold. */
         {"bf16[64,256]{1,0}", "bf16[64,256]{0,1:T(8,128)(2,1)}", TS_DMA_TRANSPOSE},
         {"bf16[64,256]{0,1:T(8,128)(2,1)}", "bf16[64,256]{1,0:T(16,128)(2,1)}", TS_DMA_TRANSPOSE},
