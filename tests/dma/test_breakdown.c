@@ -134,6 +134,155 @@ static void bytes_split_the_peak(void **state) {
     ts_arena_free(arena);
 }
 
+/* Where the engine is slow at a kind, what a copy needs are the bytes that are asked for; waste hides behind the rest. */
+static void waste_hides_behind_the_engine(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}"),
+                   *turned = shape(arena, "f32", 1024, 64, "{0,1}");
+    ts_dma_config slow = plain_dma;
+    slow.access_bytes = 1024;
+    slow.bytes_per_cycle[TS_DMA_TRANSPOSE] = 16;
+    ts_dma_cost cost = price(arena, &slow, &hbm2, plan_of(arena, ragged, turned), true, false, true);
+    const int64_t bytes = 1024 * 64 * 4, peak = bytes / HBM2_BYTES_PER_NS;
+    assert_int_equal(cost.engine_cycles, bytes / 16);
+    assert_true(cost.transfer.waste_bytes > 0 && cost.memory_cycles > peak);
+    assert_int_equal(cost.components[TS_DMA_COMPONENT_USEFUL], peak);
+    assert_int_equal(cost.components[TS_DMA_COMPONENT_WASTE], 0);
+    assert_int_equal(cost.components[TS_DMA_COMPONENT_REORDER], cost.engine_cycles - peak);
+    ts_arena_free(arena);
+}
+
+/* Those beyond the first, where they take more than half of the fixed cost. */
+static void descriptors_limit_it(void **state) {
+    (void)state;
+    static const struct {
+        int loop_dims;
+        int64_t rows, descriptor_ps;
+        const char *limiter;
+    } rows[] = {{4, 64, 10000, "fixed cost of a transfer"},
+                {1, 64, 10000, "number of descriptors"},
+                {1, 64, 1000, "fixed cost of a transfer"},
+                {1, 31, 10000, "fixed cost of a transfer"}, /* 30 of 600 */
+                {1, 32, 10000, "number of descriptors"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_dma_config dma = plain_dma;
+        dma.loop_dims = rows[i].loop_dims;
+        dma.descriptor_ps = rows[i].descriptor_ps;
+        const ts_shape *from = shape(arena, "f32", rows[i].rows, 100, "{1,0:T(8,128)}"),
+                       *to = shape(arena, "f32", rows[i].rows, 100, "{1,0}");
+        ts_dma_cost cost = price(arena, &dma, &hbm2, plan_of(arena, from, to), true, false, true);
+        if (strcmp(cost.limiter, rows[i].limiter) != 0)
+            fail_msg("row %zu: %s, of %d descriptors, %d", i, cost.limiter, (int)cost.transfer.descriptors,
+                     (int)cost.fixed_cycles);
+        ts_arena_free(arena);
+    }
+}
+
+/* ---- A program of the core ---- */
+
+/* In 16 buses' ticks, which are cycles. */
+static void parts_of_a_program(void **state) {
+    (void)state;
+    enum { U = TS_DMA_COMPONENT_USEFUL };
+    static const struct {
+        int64_t cycles, core, src, dst, padding, waste;
+        int64_t data, requests, refresh, idle;
+        int64_t parts
+            [TS_DMA_COMPONENT_COUNT]; /* useful, padding, waste, rows, conflicts, refresh, reordering, fixed */
+        const char *limiter;
+    } rows[] = {
+        /* A tenth is padding, a twentieth waste, at 256 bytes a cycle; two ends of 300 cycles; the HBM is at work for 1900. */
+        {10000,
+         5000,
+         256000,
+         128000,
+         38400,
+         19200,
+         1500,
+         8000,
+         400,
+         0,
+         {1275, 150, 75, 0, 342, 58, 7500, 600},
+         "core"},
+        {10000,
+         5000,
+         256000,
+         128000,
+         38400,
+         19200,
+         1500,
+         0,
+         400,
+         0,
+         {1275, 150, 75, 0, 0, 400, 7500, 600},
+         "core"},
+        {10000, 5000, 384000, 0, 0, 0, 1500, 8000, 400, 0, {1500, 0, 0, 0, 348, 52, 7800, 300}, "core"},
+        {10000, 5000, 0, 384000, 0, 0, 1500, 8000, 400, 0, {1500, 0, 0, 0, 348, 52, 7800, 300}, "core"},
+        {2500,
+         1000,
+         256000,
+         128000,
+         0,
+         0,
+         1500,
+         500,
+         400,
+         100,
+         {1500, 0, 0, 0, 0, 400, 0, 600},
+         "HBM bandwidth"},
+        /* What the core and the fixed cost do not explain of idle time. */
+        {6000,
+         1000,
+         256000,
+         128000,
+         0,
+         0,
+         1500,
+         3000,
+         3000,
+         0,
+         {1500, 0, 0, 0, 954, 2046, 900, 600},
+         "HBM refresh"},
+        {6000,
+         1000,
+         256000,
+         128000,
+         0,
+         0,
+         1500,
+         1000,
+         3000,
+         2000,
+         {1500, 0, 0, 0, 954, 2046, 900, 600},
+         "HBM refresh"},
+        {700, 100, 1024, 512, 0, 0, 6, 0, 0, 0, {6, 0, 0, 0, 0, 0, 94, 600}, "fixed cost of a transfer"},
+        /* Never less than the bytes at the peak. */
+        {1000, 100, 256000, 128000, 0, 0, 1500, 0, 0, 0, {900, 0, 0, 0, 0, 0, 0, 600}, "HBM bandwidth"},
+        {1000, 100, 256, 0, 200, 100, 900, 0, 0, 0, {0, 0, 1, 0, 0, 0, 0, 999}, "fixed cost of a transfer"},
+    };
+    const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_dma_cost cost = {.cycles = rows[i].cycles,
+                            .transfer = {.src_bytes = rows[i].src,
+                                         .dst_bytes = rows[i].dst,
+                                         .padding_bytes = rows[i].padding,
+                                         .waste_bytes = rows[i].waste}};
+        cost.hbm.limiter_cycles[TS_HBM_LIMITER_DATA] = 16 * rows[i].data;
+        cost.hbm.limiter_cycles[TS_HBM_LIMITER_REQUESTS] = 16 * rows[i].requests;
+        cost.hbm.limiter_cycles[TS_HBM_LIMITER_REFRESH] = 16 * rows[i].refresh;
+        cost.hbm.limiter_cycles[TS_HBM_LIMITER_IDLE] = 16 * rows[i].idle;
+        cost.components[U] = 77;
+        ts_dma_break_down_program(&machine, rows[i].core, "core", &cost);
+        for (int k = 0; k < TS_DMA_COMPONENT_COUNT; k++)
+            if (cost.components[k] != rows[i].parts[k])
+                fail_msg("row %zu: %s %d", i, ts_dma_component_key((ts_dma_component)k),
+                         (int)cost.components[k]);
+        assert_string_equal(cost.limiter, rows[i].limiter);
+    }
+}
+
 /* Without a cost the time of its part goes: not to the cycle, as others hide behind it, but most of it. */
 static void check_saving(int64_t part, int64_t before, int64_t after, int least_percent, int most_percent) {
     assert_true(part * 20 > before); /* else the check says little */
@@ -282,6 +431,9 @@ int main(void) {
         cmocka_unit_test(parts_add_up),
         cmocka_unit_test(engine_alone),
         cmocka_unit_test(bytes_split_the_peak),
+        cmocka_unit_test(waste_hides_behind_the_engine),
+        cmocka_unit_test(descriptors_limit_it),
+        cmocka_unit_test(parts_of_a_program),
         cmocka_unit_test(parts_are_what_could_be_saved),
         cmocka_unit_test(runs_are_those_counted_one_by_one),
         cmocka_unit_test(runs_of_a_tile),
