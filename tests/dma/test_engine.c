@@ -193,6 +193,24 @@ static void streams_run_near_the_peak(void **state) {
     }
 }
 
+/* What is not known to be complete by a cycle is so when its last data, which come then at the earliest, are told of. */
+static void nothing_ends_before_its_cost_has_passed(void **state) {
+    fixture *f = *state;
+    ts_hbm *hbm = ts_hbm_new(&f->err, f->arena, &hbm2);
+    ts_dma *dma = ts_dma_new(f->arena, &f->dma, hbm, HBM2_KHZ, HBM2_KHZ);
+    const ts_plan *plan = plan_of(f, "f32[64,512]{1,0}", "f32[64,512]{1,0}", 1 << 20, NULL, NULL);
+    assert_int_equal(ts_dma_quiet_until(dma, 10), INT64_MAX);
+    assert_true(ts_dma_start(&f->err, dma, &(ts_dma_transfer){.plan = plan, .src.in_hbm = true}, 0));
+    for (int64_t limit = 50; limit <= 250; limit += 100) {
+        assert_int_equal(ts_dma_next(dma, limit), INT64_MAX);
+        assert_int_equal(ts_dma_quiet_until(dma, limit), limit - 1 + 200);
+    }
+    int64_t done = ts_dma_next(dma, INT64_MAX);
+    assert_int_equal(ts_dma_next(dma, done - 1), INT64_MAX);
+    assert_int_equal(ts_dma_quiet_until(dma, done - 1), done);
+    ts_dma_free(dma);
+}
+
 /* Words in their order are a copy, whatever is left out between them; halves of words are not. */
 static void kinds_of_slices(void **state) {
     fixture *f = *state;
@@ -430,6 +448,7 @@ int main(void) {
         CASE(later_transfers_wait_for_a_queue),
         CASE(an_engine_that_cannot_transpose_says_so),
         CASE(kinds_are_told_apart),
+        CASE(nothing_ends_before_its_cost_has_passed),
         CASE(kinds_of_slices),
     };
     return cmocka_run_group_tests_name("dma/engine", tests, NULL, NULL);

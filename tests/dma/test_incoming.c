@@ -117,6 +117,28 @@ static void they_go_in_the_order_of_cycles(void **state) {
     }
 }
 
+/* What has come by the end of a transfer, but is written later, is complete behind it. */
+static void an_end_goes_before_what_is_written_later(void **state) {
+    void *other;
+    set_up(&other);
+    int64_t own = 0;
+    fixture *both[] = {other, *state};
+    for (int i = 0; i < 2; i++) {
+        fixture *f = both[i];
+        const ts_dma_transfer what = {.plan = plan_of(f, "f32[1024]{0}", 1 << 20), .src.in_hbm = true};
+        assert_true(ts_dma_start(&f->err, f->dma, &what, 0));
+        if (i == 0) {
+            own = ts_dma_next(f->dma, INT64_MAX);
+            continue;
+        }
+        const ts_plan *plan = plan_of(f, "f32[64,1024]{1,0}", 0);
+        feed(f, ts_dma_expect(f->dma, plan, f), 64 * BLOCK, own - 5, true);
+        assert_null(complete(f, own, own).incoming);
+        assert_ptr_equal(complete(f, own + 1, own + 2000).incoming, f);
+    }
+    tear_down(&other);
+}
+
 /* What is passed over counts its bytes, but writes nothing, and is complete as it comes. */
 static void what_is_passed_over_is_not_written(void **state) {
     fixture *f = *state;
@@ -217,6 +239,7 @@ int main(void) {
         CASE(a_block_is_written_when_it_is_there),
         CASE(a_single_access_is_written),
         CASE(they_go_in_the_order_of_cycles),
+        CASE(an_end_goes_before_what_is_written_later),
         CASE(what_is_passed_over_is_not_written),
         CASE(half_words_are_read_first),
         CASE(no_more_is_accepted_than_the_memory_takes),
