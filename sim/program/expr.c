@@ -15,7 +15,7 @@ typedef struct {
     const scope *names;
     const token *at;
     int nesting;
-    int skipped; /* how many && and || around do not ask: names must be known, values are all 0 */
+    int skipped; /* how many && and || around do not ask: values are all 0 */
     enum { CONSTANT, AFFINE /* may name sregs */, FORM /* all values are 0 */ } mode;
 } parser;
 
@@ -23,6 +23,9 @@ static bool parse_binary(parser *p, int least, constant *out);
 
 /* Is nothing computed here? */
 static bool is_form(const parser *p) { return p->mode == FORM || p->skipped > 0; }
+
+/* Are names not looked up? */
+static bool is_blind(const parser *p) { return p->mode == FORM || (p->skipped > 0 && p->names->is_checked); }
 
 static double as_number(const constant *v) { return v->is_float ? v->number : (double)v->integer; }
 
@@ -123,7 +126,7 @@ static bool parse_one(parser *p, constant *out) {
         p->at++;
         return parse_binary(p, OR, out) && expect(p, ')', "')'");
     }
-    if (p->mode == FORM && (p->at->kind == TOKEN_NAME || p->at->kind == TOKEN_STRING) &&
+    if (is_blind(p) && (p->at->kind == TOKEN_NAME || p->at->kind == TOKEN_STRING) &&
         !function_find(p->at->text, p->at->length)) {
         *out = (constant){0};
         p->at++;

@@ -1,7 +1,8 @@
 /* Constant expressions: checked 64-bit integers, and floats.
  *   + - * / % == != < <= > >= && || ! ( )  ceil_div(a,b) round_up(a,b) min(a,b) max(a,b)
  * '/' and '%' of integers round toward minus infinity; an operation with a float gives a float.
- * && and || compute their right side where it decides; its names must be known at any rate.
+ * && and || compute their right side where it decides; its names must be known at any rate, unless the scope
+ * says that they were checked.
  * Only what is written as `inf` is an infinity; `nan` takes no operators but a sign. */
 #ifndef TILESIM_PROGRAM_EXPR_H
 #define TILESIM_PROGRAM_EXPR_H

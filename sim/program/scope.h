@@ -47,6 +47,7 @@ typedef struct scope {
     const token **unknown; /* the name last found unknown; one for a scope and all in it */
     symbol **buckets;      /* a power of two of them, at least as many as symbols; none at first */
     uint32_t bucket_count, symbol_count;
+    bool is_checked; /* all names were: one that is unknown may stand where nothing is computed */
 } scope;
 
 scope *scope_new(ts_arena *arena, const scope *parent);

@@ -49,6 +49,7 @@ static void add_value(scope *names, const char *name, const ts_sweep_value *valu
 
 static scope *scope_of(ts_arena *arena, const ts_sweep_point *point, const ts_sweep_row *row) {
     scope *names = scope_new(arena, NULL);
+    names->is_checked = true; /* texts, and results that there are not, have no number */
     for (int i = 0; i < point->study->name_count; i++) {
         ts_sweep_value value = ts_sweep_value_read(point->values[i]);
         add_value(names, point->study->names[i], &value);

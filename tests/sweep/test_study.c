@@ -69,6 +69,9 @@ static void points(void **state) {
                  "layout 2 on tpu-v5e\nlayout 4 on tpu-v5e\n");
     expect_cases("vary: {T: 'f32,bf16', A: '1,2'}\nwhere: T == \"f32\" && A > 1\nask: {layout: $T$A}\n",
                  "layout f322 on tpu-v5e\n");
+    expect_cases("vary: {T: [any, 1, 2]}\nwhere: T == \"any\" || T > 1 + 0 * T\n"
+                 "ask: {layout: '$(T != \"any\" && -min(T, 2) < 0)'}\n",
+                 "layout 0 on tpu-v5e\nlayout 1 on tpu-v5e\n");
     expect_cases(
         "points: [{T: f32}, {T: x}, {T: 01}]\nwhere: ['\"f32\" != T', T != \"1\" || 0, '!(T == \"x\")']\n"
         "ask: {layout: 'a$T$(max(T == \"01\", -1) * 2)'}\n",
