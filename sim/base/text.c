@@ -94,6 +94,12 @@ size_t ts_text_utf8_bytes(const char *text) {
     return 0;
 }
 
+bool ts_text_is_utf8(const char *text) {
+    size_t bytes;
+    while (*text && (bytes = ts_text_utf8_bytes(text)) > 0) text += bytes;
+    return *text == '\0';
+}
+
 const char *ts_text_add_character(ts_text *text, const char *content) {
     size_t length = ts_text_utf8_bytes(content);
     if (length > 0)
@@ -120,7 +126,6 @@ const char *ts_text_cut(ts_arena *arena, const char *text, int most) {
     return out.bytes;
 }
 
-/* What no XML may hold: control characters but tab, line feed and carriage return. */
 const char *ts_text_one_line(ts_arena *arena, const char *name) {
     char *line = NULL;
     for (size_t i = 0; name[i]; i++) {
@@ -131,6 +136,7 @@ const char *ts_text_one_line(ts_arena *arena, const char *name) {
     return line ? line : name;
 }
 
+/* What no XML may hold: control characters but tab, line feed and carriage return. */
 static bool is_control(char c) { return (unsigned char)c < ' ' && c != '\t' && c != '\n' && c != '\r'; }
 
 void ts_text_add_escaped(ts_text *text, const char *content) {

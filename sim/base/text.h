@@ -27,6 +27,7 @@ void ts_text_add_integers(ts_text *text, const int64_t *values, int count); /* "
 void ts_text_add_tuple(ts_text *text, const int64_t *values, int count);    /* "(8,128)" */
 /* The bytes of the UTF-8 character (RFC 3629) that `text`, which ends in NUL, begins with; 0: it is none. */
 size_t ts_text_utf8_bytes(const char *text);
+bool ts_text_is_utf8(const char *text);
 /* Adds it, or U+FFFD in place of a byte that begins none; returns what follows. */
 const char *ts_text_add_character(ts_text *text, const char *content);
 int ts_text_characters(const char *text);

@@ -342,9 +342,8 @@ static bool add_tensor(ts_error *err, const char *path, const ts_safetensor *ten
                        ts_text *out) {
     int type = 0;
     while (type < TYPES && (types[type].dtype != tensor->array.dtype || types[type].packed_bits > 0)) type++;
-    for (const char *c = tensor->name; *c; c += ts_text_utf8_bytes(c))
-        if (ts_text_utf8_bytes(c) == 0)
-            return ts_error_set(err, TS_ERROR_INPUT, "%s: the tensor's name is not UTF-8", path);
+    if (!ts_text_is_utf8(tensor->name))
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: the tensor's name is not UTF-8", path);
     if (type == TYPES)
         return ts_error_set(err, TS_ERROR_INPUT, "%s: a safetensors file cannot hold %s", path,
                             ts_dtype_get(tensor->array.dtype)->name);

@@ -245,6 +245,7 @@ static void add_end(ts_text *out, uint64_t at, uint64_t length) {
 bool ts_zip_save(ts_error *err, ts_arena *arena, const char *path, const char *name, const ts_source *head,
                  const ts_source *body) {
     if (strlen(name) > UINT16_MAX) return ts_error_set(err, TS_ERROR_INPUT, "%s: the name is too long", path);
+    if (!ts_text_is_utf8(name)) return ts_error_set(err, TS_ERROR_INPUT, "%s: the name is not UTF-8", path);
     uLong crc = crc32_z(0, (const uint8_t *)head->text, head->length);
     ts_zip_entry entry = {.name = name, .bytes = (uint64_t)head->length + body->length};
     if (body->length > 0) crc = crc32_z(crc, (const uint8_t *)body->text, body->length); /* NULL is "start" */

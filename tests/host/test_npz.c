@@ -248,6 +248,34 @@ static void every_type_comes_back(void **state) {
     }
 }
 
+static void names_that_no_archive_has(void **state) {
+    (void)state;
+    enum { LONGEST = 65535 - 4 }; /* with ".npy" in 16 bits */
+    static char longer[LONGEST + 2];
+    memset(longer, 'n', LONGEST + 1);
+    const struct {
+        const char *name, *error; /* NULL: none */
+    } names[] = {
+        {"\xc3\xa9\xe2\x82\xac", NULL},     {"\xff", "the name is not UTF-8"},
+        {"a\xc3", "the name is not UTF-8"}, {longer + 1, NULL},
+        {longer, "the name is too long"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_host_array array;
+        const char *file = in_folder("names.npz"),
+                   *path = ts_text_format(arena, "%s:%s", file, names[i].name);
+        assert_true(ts_host_load(NULL, arena, NUMPYS "one.npz", NULL, &array));
+        assert_int_equal(ts_host_save(&err, arena, path, &array), !names[i].error);
+        if (names[i].error)
+            assert_string_equal(err.message, ts_text_format(arena, "%s: %s", file, names[i].error));
+        assert_int_equal(ts_host_load(NULL, arena, path, NULL, &array), !names[i].error);
+        assert_int_equal(remove(file) == 0, !names[i].error);
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numpys_files),
@@ -257,6 +285,7 @@ int main(void) {
         cmocka_unit_test(comments_and_twins),
         cmocka_unit_test(fields_of_others_are_passed_over),
         cmocka_unit_test(every_type_comes_back),
+        cmocka_unit_test(names_that_no_archive_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

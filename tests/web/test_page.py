@@ -446,4 +446,4 @@ def it_is_small_fast_alone_and_silent():
     assert not outside, outside
 
 
-browser.main(page, None if PAGE.exists() else "no page: it needs emscripten, and the sources of libyaml and cJSON")
+browser.main(page, None if PAGE.exists() else "no page: it needs emscripten, and the sources of libyaml, cJSON and zlib")
