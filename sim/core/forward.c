@@ -350,11 +350,11 @@ static int64_t find_period(const core_forward *forward, int64_t kept, int64_t *a
     return best;
 }
 
-/* SMEM may hold other scalars by now. */
-static void forget_passages(const ts_core *core) {
-    for (int b = 0; b < core->bundle_count; b++)
-        for (int i = 0; i < PASSAGES && core->forward->inner[b]; i++)
-            core->forward->inner[b]->passages[i].bundles = 0;
+/* Of the loops inside: SMEM may hold other scalars by now. */
+static void forget_passages(const iteration *it) {
+    inner_loop **inner = it->core->forward->inner;
+    for (int b = it->head; b <= it->end; b++)
+        for (int i = 0; i < PASSAGES && inner[b]; i++) inner[b]->passages[i].bundles = 0;
 }
 
 int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period, int64_t *in_vain) {
@@ -365,7 +365,7 @@ int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *
     if (core->unknown && ts_unknown_any(core->unknown)) return 0;
     copy_sregs(core, forward->sregs, core->sregs);
     forward->passed.count = 0;
-    forget_passages(core);
+    forget_passages(&it);
     while (kept < KEPT && pass_round(&it, kept + 1)) forward->signatures[kept++] = it.signature;
     *period = find_period(forward, kept, &alike);
     *in_vain = kept - alike;
