@@ -33,14 +33,19 @@ static void copy_cut(char *out, size_t bytes, const char *text) {
     }
 }
 
+/* Control bytes, which move a terminal's cursor. */
+static void hide_controls(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
 __attribute__((format(printf, 3, 0))) static void set_message(ts_error *err, ts_error_kind kind,
                                                               const char *format, va_list args) {
     assert(kind != TS_ERROR_NONE);
     char message[TS_ERROR_TEXT_BYTES * 2];
     *err = (ts_error){.kind = kind, .cycle = -1};
     vsnprintf(message, sizeof message, format, args);
-    for (char *c = message; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+    hide_controls(message);
     copy_cut(err->message, sizeof err->message, message);
 }
 
@@ -148,6 +153,7 @@ bool ts_error_whose(ts_error *err, const char *what, int64_t number) {
 static void format_location(const ts_error *err, char *out, size_t bytes) {
     out[0] = '\0';
     if (err->line) snprintf(out, bytes, "%s:%d:%d", err->name, err->line, err->column);
+    hide_controls(out);
 }
 
 bool ts_error_where(ts_error *err) {

@@ -1,4 +1,5 @@
 """Names of files with control bytes: they break no line of a report and reach no terminal."""
+import json
 import os
 import shutil
 import sys
@@ -48,6 +49,18 @@ def names_stay_in_their_line():
             assert code == 0
             Path(f"{folder}/{name}{BAD}").write_text(out)
         check("compare", f"{folder}/before{BAD}", f"{folder}/after{BAD}")
+
+
+@test
+def errors_say_where_in_one_line():
+    with tempfile.TemporaryDirectory() as folder:
+        for ending, words in (("tsim", ["run"]), ("yaml", ["show", "machine"]), ("mlir", ["run"]), ("csv", ["validate", "--data"])):
+            path = Path(f"{folder}/{BAD}.{ending}")
+            path.write_text("%\n")
+            code, out, err = run(*words, str(path))
+            assert (code, out) == (1, "") and err.startswith(f"{folder}/{SHOWN}.{ending}:"), (words, out, err)
+            code, out, _ = run(*words, str(path), "--json")
+            assert code == 1 and json.loads(out)["error"]["source"] == str(path), out
 
 
 @test
