@@ -76,8 +76,8 @@ static void copy_opcode(char out[HLO_MLIR_NAME], const char *at, size_t length) 
         if (strcmp(operations[i].mlir, out) == 0) strcpy(out, operations[i].hlo);
 }
 
-/* The next "%name" outside braces from `at`, but for those that a loop calls others, "%name = %other"; NULL: none. */
-static const char *next_value(const char *at, const char *end, ts_span *name) {
+/* Behind the next '%' outside braces from `at`; NULL: none. */
+static const char *next_mark(const char *at, const char *end) {
     int64_t depth = 0;
     for (; at < end; at++)
         if (*at == '"')
@@ -87,12 +87,18 @@ static const char *next_value(const char *at, const char *end, ts_span *name) {
         else if (*at == '}')
             depth--;
         else if (*at == '%' && depth <= 0)
-            break;
-    if (at >= end) return NULL;
-    const char *from = ++at;
-    while (at < end && (hlo_is_name(*at) || *at == '#')) at++;
-    if (hlo_begins(at, end, " = ")) return next_value(at, end, name);
-    *name = (ts_span){from, (size_t)(at - from)};
+            return at + 1;
+    return NULL;
+}
+
+/* The next "%name" outside braces from `at`, but for those that a loop calls others, "%name = %other"; NULL: none. */
+static const char *next_value(const char *at, const char *end, ts_span *name) {
+    const char *from;
+    do {
+        from = at = next_mark(at, end);
+        while (at && at < end && (hlo_is_name(*at) || *at == '#')) at++;
+    } while (at && hlo_begins(at, end, " = "));
+    if (at) *name = (ts_span){from, (size_t)(at - from)};
     return at;
 }
 

@@ -456,6 +456,20 @@ static void a_long_line(void **state) {
     ts_arena_free(arena);
 }
 
+/* What a loop calls its values: as many as fit a line take no more of the stack than one. */
+static void many_names(void **state) {
+    (void)state;
+    static const char start[] = "%w = stablehlo.while(", name[] = "%i = ", end[] = "%x) : tensor<f32>\n";
+    ts_arena *arena = ts_arena_new();
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "%s", start);
+    while (text.length + sizeof name + sizeof end < TS_HLO_LINE_BYTES) ts_text_add(&text, "%s", name);
+    ts_text_add(&text, "%s", end);
+    const char *events = events_of(arena, text.bytes, text.length, text.length);
+    assert_true(ts_text_ends(events, "1 <w> <f32[]> <while> <f32[] %x>\n"));
+    ts_arena_free(arena);
+}
+
 static void finds_shapes(void **state) {
     (void)state;
     static const char text[] =
@@ -536,6 +550,7 @@ int main(void) {
         cmocka_unit_test(torn),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(a_long_line),
+        cmocka_unit_test(many_names),
         cmocka_unit_test(a_long_line_has_its_end),
         cmocka_unit_test(finds_shapes),
         cmocka_unit_test(lists_and_attributes),
