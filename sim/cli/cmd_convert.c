@@ -25,9 +25,8 @@ static const cli_command command_convert = {
     .operand_files = "rw",
     .about =
         "Converts between files of arrays (.npy, .npz:NAME, .safetensors:NAME, .bin) and the buffers that "
-        "layouts "
-        "define. "
-        "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage. "
+        "layouts define. A buffer begins with offset 0, has zeros for padding, and is as long as the "
+        "layout's storage. "
         "Values are converted where the types differ. A row-major shape without padding may also be an "
         "array's "
         "file. Types that NumPy lacks are bytes in a .npy: np.load(F).view(ml_dtypes.bfloat16) reads bf16.\n",

@@ -99,7 +99,7 @@ static bool parse_keyword(parser *in, node *call, const char *name, size_t offse
         return ts_error_at(in->err, TS_ERROR_INPUT, in->cursor.source, offset,
                            "'%s' takes no '%.40s=', usage: %s", call->name, name, call->function->usage);
     if (call->keywords[key]) return refuse(in, offset, "the same keyword twice");
-    const node **keywords = ts_arena_grow(in->arena, call->keywords, KEYWORDS, KEYWORDS, sizeof *keywords);
+    const node **keywords = TS_COPY_ARRAY(in->arena, call->keywords, KEYWORDS);
     call->keywords = keywords;
     keywords[key] = parse_level(in, COMPARISON);
     return keywords[key] != NULL;

@@ -108,7 +108,7 @@ static bool apply_digits(ts_call *call, const int64_t *digits, ts_value *out) {
     ts_axe wide = call->arguments[A].axe;
     size_t count = (size_t)wide.shard_count;
     int64_t *dims = TS_NEW_ARRAY(call->arena, int64_t, wide.shard_count);
-    ts_axe_iter *shards = ts_arena_grow(call->arena, wide.shards, count, count, sizeof *shards);
+    ts_axe_iter *shards = TS_COPY_ARRAY(call->arena, wide.shards, count);
     for (int i = 0; i < wide.shard_count; i++) {
         if (digits[i] < 0 || digits[i] == INT64_MAX)
             return ts_error_set(call->err, TS_ERROR_INPUT, "the coordinate %" PRId64 " is out of range",
