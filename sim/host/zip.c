@@ -129,9 +129,13 @@ static bool find_data(ts_error *err, const char *path, const ts_zip_entry *entry
     return broken(err, path, "an entry lies outside");
 }
 
+static void *take(void *arena, unsigned count, unsigned size) { return ts_arena_alloc(arena, count, size); }
+static void give_back(void *arena, void *bytes) { (void)arena, (void)bytes; } /* with all of the arena */
+
 /* Exactly `length` bytes. zlib counts in unsigned ints, so in parts. */
-static bool unpack(const uint8_t *from, size_t stored, uint8_t *bytes, size_t length) {
-    z_stream stream = {.next_in = from, .next_out = bytes};
+static bool unpack(ts_arena *arena, const uint8_t *from, size_t stored, uint8_t *bytes, size_t length) {
+    z_stream stream = {
+        .next_in = from, .next_out = bytes, .zalloc = take, .zfree = give_back, .opaque = arena};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false; /* without zlib's own header */
     int state = Z_OK;
     while (state == Z_OK) {
@@ -170,7 +174,7 @@ bool ts_zip_read(ts_error *err, ts_arena *arena, const char *path, const ts_zip_
     uint8_t *data = ts_arena_alloc(arena, stored, 1);
     if (!ts_file_read_part(err, path, at, stored, data)) return false;
     *bytes = entry->method == STORED ? data : ts_arena_alloc(arena, length, 1);
-    if (entry->method == DEFLATED && !unpack(data, stored, *bytes, length))
+    if (entry->method == DEFLATED && !unpack(arena, data, stored, *bytes, length))
         return broken(err, path, "an entry does not unpack");
     return crc32_z(0, *bytes, length) == entry->crc || broken(err, path, "an entry's checksum is another");
 }

@@ -1,7 +1,9 @@
 /* .npz files: those that NumPy wrote, those that we write, and damaged ones, of which none gives other values. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/file.h"
 #include "host/format.h"
@@ -248,6 +250,29 @@ static void every_type_comes_back(void **state) {
     }
 }
 
+static int begun, with_arena;
+
+/* In front of zlib's own. */
+int inflateInit2_(z_stream *stream, int bits, const char *version, int bytes) {
+    int (*real)(z_stream *, int, const char *, int);
+    void *symbol = dlsym(RTLD_NEXT, "inflateInit2_");
+    memcpy(&real, &symbol, sizeof real);
+    begun++;
+    with_arena += stream->zalloc && stream->zfree && stream->opaque;
+    return real(stream, bits, version, bytes);
+}
+
+/* So that being out of memory is never taken for a damaged file. */
+static void zlib_has_memory_of_the_arena(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_host_array array;
+    begun = with_arena = 0;
+    assert_true(ts_host_load(NULL, arena, NUMPYS "two_compressed.npz:x", NULL, &array));
+    assert_true(begun == 1 && with_arena == 1);
+    ts_arena_free(arena);
+}
+
 static void names_that_no_archive_has(void **state) {
     (void)state;
     enum { LONGEST = 65535 - 4 }; /* with ".npy" in 16 bits */
@@ -285,6 +310,7 @@ int main(void) {
         cmocka_unit_test(comments_and_twins),
         cmocka_unit_test(fields_of_others_are_passed_over),
         cmocka_unit_test(every_type_comes_back),
+        cmocka_unit_test(zlib_has_memory_of_the_arena),
         cmocka_unit_test(names_that_no_archive_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
