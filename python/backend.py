@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILT = ROOT / "build" / "python"
 LIBRARY = "libtilesim.so.0"
-# In what ldd prints; the rest is the system's.
+# In what ldd prints; the rest is the system's: zlib too, which dpkg and rpm need.
 CARRIED = re.compile(r"^\s*(lib(?:yaml|cjson|sqlite3)\S*) => (/\S+)", re.MULTILINE)
 
 METADATA = """Metadata-Version: 2.1
