@@ -31,7 +31,8 @@ static bool splat(lowering *l, ts_span number, const mlir_type *type, ts_operand
         return true;
     }
     if (!mlir_integer(number, &n) || type->bits > 32) return malformed(l, "an integer of at most 32 bits");
-    if (n < INT32_MIN || n > UINT32_MAX) return refuse(l, "of more than 32 bits");
+    int64_t most = type->element == MLIR_INDEX ? INT32_MAX : UINT32_MAX; /* others may be bits */
+    if (n < INT32_MIN || n > most) return refuse(l, "of more than 32 bits");
     bits = (uint32_t)n;
     if (type->bits > 1 && type->bits < 32) bits = in_every_part(bits & ((1u << type->bits) - 1), type->bits);
     *out = ts_integer(type->bits == 1 ? (n & 1) : (int32_t)bits);
