@@ -129,7 +129,7 @@ static void damaged_files_give_no_other_values(void **state) {
     }
 }
 
-/* Bytes of NumPy's archive of one array that are changed, and the error. Its record of the array has 30 bytes, a
+/* Bytes of NumPy's archive of one array that are changed, and what is read. Its record of the array has 30 bytes, a
  * name of 9 and 20 for long sizes; the directory's has 46 and the name; the end has 22. */
 enum { ONE = 59 + 152 + 55 + 22, ENTRY = 59 + 152, END = ENTRY + 55 };
 #define BROKEN "damaged.npz: not a whole .npz file: "
@@ -153,6 +153,10 @@ static const struct {
     {ENTRY + 20, "\x97", 1, BROKEN "an entry cannot have the bytes that its directory says"},
     {ENTRY + 42, "\xff\x01", 2, BROKEN "an entry lies outside"},
     {ENTRY + 42, "\x01", 1, BROKEN "an entry is not where its directory says"},
+    {ENTRY + 42, "\x02\x01", 2,
+     BROKEN "an entry is not where its directory says"}, /* the last place for one */
+    {ENTRY + 42, "\x03\x01", 2, BROKEN "an entry lies outside"},
+    {ENTRY + 12, "\x12\x34\x56\x78", 4, "f32" VALUES}, /* its time, which is NumPy's first everywhere */
     {28, "\xff", 1, BROKEN "an entry lies outside"},
     {59 + 151, "\x01", 1, BROKEN "an entry's checksum is another"},
 };
