@@ -692,7 +692,17 @@ static void transfers_begin_where_registers_say(void **state) {
                                                                  ROWS("8"))                                  \
                                         GET("%r", ROWS("8"), "%c, %c", "index, index")
 
-/* Its rows have to be known. */
+#define PART_OF_LINE      VMEM("1024", "1024", "1")
+#define HALVES_OF_LINE(n) HALVES(n, "2048", "1")
+#define COPY_LINE                                                                                            \
+    THREE_IN_LINE CUT("%p", "%m", LINE, PART_OF_LINE, "%n1024", "i32")                                       \
+        BITCAST("%q", "%p", PART_OF_LINE,                                                                    \
+                HALVES_OF_LINE("2048")) "%s = \"tpu.sem_alloc\"() : () -> " DONE "\n"                        \
+                                        "\"tpu.enqueue_dma\"(%q, %q, %s) <{operandSegmentSizes = "           \
+                                        "array<i32: 1, 0, 1, 1, 0, 0>}> : (" HALVES_OF_LINE(                 \
+                                            "2048") ", " HALVES_OF_LINE("2048") ", " DONE ") -> ()\n"
+
+/* Its rows have to be known, and to be rows. */
 static void parts_are_copied_as_another_type(void **state) {
     (void)state;
     outcome o = run((sketch){"1", same, same, COPY_AS_HALVES("%n8", "%n128"), 8, 8});
@@ -701,6 +711,9 @@ static void parts_are_copied_as_another_type(void **state) {
     for (int i = 0; i < 16 * 128; i++)
         assert_true(o.values[i] == (float)(2 * 1024 + i / 1024 * 2048 + i % 1024));
     assert_false(try_run((sketch){"2", same, same, COPY_AS_HALVES("%g8", "%n128"), 16, 16}, &o));
+    assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
+    err = (ts_error){0};
+    assert_false(try_run((sketch){"1", same, same, COPY_LINE, 8, 8}, &o));
     assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
     err = (ts_error){0};
 }
